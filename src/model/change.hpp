@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/field.hpp"
+#include "model/resource.hpp"
+
+namespace rdmacfg::model {
+
+enum class Operation { kCreate, kUpdate, kDelete };
+
+std::string_view text_of(Operation operation);
+
+/// One step of a plan.
+struct Change {
+  Key key;
+  std::string label;                        ///< as the resource is called before the change
+  Operation operation = Operation::kUpdate;
+  Attributes before;                        ///< every known setting before it; empty for a creation
+  Attributes after;                         ///< the settings wanted after it; empty for a deletion
+  std::vector<std::string> fields;          ///< of an update: names whose value differs
+  std::vector<Key> needs;                   ///< keys that it must follow
+  Effect effect = Effect::kNow;
+  std::vector<std::string> interrupts;      ///< sentences for people: "link down for a moment"
+  std::map<std::string, Location> origins;  ///< who wants it, by field
+  std::vector<std::string> carried;         ///< what the kernel drops on the way and the kind puts back (opaque)
+};
+
+/// Changes in the order in which they are carried out.
+struct Plan {
+  std::vector<Change> changes;
+
+  [[nodiscard]] bool empty() const { return changes.empty(); }
+};
+
+}  // namespace rdmacfg::model

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/value.hpp"
+
+namespace rdmacfg::model {
+
+enum class Severity { kError, kWarning };
+
+/// Something wrong with the document, or with the document on this host.
+struct Diagnostic {
+  struct Related {
+    Location where;
+    std::string note;  ///< "first used here"
+  };
+
+  Severity severity = Severity::kError;
+  Location where;             ///< line 0 when the finding has no place in a file
+  std::string message;        ///< what is wrong; names the section and the key
+  std::string hint;           ///< what to do; may be empty
+  std::vector<Related> related;
+};
+
+using Diagnostics = std::vector<Diagnostic>;
+
+[[nodiscard]] bool has_errors(const Diagnostics& diagnostics);
+
+}  // namespace rdmacfg::model

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/field.hpp"
+
+#include <fmt/format.h>
+
+namespace rdmacfg::model {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+std::string_view text_of(Effect effect) {
+  switch (effect) {
+    case Effect::kNow:
+      return "now";
+    case Effect::kDriverReload:
+      return "driver reload";
+    case Effect::kInitramfsReboot:
+      return "initramfs and reboot";
+  }
+  return "now";
+}
+
+namespace {
+
+std::string_view sort_of(const Value& value) {
+  constexpr std::string_view kSorts[] = {"nothing", "a boolean", "an integer", "a text", "a list"};
+  return kSorts[value.index()];
+}
+
+template <class T>
+Result<T> get(const Value& written, std::string_view wanted) {
+  if (const auto* value = std::get_if<T>(&written)) return *value;
+  return fail(Code::kInvalid, fmt::format("is {}, has to be {}", sort_of(written), wanted));
+}
+
+Result<std::string> get_text(const Value& written, std::string_view wanted) {
+  return get<std::string>(written, wanted);
+}
+
+}  // namespace
+
+Result<bool> Codec<bool>::parse(const Value& written) { return get<bool>(written, "true or false"); }
+Value Codec<bool>::value(const bool& parsed) { return parsed; }
+
+Result<std::int64_t> Codec<std::int64_t>::parse(const Value& written) {
+  return get<std::int64_t>(written, "an integer");
+}
+Value Codec<std::int64_t>::value(const std::int64_t& parsed) { return parsed; }
+
+Result<std::string> Codec<std::string>::parse(const Value& written) {
+  auto text = get_text(written, "a text in quotes");
+  if (text && text->empty()) return fail(Code::kInvalid, "is empty");
+  return text;
+}
+Value Codec<std::string>::value(const std::string& parsed) { return parsed; }
+
+Result<std::vector<std::string>> Codec<std::vector<std::string>>::parse(const Value& written) {
+  if (const auto* one = std::get_if<std::string>(&written)) return std::vector<std::string>{*one};
+  return get<std::vector<std::string>>(written, "a list of texts");
+}
+Value Codec<std::vector<std::string>>::value(const std::vector<std::string>& parsed) { return parsed; }
+
+Result<Guid> Codec<Guid>::parse(const Value& written) {
+  return get_text(written, "a text like \"00:02:c9:03:00:31:78:f2\"").and_then(Guid::parse);
+}
+Value Codec<Guid>::value(const Guid& parsed) { return parsed.text(); }
+
+Result<Pkey> Codec<Pkey>::parse(const Value& written) {
+  if (const auto* number = std::get_if<std::int64_t>(&written)) return Pkey::make(*number);
+  return get_text(written, "an integer like 0x8002").and_then(Pkey::parse);
+}
+Value Codec<Pkey>::value(const Pkey& parsed) { return parsed.text(); }
+
+Result<IpoibMode> Codec<IpoibMode>::parse(const Value& written) {
+  return get_text(written, "\"datagram\" or \"connected\"").and_then(parse_ipoib_mode);
+}
+Value Codec<IpoibMode>::value(const IpoibMode& parsed) { return std::string(text_of(parsed)); }
+
+Result<State> Codec<State>::parse(const Value& written) {
+  return get_text(written, "\"up\", \"down\", \"absent\" or \"ignore\"").and_then(parse_state);
+}
+Value Codec<State>::value(const State& parsed) { return std::string(text_of(parsed)); }
+
+Result<OnUnsupported> Codec<OnUnsupported>::parse(const Value& written) {
+  return get_text(written, "\"fail\" or \"datagram\"").and_then(parse_on_unsupported);
+}
+Value Codec<OnUnsupported>::value(const OnUnsupported& parsed) { return std::string(text_of(parsed)); }
+
+Result<InterfaceName> Codec<InterfaceName>::parse(const Value& written) {
+  return get_text(written, "a text like \"mlx4_ib0\"").and_then(parse_interface_name).map([](std::string name) {
+    return InterfaceName{std::move(name)};
+  });
+}
+Value Codec<InterfaceName>::value(const InterfaceName& parsed) { return parsed.text; }
+
+Result<Mtu> Codec<Mtu>::parse(const Value& written) {
+  return get<std::int64_t>(written, "an integer like 2044").and_then([](std::int64_t bytes) -> Result<Mtu> {
+    if (bytes < kMtuMin || bytes > kMtuConnectedMax) {
+      return fail(Code::kInvalid, fmt::format("MTU {} is out of range, has to be {} to {} bytes (datagram: 2044 or "
+                                              "4092; connected: up to {})", bytes, kMtuMin, kMtuConnectedMax, kMtuConnectedMax));
+    }
+    return Mtu{bytes};
+  });
+}
+Value Codec<Mtu>::value(const Mtu& parsed) { return parsed.bytes; }
+
+}  // namespace rdmacfg::model

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/change.hpp"
+#include "model/diagnostic.hpp"
+
+namespace rdmacfg::model {
+
+/// How a resource stands to the document.
+enum class Status {
+  kInSync,    ///< as wanted
+  kDiffers,   ///< not as wanted; an apply would change it
+  kDone,      ///< was changed, and a fresh observation confirms it
+  kLimited,   ///< as far as the fabric lets it be; kept, not fought
+  kPending,   ///< waits for something: a device, a driver reload, a reboot
+  kFailed,    ///< the kernel refused, or did not do what it said
+  kForeign,   ///< somebody else's, not in the document; left alone
+  kReleased,  ///< no longer in the document; what is left of it goes with the next reset
+  kIgnored,   ///< state = "ignore"
+};
+
+std::string_view text_of(Status status);
+
+/// One attribute, now and wanted.
+struct AttributeReport {
+  std::string name;
+  Value now;
+  Value wanted;                       ///< monostate: the document does not say
+  std::optional<Location> origin;
+};
+
+struct ResourceReport {
+  Key key;
+  std::string label;
+  Status status = Status::kInSync;
+  std::string reason;                 ///< why it is limited, pending, failed, foreign or released
+  std::vector<std::string> warnings;  ///< works, but an administrator wants to know
+  std::vector<AttributeReport> attributes;
+};
+
+/// How a run ended; the exit codes of rdma-configctl.
+enum class Exit {
+  kOk = 0,            ///< in sync, or done
+  kError = 1,         ///< error, nothing was changed
+  kDiffers = 2,       ///< diff: there are changes to make
+  kUndone = 3,        ///< apply failed and was undone
+  kUndoIncomplete = 4,///< apply failed and undoing is incomplete
+  kPartly = 5,        ///< done, with something pending or limited
+};
+
+/// What a run of the pipeline found and did.
+struct Report {
+  Diagnostics diagnostics;                 ///< of the document and of its check against the host
+  std::vector<ResourceReport> resources;   ///< in the order of kinds and keys
+  Plan plan;                               ///< what was, or would be, carried out
+  std::vector<std::string> notes;          ///< of the run as a whole: "an interrupted apply was finished"
+  std::optional<base::Error> error;        ///< why an apply failed
+  std::vector<std::string> left_over;      ///< what undoing could not restore
+  Exit exit = Exit::kOk;
+};
+
+}  // namespace rdmacfg::model

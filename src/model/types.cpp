@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/types.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::model {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+namespace {
+
+template <class E, std::size_t N>
+using Words = std::array<std::pair<E, std::string_view>, N>;
+
+constexpr Words<IpoibMode, 2> kModes{{{IpoibMode::kDatagram, "datagram"}, {IpoibMode::kConnected, "connected"}}};
+constexpr Words<State, 4> kStates{
+    {{State::kUp, "up"}, {State::kDown, "down"}, {State::kAbsent, "absent"}, {State::kIgnore, "ignore"}}};
+constexpr Words<OnUnsupported, 2> kPolicies{{{OnUnsupported::kFail, "fail"}, {OnUnsupported::kDatagram, "datagram"}}};
+
+template <class E, std::size_t N>
+Result<E> parse_word(const Words<E, N>& words, std::string_view text, std::string_view what) {
+  std::vector<std::string> known;
+  for (const auto& [value, word] : words) {
+    if (word == text) return value;
+    known.emplace_back(word);
+  }
+  std::string message = fmt::format("{} is \"{}\", has to be one of {}", what, text, base::join(known, ", "));
+  if (const auto near = base::nearest(text, known)) message += fmt::format("; did you mean \"{}\"?", *near);
+  return fail(Code::kInvalid, message);
+}
+
+template <class E, std::size_t N>
+std::string_view word_of(const Words<E, N>& words, E value) {
+  return std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == value; })->second;
+}
+
+}  // namespace
+
+Result<Guid> Guid::parse(std::string_view text) {
+  const auto bad = [&](std::string_view why) {
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" is no GUID: {}; written like 00:02:c9:03:00:31:78:f2", text, why));
+  };
+  std::string digits;
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    digits = text.substr(2);
+  } else if (text.find(':') != std::string_view::npos) {
+    const auto groups = base::split(text, ':');
+    if (groups.size() == 20) return bad("that is a 20-byte hardware address, of which the last 8 bytes are the GUID");
+    const std::size_t width = groups.size() == 8 ? 2 : groups.size() == 4 ? 4 : 0;
+    if (width == 0) return bad(fmt::format("{} groups, has to have 8 of 2 or 4 of 4 digits", groups.size()));
+    for (const auto& group : groups) {
+      if (group.size() != width) return bad(fmt::format("group \"{}\" has to have {} digits", group, width));
+      digits += group;
+    }
+  } else {
+    digits = text;
+  }
+  if (digits.size() != 16) return bad(fmt::format("{} hexadecimal digits, has to have 16", digits.size()));
+  Guid guid;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), guid.number, 16);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return bad("only digits 0-9 and a-f are possible");
+  if (guid.number == 0) return bad("all zero means that the port has none");
+  return guid;
+}
+
+std::string Guid::text() const {
+  std::string out;
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    out += fmt::format("{}{:02x}", out.empty() ? "" : ":", (number >> shift) & 0xffU);
+  }
+  return out;
+}
+
+Result<Pkey> Pkey::make(std::int64_t number) {
+  if (number < 0 || number > 0xffff) {
+    return fail(Code::kInvalid, fmt::format("P_Key {} is out of range, has to be 0x0001 to 0x7fff (or with the "
+                                            "membership bit, 0x8001 to 0xffff)", number));
+  }
+  if ((number & 0x7fff) == 0) {
+    return fail(Code::kInvalid, fmt::format("P_Key {:#06x} names no partition (0x0000 and 0x8000 are reserved)", number));
+  }
+  Pkey pkey;
+  pkey.bits_ = static_cast<std::uint16_t>(number);
+  return pkey;
+}
+
+Result<Pkey> Pkey::parse(std::string_view text) {
+  const auto number = base::parse_number(text);
+  if (!number || *number > 0xffff) {
+    return fail(Code::kInvalid, fmt::format("\"{}\" is no P_Key; written like 0x8002", text));
+  }
+  return make(static_cast<std::int64_t>(*number));
+}
+
+std::string Pkey::text() const { return fmt::format("{:#06x}", full()); }
+
+Result<IpoibMode> parse_ipoib_mode(std::string_view text) { return parse_word(kModes, text, "mode"); }
+std::string_view text_of(IpoibMode mode) { return word_of(kModes, mode); }
+
+Result<State> parse_state(std::string_view text) { return parse_word(kStates, text, "state"); }
+std::string_view text_of(State state) { return word_of(kStates, state); }
+
+Result<OnUnsupported> parse_on_unsupported(std::string_view text) {
+  return parse_word(kPolicies, text, "on_unsupported");
+}
+std::string_view text_of(OnUnsupported policy) { return word_of(kPolicies, policy); }
+
+Result<std::string> parse_interface_name(std::string_view text) {
+  const auto bad = [&](std::string_view why) {
+    return fail(Code::kInvalid, fmt::format("\"{}\" cannot name an interface: {}", text, why));
+  };
+  if (text.empty()) return bad("it is empty");
+  if (text.size() > kInterfaceNameMax) {
+    return bad(fmt::format("{} characters, the kernel takes at most {}", text.size(), kInterfaceNameMax));
+  }
+  for (const unsigned char c : text) {
+    if (std::isalnum(c) == 0 && c != '_' && c != '-' && c != '.') {
+      return bad(fmt::format("only letters, digits, '_', '-' and '.' are possible, not {}",
+                             std::isprint(c) != 0 ? fmt::format("'{}'", static_cast<char>(c)) : fmt::format("byte {:#04x}", c)));
+    }
+  }
+  if (text == "." || text == ".." || text == "all" || text == "default") return bad("the kernel uses it for something else");
+  if (std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
+    return bad("only digits would be taken for an interface index");
+  }
+  return std::string(text);
+}
+
+}  // namespace rdmacfg::model
