@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace rdmacfg::system {
+
+/// Files of the host, all below one root (--root). Paths are absolute, as on the host: "/etc/udev/rules.d/x".
+class Files {
+ public:
+  virtual ~Files() = default;
+
+  /// Nothing when it does not exist. Fails on anything but a regular file of at most 4 MiB.
+  virtual base::Result<std::optional<std::string>> read(const std::string& path) = 0;
+
+  /// Makes the file hold exactly `content` with mode 0644, root-owned: temporary file, fsync, rename, fsync of the
+  /// folder. Never through a symlink, never when it is the same already. Missing folders are made.
+  virtual base::Result<void> write(const std::string& path, std::string_view content) = 0;
+
+  /// No error when it does not exist.
+  virtual base::Result<void> remove(const std::string& path) = 0;
+
+  /// Names of the entries of a folder, sorted; empty when there is no such folder.
+  virtual base::Result<std::vector<std::string>> list(const std::string& folder) = 0;
+};
+
+}  // namespace rdmacfg::system

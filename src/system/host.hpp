@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+#include "system/files.hpp"
+#include "system/link.hpp"
+#include "system/rdma.hpp"
+
+namespace rdmacfg::system {
+
+/// udevd.
+class Udev {
+ public:
+  virtual ~Udev() = default;
+
+  /// Makes udevd read its rules again now (systemd's ReloadUnit). No error when there is no udevd to tell.
+  virtual base::Result<void> reload_rules() = 0;
+};
+
+/// Every port to the system that kinds may use. With `offline` only `files` may be used (--root).
+struct Host {
+  Links& links;
+  Ipoib& ipoib;
+  Rdma& rdma;
+  Files& files;
+  Udev& udev;
+  std::string boot_id;   ///< /proc/sys/kernel/random/boot_id
+  bool offline = false;
+};
+
+/// What observation found of links and devices, once per run.
+struct Snapshot {
+  std::vector<Link> links;
+  std::vector<RdmaDevice> devices;
+};
+
+/// Observes links and devices. Offline: nothing, successfully.
+base::Result<Snapshot> observe(Host& host);
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Network interfaces, in our words. Source: rtnetlink(7), if_link.h, drivers/infiniband/ulp/ipoib/ipoib_netlink.c.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.hpp"
+#include "model/types.hpp"
+
+namespace rdmacfg::system {
+
+/// What an IPoIB interface says of itself (IFLA_INFO_DATA of kind "ipoib").
+struct IpoibInfo {
+  model::Pkey pkey;
+  model::IpoibMode mode = model::IpoibMode::kDatagram;
+  bool umcast = false;
+  bool child = false;              ///< a P_Key interface: IFLA_LINK names its parent
+  bool connected_capable = false;  ///< bit 0x80 of the first address byte: the port can do connected mode
+  model::Guid guid;                ///< of the port: the last 8 bytes of the hardware address. 0: none
+};
+
+/// One network interface of this network namespace.
+struct Link {
+  int index = 0;
+  std::string name;
+  std::vector<std::string> altnames;
+  bool up = false;        ///< administratively (IFF_UP)
+  bool carrier = false;   ///< IFF_LOWER_UP
+  std::int64_t mtu = 0;   ///< bytes
+  int parent = 0;         ///< ifindex of the parent, 0 without one
+  std::uint32_t group = 0;
+  std::string kind;       ///< IFLA_INFO_KIND: "ipoib", "dummy", "" for most hardware
+  std::optional<IpoibInfo> ipoib;  ///< of ARPHRD_INFINIBAND interfaces
+};
+
+/// Changes what is set of one existing interface, in one message.
+struct SetLink {
+  int index = 0;
+  std::optional<std::string> name{};
+  std::optional<std::int64_t> mtu{};
+  std::optional<bool> up{};
+  std::optional<bool> umcast{};
+  std::optional<std::uint32_t> group{};
+};
+
+/// Creates a P_Key child over netlink: datagram, down. The mode is not asked for: ipoib_changelink() may lose RTNL.
+struct CreateChild {
+  int parent = 0;
+  std::string name;
+  model::Pkey pkey;
+};
+
+/// Sets the same as SetLink on a link that this batch has just created, found by name.
+struct SetCreated {
+  std::string name;
+  std::optional<std::int64_t> mtu{};
+  std::optional<bool> up{};
+  std::optional<bool> umcast{};
+};
+
+struct DeleteLink {
+  int index = 0;
+};
+
+/// Deletes every link of the group. The caller has checked by a dump that it holds only what it should.
+struct DeleteGroup {
+  std::uint32_t group = 0;
+};
+
+struct AddAltname {
+  int index = 0;
+  std::string altname;
+};
+
+struct DeleteAltname {
+  int index = 0;
+  std::string altname;
+};
+
+using LinkRequest = std::variant<SetLink, CreateChild, SetCreated, DeleteLink, DeleteGroup, AddAltname, DeleteAltname>;
+
+/// Everything an interface holds that the kernel drops when it goes down or is deleted, one opaque printable text per
+/// item: IPv4 and IPv6 addresses, routes, and policy rules that name it. Replaying an item that is still there is
+/// harmless. Items are only understood by the adapter that made them.
+struct Carried {
+  int index = 0;                    ///< of the interface when it was read
+  std::string name;                 ///< then
+  std::vector<std::string> items;
+};
+
+/// The kernel's network interfaces.
+class Links {
+ public:
+  virtual ~Links() = default;
+
+  /// All interfaces by one dump, in the order of their indexes; repeated while the kernel says it was interrupted.
+  virtual base::Result<std::vector<Link>> observe_links() = 0;
+
+  /// Carries out requests in order, many to a message. After the first refusal later ones may or may not have been
+  /// carried out; the error names the object and what was asked. Success is the kernel's word, not the fact.
+  virtual base::Result<void> execute(std::span<const LinkRequest> requests) = 0;
+
+  /// What the given interfaces carry, by one dump per sort (addresses, routes, rules), whatever their number.
+  virtual base::Result<std::vector<Carried>> observe_carried(std::span<const Link> links) = 0;
+
+  /// Puts back what is missing of `carried` on interface `index`, now called `name`. First addresses, then routes
+  /// and rules. A policy rule of the old name is moved to the new one.
+  virtual base::Result<void> restore_carried(const Carried& carried, int index, const std::string& name) = 0;
+
+  /// Waits until every one of the interfaces has carrier, or the time is over; says which have none.
+  virtual base::Result<std::vector<int>> wait_for_carrier(std::span<const int> indexes,
+                                                          std::chrono::milliseconds deadline) = 0;
+};
+
+/// The sysfs files of ib_ipoib: the only safe way to change a mode (the sysfs writer knows when RTNL was lost).
+class Ipoib {
+ public:
+  virtual ~Ipoib() = default;
+
+  /// Whether /sys/class/net/NAME/mode is there; children that were made over netlink have none.
+  virtual bool has_mode_file(const std::string& name) = 0;
+
+  /// Writes the mode. Success means that the kernel took it; the MTU changes with it.
+  virtual base::Result<void> write_mode(const std::string& name, model::IpoibMode mode) = 0;
+
+  /// Creates a child whose mode can be changed later. Its name is the kernel's choice (PARENT.%04x).
+  virtual base::Result<void> create_child(const std::string& parent, model::Pkey pkey) = 0;
+};
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The adapters to a real Linux. No raw C pointer and no library type leaves this folder.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "system/host.hpp"
+
+namespace rdmacfg::system {
+
+/// rtnetlink over libnl-3; the socket is opened at the first use.
+std::unique_ptr<Links> make_linux_links();
+
+/// /sys/class/net/*/{mode,create_child}.
+std::unique_ptr<Ipoib> make_linux_ipoib(std::filesystem::path sysfs = "/sys");
+
+/// /sys/class/infiniband, and libibverbs for MTUs.
+std::unique_ptr<Rdma> make_linux_rdma(std::filesystem::path sysfs = "/sys");
+
+/// Files below `root`; openat2 keeps every path inside it.
+std::unique_ptr<Files> make_linux_files(std::filesystem::path root = "/");
+
+/// systemd-udevd by its manager's D-Bus API.
+std::unique_ptr<Udev> make_linux_udev();
+
+/// /proc/sys/kernel/random/boot_id, empty when it cannot be read.
+std::string linux_boot_id();
+
+/// The node's name, as uname(2) gives it.
+std::string linux_host_name();
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// RDMA devices, in our words. Sources: RDMA netlink (rdma_netlink.h), /sys/class/infiniband (Documentation/ABI/stable/
+// sysfs-class-infiniband), ibv_query_port(3).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "model/types.hpp"
+
+namespace rdmacfg::system {
+
+/// A port of an RDMA device.
+struct RdmaPort {
+  int number = 0;              ///< from 1
+  std::string state;           ///< "ACTIVE", "INIT", "DOWN", "ARMED"
+  std::string physical_state;  ///< "LinkUp", "Polling", "Disabled"
+  std::string rate;            ///< "56 Gb/sec (4X FDR)"
+  std::string link_layer;      ///< "InfiniBand" or "Ethernet"
+  std::optional<int> lid;      ///< base LID; 0 until a subnet manager has set it
+  std::optional<int> sm_lid;
+  std::optional<int> lmc;      ///< LID mask control, bits
+  std::optional<std::uint32_t> capabilities;  ///< port capability mask
+  model::Guid guid;            ///< 0: none
+  std::string gid_prefix;      ///< "fe80:0000:0000:0000"
+  std::vector<std::string> netdevs;  ///< interfaces over this port that are its own (no P_Key children)
+};
+
+/// An RDMA device (HCA or NIC).
+struct RdmaDevice {
+  std::string name;
+  std::string firmware;
+  std::string board_id;
+  std::string hca_type;
+  std::string node_type;  ///< "CA", "RNIC"
+  std::string node_description;
+  model::Guid node_guid;
+  model::Guid system_guid;
+  std::string driver;     ///< of the parent: "mlx5_core"; empty without a parent
+  std::string pci;        ///< "0000:10:00.0"; empty when the parent is not on PCI
+  std::vector<RdmaPort> ports;
+};
+
+/// MTUs of a port, of the IB link, bytes.
+struct PortMtu {
+  int max = 0;
+  int active = 0;
+};
+
+class Rdma {
+ public:
+  virtual ~Rdma() = default;
+
+  /// All devices. What may not be read stays empty; a device that goes away meanwhile is left out.
+  virtual base::Result<std::vector<RdmaDevice>> observe_devices() = 0;
+
+  /// The P_Key table of a port without its empty places; raw keys with their membership bit.
+  virtual base::Result<std::vector<std::uint16_t>> observe_pkeys(const std::string& device, int port) = 0;
+
+  /// MTUs of a port by verbs; nothing when user-space verbs are not there (no module is loaded to find out).
+  virtual std::optional<PortMtu> observe_mtu(const std::string& device, int port) = 0;
+};
+
+}  // namespace rdmacfg::system
