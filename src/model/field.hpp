@@ -19,6 +19,7 @@ namespace rdmacfg::model {
 enum class Role {
   kIdentity,  ///< says which object an entry means; never changed
   kSetting,   ///< a state of the system that is compared and changed
+  kDerived,   ///< as kSetting, but it follows from another key and is not written itself
   kPolicy,    ///< says how to act; compared with nothing
   kFact,      ///< observed and shown; cannot be written in the document
 };

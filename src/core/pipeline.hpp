@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole way of one run, kind-blind: sections → desired → changes → plan → applied → verified report.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "kinds/world.hpp"
+#include "model/report.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::core {
+
+/// Where the state lives. Paths below the host's Files.
+struct Paths {
+  std::string state = "/var/lib/rdma-configd/state.json";
+  std::string journal = "/var/lib/rdma-configd/journal.json";
+};
+
+struct Options {
+  bool retry_limited = false;  ///< try again what the fabric limited before
+  Paths paths;
+  /// How long verification waits for carrier where the MTU depends on it.
+  std::chrono::milliseconds carrier_deadline{2000};
+  /// Told before each batch: changes done so far, of how many, and what comes.
+  std::function<void(std::size_t done, std::size_t total, const std::string& what)> progress;
+};
+
+/// Checks the document by itself; touches no system. Report: diagnostics and exit.
+model::Report validate(const config::Document& document);
+
+/// Everything that is there, and how it stands to the document (Report::resources); plan holds what apply would do.
+/// `document` may be empty: then everything is foreign. Exit is kOk, kPartly, kDiffers or kError.
+model::Report diff(const config::Document& document, system::Host& host, const Options& options = {});
+
+/// Makes the host as the document says, all or nothing.
+model::Report apply(const config::Document& document, system::Host& host, const Options& options = {});
+
+}  // namespace rdmacfg::core

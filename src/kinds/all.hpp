@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kinds/kind.hpp"
+#include "model/section.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Every kind, in the order in which reports list them. Plans are sorted by needs, not by this.
+std::span<const Kind* const> all();
+
+const Kind* find(std::string_view name);
+
+/// The language of the document, composed from the kinds' field tables.
+const std::vector<model::SectionSpec>& grammar();
+
+}  // namespace rdmacfg::kinds

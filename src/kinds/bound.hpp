@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kinds/world.hpp"
+#include "model/diagnostic.hpp"
+#include "model/section.hpp"
+
+namespace rdmacfg::kinds {
+
+/// An [[ipoib]] entry and the port that it means on this host.
+struct BoundPort {
+  const model::Section* section = nullptr;
+  std::string id;                      ///< of the port in keys: its GUID, or "mlx4_0/1" while that is unknown
+  std::optional<model::Guid> guid;
+  std::optional<PortRef> port;         ///< while the device is there
+  const system::Link* link = nullptr;  ///< while it has an interface here
+  std::string name;                    ///< wanted name, else the present one; empty when neither is known
+  bool names = false;                  ///< the document wants the name
+  std::string label;                   ///< for people
+  std::optional<std::string> pending;  ///< why nothing can be done with it now
+};
+
+/// The document's entries with the objects of this host that they mean.
+struct Bound {
+  std::vector<BoundPort> ports;
+};
+
+/// Resolves selectors (guid; device + port; match) against the host. What is not there is pending, not an error; two
+/// entries for one port, a fixed name for several ports and an unknown place-holder are errors.
+Bound bind(const std::vector<model::Section>& sections, const World& world, model::Diagnostics& diagnostics);
+
+}  // namespace rdmacfg::kinds

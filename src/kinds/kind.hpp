@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract of a kind of resource. docs/ADD-A-KIND.md walks through one.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "kinds/bound.hpp"
+#include "kinds/world.hpp"
+#include "model/change.hpp"
+#include "model/diagnostic.hpp"
+#include "model/field.hpp"
+#include "model/resource.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Why a resource is not (or not quite) as wanted although nobody refused anything.
+struct Verdict {
+  enum class Sort {
+    kNone,     ///< nothing to say
+    kLimited,  ///< by the fabric: keep it, do not fight
+    kPending,  ///< waits for something
+  };
+  Sort sort = Sort::kNone;
+  std::string reason;
+  std::vector<std::string> fields;    ///< that `reason` explains; empty: the resource as a whole
+  std::vector<std::string> warnings;  ///< works, but an administrator wants to know
+};
+
+/// One kind. Implementations hold no state; everything they know comes in as an argument.
+class Kind {
+ public:
+  virtual ~Kind() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+
+  /// The field table.
+  [[nodiscard]] virtual std::span<const model::FieldSpec> fields() const = 0;
+
+  /// Entries of the document → what is wanted. Pure. Rules across fields are checked here, every violation with its
+  /// place; an entry that the host does not have yet comes out as pending.
+  virtual void parse(const Bound& bound, std::vector<model::Desired>& out, model::Diagnostics& diagnostics) const = 0;
+
+  /// Every resource of the kind on the host, in one sweep. Changes nothing.
+  virtual base::Result<std::vector<model::Observed>> observe(World& world) const = 0;
+
+  /// Rules that need the host (capabilities, limits, collisions), before anything is written. May adapt what is
+  /// wanted where the document allows it (on_unsupported), and add what it implies (prune).
+  virtual void check(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed, World& world,
+                     model::Diagnostics& diagnostics) const;
+
+  /// Completes the kind's changes of a plan: what each interrupts, further needs, and what has to be carried over.
+  virtual base::Result<void> prepare(std::span<model::Change*> changes, World& world) const;
+
+  /// Makes the host so, whatever it is like now (a change that is already there costs nothing): used for the plan, for
+  /// undoing it and for finishing an interrupted one. All changes have the same operation and need none of each other.
+  virtual base::Result<void> apply(std::span<const model::Change> changes, system::Host& host) const = 0;
+
+  /// Puts back what an interrupted apply took down and did not bring back (Change::carried).
+  virtual base::Result<void> recover(std::span<const model::Change> changes, system::Host& host) const;
+
+  /// Explains a resource after a fresh observation. `differing`: fields that are not as wanted.
+  virtual Verdict judge(const model::Desired& desired, const model::Observed* observed,
+                        const std::vector<std::string>& differing, World& world) const;
+
+  /// Whether a released field goes back to the value from before we managed it; else it stays until the next reset.
+  [[nodiscard]] virtual bool returns(std::string_view field) const;
+
+  /// Whether the object of a resource can be there at all now; false makes a failed change pending ("removed meanwhile").
+  [[nodiscard]] virtual bool reachable(const model::Key& key, const World& world) const = 0;
+};
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/world.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace rdmacfg::kinds {
+
+using model::Guid;
+using system::Link;
+
+base::Result<World> World::observe(system::Host& host) {
+  auto snapshot = system::observe(host);
+  if (!snapshot) return base::fail(snapshot.error());
+  World world;
+  world.host_ = &host;
+  world.snapshot_ = std::make_shared<const system::Snapshot>(std::move(*snapshot));
+  for (const auto& device : world.snapshot_->devices) {
+    for (const auto& port : device.ports) {
+      if (port.link_layer == "InfiniBand" && port.guid.number != 0) {
+        world.ports_.emplace(port.guid, PortRef{&device, &port});
+      }
+    }
+  }
+  for (const auto& link : world.snapshot_->links) {
+    world.by_index_.emplace(link.index, &link);
+    world.by_name_.emplace(link.name, &link);
+    for (const auto& altname : link.altnames) world.by_name_.emplace(altname, &link);
+    if (!link.ipoib) continue;
+    if (link.ipoib->child) {
+      world.children_[link.parent].push_back(&link);
+    } else {
+      world.parents_.push_back(&link);
+      if (link.ipoib->guid.number != 0) world.parent_of_.emplace(link.ipoib->guid, &link);
+    }
+  }
+  return world;
+}
+
+namespace {
+
+template <class Map, class Key>
+auto pointer_in(const Map& map, const Key& key) -> typename Map::mapped_type {
+  const auto at = map.find(key);
+  return at == map.end() ? nullptr : at->second;
+}
+
+}  // namespace
+
+std::optional<PortRef> World::port(Guid guid) const {
+  const auto at = ports_.find(guid);
+  if (at == ports_.end()) return std::nullopt;
+  return at->second;
+}
+
+const Link* World::parent(Guid guid) const { return pointer_in(parent_of_, guid); }
+const Link* World::link(int index) const { return pointer_in(by_index_, index); }
+const Link* World::named(const std::string& name) const { return pointer_in(by_name_, name); }
+
+const std::vector<const Link*>& World::children(int parent_index) const {
+  static const std::vector<const Link*> kNone;
+  const auto at = children_.find(parent_index);
+  return at == children_.end() ? kNone : at->second;
+}
+
+const std::optional<std::vector<std::uint16_t>>& World::pkeys(const PortRef& port) {
+  const auto [at, fresh] = pkeys_.try_emplace(port.port);
+  if (fresh) {
+    if (auto table = host_->rdma.observe_pkeys(port.device->name, port.port->number)) at->second = std::move(*table);
+  }
+  return at->second;
+}
+
+const std::optional<system::PortMtu>& World::mtu(const PortRef& port) {
+  const auto [at, fresh] = mtus_.try_emplace(port.port);
+  if (fresh) at->second = host_->rdma.observe_mtu(port.device->name, port.port->number);
+  return at->second;
+}
+
+std::string World::instance(const Link& link) const { return host_->boot_id + "/" + std::to_string(link.index); }
+
+}  // namespace rdmacfg::kinds

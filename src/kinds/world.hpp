@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.hpp"
+#include "model/types.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::kinds {
+
+/// A port with its device.
+struct PortRef {
+  const system::RdmaDevice* device = nullptr;
+  const system::RdmaPort* port = nullptr;
+};
+
+/// One observation of the host with the look-ups that kinds need; P_Key tables and MTUs are read at the first
+/// question. Pointers stay valid as long as the World.
+class World {
+ public:
+  static base::Result<World> observe(system::Host& host);
+
+  [[nodiscard]] system::Host& host() const { return *host_; }
+  [[nodiscard]] const system::Snapshot& snapshot() const { return *snapshot_; }
+
+  /// The InfiniBand port with that GUID.
+  [[nodiscard]] std::optional<PortRef> port(model::Guid guid) const;
+
+  /// The IPoIB interface of the port itself; nullptr without one in this network namespace.
+  [[nodiscard]] const system::Link* parent(model::Guid guid) const;
+
+  /// The P_Key interfaces over a parent, by index.
+  [[nodiscard]] const std::vector<const system::Link*>& children(int parent_index) const;
+
+  [[nodiscard]] const system::Link* link(int index) const;
+
+  /// By name or alternative name.
+  [[nodiscard]] const system::Link* named(const std::string& name) const;
+
+  /// All IPoIB interfaces that belong to a port itself.
+  [[nodiscard]] const std::vector<const system::Link*>& parents() const { return parents_; }
+
+  /// The P_Key table of a port; nothing when it cannot be read.
+  const std::optional<std::vector<std::uint16_t>>& pkeys(const PortRef& port);
+
+  /// MTUs of a port's IB link; nothing when they cannot be read.
+  const std::optional<system::PortMtu>& mtu(const PortRef& port);
+
+  /// "<boot id>/<ifindex>": another kernel object is another instance.
+  [[nodiscard]] std::string instance(const system::Link& link) const;
+
+ private:
+  system::Host* host_ = nullptr;
+  std::shared_ptr<const system::Snapshot> snapshot_;
+  std::map<model::Guid, PortRef> ports_;
+  std::map<model::Guid, const system::Link*> parent_of_;
+  std::vector<const system::Link*> parents_;
+  std::unordered_map<int, std::vector<const system::Link*>> children_;
+  std::unordered_map<int, const system::Link*> by_index_;
+  std::unordered_map<std::string, const system::Link*> by_name_;
+  std::map<const system::RdmaPort*, std::optional<std::vector<std::uint16_t>>> pkeys_;
+  std::map<const system::RdmaPort*, std::optional<system::PortMtu>> mtus_;
+};
+
+}  // namespace rdmacfg::kinds
