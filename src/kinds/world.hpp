@@ -26,7 +26,17 @@ class World {
  public:
   static base::Result<World> observe(system::Host& host);
 
+  /// A world without a host, for checking a document by itself.
+  World() = default;
+
   [[nodiscard]] system::Host& host() const { return *host_; }
+  /// Only files may be looked at: --root, or no host at all.
+  [[nodiscard]] bool offline() const { return host_ == nullptr || host_->offline; }
+  [[nodiscard]] bool no_host() const { return host_ == nullptr; }
+
+  bool thorough = true;  ///< read what costs a file per item (P_Key tables) also where nothing looks wrong
+  bool settled = true;   ///< nothing was changed just before: a missing carrier is more than a join under way
+
   [[nodiscard]] const system::Snapshot& snapshot() const { return *snapshot_; }
 
   /// The InfiniBand port with that GUID.
@@ -57,7 +67,7 @@ class World {
 
  private:
   system::Host* host_ = nullptr;
-  std::shared_ptr<const system::Snapshot> snapshot_;
+  std::shared_ptr<const system::Snapshot> snapshot_ = std::make_shared<const system::Snapshot>();
   std::map<model::Guid, PortRef> ports_;
   std::map<model::Guid, const system::Link*> parent_of_;
   std::vector<const system::Link*> parents_;

@@ -116,6 +116,13 @@ struct InterfaceName {
   auto operator<=>(const InterfaceName&) const = default;
 };
 
+/// The wanted name of one interface, or a template for the names of several: "ib_s{pci_slot}p{port}".
+struct NameTemplate {
+  std::string text;
+  auto operator<=>(const NameTemplate&) const = default;
+  [[nodiscard]] bool fixed() const { return text.find('{') == std::string::npos; }
+};
+
 /// An IPoIB MTU in bytes; which values a mode takes is a rule across fields.
 struct Mtu {
   std::int64_t bytes = 0;
@@ -143,6 +150,7 @@ RDMACFG_CODEC(IpoibMode, "\"datagram\" or \"connected\"", R"({"enum":["datagram"
 RDMACFG_CODEC(State, "\"up\", \"down\", \"absent\" or \"ignore\"", R"({"enum":["up","down","absent","ignore"]})");
 RDMACFG_CODEC(OnUnsupported, "\"fail\" or \"datagram\"", R"({"enum":["fail","datagram"]})");
 RDMACFG_CODEC(InterfaceName, "interface name", R"({"type":"string","minLength":1,"maxLength":15,"pattern":"^[A-Za-z0-9_.-]+$"})");
+RDMACFG_CODEC(NameTemplate, "interface name", R"({"type":"string","minLength":1})");
 RDMACFG_CODEC(Mtu, "MTU in bytes", R"({"type":"integer","minimum":68,"maximum":65520})");
 
 #undef RDMACFG_CODEC

@@ -126,7 +126,8 @@ Result<std::string> parse_interface_name(std::string_view text) {
   if (text.size() > kInterfaceNameMax) {
     return bad(fmt::format("{} characters, the kernel takes at most {}", text.size(), kInterfaceNameMax));
   }
-  for (const unsigned char c : text) {
+  for (const char each : text) {
+    const auto c = static_cast<unsigned char>(each);
     if (std::isalnum(c) == 0 && c != '_' && c != '-' && c != '.') {
       return bad(fmt::format("only letters, digits, '_', '-' and '.' are possible, not {}",
                              std::isprint(c) != 0 ? fmt::format("'{}'", static_cast<char>(c)) : fmt::format("byte {:#04x}", c)));

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/bound.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "base/text.hpp"
+#include "kinds/name_template.hpp"
+#include "kinds/selector.hpp"
+
+namespace rdmacfg::kinds {
+
+using model::Diagnostic;
+using model::Diagnostics;
+using model::Guid;
+using model::Section;
+
+namespace {
+
+std::string port_label(const PortRef& port) { return fmt::format("{} port {}", port.device->name, port.port->number); }
+
+std::vector<std::string> port_guids(const World& world) {
+  std::vector<std::string> known;
+  for (const auto& device : world.snapshot().devices) {
+    for (const auto& port : device.ports) {
+      if (port.guid.number != 0) known.push_back(port.guid.text());
+    }
+  }
+  return known;
+}
+
+std::string missing_guid(const World& world, Guid guid) {
+  for (const auto& device : world.snapshot().devices) {
+    for (const auto& port : device.ports) {
+      if (port.guid == guid) return fmt::format("{} port {} runs {} now", device.name, port.number, port.link_layer);
+      if (device.node_guid == guid) {
+        return fmt::format("{} is the node GUID of {}; its port {} has {}", guid.text(), device.name, port.number,
+                           port.guid.text());
+      }
+    }
+  }
+  const auto known = port_guids(world);
+  if (const auto near = base::nearest(guid.text(), known)) {
+    return fmt::format("no port has this GUID now; {} is near to it", *near);
+  }
+  return "no port has this GUID now";
+}
+
+std::string missing_device(const World& world, const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& device : world.snapshot().devices) known.push_back(device.name);
+  if (known.empty()) return fmt::format("no device {}: there is no RDMA device at all", name);
+  return fmt::format("no device {} now; there are {} (udev may have renamed it: see `rdma-configctl show`)", name,
+                     base::join(known, ", "));
+}
+
+/// Fills in what the host has for a port that is known by its GUID.
+void bind_guid(BoundPort& bound, Guid guid, const World& world) {
+  bound.guid = guid;
+  bound.id = guid.text();
+  bound.link = world.parent(guid);
+  bound.port = world.port(guid);
+  if (world.offline()) return;
+  if (!bound.port && bound.link == nullptr) {
+    bound.pending = missing_guid(world, guid);
+  } else if (bound.link == nullptr) {
+    bound.pending = fmt::format("{} has no IPoIB interface in this network namespace (is ib_ipoib loaded?)",
+                                port_label(*bound.port));
+  }
+}
+
+class Binder {
+ public:
+  Binder(const World& world, Diagnostics& diagnostics) : world_(world), diagnostics_(diagnostics) {}
+
+  void bind(const Section& section) {
+    const auto selector = selector_of(section);
+    if (selector.guid) {
+      BoundPort bound;
+      bind_guid(bound, *selector.guid, world_);
+      add(section, std::move(bound));
+    } else if (selector.device && selector.port) {
+      bind_device(section, *selector.device, *selector.port);
+    } else if (const auto* match = section.child("ipoib.match")) {
+      bind_match(section, *match);
+    }
+  }
+
+  Bound take() { return std::move(bound_); }
+
+ private:
+  void bind_device(const Section& section, const std::string& name, std::int64_t number) {
+    BoundPort bound;
+    bound.id = fmt::format("{}/{}", name, number);
+    for (const auto& device : world_.snapshot().devices) {
+      if (device.name != name) continue;
+      for (const auto& port : device.ports) {
+        if (port.number != number) continue;
+        if (port.link_layer != "InfiniBand") {
+          bound.pending = fmt::format("{} port {} runs {} now", name, number, port.link_layer);
+        } else if (port.guid.number == 0) {
+          bound.pending = fmt::format("{} port {} has no GUID yet", name, number);
+        } else {
+          bind_guid(bound, port.guid, world_);
+        }
+        add(section, std::move(bound));
+        return;
+      }
+      error(section.find("port")->where, fmt::format("[[ipoib]] port: {} has no port {}", name, number),
+            fmt::format("it has {} port(s), counted from 1", device.ports.size()));
+      return;
+    }
+    bound.pending = world_.offline() ? "which port this is can only be seen on the running host; a guid can be used offline"
+                                     : missing_device(world_, name);
+    add(section, std::move(bound));
+  }
+
+  void bind_match(const Section& section, const Section& match) {
+    const auto pattern = match_of(match);
+    std::vector<PortRef> found;
+    for (const auto& device : world_.snapshot().devices) {
+      for (const auto& port : device.ports) {
+        if (port.link_layer == "InfiniBand" && port.guid.number != 0 && matches(pattern, device, port)) {
+          found.push_back({&device, &port});
+        }
+      }
+    }
+    if (found.empty()) {
+      BoundPort bound;
+      bound.id = "match " + text_of(pattern);
+      bound.pending = world_.offline() ? "what it matches can only be seen on the running host" : "no port matches now";
+      add(section, std::move(bound));
+      return;
+    }
+    const auto* name = section.find("name");
+    if (name != nullptr && found.size() > 1 && model::NameTemplate{model::text_of(name->value)}.fixed()) {
+      error(name->where, fmt::format("[[ipoib]] name: \"{}\" would be the name of {} ports: {} and {}",
+                                     model::text_of(name->value), found.size(), port_label(found[0]), port_label(found[1])),
+            "use a template, such as \"ib_s{pci_slot}p{port}\", or a narrower match");
+      return;
+    }
+    for (const auto& port : found) {
+      BoundPort bound;
+      bind_guid(bound, port.port->guid, world_);
+      add(section, std::move(bound));
+    }
+  }
+
+  void add(const Section& section, BoundPort bound) {
+    bound.section = &section;
+    if (!name(bound)) return;
+    bound.label = !bound.name.empty() ? bound.name : bound.port ? port_label(*bound.port) : bound.id;
+    const auto [first, fresh] = seen_.try_emplace(bound.id, &section);
+    if (!fresh) {
+      auto& d = error(section.where, fmt::format("[[ipoib]] means the port {} that another entry means already", bound.id),
+                      "write one entry for a port; guid, device + port and match can all mean the same one");
+      d.related.push_back({first->second->where, "the first entry for this port"});
+      return;
+    }
+    bound_.ports.push_back(std::move(bound));
+  }
+
+  /// The wanted name, else the present one. False when the template is wrong.
+  bool name(BoundPort& bound) {
+    if (const auto* wanted = bound.section->find("name")) {
+      const model::NameTemplate pattern{model::text_of(wanted->value)};
+      auto expanded = expand(pattern, bound.port);
+      if (!expanded) {
+        error(wanted->where, "[[ipoib]] name: " + expanded.error().message, "");
+        return false;
+      }
+      bound.names = expanded->has_value();
+      if (*expanded) bound.name = **expanded;
+    }
+    if (bound.name.empty() && bound.link != nullptr) bound.name = bound.link->name;
+    return true;
+  }
+
+  Diagnostic& error(const model::Location& where, std::string message, std::string hint) {
+    return diagnostics_.emplace_back(
+        Diagnostic{model::Severity::kError, where, std::move(message), std::move(hint), {}});
+  }
+
+  const World& world_;
+  Diagnostics& diagnostics_;
+  Bound bound_;
+  std::map<std::string, const Section*> seen_;
+};
+
+}  // namespace
+
+Bound bind(const std::vector<Section>& sections, const World& world, Diagnostics& diagnostics) {
+  Binder binder(world, diagnostics);
+  for (const auto& section : sections) {
+    if (section.path == "ipoib") binder.bind(section);
+  }
+  return binder.take();
+}
+
+}  // namespace rdmacfg::kinds

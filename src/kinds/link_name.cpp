@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/link_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "kinds/luggage.hpp"
+#include "kinds/rename.hpp"
+#include "kinds/rule_file.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostic;
+using model::Diagnostics;
+using model::Guid;
+using model::Observed;
+using model::Severity;
+using system::Link;
+
+namespace {
+
+constexpr std::string_view kKind = "link_name";
+constexpr std::string_view kAltname = "altname ";
+
+std::string text_at(const model::Attributes& attributes, std::string_view field) {
+  const auto* text = std::get_if<std::string>(&model::value_of(attributes, field));
+  return text == nullptr ? std::string() : *text;
+}
+
+std::optional<Guid> guid_of(const model::Key& key) {
+  auto guid = Guid::parse(key.id);
+  if (!guid) return std::nullopt;
+  return *guid;
+}
+
+std::vector<Link> with_children(const World& world, const Link& parent) {
+  std::vector<Link> links{parent};
+  for (const auto* child : world.children(parent.index)) links.push_back(*child);
+  return links;
+}
+
+class LinkNameKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<LinkName>(); }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
+    for (const auto& port : bound.ports) {
+      const auto* written = port.section->find("name");
+      if (written == nullptr) continue;
+      Desired desired;
+      desired.key = {std::string(kKind), port.id};
+      desired.label = port.label;
+      desired.where = port.section->where;
+      desired.origins["name"] = desired.origins["rule"] = written->where;
+      const auto* state = port.section->find("state");
+      desired.ignore = state != nullptr && model::text_of(state->value) == "ignore";
+      desired.pending = port.pending;
+      // The rule can be written before the port is there, but not before its GUID is known.
+      if (port.names && port.guid) {
+        desired.settings["rule"] = port.name;
+        if (port.link != nullptr) desired.settings["name"] = port.name;
+      } else if (!port.pending) {
+        desired.pending = "the name depends on a port that is not there";
+      }
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    auto rules = read_rules(world.host().files);
+    if (!rules) return base::fail(rules.error());
+    std::vector<Observed> out;
+    for (const auto* link : world.parents()) {
+      Observed observed;
+      observed.key = {std::string(kKind), link->ipoib->guid.text()};
+      observed.label = link->name;
+      observed.settings["name"] = link->name;
+      observed.instance = world.instance(*link);
+      if (const auto rule = rules->extract(link->ipoib->guid)) {
+        observed.settings["rule"] = rule.mapped();
+        observed.ours_by_nature = true;
+      }
+      out.push_back(std::move(observed));
+    }
+    for (const auto& [guid, name] : *rules) {
+      Observed observed;
+      observed.key = {std::string(kKind), guid.text()};
+      observed.label = name;
+      observed.settings["rule"] = name;
+      observed.ours_by_nature = true;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& diagnostics) const override {
+    std::set<int> moving;
+    for (const auto& one : desired) {
+      if (one.key.kind != kKind || one.ignore) continue;
+      if (const auto guid = guid_of(one.key); guid && world.parent(*guid) != nullptr) {
+        moving.insert(world.parent(*guid)->index);
+      }
+    }
+    std::optional<ForeignNames> foreign;
+    for (const auto& one : desired) {
+      const auto wanted = text_at(one.settings, "rule");
+      const auto guid = guid_of(one.key);
+      if (one.key.kind != kKind || one.ignore || wanted.empty() || !guid) continue;
+      check_taken(one, wanted, world.parent(*guid), world, moving, diagnostics);
+      if (!foreign) {
+        auto read = ForeignNames::read(world.host().files);
+        if (!read) return;
+        foreign = std::move(*read);
+      }
+      warn_foreign(one, wanted, foreign->of(*guid, wanted), diagnostics);
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    std::vector<Link> links;
+    for (auto* change : changes) {
+      const auto* link = moved(*change, world);
+      if (link == nullptr) continue;
+      for (auto& each : with_children(world, *link)) links.push_back(std::move(each));
+      if (link->up) {
+        change->interrupts.emplace_back(
+            world.children(link->index).empty()
+                ? "link down for a moment (kernels before 6.2); addresses, routes and rules are put back"
+                : "link and its P_Key interfaces down for a moment (kernels before 6.2); addresses, routes and rules "
+                  "are put back");
+      }
+    }
+    if (links.empty()) return {};
+    auto luggage = observe_luggage(world.host(), links);
+    if (!luggage) return base::fail(luggage.error());
+    for (auto* change : changes) {
+      const auto* link = moved(*change, world);
+      if (link == nullptr) continue;
+      std::vector<Luggage> mine;
+      for (const auto& each : with_children(world, *link)) {
+        const auto at = std::find_if(luggage->begin(), luggage->end(),
+                                     [&](const Luggage& one) { return one.carried.index == each.index; });
+        if (at != luggage->end()) mine.push_back(*at);
+      }
+      change->carried = pack(mine);
+      for (const auto& altname : link->altnames) {
+        change->carried.push_back(fmt::format("{}{} {}", kAltname, link->index, altname));
+      }
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto rules = read_rules(host.files);
+    if (!rules) return base::fail(rules.error());
+    const auto before = *rules;
+    for (const auto& change : changes) {
+      const auto guid = guid_of(change.key);
+      if (!guid) continue;
+      const auto rule = text_at(change.after, "rule");
+      if (rule.empty()) {
+        rules->erase(*guid);
+      } else {
+        (*rules)[*guid] = rule;
+      }
+    }
+    if (*rules != before) {
+      if (auto done = write_rules(host.files, *rules); !done) return done;
+      if (!host.offline) {
+        if (auto done = host.udev.reload_rules(); !done) return done;
+      }
+    }
+    return host.offline ? Result<void>{} : rename(changes, host);
+  }
+
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    for (const auto& change : changes) {
+      if (auto done = restore(host, unpack(change.carried)); !done) return done;
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool returns(std::string_view field) const override { return field == "rule"; }
+
+  [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
+    const auto guid = guid_of(key);
+    return guid && (world.offline() || world.parent(*guid) != nullptr);
+  }
+
+ private:
+  /// The link that a change renames; nullptr when it renames none.
+  static const Link* moved(const Change& change, const World& world) {
+    const auto guid = guid_of(change.key);
+    const auto* link = guid ? world.parent(*guid) : nullptr;
+    const auto name = text_at(change.after, "name");
+    return link != nullptr && !name.empty() && name != link->name ? link : nullptr;
+  }
+
+  static Result<void> rename(std::span<const Change> changes, system::Host& host) {
+    if (std::none_of(changes.begin(), changes.end(), [](const Change& c) { return !text_at(c.after, "name").empty(); })) {
+      return {};
+    }
+    auto world = World::observe(host);
+    if (!world) return base::fail(world.error());
+    std::map<int, std::string> names;
+    for (const auto& change : changes) {
+      if (const auto* link = moved(change, *world)) names[link->index] = text_at(change.after, "name");
+    }
+    if (auto done = rename_links(host, *world, names); !done) return done;
+    // Also without a rename: this may be the undoing of one that got stuck with the link down.
+    for (const auto& change : changes) {
+      if (change.carried.empty()) continue;
+      if (auto done = restore_altnames(change, host); !done) return done;
+      if (auto done = restore(host, unpack(change.carried)); !done) return done;
+    }
+    return {};
+  }
+
+  static Result<void> restore_altnames(const Change& change, system::Host& host) {
+    std::vector<system::AddAltname> wanted;
+    for (const auto& text : change.carried) {
+      if (!text.starts_with(kAltname)) continue;
+      const auto words = base::split(std::string_view(text).substr(kAltname.size()), ' ');
+      const auto index = words.size() == 2 ? base::parse_number(words[0]) : std::nullopt;
+      if (index) wanted.push_back({static_cast<int>(*index), std::string(words[1])});
+    }
+    if (wanted.empty()) return {};
+    auto world = World::observe(host);
+    if (!world) return base::fail(world.error());
+    std::vector<system::LinkRequest> requests;
+    for (const auto& one : wanted) {
+      if (world->link(one.index) != nullptr && world->named(one.altname) == nullptr) requests.emplace_back(one);
+    }
+    return requests.empty() ? Result<void>{} : host.links.execute(requests);
+  }
+
+  static void check_taken(const Desired& one, const std::string& wanted, const Link* mine, const World& world,
+                          const std::set<int>& moving, Diagnostics& diagnostics) {
+    const auto* holder = world.named(wanted);
+    if (mine == nullptr || holder == nullptr || holder == mine) return;
+    const bool altname = holder->name != wanted;
+    if (!altname && moving.contains(holder->index)) return;  // it gets another name in the same plan
+    diagnostics.push_back(
+        Diagnostic{Severity::kError, one.origins.at("name"),
+                   fmt::format("[[ipoib]] name: \"{}\" is {} interface {} (index {}), which no entry names", wanted,
+                               altname ? "an alternative name of" : "already the name of", holder->name, holder->index),
+                   altname ? fmt::format("remove it there: ip link property del dev {} altname {}", holder->name, wanted)
+                           : "take another name, or rename or remove that interface first",
+                   {}});
+  }
+
+  static void warn_foreign(const Desired& one, const std::string& wanted, const std::vector<ForeignName>& others,
+                           Diagnostics& diagnostics) {
+    for (const auto& other : others) {
+      if (other.name == wanted && !other.wins) continue;  // says the same, or names another port in the same words
+      diagnostics.push_back(Diagnostic{
+          Severity::kWarning, one.origins.at("name"),
+          fmt::format("{}:{} names this interface too: \"{}\"", other.file, other.line, other.name),
+          other.wins ? "udev reads that file after ours, so it wins at the next boot: remove the line, or the name here"
+                     : "ours is read later and wins; remove the line there to keep the two from disagreeing",
+          {}});
+    }
+  }
+};
+
+}  // namespace
+
+const Kind& link_name() {
+  static const LinkNameKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What interfaces carry that the kernel drops when they go down or away, as a change and the journal hold it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "kinds/world.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Carried things of one interface together with its administrative state.
+struct Luggage {
+  system::Carried carried;
+  bool up = false;
+};
+
+/// Reads the luggage of all links by one sweep.
+base::Result<std::vector<Luggage>> observe_luggage(system::Host& host, std::span<const system::Link> links);
+
+/// As opaque texts for Change::carried, and back. Texts that are no luggage are passed over.
+std::vector<std::string> pack(std::span<const Luggage> luggage);
+std::vector<Luggage> unpack(std::span<const std::string> texts);
+
+/// Brings interfaces back to their administrative state (parents first: the kernel takes children up and down with
+/// them) and puts back what they carried. Interfaces are found by index; one that is gone is passed over.
+base::Result<void> restore(system::Host& host, std::span<const Luggage> luggage);
+
+}  // namespace rdmacfg::kinds
