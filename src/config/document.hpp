@@ -16,19 +16,20 @@ namespace rdmacfg::config {
 
 /// Bounds on what is read, checked before a parser sees it.
 struct Limits {
-  std::size_t file_bytes = 1U << 20U;   ///< of one file
-  std::size_t files = 256;              ///< main file and drop-ins
-  int nesting = 32;                     ///< of arrays, inline tables and dotted keys
-  std::size_t errors = 50;              ///< reported of one document; the rest is counted
+  std::size_t file_bytes = 1U << 20U;  ///< of one file
+  std::size_t files = 256;             ///< main file and drop-ins
+  int nesting = 32;                    ///< of arrays, inline tables and dotted keys
+  std::size_t errors = 50;             ///< reported of one document; the rest is counted
 };
 
 /// Where a document is.
 struct Source {
-  std::filesystem::path root = "/";       ///< --root: prefix of everything below
-  /// --config FILE: exactly this file, no drop-ins (relative to the working directory, not to root). Empty: the
-  /// system's own, /etc/rdma-configd/config.toml with conf.d/*.toml of /usr/lib, /run and /etc/rdma-configd.
+  std::filesystem::path root = "/";  ///< --root: prefix of everything below
+  /// --config FILE: exactly this file, no drop-ins (relative to the working directory, not to root); "-":
+  /// standard input. Empty: the system's own, /etc/rdma-configd/config.toml with conf.d/*.toml of /usr/lib,
+  /// /run and /etc.
   std::filesystem::path file;
-  std::string host;                       ///< for [match]; the node name, without a domain too
+  std::string host;  ///< for [match]; the node name, without a domain too
 };
 
 /// One file as text.
@@ -40,24 +41,28 @@ struct Text {
 /// A document: every section that applies to this host, merged; or what is wrong with it.
 struct Document {
   std::vector<model::Section> sections;
-  model::Diagnostics diagnostics;              ///< errors (then `sections` is what could be understood) and warnings
-  std::vector<Text> files;                     ///< in the order of merging, for excerpts and for a digest
-  std::vector<std::string> skipped;            ///< files that do not apply, each with its reason
+  model::Diagnostics diagnostics;    ///< errors (then `sections` is what could be understood) and warnings
+  std::vector<Text> files;           ///< in the order of merging, for excerpts and for a digest
+  std::vector<std::string> skipped;  ///< files that do not apply, each with its reason
 };
 
-/// Finds and reads the files: main file first, then drop-ins sorted by file name over all three directories, where
-/// /etc masks /run masks /usr/lib of the same name, and an empty file or a link to /dev/null masks without replacing
-/// (as systemd.unit(5) has it). No configuration at all is an error that says what to write where.
-/// @return texts in merging order; a file that is missing, unreadable, dangling, a directory, a device or too large
-///         is an error with its name and reason.
+/// Finds and reads the files: main file first, then drop-ins sorted by file name over all three directories,
+/// where /etc masks /run masks /usr/lib of the same name, and an empty file or a link to /dev/null masks
+/// without replacing (systemd.unit(5)). Hidden files and names without ".toml" are passed over.
+/// @return texts in merging order, or an error that names the file: no configuration at all (it says what to
+///         write where), unreadable, a link to nothing, a directory, a device, a FIFO, too large. Never
+///         blocks, but for standard input.
 base::Result<std::vector<Text>> read_files(const Source& source, const Limits& limits = {});
 
 /// Parses, checks and merges texts in order against the grammar. Never fails on content: what is wrong is in
-/// Document::diagnostics, all of it at once (one per syntax error and file: TOML cannot be resumed after one).
-Document parse_texts(std::vector<Text> texts, std::string_view host, const std::vector<model::SectionSpec>& grammar,
-                     const Limits& limits = {});
+/// Document::diagnostics, by file and line, all of it at once. A file with errors of TOML itself is not held
+/// against the grammar; one for other hosts is, and then left out. `version`, `match` and `defaults` at the
+/// top are the language's own, so no section of the grammar may have such a name.
+Document parse_texts(std::vector<Text> texts, std::string_view host,
+                     const std::vector<model::SectionSpec>& grammar, const Limits& limits = {});
 
-/// Renders diagnostics for people: place, message, excerpt with a caret, hint, related places. Colour only when asked.
+/// Renders diagnostics for people: place, message, excerpt with a caret, hint, related places. Colour only
+/// when asked; nothing of the document can act on a terminal.
 std::string render_diagnostics(const Document& document, const model::Diagnostics& diagnostics, bool colour);
 
 }  // namespace rdmacfg::config

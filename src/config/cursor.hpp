@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include "config/tree.hpp"
+
+namespace rdmacfg::config {
+
+/// Walks over a text that check_text() passed, byte by byte, and knows line and column in constant time.
+class Cursor {
+ public:
+  struct Mark {
+    std::size_t offset = 0;
+    int line = 1;
+    int column = 1;
+  };
+
+  explicit Cursor(std::string_view text) : text_(text) {}
+
+  [[nodiscard]] bool done() const { return at_.offset >= text_.size(); }
+  /// The byte `ahead`; NUL, which no text has, behind the end.
+  [[nodiscard]] char peek(std::size_t ahead = 0) const {
+    return ahead < text_.size() - at_.offset ? text_[at_.offset + ahead] : '\0';
+  }
+  [[nodiscard]] bool at(std::string_view token) const { return text_.substr(at_.offset).starts_with(token); }
+  /// At the end of a line or of the text.
+  [[nodiscard]] bool at_line_end() const { return done() || peek() == '\n' || peek() == '\r'; }
+
+  void next() {
+    if (done()) return;
+    const char left = text_[at_.offset++];
+    if (left == '\n') {
+      ++at_.line;
+      at_.column = 1;
+    } else if (done() || (static_cast<unsigned char>(text_[at_.offset]) & 0xc0U) != 0x80U) {
+      ++at_.column;
+    }
+  }
+  void skip(std::size_t bytes) {
+    while (bytes-- > 0) next();
+  }
+  void skip_blanks() {
+    while (peek() == ' ' || peek() == '\t') next();
+  }
+  void skip_to_line_end() {
+    while (!at_line_end()) next();
+  }
+  /// Passes over what does not count on a line, too, when `lines`: line ends and comments.
+  void skip_space(bool lines) {
+    for (;;) {
+      skip_blanks();
+      if (!lines) return;
+      if (peek() == '#') skip_to_line_end();
+      if (done() || !at_line_end()) return;
+      next();
+    }
+  }
+
+  [[nodiscard]] Mark mark() const { return at_; }
+  [[nodiscard]] std::string_view since(const Mark& from) const {
+    return text_.substr(from.offset, at_.offset - from.offset);
+  }
+  /// From `from` to here; of several lines only the first.
+  [[nodiscard]] Span span(const Mark& from) const {
+    int length = at_.column - from.column;
+    if (at_.line != from.line) {
+      const auto line = since(from).substr(0, since(from).find_first_of("\r\n"));
+      length = static_cast<int>(std::count_if(
+          line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+    }
+    return {from.line, from.column, std::max(length, 1)};
+  }
+
+ private:
+  std::string_view text_;
+  Mark at_;
+};
+
+}  // namespace rdmacfg::config

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// toml11 3.7.1 gets to see single scalars only: for a whole document it knows no place of a key, needs time
+// quadratic in the length of a line, reads before the start of an array for "a = []" with "[a.b]" after it,
+// and recurses without limit.
+#include "config/scalar.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+#include <toml.hpp>
+
+#include "config/guard.hpp"
+
+namespace rdmacfg::config {
+
+namespace {
+
+constexpr std::size_t kLongestWord = 64;  // the longest number or date that makes sense is shorter
+
+ScalarError escape_error(std::string_view token) {
+  for (auto at = token.find('\\'); at != std::string_view::npos; at = token.find('\\', at + 2)) {
+    const auto after = token.substr(at + 1, utf8_length(token.substr(at + 1)));
+    if (std::string_view("btnfr\"\\uU \t\r\n").find(after) != std::string_view::npos) continue;
+    return {fmt::format("\\{} means nothing in a text in double quotes", after),
+            "write \\\\ for a backslash, or use single quotes"};
+  }
+  return {"the text has an escape that names no character", "\\u takes 4 and \\U takes 8 hexadecimal digits"};
+}
+
+ScalarError word_error(std::string_view word) {
+  const auto is = [&](auto... other) { return ((word == other) || ...); };
+  std::size_t cut = 0;
+  while (cut < std::min(word.size(), kLongestWord))
+    cut += std::max<std::size_t>(utf8_length(word.substr(cut)), 1);
+  const std::string shown(word.substr(0, cut));
+  if (is("yes", "on", "True", "TRUE", "Yes", "On")) return {shown + " is no value", "write true"};
+  if (is("no", "off", "False", "FALSE", "No", "Off")) return {shown + " is no value", "write false"};
+  const bool digits =
+      std::all_of(word.begin(), word.end(), [](char c) { return (c >= '0' && c <= '9') || c == '_'; });
+  if (digits && word.size() > 1 && word.front() == '0')
+    return {"a number does not begin with 0", "hexadecimal ones begin with 0x"};
+  return {shown + " is no value", fmt::format("text has to be in quotes: \"{}\"", shown)};
+}
+
+/// toml11 3.7.1 silently cuts a number that does not fit.
+bool fits(std::string_view word, std::int64_t number) {
+  std::string digits(word);
+  std::erase(digits, '_');
+  if (digits.starts_with('+')) digits.erase(0, 1);
+  int radix = 10;
+  if (digits.starts_with("0x")) radix = 16;
+  if (digits.starts_with("0o")) radix = 8;
+  if (digits.starts_with("0b")) radix = 2;
+  if (radix != 10) digits.erase(0, 2);
+  std::int64_t exact = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), exact, radix);
+  return error == std::errc{} && end == digits.data() + digits.size() && exact == number;
+}
+
+template <class Value>
+Scalar convert(const Value& value, std::string_view token) {
+  switch (value.type()) {
+    case toml::value_t::boolean:
+      return model::Value(value.as_boolean());
+    case toml::value_t::integer:
+      if (!fits(token, value.as_integer()))
+        return ScalarError{fmt::format("{} is too large a number", token), ""};
+      return model::Value(std::int64_t{value.as_integer()});
+    case toml::value_t::string:
+      return model::Value(value.as_string().str);
+    case toml::value_t::floating:
+      return Foreign{"a floating-point number"};
+    case toml::value_t::local_time:
+      return Foreign{"a time"};
+    case toml::value_t::local_date:
+    case toml::value_t::local_datetime:
+    case toml::value_t::offset_datetime:
+      return Foreign{"a date"};
+    default:
+      return word_error(token);
+  }
+}
+
+}  // namespace
+
+Scalar parse_scalar(std::string_view token) {
+  const bool quoted = token.starts_with('"') || token.starts_with('\'');
+  const auto plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("_+-.: ").find(c) != std::string_view::npos;
+  };
+  if (!quoted && (token.size() > kLongestWord || !std::all_of(token.begin(), token.end(), plain)))
+    return word_error(token);
+  // "08.5.2024" stops toml11 after a part of the word, and it complains about the rest: all the same for us.
+  try {
+    std::istringstream line(fmt::format("x = {}\n", token));
+    const auto document = toml::parse<toml::discard_comments>(line, "");
+    return convert(document.at("x"), token);
+  } catch (const std::exception&) {
+    return token.starts_with('"') ? escape_error(token) : word_error(token);
+  }
+}
+
+}  // namespace rdmacfg::config

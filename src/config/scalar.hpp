@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "model/value.hpp"
+
+namespace rdmacfg::config {
+
+/// What is wrong with a scalar.
+struct ScalarError {
+  std::string message;
+  std::string hint;
+};
+
+/// A value that model::Value has no alternative for: "a floating-point number", "a date".
+struct Foreign {
+  std::string_view sort;
+};
+
+using Scalar = std::variant<model::Value, Foreign, ScalarError>;
+
+/// Decodes one scalar of TOML 1.0.0: a quoted text with its quotes, or a word without blanks (or a date with
+/// one).
+Scalar parse_scalar(std::string_view token);
+
+}  // namespace rdmacfg::config

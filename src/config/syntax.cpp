@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "config/cursor.hpp"
+#include "config/guard.hpp"
+#include "config/scalar.hpp"
+#include "config/tables.hpp"
+#include "config/tree.hpp"
+
+namespace rdmacfg::config {
+
+namespace {
+
+bool is_bare(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
+
+/// Recursive descent over one text. A function that returns false has reported why and leaves the cursor
+/// there.
+class Parser {
+ public:
+  Parser(const Text& text, const Limits& limits)
+      : text_(text), limits_(limits), body_(without_mark(text.text)), cursor_(body_) {
+    tree_.root.sort = Node::Sort::kTable;
+    section_ = &tree_.root;
+  }
+
+  Tree run() && {
+    while (cursor_.skip_space(true), !cursor_.done() && tree_.errors.size() < limits_.errors) {
+      open_ = 0;
+      const bool good = cursor_.peek() == '[' ? header() : pair(*section_, section_depth_);
+      if (good) end_of_line();
+      // Inside of brackets nobody can tell what the next line belongs to.
+      if (!good && open_ > 0) break;
+      cursor_.skip_to_line_end();
+    }
+    return std::move(tree_);
+  }
+
+ private:
+  bool wrong(const Span& at, std::string message, std::string hint = {}) {
+    tree_.errors.push_back(
+        {model::Severity::kError, location_of(text_, at), std::move(message), std::move(hint), {}});
+    return false;
+  }
+  bool wrong(const Clash& clash) {
+    wrong(clash.at, clash.message, clash.hint);
+    tree_.errors.back().related.push_back({location_of(text_, clash.first), "first here"});
+    return false;
+  }
+  /// The character at the cursor, as a place and in words.
+  [[nodiscard]] Span here() const { return cursor_.span(cursor_.mark()); }
+  [[nodiscard]] std::string found() const {
+    if (cursor_.done()) return "the end of the file";
+    if (cursor_.at_line_end()) return "the end of the line";
+    const auto rest = body_.substr(cursor_.mark().offset);
+    return fmt::format("'{}'", rest.substr(0, utf8_length(rest)));
+  }
+  bool too_deep(std::size_t depth) {
+    if (depth <= static_cast<std::size_t>(limits_.nesting)) return false;
+    open_ = 1;
+    wrong(here(), fmt::format("nested deeper than the {} levels that are allowed", limits_.nesting));
+    return true;
+  }
+
+  void end_of_line() {
+    cursor_.skip_blanks();
+    if (cursor_.at_line_end() || cursor_.peek() == '#') return;
+    wrong(here(), fmt::format("{} is left over at the end of the line", found()),
+          "each key has a line of its own; text with blanks has to be in quotes");
+  }
+
+  bool header() {
+    const auto start = cursor_.mark();
+    cursor_.next();
+    const bool list = cursor_.peek() == '[';
+    if (list) cursor_.next();
+    section_ = &unknown_;  // until the header is found good: what follows is checked, and goes nowhere
+    unknown_ = Node{};
+    unknown_.sort = Node::Sort::kTable;
+    section_depth_ = 1;
+    Key key;
+    if (!parse_key(key)) return false;
+    const std::string_view close = list ? "]]" : "]";
+    if (!cursor_.at(close)) {
+      return wrong(here(), fmt::format("{} where {} should close the section's name", found(), close));
+    }
+    cursor_.skip(close.size());
+    const auto place = cursor_.span(start);
+    Clash clash;
+    Node* opened = open_header(tree_.root, key, list, place, clash);
+    if (!opened) return wrong(clash);
+    section_ = opened;
+    section_depth_ = key.size();
+    return true;
+  }
+
+  bool parse_key(Key& key) {
+    for (;;) {
+      cursor_.skip_blanks();
+      const auto start = cursor_.mark();
+      KeyPart part;
+      if (cursor_.peek() == '"' || cursor_.peek() == '\'') {
+        if (cursor_.at("\"\"\"") || cursor_.at("'''"))
+          return wrong(here(), "a key cannot be a text of several lines");
+        Node text;
+        if (!quoted(text)) return false;
+        if (const auto* name = std::get_if<std::string>(&text.scalar)) part.name = *name;
+      } else {
+        while (is_bare(cursor_.peek())) cursor_.next();
+        part.name = cursor_.since(start);
+        if (part.name.empty()) return no_key();
+      }
+      part.at = cursor_.span(start);
+      key.push_back(std::move(part));
+      if (too_deep(key.size())) return false;
+      cursor_.skip_blanks();
+      if (cursor_.peek() != '.') return true;
+      cursor_.next();
+    }
+  }
+  bool no_key() {
+    if (cursor_.peek() == '=') return wrong(here(), "there is no key in front of =");
+    return wrong(here(), fmt::format("{} where a key should be", found()),
+                 "a line is a [section] or key = value; a key has letters, digits, - and _, or is in quotes");
+  }
+
+  bool pair(Node& table, std::size_t depth) {
+    Key key;
+    if (!parse_key(key)) return false;
+    if (cursor_.peek() != '=') {
+      return wrong(here(), fmt::format("{} after {}, where = should be", found(), text_of(key)),
+                   fmt::format("write {} = value", text_of(key)));
+    }
+    cursor_.next();
+    cursor_.skip_blanks();
+    if (cursor_.at_line_end() || cursor_.peek() == '#') {
+      return wrong(key.back().at, fmt::format("{} has no value", text_of(key)),
+                   "leave the line out, or write a value after =");
+    }
+    Node node;
+    if (!value(node, depth + key.size())) return false;
+    if (const auto clash = insert(table, key, std::move(node))) wrong(*clash);
+    return true;
+  }
+
+  bool value(Node& node, std::size_t depth) {
+    const auto start = cursor_.mark();
+    bool good = true;
+    if (cursor_.peek() == '[' || cursor_.peek() == '{') {
+      if (too_deep(depth + 1)) return false;
+      ++open_;
+      good = cursor_.peek() == '[' ? list(node, depth + 1) : inline_table(node, depth + 1);
+      if (good) --open_;
+    } else if (cursor_.peek() == '"' || cursor_.peek() == '\'') {
+      good = quoted(node);
+    } else {
+      good = word(node);
+    }
+    node.at = cursor_.span(start);
+    return good;
+  }
+
+  bool list(Node& node, std::size_t depth) {
+    const auto start = here();
+    node.sort = Node::Sort::kList;
+    cursor_.next();
+    for (;;) {
+      cursor_.skip_space(true);
+      if (cursor_.peek() == ']') break;
+      if (cursor_.done()) return wrong(start, "the list that begins here has no closing ]");
+      if (cursor_.peek() == ',') return wrong(here(), "a list element is missing in front of ','");
+      Node& element = node.items.emplace_back();
+      if (!value(element, depth)) return false;
+      element.key = element.at;
+      cursor_.skip_space(true);
+      if (cursor_.peek() == ']') break;
+      if (cursor_.done()) return wrong(start, "the list that begins here has no closing ]");
+      if (cursor_.peek() != ',') {
+        return wrong(here(), fmt::format("{} in a list, where ',' or ']' should be", found()));
+      }
+      cursor_.next();
+    }
+    cursor_.next();
+    return true;
+  }
+
+  bool inline_table(Node& node, std::size_t depth) {
+    const auto start = here();
+    node.sort = Node::Sort::kTable;
+    node.origin = Node::Origin::kValue;
+    cursor_.next();
+    cursor_.skip_blanks();
+    if (cursor_.peek() == '}') return cursor_.next(), true;
+    for (;;) {
+      cursor_.skip_blanks();
+      if (cursor_.at_line_end() || cursor_.peek() == '#') {
+        return wrong(start, "the table that begins here has no closing } on its line",
+                     "a longer one is written as a [section]");
+      }
+      if (!pair(node, depth)) return false;
+      cursor_.skip_blanks();
+      if (cursor_.peek() == '}') return cursor_.next(), true;
+      if (cursor_.peek() == ',') {
+        cursor_.next();
+        cursor_.skip_blanks();
+        if (cursor_.peek() == '}') return wrong(here(), "',' in front of '}' is not allowed");
+      } else if (!cursor_.at_line_end() && cursor_.peek() != '#') {
+        return wrong(here(), fmt::format("{} in a table, where ',' or '}}' should be", found()));
+      }
+    }
+  }
+
+  /// A text in any of the four sorts of quotes.
+  bool quoted(Node& node) {
+    const auto start = cursor_.mark();
+    const char quote = cursor_.peek();
+    const bool lines = cursor_.at("\"\"\"") || cursor_.at("'''");
+    const std::string fence(lines ? 3 : 1, quote);
+    cursor_.skip(fence.size());
+    while (!cursor_.at(fence)) {
+      if (cursor_.done() || (!lines && cursor_.at_line_end())) {
+        if (lines) open_ = 1;
+        return wrong(cursor_.span(start), fmt::format("the text that begins here has no closing {}{}", fence,
+                                                      lines ? "" : " on its line"));
+      }
+      if (quote == '"' && cursor_.peek() == '\\' &&
+          (lines || (cursor_.peek(1) != '\n' && cursor_.peek(1) != '\r')))
+        cursor_.next();
+      cursor_.next();
+    }
+    cursor_.skip(fence.size());
+    // Up to two quotes in front of the closing three belong to the text.
+    for (int more = 0; lines && more < 2 && cursor_.peek() == quote; ++more) cursor_.next();
+    decode(node, start);
+    return true;
+  }
+
+  bool word(Node& node) {
+    const auto start = cursor_.mark();
+    const auto is_end = [](char c) {
+      return std::string_view(" \t\r\n,]}#").find(c) != std::string_view::npos;
+    };
+    const auto rest = [&] {
+      while (!cursor_.done() && !is_end(cursor_.peek())) cursor_.next();
+    };
+    rest();
+    // A date may have a blank in front of its time: 1979-05-27 07:32:00.
+    const auto token = cursor_.since(start);
+    const auto digit = [&](std::size_t ahead) {
+      return std::isdigit(static_cast<unsigned char>(cursor_.peek(ahead))) != 0;
+    };
+    if (token.size() == 10 && token[4] == '-' && token[7] == '-' && cursor_.peek() == ' ' && digit(1) &&
+        digit(2)) {
+      cursor_.next();
+      rest();
+    }
+    if (cursor_.since(start).empty())
+      return wrong(here(), fmt::format("{} where a value should be", found()));
+    decode(node, start);
+    return true;
+  }
+
+  /// A scalar that is no good is reported, and the text goes on behind it.
+  void decode(Node& node, const Cursor::Mark& start) {
+    const auto scalar = parse_scalar(cursor_.since(start));
+    if (const auto* plain = std::get_if<model::Value>(&scalar)) node.scalar = *plain;
+    if (const auto* foreign = std::get_if<Foreign>(&scalar)) {
+      node.sort = Node::Sort::kForeign;
+      node.foreign = foreign->sort;
+    }
+    if (const auto* error = std::get_if<ScalarError>(&scalar))
+      wrong(cursor_.span(start), error->message, error->hint);
+  }
+
+  const Text& text_;
+  const Limits& limits_;
+  std::string_view body_;
+  Cursor cursor_;
+  Tree tree_;
+  Node unknown_;
+  Node* section_ = nullptr;
+  std::size_t section_depth_ = 0;
+  int open_ = 0;  ///< brackets and multi-line texts that are open where an error was found
+};
+
+}  // namespace
+
+model::Location location_of(const Text& text, const Span& span) {
+  return {text.name, span.line, span.column, span.length};
+}
+
+Tree parse_tree(const Text& text, const Limits& limits) { return Parser(text, limits).run(); }
+
+}  // namespace rdmacfg::config
