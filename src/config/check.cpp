@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "config/merge.hpp"
+
+namespace rdmacfg::config {
+
+namespace {
+
+using model::FieldSpec;
+using model::Section;
+using model::SectionSpec;
+
+template <class Specs>
+auto find_spec(const Specs& specs, std::string_view name) -> decltype(specs.data()) {
+  const auto at =
+      std::find_if(specs.begin(), specs.end(), [&](const auto& spec) { return spec.name == name; });
+  return at == specs.end() ? nullptr : &*at;
+}
+
+bool is_tables(const Node& node) {
+  return node.sort == Node::Sort::kList && !node.items.empty() &&
+         node.items.front().sort == Node::Sort::kTable;
+}
+
+class Checker {
+ public:
+  Checker(const Grammar& grammar, const Reporter& report) : grammar_(grammar), report_(report) {}
+
+  /// Every section of `specs` in `table`, in the grammar's order and then the text's.
+  std::vector<Section> sections(const Node& table, const std::vector<SectionSpec>& specs,
+                                std::string_view parent) {
+    std::vector<Section> out;
+    for (const auto& spec : specs) {
+      const auto at = table.members.find(spec.name);
+      if (at == table.members.end()) continue;
+      const auto path = path_of(parent, spec.name);
+      for (const Node* node : tables(at->second, spec, path)) out.push_back(section(*node, spec, path));
+    }
+    report_duplicates(out, specs, report_.diagnostics);
+    return out;
+  }
+
+  std::vector<Section> defaults(const Node& table, const std::vector<SectionSpec>& specs,
+                                std::string_view parent) {
+    std::vector<Section> out;
+    for (const auto& [name, node] : table.members) {
+      const auto path = path_of(parent, name);
+      const auto* spec = find_spec(specs, name);
+      if (!spec || !gives_defaults(*spec)) {
+        report_no_defaults(name, node, specs, path);
+      } else if (node.sort != Node::Sort::kTable) {
+        report_.wrong(node.key,
+                      fmt::format("[defaults.{}]: is {}, has to be one section", path, sort_of(node)),
+                      fmt::format("write [defaults.{}]: defaults are for every {} entry", path,
+                                  label_of(path, spec->repeated)));
+      } else {
+        out.push_back(default_section(node, *spec, path));
+      }
+    }
+    return out;
+  }
+
+ private:
+  /// The tables that a section was written as; a wrong form is reported, and its content used as far as
+  /// possible.
+  std::vector<const Node*> tables(const Node& node, const SectionSpec& spec, const std::string& path) {
+    const auto label = label_of(path, spec.repeated);
+    std::vector<const Node*> out;
+    if (node.sort == Node::Sort::kTable) {
+      if (spec.repeated && node.origin == Node::Origin::kImplied) {
+        report_.wrong(node.at, fmt::format("[[{0}]] is missing in front of this part of it", path),
+                      fmt::format("write [[{}]] with its keys first", path));
+      } else if (spec.repeated) {
+        report_.wrong(node.origin == Node::Origin::kHeader ? node.at : node.key,
+                      fmt::format("[{0}]: there may be several, so it is written [[{0}]]", path));
+      }
+      out.push_back(&node);
+    } else if (node.sort != Node::Sort::kList) {
+      std::string hint = fmt::format("write {}", label);
+      if (find_spec(spec.fields, spec.name)) hint = fmt::format("{} belongs to {}", spec.name, label);
+      report_.wrong(node.at, fmt::format("{}: is {}, has to be a section", label, sort_of(node)), hint);
+    } else if (!spec.repeated) {
+      report_.wrong(node.at,
+                    fmt::format("[{0}]: there can be only one, so it is not written as a list", path),
+                    fmt::format("write [{}]", path));
+      if (is_tables(node)) out.push_back(&node.items.front());
+    } else {
+      for (const auto& item : node.items) {
+        if (item.sort == Node::Sort::kTable) {
+          out.push_back(&item);
+        } else {
+          report_.wrong(item.at, fmt::format("{}: is {}, has to be a table like {{ key = value }}", label,
+                                             sort_of(item)));
+        }
+      }
+    }
+    return out;
+  }
+
+  Section section(const Node& table, const SectionSpec& spec, const std::string& path) {
+    const auto label = label_of(path, spec.repeated);
+    Section out;
+    out.path = path;
+    out.where = location_of(report_.text, place_of(table));
+    for (const auto& [name, node] : table.members) {
+      if (find_spec(spec.children, name)) continue;
+      const auto* field = find_spec(spec.fields, name);
+      if (!field) {
+        report_unknown(name, node, {&spec, path, label}, grammar_, report_);
+      } else if (field->role == model::Role::kFact) {
+        report_.wrong(
+            node.key,
+            fmt::format("{} {}: is what the system says of itself and cannot be configured", label, name));
+      } else if (auto value = check_value(node, *field, label, report_)) {
+        out.entries.emplace(name, model::Entry{std::move(*value), location_of(report_.text, node.at), false});
+      }
+    }
+    check_identity(table, spec, label, report_);
+    out.children = sections(table, spec.children, path);
+    return out;
+  }
+
+  Section default_section(const Node& table, const SectionSpec& spec, const std::string& path) {
+    const auto label = fmt::format("[defaults.{}]", path);
+    Section out;
+    out.path = path;
+    out.where = location_of(report_.text, table.at);
+    Node children;
+    for (const auto& [name, node] : table.members) {
+      const auto* field = find_spec(spec.fields, name);
+      const bool names_one = std::any_of(spec.identities.begin(), spec.identities.end(),
+                                         [&, key = std::string_view(name)](const auto& set) {
+                                           return std::find(set.begin(), set.end(), key) != set.end();
+                                         });
+      if (find_spec(spec.children, name)) {
+        children.members.emplace(name, node);
+      } else if (!field || !spec.defaults) {
+        report_unknown(name, node, {&spec, path, label}, grammar_, report_);
+      } else if (field->role == model::Role::kFact || field->role == model::Role::kIdentity || names_one) {
+        report_.wrong(
+            node.key,
+            fmt::format("{} {}: says which one an entry means, so there is no default for it", label, name));
+      } else if (name == "name") {
+        report_.wrong(node.key,
+                      fmt::format("{} name: a default name would be given to every interface", label));
+      } else if (auto value = check_value(node, *field, label, report_)) {
+        out.entries.emplace(name, model::Entry{std::move(*value), location_of(report_.text, node.at), true});
+      }
+    }
+    out.children = defaults(children, spec.children, path);
+    return out;
+  }
+
+  static bool gives_defaults(const SectionSpec& spec) {
+    return spec.defaults || std::any_of(spec.children.begin(), spec.children.end(), gives_defaults);
+  }
+
+  void report_no_defaults(const std::string& name, const Node& node, const std::vector<SectionSpec>& specs,
+                          const std::string& path) {
+    std::vector<std::string> known;
+    for (const auto& spec : specs) {
+      if (gives_defaults(spec)) known.emplace_back(spec.name);
+    }
+    std::string hint = "there are no defaults at this place";
+    if (const auto near = base::nearest(name, known)) {
+      hint = fmt::format("did you mean \"{}\"?", *near);
+    } else if (!known.empty()) {
+      hint = fmt::format("there can be defaults for {}", base::join(known, ", "));
+    }
+    report_.wrong(node.key, fmt::format("[defaults.{}]: there are no defaults for {}", path, path), hint);
+  }
+
+  const Grammar& grammar_;
+  const Reporter& report_;
+};
+
+/// False when the file is of a version that this program does not know, so that the rest would be guesswork.
+bool check_version(const Node& root, const Reporter& report) {
+  const auto at = root.members.find("version");
+  if (at == root.members.end()) return true;
+  const auto* number = std::get_if<std::int64_t>(&at->second.scalar);
+  if (number && *number == 1) return true;
+  const auto found = number ? std::to_string(*number) : std::string(sort_of(at->second));
+  report.wrong(at->second.at, fmt::format("version: is {}, but this program reads version 1", found),
+               "write version = 1");
+  return false;
+}
+
+}  // namespace
+
+std::string label_of(std::string_view path, bool repeated) {
+  return repeated ? fmt::format("[[{}]]", path) : fmt::format("[{}]", path);
+}
+
+std::string path_of(std::string_view parent, std::string_view name) {
+  return parent.empty() ? std::string(name) : fmt::format("{}.{}", parent, name);
+}
+
+CheckedFile check_file(const Node& root, std::string_view host, const Grammar& grammar,
+                       const Reporter& report) {
+  CheckedFile out;
+  if (!check_version(root, report)) return out;
+  Checker checker(grammar, report);
+  for (const auto& [name, node] : root.members) {
+    if (name == "version" || find_spec(grammar, name)) continue;
+    if (name == "match") {
+      out.skipped = check_match(node, host, report);
+    } else if (name == "defaults" && node.sort == Node::Sort::kTable) {
+      out.defaults = checker.defaults(node, grammar, "");
+    } else if (name == "defaults") {
+      report.wrong(node.at,
+                   fmt::format("defaults: is {}, has to be sections like [defaults.ipoib]", sort_of(node)));
+    } else {
+      report_unknown(name, node, {}, grammar, report);
+    }
+  }
+  out.sections = checker.sections(root, grammar, "");
+  return out;
+}
+
+}  // namespace rdmacfg::config

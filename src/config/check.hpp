@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "config/tree.hpp"
+
+namespace rdmacfg::config {
+
+using Grammar = std::vector<model::SectionSpec>;
+
+/// Collects what is wrong with one file.
+struct Reporter {
+  const Text& text;
+  model::Diagnostics& diagnostics;
+
+  /// Adds an error; the reference holds until the next one.
+  model::Diagnostic& wrong(const Span& at, std::string message, std::string hint = {}) const {
+    return diagnostics.emplace_back(model::Diagnostic{
+        model::Severity::kError, location_of(text, at), std::move(message), std::move(hint), {}});
+  }
+};
+
+/// One file that was held against the grammar.
+struct CheckedFile {
+  std::vector<model::Section> sections;
+  std::vector<model::Section> defaults;  ///< with the paths of the sections that they are for
+  std::optional<std::string> skipped;    ///< why the file does not apply to this host
+};
+
+/// Holds the tree of a file against the grammar and reports everything that does not obey it.
+CheckedFile check_file(const Node& root, std::string_view host, const Grammar& grammar,
+                       const Reporter& report);
+
+/// The value of a key as the field's canonical value; nothing when it is wrong, which is reported under
+/// `label`.
+std::optional<model::Value> check_value(const Node& node, const model::FieldSpec& field,
+                                        std::string_view label, const Reporter& report);
+
+/// [match] of a file. @return why it does not apply to `host`, or nothing.
+std::optional<std::string> check_match(const Node& match, std::string_view host, const Reporter& report);
+
+/// Reports unless exactly one set of `spec.identities` is in `table`, with right values or wrong ones.
+void check_identity(const Node& table, const model::SectionSpec& spec, std::string_view label,
+                    const Reporter& report);
+
+/// A place in the grammar: the section `spec` at `path`, called `label`; null and empty at the top.
+struct Place {
+  const model::SectionSpec* spec = nullptr;
+  std::string path;
+  std::string label;
+};
+
+/// Reports a key or section that `place` does not have, with what was probably meant.
+void report_unknown(std::string_view name, const Node& node, const Place& place, const Grammar& grammar,
+                    const Reporter& report);
+
+/// Where a table is said to be: its header, braces, or the dotted key that made it.
+const Span& place_of(const Node& table);
+
+/// "[[ipoib.pkey]]" or "[match]".
+std::string label_of(std::string_view path, bool repeated);
+
+/// path + "." + name; just the name at the top.
+std::string path_of(std::string_view parent, std::string_view name);
+
+}  // namespace rdmacfg::config

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of check.hpp about which keys there may and have to be.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "config/check.hpp"
+
+namespace rdmacfg::config {
+
+namespace {
+
+using model::SectionSpec;
+
+/// Labels of the sections below `specs` that have a key of this name, without the one at `except`.
+void find_homes(std::string_view key, const std::vector<SectionSpec>& specs, std::string_view parent,
+                std::string_view except, std::vector<std::string>& homes) {
+  for (const auto& spec : specs) {
+    const auto path = path_of(parent, spec.name);
+    const bool has = std::any_of(spec.fields.begin(), spec.fields.end(), [&](const auto& field) {
+      return field.name == key && field.role != model::Role::kFact;
+    });
+    if (has && path != except) homes.push_back(label_of(path, spec.repeated));
+    find_homes(key, spec.children, path, except, homes);
+  }
+}
+
+std::string set_text(const std::vector<std::string_view>& set) {
+  return base::join(std::vector<std::string>(set.begin(), set.end()), " and ");
+}
+
+std::string choices(const SectionSpec& spec) {
+  std::vector<std::string> sets;
+  for (const auto& set : spec.identities) sets.push_back(set_text(set));
+  return base::join(sets, ", or ");
+}
+
+}  // namespace
+
+const Span& place_of(const Node& table) {
+  return table.origin == Node::Origin::kDotted ? table.key : table.at;
+}
+
+void report_unknown(std::string_view name, const Node& node, const Place& place, const Grammar& grammar,
+                    const Reporter& report) {
+  const bool is_list = node.sort == Node::Sort::kList;
+  const bool is_section =
+      node.sort == Node::Sort::kTable || (is_list && node.origin == Node::Origin::kHeader);
+  std::vector<std::string> keys, sections, homes;
+  if (place.spec) {
+    for (const auto& field : place.spec->fields) {
+      if (field.role != model::Role::kFact) keys.emplace_back(field.name);
+    }
+  } else {
+    keys.emplace_back("version");
+    sections = {"match", "defaults"};
+  }
+  for (const auto& child : place.spec ? place.spec->children : grammar) sections.emplace_back(child.name);
+  if (!is_section) find_homes(name, grammar, "", place.path, homes);
+
+  std::string message, hint;
+  if (is_section) {
+    message = fmt::format("{}: unknown section", label_of(path_of(place.path, name), is_list));
+  } else {
+    message = fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
+  }
+  auto known = is_section ? sections : keys;
+  if (const auto near = base::nearest(name, known)) {
+    message += fmt::format("; did you mean \"{}\"?", *near);
+  } else if (!homes.empty()) {
+    hint = fmt::format("{} belongs to {}", name, base::join(homes, ", "));
+  } else {
+    // A table may stand for a key, and a key for a table: the other names come second.
+    const auto& others = is_section ? keys : sections;
+    if (const auto other = base::nearest(name, others))
+      message += fmt::format("; did you mean \"{}\"?", *other);
+    known.insert(known.end(), others.begin(), others.end());
+    hint = known.empty() ? "nothing can be here" : fmt::format("there can be {}", base::join(known, ", "));
+  }
+  report.wrong(is_section && node.origin == Node::Origin::kHeader ? node.at : node.key, std::move(message),
+               std::move(hint));
+}
+
+void check_identity(const Node& table, const SectionSpec& spec, std::string_view label,
+                    const Reporter& report) {
+  using Set = std::vector<std::string_view>;
+  if (spec.identities.empty()) return;
+  const auto is_there = [&](std::string_view key) { return table.members.contains(key); };
+  const auto key_of = [&](std::string_view key) { return table.members.find(key)->second.key; };
+  std::set<std::string_view> there;
+  for (const auto& set : spec.identities)
+    std::copy_if(set.begin(), set.end(), std::inserter(there, there.end()), is_there);
+  if (there.empty()) {
+    report.wrong(place_of(table), fmt::format("{}: nothing says which one is meant", label),
+                 fmt::format("write {}", choices(spec)));
+    return;
+  }
+
+  Set whole, partial, lacking;
+  for (const auto& set : spec.identities) {
+    Set missing;
+    std::remove_copy_if(set.begin(), set.end(), std::back_inserter(missing), is_there);
+    if (missing.empty() && set.size() == there.size()) return;
+    if (missing.empty() && set.size() > whole.size()) whole = set;
+    // Of the sets begun, the one that lacks least is the one that was probably meant.
+    if (missing.size() < set.size() && (partial.empty() || missing.size() < lacking.size())) {
+      partial = set;
+      lacking = std::move(missing);
+    }
+  }
+  if (!whole.empty()) {
+    const auto extra = *std::find_if(there.begin(), there.end(), [&](std::string_view key) {
+      return std::find(whole.begin(), whole.end(), key) == whole.end();
+    });
+    report
+        .wrong(key_of(extra),
+               fmt::format("{} {}: {} says already which one is meant", label, extra, set_text(whole)),
+               fmt::format("leave one: {}", choices(spec)))
+        .related.push_back({location_of(report.text, key_of(whole.front())), "said here"});
+    return;
+  }
+  const auto given = *std::find_if(partial.begin(), partial.end(), is_there);
+  report.wrong(
+      key_of(given),
+      fmt::format("{} {}: {} is missing, to say which one is meant", label, given, set_text(lacking)),
+      fmt::format("write {}", choices(spec)));
+}
+
+}  // namespace rdmacfg::config

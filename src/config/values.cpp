@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of check.hpp about single keys.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "config/check.hpp"
+
+namespace rdmacfg::config {
+
+namespace {
+
+/// What is wrong with a host pattern; empty when nothing is.
+std::string pattern_error(std::string_view pattern) {
+  constexpr std::size_t kLongest = 255;  // of a host name, and a bound on the work of matching
+  if (pattern.empty()) return "is empty";
+  if (pattern.size() > kLongest) return "is longer than a host name can be";
+  const auto open = pattern.find('[');
+  if (open != std::string_view::npos && pattern.find(']', open) == std::string_view::npos)
+    return "has a [ without ]";
+  if (open == std::string_view::npos && pattern.find(']') != std::string_view::npos)
+    return "has a ] without [";
+  return {};
+}
+
+/// A list of texts; whole numbers count as their text, so that `priorities = [3]` needs no quotes.
+std::optional<model::Value> list_value(const Node& node, std::string_view label, std::string_view key,
+                                       const Reporter& report) {
+  std::vector<std::string> list;
+  for (const auto& item : node.items) {
+    if (const auto* word = std::get_if<std::string>(&item.scalar)) {
+      list.push_back(*word);
+    } else if (const auto* number = std::get_if<std::int64_t>(&item.scalar)) {
+      list.push_back(std::to_string(*number));
+    } else {
+      report.wrong(item.at, fmt::format("{} {}: an element is {}, has to be a text or a whole number", label,
+                                        key, sort_of(item)));
+    }
+  }
+  if (list.size() != node.items.size()) return std::nullopt;
+  return list;
+}
+
+}  // namespace
+
+std::optional<model::Value> check_value(const Node& node, const model::FieldSpec& field,
+                                        std::string_view label, const Reporter& report) {
+  model::Value written = node.scalar;
+  if (node.sort == Node::Sort::kList) {
+    auto list = list_value(node, label, field.name, report);
+    if (!list) return std::nullopt;
+    written = std::move(*list);
+  }
+  auto value = field.parse(written);
+  if (value) return std::move(*value);
+  std::string message = value.error().message;
+  // What Value cannot carry came to the field as nothing at all; its complaint is right but for that word.
+  constexpr std::string_view kNothing = "is nothing";
+  if (std::holds_alternative<std::monostate>(written)) {
+    message = fmt::format("is {}{}", sort_of(node),
+                          message.starts_with(kNothing) ? message.substr(kNothing.size())
+                                                        : fmt::format(", has to be {}", field.type));
+  }
+  report.wrong(node.at, fmt::format("{} {}: {}", label, field.name, message));
+  return std::nullopt;
+}
+
+std::optional<std::string> check_match(const Node& match, std::string_view host, const Reporter& report) {
+  const auto wrong = [&](const Span& at, std::string message, std::string hint = {}) {
+    report.wrong(at, std::move(message), std::move(hint));
+    return std::nullopt;
+  };
+  if (match.sort != Node::Sort::kTable) {
+    return wrong(match.at, fmt::format("[match]: is {}, has to be one section", sort_of(match)),
+                 "write [match]");
+  }
+  const std::vector<std::string> known{"host"};
+  for (const auto& [name, node] : match.members) {
+    if (name == "host") continue;
+    const auto near = base::nearest(name, known);
+    wrong(node.key, fmt::format("[match] {}: unknown key{}", name, near ? "; did you mean \"host\"?" : ""),
+          near ? "" : "[match] of a file has only the key host");
+  }
+  const auto at = match.members.find("host");
+  if (at == match.members.end()) {
+    return wrong(match.at, "[match]: host is missing",
+                 "write host = [\"gpu[001-512]\", \"login*\"], or leave [match] out");
+  }
+  const Node& hosts = at->second;
+  std::vector<const Node*> patterns;
+  if (hosts.sort == Node::Sort::kList) {
+    for (const auto& item : hosts.items) patterns.push_back(&item);
+  } else {
+    patterns.push_back(&hosts);
+  }
+  if (patterns.empty())
+    return wrong(hosts.at, "[match] host: is an empty list, so the file would apply to no host");
+
+  const auto shorter = host.substr(0, host.find('.'));
+  std::vector<std::string> tried;
+  bool good = true, applies = false;
+  for (const Node* node : patterns) {
+    const auto* pattern = std::get_if<std::string>(&node->scalar);
+    const auto error =
+        pattern ? pattern_error(*pattern) : fmt::format("is {}, has to be a text", sort_of(*node));
+    if (!error.empty()) {
+      wrong(node->at,
+            fmt::format("[match] host: {}{}", pattern ? fmt::format("\"{}\" ", *pattern) : "", error));
+      good = false;
+    } else {
+      tried.push_back(*pattern);
+      applies = applies || base::matches_host(*pattern, host) || base::matches_host(*pattern, shorter);
+    }
+  }
+  if (!good || applies) return std::nullopt;
+  return fmt::format("is for hosts {}; this one is {}", base::join(tried, ", "),
+                     host.empty() ? "nameless" : host);
+}
+
+}  // namespace rdmacfg::config
