@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "base/unique_fd.hpp"
+#include "config/document.hpp"
+
+namespace rdmacfg::config {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::Result;
+using base::UniqueFd;
+
+constexpr std::string_view kMain = "etc/rdma-configd/config.toml";
+/// Later ones mask earlier ones of the same name.
+constexpr std::array<std::string_view, 3> kDropIns{"usr/lib/rdma-configd/conf.d", "run/rdma-configd/conf.d",
+                                                   "etc/rdma-configd/conf.d"};
+
+/// A folder tree in which absolute symbolic links mean the tree's own root.
+class Root {
+ public:
+  static Result<Root> open(const std::filesystem::path& path) {
+    Root root;
+    root.path_ = path;
+    root.fd_ = UniqueFd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!root.fd_) return base::fail_errno(errno, path.native());
+    return root;
+  }
+
+  /// A descriptor, or -1 and errno. Never blocks on a FIFO or device.
+  [[nodiscard]] UniqueFd file(std::string_view below, int flags) const {
+    const std::string name(below);
+    flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    if (path_ == "/") return UniqueFd(::openat(fd_.get(), name.c_str(), flags));
+    open_how how{};
+    how.flags = static_cast<decltype(how.flags)>(flags);
+    how.resolve = RESOLVE_IN_ROOT;
+    return UniqueFd(static_cast<int>(::syscall(SYS_openat2, fd_.get(), name.c_str(), &how, sizeof how)));
+  }
+  [[nodiscard]] std::string shown(std::string_view below) const { return (path_ / below).native(); }
+
+ private:
+  std::filesystem::path path_;
+  UniqueFd fd_;
+};
+
+/// What a link in the folder `folder` says; empty when `name` is no link.
+std::string link_target(int folder, const std::string& name) {
+  std::array<char, 4096> target{};
+  const auto length = ::readlinkat(folder, name.c_str(), target.data(), target.size());
+  return length < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+std::string_view sort_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+bool is_null_device(const struct stat& status) {
+  return S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3);
+}
+
+Result<std::string> read_all(int fd, const std::string& name, std::size_t limit) {
+  std::string text;
+  std::array<char, 65536> chunk{};
+  for (;;) {
+    const auto count = ::read(fd, chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return base::fail_errno(errno, name);
+    if (count == 0) return text;
+    text.append(chunk.data(), static_cast<std::size_t>(count));
+    if (text.size() > limit)
+      return fail(Code::kInvalid,
+                  fmt::format("{}: is larger than the {} bytes that are allowed", name, limit));
+  }
+}
+
+/// Text of an open file; nothing when it is the null device.
+Result<std::optional<std::string>> read_open(int fd, const std::string& name, std::size_t limit) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return base::fail_errno(errno, name);
+  if (is_null_device(status)) return std::nullopt;
+  if (!S_ISREG(status.st_mode))
+    return fail(Code::kInvalid, fmt::format("{}: is {}, has to be a file", name, sort_of(status.st_mode)));
+  return read_all(fd, name, limit).map([](std::string text) { return std::optional(std::move(text)); });
+}
+
+/// Names of a folder's drop-ins. A folder that is not there has none.
+Result<std::vector<std::string>> list(const Root& root, std::string_view folder) {
+  std::vector<std::string> names;
+  UniqueFd fd = root.file(folder, O_RDONLY | O_DIRECTORY);
+  if (!fd && errno == ENOENT) return names;
+  if (!fd) return base::fail_errno(errno, root.shown(folder));
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(::dup(fd.get())), &::closedir);
+  if (!dir) return base::fail_errno(errno, root.shown(folder));
+  errno = 0;
+  while (const dirent* entry = ::readdir(dir.get())) {
+    const std::string_view name = entry->d_name;
+    if (!name.starts_with('.') && name.ends_with(".toml")) names.emplace_back(name);
+    errno = 0;
+  }
+  if (errno != 0) return base::fail_errno(errno, root.shown(folder));
+  return names;
+}
+
+/// Text of folder/name; nothing when it only masks.
+Result<std::optional<std::string>> read_drop_in(const Root& root, std::string_view folder,
+                                                const std::string& name, std::size_t limit) {
+  const auto path = fmt::format("{}/{}", folder, name);
+  const UniqueFd parent = root.file(folder, O_PATH | O_DIRECTORY);
+  const auto target = link_target(parent.get(), name);
+  // By its text, too: below another root there may be no /dev/null.
+  if (target == "/dev/null") return std::nullopt;
+  const UniqueFd fd = root.file(path, O_RDONLY);
+  if (!fd && errno == ENOENT && !target.empty()) {
+    return fail(Code::kNotFound,
+                fmt::format("{}: links to {}, which is not there", root.shown(path), target));
+  }
+  if (!fd) return base::fail_errno(errno, root.shown(path));
+  auto text = read_open(fd.get(), root.shown(path), limit);
+  if (text && *text && (*text)->empty()) return std::nullopt;
+  return text;
+}
+
+Result<std::vector<Text>> read_one(const std::filesystem::path& file, const Limits& limits) {
+  if (file == "-") {
+    return read_all(STDIN_FILENO, "standard input", limits.file_bytes).map([](std::string text) {
+      return std::vector<Text>{{"<standard input>", std::move(text)}};
+    });
+  }
+  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return base::fail_errno(errno, file.native());
+  return read_open(fd.get(), file.native(), limits.file_bytes).map([&](std::optional<std::string> text) {
+    return std::vector<Text>{{file.native(), std::move(text).value_or("")}};
+  });
+}
+
+}  // namespace
+
+Result<std::vector<Text>> read_files(const Source& source, const Limits& limits) {
+  if (!source.file.empty()) return read_one(source.file, limits);
+  const auto root = Root::open(source.root);
+  if (!root) return base::Failure(root.error());
+
+  std::vector<Text> texts;
+  const std::filesystem::path main(kMain);
+  const auto folder = main.parent_path().native(), name = main.filename().native();
+  const UniqueFd parent = root->file(folder, O_PATH | O_DIRECTORY);
+  struct stat status {};
+  if (parent && ::fstatat(parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+    auto text = read_drop_in(*root, folder, name, limits.file_bytes);
+    if (!text) return base::Failure(text.error());
+    texts.push_back({root->shown(kMain), std::move(*text).value_or("")});
+  } else if (errno != ENOENT) {
+    return base::fail_errno(errno, root->shown(kMain));
+  }
+
+  std::map<std::string, std::string_view> chosen;  // file name to the folder that has the last word on it
+  for (const auto& drop_ins : kDropIns) {
+    const auto names = list(*root, drop_ins);
+    if (!names) return base::Failure(names.error());
+    for (const auto& one : *names) chosen.insert_or_assign(one, drop_ins);
+  }
+  for (const auto& [one, drop_ins] : chosen) {
+    auto text = read_drop_in(*root, drop_ins, one, limits.file_bytes);
+    if (!text) return base::Failure(text.error());
+    if (*text) texts.push_back({root->shown(fmt::format("{}/{}", drop_ins, one)), std::move(**text)});
+    if (texts.size() > limits.files) {
+      return fail(Code::kInvalid, fmt::format("{}: there are more than the {} files that are allowed",
+                                              root->shown(kDropIns.back()), limits.files));
+    }
+  }
+  if (texts.empty()) {
+    return fail(
+        Code::kNotFound,
+        fmt::format("{}: there is no configuration; write \"version = 1\" and sections like [[ipoib]] "
+                    "into this file, or into {}/NAME.toml",
+                    root->shown(kMain), root->shown(kDropIns.back())));
+  }
+  return texts;
+}
+
+}  // namespace rdmacfg::config
