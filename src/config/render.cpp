@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/document.hpp"
+#include "config/guard.hpp"
+
+namespace rdmacfg::config {
+
+namespace {
+
+constexpr std::size_t kWidth = 100;  ///< characters of an excerpt
+constexpr std::size_t kLead = 40;    ///< of these, in front of the caret when the line is cut
+
+/// Whether a terminal would do something else than draw it: control characters (C0, DEL, C1, of which U+009B
+/// starts an escape sequence), line separators, and what turns the direction of writing (Unicode TR 36).
+bool is_harmful(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character.front());
+  if (character.size() == 1) return first < 0x20 || first == 0x7f;
+  const auto second = static_cast<unsigned char>(character[1]);
+  if (character.size() == 2) return (first == 0xc2 && second < 0xa0) || (first == 0xd8 && second == 0x9c);
+  if (character.size() != 3 || first != 0xe2) return false;
+  const auto third = static_cast<unsigned char>(character[2]);
+  return (second == 0x80 && ((third >= 0x8e && third <= 0x8f) || (third >= 0xa8 && third <= 0xae))) ||
+         (second == 0x81 && third >= 0xa6 && third <= 0xa9);
+}
+
+/// `text` by characters; what is no valid UTF-8 or harmful comes as U+FFFD.
+std::vector<std::string_view> characters_of(std::string_view text, bool keep_tabs) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const auto length = utf8_length(text);
+    const auto character = text.substr(0, std::max<std::size_t>(length, 1));
+    const bool tab = keep_tabs && character == "\t";
+    out.push_back(length == 0 || (is_harmful(character) && !tab) ? "\xef\xbf\xbd" : character);
+    text.remove_prefix(character.size());
+  }
+  return out;
+}
+
+std::string harmless(std::string_view text) {
+  std::string out;
+  for (const auto character : characters_of(text, false)) out += character;
+  return out;
+}
+
+/// Colours as ls and gcc have them, or none.
+class Painter {
+ public:
+  explicit Painter(bool colour) : colour_(colour) {}
+  [[nodiscard]] std::string bold(std::string_view text) const { return paint("1", text); }
+  [[nodiscard]] std::string red(std::string_view text) const { return paint("1;31", text); }
+  [[nodiscard]] std::string yellow(std::string_view text) const { return paint("1;35", text); }
+  [[nodiscard]] std::string cyan(std::string_view text) const { return paint("1;36", text); }
+
+ private:
+  [[nodiscard]] std::string paint(std::string_view code, std::string_view text) const {
+    return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+  }
+  bool colour_;
+};
+
+/// The line `number` of the file, or nothing.
+std::string_view line_of(const Document& document, const model::Location& where) {
+  const auto file = std::find_if(document.files.begin(), document.files.end(),
+                                 [&](const Text& text) { return text.name == where.file; });
+  if (file == document.files.end() || where.line < 1) return {};
+  std::string_view rest = file->text;
+  for (int line = 1; line < where.line; ++line) {
+    const auto end = rest.find('\n');
+    if (end == std::string_view::npos) return {};
+    rest.remove_prefix(end + 1);
+  }
+  auto line = rest.substr(0, rest.find('\n'));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return where.line == 1 ? without_mark(line) : line;
+}
+
+/// The line with a caret below the place.
+std::string excerpt(const Document& document, const model::Location& where, const Painter& paint) {
+  const auto line = characters_of(line_of(document, where), true);
+  if (line.empty()) return {};
+  const auto caret = std::min(static_cast<std::size_t>(std::max(where.column, 1)) - 1, line.size());
+  const std::size_t from = line.size() > kWidth && caret > kLead ? caret - kLead : 0;
+  const auto to = std::min(line.size(), from + kWidth);
+
+  std::string shown, below;
+  if (from > 0) {
+    shown += "…";
+    below += ' ';
+  }
+  for (auto at = from; at < to; ++at) {
+    shown += line[at];
+    if (at < caret) below += line[at] == "\t" ? '\t' : ' ';
+  }
+  if (to < line.size()) shown += "…";
+  const auto room = std::max<std::size_t>(to - std::min(caret, to), 1);
+  const auto length = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(where.length, 1)), 1, room);
+  const auto mark = paint.red("^" + std::string(length - 1, '~'));
+  const auto number = std::to_string(where.line);
+  const auto width = std::max<std::size_t>(number.size(), 4);
+  return fmt::format(" {:>{}} | {}\n {:>{}} | {}{}\n", number, width, shown, "", width, below, mark);
+}
+
+std::string head(const model::Location& where, std::string_view word, std::string_view message,
+                 const Painter& paint) {
+  const auto place = harmless(where.text());
+  const auto front = place.empty() ? std::string() : paint.bold(place + ": ");
+  return fmt::format("{}{} {}\n", front, word, harmless(message));
+}
+
+}  // namespace
+
+std::string render_diagnostics(const Document& document, const model::Diagnostics& diagnostics, bool colour) {
+  const Painter paint(colour);
+  std::string out;
+  for (const auto& diagnostic : diagnostics) {
+    const bool error = diagnostic.severity == model::Severity::kError;
+    out += head(diagnostic.where, error ? paint.red("error:") : paint.yellow("warning:"), diagnostic.message,
+                paint);
+    out += excerpt(document, diagnostic.where, paint);
+    if (!diagnostic.hint.empty())
+      out += fmt::format("  {} {}\n", paint.cyan("hint:"), harmless(diagnostic.hint));
+    for (const auto& related : diagnostic.related) {
+      out += head(related.where, paint.cyan("note:"), related.note, paint);
+      out += excerpt(document, related.where, paint);
+    }
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::config
