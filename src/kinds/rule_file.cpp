@@ -98,8 +98,9 @@ Result<ForeignNames> ForeignNames::read(system::Files& files) {
       const auto name = quoted_after(line, kName);
       // What does not say the address, the type or the kernel's name of an IPoIB interface cannot be told apart here.
       if (!name || name->starts_with('$') || name->starts_with('%')) continue;
-      // udev assigns in the order of file names, and a later NAME= replaces an earlier one.
-      const bool wins = file > std::string(kRuleFile.substr(kRuleFile.rfind('/') + 1));
+      // udev assigns in the order of file names; a later NAME= replaces an earlier one unless it asks for none.
+      const bool wins = file > std::string(kRuleFile.substr(kRuleFile.rfind('/') + 1)) &&
+                        line.find("NAME==\"\"") == std::string_view::npos;
       found.lines_.push_back({{path, number, std::string(*name), wins}, base::lower(line), false});
     }
   });

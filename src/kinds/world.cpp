@@ -29,6 +29,7 @@ base::Result<World> World::observe(system::Host& host) {
     if (!link.ipoib) continue;
     if (link.ipoib->child) {
       world.children_[link.parent].push_back(&link);
+      world.child_of_[{link.parent, link.ipoib->pkey.partition()}].push_back(&link);
     } else {
       world.parents_.push_back(&link);
       if (link.ipoib->guid.number != 0) world.parent_of_.emplace(link.ipoib->guid, &link);
@@ -56,6 +57,15 @@ std::optional<PortRef> World::port(Guid guid) const {
 const Link* World::parent(Guid guid) const { return pointer_in(parent_of_, guid); }
 const Link* World::link(int index) const { return pointer_in(by_index_, index); }
 const Link* World::named(const std::string& name) const { return pointer_in(by_name_, name); }
+
+const Link* World::child(int parent_index, model::Pkey pkey, std::string_view name) const {
+  const auto at = child_of_.find({parent_index, pkey.partition()});
+  if (at == child_of_.end()) return nullptr;
+  for (const auto* link : at->second) {
+    if (link->name == name) return link;
+  }
+  return at->second.front();
+}
 
 const std::vector<const Link*>& World::children(int parent_index) const {
   static const std::vector<const Link*> kNone;

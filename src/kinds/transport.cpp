@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/transport.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+
+#include "kinds/ipoib.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Desired;
+using model::Diagnostic;
+using model::Diagnostics;
+using model::IpoibMode;
+using model::Mtu;
+using model::Severity;
+using model::State;
+using system::Link;
+
+namespace {
+
+Diagnostic at(const Desired& desired, Severity severity, std::string_view field, std::string message, std::string hint) {
+  const auto origin = desired.origins.find(std::string(field));
+  return {severity, origin == desired.origins.end() ? desired.where : origin->second, std::move(message), std::move(hint), {}};
+}
+
+}  // namespace
+
+void check_mode_and_mtu(const Desired& desired, std::string_view section, Diagnostics& diagnostics) {
+  const auto wanted = model::from_attributes<Ipoib>(desired.settings);
+  if (!wanted.mtu || wanted.mtu->bytes <= model::kMtuDatagramMax) return;
+  if (wanted.mode == IpoibMode::kConnected) return;
+  diagnostics.push_back(at(desired, Severity::kError, "mtu",
+                           fmt::format("{} mtu: {} is only possible in connected mode{}", section, wanted.mtu->bytes,
+                                       wanted.mode ? ", but mode is \"datagram\"" : ""),
+                           wanted.mode ? "set mode = \"connected\", or an mtu of at most 4092 (2044 on a 2048-byte fabric)"
+                                       : "add mode = \"connected\""));
+}
+
+void check_capability(Desired& desired, const model::Observed* observed, const Link& link, std::string_view section,
+                      model::Guid guid, World& world, Diagnostics& diagnostics) {
+  auto wanted = model::from_attributes<Ipoib>(desired.settings);
+  const auto policy = model::from_attributes<Ipoib>(desired.policy).on_unsupported.value_or(model::OnUnsupported::kFail);
+  const auto port = world.port(guid);
+  const auto datagram_max = [&]() -> std::optional<std::int64_t> {
+    if (!port) return std::nullopt;
+    const auto& mtu = world.mtu(*port);
+    if (!mtu || mtu->max <= 0) return std::nullopt;
+    return mtu->max - model::kIpoibHeader;
+  };
+  if (wanted.mode == IpoibMode::kConnected && !link.ipoib->connected_capable) {
+    const std::string who = port ? fmt::format("{} ({})", port->device->name, port->device->driver) : link.name;
+    const auto message = fmt::format("{} mode: {} cannot do connected mode: its IPoIB is enhanced, datagram only", section, who);
+    if (policy == model::OnUnsupported::kFail) {
+      diagnostics.push_back(at(desired, Severity::kError, "mode", message,
+                               "set mode = \"datagram\" (mtu at most 4092), or on_unsupported = \"datagram\"; vendor "
+                               "drivers also have a module option ipoib_enhanced=0"));
+      return;
+    }
+    wanted.mode = IpoibMode::kDatagram;
+    desired.settings["mode"] = std::string(model::text_of(IpoibMode::kDatagram));
+    if (const auto max = datagram_max(); wanted.mtu && wanted.mtu->bytes > max.value_or(model::kMtuDatagramMax)) {
+      wanted.mtu = max ? std::optional(Mtu{*max}) : std::nullopt;
+      desired.settings.erase("mtu");
+      if (wanted.mtu) desired.settings["mtu"] = wanted.mtu->bytes;
+    }
+    diagnostics.push_back(at(desired, Severity::kWarning, "mode", message,
+                             wanted.mtu ? fmt::format("on_unsupported = \"datagram\": datagram mode and mtu {} are used",
+                                                      wanted.mtu->bytes)
+                                        : "on_unsupported = \"datagram\": datagram mode is used"));
+  }
+  if (!wanted.mtu) return;
+  const auto mode = wanted.mode.value_or(link.ipoib->mode);
+  if (mode == IpoibMode::kConnected) return;
+  if (observed != nullptr && model::value_of(observed->settings, "mtu") == model::Value(wanted.mtu->bytes)) return;
+  const auto max = datagram_max();
+  if (max && wanted.mtu->bytes > *max) {
+    diagnostics.push_back(at(desired, Severity::kError, "mtu",
+                             fmt::format("{} mtu: {} is more than the {} that datagram mode has on {}'s {}-byte IB link",
+                                         section, wanted.mtu->bytes, *max, link.name, *max + model::kIpoibHeader),
+                             fmt::format("set mtu = {}{}", *max,
+                                         link.ipoib->connected_capable ? ", or mode = \"connected\" for up to 65520" : "")));
+  }
+}
+
+void describe(const Link& link, model::Attributes& settings) {
+  Ipoib now;
+  now.mode = link.ipoib->mode;
+  now.mtu = Mtu{link.mtu};
+  now.umcast = link.ipoib->umcast;
+  now.state = link.up ? State::kUp : State::kDown;
+  settings.merge(model::to_attributes(now));
+}
+
+Membership membership(const PortRef& port, model::Pkey pkey, World& world) {
+  const auto& table = world.pkeys(port);
+  if (!table) return Membership::kUnknown;
+  auto found = Membership::kNone;
+  for (const auto entry : *table) {
+    if ((entry & 0x7fffU) != pkey.partition()) continue;
+    if ((entry & 0x8000U) != 0) return Membership::kFull;
+    found = Membership::kLimited;
+  }
+  return found;
+}
+
+std::string_view text_of(Membership membership) {
+  switch (membership) {
+    case Membership::kFull:
+      return "full";
+    case Membership::kLimited:
+      return "limited";
+    case Membership::kNone:
+      return "none";
+    case Membership::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string why_no_carrier(const Link& link, const std::optional<PortRef>& port, World& world) {
+  if (!link.up || link.carrier || !port) return {};
+  const auto& p = *port->port;
+  const auto where = fmt::format("{} port {}", port->device->name, p.number);
+  if (p.state == "INIT" || p.state == "ARMED") {
+    return fmt::format("no carrier: no subnet manager has configured {} (state {})", where, p.state);
+  }
+  if (p.state != "ACTIVE" && !p.state.empty()) {
+    return fmt::format("no carrier: {} has no link (state {}, {})", where, p.state, p.physical_state);
+  }
+  if (membership(*port, link.ipoib->pkey, world) == Membership::kNone) {
+    return fmt::format("no carrier: P_Key {} is not in the table of {}; the subnet manager has to make the port a member "
+                       "of that partition", link.ipoib->pkey.text(), where);
+  }
+  if (!world.settled) return {};  // the join to the multicast group may still be under way
+  if (link.parent != 0) {
+    if (const auto* parent = world.link(link.parent); parent != nullptr && !parent->up) return {};
+  }
+  return "no carrier: the subnet manager has not let the interface join its multicast group";
+}
+
+std::string why_mtu_limited(const Desired& desired, const Link& link) {
+  const auto wanted = model::from_attributes<Ipoib>(desired.settings);
+  if (link.ipoib->mode != IpoibMode::kDatagram || !wanted.mtu || link.mtu >= wanted.mtu->bytes) return {};
+  if (wanted.mode == IpoibMode::kConnected) return {};
+  return fmt::format("the fabric's multicast group of P_Key {} has an MTU of {}, so the kernel keeps {}; at the subnet "
+                     "manager give the partition a larger one (OpenSM: mtu=5 for 4096)",
+                     link.ipoib->pkey.text(), link.mtu + model::kIpoibHeader, link.mtu);
+}
+
+Result<std::optional<system::SetLink>> reach(const Link& link, const model::Attributes& after, system::Host& host) {
+  const auto wanted = model::from_attributes<Ipoib>(after);
+  const bool new_mode = wanted.mode && *wanted.mode != link.ipoib->mode;
+  if (new_mode) {
+    auto done = host.ipoib.write_mode(link.name, *wanted.mode);
+    // EBUSY only says that RTNL was lost after the mode was set; the verification decides.
+    if (!done && done.error().sys_errno != EBUSY) return base::fail(done.error());
+  }
+  system::SetLink set{.index = link.index};
+  if (wanted.mtu && (new_mode || wanted.mtu->bytes != link.mtu)) set.mtu = wanted.mtu->bytes;
+  if (wanted.umcast && *wanted.umcast != link.ipoib->umcast) set.umcast = wanted.umcast;
+  if (wanted.state && (*wanted.state == State::kUp) != link.up) set.up = *wanted.state == State::kUp;
+  if (!set.mtu && !set.umcast && !set.up) return std::nullopt;
+  return set;
+}
+
+}  // namespace rdmacfg::kinds

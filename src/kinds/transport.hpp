@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of IPoIB mode, MTU and carrier that a port's own interface and its P_Key children share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kinds/kind.hpp"
+#include "kinds/world.hpp"
+#include "model/diagnostic.hpp"
+#include "model/resource.hpp"
+
+namespace rdmacfg::kinds {
+
+/// The document's own rule: an MTU above the datagram limit needs connected mode to be asked for.
+void check_mode_and_mtu(const model::Desired& desired, std::string_view section, model::Diagnostics& diagnostics);
+
+/// Against the host: connected mode only where the adapter can (else on_unsupported decides: the settings are adapted),
+/// a datagram MTU only up to the IB link's less 4.
+void check_capability(model::Desired& desired, const model::Observed* observed, const system::Link& link,
+                      std::string_view section, model::Guid guid, World& world, model::Diagnostics& diagnostics);
+
+/// Settings of an IPoIB interface as attributes: mode, mtu, umcast, state.
+void describe(const system::Link& link, model::Attributes& settings);
+
+/// Why an interface that is up has no carrier; empty when there is nothing to say (or nothing is known yet).
+std::string why_no_carrier(const system::Link& link, const std::optional<PortRef>& port, World& world);
+
+/// What the fabric's multicast group did to the MTU; empty when it is not that.
+std::string why_mtu_limited(const model::Desired& desired, const system::Link& link);
+
+/// Membership in a partition as the port's table has it.
+enum class Membership { kUnknown, kNone, kLimited, kFull };
+Membership membership(const PortRef& port, model::Pkey pkey, World& world);
+std::string_view text_of(Membership membership);
+
+/// Makes `link` be as `after` says, as far as a mode written by sysfs goes, and returns what is left for one netlink
+/// message (nothing when there is none), so that a caller can send many together. The mode file has to be there when
+/// the mode differs. MTU comes after the mode, because the kernel sets it along with the mode.
+base::Result<std::optional<system::SetLink>> reach(const system::Link& link, const model::Attributes& after,
+                                                   system::Host& host);
+
+}  // namespace rdmacfg::kinds
