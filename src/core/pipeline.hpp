@@ -23,6 +23,8 @@ struct Paths {
 struct Options {
   bool retry_limited = false;  ///< try again what the fabric limited before
   Paths paths;
+  /// Asked before the first write, when there are changes; false leaves everything as it is (Exit::kError).
+  std::function<bool(const model::Report& plan)> confirm;
   /// How long verification waits for carrier where the MTU depends on it.
   std::chrono::milliseconds carrier_deadline{2000};
   /// Told before each batch: changes done so far, of how many, and what comes.

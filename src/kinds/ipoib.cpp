@@ -160,6 +160,11 @@ class IpoibKind final : public Kind {
     return {};
   }
 
+  Result<void> await(std::span<const Change> changes, system::Host& host,
+                     std::chrono::milliseconds deadline) const override {
+    return await_join(changes, host, deadline, link_of);
+  }
+
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
     for (const auto& change : changes) {
       const auto wanted = model::from_attributes<Ipoib>(change.after);
@@ -197,13 +202,14 @@ class IpoibKind final : public Kind {
   }
 
  private:
-  /// After the parent came up (or back up): children as they were, and everything that going down had taken.
+  /// The kernel takes children up and down with their parent. Back in the state in which the luggage was read,
+  /// everything is put back as it was; newly up, children that were down stay down; newly down, they go along.
   static Result<void> put_back(std::vector<Luggage> luggage, int parent, bool up, system::Host& host) {
     for (auto& one : luggage) {
-      if (one.carried.index == parent) one.up = up;
-      if (!up) one.up = false;
+      if (one.carried.index != parent) continue;
+      if (!up && one.up) return {};
+      one.up = up;
     }
-    if (!up) return {};
     return restore(host, luggage);
   }
 };

@@ -2,6 +2,7 @@
 // The contract of a kind of resource. docs/ADD-A-KIND.md walks through one.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,6 +60,10 @@ class Kind {
   /// Makes the host so, whatever it is like now (a change that is already there costs nothing): used for the plan, for
   /// undoing it and for finishing an interrupted one. All changes have the same operation and need none of each other.
   virtual base::Result<void> apply(std::span<const model::Change> changes, system::Host& host) const = 0;
+
+  /// Waits, at most until the deadline, for what the kernel does by itself after `changes` and what they depend on.
+  virtual base::Result<void> await(std::span<const model::Change> changes, system::Host& host,
+                                   std::chrono::milliseconds deadline) const;
 
   /// Puts back what an interrupted apply took down and did not bring back (Change::carried).
   virtual base::Result<void> recover(std::span<const model::Change> changes, system::Host& host) const;

@@ -193,6 +193,14 @@ class PkeyKind final : public Kind {
     return {};
   }
 
+  Result<void> await(std::span<const Change> changes, system::Host& host,
+                     std::chrono::milliseconds deadline) const override {
+    return await_join(changes, host, deadline, [](const model::Key& key, const World& world) -> const Link* {
+      const auto id = pkey_id(key);
+      return id ? child_of(*id, world) : nullptr;
+    });
+  }
+
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
     // What was to be deleted is deleted again by the new plan; what was to be kept gets its luggage back.
     for (const auto& change : changes) {
@@ -282,7 +290,10 @@ class PkeyKind final : public Kind {
     desired.ignore = written.state == State::kIgnore ||
                      (parent_state != nullptr && model::text_of(parent_state->value) == "ignore");
     desired.absent = !desired.ignore && written.state == State::kAbsent;
-    if (!written.state) desired.settings["state"] = std::string(model::text_of(State::kUp));
+    if (!written.state) {
+      const bool down = parent_state != nullptr && model::text_of(parent_state->value) == "down";
+      desired.settings["state"] = std::string(model::text_of(down ? State::kDown : State::kUp));
+    }
     if (desired.ignore || desired.absent || desired.pending) desired.settings.clear();
     desired.needs = {{"link_name", port.id}, {"ipoib", port.id}};
     return desired;

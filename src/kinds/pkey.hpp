@@ -35,7 +35,7 @@ struct PkeyLink {
       model::field("umcast", &PkeyLink::umcast, model::Role::kSetting,
                    "Whether user space handles multicast group membership (IFLA_IPOIB_UMCAST)."),
       model::field("state", &PkeyLink::state, model::Role::kSetting,
-                   "up or down (administratively); absent removes the interface; ignore leaves all of it alone.", "up"),
+                   "up or down (administratively); absent removes the interface; ignore leaves all of it alone.", "that of the parent"),
       model::field("on_unsupported", &PkeyLink::on_unsupported, model::Role::kPolicy,
                    "What to do where the adapter cannot do connected mode: fail, or use datagram mode instead.", "fail"),
       model::field("carrier", &PkeyLink::carrier, model::Role::kFact, "Whether the interface has joined its partition.", "-"),

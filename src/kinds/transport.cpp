@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "kinds/ipoib.hpp"
@@ -164,6 +165,30 @@ Result<std::optional<system::SetLink>> reach(const Link& link, const model::Attr
   if (wanted.state && (*wanted.state == State::kUp) != link.up) set.up = *wanted.state == State::kUp;
   if (!set.mtu && !set.umcast && !set.up) return std::nullopt;
   return set;
+}
+
+Result<void> await_join(std::span<const model::Change> changes, system::Host& host, std::chrono::milliseconds deadline,
+                        const std::function<const Link*(const model::Key&, const World&)>& link_of) {
+  constexpr std::int64_t kSafe = 2044;  // every multicast group has at least 2048
+  const auto depends = [](const model::Change& change) {
+    const auto wanted = model::from_attributes<Ipoib>(change.after);
+    return wanted.mtu && wanted.mtu->bytes > kSafe && wanted.mtu->bytes <= model::kMtuDatagramMax;
+  };
+  if (std::none_of(changes.begin(), changes.end(), depends)) return {};
+  auto world = World::observe(host);
+  if (!world) return base::fail(world.error());
+  std::vector<int> joining;
+  for (const auto& change : changes) {
+    const auto* link = depends(change) ? link_of(change.key, *world) : nullptr;
+    if (link == nullptr || !link->up || link->carrier || link->ipoib->mode != IpoibMode::kDatagram) continue;
+    const auto port = world->port(link->ipoib->guid);
+    if (!port || port->port->state != "ACTIVE") continue;
+    if (membership(*port, link->ipoib->pkey, *world) == Membership::kNone) continue;
+    joining.push_back(link->index);
+  }
+  if (joining.empty()) return {};
+  if (auto without = host.links.wait_for_carrier(joining, deadline); !without) return base::fail(without.error());
+  return {};
 }
 
 }  // namespace rdmacfg::kinds

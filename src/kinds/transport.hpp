@@ -2,7 +2,10 @@
 // Rules of IPoIB mode, MTU and carrier that a port's own interface and its P_Key children share.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,5 +43,9 @@ std::string_view text_of(Membership membership);
 /// the mode differs. MTU comes after the mode, because the kernel sets it along with the mode.
 base::Result<std::optional<system::SetLink>> reach(const system::Link& link, const model::Attributes& after,
                                                    system::Host& host);
+
+/// Waits for the interfaces of changes whose MTU depends on the multicast group that they are joining.
+base::Result<void> await_join(std::span<const model::Change> changes, system::Host& host, std::chrono::milliseconds deadline,
+                              const std::function<const system::Link*(const model::Key&, const World&)>& link_of);
 
 }  // namespace rdmacfg::kinds

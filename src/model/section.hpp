@@ -16,12 +16,12 @@ namespace rdmacfg::model {
 struct SectionSpec {
   std::string_view name;              ///< last part of the path: "pkey" of [[ipoib.pkey]]
   bool repeated = true;               ///< [[ipoib]]; false: a table, [match] or match = { … }
-  std::string_view doc;               ///< one line
-  std::vector<FieldSpec> fields;      ///< keys of Role kFact do not belong here
+  std::string_view doc{};             ///< one line
+  std::vector<FieldSpec> fields{};    ///< keys of Role kFact do not belong here
   /// Sets of keys, each of which says which object an entry means; entries of several files with the same values
   /// merge. A name of a non-repeated child ("match") counts with its content. Exactly one set has to be there.
-  std::vector<std::vector<std::string_view>> identities;
-  std::vector<SectionSpec> children;
+  std::vector<std::vector<std::string_view>> identities{};
+  std::vector<SectionSpec> children{};
   bool defaults = false;              ///< [defaults.<path>] may give its settings and policies
 };
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rdma-configd remembers between runs: what it made, what it found before, what the fabric did not allow.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "model/change.hpp"
+#include "model/resource.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::core {
+
+/// A setting that the fabric kept from being as wanted.
+struct Limit {
+  model::Value wanted;
+  model::Value got;
+  std::string reason;
+  bool operator==(const Limit&) const = default;
+};
+
+/// Of one resource. It speaks of one kernel object: when `instance` is another, all of it is void.
+struct Record {
+  bool created = false;             ///< by us; so it is removed when the document drops it
+  std::string instance;
+  model::Attributes before;         ///< settings from before we changed them, for when the document drops them
+  std::map<std::string, Limit> limits;
+  bool operator==(const Record&) const = default;
+};
+
+struct State {
+  std::map<model::Key, Record> records;
+  bool operator==(const State&) const = default;
+
+  /// The record of a resource as it is now; nullptr when there is none or it speaks of another kernel object.
+  [[nodiscard]] const Record* of(const model::Observed& observed) const;
+};
+
+/// An absent file is an empty state; a damaged one is an error (it is never guessed at).
+base::Result<State> load_state(system::Files& files, const std::string& path);
+base::Result<void> save_state(system::Files& files, const std::string& path, const State& state);
+
+/// An apply that is under way: written before the first change, removed after the last.
+struct Journal {
+  std::string boot_id;
+  model::Plan plan;
+};
+
+base::Result<std::optional<Journal>> load_journal(system::Files& files, const std::string& path);
+base::Result<void> write_journal(system::Files& files, const std::string& path, const Journal& journal);
+
+}  // namespace rdmacfg::core
