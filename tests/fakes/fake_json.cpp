@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "base/text.hpp"
+#include "fakes/fake_kernel.hpp"
+
+namespace rdmacfg::fakes {
+
+namespace {
+
+using nlohmann::json;
+
+/// A typing error in a description must not make a test pass: every key has to be a known one.
+void only(const json& object, const std::set<std::string>& known, const std::string& where) {
+  for (const auto& [key, value] : object.items()) {
+    if (!known.contains(key)) throw std::runtime_error(where + ": unknown key " + key);
+  }
+}
+
+std::uint16_t key_of(const json& value) {
+  if (value.is_number()) return value.get<std::uint16_t>();
+  const auto number = base::parse_number(value.get<std::string>());
+  if (!number || *number > 0xffff) throw std::runtime_error("no P_Key: " + value.dump());
+  return static_cast<std::uint16_t>(*number);
+}
+
+std::uint64_t guid_of(const json& value) {
+  const auto guid = model::Guid::parse(value.get<std::string>());
+  if (!guid) throw std::runtime_error(guid.error().message);
+  return guid->number;
+}
+
+/// What interfaces of all sorts have in common. The mode decides about the MTU, "up" about addresses and
+/// routes.
+void describe(FakeKernel& kernel, const std::string& name, const json& from) {
+  if (from.value("mode", "datagram") == "connected") kernel.set_mode(name, model::IpoibMode::kConnected);
+  if (from.contains("mtu")) kernel.set_mtu(name, from.at("mtu").get<std::int64_t>());
+  Interface& link = kernel.link(name);
+  link.umcast = from.value("umcast", false);
+  link.group = from.value("group", 0U);
+  for (const auto& altname : from.value("altnames", json::array()))
+    link.altnames.push_back(altname.get<std::string>());
+  if (from.value("up", false)) kernel.set_up(name);
+  for (const auto& item : from.value("items", json::array())) kernel.carry(name, item.get<std::string>());
+}
+
+void describe_child(FakeKernel& kernel, const std::string& parent, const json& from) {
+  only(from, {"pkey", "name", "by", "mode", "mtu", "umcast", "group", "altnames", "up", "items"}, "child");
+  const auto by = from.value("by", "netlink");
+  if (by != "netlink" && by != "sysfs") throw std::runtime_error("child: by " + by);
+  const Interface& made = kernel.add_child(parent, key_of(from.at("pkey")), from.value("name", ""),
+                                           by == "sysfs" ? Maker::kSysfs : Maker::kNetlink);
+  describe(kernel, made.name, from);
+}
+
+Port port_of(const json& from, int number) {
+  only(from,
+       {"guid", "state", "link_layer", "mtu", "group_mtu", "group_mtus", "pkeys", "pkeys_readable", "sm",
+        "interface"},
+       "port");
+  Port port;
+  port.number = number;
+  port.guid = guid_of(from.at("guid"));
+  port.state = from.value("state", port.state);
+  port.link_layer = from.value("link_layer", port.link_layer);
+  port.mtu = from.value("mtu", port.mtu);
+  port.group_mtu = from.value("group_mtu", port.mtu);
+  const json group_mtus = from.value("group_mtus", json::object());
+  for (const auto& [key, mtu] : group_mtus.items()) {
+    port.group_mtus[key_of(key) & 0x7fffU] = mtu.get<int>();
+  }
+  if (from.contains("pkeys")) {
+    port.pkeys.clear();
+    for (const auto& key : from.at("pkeys")) port.pkeys.push_back(key_of(key));
+  }
+  port.pkeys_readable = from.value("pkeys_readable", true);
+  port.sm = from.value("sm", true);
+  return port;
+}
+
+void describe_device(FakeKernel& kernel, const json& from) {
+  only(from, {"name", "driver", "pci", "node_guid", "connected", "verbs", "ports"}, "device");
+  Device device;
+  device.name = from.at("name").get<std::string>();
+  device.driver = from.value("driver", device.driver);
+  device.pci = from.value("pci", "");
+  device.connected = from.value("connected", true);
+  device.verbs = from.value("verbs", true);
+  for (const auto& port : from.at("ports"))
+    device.ports.push_back(port_of(port, static_cast<int>(device.ports.size()) + 1));
+  device.node_guid = from.contains("node_guid") ? guid_of(from.at("node_guid"))
+                     : device.ports.empty()     ? 0
+                                                : device.ports.front().guid - 1;
+  kernel.add_device(device);
+  std::map<int, json> interfaces;  // by ifindex
+  for (auto& link : kernel.machine.links) {
+    if (link.device != device.name || link.parent != 0) continue;
+    const json interface =
+        from.at("ports").at(static_cast<std::size_t>(link.port - 1)).value("interface", json::object());
+    only(interface, {"name", "mode", "mtu", "umcast", "group", "altnames", "up", "items", "children"},
+         "interface");
+    interfaces.emplace(link.index, interface);
+    if (interface.contains("name")) link.name.clear();  // so that two may have each other's ibN
+  }
+  for (const auto& [index, interface] : interfaces) {
+    Interface& link = *kernel.machine.find(index);
+    const std::string name = interface.value("name", link.name);
+    if (name != link.name && kernel.machine.in_use(name)) throw std::runtime_error("two interfaces " + name);
+    link.name = name;
+  }
+  for (const auto& [index, interface] : interfaces) {
+    const std::string name = kernel.machine.find(index)->name;
+    describe(kernel, name, interface);
+    for (const auto& child : interface.value("children", json::array())) describe_child(kernel, name, child);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
+  auto kernel = std::make_unique<FakeKernel>();
+  kernel->add(text);
+  return kernel;
+}
+
+void FakeKernel::add(std::string_view text) {
+  const json from = json::parse(text, nullptr, true, true);
+  only(from, {"rename_up", "slow_carrier", "devices", "links", "rules", "files", "unreadable"}, "host");
+  machine.rename_up = from.value("rename_up", machine.rename_up);
+  machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
+  for (const auto& link : from.value("links", json::array())) {
+    only(link, {"name", "kind", "mtu", "group", "altnames", "up", "items"}, "link");
+    const auto name = link.at("name").get<std::string>();
+    if (machine.in_use(name)) throw std::runtime_error("two interfaces " + name);
+    machine.add_link(name, link.value("kind", ""));
+    describe(*this, name, link);
+  }
+  for (const auto& device : from.value("devices", json::array())) describe_device(*this, device);
+  for (const auto& rule : from.value("rules", json::array()))
+    machine.rules.push_back(rule.get<std::string>());
+  const json described_files = from.value("files", json::object());
+  for (const auto& [path, content] : described_files.items()) {
+    files.content[path] = content.get<std::string>();
+  }
+  for (const auto& path : from.value("unreadable", json::array()))
+    files.unreadable.insert(path.get<std::string>());
+}
+
+}  // namespace rdmacfg::fakes

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model of what Linux 6.1 does with InfiniBand devices and IPoIB interfaces. Sources:
+// drivers/infiniband/ulp/ipoib (ipoib_main.c, ipoib_vlan.c, ipoib_netlink.c, ipoib_multicast.c),
+// net/core/{dev,rtnetlink}.c, and the lab. Operations return 0 or an errno, and a refused message may have
+// had a part of its effect, as in the kernel.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/types.hpp"
+#include "system/link.hpp"
+
+namespace rdmacfg::fakes {
+
+struct Port {
+  int number = 1;
+  std::uint64_t guid = 0;
+  std::string state = "ACTIVE";
+  std::string link_layer = "InfiniBand";
+  int mtu = 4096;        ///< of the IB link, bytes
+  int group_mtu = 4096;  ///< of the IPoIB multicast groups, bytes, as partitions.conf's mtu= says
+  std::map<std::uint16_t, int> group_mtus{};    ///< the same by partition, where it differs
+  std::vector<std::uint16_t> pkeys = {0xffff};  ///< table; 0: empty place
+  bool pkeys_readable = true;
+  bool sm = true;  ///< a subnet manager answers
+};
+
+struct Device {
+  std::string name;
+  std::string driver = "mlx4_core";
+  std::string pci{};
+  std::uint64_t node_guid = 0;
+  bool connected = true;  ///< can do connected mode; false: enhanced IPoIB
+  bool verbs = true;      ///< user-space verbs can tell the MTU
+  std::vector<Port> ports{};
+};
+
+enum class Maker { kKernel, kNetlink, kSysfs };
+
+struct Interface {
+  int index = 0;
+  std::string name;
+  std::vector<std::string> altnames{};
+  bool up = false;
+  bool carrier = false;
+  std::int64_t mtu = 1500;
+  std::uint32_t group = 0;
+  std::string kind{};
+  // Of IPoIB only:
+  std::string device{};
+  int port = 0;
+  std::uint64_t guid = 0;
+  int parent = 0;  ///< ifindex, 0 for the port's own interface
+  Maker maker = Maker::kKernel;
+  std::uint16_t pkey = 0xffff;
+  bool connected = false;
+  bool capable = true;
+  bool umcast = false;
+  std::int64_t admin_mtu = 0;  ///< datagram: as asked for
+  std::int64_t mcast_mtu = 0;  ///< datagram: as the multicast group allows; known from the first join on
+  std::int64_t link_mtu = 0;   ///< datagram: as the IB link allows
+  std::vector<std::string> items{};  ///< "addr4 …", "addr6 …", "route …"
+
+  [[nodiscard]] bool is_ipoib() const { return kind == "ipoib"; }
+};
+
+/// The kernel's side of a host.
+class Machine {
+ public:
+  Machine();
+
+  std::list<Device> devices;
+  std::list<Interface> links;      ///< by index
+  std::vector<std::string> rules;  ///< policy rules: "iif ib0 lookup 100"
+  bool rename_up = false;          ///< kernels from 6.2 rename an interface that is up
+  bool slow_carrier = false;       ///< joining takes until settle()
+
+  Interface* find(int index);
+  Interface* find(const std::string& name);                  ///< not by alternative names
+  [[nodiscard]] bool in_use(const std::string& name) const;  ///< as a name or an alternative name
+  Device* device(const std::string& name);
+  Port* port_of(const Interface& link);
+
+  /// Adds an interface that has nothing to do with InfiniBand.
+  Interface& add_link(std::string name, std::string kind);
+  /// Makes the interfaces of a device's InfiniBand ports: ibN, down. Ports that have one already are passed
+  /// over.
+  void probe(Device& device);
+  /// Unplugs: the device goes with all its interfaces.
+  void remove_device(const std::string& name);
+
+  int set(const system::SetLink& request);
+  int set_created(const system::SetCreated& request);
+  int create_netlink(const system::CreateChild& request);
+  int create_sysfs(const std::string& parent, std::uint16_t pkey);
+  int remove(int index);
+  int remove_group(std::uint32_t group);
+  int add_altname(int index, const std::string& altname);
+  int remove_altname(int index, const std::string& altname);
+  int set_mode(const std::string& name, model::IpoibMode mode);
+  int restore(const system::Carried& carried, int index, const std::string& name);
+
+  /// What ports, subnet manager and P_Key tables now mean for carrier. Call it after changing them.
+  void settle();
+
+ private:
+  int rename(Interface& link, const std::string& name);
+  int change_mtu(Interface& link, std::int64_t mtu);
+  void set_up(Interface& link, bool up);
+  void settle(Interface& link);
+  bool joinable(const Interface& link);
+  void flush(Interface& link, bool addresses6, bool routes);
+  Interface& add_child(Interface& parent, std::string name, std::uint16_t pkey, Maker maker);
+  Interface& append(Interface link);
+
+  int next_index_ = 1;
+};
+
+}  // namespace rdmacfg::fakes

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fakes/memory_files.hpp"
+
+#include <cerrno>
+
+namespace rdmacfg::fakes {
+
+using base::fail_errno;
+using base::Result;
+
+Result<std::optional<std::string>> MemoryFiles::read(const std::string& path) {
+  if (unreadable.contains(path)) return fail_errno(EACCES, path + ": read");
+  const auto at = content.find(path);
+  if (at == content.end()) return std::optional<std::string>{};
+  return std::optional<std::string>{at->second};
+}
+
+Result<void> MemoryFiles::write(const std::string& path, std::string_view text) {
+  const auto at = content.find(path);
+  if (at != content.end() && at->second == text) return {};
+  const int err = faults_.call(path + ": write", [&] {
+    content.insert_or_assign(path, std::string(text));
+    return 0;
+  });
+  if (err != 0) return fail_errno(err, path + ": write");
+  return {};
+}
+
+Result<void> MemoryFiles::remove(const std::string& path) {
+  if (!content.contains(path)) return {};
+  const int err = faults_.call(path + ": remove", [&] {
+    content.erase(path);
+    return 0;
+  });
+  if (err != 0) return fail_errno(err, path + ": remove");
+  return {};
+}
+
+Result<std::vector<std::string>> MemoryFiles::list(const std::string& folder) {
+  const std::string prefix = folder.ends_with('/') ? folder : folder + "/";
+  std::set<std::string> names;
+  for (const auto& [path, text] : content) {
+    if (path.starts_with(prefix))
+      names.insert(path.substr(prefix.size(), path.find('/', prefix.size()) - prefix.size()));
+  }
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
+}  // namespace rdmacfg::fakes

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fakes/faults.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::fakes {
+
+/// The files of a host, in memory. Writes that change nothing and removals of what is not there are no calls.
+class MemoryFiles final : public system::Files {
+ public:
+  explicit MemoryFiles(Faults& faults) : faults_(faults) {}
+
+  base::Result<std::optional<std::string>> read(const std::string& path) override;
+  base::Result<void> write(const std::string& path, std::string_view content) override;
+  base::Result<void> remove(const std::string& path) override;
+  base::Result<std::vector<std::string>> list(const std::string& folder) override;
+
+  /// The content itself, without counting and faults.
+  std::map<std::string, std::string> content;
+  /// Paths whose reading fails with EACCES.
+  std::set<std::string> unreadable;
+
+ private:
+  Faults& faults_;
+};
+
+}  // namespace rdmacfg::fakes
