@@ -50,6 +50,8 @@ using Failure = tl::unexpected<Error>;
   return Failure(Error{code, std::move(message), 0});
 }
 [[nodiscard]] inline Failure fail(Error error) { return Failure(std::move(error)); }
-[[nodiscard]] inline Failure fail_errno(int err, std::string_view what) { return Failure(errno_error(err, what)); }
+[[nodiscard]] inline Failure fail_errno(int err, std::string_view what) {
+  return Failure(errno_error(err, what));
+}
 
 }  // namespace rdmacfg::base

@@ -4,8 +4,8 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <numeric>
 
 namespace rdmacfg::base {
@@ -30,7 +30,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 std::string join(std::span<const std::string> parts, std::string_view separator) {
   std::string out;
   for (const auto& part : parts) {
-    if (!out.empty()) out += separator;
+    if (&part != parts.data()) out += separator;
     out += part;
   }
   return out;
@@ -62,7 +62,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::iota(d[0].begin(), d[0].end(), 0U);
   for (std::size_t i = 1; i <= a.size(); ++i) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      d[i][j] =
+          std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
         d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
       }
@@ -104,7 +105,8 @@ bool matches_host(std::string_view pattern, std::string_view host) {
     if (dash == std::string_view::npos) continue;
     const auto low_text = inside.substr(0, dash), high_text = inside.substr(dash + 1);
     const auto digits = [](std::string_view t) {
-      return !t.empty() && std::all_of(t.begin(), t.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+      return !t.empty() &&
+             std::all_of(t.begin(), t.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
     };
     // "[0-9]" is a class of one character and means the same either way.
     if (!digits(low_text) || !digits(high_text)) continue;

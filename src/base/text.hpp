@@ -15,17 +15,20 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 std::string lower(std::string_view text);
 
-/// An unsigned number, whole text: decimal, or hexadecimal with 0x. Nothing on a sign, blank, overflow or rest.
+/// An unsigned number, whole text: decimal, or hexadecimal with 0x. Nothing on a sign, blank, overflow or
+/// rest.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 
 /// The candidate that a person who typed `word` most likely meant; nothing when none is near
 /// (Damerau-Levenshtein distance at most a third of the length, at least 1).
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
-/// Shell pattern with * ? [a-z]; the whole text has to match (fnmatch(3), no special treatment of '/' and '.').
+/// Shell pattern with * ? [a-z]; the whole text has to match (fnmatch(3), no special treatment of '/' and
+/// '.').
 bool matches_glob(std::string_view pattern, std::string_view text);
 
-/// Host pattern: a glob in which "[001-512]" stands for the numbers from 001 to 512 written with as many digits.
+/// Host pattern: a glob in which "[001-512]" stands for the numbers from 001 to 512 written with as many
+/// digits.
 bool matches_host(std::string_view pattern, std::string_view host);
 
 }  // namespace rdmacfg::base

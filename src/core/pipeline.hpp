@@ -34,8 +34,8 @@ struct Options {
 /// Checks the document by itself; touches no system. Report: diagnostics and exit.
 model::Report validate(const config::Document& document);
 
-/// Everything that is there, and how it stands to the document (Report::resources); plan holds what apply would do.
-/// `document` may be empty: then everything is foreign. Exit is kOk, kPartly, kDiffers or kError.
+/// Everything that is there, and how it stands to the document (Report::resources); plan holds what apply
+/// would do. `document` may be empty: then everything is foreign. Exit is kOk, kPartly, kDiffers or kError.
 model::Report diff(const config::Document& document, system::Host& host, const Options& options = {});
 
 /// Makes the host as the document says, all or nothing.

@@ -29,12 +29,15 @@ Result<std::optional<T>> load(system::Files& files, const std::string& path, int
   try {
     const auto json = Json::parse(**text);
     if (const auto found = json.at("schema").get<int>(); found != schema) {
-      return base::fail(Code::kInvalid, fmt::format("{}: schema {}, this program reads {}; it was written by another version "
-                                                    "of rdma-configd", path, found, schema));
+      return base::fail(Code::kInvalid,
+                        fmt::format("{}: schema {}, this program reads {}; it was written by another version "
+                                    "of rdma-configd",
+                                    path, found, schema));
     }
     return std::optional<T>(decode(json));
   } catch (const Json::exception& e) {
-    return base::fail(Code::kInvalid, fmt::format("{}: damaged ({}); move it away to start without it", path, e.what()));
+    return base::fail(Code::kInvalid,
+                      fmt::format("{}: damaged ({}); move it away to start without it", path, e.what()));
   }
 }
 
@@ -71,7 +74,8 @@ Result<void> save_state(system::Files& files, const std::string& path, const Sta
   for (const auto& [key, record] : state.records) {
     Json limits = Json::object();
     for (const auto& [field, limit] : record.limits) {
-      limits[field] = {{"wanted", to_json(limit.wanted)}, {"got", to_json(limit.got)}, {"reason", limit.reason}};
+      limits[field] = {
+          {"wanted", to_json(limit.wanted)}, {"got", to_json(limit.got)}, {"reason", limit.reason}};
     }
     json["records"].push_back({{"kind", key.kind},
                                {"id", key.id},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rdma-configd remembers between runs: what it made, what it found before, what the fabric did not allow.
+// What rdma-configd remembers between runs: what it made, what it found before, what the fabric did not
+// allow.
 #pragma once
 
 #include <map>
@@ -23,9 +24,9 @@ struct Limit {
 
 /// Of one resource. It speaks of one kernel object: when `instance` is another, all of it is void.
 struct Record {
-  bool created = false;             ///< by us; so it is removed when the document drops it
+  bool created = false;  ///< by us; so it is removed when the document drops it
   std::string instance;
-  model::Attributes before;         ///< settings from before we changed them, for when the document drops them
+  model::Attributes before;  ///< settings from before we changed them, for when the document drops them
   std::map<std::string, Limit> limits;
   bool operator==(const Record&) const = default;
 };

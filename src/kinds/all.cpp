@@ -25,10 +25,14 @@ void add_written(std::vector<FieldSpec>& out, std::span<const FieldSpec> table) 
 }
 
 SectionSpec ipoib_section() {
-  SectionSpec match{.name = "match", .repeated = false, .doc = "Ports by their properties; every one given has to hold."};
+  SectionSpec match{
+      .name = "match", .repeated = false, .doc = "Ports by their properties; every one given has to hold."};
   add_written(match.fields, model::specs<PortMatch>());
 
-  SectionSpec pkey{.name = "pkey", .doc = "A P_Key interface over this port (a partition).", .identities = {{"pkey"}}, .defaults = true};
+  SectionSpec pkey{.name = "pkey",
+                   .doc = "A P_Key interface over this port (a partition).",
+                   .identities = {{"pkey"}},
+                   .defaults = true};
   add_written(pkey.fields, model::specs<PkeyLink>());
 
   SectionSpec ipoib{.name = "ipoib",

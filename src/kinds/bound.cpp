@@ -19,7 +19,9 @@ using model::Section;
 
 namespace {
 
-std::string port_label(const PortRef& port) { return fmt::format("{} port {}", port.device->name, port.port->number); }
+std::string port_label(const PortRef& port) {
+  return fmt::format("{} port {}", port.device->name, port.port->number);
+}
 
 std::vector<std::string> port_guids(const World& world) {
   std::vector<std::string> known;
@@ -34,10 +36,11 @@ std::vector<std::string> port_guids(const World& world) {
 std::string missing_guid(const World& world, Guid guid) {
   for (const auto& device : world.snapshot().devices) {
     for (const auto& port : device.ports) {
-      if (port.guid == guid) return fmt::format("{} port {} runs {} now", device.name, port.number, port.link_layer);
+      if (port.guid == guid)
+        return fmt::format("{} port {} runs {} now", device.name, port.number, port.link_layer);
       if (device.node_guid == guid) {
-        return fmt::format("{} is the node GUID of {}; its port {} has {}", guid.text(), device.name, port.number,
-                           port.guid.text());
+        return fmt::format("{} is the node GUID of {}; its port {} has {}", guid.text(), device.name,
+                           port.number, port.guid.text());
       }
     }
   }
@@ -52,8 +55,8 @@ std::string missing_device(const World& world, const std::string& name) {
   std::vector<std::string> known;
   for (const auto& device : world.snapshot().devices) known.push_back(device.name);
   if (known.empty()) return fmt::format("no device {}: there is no RDMA device at all", name);
-  return fmt::format("no device {} now; there are {} (udev may have renamed it: see `rdma-configctl show`)", name,
-                     base::join(known, ", "));
+  return fmt::format("no device {} now; there are {} (udev may have renamed it: see `rdma-configctl show`)",
+                     name, base::join(known, ", "));
 }
 
 /// Fills in what the host has for a port that is known by its GUID.
@@ -112,8 +115,10 @@ class Binder {
             fmt::format("it has {} port(s), counted from 1", device.ports.size()));
       return;
     }
-    bound.pending = world_.offline() ? "which port this is can only be seen on the running host; a guid can be used offline"
-                                     : missing_device(world_, name);
+    bound.pending =
+        world_.offline()
+            ? "which port this is can only be seen on the running host; a guid can be used offline"
+            : missing_device(world_, name);
     add(section, std::move(bound));
   }
 
@@ -130,15 +135,18 @@ class Binder {
     if (found.empty()) {
       BoundPort bound;
       bound.id = "match " + text_of(pattern);
-      bound.pending = world_.offline() ? "what it matches can only be seen on the running host" : "no port matches now";
+      bound.pending =
+          world_.offline() ? "what it matches can only be seen on the running host" : "no port matches now";
       add(section, std::move(bound));
       return;
     }
     const auto* name = section.find("name");
     if (name != nullptr && found.size() > 1 && model::NameTemplate{model::text_of(name->value)}.fixed()) {
-      error(name->where, fmt::format("[[ipoib]] name: \"{}\" would be the name of {} ports: {} and {}",
-                                     model::text_of(name->value), found.size(), port_label(found[0]), port_label(found[1])),
-            "use a template, such as \"ib_s{pci_slot}p{port}\", or a narrower match");
+      error(
+          name->where,
+          fmt::format("[[ipoib]] name: \"{}\" would be the name of {} ports: {} and {}",
+                      model::text_of(name->value), found.size(), port_label(found[0]), port_label(found[1])),
+          "use a template, such as \"ib_s{pci_slot}p{port}\", or a narrower match");
       return;
     }
     for (const auto& port : found) {
@@ -154,7 +162,8 @@ class Binder {
     bound.label = !bound.name.empty() ? bound.name : bound.port ? port_label(*bound.port) : bound.id;
     const auto [first, fresh] = seen_.try_emplace(bound.id, &section);
     if (!fresh) {
-      auto& d = error(section.where, fmt::format("[[ipoib]] means the port {} that another entry means already", bound.id),
+      auto& d = error(section.where,
+                      fmt::format("[[ipoib]] means the port {} that another entry means already", bound.id),
                       "write one entry for a port; guid, device + port and match can all mean the same one");
       d.related.push_back({first->second->where, "the first entry for this port"});
       return;

@@ -14,7 +14,7 @@ namespace rdmacfg::kinds {
 /// An [[ipoib]] entry and the port that it means on this host.
 struct BoundPort {
   const model::Section* section = nullptr;
-  std::string id;                      ///< of the port in keys: its GUID, or "mlx4_0/1" while that is unknown
+  std::string id;  ///< of the port in keys: its GUID, or "mlx4_0/1" while that is unknown
   std::optional<model::Guid> guid;
   std::optional<PortRef> port;         ///< while the device is there
   const system::Link* link = nullptr;  ///< while it has an interface here
@@ -29,8 +29,8 @@ struct Bound {
   std::vector<BoundPort> ports;
 };
 
-/// Resolves selectors (guid; device + port; match) against the host. What is not there is pending, not an error; two
-/// entries for one port, a fixed name for several ports and an unknown place-holder are errors.
+/// Resolves selectors (guid; device + port; match) against the host. What is not there is pending, not an
+/// error; two entries for one port, a fixed name for several ports and an unknown place-holder are errors.
 Bound bind(const std::vector<model::Section>& sections, const World& world, model::Diagnostics& diagnostics);
 
 }  // namespace rdmacfg::kinds

@@ -46,15 +46,18 @@ class IpoibKind final : public Kind {
       for (const auto& spec : fields()) {
         const auto* entry = port.section->find(spec.name);
         if (entry == nullptr || spec.role == model::Role::kFact) continue;
-        (spec.role == model::Role::kPolicy ? desired.policy : desired.settings).emplace(spec.name, entry->value);
+        (spec.role == model::Role::kPolicy ? desired.policy : desired.settings)
+            .emplace(spec.name, entry->value);
         desired.origins.emplace(spec.name, entry->where);
       }
       const auto wanted = model::from_attributes<Ipoib>(desired.settings);
       check_mode_and_mtu(desired, "[[ipoib]]", diagnostics);
       if (wanted.state == State::kAbsent) {
-        diagnostics.push_back(Diagnostic{Severity::kError, desired.origins.at("state"),
+        diagnostics.push_back(Diagnostic{Severity::kError,
+                                         desired.origins.at("state"),
                                          "[[ipoib]] state: the interface of a port cannot be removed",
-                                         "use state = \"down\"; only [[ipoib.pkey]] interfaces can be absent", {}});
+                                         "use state = \"down\"; only [[ipoib.pkey]] interfaces can be absent",
+                                         {}});
       }
       desired.ignore = wanted.state == State::kIgnore;
       if (!wanted.state) desired.settings["state"] = std::string(model::text_of(State::kUp));
@@ -93,7 +96,8 @@ class IpoibKind final : public Kind {
       const auto* link = link_of(one.key, world);
       const auto at = now.find(one.key);
       if (link != nullptr) {
-        check_capability(one, at == now.end() ? nullptr : at->second, *link, "[[ipoib]]", link->ipoib->guid, world, diagnostics);
+        check_capability(one, at == now.end() ? nullptr : at->second, *link, "[[ipoib]]", link->ipoib->guid,
+                         world, diagnostics);
       }
     }
   }
@@ -107,20 +111,24 @@ class IpoibKind final : public Kind {
       const auto wanted = model::from_attributes<Ipoib>(change->after);
       const bool goes_down = link->up && wanted.state == State::kDown;
       const bool comes_up = !link->up && wanted.state == State::kUp;
-      const bool loses_ipv6 = wanted.mtu && wanted.mtu->bytes < model::kMtuIpv6Min && link->mtu >= model::kMtuIpv6Min;
+      const bool loses_ipv6 =
+          wanted.mtu && wanted.mtu->bytes < model::kMtuIpv6Min && link->mtu >= model::kMtuIpv6Min;
       if (wanted.mode && *wanted.mode != link->ipoib->mode && link->up) {
         change->interrupts.emplace_back("traffic stalls for a moment while paths are set up anew");
       }
       if (goes_down) {
-        change->interrupts.emplace_back(world.children(link->index).empty()
-                                            ? "link down; its IPv6 addresses and routes go"
-                                            : "link and its P_Key interfaces down; their IPv6 addresses and routes go");
+        change->interrupts.emplace_back(
+            world.children(link->index).empty()
+                ? "link down; its IPv6 addresses and routes go"
+                : "link and its P_Key interfaces down; their IPv6 addresses and routes go");
       }
       if (loses_ipv6) {
-        change->interrupts.push_back(fmt::format("IPv6 stops on {}: it needs an MTU of {}", link->name, model::kMtuIpv6Min));
+        change->interrupts.push_back(
+            fmt::format("IPv6 stops on {}: it needs an MTU of {}", link->name, model::kMtuIpv6Min));
       }
       if (!goes_down && !comes_up && !loses_ipv6) continue;
-      // Also when it comes up: the kernel takes every child up with it, and those that were down have to stay down.
+      // Also when it comes up: the kernel takes every child up with it, and those that were down have to stay
+      // down.
       carrying.push_back(change);
       links.push_back(*link);
       for (const auto* child : world.children(link->index)) links.push_back(*child);
@@ -145,7 +153,8 @@ class IpoibKind final : public Kind {
     for (const auto& change : changes) {
       const auto* link = link_of(change.key, *world);
       if (link == nullptr) {
-        return base::fail(base::Error{base::Code::kNotFound, fmt::format("{}: the interface is not there", change.label), 0});
+        return base::fail(base::Error{base::Code::kNotFound,
+                                      fmt::format("{}: the interface is not there", change.label), 0});
       }
       const auto wanted = model::from_attributes<Ipoib>(change.after);
       auto rest = reach(*link, change.after, host);
@@ -155,7 +164,8 @@ class IpoibKind final : public Kind {
         if (auto done = host.links.execute(request); !done) return done;
       }
       if (change.carried.empty()) continue;
-      if (auto done = put_back(unpack(change.carried), link->index, wanted.state == State::kUp, host); !done) return done;
+      if (auto done = put_back(unpack(change.carried), link->index, wanted.state == State::kUp, host); !done)
+        return done;
     }
     return {};
   }
@@ -170,17 +180,20 @@ class IpoibKind final : public Kind {
       const auto wanted = model::from_attributes<Ipoib>(change.after);
       const auto luggage = unpack(change.carried);
       if (luggage.empty()) continue;
-      if (auto done = put_back(luggage, luggage.front().carried.index, wanted.state != State::kDown, host); !done) return done;
+      if (auto done = put_back(luggage, luggage.front().carried.index, wanted.state != State::kDown, host);
+          !done)
+        return done;
     }
     return {};
   }
 
-  Verdict judge(const Desired& desired, const Observed* /*observed*/, const std::vector<std::string>& differing,
-                World& world) const override {
+  Verdict judge(const Desired& desired, const Observed* /*observed*/,
+                const std::vector<std::string>& differing, World& world) const override {
     const auto* link = link_of(desired.key, world);
     if (link == nullptr || desired.ignore) return {};
     if (std::find(differing.begin(), differing.end(), "mtu") != differing.end()) {
-      if (auto why = why_mtu_limited(desired, *link); !why.empty()) return {Verdict::Sort::kLimited, std::move(why), {"mtu"}, {}};
+      if (auto why = why_mtu_limited(desired, *link); !why.empty())
+        return {Verdict::Sort::kLimited, std::move(why), {"mtu"}, {}};
     }
     const auto port = world.port(link->ipoib->guid);
     if (auto why = why_no_carrier(*link, port, world); !why.empty()) {
@@ -202,8 +215,9 @@ class IpoibKind final : public Kind {
   }
 
  private:
-  /// The kernel takes children up and down with their parent. Back in the state in which the luggage was read,
-  /// everything is put back as it was; newly up, children that were down stay down; newly down, they go along.
+  /// The kernel takes children up and down with their parent. Back in the state in which the luggage was
+  /// read, everything is put back as it was; newly up, children that were down stay down; newly down, they go
+  /// along.
   static Result<void> put_back(std::vector<Luggage> luggage, int parent, bool up, system::Host& host) {
     for (auto& one : luggage) {
       if (one.carried.index != parent) continue;

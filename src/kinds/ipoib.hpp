@@ -22,19 +22,27 @@ struct Ipoib {
 
   static constexpr auto kFields = std::tuple{
       model::field("mode", &Ipoib::mode, model::Role::kSetting,
-                   "Transport: datagram (MTU up to 4092), or connected (up to 65520), which not every adapter can do."),
+                   "Transport: datagram (MTU up to 4092), or connected (up to 65520), which not every "
+                   "adapter can do."),
       model::field("mtu", &Ipoib::mtu, model::Role::kSetting,
-                   "MTU in bytes: at most the IB link's less 4 in datagram mode (2044, 4092), 65520 in connected mode."),
+                   "MTU in bytes: at most the IB link's less 4 in datagram mode (2044, 4092), 65520 in "
+                   "connected mode."),
       model::field("umcast", &Ipoib::umcast, model::Role::kSetting,
                    "Whether user space handles multicast group membership (IFLA_IPOIB_UMCAST)."),
-      model::field("state", &Ipoib::state, model::Role::kSetting,
-                   "up or down (administratively); absent removes a P_Key interface; ignore leaves all of it alone.", "up"),
-      model::field("on_unsupported", &Ipoib::on_unsupported, model::Role::kPolicy,
-                   "What to do where the adapter cannot do connected mode: fail, or use datagram mode instead.", "fail"),
-      model::field("prune", &Ipoib::prune, model::Role::kPolicy,
-                   "Whether P_Key interfaces that the document does not list are removed, also those made by others.",
-                   "false"),
-      model::field("carrier", &Ipoib::carrier, model::Role::kFact, "Whether the interface has joined its fabric.", "-"),
+      model::field(
+          "state", &Ipoib::state, model::Role::kSetting,
+          "up or down (administratively); absent removes a P_Key interface; ignore leaves all of it alone.",
+          "up"),
+      model::field(
+          "on_unsupported", &Ipoib::on_unsupported, model::Role::kPolicy,
+          "What to do where the adapter cannot do connected mode: fail, or use datagram mode instead.",
+          "fail"),
+      model::field(
+          "prune", &Ipoib::prune, model::Role::kPolicy,
+          "Whether P_Key interfaces that the document does not list are removed, also those made by others.",
+          "false"),
+      model::field("carrier", &Ipoib::carrier, model::Role::kFact,
+                   "Whether the interface has joined its fabric.", "-"),
       model::field("connected_capable", &Ipoib::connected_capable, model::Role::kFact,
                    "Whether the adapter can do connected mode.", "-"),
       model::field("pkey", &Ipoib::pkey, model::Role::kFact, "P_Key of the interface.", "-")};

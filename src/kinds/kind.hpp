@@ -42,26 +42,30 @@ class Kind {
   /// The field table.
   [[nodiscard]] virtual std::span<const model::FieldSpec> fields() const = 0;
 
-  /// Entries of the document → what is wanted. Pure. Rules across fields are checked here, every violation with its
-  /// place; an entry that the host does not have yet comes out as pending.
-  virtual void parse(const Bound& bound, std::vector<model::Desired>& out, model::Diagnostics& diagnostics) const = 0;
+  /// Entries of the document → what is wanted. Pure. Rules across fields are checked here, every violation
+  /// with its place; an entry that the host does not have yet comes out as pending.
+  virtual void parse(const Bound& bound, std::vector<model::Desired>& out,
+                     model::Diagnostics& diagnostics) const = 0;
 
   /// Every resource of the kind on the host, in one sweep. Changes nothing.
   virtual base::Result<std::vector<model::Observed>> observe(World& world) const = 0;
 
-  /// Rules that need the host (capabilities, limits, collisions), before anything is written. May adapt what is
-  /// wanted where the document allows it (on_unsupported), and add what it implies (prune).
-  virtual void check(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed, World& world,
-                     model::Diagnostics& diagnostics) const;
+  /// Rules that need the host (capabilities, limits, collisions), before anything is written. May adapt what
+  /// is wanted where the document allows it (on_unsupported), and add what it implies (prune).
+  virtual void check(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed,
+                     World& world, model::Diagnostics& diagnostics) const;
 
-  /// Completes the kind's changes of a plan: what each interrupts, further needs, and what has to be carried over.
+  /// Completes the kind's changes of a plan: what each interrupts, further needs, and what has to be carried
+  /// over.
   virtual base::Result<void> prepare(std::span<model::Change*> changes, World& world) const;
 
-  /// Makes the host so, whatever it is like now (a change that is already there costs nothing): used for the plan, for
-  /// undoing it and for finishing an interrupted one. All changes have the same operation and need none of each other.
+  /// Makes the host so, whatever it is like now (a change that is already there costs nothing): used for the
+  /// plan, for undoing it and for finishing an interrupted one. All changes have the same operation and need
+  /// none of each other.
   virtual base::Result<void> apply(std::span<const model::Change> changes, system::Host& host) const = 0;
 
-  /// Waits, at most until the deadline, for what the kernel does by itself after `changes` and what they depend on.
+  /// Waits, at most until the deadline, for what the kernel does by itself after `changes` and what they
+  /// depend on.
   virtual base::Result<void> await(std::span<const model::Change> changes, system::Host& host,
                                    std::chrono::milliseconds deadline) const;
 
@@ -72,10 +76,15 @@ class Kind {
   virtual Verdict judge(const model::Desired& desired, const model::Observed* observed,
                         const std::vector<std::string>& differing, World& world) const;
 
-  /// Whether a released field goes back to the value from before we managed it; else it stays until the next reset.
+  /// Whether a resource that the document does not mention is worth a line in a report.
+  [[nodiscard]] virtual bool listed_when_foreign() const { return true; }
+
+  /// Whether a released field goes back to the value from before we managed it; else it stays until the next
+  /// reset.
   [[nodiscard]] virtual bool returns(std::string_view field) const;
 
-  /// Whether the object of a resource can be there at all now; false makes a failed change pending ("removed meanwhile").
+  /// Whether the object of a resource can be there at all now; false makes a failed change pending ("removed
+  /// meanwhile").
   [[nodiscard]] virtual bool reachable(const model::Key& key, const World& world) const = 0;
 };
 

@@ -134,7 +134,8 @@ class LinkNameKind final : public Kind {
         change->interrupts.emplace_back(
             world.children(link->index).empty()
                 ? "link down for a moment (kernels before 6.2); addresses, routes and rules are put back"
-                : "link and its P_Key interfaces down for a moment (kernels before 6.2); addresses, routes and rules "
+                : "link and its P_Key interfaces down for a moment (kernels before 6.2); addresses, routes "
+                  "and rules "
                   "are put back");
       }
     }
@@ -188,6 +189,7 @@ class LinkNameKind final : public Kind {
     return {};
   }
 
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }  // its interface is listed
   [[nodiscard]] bool returns(std::string_view field) const override { return field == "rule"; }
 
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
@@ -205,7 +207,8 @@ class LinkNameKind final : public Kind {
   }
 
   static Result<void> rename(std::span<const Change> changes, system::Host& host) {
-    if (std::none_of(changes.begin(), changes.end(), [](const Change& c) { return !text_at(c.after, "name").empty(); })) {
+    if (std::none_of(changes.begin(), changes.end(),
+                     [](const Change& c) { return !text_at(c.after, "name").empty(); })) {
       return {};
     }
     auto world = World::observe(host);
@@ -237,7 +240,8 @@ class LinkNameKind final : public Kind {
     if (!world) return base::fail(world.error());
     std::vector<system::LinkRequest> requests;
     for (const auto& one : wanted) {
-      if (world->link(one.index) != nullptr && world->named(one.altname) == nullptr) requests.emplace_back(one);
+      if (world->link(one.index) != nullptr && world->named(one.altname) == nullptr)
+        requests.emplace_back(one);
     }
     return requests.empty() ? Result<void>{} : host.links.execute(requests);
   }
@@ -248,23 +252,27 @@ class LinkNameKind final : public Kind {
     if (mine == nullptr || holder == nullptr || holder == mine) return;
     const bool altname = holder->name != wanted;
     if (!altname && moving.contains(holder->index)) return;  // it gets another name in the same plan
-    diagnostics.push_back(
-        Diagnostic{Severity::kError, one.origins.at("name"),
-                   fmt::format("[[ipoib]] name: \"{}\" is {} interface {} (index {}), which no entry names", wanted,
-                               altname ? "an alternative name of" : "already the name of", holder->name, holder->index),
-                   altname ? fmt::format("remove it there: ip link property del dev {} altname {}", holder->name, wanted)
-                           : "take another name, or rename or remove that interface first",
-                   {}});
+    diagnostics.push_back(Diagnostic{
+        Severity::kError,
+        one.origins.at("name"),
+        fmt::format("[[ipoib]] name: \"{}\" is {} interface {} (index {}), which no entry names", wanted,
+                    altname ? "an alternative name of" : "already the name of", holder->name, holder->index),
+        altname ? fmt::format("remove it there: ip link property del dev {} altname {}", holder->name, wanted)
+                : "take another name, or rename or remove that interface first",
+        {}});
   }
 
-  static void warn_foreign(const Desired& one, const std::string& wanted, const std::vector<ForeignName>& others,
-                           Diagnostics& diagnostics) {
+  static void warn_foreign(const Desired& one, const std::string& wanted,
+                           const std::vector<ForeignName>& others, Diagnostics& diagnostics) {
     for (const auto& other : others) {
-      if (other.name == wanted && !other.wins) continue;  // says the same, or names another port in the same words
+      if (other.name == wanted && !other.wins)
+        continue;  // says the same, or names another port in the same words
       diagnostics.push_back(Diagnostic{
-          Severity::kWarning, one.origins.at("name"),
+          Severity::kWarning,
+          one.origins.at("name"),
           fmt::format("{}:{} names this interface too: \"{}\"", other.file, other.line, other.name),
-          other.wins ? "udev reads that file after ours, so it wins at the next boot: remove the line, or the name here"
+          other.wins ? "udev reads that file after ours, so it wins at the next boot: remove the line, or "
+                       "the name here"
                      : "ours is read later and wins; remove the line there to keep the two from disagreeing",
           {}});
     }

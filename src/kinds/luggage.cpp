@@ -67,7 +67,8 @@ Result<void> restore(system::Host& host, std::span<const Luggage> luggage) {
     const auto at = now.find(one.carried.index);
     if (at == now.end()) continue;
     const bool child = at->second->ipoib && at->second->ipoib->child;
-    // A parent that comes up takes its children with it, so a child's state is always said again after its parent's.
+    // A parent that comes up takes its children with it, so a child's state is always said again after its
+    // parent's.
     if (child) {
       children.emplace_back(SetLink{.index = one.carried.index, .up = one.up});
     } else if (at->second->up != one.up) {
@@ -81,7 +82,8 @@ Result<void> restore(system::Host& host, std::span<const Luggage> luggage) {
   for (const auto& one : luggage) {
     const auto at = now.find(one.carried.index);
     if (at == now.end() || one.carried.items.empty()) continue;
-    if (auto done = host.links.restore_carried(one.carried, one.carried.index, at->second->name); !done) return done;
+    if (auto done = host.links.restore_carried(one.carried, one.carried.index, at->second->name); !done)
+      return done;
   }
   return {};
 }

@@ -24,8 +24,9 @@ base::Result<std::vector<Luggage>> observe_luggage(system::Host& host, std::span
 std::vector<std::string> pack(std::span<const Luggage> luggage);
 std::vector<Luggage> unpack(std::span<const std::string> texts);
 
-/// Brings interfaces back to their administrative state (parents first: the kernel takes children up and down with
-/// them) and puts back what they carried. Interfaces are found by index; one that is gone is passed over.
+/// Brings interfaces back to their administrative state (parents first: the kernel takes children up and down
+/// with them) and puts back what they carried. Interfaces are found by index; one that is gone is passed
+/// over.
 base::Result<void> restore(system::Host& host, std::span<const Luggage> luggage);
 
 }  // namespace rdmacfg::kinds

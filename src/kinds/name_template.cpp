@@ -28,7 +28,8 @@ struct Pci {
 std::optional<Pci> parse_pci(const std::string& address) {
   Pci pci;
   int used = 0;
-  if (std::sscanf(address.c_str(), "%x:%x:%x.%x%n", &pci.domain, &pci.bus, &pci.slot, &pci.function, &used) != 4 ||
+  if (std::sscanf(address.c_str(), "%x:%x:%x.%x%n", &pci.domain, &pci.bus, &pci.slot, &pci.function, &used) !=
+          4 ||
       static_cast<std::size_t>(used) != address.size()) {
     return std::nullopt;
   }
@@ -41,7 +42,8 @@ Result<std::string> value_of(std::string_view placeholder, const PortRef& port) 
   if (placeholder == "guid_tail") return fmt::format("{:06x}", port.port->guid.number & 0xffffffU);
   const auto pci = parse_pci(port.device->pci);
   if (!pci) {
-    return fail(Code::kInvalid, fmt::format("{{{}}} has no value: {} is not on a PCI bus", placeholder, port.device->name));
+    return fail(Code::kInvalid,
+                fmt::format("{{{}}} has no value: {} is not on a PCI bus", placeholder, port.device->name));
   }
   if (placeholder == "pci_domain") return std::to_string(pci->domain);
   if (placeholder == "pci_bus") return std::to_string(pci->bus);
@@ -52,31 +54,34 @@ Result<std::string> value_of(std::string_view placeholder, const PortRef& port) 
 Result<std::string> check(std::string name) {
   if (name.size() > 2 && name.starts_with("ib") &&
       std::all_of(name.begin() + 2, name.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
-    return fail(Code::kInvalid, fmt::format("\"{}\" is a name that the kernel hands out itself, to whichever port comes "
-                                            "first; take another one, such as \"mlx4_{}\"", name, name));
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" is a name that the kernel hands out itself, to whichever port comes "
+                            "first; take another one, such as \"mlx4_{}\"",
+                            name, name));
   }
   return model::parse_interface_name(name);
 }
 
 }  // namespace
 
-Result<std::optional<std::string>> expand(const model::NameTemplate& pattern, const std::optional<PortRef>& port) {
+Result<std::optional<std::string>> expand(const model::NameTemplate& pattern,
+                                          const std::optional<PortRef>& port) {
   std::string out;
   bool unknown = false;
   std::string_view rest = pattern.text;
   for (auto open = rest.find('{'); open != std::string_view::npos; open = rest.find('{')) {
     const auto close = rest.find('}', open);
-    if (close == std::string_view::npos) return fail(Code::kInvalid, fmt::format("\"{}\" has a {{ without }}", pattern.text));
+    if (close == std::string_view::npos)
+      return fail(Code::kInvalid, fmt::format("\"{}\" has a {{ without }}", pattern.text));
     out += rest.substr(0, open);
     const auto placeholder = rest.substr(open + 1, close - open - 1);
     rest = rest.substr(close + 1);
     if (std::find(kPlaceholders.begin(), kPlaceholders.end(), placeholder) == kPlaceholders.end()) {
       const std::vector<std::string> known(kPlaceholders.begin(), kPlaceholders.end());
       const auto near = base::nearest(placeholder, known);
-      return fail(Code::kInvalid,
-                  fmt::format("unknown place-holder {{{}}}; {}", placeholder,
-                              near ? fmt::format("did you mean {{{}}}?", *near)
-                                   : "there are {" + base::join(known, "}, {") + "}"));
+      return fail(Code::kInvalid, fmt::format("unknown place-holder {{{}}}; {}", placeholder,
+                                              near ? fmt::format("did you mean {{{}}}?", *near)
+                                                   : "there are {" + base::join(known, "}, {") + "}"));
     }
     if (!port) {
       unknown = true;

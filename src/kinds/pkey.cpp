@@ -33,7 +33,8 @@ std::optional<PkeyId> pkey_id(const model::Key& key) {
   if (slash == std::string::npos) return std::nullopt;
   const auto hash = key.id.find('#', slash);
   auto guid = model::Guid::parse(std::string_view(key.id).substr(0, slash));
-  auto pkey = model::Pkey::parse(std::string_view(key.id).substr(slash + 1, hash == std::string::npos ? hash : hash - slash - 1));
+  auto pkey = model::Pkey::parse(
+      std::string_view(key.id).substr(slash + 1, hash == std::string::npos ? hash : hash - slash - 1));
   if (!guid || !pkey) return std::nullopt;
   return PkeyId{*guid, *pkey, hash == std::string::npos ? std::string() : key.id.substr(hash + 1)};
 }
@@ -106,7 +107,8 @@ class PkeyKind final : public Kind {
       const auto port = world.port(parent->ipoib->guid);
       for (const auto* link : world.children(parent->index)) {
         Observed observed;
-        observed.key = {std::string(kKind), fmt::format("{}/{}", parent->ipoib->guid.text(), link->ipoib->pkey.text())};
+        observed.key = {std::string(kKind),
+                        fmt::format("{}/{}", parent->ipoib->guid.text(), link->ipoib->pkey.text())};
         if (!seen.insert(observed.key.id).second) observed.key.id += "#" + link->name;
         observed.label = link->name;
         observed.instance = world.instance(*link);
@@ -143,21 +145,24 @@ class PkeyKind final : public Kind {
       const auto* parent = id ? world.parent(id->guid) : nullptr;
       if (parent == nullptr) continue;
       if (id->pkey == parent->ipoib->pkey) {
-        diagnostics.push_back(error_at(one.where, fmt::format("{} pkey: {} is the P_Key of {} itself", kSection,
-                                                              id->pkey.text(), parent->name),
-                                       "leave the entry out: the port's own interface is in that partition"));
+        diagnostics.push_back(error_at(
+            one.where,
+            fmt::format("{} pkey: {} is the P_Key of {} itself", kSection, id->pkey.text(), parent->name),
+            "leave the entry out: the port's own interface is in that partition"));
         continue;
       }
       const auto at = now.find(one.key);
       const auto* link = child_of(*id, world, text_at(one.settings, "name"));
-      check_capability(one, at == now.end() ? nullptr : at->second, link != nullptr ? *link : *parent, kSection, id->guid,
-                       world, diagnostics);
+      check_capability(one, at == now.end() ? nullptr : at->second, link != nullptr ? *link : *parent,
+                       kSection, id->guid, world, diagnostics);
       const auto wanted = text_at(one.settings, "name");
       const auto* holder = world.named(wanted);
       if (holder == nullptr || holder == link || moving.contains(holder->index)) continue;
-      diagnostics.push_back(error_at(one.where, fmt::format("{}: \"{}\" is already the name of another interface (index {})",
-                                                            kSection, wanted, holder->index),
-                                     "give this entry a name = \"…\" of its own, or remove that interface first"));
+      diagnostics.push_back(
+          error_at(one.where,
+                   fmt::format("{}: \"{}\" is already the name of another interface (index {})", kSection,
+                               wanted, holder->index),
+                   "give this entry a name = \"…\" of its own, or remove that interface first"));
     }
   }
 
@@ -215,13 +220,14 @@ class PkeyKind final : public Kind {
         const std::vector<system::LinkRequest> up{system::SetLink{.index = link->index, .up = true}};
         if (auto done = host.links.execute(up); !done) return done;
       }
-      if (auto done = host.links.restore_carried(luggage.front().carried, link->index, link->name); !done) return done;
+      if (auto done = host.links.restore_carried(luggage.front().carried, link->index, link->name); !done)
+        return done;
     }
     return {};
   }
 
-  Verdict judge(const Desired& desired, const Observed* /*observed*/, const std::vector<std::string>& differing,
-                World& world) const override {
+  Verdict judge(const Desired& desired, const Observed* /*observed*/,
+                const std::vector<std::string>& differing, World& world) const override {
     const auto id = pkey_id(desired.key);
     if (!id || desired.ignore || desired.absent) return {};
     const auto* link = child_of(*id, world, text_at(desired.settings, "name"));
@@ -229,26 +235,32 @@ class PkeyKind final : public Kind {
     if (link == nullptr) {
       Verdict verdict;  // not there yet: say beforehand that it will not get carrier
       if (port && membership(*port, id->pkey, world) == Membership::kNone) {
-        verdict.warnings.push_back(fmt::format("P_Key {} is not in the table of {} port {} yet: no carrier until the "
-                                               "subnet manager makes it a member", id->pkey.text(), port->device->name,
-                                               port->port->number));
+        verdict.warnings.push_back(
+            fmt::format("P_Key {} is not in the table of {} port {} yet: no carrier until the "
+                        "subnet manager makes it a member",
+                        id->pkey.text(), port->device->name, port->port->number));
       }
       return verdict;
     }
     if (std::find(differing.begin(), differing.end(), "mtu") != differing.end()) {
-      if (auto why = why_mtu_limited(desired, *link); !why.empty()) return {Verdict::Sort::kLimited, std::move(why), {"mtu"}, {}};
+      if (auto why = why_mtu_limited(desired, *link); !why.empty())
+        return {Verdict::Sort::kLimited, std::move(why), {"mtu"}, {}};
     }
     if (auto why = why_no_carrier(*link, port, world); !why.empty()) {
       return {Verdict::Sort::kLimited, std::move(why), {}, {}};
     }
     Verdict verdict;
-    if (port && (world.thorough || !link->carrier) && membership(*port, id->pkey, world) == Membership::kLimited) {
-      verdict.warnings.push_back(fmt::format("limited member of partition {}: it reaches full members only", id->pkey.text()));
+    if (port && (world.thorough || !link->carrier) &&
+        membership(*port, id->pkey, world) == Membership::kLimited) {
+      verdict.warnings.push_back(
+          fmt::format("limited member of partition {}: it reaches full members only", id->pkey.text()));
     }
     return verdict;
   }
 
-  [[nodiscard]] bool returns(std::string_view field) const override { return field != "state" && field != "name"; }
+  [[nodiscard]] bool returns(std::string_view field) const override {
+    return field != "state" && field != "name";
+  }
 
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
     const auto id = pkey_id(key);
@@ -256,7 +268,8 @@ class PkeyKind final : public Kind {
   }
 
  private:
-  static Desired parse_one(const BoundPort& port, const Section& section, NameBook& names, Diagnostics& diagnostics) {
+  static Desired parse_one(const BoundPort& port, const Section& section, NameBook& names,
+                           Diagnostics& diagnostics) {
     Desired desired;
     const auto written = model::from_attributes<PkeyLink>(section.attributes());
     const auto pkey = written.pkey.value_or(model::Pkey{});
@@ -265,8 +278,10 @@ class PkeyKind final : public Kind {
     desired.pending = port.pending;
     for (const auto& spec : model::specs<PkeyLink>()) {
       const auto* entry = section.find(spec.name);
-      if (entry == nullptr || spec.role == model::Role::kFact || spec.role == model::Role::kIdentity) continue;
-      (spec.role == model::Role::kPolicy ? desired.policy : desired.settings).emplace(spec.name, entry->value);
+      if (entry == nullptr || spec.role == model::Role::kFact || spec.role == model::Role::kIdentity)
+        continue;
+      (spec.role == model::Role::kPolicy ? desired.policy : desired.settings)
+          .emplace(spec.name, entry->value);
       desired.origins.emplace(spec.name, entry->where);
     }
     if (!written.name && !port.name.empty()) {
@@ -274,16 +289,20 @@ class PkeyKind final : public Kind {
       const auto* key = section.find("pkey");
       const auto where = key == nullptr ? section.where : key->where;
       if (name.size() > model::kInterfaceNameMax) {
-        diagnostics.push_back(error_at(where, fmt::format("{}: the name \"{}\" would have {} characters, the kernel takes at "
-                                                          "most {}", kSection, name, name.size(), model::kInterfaceNameMax),
-                                       fmt::format("add name = \"…\" here, or give the port a name of at most {} characters",
-                                                   model::kInterfaceNameMax - 5)));
+        diagnostics.push_back(
+            error_at(where,
+                     fmt::format("{}: the name \"{}\" would have {} characters, the kernel takes at "
+                                 "most {}",
+                                 kSection, name, name.size(), model::kInterfaceNameMax),
+                     fmt::format("add name = \"…\" here, or give the port a name of at most {} characters",
+                                 model::kInterfaceNameMax - 5)));
       }
       desired.origins.emplace("name", where);
       desired.settings["name"] = std::move(name);
     }
-    desired.label = desired.settings.contains("name") ? text_at(desired.settings, "name")
-                                                      : fmt::format("P_Key {} of {}", pkey.text(), port.label);
+    desired.label = desired.settings.contains("name")
+                        ? text_at(desired.settings, "name")
+                        : fmt::format("P_Key {} of {}", pkey.text(), port.label);
     if (desired.settings.contains("name")) names.claim(desired.label, desired.origins.at("name"), kSection);
     check_mode_and_mtu(desired, kSection, diagnostics);
     const auto* parent_state = port.section->find("state");
@@ -304,7 +323,8 @@ class PkeyKind final : public Kind {
     std::set<model::Key> listed;
     for (const auto& one : desired) {
       const auto* prune = std::get_if<bool>(&model::value_of(one.policy, "prune"));
-      if (one.key.kind == "ipoib" && prune != nullptr && *prune && !one.ignore) pruning.emplace(one.key.id, &one);
+      if (one.key.kind == "ipoib" && prune != nullptr && *prune && !one.ignore)
+        pruning.emplace(one.key.id, &one);
       if (one.key.kind == kKind) listed.insert(one.key);
     }
     std::vector<Desired> removals;
@@ -335,22 +355,25 @@ class PkeyKind final : public Kind {
   /// Fills in what a change interrupts; true when it takes something away that has to be carried over.
   static bool explain(Change& change, const Link& link, World& world) {
     if (change.operation == Operation::kDelete) {
-      change.interrupts.emplace_back(link.up ? "the interface goes, with its addresses and connections" : "the interface goes");
+      change.interrupts.emplace_back(link.up ? "the interface goes, with its addresses and connections"
+                                             : "the interface goes");
       return true;
     }
     const auto wanted = model::from_attributes<PkeyLink>(change.after);
     bool carries = false;
     if (wanted.mode && *wanted.mode != link.ipoib->mode) {
       if (!world.host().ipoib.has_mode_file(link.name)) {
-        change.interrupts.emplace_back("deleted and created anew, since the kernel cannot change the mode of this one "
-                                       "safely; addresses and routes are put back");
+        change.interrupts.emplace_back(
+            "deleted and created anew, since the kernel cannot change the mode of this one "
+            "safely; addresses and routes are put back");
         carries = true;
       } else if (link.up) {
         change.interrupts.emplace_back("traffic stalls for a moment while paths are set up anew");
       }
     }
     if (wanted.name && wanted.name->text != link.name && link.up) {
-      change.interrupts.emplace_back("link down for a moment (kernels before 6.2); addresses, routes and rules are put back");
+      change.interrupts.emplace_back(
+          "link down for a moment (kernels before 6.2); addresses, routes and rules are put back");
     }
     if (wanted.name && wanted.name->text != link.name) carries = true;
     if (link.up && wanted.state == State::kDown) {
@@ -358,7 +381,8 @@ class PkeyKind final : public Kind {
       carries = true;
     }
     if (wanted.mtu && wanted.mtu->bytes < model::kMtuIpv6Min && link.mtu >= model::kMtuIpv6Min) {
-      change.interrupts.push_back(fmt::format("IPv6 stops on {}: it needs an MTU of {}", link.name, model::kMtuIpv6Min));
+      change.interrupts.push_back(
+          fmt::format("IPv6 stops on {}: it needs an MTU of {}", link.name, model::kMtuIpv6Min));
       carries = true;
     }
     return carries;

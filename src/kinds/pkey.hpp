@@ -25,20 +25,30 @@ struct PkeyLink {
 
   static constexpr auto kFields = std::tuple{
       model::field("pkey", &PkeyLink::pkey, model::Role::kIdentity,
-                   "Partition key; 0x0002 and 0x8002 are the same partition. Membership is the subnet manager's matter.", "-"),
-      model::field("name", &PkeyLink::name, model::Role::kSetting, "Name of the interface, at most 15 characters.",
+                   "Partition key; 0x0002 and 0x8002 are the same partition. Membership is the subnet "
+                   "manager's matter.",
+                   "-"),
+      model::field("name", &PkeyLink::name, model::Role::kSetting,
+                   "Name of the interface, at most 15 characters.",
                    "PARENT.%04x of the P_Key with the membership bit: mlx4_ib0.8002"),
       model::field("mode", &PkeyLink::mode, model::Role::kSetting,
-                   "Transport: datagram or connected, whatever the parent has.", "left as it is; new ones are datagram"),
+                   "Transport: datagram or connected, whatever the parent has.",
+                   "left as it is; new ones are datagram"),
       model::field("mtu", &PkeyLink::mtu, model::Role::kSetting,
-                   "MTU in bytes: at most the IB link's less 4 in datagram mode (2044, 4092), 65520 in connected mode."),
+                   "MTU in bytes: at most the IB link's less 4 in datagram mode (2044, 4092), 65520 in "
+                   "connected mode."),
       model::field("umcast", &PkeyLink::umcast, model::Role::kSetting,
                    "Whether user space handles multicast group membership (IFLA_IPOIB_UMCAST)."),
-      model::field("state", &PkeyLink::state, model::Role::kSetting,
-                   "up or down (administratively); absent removes the interface; ignore leaves all of it alone.", "that of the parent"),
-      model::field("on_unsupported", &PkeyLink::on_unsupported, model::Role::kPolicy,
-                   "What to do where the adapter cannot do connected mode: fail, or use datagram mode instead.", "fail"),
-      model::field("carrier", &PkeyLink::carrier, model::Role::kFact, "Whether the interface has joined its partition.", "-"),
+      model::field(
+          "state", &PkeyLink::state, model::Role::kSetting,
+          "up or down (administratively); absent removes the interface; ignore leaves all of it alone.",
+          "that of the parent"),
+      model::field(
+          "on_unsupported", &PkeyLink::on_unsupported, model::Role::kPolicy,
+          "What to do where the adapter cannot do connected mode: fail, or use datagram mode instead.",
+          "fail"),
+      model::field("carrier", &PkeyLink::carrier, model::Role::kFact,
+                   "Whether the interface has joined its partition.", "-"),
       model::field("membership", &PkeyLink::membership, model::Role::kFact,
                    "Membership as the port's P_Key table has it: full, limited or none.", "-"),
       model::field("parent", &PkeyLink::parent, model::Role::kFact, "Interface of the port.", "-")};
@@ -48,7 +58,8 @@ const Kind& pkey();
 
 namespace detail {
 
-/// What a key of this kind means: "<port GUID>/0x8002", and "#name" behind it for a second child of one partition.
+/// What a key of this kind means: "<port GUID>/0x8002", and "#name" behind it for a second child of one
+/// partition.
 struct PkeyId {
   model::Guid guid;
   model::Pkey pkey;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How P_Key children are made, changed and removed, minding what the kernel does with RTNL (see docs/ARCHITECTURE.md).
+// How P_Key children are made, changed and removed, minding what the kernel does with RTNL (see
+// docs/ARCHITECTURE.md).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +25,8 @@ using system::SetLink;
 
 namespace {
 
-/// From here on one message for the whole group costs less than a message for each (one wait for readers instead of many).
+/// From here on one message for the whole group costs less than a message for each (one wait for readers
+/// instead of many).
 constexpr std::size_t kGroupDeletion = 4;
 
 struct Child {
@@ -40,7 +42,8 @@ struct Child {
 std::vector<Child> children_of(std::span<const Change> changes) {
   std::vector<Child> out;
   for (const auto& change : changes) {
-    if (auto id = pkey_id(change.key)) out.push_back({&change, *id, model::from_attributes<PkeyLink>(change.after)});
+    if (auto id = pkey_id(change.key))
+      out.push_back({&change, *id, model::from_attributes<PkeyLink>(change.after)});
   }
   return out;
 }
@@ -48,7 +51,8 @@ std::vector<Child> children_of(std::span<const Change> changes) {
 Result<const Link*> parent_of(const Child& child, const World& world) {
   const auto* parent = world.parent(child.id.guid);
   if (parent == nullptr) {
-    return base::fail(Code::kNotFound, fmt::format("{}: its parent interface is not there", child.change->label));
+    return base::fail(Code::kNotFound,
+                      fmt::format("{}: its parent interface is not there", child.change->label));
   }
   return parent;
 }
@@ -74,8 +78,10 @@ Result<void> settle(const std::vector<Child>& children, system::Host& host) {
   std::map<int, std::string> names;
   for (const auto& child : children) {
     const auto* link = present(child, *world);
-    if (link == nullptr) return base::fail(Code::kNotFound, fmt::format("{}: the interface is not there", child.change->label));
-    if (child.wanted.name && child.wanted.name->text != link->name) names[link->index] = child.wanted.name->text;
+    if (link == nullptr)
+      return base::fail(Code::kNotFound, fmt::format("{}: the interface is not there", child.change->label));
+    if (child.wanted.name && child.wanted.name->text != link->name)
+      names[link->index] = child.wanted.name->text;
   }
   if (!names.empty()) {
     if (auto done = rename_links(host, *world, names); !done) return done;
@@ -84,7 +90,8 @@ Result<void> settle(const std::vector<Child>& children, system::Host& host) {
   std::vector<LinkRequest> requests;
   for (const auto& child : children) {
     const auto* link = present(child, *world);
-    if (link == nullptr) return base::fail(Code::kNotFound, fmt::format("{}: the interface is not there", child.change->label));
+    if (link == nullptr)
+      return base::fail(Code::kNotFound, fmt::format("{}: the interface is not there", child.change->label));
     auto rest = reach(*link, child.change->after, host);
     if (!rest) return base::fail(rest.error());
     if (*rest) requests.emplace_back(**rest);
@@ -94,7 +101,9 @@ Result<void> settle(const std::vector<Child>& children, system::Host& host) {
 
 /// What the changes carry goes back to the interfaces as they are now (their index may be another one).
 Result<void> unpack_all(const std::vector<Child>& children, system::Host& host) {
-  if (std::none_of(children.begin(), children.end(), [](const Child& c) { return !c.change->carried.empty(); })) return {};
+  if (std::none_of(children.begin(), children.end(),
+                   [](const Child& c) { return !c.change->carried.empty(); }))
+    return {};
   auto world = World::observe(host);
   if (!world) return base::fail(world.error());
   for (const auto& child : children) {
@@ -106,13 +115,14 @@ Result<void> unpack_all(const std::vector<Child>& children, system::Host& host) 
       if (auto done = execute(host, {SetLink{.index = link->index, .up = up}}); !done) return done;
     }
     if (!up) continue;
-    if (auto done = host.links.restore_carried(luggage.front().carried, link->index, link->name); !done) return done;
+    if (auto done = host.links.restore_carried(luggage.front().carried, link->index, link->name); !done)
+      return done;
   }
   return {};
 }
 
-/// Creates what is not there. Datagram children over netlink, without asking for a mode; connected ones through
-/// sysfs, since only those get the mode file that can be written safely.
+/// Creates what is not there. Datagram children over netlink, without asking for a mode; connected ones
+/// through sysfs, since only those get the mode file that can be written safely.
 Result<void> create_missing(const std::vector<Child>& children, system::Host& host, const World& world,
                             std::vector<Child>& to_settle) {
   std::vector<LinkRequest> creations, settings;
@@ -152,7 +162,8 @@ std::uint32_t unused_group(const World& world) {
   return group;
 }
 
-/// Deletes many links by one message. The group is one that nobody uses, and is checked to hold exactly these.
+/// Deletes many links by one message. The group is one that nobody uses, and is checked to hold exactly
+/// these.
 Result<void> delete_by_group(const std::vector<const Link*>& links, system::Host& host, const World& world) {
   const auto group = unused_group(world);
   std::vector<LinkRequest> join, leave;
@@ -163,7 +174,8 @@ Result<void> delete_by_group(const std::vector<const Link*>& links, system::Host
     wanted.insert(link->index);
   }
   const auto give_up = [&](base::Error error) -> Result<void> {
-    for (const auto& request : leave) (void)host.links.execute({&request, 1});  // a link may be gone meanwhile
+    for (const auto& request : leave)
+      (void)host.links.execute({&request, 1});  // a link may be gone meanwhile
     return base::fail(std::move(error));
   };
   if (auto done = host.links.execute(join); !done) return give_up(done.error());
@@ -174,7 +186,8 @@ Result<void> delete_by_group(const std::vector<const Link*>& links, system::Host
     if (link.group == group) members.insert(link.index);
   }
   if (members != wanted) {
-    return give_up({Code::kBusy, fmt::format("interface group {} was used by somebody else at the same time", group), 0});
+    return give_up({Code::kBusy,
+                    fmt::format("interface group {} was used by somebody else at the same time", group), 0});
   }
   if (auto done = execute(host, {system::DeleteGroup{group}}); !done) return give_up(done.error());
   return {};
@@ -203,8 +216,8 @@ Result<void> update_children(std::span<const Change> changes, system::Host& host
   auto world = World::observe(host);
   if (!world) return base::fail(world.error());
   const auto children = children_of(changes);
-  // A child without a mode file cannot change its mode safely: it is made anew, with everything it had. One that is
-  // missing altogether was deleted by an attempt that got stuck there.
+  // A child without a mode file cannot change its mode safely: it is made anew, with everything it had. One
+  // that is missing altogether was deleted by an attempt that got stuck there.
   std::vector<const Link*> old;
   std::vector<Change> anew;
   anew.reserve(children.size());
@@ -212,7 +225,9 @@ Result<void> update_children(std::span<const Change> changes, system::Host& host
     const auto* link = present(child, *world);
     auto full = *child.change;
     if (link != nullptr) {
-      if (!child.wanted.mode || *child.wanted.mode == link->ipoib->mode || host.ipoib.has_mode_file(link->name)) continue;
+      if (!child.wanted.mode || *child.wanted.mode == link->ipoib->mode ||
+          host.ipoib.has_mode_file(link->name))
+        continue;
       model::Attributes now;
       now["name"] = link->name;
       describe(*link, now);

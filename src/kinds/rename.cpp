@@ -34,9 +34,11 @@ class Renamer {
 
   Result<void> run(std::vector<Move> moves) {
     while (!moves.empty()) {
-      auto next = std::find_if(moves.begin(), moves.end(), [&](const Move& m) { return !taken_.contains(m.wanted); });
+      auto next =
+          std::find_if(moves.begin(), moves.end(), [&](const Move& m) { return !taken_.contains(m.wanted); });
       if (next == moves.end()) {
-        // Every wanted name is in use. One of them by another link of this set: make room by a temporary name.
+        // Every wanted name is in use. One of them by another link of this set: make room by a temporary
+        // name.
         next = std::find_if(moves.begin(), moves.end(), [&](const Move& m) {
           return std::any_of(moves.begin(), moves.end(),
                              [&](const Move& other) { return other.wanted == current(*m.link); });

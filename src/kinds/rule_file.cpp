@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "base/text.hpp"
 
@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::string_view kAddress = "ATTR{address}==\"";
 constexpr std::string_view kName = "NAME=\"";
-constexpr std::array<std::string_view, 3> kUdevFolders{"/etc/udev/rules.d", "/run/udev/rules.d", "/usr/lib/udev/rules.d"};
+constexpr std::array<std::string_view, 3> kUdevFolders{"/etc/udev/rules.d", "/run/udev/rules.d",
+                                                       "/usr/lib/udev/rules.d"};
 constexpr std::array<std::string_view, 3> kLinkFolders{"/etc/systemd/network", "/run/systemd/network",
                                                        "/usr/lib/systemd/network"};
 
@@ -53,10 +54,13 @@ Rules parse_rules(std::string_view text) {
 
 std::string render_rules(const Rules& rules) {
   std::string out =
-      "# Names of IPoIB interfaces. Written by rdma-configd from its configuration: changes made here are lost.\n";
+      "# Names of IPoIB interfaces. Written by rdma-configd from its configuration: changes made here are "
+      "lost.\n";
   for (const auto& [guid, name] : rules) {
-    out += fmt::format("ACTION==\"add\", SUBSYSTEM==\"net\", DRIVERS==\"?*\", ATTR{{type}}==\"32\", "
-                       "ATTR{{address}}==\"?*{}\", NAME=\"{}\"\n", guid.text(), name);
+    out += fmt::format(
+        "ACTION==\"add\", SUBSYSTEM==\"net\", DRIVERS==\"?*\", ATTR{{type}}==\"32\", "
+        "ATTR{{address}}==\"?*{}\", NAME=\"{}\"\n",
+        guid.text(), name);
   }
   return out;
 }
@@ -90,30 +94,35 @@ Result<ForeignNames> ForeignNames::read(system::Files& files) {
     }
     return {};
   };
-  auto done = scan(kUdevFolders, ".rules", [&](const std::string& path, const std::string& file, const std::string& text) {
-    int number = 0;
-    for (const auto line : base::split(text, '\n')) {
-      ++number;
-      if (base::trim(line).starts_with('#')) continue;
-      const auto name = quoted_after(line, kName);
-      // What does not say the address, the type or the kernel's name of an IPoIB interface cannot be told apart here.
-      if (!name || name->starts_with('$') || name->starts_with('%')) continue;
-      // udev assigns in the order of file names; a later NAME= replaces an earlier one unless it asks for none.
-      const bool wins = file > std::string(kRuleFile.substr(kRuleFile.rfind('/') + 1)) &&
-                        line.find("NAME==\"\"") == std::string_view::npos;
-      found.lines_.push_back({{path, number, std::string(*name), wins}, base::lower(line), false});
-    }
-  });
+  auto done = scan(
+      kUdevFolders, ".rules", [&](const std::string& path, const std::string& file, const std::string& text) {
+        int number = 0;
+        for (const auto line : base::split(text, '\n')) {
+          ++number;
+          if (base::trim(line).starts_with('#')) continue;
+          const auto name = quoted_after(line, kName);
+          // What does not say the address, the type or the kernel's name of an IPoIB interface cannot be told
+          // apart here.
+          if (!name || name->starts_with('$') || name->starts_with('%')) continue;
+          // udev assigns in the order of file names; a later NAME= replaces an earlier one unless it asks for
+          // none.
+          const bool wins = file > std::string(kRuleFile.substr(kRuleFile.rfind('/') + 1)) &&
+                            line.find("NAME==\"\"") == std::string_view::npos;
+          found.lines_.push_back({{path, number, std::string(*name), wins}, base::lower(line), false});
+        }
+      });
   if (!done) return base::fail(done.error());
-  done = scan(kLinkFolders, ".link", [&](const std::string& path, const std::string&, const std::string& text) {
-    int number = 0;
-    for (const auto line : base::split(text, '\n')) {
-      ++number;
-      const auto trimmed = base::trim(line);
-      if (!trimmed.starts_with("Name=")) continue;
-      found.lines_.push_back({{path, number, std::string(base::trim(trimmed.substr(5))), false}, base::lower(text), true});
-    }
-  });
+  done =
+      scan(kLinkFolders, ".link", [&](const std::string& path, const std::string&, const std::string& text) {
+        int number = 0;
+        for (const auto line : base::split(text, '\n')) {
+          ++number;
+          const auto trimmed = base::trim(line);
+          if (!trimmed.starts_with("Name=")) continue;
+          found.lines_.push_back(
+              {{path, number, std::string(base::trim(trimmed.substr(5))), false}, base::lower(text), true});
+        }
+      });
   if (!done) return base::fail(done.error());
   return found;
 }

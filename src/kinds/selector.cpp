@@ -9,13 +9,16 @@ PortSelector selector_of(const model::Section& section) {
   return model::from_attributes<PortSelector>(section.attributes());
 }
 
-PortMatch match_of(const model::Section& section) { return model::from_attributes<PortMatch>(section.attributes()); }
+PortMatch match_of(const model::Section& section) {
+  return model::from_attributes<PortMatch>(section.attributes());
+}
 
 bool matches(const PortMatch& match, const system::RdmaDevice& device, const system::RdmaPort& port) {
   const auto fits = [](const std::optional<std::string>& pattern, const std::string& text) {
     return !pattern || base::matches_glob(*pattern, text);
   };
-  return fits(match.driver, device.driver) && fits(match.device, device.name) && fits(match.pci, device.pci) &&
+  return fits(match.driver, device.driver) && fits(match.device, device.name) &&
+         fits(match.pci, device.pci) &&
          (!match.link_layer || base::lower(*match.link_layer) == base::lower(port.link_layer)) &&
          (!match.port || *match.port == port.number);
 }

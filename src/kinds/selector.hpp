@@ -17,12 +17,13 @@ struct PortSelector {
   std::optional<std::string> device;
   std::optional<std::int64_t> port;
 
-  static constexpr auto kFields = std::tuple{
-      model::field("guid", &PortSelector::guid, model::Role::kIdentity,
-                   "Port GUID; the only identity that outlives renames, slots and drivers.", "-"),
-      model::field("device", &PortSelector::device, model::Role::kIdentity,
-                   "RDMA device by its present name; together with port.", "-"),
-      model::field("port", &PortSelector::port, model::Role::kIdentity, "Port of the device, counted from 1.", "-")};
+  static constexpr auto kFields =
+      std::tuple{model::field("guid", &PortSelector::guid, model::Role::kIdentity,
+                              "Port GUID; the only identity that outlives renames, slots and drivers.", "-"),
+                 model::field("device", &PortSelector::device, model::Role::kIdentity,
+                              "RDMA device by its present name; together with port.", "-"),
+                 model::field("port", &PortSelector::port, model::Role::kIdentity,
+                              "Port of the device, counted from 1.", "-")};
 };
 
 /// match = { … }: every condition that is given has to hold. Texts are shell patterns.
@@ -33,13 +34,16 @@ struct PortMatch {
   std::optional<std::string> link_layer;
   std::optional<std::int64_t> port;
 
-  static constexpr auto kFields = std::tuple{
-      model::field("driver", &PortMatch::driver, model::Role::kIdentity, "Kernel driver, as \"mlx5_core\".", "any"),
-      model::field("device", &PortMatch::device, model::Role::kIdentity, "RDMA device name, as \"mlx5_*\".", "any"),
-      model::field("pci", &PortMatch::pci, model::Role::kIdentity, "PCI address, as \"0000:1?:00.0\".", "any"),
-      model::field("link_layer", &PortMatch::link_layer, model::Role::kIdentity,
-                   "Link layer; only \"InfiniBand\" ports have IPoIB.", "InfiniBand"),
-      model::field("port", &PortMatch::port, model::Role::kIdentity, "Port number.", "any")};
+  static constexpr auto kFields =
+      std::tuple{model::field("driver", &PortMatch::driver, model::Role::kIdentity,
+                              "Kernel driver, as \"mlx5_core\".", "any"),
+                 model::field("device", &PortMatch::device, model::Role::kIdentity,
+                              "RDMA device name, as \"mlx5_*\".", "any"),
+                 model::field("pci", &PortMatch::pci, model::Role::kIdentity,
+                              "PCI address, as \"0000:1?:00.0\".", "any"),
+                 model::field("link_layer", &PortMatch::link_layer, model::Role::kIdentity,
+                              "Link layer; only \"InfiniBand\" ports have IPoIB.", "InfiniBand"),
+                 model::field("port", &PortMatch::port, model::Role::kIdentity, "Port number.", "any")};
 };
 
 PortSelector selector_of(const model::Section& section);

@@ -22,9 +22,14 @@ using system::Link;
 
 namespace {
 
-Diagnostic at(const Desired& desired, Severity severity, std::string_view field, std::string message, std::string hint) {
+Diagnostic at(const Desired& desired, Severity severity, std::string_view field, std::string message,
+              std::string hint) {
   const auto origin = desired.origins.find(std::string(field));
-  return {severity, origin == desired.origins.end() ? desired.where : origin->second, std::move(message), std::move(hint), {}};
+  return {severity,
+          origin == desired.origins.end() ? desired.where : origin->second,
+          std::move(message),
+          std::move(hint),
+          {}};
 }
 
 }  // namespace
@@ -33,17 +38,19 @@ void check_mode_and_mtu(const Desired& desired, std::string_view section, Diagno
   const auto wanted = model::from_attributes<Ipoib>(desired.settings);
   if (!wanted.mtu || wanted.mtu->bytes <= model::kMtuDatagramMax) return;
   if (wanted.mode == IpoibMode::kConnected) return;
-  diagnostics.push_back(at(desired, Severity::kError, "mtu",
-                           fmt::format("{} mtu: {} is only possible in connected mode{}", section, wanted.mtu->bytes,
-                                       wanted.mode ? ", but mode is \"datagram\"" : ""),
-                           wanted.mode ? "set mode = \"connected\", or an mtu of at most 4092 (2044 on a 2048-byte fabric)"
-                                       : "add mode = \"connected\""));
+  diagnostics.push_back(
+      at(desired, Severity::kError, "mtu",
+         fmt::format("{} mtu: {} is only possible in connected mode{}", section, wanted.mtu->bytes,
+                     wanted.mode ? ", but mode is \"datagram\"" : ""),
+         wanted.mode ? "set mode = \"connected\", or an mtu of at most 4092 (2044 on a 2048-byte fabric)"
+                     : "add mode = \"connected\""));
 }
 
-void check_capability(Desired& desired, const model::Observed* observed, const Link& link, std::string_view section,
-                      model::Guid guid, World& world, Diagnostics& diagnostics) {
+void check_capability(Desired& desired, const model::Observed* observed, const Link& link,
+                      std::string_view section, model::Guid guid, World& world, Diagnostics& diagnostics) {
   auto wanted = model::from_attributes<Ipoib>(desired.settings);
-  const auto policy = model::from_attributes<Ipoib>(desired.policy).on_unsupported.value_or(model::OnUnsupported::kFail);
+  const auto policy =
+      model::from_attributes<Ipoib>(desired.policy).on_unsupported.value_or(model::OnUnsupported::kFail);
   const auto port = world.port(guid);
   const auto datagram_max = [&]() -> std::optional<std::int64_t> {
     if (!port) return std::nullopt;
@@ -52,37 +59,44 @@ void check_capability(Desired& desired, const model::Observed* observed, const L
     return mtu->max - model::kIpoibHeader;
   };
   if (wanted.mode == IpoibMode::kConnected && !link.ipoib->connected_capable) {
-    const std::string who = port ? fmt::format("{} ({})", port->device->name, port->device->driver) : link.name;
-    const auto message = fmt::format("{} mode: {} cannot do connected mode: its IPoIB is enhanced, datagram only", section, who);
+    const std::string who =
+        port ? fmt::format("{} ({})", port->device->name, port->device->driver) : link.name;
+    const auto message = fmt::format(
+        "{} mode: {} cannot do connected mode: its IPoIB is enhanced, datagram only", section, who);
     if (policy == model::OnUnsupported::kFail) {
-      diagnostics.push_back(at(desired, Severity::kError, "mode", message,
-                               "set mode = \"datagram\" (mtu at most 4092), or on_unsupported = \"datagram\"; vendor "
-                               "drivers also have a module option ipoib_enhanced=0"));
+      diagnostics.push_back(
+          at(desired, Severity::kError, "mode", message,
+             "set mode = \"datagram\" (mtu at most 4092), or on_unsupported = \"datagram\"; vendor "
+             "drivers also have a module option ipoib_enhanced=0"));
       return;
     }
     wanted.mode = IpoibMode::kDatagram;
     desired.settings["mode"] = std::string(model::text_of(IpoibMode::kDatagram));
-    if (const auto max = datagram_max(); wanted.mtu && wanted.mtu->bytes > max.value_or(model::kMtuDatagramMax)) {
+    if (const auto max = datagram_max();
+        wanted.mtu && wanted.mtu->bytes > max.value_or(model::kMtuDatagramMax)) {
       wanted.mtu = max ? std::optional(Mtu{*max}) : std::nullopt;
       desired.settings.erase("mtu");
       if (wanted.mtu) desired.settings["mtu"] = wanted.mtu->bytes;
     }
-    diagnostics.push_back(at(desired, Severity::kWarning, "mode", message,
-                             wanted.mtu ? fmt::format("on_unsupported = \"datagram\": datagram mode and mtu {} are used",
-                                                      wanted.mtu->bytes)
-                                        : "on_unsupported = \"datagram\": datagram mode is used"));
+    diagnostics.push_back(
+        at(desired, Severity::kWarning, "mode", message,
+           wanted.mtu ? fmt::format("on_unsupported = \"datagram\": datagram mode and mtu {} are used",
+                                    wanted.mtu->bytes)
+                      : "on_unsupported = \"datagram\": datagram mode is used"));
   }
   if (!wanted.mtu) return;
   const auto mode = wanted.mode.value_or(link.ipoib->mode);
   if (mode == IpoibMode::kConnected) return;
-  if (observed != nullptr && model::value_of(observed->settings, "mtu") == model::Value(wanted.mtu->bytes)) return;
+  if (observed != nullptr && model::value_of(observed->settings, "mtu") == model::Value(wanted.mtu->bytes))
+    return;
   const auto max = datagram_max();
   if (max && wanted.mtu->bytes > *max) {
-    diagnostics.push_back(at(desired, Severity::kError, "mtu",
-                             fmt::format("{} mtu: {} is more than the {} that datagram mode has on {}'s {}-byte IB link",
-                                         section, wanted.mtu->bytes, *max, link.name, *max + model::kIpoibHeader),
-                             fmt::format("set mtu = {}{}", *max,
-                                         link.ipoib->connected_capable ? ", or mode = \"connected\" for up to 65520" : "")));
+    diagnostics.push_back(
+        at(desired, Severity::kError, "mtu",
+           fmt::format("{} mtu: {} is more than the {} that datagram mode has on {}'s {}-byte IB link",
+                       section, wanted.mtu->bytes, *max, link.name, *max + model::kIpoibHeader),
+           fmt::format("set mtu = {}{}", *max,
+                       link.ipoib->connected_capable ? ", or mode = \"connected\" for up to 65520" : "")));
   }
 }
 
@@ -132,8 +146,10 @@ std::string why_no_carrier(const Link& link, const std::optional<PortRef>& port,
     return fmt::format("no carrier: {} has no link (state {}, {})", where, p.state, p.physical_state);
   }
   if (membership(*port, link.ipoib->pkey, world) == Membership::kNone) {
-    return fmt::format("no carrier: P_Key {} is not in the table of {}; the subnet manager has to make the port a member "
-                       "of that partition", link.ipoib->pkey.text(), where);
+    return fmt::format(
+        "no carrier: P_Key {} is not in the table of {}; the subnet manager has to make the port a member "
+        "of that partition",
+        link.ipoib->pkey.text(), where);
   }
   if (!world.settled) return {};  // the join to the multicast group may still be under way
   if (link.parent != 0) {
@@ -146,12 +162,14 @@ std::string why_mtu_limited(const Desired& desired, const Link& link) {
   const auto wanted = model::from_attributes<Ipoib>(desired.settings);
   if (link.ipoib->mode != IpoibMode::kDatagram || !wanted.mtu || link.mtu >= wanted.mtu->bytes) return {};
   if (wanted.mode == IpoibMode::kConnected) return {};
-  return fmt::format("the fabric's multicast group of P_Key {} has an MTU of {}, so the kernel keeps {}; at the subnet "
-                     "manager give the partition a larger one (OpenSM: mtu=5 for 4096)",
-                     link.ipoib->pkey.text(), link.mtu + model::kIpoibHeader, link.mtu);
+  return fmt::format(
+      "the fabric's multicast group of P_Key {} has an MTU of {}, so the kernel keeps {}; at the subnet "
+      "manager give the partition a larger one (OpenSM: mtu=5 for 4096)",
+      link.ipoib->pkey.text(), link.mtu + model::kIpoibHeader, link.mtu);
 }
 
-Result<std::optional<system::SetLink>> reach(const Link& link, const model::Attributes& after, system::Host& host) {
+Result<std::optional<system::SetLink>> reach(const Link& link, const model::Attributes& after,
+                                             system::Host& host) {
   const auto wanted = model::from_attributes<Ipoib>(after);
   const bool new_mode = wanted.mode && *wanted.mode != link.ipoib->mode;
   if (new_mode) {
@@ -167,7 +185,8 @@ Result<std::optional<system::SetLink>> reach(const Link& link, const model::Attr
   return set;
 }
 
-Result<void> await_join(std::span<const model::Change> changes, system::Host& host, std::chrono::milliseconds deadline,
+Result<void> await_join(std::span<const model::Change> changes, system::Host& host,
+                        std::chrono::milliseconds deadline,
                         const std::function<const Link*(const model::Key&, const World&)>& link_of) {
   constexpr std::int64_t kSafe = 2044;  // every multicast group has at least 2048
   const auto depends = [](const model::Change& change) {
@@ -187,7 +206,8 @@ Result<void> await_join(std::span<const model::Change> changes, system::Host& ho
     joining.push_back(link->index);
   }
   if (joining.empty()) return {};
-  if (auto without = host.links.wait_for_carrier(joining, deadline); !without) return base::fail(without.error());
+  if (auto without = host.links.wait_for_carrier(joining, deadline); !without)
+    return base::fail(without.error());
   return {};
 }
 

@@ -17,12 +17,14 @@
 namespace rdmacfg::kinds {
 
 /// The document's own rule: an MTU above the datagram limit needs connected mode to be asked for.
-void check_mode_and_mtu(const model::Desired& desired, std::string_view section, model::Diagnostics& diagnostics);
+void check_mode_and_mtu(const model::Desired& desired, std::string_view section,
+                        model::Diagnostics& diagnostics);
 
-/// Against the host: connected mode only where the adapter can (else on_unsupported decides: the settings are adapted),
-/// a datagram MTU only up to the IB link's less 4.
+/// Against the host: connected mode only where the adapter can (else on_unsupported decides: the settings are
+/// adapted), a datagram MTU only up to the IB link's less 4.
 void check_capability(model::Desired& desired, const model::Observed* observed, const system::Link& link,
-                      std::string_view section, model::Guid guid, World& world, model::Diagnostics& diagnostics);
+                      std::string_view section, model::Guid guid, World& world,
+                      model::Diagnostics& diagnostics);
 
 /// Settings of an IPoIB interface as attributes: mode, mtu, umcast, state.
 void describe(const system::Link& link, model::Attributes& settings);
@@ -38,14 +40,16 @@ enum class Membership { kUnknown, kNone, kLimited, kFull };
 Membership membership(const PortRef& port, model::Pkey pkey, World& world);
 std::string_view text_of(Membership membership);
 
-/// Makes `link` be as `after` says, as far as a mode written by sysfs goes, and returns what is left for one netlink
-/// message (nothing when there is none), so that a caller can send many together. The mode file has to be there when
-/// the mode differs. MTU comes after the mode, because the kernel sets it along with the mode.
+/// Makes `link` be as `after` says, as far as a mode written by sysfs goes, and returns what is left for one
+/// netlink message (nothing when there is none), so that a caller can send many together. The mode file has
+/// to be there when the mode differs. MTU comes after the mode, because the kernel sets it along with the
+/// mode.
 base::Result<std::optional<system::SetLink>> reach(const system::Link& link, const model::Attributes& after,
                                                    system::Host& host);
 
 /// Waits for the interfaces of changes whose MTU depends on the multicast group that they are joining.
-base::Result<void> await_join(std::span<const model::Change> changes, system::Host& host, std::chrono::milliseconds deadline,
-                              const std::function<const system::Link*(const model::Key&, const World&)>& link_of);
+base::Result<void> await_join(
+    std::span<const model::Change> changes, system::Host& host, std::chrono::milliseconds deadline,
+    const std::function<const system::Link*(const model::Key&, const World&)>& link_of);
 
 }  // namespace rdmacfg::kinds

@@ -76,7 +76,8 @@ const std::vector<const Link*>& World::children(int parent_index) const {
 const std::optional<std::vector<std::uint16_t>>& World::pkeys(const PortRef& port) {
   const auto [at, fresh] = pkeys_.try_emplace(port.port);
   if (fresh) {
-    if (auto table = host_->rdma.observe_pkeys(port.device->name, port.port->number)) at->second = std::move(*table);
+    if (auto table = host_->rdma.observe_pkeys(port.device->name, port.port->number))
+      at->second = std::move(*table);
   }
   return at->second;
 }
@@ -87,6 +88,8 @@ const std::optional<system::PortMtu>& World::mtu(const PortRef& port) {
   return at->second;
 }
 
-std::string World::instance(const Link& link) const { return host_->boot_id + "/" + std::to_string(link.index); }
+std::string World::instance(const Link& link) const {
+  return host_->boot_id + "/" + std::to_string(link.index);
+}
 
 }  // namespace rdmacfg::kinds

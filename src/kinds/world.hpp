@@ -50,7 +50,8 @@ class World {
   /// The P_Key interfaces over a parent, by index.
   [[nodiscard]] const std::vector<const system::Link*>& children(int parent_index) const;
 
-  /// The child of a parent in a partition; of several the one called `name`, else the first; nullptr without one.
+  /// The child of a parent in a partition; of several the one called `name`, else the first; nullptr without
+  /// one.
   [[nodiscard]] const system::Link* child(int parent_index, model::Pkey pkey, std::string_view name) const;
 
   [[nodiscard]] const system::Link* link(int index) const;
@@ -77,7 +78,8 @@ class World {
   std::map<model::Guid, const system::Link*> parent_of_;
   std::vector<const system::Link*> parents_;
   std::unordered_map<int, std::vector<const system::Link*>> children_;
-  std::map<std::pair<int, std::uint16_t>, std::vector<const system::Link*>> child_of_;  // by parent and partition
+  std::map<std::pair<int, std::uint16_t>, std::vector<const system::Link*>>
+      child_of_;  // by parent and partition
   std::unordered_map<int, const system::Link*> by_index_;
   std::unordered_map<std::string, const system::Link*> by_name_;
   std::map<const system::RdmaPort*, std::optional<std::vector<std::uint16_t>>> pkeys_;

@@ -18,16 +18,16 @@ std::string_view text_of(Operation operation);
 /// One step of a plan.
 struct Change {
   Key key;
-  std::string label;                        ///< as the resource is called before the change
+  std::string label;  ///< as the resource is called before the change
   Operation operation = Operation::kUpdate;
-  Attributes before;                        ///< every known setting before it; empty for a creation
-  Attributes after;                         ///< the settings wanted after it; empty for a deletion
-  std::vector<std::string> fields;          ///< of an update: names whose value differs
-  std::vector<Key> needs;                   ///< keys that it must follow
+  Attributes before;                ///< every known setting before it; empty for a creation
+  Attributes after;                 ///< the settings wanted after it; empty for a deletion
+  std::vector<std::string> fields;  ///< of an update: names whose value differs
+  std::vector<Key> needs;           ///< keys that it must follow
   Effect effect = Effect::kNow;
   std::vector<std::string> interrupts;      ///< sentences for people: "link down for a moment"
   std::map<std::string, Location> origins;  ///< who wants it, by field
-  std::vector<std::string> carried;         ///< what the kernel drops on the way and the kind puts back (opaque)
+  std::vector<std::string> carried;  ///< what the kernel drops on the way and the kind puts back (opaque)
 };
 
 /// Changes in the order in which they are carried out.

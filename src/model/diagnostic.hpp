@@ -18,9 +18,9 @@ struct Diagnostic {
   };
 
   Severity severity = Severity::kError;
-  Location where;             ///< line 0 when the finding has no place in a file
-  std::string message;        ///< what is wrong; names the section and the key
-  std::string hint;           ///< what to do; may be empty
+  Location where;       ///< line 0 when the finding has no place in a file
+  std::string message;  ///< what is wrong; names the section and the key
+  std::string hint;     ///< what to do; may be empty
   std::vector<Related> related;
 };
 

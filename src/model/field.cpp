@@ -88,26 +88,30 @@ Result<OnUnsupported> Codec<OnUnsupported>::parse(const Value& written) {
 Value Codec<OnUnsupported>::value(const OnUnsupported& parsed) { return std::string(text_of(parsed)); }
 
 Result<InterfaceName> Codec<InterfaceName>::parse(const Value& written) {
-  return get_text(written, "a text like \"mlx4_ib0\"").and_then(parse_interface_name).map([](std::string name) {
-    return InterfaceName{std::move(name)};
-  });
+  return get_text(written, "a text like \"mlx4_ib0\"")
+      .and_then(parse_interface_name)
+      .map([](std::string name) { return InterfaceName{std::move(name)}; });
 }
 Value Codec<InterfaceName>::value(const InterfaceName& parsed) { return parsed.text; }
 
 Result<NameTemplate> Codec<NameTemplate>::parse(const Value& written) {
-  return get_text(written, "a text like \"mlx4_ib0\"").and_then([](const std::string& text) -> Result<NameTemplate> {
-    NameTemplate name{text};
-    if (!name.fixed()) return name;
-    return parse_interface_name(text).map([](std::string fixed) { return NameTemplate{std::move(fixed)}; });
-  });
+  return get_text(written, "a text like \"mlx4_ib0\"")
+      .and_then([](const std::string& text) -> Result<NameTemplate> {
+        NameTemplate name{text};
+        if (!name.fixed()) return name;
+        return parse_interface_name(text).map(
+            [](std::string fixed) { return NameTemplate{std::move(fixed)}; });
+      });
 }
 Value Codec<NameTemplate>::value(const NameTemplate& parsed) { return parsed.text; }
 
 Result<Mtu> Codec<Mtu>::parse(const Value& written) {
   return get<std::int64_t>(written, "an integer like 2044").and_then([](std::int64_t bytes) -> Result<Mtu> {
     if (bytes < kMtuMin || bytes > kMtuConnectedMax) {
-      return fail(Code::kInvalid, fmt::format("MTU {} is out of range, has to be {} to {} bytes (datagram: 2044 or "
-                                              "4092; connected: up to {})", bytes, kMtuMin, kMtuConnectedMax, kMtuConnectedMax));
+      return fail(Code::kInvalid,
+                  fmt::format("MTU {} is out of range, has to be {} to {} bytes (datagram: 2044 or "
+                              "4092; connected: up to {})",
+                              bytes, kMtuMin, kMtuConnectedMax, kMtuConnectedMax));
     }
     return Mtu{bytes};
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The field table of a kind: written once, it drives parsing, diff, JSON, journal, JSON Schema, reference and `show`.
+// The field table of a kind: written once, it drives parsing, diff, JSON, journal, JSON Schema, reference and
+// `show`.
 #pragma once
 
 #include <array>
@@ -31,18 +32,19 @@ std::string_view text_of(Effect effect);
 
 /// One field, type-erased.
 struct FieldSpec {
-  std::string_view name;      ///< key in the document, in JSON and in the journal
-  std::string_view type;      ///< for people: "P_Key", "MTU in bytes", "yes or no"
+  std::string_view name;  ///< key in the document, in JSON and in the journal
+  std::string_view type;  ///< for people: "P_Key", "MTU in bytes", "yes or no"
   Role role = Role::kSetting;
   std::string_view doc;       ///< one line
   std::string_view fallback;  ///< what holds when the key is not there, for people
   Effect effect = Effect::kNow;
-  std::string_view schema;    ///< JSON Schema of the spellings accepted
+  std::string_view schema;  ///< JSON Schema of the spellings accepted
   /// From a value as written to the canonical one; its error is a sentence for the administrator.
   base::Result<Value> (*parse)(const Value& written) = nullptr;
 };
 
-/// How a strong type is spelled: parse() from a written value, value() back, and its words for people and schemas.
+/// How a strong type is spelled: parse() from a written value, value() back, and its words for people and
+/// schemas.
 template <class T>
 struct Codec;
 
@@ -61,16 +63,18 @@ struct Field {
 };
 
 template <class S, class T>
-constexpr Field<S, T> field(std::string_view name, std::optional<T> S::*member, Role role, std::string_view doc,
-                            std::string_view fallback = "left as it is", Effect effect = Effect::kNow) {
-  return {FieldSpec{name, Codec<T>::kType, role, doc, fallback, effect, Codec<T>::kSchema, &canonical<T>}, member};
+constexpr Field<S, T> field(std::string_view name, std::optional<T> S::*member, Role role,
+                            std::string_view doc, std::string_view fallback = "left as it is",
+                            Effect effect = Effect::kNow) {
+  return {FieldSpec{name, Codec<T>::kType, role, doc, fallback, effect, Codec<T>::kSchema, &canonical<T>},
+          member};
 }
 
 /// The table of S (S::kFields, a tuple of Field) as type-erased specs.
 template <class S>
 std::span<const FieldSpec> specs() {
-  static constexpr auto kTable = std::apply(
-      [](const auto&... f) { return std::array<FieldSpec, sizeof...(f)>{f.spec...}; }, S::kFields);
+  static constexpr auto kTable =
+      std::apply([](const auto&... f) { return std::array<FieldSpec, sizeof...(f)>{f.spec...}; }, S::kFields);
   return kTable;
 }
 
@@ -92,7 +96,8 @@ Attributes to_attributes(const S& s) {
   return out;
 }
 
-/// The struct of canonical `attributes`; names that S does not have are passed over. Canonical values always parse.
+/// The struct of canonical `attributes`; names that S does not have are passed over. Canonical values always
+/// parse.
 template <class S>
 S from_attributes(const Attributes& attributes) {
   S out;
@@ -129,27 +134,32 @@ struct Mtu {
   auto operator<=>(const Mtu&) const = default;
 };
 
-#define RDMACFG_CODEC(Type, type_text, schema_text)             \
-  template <>                                                   \
-  struct Codec<Type> {                                          \
-    static constexpr std::string_view kType = type_text;        \
-    static constexpr std::string_view kSchema = schema_text;    \
-    static base::Result<Type> parse(const Value& written);      \
-    static Value value(const Type& parsed);                     \
+#define RDMACFG_CODEC(Type, type_text, schema_text)          \
+  template <>                                                \
+  struct Codec<Type> {                                       \
+    static constexpr std::string_view kType = type_text;     \
+    static constexpr std::string_view kSchema = schema_text; \
+    static base::Result<Type> parse(const Value& written);   \
+    static Value value(const Type& parsed);                  \
   }
 
 RDMACFG_CODEC(bool, "boolean", R"({"type":"boolean"})");
 RDMACFG_CODEC(std::int64_t, "integer", R"({"type":"integer"})");
 RDMACFG_CODEC(std::string, "text", R"({"type":"string","minLength":1})");
-RDMACFG_CODEC(std::vector<std::string>, "list of texts", R"({"type":"array","items":{"type":"string","minLength":1}})");
-RDMACFG_CODEC(Guid, "GUID",
-              R"({"type":"string","pattern":"^(([0-9A-Fa-f]{2}:){7}[0-9A-Fa-f]{2}|([0-9A-Fa-f]{4}:){3}[0-9A-Fa-f]{4}|(0[xX])?[0-9A-Fa-f]{16})$"})");
-RDMACFG_CODEC(Pkey, "P_Key",
-              R"({"oneOf":[{"type":"integer","minimum":1,"maximum":65535,"not":{"const":32768}},{"type":"string","pattern":"^(0[xX][0-9A-Fa-f]+|[0-9]+)$"}]})");
+RDMACFG_CODEC(std::vector<std::string>, "list of texts",
+              R"({"type":"array","items":{"type":"string","minLength":1}})");
+RDMACFG_CODEC(
+    Guid, "GUID",
+    R"({"type":"string","pattern":"^(([0-9A-Fa-f]{2}:){7}[0-9A-Fa-f]{2}|([0-9A-Fa-f]{4}:){3}[0-9A-Fa-f]{4}|(0[xX])?[0-9A-Fa-f]{16})$"})");
+RDMACFG_CODEC(
+    Pkey, "P_Key",
+    R"({"oneOf":[{"type":"integer","minimum":1,"maximum":65535,"not":{"const":32768}},{"type":"string","pattern":"^(0[xX][0-9A-Fa-f]+|[0-9]+)$"}]})");
 RDMACFG_CODEC(IpoibMode, "\"datagram\" or \"connected\"", R"({"enum":["datagram","connected"]})");
-RDMACFG_CODEC(State, "\"up\", \"down\", \"absent\" or \"ignore\"", R"({"enum":["up","down","absent","ignore"]})");
+RDMACFG_CODEC(State, "\"up\", \"down\", \"absent\" or \"ignore\"",
+              R"({"enum":["up","down","absent","ignore"]})");
 RDMACFG_CODEC(OnUnsupported, "\"fail\" or \"datagram\"", R"({"enum":["fail","datagram"]})");
-RDMACFG_CODEC(InterfaceName, "interface name", R"({"type":"string","minLength":1,"maxLength":15,"pattern":"^[A-Za-z0-9_.-]+$"})");
+RDMACFG_CODEC(InterfaceName, "interface name",
+              R"({"type":"string","minLength":1,"maxLength":15,"pattern":"^[A-Za-z0-9_.-]+$"})");
 RDMACFG_CODEC(NameTemplate, "interface name", R"({"type":"string","minLength":1})");
 RDMACFG_CODEC(Mtu, "MTU in bytes", R"({"type":"integer","minimum":68,"maximum":65520})");
 

@@ -30,7 +30,7 @@ std::string_view text_of(Status status);
 struct AttributeReport {
   std::string name;
   Value now;
-  Value wanted;                       ///< monostate: the document does not say
+  Value wanted;  ///< monostate: the document does not say
   std::optional<Location> origin;
 };
 
@@ -38,29 +38,29 @@ struct ResourceReport {
   Key key;
   std::string label;
   Status status = Status::kInSync;
-  std::string reason;                 ///< why it is limited, pending, failed, foreign or released
-  std::vector<std::string> warnings;  ///< works, but an administrator wants to know
-  std::vector<AttributeReport> attributes;
+  std::string reason{};                 ///< why it is limited, pending, failed, foreign or released
+  std::vector<std::string> warnings{};  ///< works, but an administrator wants to know
+  std::vector<AttributeReport> attributes{};
 };
 
 /// How a run ended; the exit codes of rdma-configctl.
 enum class Exit {
-  kOk = 0,            ///< in sync, or done
-  kError = 1,         ///< error, nothing was changed
-  kDiffers = 2,       ///< diff: there are changes to make
-  kUndone = 3,        ///< apply failed and was undone
-  kUndoIncomplete = 4,///< apply failed and undoing is incomplete
-  kPartly = 5,        ///< done, with something pending or limited
+  kOk = 0,              ///< in sync, or done
+  kError = 1,           ///< error, nothing was changed
+  kDiffers = 2,         ///< diff: there are changes to make
+  kUndone = 3,          ///< apply failed and was undone
+  kUndoIncomplete = 4,  ///< apply failed and undoing is incomplete
+  kPartly = 5,          ///< done, with something pending or limited
 };
 
 /// What a run of the pipeline found and did.
 struct Report {
-  Diagnostics diagnostics;                 ///< of the document and of its check against the host
-  std::vector<ResourceReport> resources;   ///< in the order of kinds and keys
-  Plan plan;                               ///< what was, or would be, carried out
-  std::vector<std::string> notes;          ///< of the run as a whole: "an interrupted apply was finished"
-  std::optional<base::Error> error;        ///< why an apply failed
-  std::vector<std::string> left_over;      ///< what undoing could not restore
+  Diagnostics diagnostics;                ///< of the document and of its check against the host
+  std::vector<ResourceReport> resources;  ///< in the order of kinds and keys
+  Plan plan;                              ///< what was, or would be, carried out
+  std::vector<std::string> notes;         ///< of the run as a whole: "an interrupted apply was finished"
+  std::optional<base::Error> error;       ///< why an apply failed
+  std::vector<std::string> left_over;     ///< what undoing could not restore
   Exit exit = Exit::kOk;
 };
 

@@ -23,25 +23,25 @@ struct Key {
 /// A resource as the document wants it.
 struct Desired {
   Key key;
-  std::string label;                             ///< as an administrator calls it: "mlx4_ib0"
-  Attributes settings;                           ///< wanted; a field that is not here is left as it is
-  Attributes policy;                             ///< of Role kPolicy
-  std::map<std::string, Location> origins;       ///< of every setting and policy: who said so
-  Location where;                                ///< of the entry
-  bool absent = false;                           ///< has to be not there
-  bool ignore = false;                           ///< state = "ignore": shown, never touched
-  std::vector<Key> needs;                        ///< resources that must be right before it
-  std::optional<std::string> pending;            ///< why it cannot be had now: "no device mlx4_0"
+  std::string label;                        ///< as an administrator calls it: "mlx4_ib0"
+  Attributes settings;                      ///< wanted; a field that is not here is left as it is
+  Attributes policy;                        ///< of Role kPolicy
+  std::map<std::string, Location> origins;  ///< of every setting and policy: who said so
+  Location where;                           ///< of the entry
+  bool absent = false;                      ///< has to be not there
+  bool ignore = false;                      ///< state = "ignore": shown, never touched
+  std::vector<Key> needs;                   ///< resources that must be right before it
+  std::optional<std::string> pending;       ///< why it cannot be had now: "no device mlx4_0"
 };
 
 /// A resource as it is.
 struct Observed {
   Key key;
   std::string label;
-  Attributes settings;           ///< the current value of every setting that is known
-  Attributes facts;              ///< of Role kFact: what cannot be set but is shown
-  std::string instance;          ///< changes when the kernel object is another one: "<boot id>/<ifindex>"
-  bool ours_by_nature = false;   ///< lives in a file of ours, so nobody else can have made it
+  Attributes settings;          ///< the current value of every setting that is known
+  Attributes facts;             ///< of Role kFact: what cannot be set but is shown
+  std::string instance;         ///< changes when the kernel object is another one: "<boot id>/<ifindex>"
+  bool ours_by_nature = false;  ///< lives in a file of ours, so nobody else can have made it
 };
 
 }  // namespace rdmacfg::model

@@ -14,15 +14,16 @@ namespace rdmacfg::model {
 
 /// One section of the language.
 struct SectionSpec {
-  std::string_view name;              ///< last part of the path: "pkey" of [[ipoib.pkey]]
-  bool repeated = true;               ///< [[ipoib]]; false: a table, [match] or match = { … }
-  std::string_view doc{};             ///< one line
-  std::vector<FieldSpec> fields{};    ///< keys of Role kFact do not belong here
-  /// Sets of keys, each of which says which object an entry means; entries of several files with the same values
-  /// merge. A name of a non-repeated child ("match") counts with its content. Exactly one set has to be there.
+  std::string_view name;            ///< last part of the path: "pkey" of [[ipoib.pkey]]
+  bool repeated = true;             ///< [[ipoib]]; false: a table, [match] or match = { … }
+  std::string_view doc{};           ///< one line
+  std::vector<FieldSpec> fields{};  ///< keys of Role kFact do not belong here
+  /// Sets of keys, each of which says which object an entry means; entries of several files with the same
+  /// values merge. A name of a non-repeated child ("match") counts with its content. Exactly one set has to
+  /// be there.
   std::vector<std::vector<std::string_view>> identities{};
   std::vector<SectionSpec> children{};
-  bool defaults = false;              ///< [defaults.<path>] may give its settings and policies
+  bool defaults = false;  ///< [defaults.<path>] may give its settings and policies
 };
 
 /// A key as it was written, already in its canonical form.
@@ -34,8 +35,8 @@ struct Entry {
 
 /// One section after drop-ins were merged, hosts matched and defaults filled in.
 struct Section {
-  std::string path;     ///< "ipoib", "ipoib.pkey", "ipoib.match"
-  Location where;       ///< of its header in the file that has it first
+  std::string path;  ///< "ipoib", "ipoib.pkey", "ipoib.match"
+  Location where;    ///< of its header in the file that has it first
   std::map<std::string, Entry, std::less<>> entries;
   std::vector<Section> children;
 

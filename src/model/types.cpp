@@ -24,10 +24,12 @@ namespace {
 template <class E, std::size_t N>
 using Words = std::array<std::pair<E, std::string_view>, N>;
 
-constexpr Words<IpoibMode, 2> kModes{{{IpoibMode::kDatagram, "datagram"}, {IpoibMode::kConnected, "connected"}}};
+constexpr Words<IpoibMode, 2> kModes{
+    {{IpoibMode::kDatagram, "datagram"}, {IpoibMode::kConnected, "connected"}}};
 constexpr Words<State, 4> kStates{
     {{State::kUp, "up"}, {State::kDown, "down"}, {State::kAbsent, "absent"}, {State::kIgnore, "ignore"}}};
-constexpr Words<OnUnsupported, 2> kPolicies{{{OnUnsupported::kFail, "fail"}, {OnUnsupported::kDatagram, "datagram"}}};
+constexpr Words<OnUnsupported, 2> kPolicies{
+    {{OnUnsupported::kFail, "fail"}, {OnUnsupported::kDatagram, "datagram"}}};
 
 template <class E, std::size_t N>
 Result<E> parse_word(const Words<E, N>& words, std::string_view text, std::string_view what) {
@@ -58,7 +60,8 @@ Result<Guid> Guid::parse(std::string_view text) {
     digits = text.substr(2);
   } else if (text.find(':') != std::string_view::npos) {
     const auto groups = base::split(text, ':');
-    if (groups.size() == 20) return bad("that is a 20-byte hardware address, of which the last 8 bytes are the GUID");
+    if (groups.size() == 20)
+      return bad("that is a 20-byte hardware address, of which the last 8 bytes are the GUID");
     const std::size_t width = groups.size() == 8 ? 2 : groups.size() == 4 ? 4 : 0;
     if (width == 0) return bad(fmt::format("{} groups, has to have 8 of 2 or 4 of 4 digits", groups.size()));
     for (const auto& group : groups) {
@@ -71,7 +74,8 @@ Result<Guid> Guid::parse(std::string_view text) {
   if (digits.size() != 16) return bad(fmt::format("{} hexadecimal digits, has to have 16", digits.size()));
   Guid guid;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), guid.number, 16);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return bad("only digits 0-9 and a-f are possible");
+  if (error != std::errc{} || end != digits.data() + digits.size())
+    return bad("only digits 0-9 and a-f are possible");
   if (guid.number == 0) return bad("all zero means that the port has none");
   return guid;
 }
@@ -86,11 +90,14 @@ std::string Guid::text() const {
 
 Result<Pkey> Pkey::make(std::int64_t number) {
   if (number < 0 || number > 0xffff) {
-    return fail(Code::kInvalid, fmt::format("P_Key {} is out of range, has to be 0x0001 to 0x7fff (or with the "
-                                            "membership bit, 0x8001 to 0xffff)", number));
+    return fail(Code::kInvalid,
+                fmt::format("P_Key {} is out of range, has to be 0x0001 to 0x7fff (or with the "
+                            "membership bit, 0x8001 to 0xffff)",
+                            number));
   }
   if ((number & 0x7fff) == 0) {
-    return fail(Code::kInvalid, fmt::format("P_Key {:#06x} names no partition (0x0000 and 0x8000 are reserved)", number));
+    return fail(Code::kInvalid,
+                fmt::format("P_Key {:#06x} names no partition (0x0000 and 0x8000 are reserved)", number));
   }
   Pkey pkey;
   pkey.bits_ = static_cast<std::uint16_t>(number);
@@ -129,11 +136,13 @@ Result<std::string> parse_interface_name(std::string_view text) {
   for (const char each : text) {
     const auto c = static_cast<unsigned char>(each);
     if (std::isalnum(c) == 0 && c != '_' && c != '-' && c != '.') {
-      return bad(fmt::format("only letters, digits, '_', '-' and '.' are possible, not {}",
-                             std::isprint(c) != 0 ? fmt::format("'{}'", static_cast<char>(c)) : fmt::format("byte {:#04x}", c)));
+      return bad(fmt::format(
+          "only letters, digits, '_', '-' and '.' are possible, not {}",
+          std::isprint(c) != 0 ? fmt::format("'{}'", static_cast<char>(c)) : fmt::format("byte {:#04x}", c)));
     }
   }
-  if (text == "." || text == ".." || text == "all" || text == "default") return bad("the kernel uses it for something else");
+  if (text == "." || text == ".." || text == "all" || text == "default")
+    return bad("the kernel uses it for something else");
   if (std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
     return bad("only digits would be taken for an interface index");
   }

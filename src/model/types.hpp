@@ -12,7 +12,8 @@
 namespace rdmacfg::model {
 
 /// A 64-bit EUI of a port or node, in host order. InfiniBand architecture, 4.1.1.
-/// Read as 00:02:c9:03:00:31:78:f2, 0002:c903:0031:78f2 or 0x0002c903003178f2; written with 8 pairs, lower case.
+/// Read as 00:02:c9:03:00:31:78:f2, 0002:c903:0031:78f2 or 0x0002c903003178f2; written with 8 pairs, lower
+/// case.
 struct Guid {
   std::uint64_t number = 0;
 
@@ -21,9 +22,10 @@ struct Guid {
   auto operator<=>(const Guid&) const = default;
 };
 
-/// A partition key. Its 15 low bits name the partition, bit 15 says full membership; two keys are equal when they
-/// name the same partition, because the kernel allows one interface for both. InfiniBand architecture, 10.9.
-/// 0x0000 and 0x8000 name none (drivers/infiniband/ulp/ipoib/ipoib_netlink.c refuses them).
+/// A partition key. Its 15 low bits name the partition, bit 15 says full membership; two keys are equal when
+/// they name the same partition, because the kernel allows one interface for both. InfiniBand
+/// architecture, 10.9. 0x0000 and 0x8000 name none (drivers/infiniband/ulp/ipoib/ipoib_netlink.c refuses
+/// them).
 class Pkey {
  public:
   Pkey() = default;
@@ -41,7 +43,8 @@ class Pkey {
   std::uint16_t bits_ = 0xffff;
 };
 
-/// IPoIB transport. Datagram: UD queue pair, MTU up to the IB link's less 4. Connected: RC, MTU up to 65520. RFC 4391, 4755.
+/// IPoIB transport. Datagram: UD queue pair, MTU up to the IB link's less 4. Connected: RC, MTU up to 65520.
+/// RFC 4391, 4755.
 enum class IpoibMode { kDatagram, kConnected };
 
 base::Result<IpoibMode> parse_ipoib_mode(std::string_view text);
@@ -59,14 +62,17 @@ enum class OnUnsupported { kFail, kDatagram };
 base::Result<OnUnsupported> parse_on_unsupported(std::string_view text);
 std::string_view text_of(OnUnsupported policy);
 
-constexpr std::int64_t kIpoibHeader = 4;           ///< bytes that IPoIB takes off the IB link's MTU (RFC 4391, 6)
-constexpr std::int64_t kMtuMin = 68;               ///< bytes; the smallest that IPv4 allows (RFC 791)
-constexpr std::int64_t kMtuDatagramMax = 10236;    ///< bytes; Omni-Path's 10240 less the header. IB ends at 4092
-constexpr std::int64_t kMtuConnectedMax = 65520;   ///< bytes; IPOIB_CM_MTU, ipoib.h
-constexpr std::int64_t kMtuIpv6Min = 1280;         ///< bytes; below it the kernel takes IPv6 off an interface (RFC 8200)
-constexpr std::size_t kInterfaceNameMax = 15;      ///< characters; IFNAMSIZ less the NUL
+constexpr std::int64_t kIpoibHeader = 4;  ///< bytes that IPoIB takes off the IB link's MTU (RFC 4391, 6)
+constexpr std::int64_t kMtuMin = 68;      ///< bytes; the smallest that IPv4 allows (RFC 791)
+constexpr std::int64_t kMtuDatagramMax =
+    10236;  ///< bytes; Omni-Path's 10240 less the header. IB ends at 4092
+constexpr std::int64_t kMtuConnectedMax = 65520;  ///< bytes; IPOIB_CM_MTU, ipoib.h
+constexpr std::int64_t kMtuIpv6Min =
+    1280;  ///< bytes; below it the kernel takes IPv6 off an interface (RFC 8200)
+constexpr std::size_t kInterfaceNameMax = 15;  ///< characters; IFNAMSIZ less the NUL
 
-/// Checks an interface name as dev_valid_name() of net/core/dev.c does, and refuses what udev or sysctl would trip over.
+/// Checks an interface name as dev_valid_name() of net/core/dev.c does, and refuses what udev or sysctl would
+/// trip over.
 base::Result<std::string> parse_interface_name(std::string_view text);
 
 }  // namespace rdmacfg::model

@@ -22,7 +22,8 @@ std::string text_of(const Value& value);
 /// The value of `name`, or monostate.
 const Value& value_of(const Attributes& attributes, std::string_view name);
 
-/// A place in a file of the document; line and column count from 1, columns in characters. line 0: no place in a file.
+/// A place in a file of the document; line and column count from 1, columns in characters. line 0: no place
+/// in a file.
 struct Location {
   std::string file;
   int line = 0;

@@ -18,8 +18,8 @@ class Files {
   /// Nothing when it does not exist. Fails on anything but a regular file of at most 4 MiB.
   virtual base::Result<std::optional<std::string>> read(const std::string& path) = 0;
 
-  /// Makes the file hold exactly `content` with mode 0644, root-owned: temporary file, fsync, rename, fsync of the
-  /// folder. Never through a symlink, never when it is the same already. Missing folders are made.
+  /// Makes the file hold exactly `content` with mode 0644, root-owned: temporary file, fsync, rename, fsync
+  /// of the folder. Never through a symlink, never when it is the same already. Missing folders are made.
   virtual base::Result<void> write(const std::string& path, std::string_view content) = 0;
 
   /// No error when it does not exist.

@@ -26,7 +26,7 @@ struct Host {
   Rdma& rdma;
   Files& files;
   Udev& udev;
-  std::string boot_id;   ///< /proc/sys/kernel/random/boot_id
+  std::string boot_id;  ///< /proc/sys/kernel/random/boot_id
   bool offline = false;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network interfaces, in our words. Source: rtnetlink(7), if_link.h, drivers/infiniband/ulp/ipoib/ipoib_netlink.c.
+// Network interfaces, in our words. Source: rtnetlink(7), if_link.h,
+// drivers/infiniband/ulp/ipoib/ipoib_netlink.c.
 #pragma once
 
 #include <array>
@@ -31,12 +32,12 @@ struct Link {
   int index = 0;
   std::string name;
   std::vector<std::string> altnames;
-  bool up = false;        ///< administratively (IFF_UP)
-  bool carrier = false;   ///< IFF_LOWER_UP
-  std::int64_t mtu = 0;   ///< bytes
-  int parent = 0;         ///< ifindex of the parent, 0 without one
+  bool up = false;       ///< administratively (IFF_UP)
+  bool carrier = false;  ///< IFF_LOWER_UP
+  std::int64_t mtu = 0;  ///< bytes
+  int parent = 0;        ///< ifindex of the parent, 0 without one
   std::uint32_t group = 0;
-  std::string kind;       ///< IFLA_INFO_KIND: "ipoib", "dummy", "" for most hardware
+  std::string kind;                ///< IFLA_INFO_KIND: "ipoib", "dummy", "" for most hardware
   std::optional<IpoibInfo> ipoib;  ///< of ARPHRD_INFINIBAND interfaces
 };
 
@@ -50,7 +51,8 @@ struct SetLink {
   std::optional<std::uint32_t> group{};
 };
 
-/// Creates a P_Key child over netlink: datagram, down. The mode is not asked for: ipoib_changelink() may lose RTNL.
+/// Creates a P_Key child over netlink: datagram, down. The mode is not asked for: ipoib_changelink() may lose
+/// RTNL.
 struct CreateChild {
   int parent = 0;
   std::string name;
@@ -84,14 +86,15 @@ struct DeleteAltname {
   std::string altname;
 };
 
-using LinkRequest = std::variant<SetLink, CreateChild, SetCreated, DeleteLink, DeleteGroup, AddAltname, DeleteAltname>;
+using LinkRequest =
+    std::variant<SetLink, CreateChild, SetCreated, DeleteLink, DeleteGroup, AddAltname, DeleteAltname>;
 
-/// Everything an interface holds that the kernel drops when it goes down or is deleted, one opaque printable text per
-/// item: IPv4 and IPv6 addresses, routes, and policy rules that name it. Replaying an item that is still there is
-/// harmless. Items are only understood by the adapter that made them.
+/// Everything an interface holds that the kernel drops when it goes down or is deleted, one opaque printable
+/// text per item: IPv4 and IPv6 addresses, routes, and policy rules that name it. Replaying an item that is
+/// still there is harmless. Items are only understood by the adapter that made them.
 struct Carried {
-  int index = 0;                    ///< of the interface when it was read
-  std::string name;                 ///< then
+  int index = 0;     ///< of the interface when it was read
+  std::string name;  ///< then
   std::vector<std::string> items;
 };
 
@@ -100,18 +103,20 @@ class Links {
  public:
   virtual ~Links() = default;
 
-  /// All interfaces by one dump, in the order of their indexes; repeated while the kernel says it was interrupted.
+  /// All interfaces by one dump, in the order of their indexes; repeated while the kernel says it was
+  /// interrupted.
   virtual base::Result<std::vector<Link>> observe_links() = 0;
 
-  /// Carries out requests in order, many to a message. After the first refusal later ones may or may not have been
-  /// carried out; the error names the object and what was asked. Success is the kernel's word, not the fact.
+  /// Carries out requests in order, many to a message. After the first refusal later ones may or may not have
+  /// been carried out; the error names the object and what was asked. Success is the kernel's word, not the
+  /// fact.
   virtual base::Result<void> execute(std::span<const LinkRequest> requests) = 0;
 
   /// What the given interfaces carry, by one dump per sort (addresses, routes, rules), whatever their number.
   virtual base::Result<std::vector<Carried>> observe_carried(std::span<const Link> links) = 0;
 
-  /// Puts back what is missing of `carried` on interface `index`, now called `name`. First addresses, then routes
-  /// and rules. A policy rule of the old name is moved to the new one.
+  /// Puts back what is missing of `carried` on interface `index`, now called `name`. First addresses, then
+  /// routes and rules. A policy rule of the old name is moved to the new one.
   virtual base::Result<void> restore_carried(const Carried& carried, int index, const std::string& name) = 0;
 
   /// Waits until every one of the interfaces has carrier, or the time is over; says which have none.
@@ -119,7 +124,8 @@ class Links {
                                                           std::chrono::milliseconds deadline) = 0;
 };
 
-/// The sysfs files of ib_ipoib: the only safe way to change a mode (the sysfs writer knows when RTNL was lost).
+/// The sysfs files of ib_ipoib: the only safe way to change a mode (the sysfs writer knows when RTNL was
+/// lost).
 class Ipoib {
  public:
   virtual ~Ipoib() = default;

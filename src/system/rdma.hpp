@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA devices, in our words. Sources: RDMA netlink (rdma_netlink.h), /sys/class/infiniband (Documentation/ABI/stable/
-// sysfs-class-infiniband), ibv_query_port(3).
+// RDMA devices, in our words. Sources: RDMA netlink (rdma_netlink.h), /sys/class/infiniband
+// (Documentation/ABI/stable/ sysfs-class-infiniband), ibv_query_port(3).
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ struct RdmaPort {
   std::string link_layer;      ///< "InfiniBand" or "Ethernet"
   std::optional<int> lid;      ///< base LID; 0 until a subnet manager has set it
   std::optional<int> sm_lid;
-  std::optional<int> lmc;      ///< LID mask control, bits
+  std::optional<int> lmc;                     ///< LID mask control, bits
   std::optional<std::uint32_t> capabilities;  ///< port capability mask
-  model::Guid guid;            ///< 0: none
-  std::string gid_prefix;      ///< "fe80:0000:0000:0000"
+  model::Guid guid;                           ///< 0: none
+  std::string gid_prefix;                     ///< "fe80:0000:0000:0000"
   std::vector<std::string> netdevs;  ///< interfaces over this port that are its own (no P_Key children)
 };
 
@@ -39,8 +39,8 @@ struct RdmaDevice {
   std::string node_description;
   model::Guid node_guid;
   model::Guid system_guid;
-  std::string driver;     ///< of the parent: "mlx5_core"; empty without a parent
-  std::string pci;        ///< "0000:10:00.0"; empty when the parent is not on PCI
+  std::string driver;  ///< of the parent: "mlx5_core"; empty without a parent
+  std::string pci;     ///< "0000:10:00.0"; empty when the parent is not on PCI
   std::vector<RdmaPort> ports;
 };
 

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "kinds/all.hpp"
+
+namespace rdmacfg::core {
+
+using kinds::Verdict;
+using model::Attributes;
+using model::Change;
+using model::Desired;
+using model::Observed;
+using model::Operation;
+using model::ResourceReport;
+using model::Status;
+
+std::vector<std::string> differing_fields(const Attributes& wanted, const Attributes& now) {
+  std::vector<std::string> fields;
+  for (const auto& [field, value] : wanted) {
+    if (value != model::value_of(now, field)) fields.push_back(field);
+  }
+  return fields;
+}
+
+namespace {
+
+class Comparer {
+ public:
+  Comparer(Picture& picture, const State& state, bool retry)
+      : picture_(picture), state_(state), retry_(retry) {}
+
+  Comparison run() {
+    std::set<model::Key> wanted;
+    for (const auto& desired : picture_.desired) {
+      wanted.insert(desired.key);
+      compare_desired(desired);
+    }
+    for (const auto& observed : picture_.observed) {
+      if (!wanted.contains(observed.key)) compare_dropped(observed);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void compare_desired(const Desired& desired) {
+    // Offline, a kind without persistent files has nothing to say.
+    if (picture_.world.offline() && desired.settings.empty() && !desired.pending && !desired.ignore) return;
+    const auto* observed = picture_.find(desired.key);
+    ResourceReport report{.key = desired.key, .label = desired.label};
+    if (desired.ignore) {
+      report.status = Status::kIgnored;
+      report.reason = "state = \"ignore\"";
+      out_.resources.push_back(std::move(report));
+      return;
+    }
+    if (desired.absent) {
+      compare_absent(desired, observed, std::move(report));
+      return;
+    }
+    Attributes wanted = desired.settings;
+    const auto* record = observed == nullptr ? nullptr : state_.of(*observed);
+    std::string limited = record == nullptr ? std::string() : hold_limits(*record, *observed, wanted);
+    if (record != nullptr) give_back(desired, *record, wanted, report);
+    list_attributes(desired, wanted, observed, report);
+
+    const Attributes nothing;
+    const auto differing = differing_fields(wanted, observed == nullptr ? nothing : observed->settings);
+    if (!differing.empty()) {
+      Change change = start(desired.key, observed == nullptr ? desired.label : observed->label);
+      change.operation = observed == nullptr ? Operation::kCreate : Operation::kUpdate;
+      if (observed != nullptr) change.before = observed->settings;
+      change.after = wanted;
+      change.fields = differing;
+      change.needs = desired.needs;
+      change.origins = desired.origins;
+      finish(std::move(change));
+      report.status = Status::kDiffers;
+    }
+    judge(desired, observed, differing, limited, report);
+    if (desired.pending) {
+      report.reason = *desired.pending;
+      if (differing.empty()) report.status = Status::kPending;
+    }
+    out_.resources.push_back(std::move(report));
+  }
+
+  void judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,
+             std::string limited, ResourceReport& report) {
+    if (picture_.world.offline() || (desired.pending && observed == nullptr)) return;
+    auto verdict = kinds::find(desired.key.kind)->judge(desired, observed, {}, picture_.world);
+    report.warnings = std::move(verdict.warnings);
+    if (!differing.empty()) return;
+    if (verdict.sort == Verdict::Sort::kLimited || !limited.empty()) {
+      report.status = Status::kLimited;
+      report.reason = limited.empty() ? std::move(verdict.reason) : std::move(limited);
+    } else if (verdict.sort == Verdict::Sort::kPending) {
+      report.status = Status::kPending;
+      report.reason = std::move(verdict.reason);
+    }
+  }
+
+  void compare_absent(const Desired& desired, const Observed* observed, ResourceReport report) {
+    if (observed != nullptr) {
+      Change change = start(desired.key, observed->label);
+      change.operation = Operation::kDelete;
+      change.before = observed->settings;
+      change.origins = desired.origins;
+      finish(std::move(change));
+      report.status = Status::kDiffers;
+      report.label = observed->label;
+    }
+    if (desired.pending) {
+      report.status = Status::kPending;
+      report.reason = *desired.pending;
+    }
+    out_.resources.push_back(std::move(report));
+  }
+
+  /// Takes settings out of `wanted` that the fabric limited before, and nothing has changed since.
+  std::string hold_limits(const Record& record, const Observed& observed, Attributes& wanted) const {
+    std::string reason;
+    for (const auto& [field, limit] : record.limits) {
+      if (retry_ || model::value_of(wanted, field) != limit.wanted) continue;
+      if (model::value_of(observed.settings, field) != limit.got) continue;
+      wanted.erase(field);
+      reason = limit.reason;
+    }
+    return reason;
+  }
+
+  /// Settings that the document no longer has go back to what they were before.
+  void give_back(const Desired& desired, const Record& record, Attributes& wanted,
+                 ResourceReport& report) const {
+    const auto* kind = kinds::find(desired.key.kind);
+    for (const auto& [field, before] : record.before) {
+      if (desired.settings.contains(field)) continue;
+      if (kind->returns(field)) {
+        wanted.emplace(field, before);
+      } else {
+        report.warnings.push_back(
+            fmt::format("{} is no longer in the document and stays as it is until the next reset", field));
+      }
+    }
+  }
+
+  void compare_dropped(const Observed& observed) {
+    const auto* kind = kinds::find(observed.key.kind);
+    const auto* record = state_.of(observed);
+    ResourceReport report{.key = observed.key, .label = observed.label, .status = Status::kForeign};
+    for (const auto& [field, value] : observed.settings) report.attributes.push_back({field, value, {}, {}});
+    Change change = start(observed.key, observed.label);
+    change.before = observed.settings;
+    if (record != nullptr && record->created) {
+      change.operation = Operation::kDelete;
+      report.reason = "no longer in the document; it was made by rdma-configd";
+    } else {
+      change.operation = Operation::kUpdate;
+      std::vector<std::string> stays;
+      for (const auto& [field, value] : observed.settings) {
+        if (observed.ours_by_nature && kind->returns(field)) change.after[field] = std::monostate{};
+        if (observed.ours_by_nature && !kind->returns(field))
+          stays.push_back(fmt::format("{} {}", field, model::text_of(value)));
+      }
+      if (record != nullptr) {
+        for (const auto& [field, before] : record->before) {
+          if (kind->returns(field)) change.after.insert_or_assign(field, before);
+          if (!kind->returns(field))
+            stays.push_back(
+                fmt::format("{} {}", field, model::text_of(model::value_of(observed.settings, field))));
+        }
+      }
+      change.fields = differing_fields(change.after, observed.settings);
+      if (change.fields.size() == observed.settings.size() && observed.ours_by_nature)
+        change.operation = Operation::kDelete;
+      if (!stays.empty()) {
+        report.status = Status::kReleased;
+        report.reason = "no longer in the document; still " + fmt::format("{}", fmt::join(stays, ", ")) +
+                        " until the next reset";
+      }
+    }
+    const bool changes = change.operation == Operation::kDelete || !change.fields.empty();
+    if (changes) {
+      for (auto& attribute : report.attributes)
+        attribute.wanted = model::value_of(change.after, attribute.name);
+      if (change.operation == Operation::kDelete) change.after.clear();
+      if (report.reason.empty()) report.reason = "no longer in the document";
+      report.status = Status::kDiffers;
+      finish(std::move(change));
+    } else if (report.status == Status::kForeign && !kind->listed_when_foreign()) {
+      return;
+    }
+    out_.resources.push_back(std::move(report));
+  }
+
+  static void list_attributes(const Desired& desired, const Attributes& wanted, const Observed* observed,
+                              ResourceReport& report) {
+    const auto add = [&](const std::string& field, const model::Value& now) {
+      model::AttributeReport attribute{.name = field, .now = now, .wanted = {}, .origin = {}};
+      const auto want = desired.settings.find(field);
+      if (want != desired.settings.end()) {
+        attribute.wanted = want->second;
+      } else {
+        attribute.wanted = model::value_of(wanted, field);
+      }
+      if (const auto origin = desired.origins.find(field); origin != desired.origins.end())
+        attribute.origin = origin->second;
+      report.attributes.push_back(std::move(attribute));
+    };
+    if (observed != nullptr) {
+      for (const auto& [field, value] : observed->settings) add(field, value);
+      for (const auto& [field, value] : observed->facts) report.attributes.push_back({field, value, {}, {}});
+    }
+    for (const auto& [field, value] : wanted) {
+      if (observed == nullptr || !observed->settings.contains(field)) add(field, {});
+    }
+  }
+
+  static Change start(const model::Key& key, const std::string& label) {
+    Change change;
+    change.key = key;
+    change.label = label;
+    return change;
+  }
+
+  void finish(Change change) {
+    for (const auto& spec : kinds::find(change.key.kind)->fields()) {
+      if (std::find(change.fields.begin(), change.fields.end(), spec.name) != change.fields.end()) {
+        change.effect = std::max(change.effect, spec.effect);
+      }
+    }
+    out_.changes.push_back(std::move(change));
+  }
+
+  Picture& picture_;
+  const State& state_;
+  bool retry_;
+  Comparison out_;
+};
+
+}  // namespace
+
+Comparison compare(Picture& picture, const State& state, bool retry_limited) {
+  return Comparer(picture, state, retry_limited).run();
+}
+
+}  // namespace rdmacfg::core

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "core/picture.hpp"
+#include "core/state.hpp"
+#include "model/report.hpp"
+
+namespace rdmacfg::core {
+
+/// How the host differs from the document: a report for every resource, and a change for each that is to be
+/// changed.
+struct Comparison {
+  std::vector<model::ResourceReport> resources;
+  std::vector<model::Change> changes;  ///< in no particular order
+};
+
+/// Lays desired and observed side by side. What the state remembers decides what is removed or given back
+/// when the document drops it, and which settings are not tried again because the fabric limits them.
+Comparison compare(Picture& picture, const State& state, bool retry_limited);
+
+/// Names of `wanted` whose value is another in `now`.
+std::vector<std::string> differing_fields(const model::Attributes& wanted, const model::Attributes& now);
+
+}  // namespace rdmacfg::core

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/picture.hpp"
+
+#include "kinds/all.hpp"
+
+namespace rdmacfg::core {
+
+using base::Result;
+
+Result<Picture> take_picture(system::Host& host) {
+  auto world = kinds::World::observe(host);
+  if (!world) return base::fail(world.error());
+  Picture picture;
+  picture.world = std::move(*world);
+  for (const auto* kind : kinds::all()) {
+    auto observed = kind->observe(picture.world);
+    if (!observed) return base::fail(observed.error());
+    for (auto& one : *observed) picture.observed.push_back(std::move(one));
+  }
+  for (const auto& one : picture.observed) picture.observed_by_key.emplace(one.key, &one);
+  return picture;
+}
+
+Result<Picture> take_picture(const config::Document& document, system::Host& host, bool thorough,
+                             bool settled) {
+  auto world = kinds::World::observe(host);
+  if (!world) return base::fail(world.error());
+  Picture picture;
+  picture.world = std::move(*world);
+  picture.world.thorough = thorough;
+  picture.world.settled = settled;
+  const auto bound = kinds::bind(document.sections, picture.world, picture.diagnostics);
+  for (const auto* kind : kinds::all()) {
+    kind->parse(bound, picture.desired, picture.diagnostics);
+    auto observed = kind->observe(picture.world);
+    if (!observed) return base::fail(observed.error());
+    for (auto& one : *observed) picture.observed.push_back(std::move(one));
+  }
+  for (const auto& one : picture.observed) picture.observed_by_key.emplace(one.key, &one);
+  if (!model::has_errors(picture.diagnostics)) {
+    for (const auto* kind : kinds::all())
+      kind->check(picture.desired, picture.observed, picture.world, picture.diagnostics);
+  }
+  return picture;
+}
+
+void check_document(const config::Document& document, model::Diagnostics& diagnostics) {
+  const kinds::World nowhere;
+  const auto bound = kinds::bind(document.sections, nowhere, diagnostics);
+  std::vector<model::Desired> desired;
+  for (const auto* kind : kinds::all()) kind->parse(bound, desired, diagnostics);
+}
+
+}  // namespace rdmacfg::core

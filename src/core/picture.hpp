@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "base/error.hpp"
+#include "config/document.hpp"
+#include "kinds/kind.hpp"
+#include "model/diagnostic.hpp"
+#include "model/resource.hpp"
+
+namespace rdmacfg::core {
+
+/// One observation of the host, and what the document wants of exactly that host.
+struct Picture {
+  kinds::World world;
+  std::vector<model::Desired> desired;
+  std::vector<model::Observed> observed;
+  std::map<model::Key, const model::Observed*> observed_by_key;
+  model::Diagnostics diagnostics;  ///< of the document against the host
+
+  [[nodiscard]] const model::Observed* find(const model::Key& key) const {
+    const auto at = observed_by_key.find(key);
+    return at == observed_by_key.end() ? nullptr : at->second;
+  }
+};
+
+/// Observes the host once and lays the document beside it. Changes nothing. `thorough`, `settled`: see
+/// kinds::World.
+base::Result<Picture> take_picture(const config::Document& document, system::Host& host, bool thorough,
+                                   bool settled);
+
+/// The observed part alone.
+base::Result<Picture> take_picture(system::Host& host);
+
+/// What the document wants where there is no host: only its own rules are checked.
+void check_document(const config::Document& document, model::Diagnostics& diagnostics);
+
+}  // namespace rdmacfg::core

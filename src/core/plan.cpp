@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "kinds/all.hpp"
+
+namespace rdmacfg::core {
+
+using model::Change;
+using model::Operation;
+using model::Plan;
+
+namespace {
+
+/// Lower goes first among what is ready.
+std::tuple<int, std::ptrdiff_t> rank(const Change& change) {
+  const int operation = change.operation == Operation::kDelete   ? 0
+                        : change.operation == Operation::kUpdate ? 1
+                                                                 : 2;
+  const auto all = kinds::all();
+  const auto at = std::find(all.begin(), all.end(), kinds::find(change.key.kind));
+  return {operation, at - all.begin()};
+}
+
+}  // namespace
+
+Plan order(std::vector<Change> changes) {
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+    return rank(a) < rank(b) || (rank(a) == rank(b) && a.key < b.key);
+  });
+  std::set<model::Key> waiting;
+  for (const auto& change : changes) waiting.insert(change.key);
+  Plan plan;
+  while (!changes.empty()) {
+    const auto ready = [&](const Change& change) {
+      return change.operation == Operation::kDelete ||
+             std::none_of(change.needs.begin(), change.needs.end(),
+                          [&](const auto& need) { return waiting.contains(need); });
+    };
+    auto first = std::find_if(changes.begin(), changes.end(), ready);
+    if (first == changes.end())
+      first = changes.begin();  // a circle of needs: kinds never make one, and a plan must end
+    const auto wanted = rank(*first);
+    std::vector<Change> batch, rest;
+    for (auto it = changes.begin(); it != changes.end(); ++it) {
+      const bool take = it == first || (rank(*it) == wanted && ready(*it));
+      (take ? batch : rest).push_back(std::move(*it));
+    }
+    for (auto& change : batch) {
+      waiting.erase(change.key);
+      plan.changes.push_back(std::move(change));
+    }
+    changes = std::move(rest);
+  }
+  return plan;
+}
+
+std::vector<std::span<const Change>> batches(const Plan& plan) {
+  std::vector<std::span<const Change>> out;
+  const auto& changes = plan.changes;
+  std::set<model::Key> inside;
+  for (std::size_t start = 0, i = 0; i <= changes.size(); ++i) {
+    const bool ends = i == changes.size() || changes[i].operation != changes[start].operation ||
+                      changes[i].key.kind != changes[start].key.kind ||
+                      std::any_of(changes[i].needs.begin(), changes[i].needs.end(),
+                                  [&](const auto& need) { return inside.contains(need); });
+    if (ends) {
+      if (i > start) out.emplace_back(changes.data() + start, i - start);
+      start = i;
+      inside.clear();
+    }
+    if (i < changes.size()) inside.insert(changes[i].key);
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::core

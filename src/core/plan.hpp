@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/change.hpp"
+
+namespace rdmacfg::core {
+
+/// Puts changes into an order in which each follows what it needs; changes of one kind and operation that are
+/// ready together stand together. Removals come before everything else, so that names and partitions are free
+/// again.
+model::Plan order(std::vector<model::Change> changes);
+
+/// The runs of a plan that may be handed to their kind at once: same kind, same operation, none needs
+/// another.
+std::vector<std::span<const model::Change>> batches(const model::Plan& plan);
+
+}  // namespace rdmacfg::core

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/remember.hpp"
+
+#include <map>
+
+#include "core/compare.hpp"
+
+namespace rdmacfg::core {
+
+using base::Result;
+using model::Operation;
+
+namespace {
+
+/// Strips a record of what holds no longer; false when nothing is left of it.
+bool keep(Record& record, const model::Observed& now, const model::Desired* desired) {
+  std::erase_if(record.limits, [&](const auto& limit) {
+    return desired == nullptr || model::value_of(desired->settings, limit.first) != limit.second.wanted ||
+           model::value_of(now.settings, limit.first) != limit.second.got;
+  });
+  // What the document no longer wants was given back by now, or is past giving back.
+  std::erase_if(record.before, [&](const auto& field) {
+    return desired == nullptr || (!desired->ignore && !desired->settings.contains(field.first));
+  });
+  return record.created || !record.before.empty() || !record.limits.empty();
+}
+
+}  // namespace
+
+void remember(const model::Plan& plan, const Picture& now, State& state) {
+  for (const auto& change : plan.changes) {
+    const auto* observed = now.find(change.key);
+    if (observed == nullptr || observed->instance.empty()) {
+      if (change.operation == Operation::kDelete) state.records.erase(change.key);
+      continue;
+    }
+    auto& record = state.records[change.key];
+    const bool made_anew = record.instance != observed->instance;
+    if (made_anew) {
+      // Of an interface that a change had to make anew it stays true who made it; its earlier settings are
+      // void.
+      record.before.clear();
+      record.limits.clear();
+      record.created = change.operation == Operation::kUpdate && record.created;
+      record.instance = observed->instance;
+    }
+    if (change.operation == Operation::kCreate) record.created = true;
+    if (change.operation != Operation::kUpdate) continue;
+    for (const auto& field : change.fields) {
+      if (!record.created) record.before.try_emplace(field, model::value_of(change.before, field));
+    }
+  }
+}
+
+void forget(const Picture& now, State& state) {
+  std::map<model::Key, const model::Desired*> desired;
+  for (const auto& one : now.desired) desired.emplace(one.key, &one);
+  for (auto at = state.records.begin(); at != state.records.end();) {
+    const auto* observed = now.find(at->first);
+    const auto want = desired.find(at->first);
+    if (observed == nullptr || observed->instance != at->second.instance ||
+        !keep(at->second, *observed, want == desired.end() ? nullptr : want->second)) {
+      at = state.records.erase(at);
+    } else {
+      ++at;
+    }
+  }
+}
+
+void reinstate(const model::Plan& plan, const Picture& now, State& state) {
+  for (const auto& change : plan.changes) {
+    const auto record = state.records.find(change.key);
+    const auto* observed = now.find(change.key);
+    if (record != state.records.end() && observed != nullptr) record->second.instance = observed->instance;
+  }
+}
+
+Result<void> conclude(system::Host& host, const State& before, const State& state, bool journal,
+                      const Options& options) {
+  if (!(state == before)) {
+    if (auto done = save_state(host.files, options.paths.state, state); !done) return done;
+  }
+  return journal ? host.files.remove(options.paths.journal) : Result<void>{};
+}
+
+}  // namespace rdmacfg::core

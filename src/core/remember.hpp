@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/picture.hpp"
+#include "core/pipeline.hpp"
+#include "core/state.hpp"
+#include "model/change.hpp"
+
+namespace rdmacfg::core {
+
+/// Records what a plan made, and what its settings were before, for resources that are as the plan wanted
+/// them.
+void remember(const model::Plan& plan, const Picture& now, State& state);
+
+/// Drops records of kernel objects that are gone, of limits that hold no longer, and of what was given back.
+void forget(const Picture& now, State& state);
+
+/// After undoing: records of interfaces that had to be made anew speak of the new ones.
+void reinstate(const model::Plan& plan, const Picture& now, State& state);
+
+/// Ends a run: the state is written when it is another one, then the journal goes.
+base::Result<void> conclude(system::Host& host, const State& before, const State& state, bool journal,
+                            const Options& options);
+
+}  // namespace rdmacfg::core

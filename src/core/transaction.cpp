@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transaction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/compare.hpp"
+#include "core/plan.hpp"
+#include "kinds/all.hpp"
+
+namespace rdmacfg::core {
+
+using model::Change;
+using model::Operation;
+using model::Plan;
+
+namespace {
+
+constexpr int kUndoAttempts = 3;  // an interface may be busy for a moment
+constexpr int kRemovalsPerBatch =
+    16;  // how often devices may go away under one batch before it counts as a failure
+
+std::string describe(std::span<const Change> batch) {
+  const auto& first = batch.front();
+  std::string text = fmt::format("{} {}", text_of(first.operation), first.label);
+  if (batch.size() > 1) text += fmt::format(" and {} more", batch.size() - 1);
+  return text;
+}
+
+/// Takes out of `left` what cannot be reached any more. False when all of it can.
+bool postpone_unreachable(std::vector<Change>& left, system::Host& host, Outcome& outcome) {
+  auto world = kinds::World::observe(host);
+  if (!world) return false;
+  const auto gone = [&](const Change& change) {
+    return change.operation != Operation::kDelete &&
+           !kinds::find(change.key.kind)->reachable(change.key, *world);
+  };
+  bool any = false;
+  for (const auto& change : left) {
+    if (!gone(change)) continue;
+    outcome.postponed[change.key] = "its device was removed meanwhile";
+    any = true;
+  }
+  std::erase_if(left, gone);
+  return any;
+}
+
+/// The change that brings a resource from what it is now back to what it was before `change`, if there is
+/// anything to do.
+std::optional<Change> inverse(const Change& change, const model::Observed* now) {
+  Change back = change;
+  back.interrupts.clear();
+  back.after = change.before;
+  back.before = now == nullptr ? model::Attributes{} : now->settings;
+  if (change.operation == Operation::kCreate) {
+    if (now == nullptr) return std::nullopt;
+    back.operation = Operation::kDelete;
+    return back;
+  }
+  if (now == nullptr && change.operation == Operation::kDelete) {
+    back.operation = Operation::kCreate;
+    return back;
+  }
+  // A missing one that was only to be changed was being made anew: its kind knows how to finish that.
+  back.operation = Operation::kUpdate;
+  back.fields = differing_fields(back.after, back.before);
+  if (back.fields.empty() && back.carried.empty()) return std::nullopt;
+  return back;
+}
+
+void undo_batch(std::span<const Change> batch, system::Host& host) {
+  auto picture = take_picture(host);
+  if (!picture) return;
+  std::vector<Change> backs;
+  for (const auto& change : batch) {
+    if (!kinds::find(change.key.kind)->reachable(change.key, picture->world)) continue;
+    if (auto back = inverse(change, picture->find(change.key))) backs.push_back(std::move(*back));
+  }
+  for (const auto operation : {Operation::kDelete, Operation::kUpdate, Operation::kCreate}) {
+    std::vector<Change> same;
+    for (const auto& back : backs) {
+      if (back.operation == operation) same.push_back(back);
+    }
+    // What fails here shows in the verification, which is what counts.
+    if (!same.empty()) (void)kinds::find(same.front().key.kind)->apply(same, host);
+  }
+}
+
+std::vector<std::string> left_over(const Plan& plan, system::Host& host) {
+  auto picture = take_picture(host);
+  if (!picture) return {"the host could not be observed after undoing: " + picture.error().message};
+  std::vector<std::string> out;
+  for (const auto& change : plan.changes) {
+    if (!kinds::find(change.key.kind)->reachable(change.key, picture->world)) continue;
+    const auto* now = picture->find(change.key);
+    if (change.operation == Operation::kCreate) {
+      if (now != nullptr)
+        out.push_back(fmt::format("{} {}: could not be removed again", change.key.kind, change.label));
+      continue;
+    }
+    if (now == nullptr) {
+      out.push_back(fmt::format("{} {}: could not be made again", change.key.kind, change.label));
+      continue;
+    }
+    for (const auto& field : differing_fields(change.before, now->settings)) {
+      out.push_back(fmt::format("{} {}: {} is {}, was {}", change.key.kind, change.label, field,
+                                model::text_of(model::value_of(now->settings, field)),
+                                model::text_of(model::value_of(change.before, field))));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Outcome carry_out(const Plan& plan, system::Host& host,
+                  const std::function<void(std::size_t, std::size_t, const std::string&)>& progress) {
+  Outcome outcome;
+  std::size_t done = 0;
+  for (const auto& batch : batches(plan)) {
+    if (progress) progress(done, plan.changes.size(), describe(batch));
+    const auto* kind = kinds::find(batch.front().key.kind);
+    std::vector<Change> left(batch.begin(), batch.end());
+    for (int removals = 0; !left.empty(); ++removals) {
+      auto result = kind->apply(left, host);
+      if (result) break;
+      if (removals == kRemovalsPerBatch || !postpone_unreachable(left, host, outcome)) {
+        outcome.error = result.error();
+        return outcome;
+      }
+    }
+    done += batch.size();
+  }
+  if (progress) progress(done, plan.changes.size(), "");
+  return outcome;
+}
+
+std::vector<std::string> undo(const Plan& plan, system::Host& host) {
+  std::vector<std::string> rest;
+  for (int attempt = 0; attempt < kUndoAttempts; ++attempt) {
+    const auto all = batches(plan);
+    for (auto batch = all.rbegin(); batch != all.rend(); ++batch) undo_batch(*batch, host);
+    rest = left_over(plan, host);
+    if (rest.empty()) break;
+  }
+  return rest;
+}
+
+}  // namespace rdmacfg::core

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "core/picture.hpp"
+#include "model/change.hpp"
+
+namespace rdmacfg::core {
+
+/// How carrying out a plan went.
+struct Outcome {
+  std::optional<base::Error> error;             ///< the first refusal; later changes were not tried
+  std::map<model::Key, std::string> postponed;  ///< changes whose object went away meanwhile, with the reason
+};
+
+/// Carries out a plan batch by batch. A change whose object is not there any more is postponed, not failed.
+/// `progress` is told before each batch: changes done, of how many, and what comes.
+Outcome carry_out(const model::Plan& plan, system::Host& host,
+                  const std::function<void(std::size_t, std::size_t, const std::string&)>& progress);
+
+/// Undoes whatever there is of a plan, in reverse, and verifies by a fresh observation.
+/// @return what could not be restored, one sentence each; empty when everything is as before.
+std::vector<std::string> undo(const model::Plan& plan, system::Host& host);
+
+}  // namespace rdmacfg::core
