@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <string_view>
 
 #include "config/tree.hpp"
@@ -57,21 +56,19 @@ class Cursor {
       next();
     }
   }
+  /// Passes over a text in any of the four sorts of quotes, at which the cursor is. False at the end of the
+  /// line, or of the text for those of several lines, when it is not closed.
+  bool skip_quoted();
+  /// Passes over what a value without quotes can be made of: up to a blank, comma, closing bracket or
+  /// comment.
+  void skip_word();
 
   [[nodiscard]] Mark mark() const { return at_; }
   [[nodiscard]] std::string_view since(const Mark& from) const {
     return text_.substr(from.offset, at_.offset - from.offset);
   }
   /// From `from` to here; of several lines only the first.
-  [[nodiscard]] Span span(const Mark& from) const {
-    int length = at_.column - from.column;
-    if (at_.line != from.line) {
-      const auto line = since(from).substr(0, since(from).find_first_of("\r\n"));
-      length = static_cast<int>(std::count_if(
-          line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
-    }
-    return {from.line, from.column, std::max(length, 1)};
-  }
+  [[nodiscard]] Span span(const Mark& from) const;
 
  private:
   std::string_view text_;

@@ -211,52 +211,31 @@ class Parser {
     }
   }
 
-  /// A text in any of the four sorts of quotes.
   bool quoted(Node& node) {
     const auto start = cursor_.mark();
-    const char quote = cursor_.peek();
     const bool lines = cursor_.at("\"\"\"") || cursor_.at("'''");
-    const std::string fence(lines ? 3 : 1, quote);
-    cursor_.skip(fence.size());
-    while (!cursor_.at(fence)) {
-      if (cursor_.done() || (!lines && cursor_.at_line_end())) {
-        if (lines) open_ = 1;
-        return wrong(cursor_.span(start), fmt::format("the text that begins here has no closing {}{}", fence,
-                                                      lines ? "" : " on its line"));
-      }
-      if (quote == '"' && cursor_.peek() == '\\' &&
-          (lines || (cursor_.peek(1) != '\n' && cursor_.peek(1) != '\r')))
-        cursor_.next();
-      cursor_.next();
+    if (!cursor_.skip_quoted()) {
+      if (lines) open_ = 1;
+      return wrong(cursor_.span(start), fmt::format("the text that begins here has no closing {}{}",
+                                                    std::string(lines ? 3 : 1, cursor_.since(start).front()),
+                                                    lines ? "" : " on its line"));
     }
-    cursor_.skip(fence.size());
-    // Up to two quotes in front of the closing three belong to the text.
-    for (int more = 0; lines && more < 2 && cursor_.peek() == quote; ++more) cursor_.next();
     decode(node, start);
     return true;
   }
 
   bool word(Node& node) {
     const auto start = cursor_.mark();
-    const auto is_end = [](char c) {
-      return std::string_view(" \t\r\n,]}#").find(c) != std::string_view::npos;
-    };
-    const auto rest = [&] {
-      while (!cursor_.done() && !is_end(cursor_.peek())) cursor_.next();
-    };
-    rest();
-    // A date may have a blank in front of its time: 1979-05-27 07:32:00.
-    const auto token = cursor_.since(start);
-    const auto digit = [&](std::size_t ahead) {
-      return std::isdigit(static_cast<unsigned char>(cursor_.peek(ahead))) != 0;
-    };
-    if (token.size() == 10 && token[4] == '-' && token[7] == '-' && cursor_.peek() == ' ' && digit(1) &&
-        digit(2)) {
-      cursor_.next();
-      rest();
+    cursor_.skip_word();
+    const auto found_word = cursor_.since(start);
+    if (found_word.empty()) return wrong(here(), fmt::format("{} where a value should be", found()));
+    std::size_t blanks = 0;
+    while (cursor_.peek(blanks) == ' ' || cursor_.peek(blanks) == '\t') ++blanks;
+    if (open_ > 0 && cursor_.peek(blanks) == '=') {
+      return wrong(cursor_.span(start),
+                   fmt::format("{} = … inside of brackets that are still open", found_word),
+                   "close them with ] or }");
     }
-    if (cursor_.since(start).empty())
-      return wrong(here(), fmt::format("{} where a value should be", found()));
     decode(node, start);
     return true;
   }
