@@ -45,7 +45,8 @@ class Root {
   /// A descriptor, or -1 and errno. Never blocks on a FIFO or device.
   [[nodiscard]] UniqueFd file(std::string_view below, int flags) const {
     const std::string name(below);
-    flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    flags |= O_CLOEXEC;
+    if ((flags & O_PATH) == 0) flags |= O_NONBLOCK | O_NOCTTY;  // openat2 refuses them with O_PATH
     if (path_ == "/") return UniqueFd(::openat(fd_.get(), name.c_str(), flags));
     open_how how{};
     how.flags = static_cast<decltype(how.flags)>(flags);
