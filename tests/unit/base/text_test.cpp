@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+
+namespace rdmacfg::base {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Text, Trim) {
+  EXPECT_EQ(trim(" \t a b\r\n"), "a b");
+  EXPECT_EQ(trim(" \n"), "");
+  EXPECT_EQ(trim(""), "");
+}
+
+TEST(Text, SplitAndJoin) {
+  EXPECT_THAT(split("a,,b", ','), ElementsAre("a", "", "b"));
+  EXPECT_THAT(split("", ','), ElementsAre(""));
+  EXPECT_THAT(split("a,", ','), ElementsAre("a", ""));
+  EXPECT_EQ(join(std::vector<std::string>{"a", "", "b"}, ", "), "a, , b");
+  EXPECT_EQ(join(std::vector<std::string>{"", "a"}, ", "), ", a");
+  EXPECT_EQ(join({}, ", "), "");
+}
+
+TEST(Text, Lower) { EXPECT_EQ(lower("AbC-1é"), "abc-1é"); }
+
+TEST(Text, ParseNumber) {
+  EXPECT_EQ(parse_number("0"), 0U);
+  EXPECT_EQ(parse_number("0x8002"), 0x8002U);
+  EXPECT_EQ(parse_number("0XfF"), 255U);
+  EXPECT_EQ(parse_number("18446744073709551615"), std::numeric_limits<std::uint64_t>::max());
+  for (const auto* bad : {"", "0x", "-1", "+1", " 1", "1 ", "1x", "18446744073709551616", "0x1g"}) {
+    EXPECT_FALSE(parse_number(bad)) << bad;
+  }
+}
+
+TEST(Text, Nearest) {
+  const std::vector<std::string> known{"mode", "mtu", "name", "on_unsupported"};
+  EXPECT_EQ(nearest("mdoe", known), "mode");
+  EXPECT_EQ(nearest("MTU", known), "mtu");
+  EXPECT_EQ(nearest("mut", known), "mtu");
+  EXPECT_EQ(nearest("on_unsuported", known), "on_unsupported");
+  EXPECT_FALSE(nearest("colour", known));
+  EXPECT_FALSE(nearest("", known));
+  EXPECT_FALSE(nearest(std::string(65, 'm'), known));
+}
+
+TEST(Text, Globs) {
+  EXPECT_TRUE(matches_glob("0000:1?:00.[01]", "0000:1a:00.1"));
+  EXPECT_FALSE(matches_glob("0000:1?:00.[01]", "0000:1a:00.2"));
+  EXPECT_TRUE(matches_glob("*", "a/.b"));
+  EXPECT_FALSE(matches_glob("a", "ab"));
+}
+
+TEST(Text, HostRanges) {
+  EXPECT_TRUE(matches_host("gpu[001-512]", "gpu001"));
+  EXPECT_TRUE(matches_host("gpu[001-512]", "gpu512"));
+  EXPECT_FALSE(matches_host("gpu[001-512]", "gpu513"));
+  EXPECT_FALSE(matches_host("gpu[001-512]", "gpu7")) << "as many digits as written";
+  EXPECT_FALSE(matches_host("gpu[001-512]", "gpu0007"));
+  EXPECT_FALSE(matches_host("gpu[001-512]", "gpu000"));
+  EXPECT_TRUE(matches_host("n[8-12]", "n8"));
+  EXPECT_TRUE(matches_host("n[8-12]", "n12"));
+  EXPECT_FALSE(matches_host("n[8-12]", "n08"));
+  EXPECT_TRUE(matches_host("r[1-4]n[01-36].*", "r3n36.example.org"));
+  EXPECT_FALSE(matches_host("r[1-4]n[01-36].*", "r5n36.example.org"));
+  EXPECT_TRUE(matches_host("login[ab][0-9]", "loginb7"));
+  EXPECT_TRUE(matches_host("login*", "login"));
+  EXPECT_FALSE(matches_host("login", "login1"));
+  EXPECT_TRUE(matches_host("*", ""));
+  EXPECT_FALSE(matches_host("a[1-", "a1"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::base
