@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files against the grammar: values, keys, sections.
+#include <gmock/gmock.h>
+
+#include "sample_document.hpp"
+
+namespace rdmacfg::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(Check, AGoodDocument) {
+  const auto document =
+      parse_one("version = 1\n" + ipoib("name = \"ib0\"\nmtu = 65520\naddresses = [\"192.0.2.1/24\"]\n"
+                                        "  [[ipoib.pkey]]\n  pkey = 0x0002\n  umcast = true\n[[pfc]]\ndriver "
+                                        "= 'mlx4_en'\npriorities = [3, 4]\n"));
+  EXPECT_THAT(messages(document), IsEmpty());
+  ASSERT_EQ(document.sections.size(), 2U);
+  const auto& ipoib = document.sections[0];
+  EXPECT_EQ(ipoib.path, "ipoib");
+  EXPECT_EQ(ipoib.where.text(), "a:2:1");
+  EXPECT_EQ(std::get<std::int64_t>(ipoib.entries.at("mtu").value), 65520);
+  EXPECT_EQ(ipoib.entries.at("mtu").where, (model::Location{"a", 5, 7, 5}));
+  EXPECT_FALSE(ipoib.entries.at("mtu").from_defaults);
+  ASSERT_EQ(ipoib.children.size(), 1U);
+  const auto& pkey = ipoib.children[0];
+  EXPECT_EQ(model::text_of(pkey.entries.at("pkey").value), "0x8002") << "values are canonical";
+  EXPECT_EQ(pkey.where, (model::Location{"a", 7, 3, 14}));
+  EXPECT_EQ(value_at(document, 1, "priorities"), "3, 4");
+}
+
+TEST(Check, NothingIsADocument) {
+  EXPECT_THAT(messages(""), IsEmpty());
+  EXPECT_THAT(messages("version = 1"), IsEmpty());
+}
+
+TEST(Check, Version) {
+  EXPECT_THAT(messages("version = 2\n[[nonsense]]"),
+              ElementsAre("a:1:11: version: is 2, but this program reads version 1"));
+  EXPECT_THAT(messages("version = '1'"),
+              ElementsAre("a:1:11: version: is a text, but this program reads version 1"));
+}
+
+TEST(Check, UnknownKeys) {
+  const auto document =
+      parse_one(ipoib("mdoe = \"connected\"\ncolour = 1\n[[ipoib.pkey]]\npkey = 1\ndscp = 1\n"));
+  EXPECT_THAT(messages(document),
+              ElementsAre("a:3:1: [[ipoib]] mdoe: unknown key; did you mean \"mode\"?",
+                          "a:4:1: [[ipoib]] colour: unknown key", "a:7:1: [[ipoib.pkey]] dscp: unknown key"));
+  EXPECT_EQ(document.diagnostics[0].where.length, 4);
+  EXPECT_EQ(document.diagnostics[1].hint,
+            "there can be name, mode, mtu, state, umcast, on_unsupported, addresses, guid, device, port, "
+            "match, pkey");
+  EXPECT_EQ(document.diagnostics[2].hint, "dscp belongs to [[roce]]");
+}
+
+TEST(Check, UnknownSections) {
+  const auto document =
+      parse_one("[[ipob]]\nx = 1\n[[ipob]]\n[frob]\n[[ipoib.pky]]\n[defaults.ipob]\n[defaults.roce]\n");
+  EXPECT_THAT(messages(document), ElementsAre("a:1:1: [[ipob]]: unknown section; did you mean \"ipoib\"?",
+                                              "a:4:1: [frob]: unknown section",
+                                              "a:5:1: [[ipoib]] is missing in front of this part of it",
+                                              "a:5:1: [[ipoib.pky]]: unknown section; did you mean \"pkey\"?",
+                                              "a:5:1: [[ipoib]]: nothing says which one is meant",
+                                              "a:6:11: [defaults.ipob]: there are no defaults for ipob",
+                                              "a:7:11: [defaults.roce]: there are no defaults for roce"));
+  EXPECT_EQ(document.diagnostics[1].hint, "there can be match, defaults, ipoib, roce, pfc, host, version");
+  EXPECT_EQ(document.diagnostics[5].hint, "did you mean \"ipoib\"?");
+}
+
+TEST(Check, KeysAtTheTopSayWhereTheyBelong) {
+  const auto document = parse_one("mtu = 2044\nverison = 1\n");
+  EXPECT_THAT(messages(document), ElementsAre("a:1:1: mtu: unknown key",
+                                              "a:2:1: verison: unknown key; did you mean \"version\"?"));
+  EXPECT_EQ(document.diagnostics[0].hint, "mtu belongs to [[ipoib]], [[ipoib.pkey]]");
+}
+
+TEST(Check, WrongValuesAreSaidAtTheValue) {
+  EXPECT_THAT(
+      messages(ipoib("mtu = 99999\n")),
+      ElementsAre("a:3:7: [[ipoib]] mtu: MTU 99999 is out of range, has to be 68 to 65520 bytes (datagram: "
+                  "2044 or 4092; connected: up to 65520)"));
+  EXPECT_THAT(messages(ipoib("mtu = '2044'\n")),
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a text, has to be an integer like 2044"));
+  EXPECT_THAT(
+      messages(ipoib("mtu = 2044.0\n")),
+      ElementsAre("a:3:7: [[ipoib]] mtu: is a floating-point number, has to be an integer like 2044"));
+  EXPECT_THAT(messages(ipoib("mtu = 2024-01-01\n")),
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a date, has to be an integer like 2044"));
+  EXPECT_THAT(messages(ipoib("mtu = {a = 1}\n")),
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a table, has to be an integer like 2044"));
+  EXPECT_THAT(messages(ipoib("mtu.x = 1\n")),
+              ElementsAre("a:3:1: [[ipoib]] mtu: is a table, has to be an integer like 2044"));
+  EXPECT_THAT(messages(ipoib("mtu = [2044]\n")),
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a list, has to be an integer like 2044"));
+  EXPECT_THAT(
+      messages(ipoib("addresses = [\n 'a',\n 1.5, true,\n]\n")),
+      ElementsAre("a:5:2: [[ipoib]] addresses: an element is a floating-point number, has to be a text or a "
+                  "whole number",
+                  "a:5:7: [[ipoib]] addresses: an element is a boolean, has to be a text or a whole number"));
+}
+
+TEST(Check, FactsCannotBeWritten) {
+  EXPECT_THAT(
+      messages(ipoib("lid = 1\n")),
+      ElementsAre("a:3:1: [[ipoib]] lid: is what the system says of itself and cannot be configured"));
+}
+
+TEST(Check, OneAndManySections) {
+  EXPECT_THAT(messages("[roce]\ndevice = 'a'\ndscp = 'b'"),
+              ElementsAre("a:1:1: [roce]: there may be several, so it is written [[roce]]",
+                          "a:3:8: [[roce]] dscp: is a text, has to be an integer"));
+  EXPECT_THAT(messages("roce = {device = 'a'}"),
+              ElementsAre("a:1:1: [roce]: there may be several, so it is written [[roce]]"));
+  EXPECT_THAT(messages("roce.device = 'a'"),
+              ElementsAre("a:1:1: [roce]: there may be several, so it is written [[roce]]"));
+  EXPECT_THAT(messages("[[host]]\nprune = true"),
+              ElementsAre("a:1:1: [host]: there can be only one, so it is not written as a list"));
+  EXPECT_THAT(messages("roce = [{device = 'a'}, 5]"),
+              ElementsAre("a:1:25: [[roce]]: is an integer, has to be a table like { key = value }"));
+  const auto document = parse_one(ipoib("pkey = 0x8002\n"));
+  EXPECT_THAT(messages(document), ElementsAre("a:3:8: [[ipoib.pkey]]: is an integer, has to be a section"));
+  EXPECT_EQ(document.diagnostics[0].hint, "pkey belongs to [[ipoib.pkey]]");
+}
+
+TEST(Check, InlineTablesAreSections) {
+  const auto document = parse_one(
+      "[[ipoib]]\nmatch = { driver = \"mlx5_core\", port = 1 }\npkey = [\n  { pkey = 0x8002, mtu = 2044 },\n "
+      " { pkey = 3 },\n]");
+  EXPECT_THAT(messages(document), IsEmpty());
+  ASSERT_EQ(document.sections.size(), 1U);
+  const auto& ipoib = document.sections[0];
+  ASSERT_EQ(ipoib.children.size(), 3U);
+  EXPECT_EQ(ipoib.children[0].entries.at("port").where, (model::Location{"a", 2, 40, 1}));
+  EXPECT_EQ(ipoib.children[1].where, (model::Location{"a", 4, 3, 29}));
+  EXPECT_EQ(ipoib.children[2].entries.at("pkey").where, (model::Location{"a", 5, 12, 1}));
+}
+
+TEST(Check, EverythingAtOnceInTheOrderOfTheText) {
+  Limits limits;
+  limits.errors = 3;
+  const auto document =
+      parse_files({{"z", "x = 1\ny = 2\n"}, {"b", "[[roce]]\n"}, {"a", "mtu = \n[[a\n\n= 1"}}, limits);
+  EXPECT_THAT(messages(document),
+              ElementsAre("z:1:1: x: unknown key", "z:2:1: y: unknown key",
+                          "b:1:1: [[roce]]: nothing says which one is meant", "3 more errors are not shown"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::config

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "config/document.hpp"
+
+namespace rdmacfg::config {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kMain = "etc/rdma-configd/config.toml";
+
+class Files : public ::testing::Test {
+ protected:
+  Files() {
+    std::string name = fs::temp_directory_path() / "rdmacfg-files-XXXXXX";
+    root_ = ::mkdtemp(name.data());
+  }
+  ~Files() override { fs::remove_all(root_); }
+
+  void write(std::string_view below, std::string_view text) {
+    fs::create_directories((root_ / below).parent_path());
+    std::ofstream(root_ / below) << text;
+  }
+  void link(std::string_view below, std::string_view target) {
+    fs::create_directories((root_ / below).parent_path());
+    fs::create_symlink(target, root_ / below);
+  }
+  /// "name: text" of every file, without the root; or the error.
+  std::vector<std::string> read(const Limits& limits = {}) {
+    Source source;
+    source.root = root_;
+    const auto texts = read_files(source, limits);
+    if (!texts) return {"! " + relative(texts.error().message)};
+    std::vector<std::string> out;
+    for (const auto& text : *texts) out.push_back(relative(text.name) + ": " + text.text);
+    return out;
+  }
+  std::string relative(std::string text) const {
+    for (auto at = text.find(root_.native()); at != std::string::npos; at = text.find(root_.native())) {
+      text.erase(at, root_.native().size());
+    }
+    return text;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(Files, NoneSaysWhatToWriteWhere) {
+  EXPECT_THAT(
+      read(),
+      ElementsAre(
+          "! /etc/rdma-configd/config.toml: there is no configuration; write \"version = 1\" and sections "
+          "like [[ipoib]] into this file, or into /etc/rdma-configd/conf.d/NAME.toml"));
+}
+
+TEST_F(Files, MainFileThenDropInsByNameOverAllFolders) {
+  write(kMain, "m");
+  write("usr/lib/rdma-configd/conf.d/50-b.toml", "lib");
+  write("run/rdma-configd/conf.d/40-c.toml", "run");
+  write("etc/rdma-configd/conf.d/60-a.toml", "etc");
+  EXPECT_THAT(
+      read(),
+      ElementsAre("/etc/rdma-configd/config.toml: m", "/run/rdma-configd/conf.d/40-c.toml: run",
+                  "/usr/lib/rdma-configd/conf.d/50-b.toml: lib", "/etc/rdma-configd/conf.d/60-a.toml: etc"));
+}
+
+TEST_F(Files, DropInsAlone) {
+  write("etc/rdma-configd/conf.d/a.toml", "x");
+  EXPECT_THAT(read(), ElementsAre("/etc/rdma-configd/conf.d/a.toml: x"));
+}
+
+TEST_F(Files, SameNameMasks) {
+  write("usr/lib/rdma-configd/conf.d/a.toml", "lib");
+  write("run/rdma-configd/conf.d/a.toml", "run");
+  write("usr/lib/rdma-configd/conf.d/b.toml", "lib");
+  write("etc/rdma-configd/conf.d/b.toml", "etc");
+  write("run/rdma-configd/conf.d/b.toml", "run");
+  EXPECT_THAT(read(),
+              ElementsAre("/run/rdma-configd/conf.d/a.toml: run", "/etc/rdma-configd/conf.d/b.toml: etc"));
+}
+
+TEST_F(Files, EmptyFilesAndTheNullDeviceMaskWithoutReplacing) {
+  write(kMain, "m");
+  for (const auto* name : {"a", "b", "c"})
+    write(std::string("usr/lib/rdma-configd/conf.d/") + name + ".toml", "lib");
+  write("etc/rdma-configd/conf.d/a.toml", "");
+  link("run/rdma-configd/conf.d/b.toml", "/dev/null");
+  EXPECT_THAT(read(),
+              ElementsAre("/etc/rdma-configd/config.toml: m", "/usr/lib/rdma-configd/conf.d/c.toml: lib"));
+}
+
+TEST_F(Files, AnEmptyMainFileIsAConfiguration) {
+  write(kMain, "");
+  EXPECT_THAT(read(), ElementsAre("/etc/rdma-configd/config.toml: "));
+  fs::remove(root_ / kMain);
+  link(kMain, "/dev/null");
+  EXPECT_THAT(read(), ElementsAre("/etc/rdma-configd/config.toml: "));
+}
+
+TEST_F(Files, PassesOverBackupsAndHiddenFiles) {
+  write(kMain, "m");
+  for (const auto* name : {".a.toml", "a.toml~", "a.toml.bak", "a.conf", "#a.toml#", ".#a.toml", ".toml"}) {
+    write(std::string("etc/rdma-configd/conf.d/") + name, "x");
+  }
+  EXPECT_THAT(read(), ElementsAre("/etc/rdma-configd/config.toml: m"));
+}
+
+TEST_F(Files, AbsoluteLinksStayBelowTheRoot) {
+  write("srv/shared.toml", "shared");
+  link(kMain, "/srv/shared.toml");
+  link("etc/rdma-configd/conf.d/a.toml", "../../../../../../../../srv/shared.toml");
+  write("opt/conf.d/b.toml", "opt");
+  link("run/rdma-configd/conf.d", "/opt/conf.d");
+  EXPECT_THAT(read(),
+              ElementsAre("/etc/rdma-configd/config.toml: shared", "/etc/rdma-configd/conf.d/a.toml: shared",
+                          "/run/rdma-configd/conf.d/b.toml: opt"));
+}
+
+TEST_F(Files, LinksToNothing) {
+  link("etc/rdma-configd/conf.d/a.toml", "/srv/gone.toml");
+  EXPECT_THAT(read(),
+              ElementsAre("! /etc/rdma-configd/conf.d/a.toml: links to /srv/gone.toml, which is not there"));
+  link(kMain, "nowhere");
+  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/config.toml: links to nowhere, which is not there"));
+}
+
+TEST_F(Files, WhatIsNoFile) {
+  fs::create_directories(root_ / "etc/rdma-configd/conf.d/a.toml");
+  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/conf.d/a.toml: is a directory, has to be a file"));
+  fs::remove(root_ / "etc/rdma-configd/conf.d/a.toml");
+  ASSERT_EQ(::mkfifo((root_ / "etc/rdma-configd/conf.d/a.toml").c_str(), 0600), 0);
+  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/conf.d/a.toml: is a FIFO, has to be a file"));
+  fs::remove_all(root_ / "etc/rdma-configd/conf.d");
+  write("etc/rdma-configd/conf.d", "x");
+  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/conf.d: Not a directory"));
+  fs::remove_all(root_ / "etc");
+  fs::create_directories(root_ / kMain);
+  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/config.toml: is a directory, has to be a file"));
+}
+
+TEST_F(Files, Unreadable) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  write(kMain, "x");
+  fs::permissions(root_ / kMain, fs::perms::none);
+  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/config.toml: Permission denied"));
+}
+
+TEST_F(Files, TooLargeAndTooMany) {
+  Limits limits;
+  limits.file_bytes = 4;
+  limits.files = 2;
+  write(kMain, "12345");
+  EXPECT_THAT(read(limits),
+              ElementsAre("! /etc/rdma-configd/config.toml: is larger than the 4 bytes that are allowed"));
+  write(kMain, "1234");
+  write("etc/rdma-configd/conf.d/a.toml", "x");
+  EXPECT_EQ(read(limits).size(), 2U);
+  write("run/rdma-configd/conf.d/b.toml", "x");
+  EXPECT_THAT(read(limits),
+              ElementsAre("! /etc/rdma-configd/conf.d: there are more than the 2 files that are allowed"));
+}
+
+TEST_F(Files, ExactlyOneFile) {
+  write("one.toml", "x");
+  write(kMain, "m");
+  Source source;
+  source.root = root_;
+  source.file = root_ / "one.toml";
+  const auto texts = read_files(source);
+  ASSERT_TRUE(texts) << texts.error().message;
+  ASSERT_EQ(texts->size(), 1U);
+  EXPECT_EQ(texts->front().name, source.file);
+  EXPECT_EQ(texts->front().text, "x");
+
+  source.file = root_ / "gone.toml";
+  const auto gone = read_files(source);
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(relative(gone.error().message), "/gone.toml: No such file or directory");
+  EXPECT_EQ(gone.error().code, base::Code::kNotFound);
+}
+
+TEST_F(Files, NoSuchRoot) {
+  Source source;
+  source.root = root_ / "gone";
+  const auto texts = read_files(source);
+  ASSERT_FALSE(texts);
+  EXPECT_THAT(texts.error().message, HasSubstr("gone: No such file or directory"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::config

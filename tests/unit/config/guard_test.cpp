@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/guard.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rdmacfg::config {
+namespace {
+
+using namespace std::string_literals;
+
+std::string wrong(std::string text, const Limits& limits = {}) {
+  const auto found = check_text({"a", std::move(text)}, limits);
+  return found ? found->where.text() + ": " + found->message : "";
+}
+
+TEST(Guard, PassesUtf8) {
+  EXPECT_EQ(wrong(""), "");
+  EXPECT_EQ(wrong("a\tb\r\nc\n"), "");
+  EXPECT_EQ(wrong("\xef\xbb\xbfname = 'é … 𝄞 \xf4\x8f\xbf\xbf'"), "");
+  EXPECT_EQ(wrong("\xed\x9f\xbf\xee\x80\x80"), "");
+}
+
+TEST(Guard, RefusesWhatIsNoUtf8) {
+  for (const auto* bytes :
+       {"\x80", "\xc0\xaf", "\xc1\xbf", "\xe0\x80\x80", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xed\xbf\xbf",
+        "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xc3", "\xc3(", "\xe2\x82",
+        "\xe2\x82(", "\xf0\x9d\x84", "\xf0\x9d\x84("}) {
+    EXPECT_NE(wrong(bytes), "") << bytes;
+  }
+  EXPECT_EQ(wrong("x = 1\né = '\xff'"), "a:2:6: byte 0xff is not part of a valid UTF-8 character");
+}
+
+TEST(Guard, RefusesControlCharacters) {
+  EXPECT_EQ(wrong("a\n\0"s), "a:2:1: control character 0x00 is not allowed");
+  EXPECT_EQ(wrong("# \x1b[2J"), "a:1:3: control character 0x1b is not allowed");
+  EXPECT_EQ(wrong("\x7f"), "a:1:1: control character 0x7f is not allowed");
+  EXPECT_EQ(wrong("a\rb"), "a:1:2: a carriage return has to be followed by a line feed");
+  EXPECT_EQ(wrong("a\r"), "a:1:2: a carriage return has to be followed by a line feed");
+}
+
+TEST(Guard, RefusesTooMuch) {
+  Limits limits;
+  limits.file_bytes = 4;
+  EXPECT_EQ(wrong("a=1\n", limits), "");
+  EXPECT_EQ(wrong("a=12\n", limits), "a: has 5 bytes, more than the 4 that are allowed");
+}
+
+}  // namespace
+}  // namespace rdmacfg::config

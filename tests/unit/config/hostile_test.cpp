@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that took toml11 3.7.1 down, or would take for ever.
+#include <gmock/gmock.h>
+
+#include "sample_document.hpp"
+
+namespace rdmacfg::config {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::string repeat(std::string_view what, int times) {
+  std::string out;
+  while (times-- > 0) out += what;
+  return out;
+}
+
+TEST(Hostile, InvalidUtf8InLiteralTexts) {
+  EXPECT_THAT(messages("a = '\xe2(\xa1'"),
+              ElementsAre("a:1:6: byte 0xe2 is not part of a valid UTF-8 character"));
+  EXPECT_THAT(messages("a = '''\xff'''"),
+              ElementsAre("a:1:8: byte 0xff is not part of a valid UTF-8 character"));
+}
+
+TEST(Hostile, DeepNesting) {
+  EXPECT_THAT(messages("a = " + repeat("[", 20'000)),
+              ElementsAre("a:1:36: nested deeper than the 32 levels that are allowed"));
+  EXPECT_THAT(messages("a = " + repeat("{a=", 20'000)),
+              ElementsAre("a:1:53: nested deeper than the 32 levels that are allowed"));
+  EXPECT_THAT(messages(repeat("a.", 20'000) + "a = 1"),
+              ElementsAre("a:1:66: nested deeper than the 32 levels that are allowed"));
+  EXPECT_THAT(messages("[" + repeat("a.", 20'000) + "a]"),
+              ElementsAre("a:1:67: nested deeper than the 32 levels that are allowed"));
+}
+
+TEST(Hostile, BracketsInTextsAndCommentsAreNoNesting) {
+  const auto many = repeat("[{", 1000);
+  EXPECT_TRUE(messages("# " + many + "\n" +
+                       ipoib("addresses = [\"" + many + "\", '" + many + "', \"\"\"\n" + many +
+                             "\"\"\", '''" + many + "''']\n"))
+                  .empty());
+}
+
+TEST(Hostile, AnEmptyListIsNoListOfSections) {
+  EXPECT_THAT(messages("a = []\n[a.b]\nc = 1"), ElementsAre("a:2:2: a was complete with its closing ]"));
+}
+
+TEST(Hostile, LongLinesTakeLinearTime) {
+  const auto document = parse_one(ipoib("addresses = [" + repeat("'x',", 50'000) + "]\n" + "pkey = [" +
+                                        repeat("{pkey=5},", 20'000) + "]"));
+  EXPECT_EQ(document.diagnostics.size(), 51U);
+  EXPECT_EQ(document.diagnostics.back().message, "19949 more errors are not shown");
+}
+
+TEST(Hostile, LongTextsTakeLinearTime) {
+  const auto document =
+      parse_one(ipoib("addresses = [\"" + repeat("\\\\", 250'000) + "\", '" + repeat("é", 100'000) + "']"));
+  EXPECT_TRUE(messages(document).empty());
+}
+
+TEST(Hostile, LongHostPatterns) {
+  EXPECT_THAT(
+      messages("[match]\nhost = '" + repeat("*", 300) + "'"),
+      ElementsAre("a:2:8: [match] host: \"" + repeat("*", 300) + "\" is longer than a host name can be"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::config

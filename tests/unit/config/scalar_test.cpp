@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/scalar.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rdmacfg::config {
+namespace {
+
+std::string describe(std::string_view token) {
+  const auto scalar = parse_scalar(token);
+  if (const auto* value = std::get_if<model::Value>(&scalar)) return model::text_of(*value);
+  if (const auto* foreign = std::get_if<Foreign>(&scalar)) return std::string(foreign->sort);
+  const auto& error = std::get<ScalarError>(scalar);
+  return "! " + error.message + (error.hint.empty() ? "" : "; " + error.hint);
+}
+
+TEST(Scalar, Numbers) {
+  EXPECT_EQ(describe("65520"), "65520");
+  EXPECT_EQ(describe("+1_000"), "1000");
+  EXPECT_EQ(describe("0x8002"), "32770");
+  EXPECT_EQ(describe("0xdead_BEEF"), "3735928559");
+  EXPECT_EQ(describe("0o17"), "15");
+  EXPECT_EQ(describe("0b101"), "5");
+  EXPECT_EQ(describe("-0"), "0");
+  EXPECT_EQ(describe("9223372036854775807"), "9223372036854775807");
+  EXPECT_EQ(describe("-9223372036854775808"), "-9223372036854775808");
+}
+
+TEST(Scalar, NumbersThatDoNotFit) {
+  for (const auto* token : {"9223372036854775808", "-9223372036854775809", "0xffffffffffffffff",
+                            "0x10000000000000000", "0o7777777777777777777777"}) {
+    EXPECT_EQ(describe(token), std::string("! ") + token + " is too large a number");
+  }
+}
+
+TEST(Scalar, TextsInEveryQuotes) {
+  EXPECT_EQ(describe(R"("a\tb\u00e9\U0001D11E\"\\")"), "a\tbé𝄞\"\\");
+  EXPECT_EQ(describe(R"('C:\x')"), R"(C:\x)");
+  EXPECT_EQ(describe("\"\"\"\na\\\n   b\"\"\""), "ab");
+  EXPECT_EQ(describe("'''\na'b'''"), "a'b");
+  EXPECT_EQ(describe("\"\"\"a\"\"\"\"\""), "a\"\"");
+  EXPECT_EQ(describe("\"\""), "");
+}
+
+TEST(Scalar, EscapesThatMeanNothing) {
+  EXPECT_EQ(
+      describe(R"("a\d")"),
+      R"(! \d means nothing in a text in double quotes; write \\ for a backslash, or use single quotes)");
+  EXPECT_EQ(
+      describe(R"("\é")"),
+      R"(! \é means nothing in a text in double quotes; write \\ for a backslash, or use single quotes)");
+  EXPECT_EQ(
+      describe(R"("\u12")"),
+      R"(! the text has an escape that names no character; \u takes 4 and \U takes 8 hexadecimal digits)");
+  EXPECT_EQ(
+      describe(R"("\ud800")"),
+      R"(! the text has an escape that names no character; \u takes 4 and \U takes 8 hexadecimal digits)");
+}
+
+TEST(Scalar, SortsThatTheModelDoesNotHave) {
+  EXPECT_EQ(describe("1.5"), "a floating-point number");
+  EXPECT_EQ(describe("inf"), "a floating-point number");
+  EXPECT_EQ(describe("2024-01-01"), "a date");
+  EXPECT_EQ(describe("2024-01-01 10:00:00Z"), "a date");
+  EXPECT_EQ(describe("10:00:00"), "a time");
+}
+
+TEST(Scalar, WordsThatPeopleWriteInstead) {
+  EXPECT_EQ(describe("true"), "yes");
+  EXPECT_EQ(describe("yes"), "! yes is no value; write true");
+  EXPECT_EQ(describe("off"), "! off is no value; write false");
+  EXPECT_EQ(describe("connected"), "! connected is no value; text has to be in quotes: \"connected\"");
+  EXPECT_EQ(describe("192.0.2.1/24"),
+            "! 192.0.2.1/24 is no value; text has to be in quotes: \"192.0.2.1/24\"");
+  EXPECT_EQ(describe("00:02:c9"), "! 00:02:c9 is no value; text has to be in quotes: \"00:02:c9\"");
+  EXPECT_EQ(describe("099"), "! a number does not begin with 0; hexadecimal ones begin with 0x");
+  EXPECT_EQ(describe("truex"), "! truex is no value; text has to be in quotes: \"truex\"");
+  EXPECT_EQ(describe("1__0"), "! 1__0 is no value; text has to be in quotes: \"1__0\"");
+}
+
+TEST(Scalar, LongWordsAreCutBetweenCharacters) {
+  std::string word(63, 'x');
+  for (int i = 0; i < 40; ++i) word += "é";
+  EXPECT_EQ(describe(word).substr(0, 68), "! " + std::string(63, 'x') + "é" + " ");
+}
+
+}  // namespace
+}  // namespace rdmacfg::config
