@@ -67,7 +67,7 @@ static int fh_query_port(struct ib_device *ibdev, u32 n, struct ib_port_attr *a)
 	a->phys_state = pi->portphysstate_linkdown >> 4;
 	a->max_mtu = pi->inittypereply_mtucap & 0xf;
 	a->active_mtu = pi->neighbormtu_mastersmsl >> 4;
-	a->gid_tbl_len = 8;
+	a->gid_tbl_len = 1;	/* ib_core takes the subnet prefix from the last one */
 	a->pkey_tbl_len = fh_pkeys;
 	a->port_cap_flags = be32_to_cpu(pi->cap_mask);
 	a->lid = port_lid(p);
@@ -86,7 +86,7 @@ static int fh_get_port_immutable(struct ib_device *ibdev, u32 n, struct ib_port_
 		RDMA_CORE_PORT_IBA_ROCE | RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP : RDMA_CORE_PORT_IBA_IB;
 	im->max_mad_size = IB_MGMT_MAD_SIZE;
 	im->pkey_tbl_len = eth ? 1 : fh_pkeys;
-	im->gid_tbl_len = eth ? 128 : 8;
+	im->gid_tbl_len = eth ? 128 : 1;
 	return 0;
 }
 
