@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace rdmacfg::core {
+namespace {
+
+using model::Change;
+using model::Key;
+using model::Operation;
+
+Change change(Key key, Operation operation, std::vector<Key> needs = {}) {
+  Change c;
+  c.key = std::move(key);
+  c.label = c.key.id;
+  c.operation = operation;
+  c.needs = std::move(needs);
+  return c;
+}
+
+std::vector<std::string> ids(const model::Plan& plan) {
+  std::vector<std::string> out;
+  for (const auto& c : plan.changes) out.push_back(c.key.text());
+  return out;
+}
+
+TEST(Plan, SortsByNeedsWhateverTheOrderOfTheList) {
+  std::vector<Change> changes{change({"pkey", "b"}, Operation::kCreate, {{"ipoib", "a"}}),
+                              change({"ipoib", "a"}, Operation::kUpdate, {{"link_name", "a"}}),
+                              change({"link_name", "a"}, Operation::kUpdate)};
+  const std::vector<std::string> wanted{"link_name a", "ipoib a", "pkey b"};
+  do {
+    EXPECT_EQ(ids(order(changes)), wanted);
+  } while (std::next_permutation(changes.begin(), changes.end(),
+                                 [](const Change& x, const Change& y) { return x.key < y.key; }));
+}
+
+TEST(Plan, RemovesFirst) {
+  const auto plan = order({change({"link_name", "a"}, Operation::kUpdate),
+                           change({"pkey", "x"}, Operation::kDelete, {{"link_name", "a"}})});
+  EXPECT_EQ(ids(plan), (std::vector<std::string>{"pkey x", "link_name a"}));
+}
+
+TEST(Plan, NeedsThatAreNotInThePlanAreMet) {
+  EXPECT_EQ(order({change({"pkey", "x"}, Operation::kCreate, {{"ipoib", "absent"}})}).changes.size(), 1U);
+}
+
+TEST(Plan, ACircleEndsAllTheSame) {
+  const auto plan = order({change({"ipoib", "a"}, Operation::kUpdate, {{"pkey", "b"}}),
+                           change({"pkey", "b"}, Operation::kUpdate, {{"ipoib", "a"}})});
+  EXPECT_EQ(plan.changes.size(), 2U);
+}
+
+TEST(Plan, BatchesAreOfOneKindAndOperationAndNeedNoneOfThemselves) {
+  const auto plan =
+      order({change({"pkey", "1"}, Operation::kCreate), change({"pkey", "2"}, Operation::kCreate),
+             change({"pkey", "3"}, Operation::kDelete), change({"ipoib", "a"}, Operation::kUpdate),
+             change({"pkey", "4"}, Operation::kCreate, {{"pkey", "1"}})});
+  std::vector<std::size_t> sizes;
+  for (const auto& batch : batches(plan)) sizes.push_back(batch.size());
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 1, 2, 1}));
+}
+
+TEST(Plan, AnEmptyOneHasNoBatches) { EXPECT_TRUE(batches(order({})).empty()); }
+
+}  // namespace
+}  // namespace rdmacfg::core

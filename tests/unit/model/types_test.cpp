@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/types.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/field.hpp"
+
+namespace rdmacfg::model {
+namespace {
+
+TEST(Guid, ReadsEverySpelling) {
+  for (const auto* text : {"00:02:c9:03:00:31:78:f2", "00:02:C9:03:00:31:78:F2", "0002:c903:0031:78f2",
+                           "0x0002c903003178f2", "0002c903003178f2"}) {
+    const auto guid = Guid::parse(text);
+    ASSERT_TRUE(guid) << text;
+    EXPECT_EQ(guid->text(), "00:02:c9:03:00:31:78:f2");
+  }
+}
+
+TEST(Guid, RefusesWithAReason) {
+  const auto why = [](std::string_view text) { return Guid::parse(text).error().message; };
+  EXPECT_NE(why("00:02:c9:03:00:31:78").find("7 groups"), std::string::npos);
+  EXPECT_NE(why("00:02:c9:03:00:31:78:g2").find("0-9 and a-f"), std::string::npos);
+  EXPECT_NE(why("00:00:00:00:00:00:00:00").find("all zero"), std::string::npos);
+  EXPECT_NE(why("80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2").find("last 8 bytes"),
+            std::string::npos);
+  EXPECT_FALSE(Guid::parse(""));
+  EXPECT_FALSE(Guid::parse("00:02:c9:03:00:31:78:f2 "));
+  EXPECT_FALSE(Guid::parse("+002:c903:0031:78f2"));
+}
+
+TEST(Pkey, ComparesOnFifteenBits) {
+  EXPECT_EQ(*Pkey::make(0x000a), *Pkey::make(0x800a));
+  EXPECT_EQ(Pkey::make(10)->text(), "0x800a");
+  for (const auto* text : {"10", "0x000a", "0x800a", "32778", "0XA"})
+    EXPECT_EQ(Pkey::parse(text)->text(), "0x800a") << text;
+  EXPECT_NE(*Pkey::make(0x8002), *Pkey::make(0x8003));
+}
+
+TEST(Pkey, RefusesWhatNamesNoPartition) {
+  for (const std::int64_t number : {0L, 0x8000L, -1L, 0x10000L}) EXPECT_FALSE(Pkey::make(number)) << number;
+  for (const auto* text : {"", "0x", "x8002", "8002h", "-1", "0x18002", "99999999999999999999"}) {
+    EXPECT_FALSE(Pkey::parse(text)) << text;
+  }
+}
+
+TEST(InterfaceName, FollowsTheKernel) {
+  EXPECT_TRUE(parse_interface_name("mlx4_ib0"));
+  EXPECT_TRUE(parse_interface_name("a23456789012345"));
+  for (const auto* name : {"", ".", "..", "all", "default", "a234567890123456", "a/b", "a b", "a:b", "a%d",
+                           "12", "a\tb", "a\xc3\xa4"}) {
+    EXPECT_FALSE(parse_interface_name(name)) << name;
+  }
+}
+
+TEST(Words, SuggestTheNearest) {
+  EXPECT_NE(parse_ipoib_mode("conected").error().message.find("did you mean \"connected\""),
+            std::string::npos);
+  EXPECT_NE(parse_state("Up").error().message.find("did you mean \"up\""), std::string::npos);
+  EXPECT_EQ(*parse_state("absent"), State::kAbsent);
+  EXPECT_EQ(*parse_on_unsupported("datagram"), OnUnsupported::kDatagram);
+}
+
+TEST(Codec, SaysWhatSortOfValueIsWanted) {
+  EXPECT_EQ(Codec<Mtu>::parse(Value{std::string("2044")}).error().message,
+            "is a text, has to be an integer like 2044");
+  EXPECT_FALSE(Codec<Mtu>::parse(Value{std::int64_t{67}}));
+  EXPECT_FALSE(Codec<Mtu>::parse(Value{std::int64_t{65521}}));
+  EXPECT_TRUE(Codec<Mtu>::parse(Value{std::int64_t{65520}}));
+  EXPECT_FALSE(Codec<bool>::parse(Value{std::int64_t{1}}));
+  EXPECT_TRUE(Codec<NameTemplate>::parse(Value{std::string("ib_s{pci_slot}p{port}")}));
+  EXPECT_FALSE(Codec<NameTemplate>::parse(Value{std::string("much_too_long_name")}));
+}
+
+struct Sample {
+  std::optional<Pkey> pkey;
+  std::optional<Mtu> mtu;
+  std::optional<bool> umcast;
+  static constexpr auto kFields = std::tuple{field("pkey", &Sample::pkey, Role::kIdentity, "doc"),
+                                             field("mtu", &Sample::mtu, Role::kSetting, "doc"),
+                                             field("umcast", &Sample::umcast, Role::kSetting, "doc")};
+};
+
+TEST(FieldTable, GoesBothWays) {
+  Sample sample;
+  sample.pkey = *Pkey::make(2);
+  sample.mtu = Mtu{2044};
+  const auto attributes = to_attributes(sample);
+  EXPECT_EQ(attributes.size(), 2U);
+  EXPECT_EQ(value_of(attributes, "pkey"), Value{std::string("0x8002")});
+  const auto back = from_attributes<Sample>(attributes);
+  EXPECT_EQ(back.pkey, sample.pkey);
+  EXPECT_EQ(back.mtu, sample.mtu);
+  EXPECT_FALSE(back.umcast);
+  ASSERT_EQ(specs<Sample>().size(), 3U);
+  EXPECT_EQ(*specs<Sample>()[0].parse(Value{std::int64_t{10}}), Value{std::string("0x800a")});
+}
+
+}  // namespace
+}  // namespace rdmacfg::model
