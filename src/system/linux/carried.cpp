@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/linux/carried.hpp"
+
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <unordered_map>
+
+#include "system/linux/links.hpp"
+
+namespace rdmacfg::system::detail {
+
+using base::fail;
+using base::Result;
+
+namespace {
+
+constexpr std::array<std::uint8_t, 2> kFamilies{AF_INET, AF_INET6};
+
+/// Remembers the first failure of many steps, all of which are tried.
+struct FirstFailure {
+  std::optional<base::Error> error{};
+
+  void note(const Message& message, const Ack& ack) {
+    if (!error) error = refusal(message, ack);
+  }
+};
+
+/// Adds all that can be added; routes wait for those that lead to their gateways, whatever their order.
+Result<void> put_back_routes(NetlinkSocket& netlink, std::vector<RouteReplay> routes, FirstFailure& failure) {
+  std::stable_partition(routes.begin(), routes.end(),
+                        [](const RouteReplay& route) { return !route.gateway; });
+  std::vector<Message> messages;
+  std::vector<bool> shared;
+  for (auto& route : routes) {
+    messages.push_back(std::move(route.add));
+    shared.push_back(route.shared);
+  }
+  for (;;) {
+    auto acks = netlink.exchange(messages);
+    if (!acks) return fail(acks.error());
+    std::vector<Message> refused;
+    std::vector<bool> refused_shared;
+    std::vector<Ack> refused_acks;
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const int error = (*acks)[i].error;
+      if (error == 0 || error == EEXIST) continue;
+      refused.push_back(std::move(messages[i]));
+      refused_shared.push_back(shared[i]);
+      refused_acks.push_back(std::move((*acks)[i]));
+    }
+    if (refused.size() == messages.size()) {
+      for (std::size_t i = 0; i < refused.size(); ++i) {
+        const int error = refused_acks[i].error;
+        // Another interface of the route is not back yet: the route comes when that one is restored.
+        if (refused_shared[i] && (error == ENODEV || error == ENETDOWN || error == ENETUNREACH)) continue;
+        failure.note(refused[i], refused_acks[i]);
+      }
+      return {};
+    }
+    messages = std::move(refused);
+    shared = std::move(refused_shared);
+    if (messages.empty()) return {};
+  }
+}
+
+Result<void> put_back_addresses(NetlinkSocket& netlink, std::vector<AddressReplay> addresses,
+                                std::vector<Message>& settle, FirstFailure& failure) {
+  std::vector<Message> messages;
+  for (auto& address : addresses) messages.push_back(std::move(address.add));
+  const auto acks = netlink.exchange(messages);
+  if (!acks) return fail(acks.error());
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const Ack& ack = (*acks)[i];
+    if (ack.error == 0 && addresses[i].settle) settle.push_back(std::move(*addresses[i].settle));
+    if (ack.error != 0 && ack.error != EEXIST) failure.note(messages[i], ack);
+  }
+  return {};
+}
+
+/// What a rule says, whatever is asked to be done with it.
+std::string content_of(const Message& message) {
+  const auto bytes = message.bytes().subspan(kNlHeader);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Result<void> put_back_rules(NetlinkSocket& netlink, std::span<RuleReplay> rules,
+                            std::set<std::string>& put_back, FirstFailure& failure) {
+  std::vector<Message> add, remove;
+  for (auto& rule : rules) {
+    put_back.insert(content_of(rule.add));
+    add.push_back(std::move(rule.add));
+    if (rule.remove) remove.push_back(std::move(*rule.remove));
+  }
+  // Two interfaces may swap names: what one gives up is then what the other has just been given.
+  std::erase_if(remove, [&](const Message& message) { return put_back.contains(content_of(message)); });
+  const auto added = netlink.exchange(add);
+  if (!added) return fail(added.error());
+  for (std::size_t i = 0; i < add.size(); ++i) {
+    if ((*added)[i].error != 0 && (*added)[i].error != EEXIST) failure.note(add[i], (*added)[i]);
+  }
+  if (failure.error) return {};
+  const auto removed = netlink.exchange(remove);
+  if (!removed) return fail(removed.error());
+  for (std::size_t i = 0; i < remove.size(); ++i) {
+    if ((*removed)[i].error != 0 && (*removed)[i].error != ENOENT) failure.note(remove[i], (*removed)[i]);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Carried>> LinuxLinks::observe_carried(std::span<const Link> links) {
+  const auto netlink = socket();
+  if (!netlink) return fail(netlink.error());
+  rules_put_back_.clear();
+  std::vector<Carried> carried;
+  std::unordered_map<int, std::size_t> by_index;
+  std::unordered_map<std::string, std::size_t> by_name;
+  for (const auto& link : links) {
+    by_index.emplace(link.index, carried.size());
+    by_name.emplace(link.name, carried.size());
+    carried.push_back({link.index, link.name, {}});
+  }
+  using Found = std::vector<std::pair<std::size_t, std::string>>;  // whose it is, and the item
+  const auto sweep = [&](const Message& request, const auto& collect) -> Result<void> {
+    Found found;
+    auto read = (*netlink)->dump(
+        request, [&] { found.clear(); }, [&](const nlmsghdr& h) { collect(h, found); });
+    for (auto& [owner, text] : found) carried[owner].items.push_back(std::move(text));
+    return read;
+  };
+  BarePrefixes bare;
+  for (const auto family : kFamilies) {
+    const auto read = sweep(address_dump_request(family), [&](const nlmsghdr& header, Found& found) {
+      const auto owner = by_index.find(address_owner(header, family, bare));
+      if (owner != by_index.end()) found.emplace_back(owner->second, item_text(ItemSort::kAddress, header));
+    });
+    if (!read) return fail(read.error());
+  }
+  for (const auto family : kFamilies) {
+    const auto read = sweep(route_dump_request(family), [&](const nlmsghdr& header, Found& found) {
+      for (const int index : route_owners(header, family, bare)) {
+        const auto owner = by_index.find(index);
+        if (owner != by_index.end()) found.emplace_back(owner->second, item_text(ItemSort::kRoute, header));
+      }
+    });
+    if (!read) return fail(read.error());
+  }
+  for (const auto family : kFamilies) {
+    const auto read = sweep(rule_dump_request(family), [&](const nlmsghdr& header, Found& found) {
+      for (const auto& name : rule_owners(header, family)) {
+        const auto owner = by_name.find(name);
+        if (owner != by_name.end()) found.emplace_back(owner->second, item_text(ItemSort::kRule, header));
+      }
+    });
+    if (!read) return fail(read.error());
+  }
+  return carried;
+}
+
+Result<void> LinuxLinks::restore_carried(const Carried& carried, int index, const std::string& name) {
+  const auto netlink = socket();
+  if (!netlink) return fail(netlink.error());
+  if (carried.index != index) moved_[carried.index] = index;
+  const Target target{carried.index, carried.name, index, name, moved_};
+  std::vector<AddressReplay> addresses4, addresses6;
+  std::vector<RouteReplay> routes;
+  std::vector<RuleReplay> rules;
+  for (const auto& text : carried.items) {
+    const auto item = parse_item(text);
+    if (!item) return fail(base::Code::kInvalid, name + ": what it carried cannot be understood: " + text);
+    switch (item->sort) {
+      case ItemSort::kAddress:
+        if (auto replay = replay_address(*item, target)) {
+          (replay->family == AF_INET6 ? addresses6 : addresses4).push_back(std::move(*replay));
+        }
+        break;
+      case ItemSort::kRoute:
+        for (auto& replay : replay_route(*item, target)) routes.push_back(std::move(replay));
+        break;
+      case ItemSort::kRule:
+        if (auto replay = replay_rule(*item, target)) rules.push_back(std::move(*replay));
+        break;
+    }
+  }
+  // The kernel puts a new IPv6 address before the others of its scope, an IPv4 one after them.
+  std::reverse(addresses6.begin(), addresses6.end());
+  FirstFailure failure;
+  std::vector<Message> settle;
+  for (auto* addresses : {&addresses4, &addresses6}) {
+    if (auto done = put_back_addresses(**netlink, std::move(*addresses), settle, failure); !done) return done;
+  }
+  if (auto done = put_back_routes(**netlink, std::move(routes), failure); !done) return done;
+  const auto settled = (*netlink)->exchange(settle);
+  if (!settled) return fail(settled.error());
+  for (std::size_t i = 0; i < settle.size(); ++i) {
+    if ((*settled)[i].error != 0) failure.note(settle[i], (*settled)[i]);
+  }
+  if (auto done = put_back_rules(**netlink, rules, rules_put_back_, failure); !done) return done;
+  if (failure.error) return fail(*failure.error);
+  return {};
+}
+
+}  // namespace rdmacfg::system::detail

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+
+#include "base/unique_fd.hpp"
+#include "system/linux/linux_host.hpp"
+#include "system/linux/rooted_dir.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::fail_errno;
+using base::Result;
+using base::UniqueFd;
+
+constexpr std::size_t kLimit = 4U * 1024 * 1024;  // bytes
+constexpr mode_t kFileMode = 0644;
+constexpr std::size_t kNameMax = 255;
+constexpr int kTempTries = 16;
+
+std::string_view sort_of(mode_t mode) {
+  if (S_ISLNK(mode)) return "a symbolic link";
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+struct Place {
+  UniqueFd folder;
+  std::string name;
+  std::string shown;
+};
+
+struct Content {
+  std::string text;
+  struct stat status {};
+};
+
+/// What the file holds; nothing when it is not there.
+Result<std::optional<Content>> read_place(const Place& place) {
+  Content content;
+  // Looked at before it is opened: opening a device may act on it.
+  if (::fstatat(place.folder.get(), place.name.c_str(), &content.status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return std::optional<Content>();
+    return fail_errno(errno, place.shown);
+  }
+  const auto wrong_sort = [&] {
+    return fail(Code::kIo, fmt::format("{}: it is {}, has to be a regular file", place.shown,
+                                       sort_of(content.status.st_mode)));
+  };
+  if (!S_ISREG(content.status.st_mode)) return wrong_sort();
+  const UniqueFd file(::openat(place.folder.get(), place.name.c_str(),
+                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file) {
+    if (errno == ENOENT) return std::optional<Content>();
+    return fail_errno(errno, place.shown);
+  }
+  if (::fstat(file.get(), &content.status) != 0) return fail_errno(errno, place.shown);
+  if (!S_ISREG(content.status.st_mode)) return wrong_sort();
+  const auto too_long = [&] {
+    return fail(Code::kIo, fmt::format("{}: longer than {} MiB", place.shown, kLimit / 1024 / 1024));
+  };
+  if (content.status.st_size > static_cast<off_t>(kLimit)) return too_long();
+  // Files of /proc and /sys have no size; those that grow meanwhile have a wrong one.
+  std::size_t length = 0;
+  content.text.resize(static_cast<std::size_t>(content.status.st_size) + 1);
+  for (;;) {
+    const ssize_t got = ::read(file.get(), content.text.data() + length, content.text.size() - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail_errno(errno, place.shown);
+    if (got == 0) break;
+    length += static_cast<std::size_t>(got);
+    if (length > kLimit) return too_long();
+    if (length == content.text.size()) content.text.resize(std::min(length * 2, kLimit + 1));
+  }
+  content.text.resize(length);
+  return std::optional(std::move(content));
+}
+
+/// A new file of a name that nobody guesses, in the same folder so that it can be renamed over the other.
+struct Temporary {
+  const Place& place;
+  std::string name;
+  UniqueFd file;
+
+  explicit Temporary(const Place& where) : place(where) {}
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  ~Temporary() {
+    if (!name.empty()) ::unlinkat(place.folder.get(), name.c_str(), 0);
+  }
+
+  Result<void> create() {
+    constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    constexpr std::size_t kSuffix = 6;
+    for (int attempt = 0; attempt < kTempTries; ++attempt) {
+      std::array<unsigned char, kSuffix> random{};
+      if (::getrandom(random.data(), random.size(), 0) < 0) return fail_errno(errno, place.shown);
+      std::string candidate = "." + place.name.substr(0, kNameMax - kSuffix - 2) + ".";
+      for (const auto byte : random) candidate += kLetters[byte % kLetters.size()];
+      file = UniqueFd(::openat(place.folder.get(), candidate.c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+      if (file) {
+        name = std::move(candidate);
+        return {};
+      }
+      if (errno != EEXIST) break;
+    }
+    return fail_errno(errno, place.shown);
+  }
+};
+
+Result<void> write_all(int fd, std::string_view content, const std::string& shown) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(fd, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail_errno(errno, shown);
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+class LinuxFiles final : public Files {
+ public:
+  explicit LinuxFiles(std::filesystem::path root) : dirs_(std::move(root)) {}
+
+  Result<std::optional<std::string>> read(const std::string& path) override {
+    const auto place = find(path, false);
+    if (!place) {
+      if (place.error().sys_errno == ENOENT) return std::optional<std::string>();
+      return fail(place.error());
+    }
+    auto content = read_place(*place);
+    if (!content) return fail(content.error());
+    if (!*content) return std::optional<std::string>();
+    return std::optional(std::move((*content)->text));
+  }
+
+  Result<void> write(const std::string& path, std::string_view content) override {
+    const auto place = find(path, true);
+    if (!place) return fail(place.error());
+    if (content.size() > kLimit)
+      return fail(Code::kInvalid, fmt::format("{}: too long to be written", place->shown));
+    const auto before = read_place(*place);
+    if (!before && before.error().sys_errno != EACCES) {
+      // A file that is too long is no reason not to replace it, a link or device is.
+      struct stat status {};
+      if (::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+          !S_ISREG(status.st_mode)) {
+        return fail(before.error());
+      }
+    }
+    if (before && *before && is_as_wanted(**before, content)) return {};
+    Temporary temporary(*place);
+    if (auto done = temporary.create(); !done) return done;
+    if (auto done = write_all(temporary.file.get(), content, place->shown); !done) return done;
+    if (::fchmod(temporary.file.get(), kFileMode) != 0 || ::fsync(temporary.file.get()) != 0 ||
+        ::renameat(place->folder.get(), temporary.name.c_str(), place->folder.get(), place->name.c_str()) !=
+            0) {
+      return fail_errno(errno, place->shown);
+    }
+    temporary.name.clear();
+    return sync_folder(*place);
+  }
+
+  Result<void> remove(const std::string& path) override {
+    const auto place = find(path, false);
+    if (!place) return place.error().sys_errno == ENOENT ? Result<void>() : fail(place.error());
+    struct stat status {};
+    if (::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      return errno == ENOENT ? Result<void>() : fail_errno(errno, place->shown);
+    }
+    if (!S_ISREG(status.st_mode)) {
+      return fail(Code::kIo,
+                  fmt::format("{}: it is {}, and is not removed", place->shown, sort_of(status.st_mode)));
+    }
+    if (::unlinkat(place->folder.get(), place->name.c_str(), 0) != 0 && errno != ENOENT) {
+      return fail_errno(errno, place->shown);
+    }
+    return sync_folder(*place);
+  }
+
+  Result<std::vector<std::string>> list(const std::string& folder) override {
+    std::vector<std::string> names;
+    auto opened = dirs_.open(folder);
+    if (!opened) {
+      if (opened.error().sys_errno == ENOENT) return names;
+      return fail(opened.error());
+    }
+    const int own = ::fcntl(opened->get(), F_DUPFD_CLOEXEC, 0);  // closedir closes what it has been given
+    const std::unique_ptr<DIR, int (*)(DIR*)> entries(own < 0 ? nullptr : ::fdopendir(own), &::closedir);
+    if (!entries) return fail_errno(errno, dirs_.shown(folder));
+    errno = 0;
+    while (const dirent* entry = ::readdir(entries.get())) {
+      const std::string_view name(entry->d_name);
+      if (name != "." && name != "..") names.emplace_back(name);
+    }
+    if (errno != 0) return fail_errno(errno, dirs_.shown(folder));
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+ private:
+  [[nodiscard]] Result<Place> find(const std::string& path, bool make) const {
+    const std::filesystem::path whole(path);
+    const auto name = whole.filename().native();
+    if (!whole.is_absolute() || name.empty() || name == "." || name == "..") {
+      return fail(Code::kInvalid, fmt::format("\"{}\": this is no absolute path of a file", path));
+    }
+    auto folder = make ? dirs_.make(whole.parent_path()) : dirs_.open(whole.parent_path());
+    if (!folder) return fail(folder.error());
+    return Place{std::move(*folder), name, dirs_.shown(path)};
+  }
+
+  static bool is_as_wanted(const Content& there, std::string_view wanted) {
+    return there.text == wanted && (there.status.st_mode & 07777U) == kFileMode &&
+           there.status.st_uid == ::geteuid();
+  }
+
+  static Result<void> sync_folder(const Place& place) {
+    if (::fsync(place.folder.get()) != 0) return fail_errno(errno, place.shown);
+    return {};
+  }
+
+  detail::RootedDir dirs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Files> make_linux_files(std::filesystem::path root) {
+  return std::make_unique<LinuxFiles>(std::move(root));
+}
+
+}  // namespace rdmacfg::system

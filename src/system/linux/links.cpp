@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/linux/links.hpp"
+
+#include <fmt/format.h>
+#include <linux/rtnetlink.h>
+
+#include <algorithm>
+
+#include "system/linux/link_dump.hpp"
+#include "system/linux/link_requests.hpp"
+#include "system/linux/linux_host.hpp"
+
+namespace rdmacfg::system {
+
+namespace detail {
+
+using base::fail;
+using base::Result;
+
+Result<NetlinkSocket*> LinuxLinks::socket() {
+  if (!socket_) {
+    auto opened = NetlinkSocket::open();
+    if (!opened) return fail(opened.error());
+    socket_.emplace(std::move(*opened));
+  }
+  return &*socket_;
+}
+
+Result<std::vector<Link>> LinuxLinks::observe_links() {
+  const auto netlink = socket();
+  if (!netlink) return fail(netlink.error());
+  std::vector<Link> links;
+  const auto read = (*netlink)->dump(
+      link_dump_request(), [&] { links.clear(); },
+      [&](const nlmsghdr& header) {
+        if (auto link = parse_link(header)) links.push_back(std::move(*link));
+      });
+  if (!read) return fail(read.error());
+  std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) { return a.index < b.index; });
+  names_.clear();
+  for (const auto& link : links) names_.emplace(link.index, link.name);
+  return links;
+}
+
+Result<void> LinuxLinks::execute(std::span<const LinkRequest> requests) {
+  const auto netlink = socket();
+  if (!netlink) return fail(netlink.error());
+  const auto name_of = [this](int index) {
+    const auto found = names_.find(index);
+    return found == names_.end() ? fmt::format("interface {}", index) : found->second;
+  };
+  std::vector<Message> messages;
+  messages.reserve(requests.size());
+  for (const auto& request : requests) encode(request, name_of, messages);
+  const auto done = (*netlink)->execute(messages);
+  if (!done) return done;
+  for (const auto& request : requests) {
+    const auto* set = std::get_if<SetLink>(&request);
+    if (set != nullptr && set->name) names_[set->index] = *set->name;
+  }
+  return {};
+}
+
+Result<std::vector<int>> LinuxLinks::wait_for_carrier(std::span<const int> indexes,
+                                                      std::chrono::milliseconds deadline) {
+  const auto end = std::chrono::steady_clock::now() + deadline;
+  std::set<int> without(indexes.begin(), indexes.end());
+  if (without.empty()) return std::vector<int>{};
+  auto events = NetlinkSocket::open();
+  if (!events) return fail(events.error());
+  if (auto joined = events->join(RTNLGRP_LINK); !joined) return fail(joined.error());
+
+  const std::set<int> asked = without;
+  const auto note = [&](const Link& link) {
+    if (!asked.contains(link.index)) return;
+    if (link.carrier) {
+      without.erase(link.index);
+    } else {
+      without.insert(link.index);
+    }
+  };
+  // Joined first, read second: what happens in between is seen twice rather than never.
+  bool known = false;
+  while (!known || !without.empty()) {
+    if (!known) {
+      const auto links = observe_links();
+      if (!links) return fail(links.error());
+      without = asked;  // one that has gone has no carrier
+      for (const auto& link : *links) note(link);
+      known = true;
+      continue;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) break;
+    const auto whole = events->wait(left, [&](const nlmsghdr& header) {
+      if (const auto link = parse_link(header)) note(*link);
+    });
+    if (!whole) return fail(whole.error());
+    known = *whole;
+  }
+  return std::vector<int>(without.begin(), without.end());
+}
+
+}  // namespace detail
+
+std::unique_ptr<Links> make_linux_links() { return std::make_unique<detail::LinuxLinks>(); }
+
+}  // namespace rdmacfg::system

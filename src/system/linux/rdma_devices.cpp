@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources: Documentation/ABI/stable/sysfs-class-infiniband, sysfs-class-net, ipoib_main.c (dev_port, iflink).
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/text.hpp"
+#include "system/linux/linux_host.hpp"
+#include "system/linux/sysfs_dir.hpp"
+#include "system/linux/verbs_mtu.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::Result;
+using detail::SysfsDir;
+
+constexpr std::int64_t kArphrdInfiniband = 32;
+constexpr std::size_t kPrefixText = 19;  // "fe80:0000:0000:0000"
+constexpr std::size_t kGuidText = 19;
+
+/// "4: ACTIVE" → "ACTIVE"
+std::string word_after_number(const std::string& text) {
+  const auto colon = text.find(':');
+  return colon == std::string::npos ? text
+                                    : std::string(base::trim(std::string_view(text).substr(colon + 1)));
+}
+
+model::Guid guid_of(std::string_view text) { return model::Guid::parse(text).value_or(model::Guid{}); }
+
+std::string last_part(const std::string& path) { return std::filesystem::path(path).filename(); }
+
+std::optional<int> small(std::optional<std::int64_t> number) {
+  if (!number) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+/// The device that an entry of a class belongs to ("/sys/devices/…/0000:10:00.0"); empty without one.
+std::string parent_of(const std::filesystem::path& entry) {
+  std::error_code error;
+  const auto path = std::filesystem::canonical(entry / "device", error);
+  return error ? std::string() : path.string();
+}
+
+/// An IPoIB interface of sysfs that is no P_Key child.
+struct IpoibNetdev {
+  std::string name;
+  std::string parent;
+  std::int64_t port = -1;  // from 0
+  model::Guid guid;
+};
+
+std::vector<IpoibNetdev> ipoib_netdevs(const std::filesystem::path& net) {
+  std::vector<IpoibNetdev> out;
+  const auto folder = SysfsDir::open(net);
+  if (!folder) return out;
+  for (const auto& name : folder->list()) {
+    const auto entry = folder->sub(name);
+    if (!entry || entry->number("type") != kArphrdInfiniband) continue;
+    // The kernel has a child say its parent's index here.
+    if (entry->number("iflink") != entry->number("ifindex")) continue;
+    IpoibNetdev netdev{name, parent_of(net / name), entry->number("dev_port").value_or(-1), {}};
+    const auto address = entry->text("address");
+    constexpr std::size_t kPairs = 8 * 3 - 1;
+    if (address.size() > kPairs)
+      netdev.guid = guid_of(std::string_view(address).substr(address.size() - kPairs));
+    out.push_back(std::move(netdev));
+  }
+  return out;
+}
+
+class SysfsRdma final : public Rdma {
+ public:
+  explicit SysfsRdma(std::filesystem::path sysfs) : sysfs_(std::move(sysfs)) {}
+
+  Result<std::vector<RdmaDevice>> observe_devices() override {
+    std::vector<RdmaDevice> devices;
+    const auto folder = SysfsDir::open(devices_path());
+    if (!folder) return devices;  // ib_core is not loaded
+    const auto netdevs = ipoib_netdevs(sysfs_ / "class/net");
+    for (const auto& name : folder->list()) {
+      if (auto device = read_device(*folder, name, netdevs)) devices.push_back(std::move(*device));
+    }
+    return devices;
+  }
+
+  Result<std::vector<std::uint16_t>> observe_pkeys(const std::string& device, int port) override {
+    const auto what = fmt::format("{} port {}: reading the P_Key table", device, port);
+    if (!usable(device)) return fail(Code::kInvalid, what + ": this is no device name");
+    const auto table = SysfsDir::open(devices_path() / device / "ports" / std::to_string(port) / "pkeys");
+    if (!table) return base::fail_errno(errno, what);
+    auto places = table->list();
+    std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) {
+      return a.size() != b.size() ? a.size() < b.size() : a < b;  // by number: "9" before "10"
+    });
+    std::vector<std::uint16_t> pkeys;
+    for (const auto& place : places) {
+      const auto pkey = table->number(place);
+      if (!pkey) return fail(Code::kNotFound, what + ": the device has gone");
+      if (const auto number = static_cast<std::uint16_t>(*pkey); (number & 0x7fffU) != 0)
+        pkeys.push_back(number);
+    }
+    return pkeys;
+  }
+
+  std::optional<PortMtu> observe_mtu(const std::string& device, int port) override {
+    // libibverbs opens character devices, which may load modules: not before ib_uverbs itself knows the
+    // device.
+    const auto folder = SysfsDir::open(sysfs_ / "class/infiniband_verbs");
+    if (!folder || sysfs_ != "/sys") return std::nullopt;
+    for (const auto& entry : folder->list()) {
+      const auto uverbs = folder->sub(entry);
+      if (uverbs && uverbs->text("ibdev") == device) return detail::query_verbs_mtu(device, port);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::filesystem::path devices_path() const { return sysfs_ / "class/infiniband"; }
+
+  static bool usable(const std::string& name) {
+    return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
+  }
+
+  std::optional<RdmaDevice> read_device(const SysfsDir& folder, const std::string& name,
+                                        const std::vector<IpoibNetdev>& netdevs) const {
+    const auto entry = folder.sub(name);
+    if (!entry) return std::nullopt;
+    const auto type = entry->read("node_type");
+    const auto ports = entry->sub("ports");
+    if (!type || !ports) return std::nullopt;
+    RdmaDevice device;
+    device.name = name;
+    device.node_type = word_after_number(*type);
+    device.firmware = entry->text("fw_ver");
+    device.board_id = entry->text("board_id");
+    device.hca_type = entry->text("hca_type");
+    device.node_description = entry->text("node_desc");
+    device.node_guid = guid_of(entry->text("node_guid"));
+    device.system_guid = guid_of(entry->text("sys_image_guid"));
+    const auto parent = parent_of(devices_path() / name);
+    if (const auto node = parent.empty() ? std::nullopt : SysfsDir::open(parent)) {
+      device.driver = last_part(node->link("driver"));
+      if (last_part(node->link("subsystem")) == "pci") device.pci = last_part(parent);
+    }
+    for (const auto& number : ports->list()) {
+      const auto port = ports->sub(number);
+      const auto parsed = base::parse_number(number);
+      if (!port || !parsed) continue;
+      device.ports.push_back(read_port(*port, static_cast<int>(*parsed), parent, netdevs));
+    }
+    std::sort(device.ports.begin(), device.ports.end(),
+              [](const RdmaPort& a, const RdmaPort& b) { return a.number < b.number; });
+    // What was read of a device that went away meanwhile is a mixture of values and blanks.
+    if (entry->read("node_type") != type) return std::nullopt;
+    return device;
+  }
+
+  static RdmaPort read_port(const SysfsDir& entry, int number, const std::string& parent,
+                            const std::vector<IpoibNetdev>& netdevs) {
+    RdmaPort port;
+    port.number = number;
+    port.state = word_after_number(entry.text("state"));
+    port.physical_state = word_after_number(entry.text("phys_state"));
+    port.rate = entry.text("rate");
+    port.link_layer = entry.text("link_layer");
+    port.lid = small(entry.number("lid"));
+    port.sm_lid = small(entry.number("sm_lid"));
+    port.lmc = small(entry.number("lid_mask_count"));
+    if (const auto bits = entry.number("cap_mask")) port.capabilities = static_cast<std::uint32_t>(*bits);
+    const bool infiniband = port.link_layer == "InfiniBand";
+    if (const auto gid = entry.text("gids/0"); infiniband && gid.size() == kPrefixText + 1 + kGuidText) {
+      port.gid_prefix = gid.substr(0, kPrefixText);
+      port.guid = guid_of(std::string_view(gid).substr(kPrefixText + 1));
+    }
+    if (!infiniband) {
+      if (auto netdev = entry.text("gid_attrs/ndevs/0"); !netdev.empty())
+        port.netdevs.push_back(std::move(netdev));
+      return port;
+    }
+    for (const auto& netdev : netdevs) {
+      // Two ports of one device share the parent. Without one (software devices) only the GUID tells.
+      const bool ours = parent.empty()
+                            ? netdev.parent.empty() && netdev.guid.number != 0 && netdev.guid == port.guid
+                            : netdev.parent == parent && netdev.port == number - 1;
+      if (ours) port.netdevs.push_back(netdev.name);
+    }
+    return port;
+  }
+
+  std::filesystem::path sysfs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Rdma> make_linux_rdma(std::filesystem::path sysfs) {
+  return std::make_unique<SysfsRdma>(std::move(sysfs));
+}
+
+}  // namespace rdmacfg::system

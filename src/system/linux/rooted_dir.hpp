@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/unique_fd.hpp"
+
+namespace rdmacfg::system::detail {
+
+/// Folders of the tree below a root, within which absolute symbolic links and ".." stay (openat2(2),
+/// Linux 5.6). Root "/" does without openat2.
+class RootedDir {
+ public:
+  explicit RootedDir(std::filesystem::path root) : root_(std::move(root)) {}
+
+  /// Opens a folder for reading; `path` is absolute, as on the host.
+  [[nodiscard]] base::Result<base::UniqueFd> open(const std::string& path) const;
+
+  /// The same, after making what is missing of it with mode 0755.
+  [[nodiscard]] base::Result<base::UniqueFd> make(const std::string& path) const;
+
+  /// With the root in front, as an administrator finds it.
+  [[nodiscard]] std::string shown(const std::string& path) const;
+
+ private:
+  std::filesystem::path root_;
+};
+
+}  // namespace rdmacfg::system::detail

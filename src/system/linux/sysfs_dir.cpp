@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/linux/sysfs_dir.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <memory>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::system::detail {
+
+namespace {
+
+constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+}  // namespace
+
+std::optional<SysfsDir> SysfsDir::open(const std::string& path) {
+  const int fd = ::open(path.c_str(), kFolder);
+  return fd < 0 ? std::nullopt : std::optional(SysfsDir(fd));
+}
+
+std::optional<SysfsDir> SysfsDir::sub(const std::string& path) const {
+  const int fd = ::openat(fd_.get(), path.c_str(), kFolder);
+  return fd < 0 ? std::nullopt : std::optional(SysfsDir(fd));
+}
+
+std::optional<std::string> SysfsDir::read(const std::string& name) const {
+  const base::UniqueFd file(::openat(fd_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return std::nullopt;
+  std::array<char, 4096> buffer{};  // a sysfs attribute is a page at most
+  ssize_t length = 0;
+  do {
+    length = ::read(file.get(), buffer.data(), buffer.size());
+  } while (length < 0 && errno == EINTR);
+  if (length < 0) return std::nullopt;
+  return std::string(base::trim({buffer.data(), static_cast<std::size_t>(length)}));
+}
+
+std::optional<std::int64_t> SysfsDir::number(const std::string& name) const {
+  const auto text = read(name);
+  if (!text) return std::nullopt;
+  const auto number = base::parse_number(*text);
+  if (!number || *number > INT64_MAX) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
+std::string SysfsDir::link(const std::string& name) const {
+  std::array<char, PATH_MAX> buffer{};
+  const ssize_t length = ::readlinkat(fd_.get(), name.c_str(), buffer.data(), buffer.size());
+  return length < 0 ? std::string() : std::string(buffer.data(), static_cast<std::size_t>(length));
+}
+
+std::vector<std::string> SysfsDir::list() const {
+  std::vector<std::string> names;
+  const int fd = ::openat(fd_.get(), ".", kFolder);
+  if (fd < 0) return names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(fd), ::closedir);
+  if (!folder) {
+    ::close(fd);
+    return names;
+  }
+  while (const dirent* entry = ::readdir(folder.get())) {
+    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace rdmacfg::system::detail
