@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <unordered_map>
 
 #include "config/cursor.hpp"
 #include "config/guard.hpp"
@@ -242,7 +243,9 @@ class Parser {
 
   /// A scalar that is no good is reported, and the text goes on behind it.
   void decode(Node& node, const Cursor::Mark& start) {
-    const auto scalar = parse_scalar(cursor_.since(start));
+    const auto [at, added] = decoded_.try_emplace(std::string(cursor_.since(start)));
+    auto& scalar = at->second;
+    if (added) scalar = parse_scalar(at->first);
     if (const auto* plain = std::get_if<model::Value>(&scalar)) node.scalar = *plain;
     if (const auto* foreign = std::get_if<Foreign>(&scalar)) {
       node.sort = Node::Sort::kForeign;
@@ -258,6 +261,7 @@ class Parser {
   Cursor cursor_;
   Tree tree_;
   Node unknown_;
+  std::unordered_map<std::string, Scalar> decoded_;  ///< the same few words come often, and toml11 is slow
   Node* section_ = nullptr;
   std::size_t section_depth_ = 0;
   int open_ = 0;  ///< brackets and multi-line texts that are open where an error was found
