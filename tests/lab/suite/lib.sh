@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the scenarios of the lab suite share; sourced in the guest.
+FAILS=0 N=0
+pass() { N=$((N + 1)); echo "ok $SCENARIO: $1"; }
+fail() { FAILS=$((FAILS + 1)); echo "FAIL $SCENARIO: $1"; [ $# -lt 2 ] || printf '%s\n' "$2" | sed 's/^/     /' | head -${LINES_SHOWN:-40}; }
+ok() { local what=$1 out; shift; if out=$("$@" 2>&1); then pass "$what"; else fail "$what (exit $?)" "$out"; fi; }		# WHAT COMMAND...
+is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1: got '$2', want '$3'"; fi; }			# WHAT GOT WANT
+has() { case $2 in *"$3"*) pass "$1";; *) fail "$1: no '$3' in" "$2";; esac; }				# WHAT TEXT PART
+hasnt() { case $2 in *"$3"*) fail "$1: '$3' in" "$2";; *) pass "$1";; esac; }
+exits() { local what=$1 want=$2; shift 2; OUT=$("$@" 2>&1); local rc=$?; if [ $rc -eq "$want" ]; then pass "$what: exit $want"; else fail "$what: exit $rc, want $want" "$OUT"; fi; }
+finish() { if [ -z "${MAY_WARN:-}" ]; then out=$(lab-no-warnings) && pass "no kernel warning" || fail "kernel warnings" "$out"; fi; exit $((FAILS > 0)); }
+
+CONF=/etc/rdma-configd/config.toml
+conf() { mkdir -p /etc/rdma-configd; cat >$CONF; }			# from standard input
+ctl() { rdma-configctl "$@"; }
+apply() { rdma-configctl apply --yes "$@"; }
+json() { ip -j -d "$@"; }
+field() { ip -j -d link show dev "$1" 2>/dev/null | jq -r ".[0].$2"; }		# INTERFACE JQ-PATH
+mtu() { cat "/sys/class/net/$1/mtu" 2>&1; }
+mode() { field "$1" linkinfo.info_data.mode; }
+carrier() { [ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ]; }
+wait_carrier() { local i; for i in $(seq 100); do carrier "$1" && return 0; sleep .1; done; return 1; }
+# Everything that an interface is, without what changes by itself: to compare before and after.
+picture() {
+	ip -d -o link show type ipoib | sed 's/^[0-9]*: //; s/ link\/infiniband [0-9a-f:]*//; s/ qlen [0-9]*//; s/state [A-Z]*//; s/<[^>]*>//; s/numtxqueues.*//' | sort
+	ip -j -d link show type ipoib | jq -c '.[] | [.ifname, ([.flags[] | select(. == "UP")])]' | sort
+	ip -o addr | grep -v ' lo ' | sed 's/^[0-9]*: //; s/ tentative//; s/ dadfailed//' | sort
+	ip route show table all | grep -v ' linkdown' | grep -vE '^(local|broadcast|multicast|ff00|anycast)' | sort; ip -6 route show table all | grep -vE '^(local|ff00|multicast|anycast)' | sort
+	ip rule; ip -6 rule
+}
+# How many calls of a run changed something: netlink requests other than dumps, and files opened for writing or made.
+writes() { strace -f -o /tmp/trace -e trace=sendto,sendmsg,openat,openat2,write,pwrite64,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,fsync,ftruncate,link,symlink "$@" >/tmp/traced.out 2>&1; TRACED=$?
+	grep -E 'RTM_(NEW|DEL|SET)|nlmsg_flags=[^}]*NLM_F_ACK|O_(WRONLY|RDWR|CREAT)|(rename|unlink|mkdir|fsync|ftruncate|symlink)[a-z0-9]*\(' /tmp/trace | grep -vE '/dev/(tty|null)|rdma-configd\.lock|O_RDWR\|O_CLOEXEC\) = -1|uverbs' ; }
