@@ -113,15 +113,14 @@ class Checker {
       const auto* field = find_spec(spec.fields, name);
       if (!field) {
         report_unknown(name, node, {&spec, path, label}, grammar_, report_);
-      } else if (field->role == model::Role::kFact) {
-        report_.wrong(
-            node.key,
-            fmt::format("{} {}: is what the system says of itself and cannot be configured", label, name));
+      } else if (!is_written(*field)) {
+        report_not_written(name, node, label);
       } else if (auto value = check_value(node, *field, label, report_)) {
         out.entries.emplace(name, model::Entry{std::move(*value), location_of(report_.text, node.at), false});
       }
     }
-    check_identity(table, spec, label, report_);
+    // Without a header of its own, that is said already.
+    if (table.origin != Node::Origin::kImplied) check_identity(table, spec, label, report_);
     out.children = sections(table, spec.children, path);
     return out;
   }
@@ -142,7 +141,9 @@ class Checker {
         children.members.emplace(name, node);
       } else if (!field || !spec.defaults) {
         report_unknown(name, node, {&spec, path, label}, grammar_, report_);
-      } else if (field->role == model::Role::kFact || field->role == model::Role::kIdentity || names_one) {
+      } else if (!is_written(*field)) {
+        report_not_written(name, node, label);
+      } else if (field->role == model::Role::kIdentity || names_one) {
         report_.wrong(
             node.key,
             fmt::format("{} {}: says which one an entry means, so there is no default for it", label, name));
@@ -155,6 +156,10 @@ class Checker {
     }
     out.children = defaults(children, spec.children, path);
     return out;
+  }
+
+  void report_not_written(const std::string& name, const Node& node, const std::string& label) {
+    report_.wrong(node.key, fmt::format("{} {}: is shown, but cannot be written", label, name));
   }
 
   static bool gives_defaults(const SectionSpec& spec) {

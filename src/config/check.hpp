@@ -58,6 +58,11 @@ struct Place {
 void report_unknown(std::string_view name, const Node& node, const Place& place, const Grammar& grammar,
                     const Reporter& report);
 
+/// Whether a key of the document may set the field.
+inline bool is_written(const model::FieldSpec& field) {
+  return field.role != model::Role::kFact && field.role != model::Role::kDerived;
+}
+
 /// Where a table is said to be: its header, braces, or the dotted key that made it.
 const Span& place_of(const Node& table);
 

@@ -19,9 +19,8 @@ void find_homes(std::string_view key, const std::vector<SectionSpec>& specs, std
                 std::string_view except, std::vector<std::string>& homes) {
   for (const auto& spec : specs) {
     const auto path = path_of(parent, spec.name);
-    const bool has = std::any_of(spec.fields.begin(), spec.fields.end(), [&](const auto& field) {
-      return field.name == key && field.role != model::Role::kFact;
-    });
+    const bool has = std::any_of(spec.fields.begin(), spec.fields.end(),
+                                 [&](const auto& field) { return field.name == key && is_written(field); });
     if (has && path != except) homes.push_back(label_of(path, spec.repeated));
     find_homes(key, spec.children, path, except, homes);
   }
@@ -51,7 +50,7 @@ void report_unknown(std::string_view name, const Node& node, const Place& place,
   std::vector<std::string> keys, sections, homes;
   if (place.spec) {
     for (const auto& field : place.spec->fields) {
-      if (field.role != model::Role::kFact) keys.emplace_back(field.name);
+      if (is_written(field)) keys.emplace_back(field.name);
     }
   } else {
     keys.emplace_back("version");

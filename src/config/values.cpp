@@ -55,6 +55,7 @@ std::optional<model::Value> check_value(const Node& node, const model::FieldSpec
   auto value = field.parse(written);
   if (value) return std::move(*value);
   std::string message = value.error().message;
+  if (message.starts_with(fmt::format("{} is ", field.name))) message.erase(0, field.name.size() + 1);
   // What Value cannot carry came to the field as nothing at all; its complaint is right but for that word.
   constexpr std::string_view kNothing = "is nothing";
   if (std::holds_alternative<std::monostate>(written)) {

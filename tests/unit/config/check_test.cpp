@@ -62,11 +62,10 @@ TEST(Check, UnknownSections) {
                                               "a:4:1: [frob]: unknown section",
                                               "a:5:1: [[ipoib]] is missing in front of this part of it",
                                               "a:5:1: [[ipoib.pky]]: unknown section; did you mean \"pkey\"?",
-                                              "a:5:1: [[ipoib]]: nothing says which one is meant",
                                               "a:6:11: [defaults.ipob]: there are no defaults for ipob",
                                               "a:7:11: [defaults.roce]: there are no defaults for roce"));
   EXPECT_EQ(document.diagnostics[1].hint, "there can be match, defaults, ipoib, roce, pfc, host, version");
-  EXPECT_EQ(document.diagnostics[5].hint, "did you mean \"ipoib\"?");
+  EXPECT_EQ(document.diagnostics[4].hint, "did you mean \"ipoib\"?");
 }
 
 TEST(Check, KeysAtTheTopSayWhereTheyBelong) {
@@ -101,10 +100,16 @@ TEST(Check, WrongValuesAreSaidAtTheValue) {
                   "a:5:7: [[ipoib]] addresses: an element is a boolean, has to be a text or a whole number"));
 }
 
-TEST(Check, FactsCannotBeWritten) {
+TEST(Check, SaysTheKeyOnce) {
   EXPECT_THAT(
-      messages(ipoib("lid = 1\n")),
-      ElementsAre("a:3:1: [[ipoib]] lid: is what the system says of itself and cannot be configured"));
+      messages(ipoib("mode = 'conected'\n")),
+      ElementsAre("a:3:8: [[ipoib]] mode: is \"conected\", has to be one of datagram, connected; did you "
+                  "mean \"connected\"?"));
+}
+
+TEST(Check, FactsCannotBeWritten) {
+  EXPECT_THAT(messages(ipoib("lid = 1\n")),
+              ElementsAre("a:3:1: [[ipoib]] lid: is shown, but cannot be written"));
 }
 
 TEST(Check, OneAndManySections) {

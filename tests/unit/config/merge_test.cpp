@@ -72,7 +72,7 @@ TEST(Merge, DefaultsThatMakeNoSense) {
           "a:2:1: [defaults.ipoib] name: a default name would be given to every interface",
           "a:3:1: [defaults.ipoib] guid: says which one an entry means, so there is no default for it",
           "a:4:1: [defaults.ipoib] mdoe: unknown key; did you mean \"mode\"?",
-          "a:5:1: [defaults.ipoib] lid: says which one an entry means, so there is no default for it",
+          "a:5:1: [defaults.ipoib] lid: is shown, but cannot be written",
           "a:6:17: [defaults.ipoib.match]: there are no defaults for ipoib.match"));
   EXPECT_THAT(messages("[[defaults.ipoib]]\nmtu = 2044\n"),
               ElementsAre("a:1:12: [defaults.ipoib]: is a list, has to be one section"));
