@@ -80,6 +80,42 @@ Result<void> put_back_addresses(NetlinkSocket& netlink, std::vector<AddressRepla
   return {};
 }
 
+/// Whether a rename has left an IPv4 address with another label than it had.
+Result<bool> labels_differ(NetlinkSocket& netlink, const std::vector<AddressReplay>& addresses, int index) {
+  std::vector<Label> there;
+  const auto read = netlink.dump(
+      address_dump_request(AF_INET), [&] { there.clear(); },
+      [&](const nlmsghdr& header) {
+        if (auto label = label_of(header, index)) there.push_back(std::move(*label));
+      });
+  if (!read) return fail(read.error());
+  return std::any_of(addresses.begin(), addresses.end(), [&](const AddressReplay& replay) {
+    const auto wanted = label_of(*replay.add.header(), index);
+    return wanted && std::any_of(there.begin(), there.end(), [&](const Label& label) {
+             return label.address == wanted->address && label.length == wanted->length &&
+                    label.label != wanted->label;
+           });
+  });
+}
+
+/// Takes addresses away, last first so that none is promoted, and adds them again in the same system call: a
+/// crash of ours cannot come between.
+Result<void> replace_addresses(NetlinkSocket& netlink, std::vector<AddressReplay>& addresses,
+                               FirstFailure& failure) {
+  std::vector<Message> messages;
+  for (auto replay = addresses.rbegin(); replay != addresses.rend(); ++replay) {
+    if (replay->remove) messages.push_back(std::move(*replay->remove));
+  }
+  const std::size_t removals = messages.size();
+  for (auto& replay : addresses) messages.push_back(std::move(replay.add));
+  const auto acks = netlink.exchange(messages);
+  if (!acks) return fail(acks.error());
+  for (std::size_t i = removals; i < messages.size(); ++i) {
+    if ((*acks)[i].error != 0 && (*acks)[i].error != EEXIST) failure.note(messages[i], (*acks)[i]);
+  }
+  return {};
+}
+
 /// What a rule says, whatever is asked to be done with it.
 std::string content_of(const Message& message) {
   const auto bytes = message.bytes().subspan(kNlHeader);
@@ -190,6 +226,14 @@ Result<void> LinuxLinks::restore_carried(const Carried& carried, int index, cons
   std::reverse(addresses6.begin(), addresses6.end());
   FirstFailure failure;
   std::vector<Message> settle;
+  if (name != carried.name) {
+    const auto differ = labels_differ(**netlink, addresses4, index);
+    if (!differ) return fail(differ.error());
+    if (*differ) {
+      if (auto done = replace_addresses(**netlink, addresses4, failure); !done) return done;
+      addresses4.clear();
+    }
+  }
   for (auto* addresses : {&addresses4, &addresses6}) {
     if (auto done = put_back_addresses(**netlink, std::move(*addresses), settle, failure); !done) return done;
   }

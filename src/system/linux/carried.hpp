@@ -63,11 +63,23 @@ std::set<std::string> rule_owners(const nlmsghdr& header, std::uint8_t family);
 struct AddressReplay {
   int family = 0;
   Message add;
+  std::optional<Message> remove{};  ///< of IPv4, to be used when the label on the interface is another one
   /// Gives an IPv6 address back its flags; it is added without duplicate address detection, since routes may
   /// prefer it as source at once, which the kernel refuses for a tentative one.
-  std::optional<Message> settle;
+  std::optional<Message> settle{};
 };
 std::optional<AddressReplay> replay_address(const Item& item, const Target& target);
+
+/// IPv4 only: an address with the label that it has or should have. inetdev_changename() gives all addresses
+/// but the first a label of its own ("mlx4_ib0:2"), and no request changes the label of an address.
+struct Label {
+  std::vector<std::byte> address;
+  int length = 0;
+  std::string label;
+
+  bool operator==(const Label&) const = default;
+};
+std::optional<Label> label_of(const nlmsghdr& header, int index);
 
 struct RouteReplay {
   Message add;

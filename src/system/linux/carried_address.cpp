@@ -77,6 +77,16 @@ int address_owner(const nlmsghdr& header, std::uint8_t family, BarePrefixes& bar
   return index;
 }
 
+std::optional<Label> label_of(const nlmsghdr& header, int index) {
+  const auto address = Parsed<ifaddrmsg>::of(header);
+  if (header.nlmsg_type != RTM_NEWADDR || !address || address->family.ifa_family != AF_INET)
+    return std::nullopt;
+  const auto local = address->attributes.find(IFA_LOCAL);
+  if (!local || static_cast<int>(address->family.ifa_index) != index) return std::nullopt;
+  return Label{
+      {local->begin(), local->end()}, address->family.ifa_prefixlen, address->attributes.text(IFA_LABEL)};
+}
+
 std::optional<AddressReplay> replay_address(const Item& item, const Target& target) {
   const auto address = Parsed<ifaddrmsg>::of(item.header());
   if (!address) return std::nullopt;
@@ -89,14 +99,21 @@ std::optional<AddressReplay> replay_address(const Item& item, const Target& targ
                   prefix_text(address->family.ifa_family, bytes, address->family.ifa_prefixlen));
   const std::uint32_t seen = flags_of(*address);
   if (address->family.ifa_family != AF_INET6) {
-    return AddressReplay{AF_INET, rebuilt(item, *address, target, kAdd, seen & ~kLearned, what),
-                         std::nullopt};
+    ifaddrmsg header = address->family;
+    header.ifa_index = static_cast<std::uint32_t>(target.to);
+    AddressReplay replay{.family = AF_INET,
+                         .add = rebuilt(item, *address, target, kAdd, seen & ~kLearned, what),
+                         .remove = Message(RTM_DELADDR, NLM_F_REQUEST | NLM_F_ACK, header, what)};
+    for (const int type : {IFA_LOCAL, IFA_ADDRESS}) {
+      if (const auto part = address->attributes.find(type)) replay.remove->put(type, *part);
+    }
+    return replay;
   }
   const std::uint32_t flags = seen & kSettable6;
   const bool proven = (seen & (IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_NODAD)) == 0;
-  AddressReplay replay{AF_INET6,
-                       rebuilt(item, *address, target, kAdd, proven ? flags | IFA_F_NODAD : flags, what),
-                       std::nullopt};
+  AddressReplay replay{
+      .family = AF_INET6,
+      .add = rebuilt(item, *address, target, kAdd, proven ? flags | IFA_F_NODAD : flags, what)};
   if (proven) replay.settle = rebuilt(item, *address, target, kReplace, flags, what);
   return replay;
 }
