@@ -10,6 +10,7 @@
 
 #include "config/guard.hpp"
 #include "config/tree.hpp"
+#include "kinds/all.hpp"
 #include "sample_grammar.hpp"
 
 namespace rdmacfg::config {
@@ -100,17 +101,22 @@ void check_rendering(std::string_view text) {
   }
 }
 
-void run(std::string_view bytes) {
-  static const auto kGrammar = sample_grammar();
-  auto texts = split(bytes);
-  for (const auto& text : texts) compare_with_toml11(text);
-  const auto document = parse_texts(std::move(texts), "gpu007.example.org", kGrammar);
+void check(const std::vector<Text>& texts, const std::vector<model::SectionSpec>& grammar) {
+  const auto document = parse_texts(texts, "gpu007.example.org", grammar);
   check_sections(document, document.sections);
   for (const auto& diagnostic : document.diagnostics) {
     check_place(document, diagnostic.where);
     for (const auto& related : diagnostic.related) check_place(document, related.where);
   }
   check_rendering(render_diagnostics(document, document.diagnostics, false));
+}
+
+void run(std::string_view bytes) {
+  static const auto kSample = sample_grammar();
+  const auto texts = split(bytes);
+  for (const auto& text : texts) compare_with_toml11(text);
+  check(texts, kSample);
+  check(texts, kinds::grammar());
 }
 
 }  // namespace
