@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "system/linux/linux_host.hpp"
+#include "temp_tree.hpp"
+
+namespace rdmacfg::system {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class FilesTest : public ::testing::Test {
+ protected:
+  struct stat status(const std::string& below) const {
+    struct stat out {};
+    EXPECT_EQ(::lstat(tree.at(below).c_str(), &out), 0) << below;
+    return out;
+  }
+
+  TempTree tree;
+  std::unique_ptr<Files> files = make_linux_files(tree.path());
+};
+
+TEST_F(FilesTest, WritesReadsAndRemoves) {
+  ASSERT_TRUE(files->write("/etc/udev/rules.d/70-x.rules", "one\n"));
+  EXPECT_EQ(tree.get("/etc/udev/rules.d/70-x.rules"), "one\n");
+  EXPECT_EQ(files->read("/etc/udev/rules.d/70-x.rules").value(), std::optional<std::string>("one\n"));
+  EXPECT_THAT(files->list("/etc/udev/rules.d").value(), ElementsAre("70-x.rules"));
+  ASSERT_TRUE(files->remove("/etc/udev/rules.d/70-x.rules"));
+  ASSERT_TRUE(files->remove("/etc/udev/rules.d/70-x.rules"));
+  EXPECT_EQ(files->read("/etc/udev/rules.d/70-x.rules").value(), std::optional<std::string>());
+  EXPECT_THAT(files->list("/etc/udev/rules.d").value(), IsEmpty());
+}
+
+TEST_F(FilesTest, AbsentIsNoError) {
+  EXPECT_EQ(files->read("/no/such/file").value(), std::optional<std::string>());
+  EXPECT_TRUE(files->remove("/no/such/file"));
+  EXPECT_THAT(files->list("/no/such").value(), IsEmpty());
+}
+
+TEST_F(FilesTest, ModesDoNotDependOnTheUmask) {
+  const mode_t before = ::umask(0077);
+  EXPECT_TRUE(files->write("/a/b/c", "x"));
+  ::umask(before);
+  EXPECT_EQ(status("/a/b/c").st_mode & 07777U, 0644U);
+  EXPECT_EQ(status("/a/b").st_mode & 07777U, 0755U);
+  EXPECT_EQ(status("/a").st_mode & 07777U, 0755U);
+}
+
+TEST_F(FilesTest, EqualIsNotRewritten) {
+  ASSERT_TRUE(files->write("/f", "same"));
+  const auto inode = status("/f").st_ino;
+  ASSERT_TRUE(files->write("/f", "same"));
+  EXPECT_EQ(status("/f").st_ino, inode);
+  ASSERT_TRUE(files->write("/f", "other"));
+  EXPECT_NE(status("/f").st_ino, inode);
+  EXPECT_THAT(files->list("/").value(), ElementsAre("f"));
+}
+
+TEST_F(FilesTest, AnotherModeIsRewritten) {
+  ASSERT_TRUE(files->write("/f", "same"));
+  ASSERT_EQ(::chmod(tree.at("/f").c_str(), 0666), 0);
+  ASSERT_TRUE(files->write("/f", "same"));
+  EXPECT_EQ(status("/f").st_mode & 07777U, 0644U);
+}
+
+TEST_F(FilesTest, NeverThroughASymlink) {
+  tree.put("/secret", "untouched");
+  tree.link("/etc/link", "../secret");
+  tree.link("/etc/dangling", "nowhere");
+  for (const auto* path : {"/etc/link", "/etc/dangling"}) {
+    EXPECT_THAT(files->read(path).error().message, HasSubstr("symbolic link")) << path;
+    EXPECT_THAT(files->write(path, "evil").error().message, HasSubstr("symbolic link")) << path;
+    EXPECT_THAT(files->remove(path).error().message, HasSubstr("symbolic link")) << path;
+  }
+  EXPECT_EQ(tree.get("/secret"), "untouched");
+  EXPECT_FALSE(std::filesystem::exists(tree.at("/etc/nowhere")));
+  EXPECT_THAT(files->list("/etc").value(), ElementsAre("dangling", "link"));
+}
+
+TEST_F(FilesTest, FoldersMayBeLinksButStayBelowTheRoot) {
+  TempTree outside;
+  outside.put("/f", "outside");
+  tree.put("/real/f", "inside");
+  tree.link("/absolute", "/real");
+  tree.link("/escape", outside.path());
+  tree.link("/up", "../../../../../../../../real");
+  EXPECT_EQ(files->read("/absolute/f").value(), std::optional<std::string>("inside"));
+  EXPECT_EQ(files->read("/up/f").value(), std::optional<std::string>("inside"));
+  EXPECT_EQ(files->read("/../../../real/f").value(), std::optional<std::string>("inside"));
+  EXPECT_EQ(files->read("/escape/f").value(), std::optional<std::string>());
+  EXPECT_FALSE(files->write("/escape/g", "x"));
+  EXPECT_FALSE(std::filesystem::exists(outside.at("/g")));
+}
+
+TEST_F(FilesTest, OnlyRegularFiles) {
+  ASSERT_EQ(::mkfifo(tree.at("/fifo").c_str(), 0644), 0);
+  std::filesystem::create_directory(tree.at("/folder"));
+  EXPECT_THAT(files->read("/fifo").error().message, HasSubstr("a FIFO"));
+  EXPECT_THAT(files->write("/fifo", "x").error().message, HasSubstr("a FIFO"));
+  EXPECT_THAT(files->read("/folder").error().message, HasSubstr("a directory"));
+  EXPECT_THAT(files->write("/folder", "x").error().message, HasSubstr("a directory"));
+  EXPECT_THAT(files->remove("/folder").error().message, HasSubstr("a directory"));
+  EXPECT_FALSE(files->list("/fifo"));
+}
+
+TEST_F(FilesTest, LongOnesAreRefusedWhenReadAndCanBeReplaced) {
+  ASSERT_TRUE(files->write("/edge", std::string(4U << 20U, 'x')));
+  EXPECT_EQ(files->read("/edge").value()->size(), 4U << 20U);
+  tree.put("/long", std::string((4U << 20U) + 1, 'x'));
+  EXPECT_THAT(files->read("/long").error().message, HasSubstr("longer than 4 MiB"));
+  EXPECT_FALSE(files->write("/edge", std::string((4U << 20U) + 1, 'x')));
+  ASSERT_TRUE(files->write("/long", "short"));
+  EXPECT_EQ(files->read("/long").value(), std::optional<std::string>("short"));
+}
+
+TEST_F(FilesTest, RefusesWhatIsNoFilePath) {
+  for (const auto* path : {"", "/", "relative", "/a/", "/a/..", "/."}) {
+    EXPECT_EQ(files->write(path, "x").error().code, base::Code::kInvalid) << path;
+  }
+}
+
+TEST_F(FilesTest, NamesTheFileWithItsRoot) {
+  tree.put("/a", "not a folder");
+  EXPECT_THAT(files->write("/a/b", "x").error().message, HasSubstr(tree.at("/a").native()));
+  EXPECT_THAT(make_linux_files("/no/such/root")->write("/f", "x").error().message,
+              HasSubstr("/no/such/root"));
+}
+
+TEST(FilesOfTheMachine, FilesWithoutASizeAreReadToTheirEnd) {
+  const auto files = make_linux_files();
+  const auto text = files->read("/proc/self/status");
+  ASSERT_TRUE(text && *text);
+  EXPECT_THAT(**text, HasSubstr("VmPeak"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::system
