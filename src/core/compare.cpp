@@ -27,6 +27,15 @@ std::vector<std::string> differing_fields(const Attributes& wanted, const Attrib
   return fields;
 }
 
+std::vector<std::string> not_back(const std::vector<std::string>& fields, const Attributes& before,
+                                  const Attributes& now) {
+  auto out = differing_fields(before, now);
+  for (const auto& field : fields) {
+    if (!before.contains(field) && model::value_of(now, field) != model::Value{}) out.push_back(field);
+  }
+  return out;
+}
+
 namespace {
 
 class Comparer {
@@ -65,7 +74,7 @@ class Comparer {
     Attributes wanted = desired.settings;
     const auto* record = observed == nullptr ? nullptr : state_.of(*observed);
     std::string limited = record == nullptr ? std::string() : hold_limits(*record, *observed, wanted);
-    if (record != nullptr) give_back(desired, *record, wanted, report);
+    if (record != nullptr) give_back(desired, *observed, *record, wanted, report);
     list_attributes(desired, wanted, observed, report);
 
     const Attributes nothing;
@@ -134,13 +143,15 @@ class Comparer {
   }
 
   /// Settings that the document no longer has go back to what they were before.
-  void give_back(const Desired& desired, const Record& record, Attributes& wanted,
+  void give_back(const Desired& desired, const Observed& observed, const Record& record, Attributes& wanted,
                  ResourceReport& report) const {
     const auto* kind = kinds::find(desired.key.kind);
-    for (const auto& [field, before] : record.before) {
+    for (const auto& field : record.managed) {
       if (desired.settings.contains(field)) continue;
-      if (kind->returns(field)) {
-        wanted.emplace(field, before);
+      auto then = wanted;
+      then.insert(observed.settings.begin(), observed.settings.end());
+      if (kind->returns(field, record.before, then)) {
+        wanted.emplace(field, model::value_of(record.before, field));
       } else {
         report.warnings.push_back(
             fmt::format("{} is no longer in the document and stays as it is until the next reset", field));
@@ -162,16 +173,18 @@ class Comparer {
       change.operation = Operation::kUpdate;
       std::vector<std::string> stays;
       for (const auto& [field, value] : observed.settings) {
-        if (observed.ours_by_nature && kind->returns(field)) change.after[field] = std::monostate{};
-        if (observed.ours_by_nature && !kind->returns(field))
+        if (observed.ours_by_nature && kind->returns(field, {}, {})) change.after[field] = std::monostate{};
+        if (observed.ours_by_nature && !kind->returns(field, {}, {}))
           stays.push_back(fmt::format("{} {}", field, model::text_of(value)));
       }
       if (record != nullptr) {
-        for (const auto& [field, before] : record->before) {
-          if (kind->returns(field)) change.after.insert_or_assign(field, before);
-          if (!kind->returns(field))
+        for (const auto& field : record->managed) {
+          if (kind->returns(field, record->before, record->before)) {
+            change.after.insert_or_assign(field, model::value_of(record->before, field));
+          } else {
             stays.push_back(
                 fmt::format("{} {}", field, model::text_of(model::value_of(observed.settings, field))));
+          }
         }
       }
       change.fields = differing_fields(change.after, observed.settings);

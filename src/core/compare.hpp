@@ -20,6 +20,11 @@ struct Comparison {
 /// when the document drops it, and which settings are not tried again because the fabric limits them.
 Comparison compare(Picture& picture, const State& state, bool retry_limited);
 
+/// Names of `fields` and of `before` whose value is another in `now`; a field that `before` lacks has to be
+/// missing.
+std::vector<std::string> not_back(const std::vector<std::string>& fields, const model::Attributes& before,
+                                  const model::Attributes& now);
+
 /// Names of `wanted` whose value is another in `now`.
 std::vector<std::string> differing_fields(const model::Attributes& wanted, const model::Attributes& now);
 

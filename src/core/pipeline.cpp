@@ -27,6 +27,14 @@ using model::Status;
 
 namespace {
 
+/// A document with errors is not carried out, and certainly not taken for one that drops everything.
+Report refused(const config::Document& document) {
+  Report report;
+  report.diagnostics = document.diagnostics;
+  report.exit = Exit::kError;
+  return report;
+}
+
 Report failed(base::Error error) {
   Report report;
   report.error = std::move(error);
@@ -54,9 +62,11 @@ Result<void> prepare(Plan& plan, kinds::World& world) {
 }
 
 /// Everything up to the first write.
-Result<Report> make_plan(Picture& picture, const State& state, const Options& options) {
+Result<Report> make_plan(const config::Document& document, Picture& picture, const State& state,
+                         const Options& options) {
   Report report;
-  report.diagnostics = picture.diagnostics;
+  report.diagnostics = document.diagnostics;
+  report.diagnostics.insert(report.diagnostics.end(), picture.diagnostics.begin(), picture.diagnostics.end());
   auto comparison = compare(picture, state, options.retry_limited);
   report.resources = std::move(comparison.resources);
   report.plan = order(std::move(comparison.changes));
@@ -66,20 +76,26 @@ Result<Report> make_plan(Picture& picture, const State& state, const Options& op
 
 /// Finishes what an interrupted run began: interfaces that it had made are known as ours, and what it had
 /// taken down is put back. The new plan then goes on from there (recovery rolls forward).
-Result<bool> recover(system::Host& host, State& state, const Options& options) {
+Result<bool> recover(system::Host& host, State& state, const Options& options,
+                     std::vector<std::string>& notes) {
   auto journal = load_journal(host.files, options.paths.journal);
   if (!journal) return base::fail(journal.error());
   if (!*journal) return false;
   // After a reboot the kernel's state is derived anew; only files outlive it, and those are whole or not
   // there.
   if ((*journal)->boot_id != host.boot_id || host.offline) return true;
+  notes.emplace_back("an apply that was interrupted was found; it is finished now");
   for (const auto* kind : kinds::all()) {
     std::vector<Change> mine;
     for (const auto& change : (*journal)->plan.changes) {
       if (change.key.kind == kind->name()) mine.push_back(change);
     }
     if (mine.empty()) continue;
-    if (auto done = kind->recover(mine, host); !done) return base::fail(done.error());
+    // The journal must not keep every later apply from running: what cannot be put back is said.
+    if (auto done = kind->recover(mine, host); !done) {
+      notes.push_back("what an interrupted apply took down could not all be put back: " +
+                      done.error().message);
+    }
   }
   auto picture = take_picture(host);
   if (!picture) return base::fail(picture.error());
@@ -92,10 +108,11 @@ Result<bool> recover(system::Host& host, State& state, const Options& options) {
 struct Verification {
   std::vector<std::string> failures;
   std::map<model::Key, std::string> postponed;
+  std::map<model::Key, std::map<std::string, Limit>> limits;
 };
 
-Verification verify(const Plan& plan, Picture& now, const Outcome& outcome, State& state) {
-  Verification result{.failures = {}, .postponed = outcome.postponed};
+Verification verify(const Plan& plan, Picture& now, const Outcome& outcome) {
+  Verification result{.failures = {}, .postponed = outcome.postponed, .limits = {}};
   std::map<model::Key, const model::Desired*> desired;
   for (const auto& one : now.desired) desired.emplace(one.key, &one);
   for (const auto& change : plan.changes) {
@@ -109,6 +126,12 @@ Verification verify(const Plan& plan, Picture& now, const Outcome& outcome, Stat
       continue;
     }
     if (observed == nullptr) {
+      const bool only_drops =
+          !change.fields.empty() &&
+          std::all_of(change.fields.begin(), change.fields.end(), [&](const std::string& field) {
+            return model::value_of(change.after, field) == model::Value{};
+          });
+      if (only_drops) continue;
       if (kind->reachable(change.key, now.world)) {
         result.failures.push_back(
             fmt::format("{}: it is not there, although the kernel said it is made", change.label));
@@ -119,19 +142,29 @@ Verification verify(const Plan& plan, Picture& now, const Outcome& outcome, Stat
     }
     auto differing = differing_fields(change.after, observed->settings);
     if (differing.empty()) continue;
+    // What lives in a file is still there when the device is gone; what lives in the kernel is not.
+    const bool gone = std::all_of(differing.begin(), differing.end(), [&](const std::string& field) {
+      return change.before.contains(field) && !observed->settings.contains(field);
+    });
+    if (gone) {
+      result.postponed[change.key] = "its device was removed meanwhile";
+      continue;
+    }
     const auto at = desired.find(change.key);
     kinds::Verdict verdict;
-    if (at != desired.end()) verdict = kind->judge(*at->second, observed, differing, now.world);
+    if (at != desired.end()) {
+      // What was to be given back is not in the document any more, but it is what was asked of the kernel.
+      auto asked = *at->second;
+      asked.settings = change.after;
+      verdict = kind->judge(asked, observed, differing, now.world);
+    }
     for (const auto& field : differing) {
       const auto& wanted = model::value_of(change.after, field);
       const auto& got = model::value_of(observed->settings, field);
       const bool explained =
           std::find(verdict.fields.begin(), verdict.fields.end(), field) != verdict.fields.end();
       if (explained && verdict.sort == kinds::Verdict::Sort::kLimited) {
-        auto& record = state.records[change.key];
-        if (record.instance != observed->instance)
-          record = Record{.created = false, .instance = observed->instance, .before = {}, .limits = {}};
-        record.limits[field] = {wanted, got, verdict.reason};
+        result.limits[change.key][field] = {wanted, got, verdict.reason};
       } else if (!explained) {
         result.failures.push_back(fmt::format("{}: {} is {}, although the kernel accepted {}", change.label,
                                               field, model::text_of(got), model::text_of(wanted)));
@@ -172,11 +205,12 @@ Report validate(const config::Document& document) {
 }
 
 Report diff(const config::Document& document, system::Host& host, const Options& options) {
+  if (model::has_errors(document.diagnostics)) return refused(document);
   auto state = load_state(host.files, options.paths.state);
   if (!state) return failed(state.error());
   auto picture = take_picture(document, host, true, true);
   if (!picture) return failed(picture.error());
-  auto report = make_plan(*picture, *state, options);
+  auto report = make_plan(document, *picture, *state, options);
   if (!report) return failed(report.error());
   if (model::has_errors(report->diagnostics)) {
     report->exit = Exit::kError;
@@ -189,17 +223,19 @@ Report diff(const config::Document& document, system::Host& host, const Options&
 }
 
 Report apply(const config::Document& document, system::Host& host, const Options& options) {
+  if (model::has_errors(document.diagnostics)) return refused(document);
   auto state = load_state(host.files, options.paths.state);
   if (!state) return failed(state.error());
   const State before = *state;
-  auto recovered = recover(host, *state, options);
+  std::vector<std::string> notes;
+  auto recovered = recover(host, *state, options, notes);
   if (!recovered) return failed(recovered.error().in("finishing an interrupted apply"));
   auto picture = take_picture(document, host, false, true);
   if (!picture) return failed(picture.error());
-  auto planned = make_plan(*picture, *state, options);
+  auto planned = make_plan(document, *picture, *state, options);
   if (!planned) return failed(planned.error());
   Report report = std::move(*planned);
-  if (*recovered) report.notes.emplace_back("an apply that was interrupted was found; it is finished now");
+  report.notes = std::move(notes);
   if (model::has_errors(report.diagnostics)) {
     report.exit = Exit::kError;
     return report;
@@ -233,7 +269,7 @@ Report apply(const config::Document& document, system::Host& host, const Options
     if (!now) {
       outcome.error = now.error();
     } else {
-      verification = verify(report.plan, *now, outcome, *state);
+      verification = verify(report.plan, *now, outcome);
       if (!verification.failures.empty()) {
         outcome.error = base::Error{base::Code::kRefused, base::join(verification.failures, "; "), 0};
       }
@@ -245,10 +281,13 @@ Report apply(const config::Document& document, system::Host& host, const Options
     report.exit = report.left_over.empty() ? Exit::kUndone : Exit::kUndoIncomplete;
     State restored = before;
     if (auto after = take_picture(host)) reinstate(report.plan, *after, restored);
-    (void)conclude(host, before, restored, true, options);
+    if (auto done = conclude(host, before, restored, true, options); !done) {
+      report.notes.push_back("the record of this run could not be removed: " + done.error().message);
+    }
     return report;
   }
   remember(report.plan, *now, *state);
+  for (auto& [key, limits] : verification.limits) state->records[key].limits = std::move(limits);
   forget(*now, *state);
   finish_report(report, *now, *state, verification);
   if (auto done = conclude(host, before, *state, true, options); !done) {

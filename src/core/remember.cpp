@@ -19,10 +19,11 @@ bool keep(Record& record, const model::Observed& now, const model::Desired* desi
            model::value_of(now.settings, limit.first) != limit.second.got;
   });
   // What the document no longer wants was given back by now, or is past giving back.
-  std::erase_if(record.before, [&](const auto& field) {
-    return desired == nullptr || (!desired->ignore && !desired->settings.contains(field.first));
+  std::erase_if(record.managed, [&](const auto& field) {
+    return desired == nullptr || (!desired->ignore && !desired->settings.contains(field));
   });
-  return record.created || !record.before.empty() || !record.limits.empty();
+  if (record.managed.empty()) record.before.clear();
+  return record.created || !record.managed.empty() || !record.limits.empty();
 }
 
 }  // namespace
@@ -40,14 +41,18 @@ void remember(const model::Plan& plan, const Picture& now, State& state) {
       // Of an interface that a change had to make anew it stays true who made it; its earlier settings are
       // void.
       record.before.clear();
+      record.managed.clear();
       record.limits.clear();
       record.created = change.operation == Operation::kUpdate && record.created;
       record.instance = observed->instance;
     }
     if (change.operation == Operation::kCreate) record.created = true;
     if (change.operation != Operation::kUpdate) continue;
+    if (record.created) continue;
+    if (record.managed.empty()) record.before = change.before;
     for (const auto& field : change.fields) {
-      if (!record.created) record.before.try_emplace(field, model::value_of(change.before, field));
+      // What was only given back is nothing to go back from, also when an interrupted run is finished.
+      if (change.origins.contains(field)) record.managed.insert(field);
     }
   }
 }

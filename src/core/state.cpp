@@ -57,6 +57,7 @@ Result<State> load_state(system::Files& files, const std::string& path) {
       record.created = one.at("created").get<bool>();
       record.instance = one.at("instance").get<std::string>();
       record.before = attributes_from(one.at("before"));
+      record.managed = one.at("managed").get<std::set<std::string>>();
       for (const auto& [field, limit] : one.at("limits").items()) {
         record.limits[field] = {value_from(limit.at("wanted")), value_from(limit.at("got")),
                                 limit.at("reason").get<std::string>()};
@@ -82,6 +83,7 @@ Result<void> save_state(system::Files& files, const std::string& path, const Sta
                                {"created", record.created},
                                {"instance", record.instance},
                                {"before", to_json(record.before)},
+                               {"managed", record.managed},
                                {"limits", std::move(limits)}});
   }
   return files.write(path, json.dump(1) + "\n");

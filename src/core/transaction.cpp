@@ -65,7 +65,7 @@ std::optional<Change> inverse(const Change& change, const model::Observed* now) 
   }
   // A missing one that was only to be changed was being made anew: its kind knows how to finish that.
   back.operation = Operation::kUpdate;
-  back.fields = differing_fields(back.after, back.before);
+  back.fields = not_back(change.fields, back.after, back.before);
   if (back.fields.empty() && back.carried.empty()) return std::nullopt;
   return back;
 }
@@ -104,7 +104,7 @@ std::vector<std::string> left_over(const Plan& plan, system::Host& host) {
       out.push_back(fmt::format("{} {}: could not be made again", change.key.kind, change.label));
       continue;
     }
-    for (const auto& field : differing_fields(change.before, now->settings)) {
+    for (const auto& field : not_back(change.fields, change.before, now->settings)) {
       out.push_back(fmt::format("{} {}: {} is {}, was {}", change.key.kind, change.label, field,
                                 model::text_of(model::value_of(now->settings, field)),
                                 model::text_of(model::value_of(change.before, field))));

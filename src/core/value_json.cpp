@@ -63,6 +63,16 @@ Attributes attributes_from(const Json& json) {
   return out;
 }
 
+namespace {
+
+model::Location location_from(const Json& json) {
+  return {.file = json.at("file").get<std::string>(),
+          .line = json.at("line").get<int>(),
+          .column = json.at("column").get<int>()};
+}
+
+}  // namespace
+
 Change change_from(const Json& json) {
   Change change;
   change.key = {json.at("kind").get<std::string>(), json.at("id").get<std::string>()};
@@ -77,6 +87,7 @@ Change change_from(const Json& json) {
   for (const auto& need : json.at("needs")) {
     change.needs.push_back({need.at("kind").get<std::string>(), need.at("id").get<std::string>()});
   }
+  for (const auto& [field, where] : json.at("origins").items()) change.origins[field] = location_from(where);
   change.carried = json.at("carried").get<std::vector<std::string>>();
   return change;
 }

@@ -164,7 +164,8 @@ class IpoibKind final : public Kind {
         if (auto done = host.links.execute(request); !done) return done;
       }
       if (change.carried.empty()) continue;
-      if (auto done = put_back(unpack(change.carried), link->index, wanted.state == State::kUp, host); !done)
+      if (auto done = put_back(unpack(change.carried), link->index, wanted.state == State::kUp, host);
+          !done && !stops_ipv6(change))
         return done;
     }
     return {};
@@ -181,7 +182,7 @@ class IpoibKind final : public Kind {
       const auto luggage = unpack(change.carried);
       if (luggage.empty()) continue;
       if (auto done = put_back(luggage, luggage.front().carried.index, wanted.state != State::kDown, host);
-          !done)
+          !done && !stops_ipv6(change))
         return done;
     }
     return {};
@@ -208,7 +209,10 @@ class IpoibKind final : public Kind {
     return verdict;
   }
 
-  [[nodiscard]] bool returns(std::string_view field) const override { return field != "state"; }
+  [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,
+                             const model::Attributes& then) const override {
+    return field != "state" && mtu_fits_mode(field, before, then);
+  }
 
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
     return link_of(key, world) != nullptr;

@@ -22,6 +22,9 @@ Verdict Kind::judge(const model::Desired& /*desired*/, const model::Observed* /*
   return {};
 }
 
-bool Kind::returns(std::string_view /*field*/) const { return true; }
+bool Kind::returns(std::string_view /*field*/, const model::Attributes& /*before*/,
+                   const model::Attributes& /*then*/) const {
+  return true;
+}
 
 }  // namespace rdmacfg::kinds

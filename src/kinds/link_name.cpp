@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::string_view kKind = "link_name";
 constexpr std::string_view kAltname = "altname ";
+constexpr std::string_view kFloating = "floating";  // the entry may mean another port tomorrow
 
 std::string text_at(const model::Attributes& attributes, std::string_view field) {
   const auto* text = std::get_if<std::string>(&model::value_of(attributes, field));
@@ -62,6 +63,7 @@ class LinkNameKind final : public Kind {
       const auto* state = port.section->find("state");
       desired.ignore = state != nullptr && model::text_of(state->value) == "ignore";
       desired.pending = port.pending;
+      if (port.section->find("guid") == nullptr) desired.policy[std::string(kFloating)] = true;
       // The rule can be written before the port is there, but not before its GUID is known.
       if (port.names && port.guid) {
         desired.settings["rule"] = port.name;
@@ -100,8 +102,9 @@ class LinkNameKind final : public Kind {
     return out;
   }
 
-  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
+    keep_rules_of_absent_ports(desired, observed, world);
     std::set<int> moving;
     for (const auto& one : desired) {
       if (one.key.kind != kKind || one.ignore) continue;
@@ -151,10 +154,12 @@ class LinkNameKind final : public Kind {
                                      [&](const Luggage& one) { return one.carried.index == each.index; });
         if (at != luggage->end()) mine.push_back(*at);
       }
-      change->carried = pack(mine);
+      // Before the luggage: what follows an interface's line there counts as its own.
       for (const auto& altname : link->altnames) {
         change->carried.push_back(fmt::format("{}{} {}", kAltname, link->index, altname));
       }
+      const auto packed = pack(mine);
+      change->carried.insert(change->carried.end(), packed.begin(), packed.end());
     }
     return {};
   }
@@ -175,11 +180,19 @@ class LinkNameKind final : public Kind {
     }
     if (*rules != before) {
       if (auto done = write_rules(host.files, *rules); !done) return done;
-      if (!host.offline) {
-        if (auto done = host.udev.reload_rules(); !done) return done;
-      }
+      // udevd looks for changed rules by itself at its next event; telling it only makes that sooner, and at
+      // boot there may be no bus yet to tell it by.
+      if (!host.offline) (void)host.udev.reload_rules();
     }
-    return host.offline ? Result<void>{} : rename(changes, host);
+    if (host.offline) return {};
+    for (auto links = present(changes, host);;) {
+      auto done = rename(changes, host);
+      if (done) return done;
+      // A device may have gone meanwhile; its rule stays, and the other interfaces get their names.
+      const auto left = present(changes, host);
+      if (left >= links) return done;
+      links = left;
+    }
   }
 
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
@@ -190,20 +203,61 @@ class LinkNameKind final : public Kind {
   }
 
   [[nodiscard]] bool listed_when_foreign() const override { return false; }  // its interface is listed
-  [[nodiscard]] bool returns(std::string_view field) const override { return field == "rule"; }
+  [[nodiscard]] bool returns(std::string_view field, const model::Attributes& /*before*/,
+                             const model::Attributes& /*then*/) const override {
+    return field == "rule";
+  }
 
-  [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
-    const auto guid = guid_of(key);
-    return guid && (world.offline() || world.parent(*guid) != nullptr);
+  /// The rule can always be written, also for a port that is not there.
+  [[nodiscard]] bool reachable(const model::Key& key, const World& /*world*/) const override {
+    return guid_of(key).has_value();
   }
 
  private:
+  /// While a port is away, what a match or device + port means cannot be told: a rule of a port that is not
+  /// here may well be that entry's. It would be gone just when the port comes and needs it.
+  static void keep_rules_of_absent_ports(std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                                         const World& world) {
+    std::set<model::Key> listed;
+    const Desired* open_ended = nullptr;
+    for (const auto& one : desired) {
+      if (one.key.kind != kKind) continue;
+      listed.insert(one.key);
+      if (one.policy.contains(kFloating)) open_ended = &one;
+    }
+    if (open_ended == nullptr) return;
+    std::vector<Desired> kept;
+    for (const auto& one : observed) {
+      const auto guid = guid_of(one.key);
+      if (one.key.kind != kKind || listed.contains(one.key) || !guid || world.parent(*guid) != nullptr)
+        continue;
+      Desired keep;
+      keep.key = one.key;
+      keep.label = one.label;
+      keep.where = open_ended->where;
+      keep.settings["rule"] = model::value_of(one.settings, "rule");
+      keep.origins = open_ended->origins;
+      kept.push_back(std::move(keep));
+    }
+    desired.insert(desired.end(), kept.begin(), kept.end());
+  }
+
   /// The link that a change renames; nullptr when it renames none.
   static const Link* moved(const Change& change, const World& world) {
     const auto guid = guid_of(change.key);
     const auto* link = guid ? world.parent(*guid) : nullptr;
     const auto name = text_at(change.after, "name");
     return link != nullptr && !name.empty() && name != link->name ? link : nullptr;
+  }
+
+  /// How many of the interfaces of changes are there.
+  static std::ptrdiff_t present(std::span<const Change> changes, system::Host& host) {
+    const auto world = World::observe(host);
+    if (!world) return 0;
+    return std::count_if(changes.begin(), changes.end(), [&](const Change& change) {
+      const auto guid = guid_of(change.key);
+      return guid && world->parent(*guid) != nullptr;
+    });
   }
 
   static Result<void> rename(std::span<const Change> changes, system::Host& host) {

@@ -208,6 +208,7 @@ class PkeyKind final : public Kind {
 
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
     // What was to be deleted is deleted again by the new plan; what was to be kept gets its luggage back.
+    std::vector<Change> lost;  // between the deletion and the creation of one that is made anew
     for (const auto& change : changes) {
       if (change.operation == Operation::kDelete || change.carried.empty()) continue;
       auto world = World::observe(host);
@@ -215,15 +216,18 @@ class PkeyKind final : public Kind {
       const auto id = pkey_id(change.key);
       const auto* link = id ? child_of(*id, *world, text_at(change.after, "name")) : nullptr;
       auto luggage = unpack(change.carried);
+      if (link == nullptr && change.operation == Operation::kUpdate && reachable(change.key, *world))
+        lost.push_back(change);
       if (link == nullptr || luggage.empty() || text_at(change.after, "state") == "down") continue;
       if (!link->up && luggage.front().up) {
         const std::vector<system::LinkRequest> up{system::SetLink{.index = link->index, .up = true}};
         if (auto done = host.links.execute(up); !done) return done;
       }
-      if (auto done = host.links.restore_carried(luggage.front().carried, link->index, link->name); !done)
+      if (auto done = host.links.restore_carried(luggage.front().carried, link->index, link->name);
+          !done && !stops_ipv6(change))
         return done;
     }
-    return {};
+    return lost.empty() ? Result<void>{} : detail::update_children(lost, host);
   }
 
   Verdict judge(const Desired& desired, const Observed* /*observed*/,
@@ -258,8 +262,9 @@ class PkeyKind final : public Kind {
     return verdict;
   }
 
-  [[nodiscard]] bool returns(std::string_view field) const override {
-    return field != "state" && field != "name";
+  [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,
+                             const model::Attributes& then) const override {
+    return field != "state" && field != "name" && mtu_fits_mode(field, before, then);
   }
 
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {

@@ -114,8 +114,9 @@ Result<void> unpack_all(const std::vector<Child>& children, system::Host& host) 
     if (up != link->up) {
       if (auto done = execute(host, {SetLink{.index = link->index, .up = up}}); !done) return done;
     }
-    if (!up) continue;
-    if (auto done = host.links.restore_carried(luggage.front().carried, link->index, link->name); !done)
+    if (!up && luggage.front().up) continue;
+    if (auto done = host.links.restore_carried(luggage.front().carried, link->index, link->name);
+        !done && !stops_ipv6(*child.change))
       return done;
   }
   return {};
@@ -251,13 +252,17 @@ Result<void> update_children(std::span<const Change> changes, system::Host& host
 }
 
 Result<void> delete_children(std::span<const Change> changes, system::Host& host) {
-  auto world = World::observe(host);
-  if (!world) return base::fail(world.error());
-  std::vector<const Link*> links;
-  for (const auto& child : children_of(changes)) {
-    if (const auto* link = present(child, *world)) links.push_back(link);
+  for (std::size_t before = changes.size() + 1;;) {
+    auto world = World::observe(host);
+    if (!world) return base::fail(world.error());
+    std::vector<const Link*> links;
+    for (const auto& child : children_of(changes)) {
+      if (const auto* link = present(child, *world)) links.push_back(link);
+    }
+    auto done = delete_links(links, host, *world);
+    if (done || links.size() >= before) return done;
+    before = links.size();  // some may have gone by themselves, with their device: go on with the others
   }
-  return delete_links(links, host, *world);
 }
 
 }  // namespace rdmacfg::kinds::detail

@@ -36,8 +36,15 @@ Diagnostic at(const Desired& desired, Severity severity, std::string_view field,
 
 void check_mode_and_mtu(const Desired& desired, std::string_view section, Diagnostics& diagnostics) {
   const auto wanted = model::from_attributes<Ipoib>(desired.settings);
-  if (!wanted.mtu || wanted.mtu->bytes <= model::kMtuDatagramMax) return;
-  if (wanted.mode == IpoibMode::kConnected) return;
+  if (!wanted.mtu || wanted.mode == IpoibMode::kConnected) return;
+  constexpr auto kLeast = model::kMtuMin + model::kIpoibHeader;  // ipoib_change_mtu()
+  if (wanted.mtu->bytes < kLeast) {
+    diagnostics.push_back(at(desired, Severity::kError, "mtu",
+                             fmt::format("{} mtu: {} is less than the {} that datagram mode needs", section,
+                                         wanted.mtu->bytes, kLeast),
+                             fmt::format("set an mtu of at least {}", kLeast)));
+  }
+  if (wanted.mtu->bytes <= model::kMtuDatagramMax) return;
   diagnostics.push_back(
       at(desired, Severity::kError, "mtu",
          fmt::format("{} mtu: {} is only possible in connected mode{}", section, wanted.mtu->bytes,
@@ -183,6 +190,17 @@ Result<std::optional<system::SetLink>> reach(const Link& link, const model::Attr
   if (wanted.state && (*wanted.state == State::kUp) != link.up) set.up = *wanted.state == State::kUp;
   if (!set.mtu && !set.umcast && !set.up) return std::nullopt;
   return set;
+}
+
+bool mtu_fits_mode(std::string_view field, const model::Attributes& before, const model::Attributes& then) {
+  return field != "mtu" || model::value_of(before, "mode") == model::value_of(then, "mode");
+}
+
+bool stops_ipv6(const model::Change& change) {
+  const auto before = model::from_attributes<Ipoib>(change.before);
+  const auto after = model::from_attributes<Ipoib>(change.after);
+  return after.mtu && after.mtu->bytes < model::kMtuIpv6Min &&
+         (!before.mtu || before.mtu->bytes >= model::kMtuIpv6Min);
 }
 
 Result<void> await_join(std::span<const model::Change> changes, system::Host& host,

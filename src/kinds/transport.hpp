@@ -47,6 +47,12 @@ std::string_view text_of(Membership membership);
 base::Result<std::optional<system::SetLink>> reach(const system::Link& link, const model::Attributes& after,
                                                    system::Host& host);
 
+/// False for an MTU that was set in another mode than the interface will have: it means nothing there.
+bool mtu_fits_mode(std::string_view field, const model::Attributes& before, const model::Attributes& then);
+
+/// Whether a change takes the MTU below what IPv6 needs: then IPv6 addresses and routes cannot be put back.
+bool stops_ipv6(const model::Change& change);
+
 /// Waits for the interfaces of changes whose MTU depends on the multicast group that they are joining.
 base::Result<void> await_join(
     std::span<const model::Change> changes, system::Host& host, std::chrono::milliseconds deadline,

@@ -20,19 +20,19 @@ std::string device_text(const Device& device) {
   return out;
 }
 
-std::string link_text(const Interface& link, const Interface* parent, bool makers) {
+std::string link_text(const Interface& link, const Interface* parent, const DumpOptions& options) {
   std::string out = "link " + link.name;
   if (!link.kind.empty()) out += " " + link.kind;
   if (link.is_ipoib()) out += fmt::format(" {} {:#06x}", model::Guid{link.guid}.text(), link.pkey);
   if (link.parent != 0) out += " over " + (parent == nullptr ? std::string("?") : parent->name);
-  if (link.maker != Maker::kKernel && makers)
+  if (link.maker != Maker::kKernel && options.makers)
     out += link.maker == Maker::kSysfs ? " by sysfs" : " by netlink";
   out += link.up ? " up" : " down";
   if (link.up && !link.carrier) out += " no-carrier";
   out += fmt::format(" mtu {}", link.mtu);
   if (link.is_ipoib()) out += link.connected ? " connected" : " datagram";
   if (link.umcast) out += " umcast";
-  if (link.group != 0) out += fmt::format(" group {}", link.group);
+  if (link.group != 0 && options.groups) out += fmt::format(" group {}", link.group);
   out += "\n";
   for (const auto& altname : link.altnames) out += "  altname " + altname + "\n";
   std::vector<std::string> items = link.items;
@@ -53,7 +53,7 @@ std::string FakeKernel::dump(const DumpOptions& options) const {
     const auto parent = std::find_if(machine.links.begin(), machine.links.end(), [&](const auto& l) {
       return link.parent != 0 && l.index == link.parent;
     });
-    texts.push_back(link_text(link, parent == machine.links.end() ? nullptr : &*parent, options.makers));
+    texts.push_back(link_text(link, parent == machine.links.end() ? nullptr : &*parent, options));
   }
   std::sort(texts.begin(), texts.end());
   for (const auto& text : texts) out += text;

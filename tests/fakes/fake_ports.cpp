@@ -108,6 +108,7 @@ Result<void> FakeKernel::execute(std::span<const system::LinkRequest> requests) 
 
 Result<std::vector<system::Carried>> FakeKernel::observe_carried(std::span<const system::Link> links) {
   if (observe_error != 0) return fail_errno(observe_error, "RTM_GETADDR");
+  machine.rules_put_back.clear();
   std::vector<system::Carried> all;
   for (const auto& link : links) {
     system::Carried carried{.index = link.index, .name = link.name, .items = {}};

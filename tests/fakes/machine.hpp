@@ -9,6 +9,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -77,8 +78,11 @@ class Machine {
   std::list<Device> devices;
   std::list<Interface> links;      ///< by index
   std::vector<std::string> rules;  ///< policy rules: "iif ib0 lookup 100"
-  bool rename_up = false;          ///< kernels from 6.2 rename an interface that is up
-  bool slow_carrier = false;       ///< joining takes until settle()
+  /// Given to an interface with its new name since what interfaces carry was last read. Two may swap names:
+  /// what one gives up the other has been given.
+  std::set<std::string> rules_put_back;
+  bool rename_up = false;     ///< kernels from 6.2 rename an interface that is up
+  bool slow_carrier = false;  ///< joining takes until settle()
 
   Interface* find(int index);
   Interface* find(const std::string& name);                  ///< not by alternative names

@@ -147,6 +147,7 @@ int Machine::set_mode(const std::string& name, model::IpoibMode mode) {
 int Machine::restore(const system::Carried& carried, int index, const std::string& name) {
   Interface* link = find(index);
   if (link == nullptr) return ENODEV;
+  int failure = 0;  // of the first; the others are tried all the same
   for (const auto& item : carried.items) {
     if (item.starts_with("rule ")) {
       // "rule iif NAME …" or "rule oif NAME …"
@@ -155,19 +156,23 @@ int Machine::restore(const system::Carried& carried, int index, const std::strin
       const auto end = old.find(' ', start);
       std::string moved = old;
       moved.replace(start, end == std::string::npos ? end : end - start, name);
-      if (const auto at = std::find(rules.begin(), rules.end(), old); at != rules.end()) {
-        *at = moved;
-      } else if (std::find(rules.begin(), rules.end(), moved) == rules.end()) {
-        rules.push_back(moved);
-      }
+      if (std::find(rules.begin(), rules.end(), moved) == rules.end()) rules.push_back(moved);
+      if (moved == old) continue;
+      rules_put_back.insert(moved);
+      if (!rules_put_back.contains(old))
+        rules.erase(std::remove(rules.begin(), rules.end(), old), rules.end());
       continue;
     }
     if (std::find(link->items.begin(), link->items.end(), item) != link->items.end()) continue;
-    if (item.starts_with("route ") && !link->up) return ENETDOWN;
-    if (is_ipv6(item) && link->mtu < model::kMtuIpv6Min) return EINVAL;
-    link->items.push_back(item);
+    const bool down = item.starts_with("route ") && !link->up;
+    const bool no_ipv6 = is_ipv6(item) && link->mtu < model::kMtuIpv6Min;
+    if (down || no_ipv6) {
+      if (failure == 0) failure = down ? ENETDOWN : EINVAL;
+    } else {
+      link->items.push_back(item);
+    }
   }
-  return 0;
+  return failure;
 }
 
 }  // namespace rdmacfg::fakes

@@ -4,7 +4,6 @@ systemctl stop NetworkManager
 lab-load ib:mlx4_0:1 ib:mlx4_1:1 sm=external || exit 1
 a=$(lab-net b001) b=$(lab-net b011)
 ip netns add x; ip link set $b netns x; n="ip netns exec x"
-cat >$CONF 2>/dev/null || mkdir -p /etc/rdma-configd
 conf <<X
 [[ipoib]]
 guid = "00:02:c9:03:00:a0:b0:01"
@@ -14,7 +13,7 @@ mtu = 4092
   pkey = 0x8002
 X
 exits "without a subnet manager" 5 apply; has "says so" "$OUT" "no subnet manager"
-is "made all the same" "$(field fab0.8002 linkinfo.info_data.pkey)" 0x8002
+is "made all the same" "$(pkey fab0.8002)" 0x8002
 mkdir -p /etc/opensm; echo 'Default=0x7fff, ipoib, mtu=5 : ALL=full, ALL_SWITCHES=full;' >/etc/opensm/partitions.conf
 opensm -B -f /tmp/opensm.log -g 0x0002c90300a0b001 >/dev/null 2>&1
 ok "carrier from OpenSM" wait_carrier fab0

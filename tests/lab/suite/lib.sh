@@ -17,6 +17,7 @@ apply() { rdma-configctl apply --yes "$@"; }
 json() { ip -j -d "$@"; }
 field() { ip -j -d link show dev "$1" 2>/dev/null | jq -r ".[0].$2"; }		# INTERFACE JQ-PATH
 mtu() { cat "/sys/class/net/$1/mtu" 2>&1; }
+pkey() { ip -d link show dev "$1" | grep -o "pkey *0x[0-9a-f]*" | sed "s/pkey *//"; }
 mode() { field "$1" linkinfo.info_data.mode; }
 carrier() { [ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ]; }
 wait_carrier() { local i; for i in $(seq 100); do carrier "$1" && return 0; sleep .1; done; return 1; }
@@ -28,6 +29,11 @@ picture() {
 	ip route show table all | grep -v ' linkdown' | grep -vE '^(local|broadcast|multicast|ff00|anycast)' | sort; ip -6 route show table all | grep -vE '^(local|ff00|multicast|anycast)' | sort
 	ip rule; ip -6 rule
 }
-# How many calls of a run changed something: netlink requests other than dumps, and files opened for writing or made.
-writes() { strace -f -o /tmp/trace -e trace=sendto,sendmsg,openat,openat2,write,pwrite64,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,fsync,ftruncate,link,symlink "$@" >/tmp/traced.out 2>&1; TRACED=$?
-	grep -E 'RTM_(NEW|DEL|SET)|nlmsg_flags=[^}]*NLM_F_ACK|O_(WRONLY|RDWR|CREAT)|(rename|unlink|mkdir|fsync|ftruncate|symlink)[a-z0-9]*\(' /tmp/trace | grep -vE '/dev/(tty|null)|rdma-configd\.lock|O_RDWR\|O_CLOEXEC\) = -1|uverbs' ; }
+# Runs a command and leaves in $WROTE the calls that changed something: netlink requests other than dumps, and files
+# made, opened for writing, renamed or removed.  Its exit status is in $TRACED.
+writes() {
+	strace -f -s 0 -o /tmp/trace -e trace=sendto,sendmsg,openat,openat2,write,pwrite64,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,fsync,ftruncate,link,symlink "$@" >/tmp/traced.out 2>&1
+	TRACED=$?
+	WROTE=$(grep -E 'RTM_(NEW|DEL|SET)|NLM_F_ACK|O_(WRONLY|RDWR|CREAT)|(rename|unlink|mkdir|fsync|ftruncate|symlink)[a-z0-9]*\(' /tmp/trace | grep -vE '/dev/(tty|null)|rdma-configd\.lock|infiniband/uverbs')
+}
+no_writes() { writes rdma-configctl apply --yes; is "$1: no write" "$(head -3 <<<"$WROTE")" ""; is "$1: exit" "$TRACED" "${2:-0}"; }		# WHAT [EXIT]

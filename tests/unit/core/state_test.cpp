@@ -16,6 +16,7 @@ TEST(State, ComesBackAsItWasWritten) {
   record.created = true;
   record.instance = "boot/7";
   record.before = {{"mode", std::string("datagram")}, {"mtu", std::int64_t{2044}}, {"umcast", false}};
+  record.managed = {"mode"};
   record.limits["mtu"] = {std::int64_t{4092}, std::int64_t{2044}, "the group's"};
   state.records[{"pkey", "00:02:c9:03:00:31:78:f2/0x8002"}] = record;
   ASSERT_TRUE(save_state(files, "/s", state));

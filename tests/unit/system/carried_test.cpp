@@ -42,9 +42,16 @@ Message address(std::uint8_t family, std::uint32_t flags, const std::string& lab
   return message;
 }
 
-Parsed<ifaddrmsg> replayed_address(const Message& message) {
-  const auto replay = replay_address(item_of(ItemSort::kAddress, message), kMoved);
-  return Parsed<ifaddrmsg>::of(*replay.value().add.header()).value();
+Message replayed(const Message& message) {
+  return std::move(replay_address(item_of(ItemSort::kAddress, message), kMoved).value().add);
+}
+
+/// Views into the message, which has to outlive it.
+Parsed<ifaddrmsg> parsed(const Message& message) { return Parsed<ifaddrmsg>::of(*message.header()).value(); }
+
+std::string replayed_label(const std::string& label) {
+  const auto message = replayed(address(AF_INET, 0, label));
+  return parsed(message).attributes.text(IFA_LABEL);
 }
 
 TEST(CarriedItems, AreTextAndBack) {
@@ -66,13 +73,14 @@ TEST(CarriedItems, RefuseWhatIsTorn) {
 }
 
 TEST(CarriedAddresses, FollowIndexAndName) {
-  const auto replay = replayed_address(address(AF_INET, IFA_F_PERMANENT | IFA_F_SECONDARY, "ib0:1"));
+  const auto message = replayed(address(AF_INET, IFA_F_PERMANENT | IFA_F_SECONDARY, "ib0:1"));
+  const auto replay = parsed(message);
   EXPECT_EQ(replay.family.ifa_index, 9U);
   EXPECT_EQ(replay.attributes.text(IFA_LABEL), "mlx4_ib0:1");
   EXPECT_EQ(replay.attributes.number<std::uint32_t>(IFA_FLAGS), unsigned{IFA_F_PERMANENT});
-  EXPECT_EQ(replayed_address(address(AF_INET, 0, "ib0")).attributes.text(IFA_LABEL), "mlx4_ib0");
-  EXPECT_EQ(replayed_address(address(AF_INET, 0, "ib01:1")).attributes.text(IFA_LABEL), "ib01:1");
-  EXPECT_FALSE(replayed_address(address(AF_INET, 0, "ib0:longlabel")).attributes.find(IFA_LABEL));
+  EXPECT_EQ(replayed_label("ib0"), "mlx4_ib0");
+  EXPECT_EQ(replayed_label("ib01:1"), "ib01:1");
+  EXPECT_EQ(replayed_label("ib0:longlabel"), "");  // too long under the new name
 }
 
 TEST(CarriedAddresses, ProvenIpv6OnesComeBackWithoutDetection) {

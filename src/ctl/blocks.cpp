@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/blocks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "kinds/all.hpp"
+
+namespace rdmacfg::ctl {
+
+using model::Change;
+using model::Operation;
+using model::Report;
+using model::Status;
+using model::Value;
+
+namespace {
+
+/// The key's id of the parent: what stands before the "/0x8002" of a P_Key interface. Empty for others.
+std::string parent_of(const std::string& id) {
+  const auto slash = id.rfind("/0x");
+  return slash == std::string::npos ? std::string() : id.substr(0, slash);
+}
+
+const std::string* wanted_name(const Change& change) {
+  return std::get_if<std::string>(&model::value_of(change.after, "name"));
+}
+
+/// What the object of `id` is called when all is done.
+std::string name_afterwards(const Report& report, const std::string& id) {
+  for (const auto& change : report.plan.changes) {
+    if (change.key.id != id || change.operation == Operation::kDelete) continue;
+    if (const auto* name = wanted_name(change)) return *name;
+  }
+  for (const auto& change : report.plan.changes) {
+    if (change.key.id == id && !change.label.empty()) return change.label;
+  }
+  for (const auto& resource : report.resources) {
+    if (resource.key.id == id && !resource.label.empty()) return resource.label;
+  }
+  return id;
+}
+
+std::string note_of(const Report& report, const Change& change, const std::string& title) {
+  const auto parent = parent_of(change.key.id);
+  std::string note = "port " + change.key.id;
+  if (!parent.empty()) {
+    const auto pkey = change.key.id.substr(parent.size() + 1);
+    note = fmt::format("P_Key {} of {}", pkey.substr(0, pkey.find('#')), name_afterwards(report, parent));
+  }
+  if (!change.label.empty() && change.label != title) note += ", now " + change.label;
+  return note;
+}
+
+/// Whether a field follows from another key, so that naming it would say the same twice.
+bool is_derived(const Change& change, std::string_view field) {
+  const auto* kind = kinds::find(change.key.kind);
+  if (kind == nullptr) return false;
+  const auto fields = kind->fields();
+  return std::any_of(fields.begin(), fields.end(), [&](const auto& spec) {
+    return spec.name == field && spec.role == model::Role::kDerived;
+  });
+}
+
+/// The fields of a change in the order of the kind's table, which is that of reading.
+std::vector<std::string> in_order(const Change& change) {
+  std::vector<std::string> names;
+  const auto* kind = kinds::find(change.key.kind);
+  if (kind != nullptr) {
+    for (const auto& spec : kind->fields()) {
+      if (change.after.contains(spec.name)) names.emplace_back(spec.name);
+    }
+  }
+  for (const auto& [name, value] : change.after) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+void add_lines(Block& block, const Change& change) {
+  if (change.operation == Operation::kDelete) return;
+  const bool all = change.operation == Operation::kCreate;
+  const auto has = [](const auto& list, const auto& item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+  };
+  const bool only_derived = std::all_of(change.fields.begin(), change.fields.end(),
+                                        [&](const auto& field) { return is_derived(change, field); });
+  for (const auto& name : in_order(change)) {
+    const bool said = std::any_of(block.lines.begin(), block.lines.end(),
+                                  [&](const auto& line) { return line.name == name; });
+    if (said || (!all && !has(change.fields, name)) || (!only_derived && is_derived(change, name))) continue;
+    BlockLine line{name, all ? Value() : model::value_of(change.before, name),
+                   model::value_of(change.after, name), change.effect, std::nullopt};
+    if (const auto at = change.origins.find(name); at != change.origins.end()) line.origin = at->second;
+    block.lines.push_back(std::move(line));
+  }
+}
+
+void add(Block& block, const Change& change) {
+  if (block.operation != change.operation) block.operation = Operation::kUpdate;
+  add_lines(block, change);
+  for (const auto& sentence : change.interrupts) {
+    if (std::find(block.interrupts.begin(), block.interrupts.end(), sentence) == block.interrupts.end()) {
+      block.interrupts.push_back(sentence);
+    }
+  }
+}
+
+int rank(Status status) {
+  switch (status) {
+    case Status::kFailed:
+      return 5;
+    case Status::kDiffers:
+      return 4;
+    case Status::kPending:
+      return 3;
+    case Status::kLimited:
+      return 2;
+    case Status::kInSync:
+    case Status::kDone:
+    case Status::kReleased:
+      return 1;
+    case Status::kForeign:
+    case Status::kIgnored:
+      return 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<Block> blocks_of(const Report& report) {
+  std::vector<Block> blocks;
+  for (const auto& change : report.plan.changes) {
+    const auto& id = change.key.id;
+    auto at = std::find_if(blocks.begin(), blocks.end(), [&](const Block& b) { return b.id == id; });
+    if (at == blocks.end()) {
+      // A parent and its children are read together, so they stand together.
+      const auto parent = parent_of(id);
+      const auto family = parent.empty() ? id : parent;
+      const auto kin = std::find_if(blocks.rbegin(), blocks.rend(), [&](const Block& b) {
+        return b.id == family || parent_of(b.id) == family;
+      });
+      auto place = kin.base();
+      if (kin == blocks.rend()) {
+        place = blocks.end();
+      } else if (parent.empty()) {
+        place = std::find_if(blocks.begin(), blocks.end(),
+                             [&](const Block& b) { return parent_of(b.id) == family; });
+      }
+      Block block;
+      block.operation = change.operation;
+      block.id = id;
+      block.title = change.operation == Operation::kDelete && !change.label.empty()
+                        ? change.label
+                        : name_afterwards(report, id);
+      block.note = note_of(report, change, block.title);
+      at = blocks.insert(place, std::move(block));
+    }
+    add(*at, change);
+  }
+  return blocks;
+}
+
+Tally tally_of(const std::vector<model::ResourceReport>& resources) {
+  std::map<std::string, Status> worst;
+  for (const auto& resource : resources) {
+    const auto [at, fresh] = worst.try_emplace(resource.key.id, resource.status);
+    if (!fresh && rank(resource.status) > rank(at->second)) at->second = resource.status;
+  }
+  Tally tally;
+  for (const auto& [id, status] : worst) {
+    switch (rank(status)) {
+      case 5:
+        ++tally.failed;
+        break;
+      case 4:
+        ++tally.differs;
+        break;
+      case 3:
+        ++tally.pending;
+        break;
+      case 2:
+        ++tally.limited;
+        break;
+      case 1:
+        ++tally.in_sync;
+        break;
+      default:
+        break;
+    }
+  }
+  return tally;
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands share: the arguments as parsed, and the way from them to a document and to the output.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
+#include "ctl/environment.hpp"
+#include "ctl/terminal.hpp"
+#include "model/report.hpp"
+
+namespace rdmacfg::ctl {
+
+/// The command line.
+struct Arguments {
+  std::string command;  ///< name of the subcommand
+  std::string config;   ///< --config
+  std::string root;     ///< --root; empty: the running system
+  bool json = false;
+  bool pending_ok = false;
+  bool no_colour = false;
+  std::string object;  ///< show NAME
+  bool explain = false;
+  bool yes = false;
+  bool dry_run = false;
+  bool retry = false;
+  bool boot = false;
+  std::optional<double> wait;  ///< --wait, seconds
+};
+
+/// One run of a subcommand.
+struct Context {
+  Environment& environment;
+  Arguments arguments;
+  Look out;
+  Look err;
+
+  [[nodiscard]] bool offline() const { return !arguments.root.empty(); }
+  [[nodiscard]] std::filesystem::path root() const { return offline() ? arguments.root : "/"; }
+  /// "rdma-configctl: error: …" to stderr.
+  void say_error(std::string_view text) const;
+  /// A line that is no data, to stderr.
+  void say(std::string_view text) const;
+};
+
+/// Reads and parses the document; fails when there is none or it cannot be read.
+base::Result<config::Document> load(const Context& context);
+
+/// Diagnostics to stderr; nothing with --json, where they are in the object.
+void tell(const Context& context, const config::Document& document, const model::Diagnostics& diagnostics);
+
+/// The one JSON object on stdout.
+void emit(const Context& context, const nlohmann::ordered_json& json);
+
+/// The exit status, as --pending-ok wants it.
+int status_of(const Context& context, model::Exit exit);
+
+/// Ends with an error before anything was done: to stderr, or as a report in JSON.
+int refuse(const Context& context, const base::Error& error);
+
+/// A report that says only that `document` has errors.
+model::Report report_of(const config::Document& document);
+
+/// The diagnostics of the document by itself and those of its check against the host, each once.
+model::Diagnostics together(const config::Document& document, const model::Report& report);
+
+core::Options options_of(const Context& context);
+
+// The subcommands; each returns the exit status.
+int show(const Context& context);
+int diff(const Context& context);
+int apply(const Context& context);
+int validate(const Context& context);
+int schema(const Context& context);
+int reference(const Context& context);
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything of the outside world that rdma-configctl uses, so that tests can bring their own.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <istream>
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include "base/error.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::ctl {
+
+struct Environment {
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& err;
+  bool in_terminal = false;
+  bool out_terminal = false;
+  bool err_terminal = false;
+  int columns = 0;          ///< of the terminal, 0 when unknown
+  bool privileged = false;  ///< may change network interfaces and system files (root)
+  std::string host_name;    ///< for [match]
+
+  /// An environment variable; empty when it is not set.
+  std::function<std::string(const char* name)> variable;
+
+  /// The host below `root`; only its files are used unless that is "/".
+  std::function<std::shared_ptr<system::Host>(const std::filesystem::path& root)> host;
+
+  /// Takes the lock that keeps two applies apart, for as long as the returned object lives. Waits for its
+  /// holder for a bounded time and says once who that is.
+  std::function<base::Result<std::shared_ptr<void>>(
+      const std::function<void(const std::string& holder)>& waiting)>
+      lock;
+
+  /// Holds back signals that would end the program, as long as the returned object lives.
+  std::function<std::shared_ptr<void>()> hold_signals;
+
+  std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
+};
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/host_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::ctl {
+
+using system::Link;
+
+namespace {
+
+InterfaceView interface_view(const Link& link, const std::string& parent, const kinds::World& world) {
+  InterfaceView view{&link, parent, std::nullopt};
+  if (link.ipoib->guid.number != 0) view.port = world.port(link.ipoib->guid);
+  return view;
+}
+
+bool is_called(const Link& link, const std::string& name) {
+  return link.name == name ||
+         std::find(link.altnames.begin(), link.altnames.end(), name) != link.altnames.end();
+}
+
+/// Whether a resource's key starts with that GUID.
+bool is_of(const model::ResourceReport& resource, const std::string& id) {
+  return resource.key.id == id || resource.key.id.starts_with(id + "/");
+}
+
+/// What a name means on this host.
+struct Meaning {
+  std::vector<const system::RdmaPort*> ports;
+  std::vector<const system::RdmaDevice*> devices;
+  std::vector<const Link*> links;
+  std::vector<std::string> ids;  ///< of keys, each with all below it
+};
+
+void add_port(Meaning& meaning, const PortView& port) {
+  meaning.ports.push_back(port.port);
+  if (port.port->guid.number != 0) meaning.ids.push_back(port.port->guid.text());
+  meaning.ids.push_back(port.name());
+}
+
+Meaning meaning_of(const std::string& name, const HostView& host) {
+  Meaning meaning;
+  const auto guid = model::Guid::parse(name);
+  const auto is = [&](model::Guid other) { return guid && other == *guid; };
+  for (const auto& device : host.devices) {
+    const auto& d = *device.device;
+    const bool whole =
+        d.name == name || is(d.node_guid) || is(d.system_guid) || (!d.pci.empty() && d.pci == name);
+    if (whole) meaning.devices.push_back(&d);
+    for (const auto& port : device.ports) {
+      const auto& netdevs = port.port->netdevs;
+      const bool has_netdev = std::find(netdevs.begin(), netdevs.end(), name) != netdevs.end();
+      if (whole || port.name() == name || is(port.port->guid) || has_netdev) add_port(meaning, port);
+    }
+  }
+  if (guid) meaning.ids.push_back(guid->text());
+  for (const auto& interface : host.interfaces) {
+    const bool child = interface.link->ipoib->child;
+    const bool over = std::any_of(meaning.ports.begin(), meaning.ports.end(), [&](const auto* port) {
+      return interface.port && interface.port->port == port;
+    });
+    if (over) {
+      meaning.links.push_back(interface.link);
+    } else if (is_called(*interface.link, name)) {
+      meaning.links.push_back(interface.link);
+      const auto port = interface.link->ipoib->guid.text();
+      meaning.ids.push_back(child ? fmt::format("{}/{}", port, interface.link->ipoib->pkey.text()) : port);
+    }
+  }
+  return meaning;
+}
+
+}  // namespace
+
+HostView view_of(kinds::World& world) {
+  HostView host;
+  for (const auto& device : world.snapshot().devices) {
+    DeviceView view{&device, {}};
+    for (const auto& port : device.ports) {
+      const kinds::PortRef ref{&device, &port};
+      view.ports.push_back({&device, &port, world.pkeys(ref), world.mtu(ref)});
+    }
+    host.devices.push_back(std::move(view));
+  }
+  std::vector<const Link*> seen;
+  for (const auto* parent : world.parents()) {
+    host.interfaces.push_back(interface_view(*parent, "", world));
+    for (const auto* child : world.children(parent->index)) {
+      host.interfaces.push_back(interface_view(*child, parent->name, world));
+      seen.push_back(child);
+    }
+  }
+  for (const auto& link : world.snapshot().links) {
+    if (!link.ipoib || !link.ipoib->child || std::find(seen.begin(), seen.end(), &link) != seen.end())
+      continue;
+    host.interfaces.push_back(interface_view(link, "", world));  // the parent is in another network namespace
+  }
+  return host;
+}
+
+bool narrow(const std::string& name, HostView& host, std::vector<model::ResourceReport>& resources) {
+  const auto meaning = meaning_of(name, host);
+  const auto has = [](const auto& list, const auto& item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+  };
+  std::erase_if(resources, [&](const auto& resource) {
+    const bool named = resource.label == name || resource.key.id == name;
+    return !named && std::none_of(meaning.ids.begin(), meaning.ids.end(),
+                                  [&](const auto& id) { return is_of(resource, id); });
+  });
+  std::erase_if(host.interfaces, [&](const auto& interface) { return !has(meaning.links, interface.link); });
+  for (auto& device : host.devices) {
+    std::erase_if(device.ports, [&](const auto& port) {
+      const bool below = std::any_of(
+          host.interfaces.begin(), host.interfaces.end(),
+          [&](const auto& interface) { return interface.port && interface.port->port == port.port; });
+      return !below && !has(meaning.ports, port.port);
+    });
+  }
+  std::erase_if(host.devices, [&](const auto& device) {
+    return device.ports.empty() && !has(meaning.devices, device.device);
+  });
+  return !host.devices.empty() || !host.interfaces.empty() || !resources.empty();
+}
+
+std::vector<std::string> names_in(const HostView& host, const std::vector<model::ResourceReport>& resources) {
+  std::vector<std::string> names;
+  for (const auto& device : host.devices) {
+    names.push_back(device.device->name);
+    for (const auto& port : device.ports) names.push_back(port.name());
+  }
+  for (const auto& interface : host.interfaces) names.push_back(interface.link->name);
+  for (const auto& resource : resources) names.push_back(resource.label);
+  return names;
+}
+
+std::string compress(const std::vector<std::uint16_t>& pkeys) {
+  std::vector<std::string> parts;
+  for (const bool full : {true, false}) {
+    std::vector<std::uint16_t> keys;
+    std::copy_if(pkeys.begin(), pkeys.end(), std::back_inserter(keys),
+                 [&](std::uint16_t key) { return ((key & 0x8000U) != 0) == full; });
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    for (std::size_t i = 0; i < keys.size();) {
+      std::size_t last = i;
+      while (last + 1 < keys.size() && keys[last + 1] == keys[last] + 1) ++last;
+      const auto text =
+          last == i ? fmt::format("{:#06x}", keys[i])
+                    : fmt::format("{:#06x}{}{:#06x}", keys[i], last == i + 1 ? ", " : "-", keys[last]);
+      parts.push_back(full ? text : "limited " + text);
+      i = last + 1;
+    }
+  }
+  return base::join(parts, ", ");
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `show` tells of the host, gathered once and then rendered as tables or JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kinds/world.hpp"
+#include "model/report.hpp"
+
+namespace rdmacfg::ctl {
+
+struct PortView {
+  const system::RdmaDevice* device = nullptr;
+  const system::RdmaPort* port = nullptr;
+  std::optional<std::vector<std::uint16_t>> pkeys;
+  std::optional<system::PortMtu> mtu;
+
+  [[nodiscard]] std::string name() const { return device->name + "/" + std::to_string(port->number); }
+};
+
+struct DeviceView {
+  const system::RdmaDevice* device = nullptr;
+  std::vector<PortView> ports;
+};
+
+struct InterfaceView {
+  const system::Link* link = nullptr;  ///< an IPoIB one
+  std::string parent;  ///< of a P_Key interface; empty when it is in another network namespace
+  std::optional<kinds::PortRef> port;  ///< the port that it runs over
+};
+
+/// Pointers are into the World.
+struct HostView {
+  std::vector<DeviceView> devices;
+  std::vector<InterfaceView> interfaces;  ///< children behind their parent
+};
+
+HostView view_of(kinds::World& world);
+
+/// Leaves of `host` and `resources` what belongs to `name`: a device, a port ("mlx4_0/1"), an interface, or a
+/// GUID of port, node or system; of a device all its ports, of a port its interfaces, of an interface its
+/// port and device. False when there is nothing of that name.
+bool narrow(const std::string& name, HostView& host, std::vector<model::ResourceReport>& resources);
+
+/// Everything that can be given to narrow().
+std::vector<std::string> names_in(const HostView& host, const std::vector<model::ResourceReport>& resources);
+
+/// A P_Key table in few words, ordered by partition: "0x8001-0x807f, 0xffff, limited 0x0005".
+std::string compress(const std::vector<std::uint16_t>& pkeys);
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output for programs; docs/JSON.md describes it, and docs/json/ has the JSON Schemas. Within a version keys
+// are only ever added.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "ctl/host_view.hpp"
+#include "model/report.hpp"
+
+namespace rdmacfg::ctl {
+
+inline constexpr const char* kReportSchema = "org.rdmaconfigd.report/1";
+inline constexpr const char* kShowSchema = "org.rdmaconfigd.show/1";
+inline constexpr const char* kVersionSchema = "org.rdmaconfigd.version/1";
+
+/// A report of `command`; `status` is the exit status of the program.
+nlohmann::ordered_json to_json(const model::Report& report, const std::string& command, int status);
+
+/// What `show` found: the host, and the report of how it stands to the document.
+nlohmann::ordered_json to_json(const HostView& host, const model::Report& report, int status);
+
+}  // namespace rdmacfg::ctl

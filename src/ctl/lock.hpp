@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace rdmacfg::ctl {
+
+/// Takes an exclusive flock(2) on `path` until the result is released; the file holds the process id of who
+/// has it. Tells `waiting` once who holds it now. Fails with kTimeout after `deadline`, and when the file
+/// cannot be made. The file stays: removing it would let two hold "it".
+base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
+                                              std::chrono::milliseconds deadline,
+                                              const std::function<void(const std::string& holder)>& waiting);
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wiring only: the adapters of a real Linux, and the terminal.
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "ctl/lock.hpp"
+#include "ctl/run.hpp"
+#include "system/linux/linux_host.hpp"
+
+namespace {
+
+using namespace rdmacfg;
+
+constexpr std::chrono::seconds kLockDeadline{120};
+
+/// A host together with the adapters that it refers to.
+struct LinuxHost {
+  explicit LinuxHost(const std::filesystem::path& root)
+      : files(system::make_linux_files(root)), host{*links,     *ipoib, *rdma,
+                                                    *files,     *udev,  system::linux_boot_id(),
+                                                    root != "/"} {}
+
+  std::unique_ptr<system::Links> links = system::make_linux_links();
+  std::unique_ptr<system::Ipoib> ipoib = system::make_linux_ipoib();
+  std::unique_ptr<system::Rdma> rdma = system::make_linux_rdma();
+  std::unique_ptr<system::Udev> udev = system::make_linux_udev();
+  std::unique_ptr<system::Files> files;
+  system::Host host;
+};
+
+std::shared_ptr<system::Host> make_host(const std::filesystem::path& root) {
+  auto owner = std::make_shared<LinuxHost>(root);
+  return {owner, &owner->host};
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+int terminal_columns() {
+  winsize size{};
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  }
+  return 0;
+}
+
+/// Blocks what a terminal or a session's end would kill with, and lets it through again when it is released.
+std::shared_ptr<void> hold_signals() {
+  sigset_t held;
+  sigemptyset(&held);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) sigaddset(&held, signal);
+  auto before = std::make_unique<sigset_t>();
+  pthread_sigmask(SIG_BLOCK, &held, before.get());
+  return {before.release(), [](sigset_t* mask) {
+            pthread_sigmask(SIG_SETMASK, mask, nullptr);
+            delete mask;
+          }};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A reader that went away must not stop an apply half way; writing to it just fails.
+  ::signal(SIGPIPE, SIG_IGN);
+  std::ios::sync_with_stdio(false);
+  ctl::Environment environment{.in = std::cin,
+                               .out = std::cout,
+                               .err = std::cerr,
+                               .in_terminal = ::isatty(STDIN_FILENO) == 1,
+                               .out_terminal = ::isatty(STDOUT_FILENO) == 1,
+                               .err_terminal = ::isatty(STDERR_FILENO) == 1,
+                               .columns = terminal_columns(),
+                               .privileged = ::geteuid() == 0,
+                               .host_name = system::linux_host_name(),
+                               .variable = variable,
+                               .host = make_host,
+                               .lock =
+                                   [](const auto& waiting) {
+                                     return ctl::take_lock("/run/rdma-configd.lock", kLockDeadline, waiting);
+                                   },
+                               .hold_signals = hold_signals};
+  return ctl::run(argc, argv, environment);
+}

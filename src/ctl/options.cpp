@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/options.hpp"
+
+#include <fmt/format.h>
+
+// g++ 12 sees a null stream buffer in std::getline as CLI11 uses it; there is none.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnull-dereference"
+#include <CLI/CLI.hpp>
+#pragma GCC diagnostic pop
+#include <array>
+#include <limits>
+
+#include "base/text.hpp"
+#include "ctl/render_table.hpp"
+
+namespace rdmacfg::ctl {
+
+using base::Code;
+using base::fail;
+
+namespace {
+
+struct Command {
+  const char* name;
+  const char* doc;   ///< one line, in the list of all
+  const char* text;  ///< of its own --help
+};
+
+constexpr std::array<Command, 4> kCommands{{
+    {"show", "What is there: devices, ports, P_Keys, interfaces, and how they stand to the document.",
+     "Shows RDMA devices (firmware, board id, node GUID), their ports (state, rate, LIDs, MTUs, GUID), P_Key "
+     "tables, "
+     "IPoIB interfaces, and how each resource stands to the document: in sync, differs, limited, pending, "
+     "foreign, "
+     "released or ignored. With NAME only that device, port (mlx4_0/1), interface or GUID, with every "
+     "detail. It "
+     "changes nothing and needs no root; what may not be read is \"unknown\"."},
+    {"diff", "What apply would change, and what that interrupts.",
+     "Compares the host with the document: + is made, ~ is changed, - is deleted; now → wanted, when it "
+     "takes effect "
+     "unless at once, and what it interrupts. It changes nothing. Exit status 2 says that there is something "
+     "to do."},
+    {"apply", "Make the host as the document says, all or nothing.",
+     "Shows the changes, asks, makes them, and looks whether the kernel really did. When one is refused, all "
+     "are "
+     "undone. What the fabric limits is kept and reported, what waits for a device or a reboot is pending. "
+     "Needs root."},
+    {"validate", "Check the document without looking at the host.",
+     "Reads the document with all its drop-ins and reports every mistake with file, line and column. It "
+     "looks at no "
+     "device, so that it works in pipelines and on other machines."},
+}};
+
+constexpr std::string_view kStatuses =
+    "Exit status:\n"
+    "  0  in sync, or done\n"
+    "  1  error; nothing was changed\n"
+    "  2  diff and apply --dry-run: there are changes to make\n"
+    "  3  apply failed and was undone\n"
+    "  4  apply failed, and undoing is incomplete (what is left is named)\n"
+    "  5  done, but something is pending or limited (--pending-ok makes it 0)\n";
+
+constexpr std::string_view kTour =
+    "A first tour:\n"
+    "  rdma-configctl show                 look at the host; port GUIDs for the document are there\n"
+    "  $EDITOR /etc/rdma-configd/config.toml\n"
+    "      [[ipoib]]\n"
+    "      guid = \"00:02:c9:03:00:31:78:f2\"\n"
+    "      name = \"mlx4_ib0\"\n"
+    "      mode = \"connected\"\n"
+    "      mtu  = 65520\n"
+    "  rdma-configctl validate             is it written correctly?\n"
+    "  rdma-configctl diff                 what would be done?\n"
+    "  sudo rdma-configctl apply           do it\n";
+
+/// Everything about one CLI::App that is ours.
+struct Parser {
+  CLI::App app{"Makes RDMA and IPoIB hosts as one document says, and tells how they differ from it."};
+  Arguments arguments;
+  bool version = false;
+  bool help = false;
+  bool colourless = false;
+
+  Parser() {
+    app.name("rdma-configctl");
+    app.set_help_flag();
+    app.add_option("--config", arguments.config,
+                   "Read exactly this file instead of the system's, without drop-ins; - is standard input.")
+        ->type_name("FILE");
+    app.add_option(
+           "--root", arguments.root,
+           "Offline: work on the files below DIR (an image) and on no device; the document is there, too.")
+        ->type_name("DIR");
+    app.add_flag("--json", arguments.json, "One JSON object on stdout, also in case of an error.");
+    app.add_flag("--pending-ok", arguments.pending_ok,
+                 "Exit status 0 also when something is pending or limited.");
+    app.add_flag("--no-colour,--no-color", colourless,
+                 "No colour; NO_COLOR in the environment does the same.");
+    app.add_flag("--version", version, "Print the version.");
+    app.add_flag("-h,--help", help, "Print this help, or that of a subcommand.");
+    app.allow_extras();
+    for (const auto& command : kCommands) add(command.name, command.doc);
+    add("schema", "Print the JSON Schema of the document, for editors.");
+    add("reference", "")->group("");  // for docs/CONFIGURATION.md
+    auto* show = app.get_subcommand("show");
+    show->add_option("NAME", arguments.object, "A device, a port (mlx4_0/1), an interface, or a GUID.");
+    app.get_subcommand("diff")->add_flag("--explain", arguments.explain,
+                                         "Name the file and line that ask for a value.");
+    add_apply(*app.get_subcommand("apply"));
+  }
+
+  CLI::App* add(const std::string& name, const std::string& doc) {
+    auto* sub = app.add_subcommand(name, doc);
+    sub->set_help_flag();
+    sub->fallthrough();
+    sub->allow_extras();
+    return sub;
+  }
+
+  void add_apply(CLI::App& apply) {
+    apply.add_flag("-y,--yes", arguments.yes, "Do not ask. Without a terminal it has to be given.");
+    apply.add_flag("--dry-run", arguments.dry_run, "Only show what would be done, as diff does.");
+    apply.add_flag("--retry", arguments.retry, "Try again what the fabric limited before.");
+    apply.add_flag("--boot", arguments.boot, "For the boot unit: never ask, and say little.");
+    apply
+        .add_option("--wait", arguments.wait, "Wait so long for carrier before an MTU is judged (default 2).")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(0.0, 3600.0).description(""));
+  }
+
+  [[nodiscard]] CLI::App* chosen() const {
+    const auto subs = app.get_subcommands();
+    return subs.empty() ? nullptr : subs.front();
+  }
+
+  /// Every option that may stand after `sub`, as it is written.
+  [[nodiscard]] std::vector<std::string> options_of(const CLI::App* sub) const {
+    std::vector<std::string> names;
+    for (const auto* one : {&app, sub}) {
+      if (one == nullptr) continue;
+      for (const auto* option : one->get_options()) {
+        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+        for (const auto& name : option->get_snames()) names.push_back("-" + name);
+      }
+    }
+    return names;
+  }
+};
+
+std::string paragraph(std::string_view text, const Look& look) {
+  std::string out;
+  for (const auto& line : wrap(clean(text, look.utf8), look.width)) out += line + '\n';
+  return out;
+}
+
+std::string option_list(const CLI::App& app, const Look& look) {
+  Table table{{{""}, {""}, {"", 0, true}}, {}};
+  for (const auto* option : app.get_options()) {
+    std::string name;
+    for (const auto& one : option->get_snames()) name += (name.empty() ? "-" : ", -") + one;
+    for (const auto& one : option->get_lnames()) name += (name.empty() ? "--" : ", --") + one;
+    if (name.empty()) name = option->get_name();
+    if (option->get_type_size() > 0 && option->nonpositional()) name += " " + option->get_type_name();
+    table.rows.push_back({{""}, {name}, {option->get_description()}});
+  }
+  for (auto& row : table.rows) row[0].text = "";
+  std::string out;
+  const auto text = render_table(table, look);
+  for (const auto line : base::split(base::trim(text), '\n')) out += "  " + std::string(line) + '\n';
+  return out;
+}
+
+std::string help_of(const CLI::App& sub, const Parser& parser, const Look& look) {
+  const auto name = sub.get_name();
+  const auto heading = [&](std::string_view text) { return '\n' + look.paint(text, Style::kBold) + '\n'; };
+  std::string text = sub.get_description();
+  for (const auto& command : kCommands) {
+    if (name == command.name) text = command.text;
+  }
+  auto out = fmt::format("Usage: rdma-configctl {} [OPTIONS]{}\n\n{}", name, name == "show" ? " [NAME]" : "",
+                         paragraph(text, look));
+  if (!sub.get_options().empty()) out += heading("Options") + option_list(sub, look);
+  return out + heading("Options of all subcommands") + option_list(parser.app, look) + '\n' +
+         std::string(kStatuses);
+}
+
+std::string help_of(const Parser& parser, const Look& look) {
+  Table commands{{{""}, {"", 0, true}}, {}};
+  for (const auto* sub :
+       parser.app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); })) {
+    commands.rows.push_back({{"  " + sub->get_name(), Style::kBold}, {sub->get_description()}});
+  }
+  const auto heading = [&](std::string_view text) { return '\n' + look.paint(text, Style::kBold) + '\n'; };
+  return "Usage: rdma-configctl [OPTIONS] SUBCOMMAND [OPTIONS]\n\n" +
+         paragraph(parser.app.get_description(), look) + heading("Subcommands") +
+         render_table(commands, look) + heading("Options") + option_list(parser.app, look) + '\n' +
+         std::string(kTour) + '\n' + std::string(kStatuses) +
+         "\nFiles: /etc/rdma-configd/config.toml, and conf.d/*.toml in /etc, /run and "
+         "/usr/lib/rdma-configd.\n";
+}
+
+base::Failure unknown(const std::string& word, const Parser& parser) {
+  const auto* sub = parser.chosen();
+  const bool option = word.starts_with("-");
+  std::string message;
+  std::vector<std::string> known;
+  if (option) {
+    message = sub == nullptr ? fmt::format("unknown option {}", word)
+                             : fmt::format("{} has no option {}", sub->get_name(), word);
+    known = parser.options_of(sub);
+  } else if (sub == nullptr) {
+    message = fmt::format("unknown subcommand {}", word);
+    for (const auto& command : kCommands) known.emplace_back(command.name);
+    known.emplace_back("schema");
+  } else {
+    return fail(Code::kInvalid,
+                fmt::format("{} takes no more arguments, but there is {}", sub->get_name(), word));
+  }
+  const auto bare = word.substr(0, word.find('='));
+  if (const auto near = base::nearest(bare, known))
+    return fail(Code::kInvalid, fmt::format("{}; did you mean {}?", message, *near));
+  return fail(Code::kInvalid, message + "; see rdma-configctl --help");
+}
+
+}  // namespace
+
+base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, const Look& look) {
+  Parser parser;
+  try {
+    parser.app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return fail(Code::kInvalid, error.what());
+  }
+  CommandLine line;
+  const auto* sub = parser.chosen();
+  if (parser.help) {
+    line.sort = CommandLine::Sort::kHelp;
+    line.help = sub == nullptr ? help_of(parser, look) : help_of(*sub, parser, look);
+    return line;
+  }
+  const auto rest = parser.app.remaining(true);
+  if (!rest.empty()) return unknown(rest.front(), parser);
+  line.arguments = std::move(parser.arguments);
+  line.arguments.no_colour = parser.colourless;
+  if (parser.version) {
+    line.sort = CommandLine::Sort::kVersion;
+    return line;
+  }
+  if (sub == nullptr)
+    return fail(Code::kInvalid, "what is to be done? show, diff, apply or validate; see --help");
+  if (parser.app.get_subcommands().size() > 1) {
+    return fail(Code::kInvalid, fmt::format("{} and {} cannot be done at once", sub->get_name(),
+                                            parser.app.get_subcommands()[1]->get_name()));
+  }
+  line.arguments.command = sub->get_name();
+  return line;
+}
+
+}  // namespace rdmacfg::ctl

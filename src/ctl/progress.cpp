@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/progress.hpp"
+
+#include <fmt/format.h>
+
+namespace rdmacfg::ctl {
+
+namespace {
+
+constexpr std::chrono::milliseconds kSilence{1000};
+constexpr std::chrono::milliseconds kPeriod{250};
+constexpr std::string_view kClearLine = "\r\033[K";
+
+}  // namespace
+
+Progress::Progress(const Environment& environment, const Look& look)
+    : environment_(environment), look_(look), start_(environment.now()) {
+  if (environment_.err_terminal) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+Progress::~Progress() {
+  if (!environment_.err_terminal) return;
+  thread_.request_stop();
+  wake_.notify_all();
+  thread_.join();
+  if (drawn_) environment_.err << kClearLine << std::flush;
+}
+
+void Progress::step(std::size_t done, std::size_t total, const std::string& what) {
+  const std::scoped_lock lock(mutex_);
+  done_ = done;
+  total_ = total;
+  what_ = what;
+}
+
+void Progress::draw() {
+  const std::scoped_lock lock(mutex_);
+  const auto elapsed = environment_.now() - start_;
+  if (!environment_.err_terminal || elapsed < kSilence) return;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(elapsed).count();
+  std::string line = fmt::format("applying {}", look_.ellipsis());
+  if (total_ > 0)
+    line = fmt::format("applying {} of {}: {} {}", done_ + 1 > total_ ? total_ : done_ + 1, total_, what_,
+                       look_.ellipsis());
+  line = clean(fmt::format("{} {} s", line, seconds), look_.utf8);
+  environment_.err << kClearLine << wrap(line, look_.width - 1).front() << std::flush;
+  drawn_ = true;
+}
+
+void Progress::run(const std::stop_token& stop) {
+  std::mutex waiting;
+  std::unique_lock lock(waiting);
+  while (!stop.stop_requested()) {
+    wake_.wait_for(lock, stop, kPeriod, [] { return false; });
+    if (!stop.stop_requested()) draw();
+  }
+}
+
+}  // namespace rdmacfg::ctl

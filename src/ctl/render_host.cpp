@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/render_host.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "ctl/render_report.hpp"
+#include "ctl/render_table.hpp"
+
+namespace rdmacfg::ctl {
+
+using system::RdmaPort;
+
+namespace {
+
+constexpr std::string_view kUnknown = "unknown";
+
+Cell cell(const std::string& text) {
+  return text.empty() ? Cell{std::string(kUnknown), Style::kDim} : Cell{text, Style::kPlain};
+}
+
+/// Like cell(), for what an object may lack: "-" is an answer, and no gap in knowledge.
+Cell maybe(const std::string& text) {
+  return text.empty() ? Cell{"-", Style::kDim} : Cell{text, Style::kPlain};
+}
+
+std::string text(model::Guid guid) { return guid.number == 0 ? std::string() : guid.text(); }
+std::string text(std::optional<int> number) { return number ? std::to_string(*number) : std::string(); }
+
+/// The sysfs text without what repeats in every row: "56 Gb/sec (4X FDR)" is "56 Gb/s 4X FDR".
+std::string short_rate(std::string rate) {
+  if (const auto at = rate.find("Gb/sec"); at != std::string::npos) rate.replace(at, 6, "Gb/s");
+  std::erase_if(rate, [](char c) { return c == '(' || c == ')'; });
+  return rate;
+}
+
+Style style_of_state(const std::string& state) {
+  if (state == "ACTIVE") return Style::kGood;
+  return state == "DOWN" ? Style::kBad : Style::kNotice;
+}
+
+Cell state_cell(const RdmaPort& port) {
+  return port.state.empty() ? cell("") : Cell{port.state, style_of_state(port.state)};
+}
+
+std::string mtu_text(const std::optional<system::PortMtu>& mtu) {
+  return mtu ? fmt::format("{}/{}", mtu->active, mtu->max) : std::string();
+}
+
+Cell link_cell(const system::Link& link) {
+  if (!link.up) return {"down", Style::kDim};
+  return link.carrier ? Cell{"up", Style::kGood} : Cell{"up, no carrier", Style::kNotice};
+}
+
+std::string pkeys_text(const PortView& port) {
+  if (!port.pkeys) return {};
+  return port.pkeys->empty() ? "none" : compress(*port.pkeys);
+}
+
+std::string section(std::string_view title, const Table& table, const Look& look, bool* left_out) {
+  return look.paint(title, Style::kBold) + '\n' + render_table(table, look, left_out);
+}
+
+Table devices_table(const HostView& host) {
+  Table table{
+      {{"NAME"}, {"TYPE", 1}, {"FIRMWARE"}, {"BOARD ID", 2}, {"NODE GUID"}, {"DRIVER", 4}, {"PCI", 3}}, {}};
+  for (const auto& view : host.devices) {
+    const auto& d = *view.device;
+    table.rows.push_back({cell(d.name), cell(d.hca_type), cell(d.firmware), cell(d.board_id),
+                          cell(text(d.node_guid)), maybe(d.driver), maybe(d.pci)});
+  }
+  return table;
+}
+
+Table ports_table(const HostView& host) {
+  Table table{{{"PORT"},
+               {"LINK", 2},
+               {"STATE"},
+               {"PHYSICAL", 5},
+               {"RATE", 1},
+               {"LID"},
+               {"SM LID", 6},
+               {"MTU", 3},
+               {"GUID"},
+               {"NETDEV", 4}},
+              {}};
+  for (const auto& device : host.devices) {
+    for (const auto& view : device.ports) {
+      const auto& p = *view.port;
+      table.rows.push_back({cell(view.name()), cell(p.link_layer == "InfiniBand" ? "IB" : p.link_layer),
+                            state_cell(p), cell(p.physical_state), cell(short_rate(p.rate)),
+                            cell(text(p.lid)), cell(text(p.sm_lid)), cell(mtu_text(view.mtu)),
+                            maybe(text(p.guid)), maybe(base::join(p.netdevs, ", "))});
+    }
+  }
+  return table;
+}
+
+/// Ethernet ports have a table by the letter of the standard, but there are no partitions on Ethernet.
+Table pkeys_table(const HostView& host) {
+  Table table{{{"PORT"}, {"KEYS"}, {"P_KEYS", 0, true}}, {}};
+  for (const auto& device : host.devices) {
+    for (const auto& view : device.ports) {
+      if (view.port->link_layer == "Ethernet") continue;
+      const auto number = view.pkeys ? std::to_string(view.pkeys->size()) : std::string();
+      table.rows.push_back({cell(view.name()), cell(number), cell(pkeys_text(view))});
+    }
+  }
+  return table;
+}
+
+Table interfaces_table(const HostView& host) {
+  Table table{{{"NAME"}, {"P_KEY"}, {"MODE"}, {"MTU"}, {"STATE"}, {"PORT", 2}, {"PARENT", 3}, {"GUID", 1}},
+              {}};
+  for (const auto& view : host.interfaces) {
+    const auto& link = *view.link;
+    const auto port =
+        view.port ? fmt::format("{}/{}", view.port->device->name, view.port->port->number) : std::string();
+    table.rows.push_back({cell(link.name), cell(link.ipoib->pkey.text()),
+                          cell(std::string(model::text_of(link.ipoib->mode))), cell(std::to_string(link.mtu)),
+                          link_cell(link), cell(port), maybe(view.parent), cell(text(link.ipoib->guid))});
+  }
+  return table;
+}
+
+using Lines = std::vector<std::pair<std::string, Cell>>;
+
+std::string block(const std::string& title, const std::string& what, const Lines& lines, const Look& look) {
+  Table table{{{""}, {""}, {"", 0, true}}, {}};
+  for (const auto& [name, value] : lines) table.rows.push_back({{" "}, {name, Style::kDim}, value});
+  return look.paint(clean(title, look.utf8), Style::kBold) + "  " + look.paint(what, Style::kDim) + '\n' +
+         render_table(table, look);
+}
+
+std::string device_block(const system::RdmaDevice& d, const Look& look) {
+  return block(
+      d.name, "RDMA device",
+      {{"type", cell(d.node_type.empty() ? d.hca_type : fmt::format("{} ({})", d.hca_type, d.node_type))},
+       {"firmware", cell(d.firmware)},
+       {"board id", cell(d.board_id)},
+       {"node GUID", cell(text(d.node_guid))},
+       {"system GUID", cell(text(d.system_guid))},
+       {"description", cell(d.node_description)},
+       {"driver", maybe(d.driver)},
+       {"PCI address", maybe(d.pci)}},
+      look);
+}
+
+std::string port_block(const PortView& view, const Look& look) {
+  const auto& p = *view.port;
+  const auto capabilities = p.capabilities ? fmt::format("{:#010x}", *p.capabilities) : std::string();
+  return block(view.name(), "port",
+               {{"link layer", cell(p.link_layer)},
+                {"state", state_cell(p)},
+                {"physical state", cell(p.physical_state)},
+                {"rate", cell(p.rate)},
+                {"base LID", cell(text(p.lid))},
+                {"LMC", cell(text(p.lmc))},
+                {"SM LID", cell(text(p.sm_lid))},
+                {"active MTU", cell(view.mtu ? std::to_string(view.mtu->active) : "")},
+                {"max MTU", cell(view.mtu ? std::to_string(view.mtu->max) : "")},
+                {"capability mask", cell(capabilities)},
+                {"port GUID", maybe(text(p.guid))},
+                {"GID prefix", cell(p.gid_prefix)},
+                {"interfaces", maybe(base::join(p.netdevs, ", "))},
+                {"P_Keys", cell(pkeys_text(view))}},
+               look);
+}
+
+std::string interface_block(const InterfaceView& view, const Look& look) {
+  const auto& link = *view.link;
+  const auto& ipoib = *link.ipoib;
+  const auto port =
+      view.port ? fmt::format("{}/{}", view.port->device->name, view.port->port->number) : std::string();
+  Lines lines{{"port", cell(port)}, {"port GUID", cell(text(ipoib.guid))}};
+  if (ipoib.child) lines.emplace_back("parent", cell(view.parent));
+  if (!link.altnames.empty()) lines.emplace_back("other names", cell(base::join(link.altnames, ", ")));
+  const Lines rest{
+      {"P_Key", cell(ipoib.pkey.text())},
+      {"mode", cell(std::string(model::text_of(ipoib.mode)))},
+      {"connected mode", cell(ipoib.connected_capable ? "possible" : "not possible with this adapter")},
+      {"MTU", cell(std::to_string(link.mtu))},
+      {"umcast", cell(ipoib.umcast ? "yes" : "no")},
+      {"state", link_cell(link)},
+      {"index", cell(std::to_string(link.index))}};
+  lines.insert(lines.end(), rest.begin(), rest.end());
+  return block(link.name, ipoib.child ? "P_Key interface" : "IPoIB interface", lines, look);
+}
+
+void append(std::string& out, const std::string& part) {
+  if (!out.empty() && !part.empty()) out += '\n';
+  out += part;
+}
+
+/// Why, or in which attributes.
+std::string remark(const model::ResourceReport& resource) {
+  std::vector<std::string> parts;
+  if (resource.status == model::Status::kDiffers) {
+    for (const auto& attribute : resource.attributes) {
+      if (attribute.wanted.index() == 0 || attribute.now == attribute.wanted) continue;
+      const auto now = attribute.now.index() == 0 ? std::string(kUnknown) : model::text_of(attribute.now);
+      parts.push_back(
+          fmt::format("{} is {}, wanted {}", attribute.name, now, model::text_of(attribute.wanted)));
+    }
+  }
+  if (!resource.reason.empty()) parts.push_back(resource.reason);
+  for (const auto& warning : resource.warnings) parts.push_back("warning: " + warning);
+  return base::join(parts, "; ");
+}
+
+}  // namespace
+
+std::string render_host(const HostView& host, const Look& look, bool* left_out) {
+  std::string out;
+  if (!host.devices.empty()) {
+    append(out, section("DEVICES", devices_table(host), look, left_out));
+    append(out, section("PORTS", ports_table(host), look, left_out));
+    const auto pkeys = pkeys_table(host);
+    if (!pkeys.rows.empty()) append(out, section("P_KEY TABLES", pkeys, look, left_out));
+  }
+  if (!host.interfaces.empty())
+    append(out, section("IPOIB INTERFACES", interfaces_table(host), look, left_out));
+  return out;
+}
+
+std::string render_details(const HostView& host, const Look& look) {
+  std::string out;
+  for (const auto& device : host.devices) {
+    append(out, device_block(*device.device, look));
+    for (const auto& port : device.ports) append(out, port_block(port, look));
+  }
+  for (const auto& interface : host.interfaces) append(out, interface_block(interface, look));
+  return out;
+}
+
+std::string render_conformity(const std::vector<model::ResourceReport>& resources, const Look& look) {
+  if (resources.empty()) return {};
+  Table table{{{"RESOURCE"}, {"KIND", 1}, {"STATUS"}, {"", 0, true}}, {}};
+  for (const auto& resource : resources) {
+    const auto label = resource.label.empty() ? resource.key.id : resource.label;
+    table.rows.push_back({cell(label),
+                          cell(resource.key.kind),
+                          {std::string(model::text_of(resource.status)), style_of(resource.status)},
+                          {remark(resource), Style::kPlain}});
+  }
+  return section("CONFORMITY", table, look, nullptr);
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/render_report.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/text.hpp"
+#include "ctl/blocks.hpp"
+#include "ctl/render_blocks.hpp"
+#include "ctl/render_table.hpp"
+
+namespace rdmacfg::ctl {
+
+using model::Operation;
+using model::Report;
+using model::Status;
+
+namespace {
+
+/// Adds the warnings of `report` to `said` and renders those that are new there.
+std::string render_warnings(const Report& report, const Look& look, std::set<std::string>& said) {
+  std::string out;
+  for (const auto& resource : report.resources) {
+    for (const auto& warning : resource.warnings) {
+      const auto text = resource.label + ": " + warning;
+      if (said.insert(text).second) out += hang("warning", Style::kNotice, text, look, 0);
+    }
+  }
+  return out;
+}
+
+std::string warnings_of(const Report& report, const Look& look) {
+  std::set<std::string> said;
+  return render_warnings(report, look, said);
+}
+
+std::string rest_of(const Tally& tally) {
+  std::string out;
+  if (tally.pending > 0) out += fmt::format(", {} pending", tally.pending);
+  if (tally.limited > 0) out += fmt::format(", {} limited", tally.limited);
+  if (tally.failed > 0) out += fmt::format(", {} failed", tally.failed);
+  return out;
+}
+
+std::string as_wanted(const Tally& tally) {
+  const auto number = static_cast<std::size_t>(tally.in_sync);
+  return fmt::format("{} {} as the document says", count(number, "resource"), number == 1 ? "is" : "are");
+}
+
+std::string separated(std::initializer_list<std::string> parts) {
+  std::string out;
+  for (const auto& part : parts) {
+    if (part.empty()) continue;
+    if (!out.empty()) out += '\n';
+    out += part;
+  }
+  return out;
+}
+
+std::string nothing_to_do(const Report& report) {
+  const auto tally = tally_of(report.resources);
+  const auto rest = rest_of(tally);
+  if (tally.in_sync == 0 && rest.empty())
+    return "Nothing to do: the document asks for nothing on this host.\n";
+  return fmt::format("Nothing to do{}: {}{}.\n", rest.empty() ? "" : " now", as_wanted(tally), rest);
+}
+
+}  // namespace
+
+Style style_of(Status status) {
+  switch (status) {
+    case Status::kInSync:
+    case Status::kDone:
+      return Style::kGood;
+    case Status::kDiffers:
+    case Status::kLimited:
+    case Status::kPending:
+    case Status::kReleased:
+      return Style::kNotice;
+    case Status::kFailed:
+      return Style::kBad;
+    case Status::kForeign:
+    case Status::kIgnored:
+      return Style::kDim;
+  }
+  return Style::kPlain;
+}
+
+std::string count(std::size_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
+std::string count_changes(const Report& report) {
+  std::size_t create = 0;
+  std::size_t update = 0;
+  std::size_t remove = 0;
+  for (const auto& block : blocks_of(report)) {
+    ++(block.operation == Operation::kCreate   ? create
+       : block.operation == Operation::kDelete ? remove
+                                               : update);
+  }
+  std::vector<std::string> parts;
+  if (create > 0) parts.push_back(fmt::format("{} to create", create));
+  if (update > 0) parts.push_back(fmt::format("{} to change", update));
+  if (remove > 0) parts.push_back(fmt::format("{} to delete", remove));
+  return fmt::format("{}: {}", count(create + update + remove, "change"), base::join(parts, ", "));
+}
+
+std::string render_outcomes(const Report& report, const Look& look) {
+  Table table{{{"", 0, false}, {"", 0, false}, {"", 0, true}}, {}};
+  std::set<std::tuple<std::string, Status, std::string>> said;
+  for (const auto& resource : report.resources) {
+    const bool plain = resource.status == Status::kInSync || resource.status == Status::kDiffers ||
+                       resource.status == Status::kForeign || resource.status == Status::kIgnored;
+    const auto label = resource.label.empty() ? resource.key.id : resource.label;
+    if (plain || !said.emplace(label, resource.status, resource.reason).second) continue;
+    table.rows.push_back({{std::string(model::text_of(resource.status)), style_of(resource.status)},
+                          {label, Style::kPlain},
+                          {resource.reason, Style::kPlain}});
+  }
+  return render_table(table, look);
+}
+
+std::string render_diff(const Report& report, const Look& look, bool explain) {
+  const auto blocks = blocks_of(report);
+  const auto closing = blocks.empty() ? nothing_to_do(report) : count_changes(report) + ".\n";
+  return separated({render_blocks(blocks, look, explain), render_outcomes(report, look),
+                    warnings_of(report, look), closing});
+}
+
+std::string render_plan(const Report& report, const Look& look) {
+  return separated({render_blocks(blocks_of(report), look, false), warnings_of(report, look)});
+}
+
+std::string render_applied(const Report& report, const Look& look, const Report& shown) {
+  std::set<std::string> said;
+  render_warnings(shown, look, said);
+  std::string notes;
+  for (const auto& note : report.notes) notes += hang("note", Style::kDim, note, look, 0);
+  const auto tally = tally_of(report.resources);
+  std::string closing;
+  switch (report.exit) {
+    case model::Exit::kOk:
+    case model::Exit::kPartly:
+      closing = report.plan.empty()
+                    ? nothing_to_do(report)
+                    : fmt::format("Done: {} made; {}{}.\n", count(blocks_of(report).size(), "change"),
+                                  as_wanted(tally), rest_of(tally));
+      break;
+    case model::Exit::kError:
+    case model::Exit::kDiffers:
+      closing = "Nothing was changed.\n";
+      break;
+    case model::Exit::kUndone:
+      closing =
+          look.paint("The apply failed and was undone: the host is as it was before.", Style::kBad) + '\n';
+      break;
+    case model::Exit::kUndoIncomplete:
+      closing = look.paint("The apply failed, and undoing it is incomplete. Left over:", Style::kBad) + '\n';
+      for (const auto& left : report.left_over) closing += "  - " + clean(left, look.utf8) + '\n';
+      closing += "Look at `rdma-configctl show` and repair that, then apply again.\n";
+      break;
+  }
+  return separated({render_outcomes(report, look), notes, render_warnings(report, look, said), closing});
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/run.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <system_error>
+
+#include "ctl/command.hpp"
+#include "ctl/json.hpp"
+#include "ctl/options.hpp"
+
+namespace rdmacfg::ctl {
+
+namespace {
+
+/// Whether a word is on the command line, also of one that does not parse.
+bool has_word(int argc, const char* const* argv, std::string_view word) {
+  for (const char* one : std::span(argv, static_cast<std::size_t>(argc))) {
+    if (std::string_view(one) == word) return true;
+  }
+  return false;
+}
+
+int dispatch(const Context& context) {
+  struct Entry {
+    std::string_view name;
+    int (*run)(const Context&);
+  };
+  constexpr std::array<Entry, 6> kEntries{{{"show", show},
+                                           {"diff", diff},
+                                           {"apply", apply},
+                                           {"validate", validate},
+                                           {"schema", schema},
+                                           {"reference", reference}}};
+  for (const auto& entry : kEntries) {
+    if (entry.name == context.arguments.command) return entry.run(context);
+  }
+  return static_cast<int>(model::Exit::kError);
+}
+
+void print_version(const Context& context) {
+  if (context.arguments.json) {
+    emit(context, {{"schema", kVersionSchema}, {"version", RDMACFG_VERSION}});
+  } else {
+    context.environment.out << "rdma-configctl " RDMACFG_VERSION "\n";
+  }
+}
+
+/// --root as an absolute path; "/" is the running system.
+base::Result<std::string> root_of(const std::string& written) {
+  if (written.empty()) return written;
+  std::error_code error;
+  const auto root = std::filesystem::canonical(written, error);
+  if (error) return base::fail(base::Code::kNotFound, fmt::format("--root {}: {}", written, error.message()));
+  if (!std::filesystem::is_directory(root, error)) {
+    return base::fail(base::Code::kInvalid, fmt::format("--root {}: is no directory", written));
+  }
+  return root == "/" ? std::string() : root.string();
+}
+
+/// Data that could not be written was not told; a reader that has gone away did not want it.
+int checked(const Context& context, int status) {
+  errno = 0;
+  context.environment.out.flush();
+  if (context.environment.out.good() || errno == EPIPE || context.arguments.command == "apply") return status;
+  context.say_error(
+      fmt::format("writing the output: {}", errno == 0 ? "failed" : std::generic_category().message(errno)));
+  return static_cast<int>(model::Exit::kError);
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv, Environment& environment) {
+  const bool colourless = has_word(argc, argv, "--no-colour") || has_word(argc, argv, "--no-color");
+  Context context{environment,
+                  {},
+                  look_of(environment, environment.out_terminal, colourless),
+                  look_of(environment, environment.err_terminal, colourless)};
+  context.arguments.json = has_word(argc, argv, "--json");
+  auto line = parse_command_line(argc, argv, context.out);
+  if (!line) return checked(context, refuse(context, line.error()));
+  context.arguments = std::move(line->arguments);
+  switch (line->sort) {
+    case CommandLine::Sort::kHelp:
+      environment.out << line->help;
+      return checked(context, 0);
+    case CommandLine::Sort::kVersion:
+      print_version(context);
+      return checked(context, 0);
+    case CommandLine::Sort::kRun:
+      break;
+  }
+  auto root = root_of(context.arguments.root);
+  if (!root) return checked(context, refuse(context, root.error()));
+  context.arguments.root = std::move(*root);
+  return checked(context, dispatch(context));
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# Runs in the guest: N children, RUNS runs of each way, one after the other.
+systemctl stop NetworkManager 2>/dev/null
+lab-load ib:mlx4_0:1 pkeys=$((N + 2)) || exit 1
+p=$(lab-net b001); ip link set $p up; sleep 1
+mkdir -p /etc/rdma-configd
+doc() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\n'; [ "$1" = 0 ] || for i in $(seq 1 $1); do printf '[[ipoib.pkey]]\npkey = 0x%x\nmode = "datagram"\nmtu = 2044\n' $((0x8000 + i)); done; }
+doc $N > /tmp/full.toml; doc 0 > /tmp/none.toml
+for i in $(seq 1 $N); do c=$p.$(printf %04x $((0x8000 + i))); printf 'link add link %s name %s type ipoib pkey 0x%x\nlink set %s mtu 2044\nlink set %s up\n' $p $c $((0x8000 + i)) $c $c; done > /tmp/by-one
+for i in $(seq 1 $N); do printf 'link add link %s name %s type ipoib pkey 0x%x\n' $p $p.$(printf %04x $((0x8000 + i))) $((0x8000 + i)); done > /tmp/all
+for i in $(seq 1 $N); do printf 'link set %s mtu 2044\nlink set %s up\n' $p.$(printf %04x $((0x8000 + i))) $p.$(printf %04x $((0x8000 + i))); done >> /tmp/all
+for i in $(seq 1 $N); do echo "link del $p.$(printf %04x $((0x8000 + i)))"; done > /tmp/del
+now() { date +%s%N; }
+quiet() { command -v udevadm >/dev/null && udevadm settle; sleep .3; }
+run() {	# NAME COMMAND...
+	local name=$1 a b rc; shift
+	quiet; a=$(now); "$@" >/tmp/out 2>&1; rc=$?; b=$(now)
+	[ $rc = 0 ] || { echo "$name: exit $rc"; tail -3 /tmp/out; }
+	echo $(((b - a) / 1000)) >> /tmp/t.$name
+}
+kids() { ls /sys/class/net | grep -c "^$p\."; }
+A="rdma-configctl --config"
+$A /tmp/none.toml apply --yes >/dev/null 2>&1
+for r in $(seq $RUNS); do
+	run ours_make $A /tmp/full.toml apply --yes; [ $(kids) = $N ] || echo "only $(kids)"
+	run ours_noop $A /tmp/full.toml apply --yes
+	run ip_dump ip -d link
+	run ours_remove $A /tmp/none.toml apply --yes; [ $(kids) = 0 ] || echo "$(kids) left"
+	run ip_make_one_by_one ip -batch /tmp/by-one
+	run ip_remove ip -batch /tmp/del
+	run ip_make_all_then_up ip -batch /tmp/all
+	ip -batch /tmp/del
+done
+stat() { sort -n /tmp/t.$1 | awk -v n=$1 '{ t[NR] = $1 / 1000 } END { printf "%-22s median %8.1f ms   min %8.1f   max %8.1f\n", n, t[int((NR + 1) / 2)], t[1], t[NR] }'; }
+med() { sort -n /tmp/t.$1 | awk '{ t[NR] = $1 } END { print t[int((NR + 1) / 2)] }'; }
+ratio() { awk -v a=$(med $1) -v b=$(med $2) -v n="$1 / $2" 'BEGIN { printf "%-44s %.2f\n", n, a / b }'; }
+echo "$GUEST guest, $N P_Key interfaces, $RUNS interleaved runs"
+for t in ours_make ip_make_one_by_one ip_make_all_then_up ours_remove ip_remove ours_noop ip_dump; do stat $t; done
+ratio ours_make ip_make_one_by_one; ratio ours_make ip_make_all_then_up; ratio ours_remove ip_remove; ratio ours_noop ip_dump

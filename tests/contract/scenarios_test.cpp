@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contract/scenarios.hpp"
+
+namespace rdmacfg::contract {
+
+namespace {
+
+/// Two adapters; everything that can get lost on the way is there.
+constexpr const char* kBusyHost = R"({
+  "devices": [
+    { "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+      { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002", "0x8003"], "interface": {
+          "name": "ib0", "up": true,
+          "items": ["addr4 192.0.2.1/24", "addr6 2001:db8::1/64", "route 198.51.100.0/24 via 192.0.2.9",
+                    "route 2001:db8:1::/48 via 2001:db8::9", "rule iif ib0 lookup 7"],
+          "children": [
+            { "pkey": "0x8002", "name": "ib0.8002", "up": true,
+              "items": ["addr4 192.0.3.1/24", "addr6 2001:db8:3::1/64", "route 203.0.113.0/24 via 192.0.3.9",
+                        "rule oif ib0.8002 lookup 8"] },
+            { "pkey": "0x8003", "name": "quiet", "by": "sysfs", "items": ["addr4 192.0.4.1/24"] } ] } },
+      { "guid": "00:02:c9:03:00:31:78:f3", "interface": { "name": "ib1", "altnames": ["second"] } } ] },
+    { "name": "mlx4_1", "pci": "0000:11:00.0", "ports": [
+      { "guid": "00:02:c9:03:00:31:79:02", "pkeys": ["0xffff", "0x8002"], "interface": {
+          "name": "ib2", "up": true, "items": ["addr4 192.0.5.1/24", "addr6 2001:db8:5::1/64"] } } ] } ],
+  "links": [{ "name": "eth0", "up": true, "items": ["addr4 203.0.113.1/24"] }],
+  "files": { "/etc/udev/rules.d/60-other.rules": "# nothing of ours\n" }
+})";
+
+constexpr const char* kManyChildren = R"({
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2",
+      "pkeys": ["0xffff", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "interface": { "name": "ib0", "up": true, "children": [
+        { "pkey": 1, "up": true, "items": ["addr4 192.0.2.1/24"] }, { "pkey": 2, "up": true },
+        { "pkey": 3, "by": "sysfs", "mode": "connected", "up": true, "items": ["addr6 2001:db8:3::1/64"] },
+        { "pkey": 4 }, { "pkey": 5, "up": true }, { "pkey": 6, "up": true }, { "pkey": 7 },
+        { "pkey": 8, "items": ["addr4 192.0.8.1/24"] }, { "pkey": 9, "umcast": true }, { "pkey": 10 } ] } }] }]
+})";
+
+constexpr const char* kA = "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n";
+constexpr const char* kB = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\n";
+constexpr const char* kC = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:79:02\"\n";
+
+std::string text(std::initializer_list<const char*> parts) {
+  std::string out;
+  for (const auto* part : parts) out += part;
+  return out;
+}
+
+std::string child(const char* pkey, const char* more = "") {
+  return std::string("[[ipoib.pkey]]\npkey = ") + pkey + "\n" + more;
+}
+
+}  // namespace
+
+const std::vector<Scenario>& scenarios() {
+  static const std::vector<Scenario> kAll{
+      {.name = "rename", .host = kBusyHost, .documents = {text({kA, "name = \"mlx4_ib0\"\n"})}},
+      {.name = "rule_only",
+       .host = kBusyHost,
+       .documents = {text({kA, "name = \"same\"\n"}), text({kC, "name = \"x\"\nmtu = 2044\n"})}},
+      {.name = "swap",
+       .host = kBusyHost,
+       .documents = {text({kA, "name = \"compute\"\n", kC, "name = \"storage\"\n"}),
+                     text({kA, "name = \"storage\"\n", kC, "name = \"compute\"\n"})}},
+      {.name = "cycle_and_altname",
+       .host = kBusyHost,
+       .documents = {text({kA, "name = \"a\"\n", kB, "name = \"b\"\n", kC, "name = \"c\"\n"}),
+                     text({kA, "name = \"b\"\n", kB, "name = \"second\"\n", kC, "name = \"a\"\n"})}},
+      {.name = "name_dropped",
+       .host = kBusyHost,
+       .documents = {text({kA, "name = \"mlx4_ib0\"\n"}), text({kA})}},
+      {.name = "port_absent",
+       .host = kBusyHost,
+       .documents = {text({kA, "name = \"mlx4_ib0\"\n",
+                           "[[ipoib]]\nguid = \"00:02:c9:03:00:31:80:00\"\nname = \"late\"\n"})},
+       .exit = model::Exit::kPartly},
+      {.name = "connected",
+       .host = kBusyHost,
+       .documents = {text({kA, "mode = \"connected\"\nmtu = 65520\numcast = true\n", kB, "mtu = 2044\n", kC,
+                           "mode = \"connected\"\nmtu = 9000\n"})}},
+      {.name = "down",
+       .host = kBusyHost,
+       .documents = {text({kA, "state = \"down\"\n", kC, "state = \"down\"\nmtu = 1500\n"})}},
+      {.name = "up",
+       .host = kBusyHost,
+       .documents = {text({kA, "state = \"down\"\n"}), text({kA, "mtu = 2044\n"})}},
+      {.name = "below_ipv6", .host = kBusyHost, .documents = {text({kC, "mtu = 1000\n"})}},
+      {.name = "released",
+       .host = kBusyHost,
+       .documents = {text({kA, "mode = \"connected\"\nmtu = 65520\numcast = true\n"}), "version = 1\n"}},
+      {.name = "children",
+       .host = kBusyHost,
+       .documents = {text({kC}) + child("0x8002", "mtu = 2044\n") +
+                     child("0x8004", "name = \"own\"\nmode = \"connected\"\n")},
+       .created = {"ib2.8002", "own"},
+       .exit = model::Exit::kPartly},
+      {.name = "everything",
+       .host = kBusyHost,
+       .documents = {text({kA, "name = \"mlx4_ib0\"\nmode = \"connected\"\nmtu = 65520\n"}) +
+                     child("0x8002", "mtu = 2044\n") +
+                     child("0x8003", "mode = \"connected\"\nmtu = 65520\n") + kC + "name = \"mlx4_ib1\"\n" +
+                     child("0x8002", "mode = \"connected\"\n")},
+       .created = {"mlx4_ib1.8002"}},
+      {.name = "child_made_anew",
+       .host = kBusyHost,
+       .documents = {text({kA}) + child("0x8002", "mode = \"connected\"\nmtu = 65520\n")}},
+      {.name = "child_made_anew_under_another_name",
+       .host = kBusyHost,
+       .documents = {text({kA}) + child("0x8002", "name = \"fast\"\nmode = \"connected\"\nmtu = 9000\n")}},
+      {.name = "child_names_swapped",
+       .host = kBusyHost,
+       .documents = {text({kA}) + child("0x8002", "name = \"quiet\"\n") +
+                     child("0x8003", "name = \"ib0.8002\"\nstate = \"down\"\n")}},
+      {.name = "child_down",
+       .host = kBusyHost,
+       .documents = {text({kA}) + child("0x8002", "state = \"down\"\n")}},
+      {.name = "child_absent",
+       .host = kBusyHost,
+       .documents = {text({kA}) + child("0x8002", "state = \"absent\"\n")}},
+      {.name = "down_child_absent",
+       .host = kBusyHost,
+       .documents = {text({kA}) + child("0x8003", "state = \"absent\"\n")}},
+      {.name = "child_dropped",
+       .host = kBusyHost,
+       .documents = {text({kC}) + child("0x8002", "mode = \"connected\"\n"), text({kC})}},
+      {.name = "pruned", .host = kBusyHost, .documents = {text({kA, "prune = true\n"}) + child("0x8002")}},
+      {.name = "many_pruned",
+       .host = kManyChildren,
+       .documents = {text({kA, "prune = true\n"}) + child("1")}},
+      {.name = "many_dropped",
+       .host = kManyChildren,
+       .documents = {text({kA}) + child("1", "mtu = 2044\n") + child("4", "mode = \"connected\"\n"),
+                     text({kA}) + child("5", "mtu = 2044\n")}},
+  };
+  return kAll;
+}
+
+}  // namespace rdmacfg::contract

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/lock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "console.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(TakeLock, KeepsTheSecondOutAndSaysWhoHasIt) {
+  Console console;
+  const auto path = console.folder() / "lock";
+  const auto silent = [](const std::string&) { ADD_FAILURE(); };
+  auto first = take_lock(path, 0ms, silent);
+  ASSERT_TRUE(first);
+  std::string holder;
+  const auto second = take_lock(path, 150ms, [&](const std::string& who) { holder = who; });
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, base::Code::kTimeout);
+  EXPECT_EQ(holder, "process " + std::to_string(::getpid()));
+  first->reset();
+  EXPECT_TRUE(take_lock(path, 0ms, silent));
+}
+
+TEST(TakeLock, WaitsForTheHolder) {
+  Console console;
+  const auto path = console.folder() / "lock";
+  auto first = take_lock(path, 0ms, {});
+  ASSERT_TRUE(first);
+  std::thread later([&] {
+    std::this_thread::sleep_for(50ms);
+    first->reset();
+  });
+  EXPECT_TRUE(take_lock(path, 10s, [](const std::string&) {}));
+  later.join();
+}
+
+TEST(TakeLock, FollowsNoLink) {
+  Console console;
+  std::filesystem::create_symlink(console.folder() / "elsewhere", console.folder() / "lock");
+  EXPECT_FALSE(take_lock(console.folder() / "lock", 0ms, {}));
+  EXPECT_FALSE(std::filesystem::exists(console.folder() / "elsewhere"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl

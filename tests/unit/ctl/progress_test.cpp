@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/progress.hpp"
+
+#include <gtest/gtest.h>
+
+#include "console.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Progress, SpeaksAfterASecondAndCleansUp) {
+  Console console;
+  std::atomic<int> seconds = 0;
+  console.environment.err_terminal = true;
+  console.environment.now = [&] { return std::chrono::steady_clock::time_point(seconds.load() * 1s); };
+  {
+    Progress progress(console.environment, {.utf8 = true, .width = 80});
+    progress.step(2, 12, "mlx4_ib0");
+    progress.draw();
+    seconds = 3;
+    progress.draw();
+  }
+  const auto text = console.err.str();
+  EXPECT_TRUE(text.starts_with("\r\033[Kapplying 3 of 12: mlx4_ib0 … 3 s")) << text;
+  EXPECT_TRUE(text.ends_with("\r\033[K")) << text;
+}
+
+TEST(Progress, IsSilentWithoutATerminal) {
+  Console console;
+  int calls = 0;
+  console.environment.now = [&] { return std::chrono::steady_clock::time_point(calls++ * 10s); };
+  {
+    Progress progress(console.environment, {});
+    progress.step(0, 1, "x");
+    progress.draw();
+  }
+  EXPECT_EQ(console.err.str(), "");
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl

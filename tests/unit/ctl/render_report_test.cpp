@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/render_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "console.hpp"
+#include "ctl/blocks.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using model::Change;
+using model::Operation;
+using model::Report;
+using model::ResourceReport;
+using model::Status;
+using Text = std::string;
+
+const Look kPlain{.utf8 = true};
+
+Change rename() {
+  Change change{.key = {"link_name", kGuid1}, .label = "ib0"};
+  change.before = {{"name", Text("ib0")}};
+  change.after = {{"name", Text("mlx4_ib0")}, {"rule", Text("mlx4_ib0")}};
+  change.fields = {"name", "rule"};
+  change.interrupts = {"link down for a moment; addresses are put back"};
+  change.origins["name"] = {"/etc/rdma-configd/config.toml", 5, 8};
+  return change;
+}
+
+Change mode() {
+  Change change{.key = {"ipoib", kGuid1}, .label = "ib0"};
+  change.before = {{"mode", Text("datagram")}, {"mtu", std::int64_t{2044}}, {"state", Text("up")}};
+  change.after = {{"mode", Text("connected")}, {"mtu", std::int64_t{65520}}, {"state", Text("up")}};
+  change.fields = {"mode", "mtu"};
+  change.interrupts = {"link down for a moment; addresses are put back"};
+  change.origins["mode"] = {"/etc/rdma-configd/config.toml", 6, 8};
+  change.origins["mtu"] = {"/etc/rdma-configd/conf.d/10-mtu.toml", 3, 8};
+  return change;
+}
+
+Change child(Operation operation, const Text& pkey, const Text& label) {
+  Change change{.key = {"pkey", Text(kGuid1) + "/" + pkey}, .label = label, .operation = operation};
+  if (operation == Operation::kCreate) {
+    change.after = {{"name", label}, {"mode", Text("datagram")}};
+    change.fields = {"name", "mode"};
+  } else {
+    change.before = {{"name", label}, {"mode", Text("datagram")}};
+    change.interrupts = {"the interface goes"};
+  }
+  return change;
+}
+
+Report three_changes() {
+  Report report;
+  report.plan.changes = {child(Operation::kDelete, "0x8003", "ib0.8003"), rename(), mode(),
+                         child(Operation::kCreate, "0x8002", "mlx4_ib0.8002")};
+  for (const auto& change : report.plan.changes) {
+    report.resources.push_back(
+        ResourceReport{.key = change.key, .label = change.label, .status = Status::kDiffers});
+  }
+  report.exit = model::Exit::kDiffers;
+  return report;
+}
+
+TEST(RenderDiff, OneBlockPerObject) {
+  EXPECT_EQ(render_diff(three_changes(), kPlain, false),
+            R"(  ~ mlx4_ib0  (port 00:02:c9:03:00:31:78:f2, now ib0)
+      name  ib0      → mlx4_ib0
+      mode  datagram → connected
+      mtu   2044     → 65520
+      interrupts: link down for a moment; addresses are put back
+  - ib0.8003  (P_Key 0x8003 of mlx4_ib0)
+      interrupts: the interface goes
+  + mlx4_ib0.8002  (P_Key 0x8002 of mlx4_ib0)
+      name  mlx4_ib0.8002
+      mode  datagram
+
+3 changes: 1 to create, 1 to change, 1 to delete.
+)");
+}
+
+TEST(RenderDiff, ExplainsAndShowsEffects) {
+  auto report = three_changes();
+  report.plan.changes = {rename(), mode()};
+  report.plan.changes[1].effect = model::Effect::kInitramfsReboot;
+  EXPECT_EQ(render_diff(report, {}, true),
+            R"(  ~ mlx4_ib0  (port 00:02:c9:03:00:31:78:f2, now ib0)
+      name  ib0      -> mlx4_ib0   config.toml:5
+      mode  datagram -> connected  after initramfs and reboot  config.toml:6
+      mtu   2044     -> 65520      after initramfs and reboot  10-mtu.toml:3
+      interrupts: link down for a moment; addresses are put back
+
+1 change: 1 to change.
+)");
+}
+
+TEST(RenderDiff, NamesFilesInFullWhereTwoAreCalledAlike) {
+  auto report = three_changes();
+  report.plan.changes = {mode()};
+  report.plan.changes[0].origins["mtu"].file = "/run/rdma-configd/config.toml";
+  const auto text = render_diff(report, kPlain, true);
+  EXPECT_NE(text.find("connected  /etc/rdma-configd/config.toml:6\n"), Text::npos) << text;
+}
+
+TEST(RenderDiff, SaysWhatHasToWait) {
+  Report report;
+  report.resources = {
+      {.key = {"ipoib", "a"}, .label = "ib0"},
+      {.key = {"ipoib", "b"}, .label = "ib1", .status = Status::kPending, .reason = "no such port"},
+      {.key = {"link_name", "b"}, .label = "ib1", .status = Status::kPending, .reason = "no such port"},
+      {.key = {"pkey", "a/0x8002"},
+       .label = "ib0.8002",
+       .status = Status::kLimited,
+       .reason = "not in the port's table",
+       .warnings = {"limited member"}},
+      {.key = {"ipoib", "c"}, .label = "ib2", .status = Status::kForeign}};
+  report.exit = model::Exit::kPartly;
+  EXPECT_EQ(render_diff(report, kPlain, false),
+            R"(pending  ib1       no such port
+limited  ib0.8002  not in the port's table
+
+warning: ib0.8002: limited member
+
+Nothing to do now: 1 resource is as the document says, 1 pending, 1 limited.
+)");
+}
+
+TEST(RenderDiff, Nothing) {
+  Report report;
+  EXPECT_EQ(render_diff(report, kPlain, false),
+            "Nothing to do: the document asks for nothing on this host.\n");
+  report.resources = {{.key = {"ipoib", "a"}}, {.key = {"link_name", "a"}}, {.key = {"ipoib", "b"}}};
+  EXPECT_EQ(render_diff(report, kPlain, false), "Nothing to do: 2 resources are as the document says.\n");
+}
+
+TEST(RenderDiff, ColoursBySort) {
+  const auto text = render_diff(three_changes(), {.colour = true, .utf8 = true}, false);
+  EXPECT_NE(text.find("\033[33m  ~ mlx4_ib0\033[0m"), Text::npos) << text;
+  EXPECT_NE(text.find("\033[32m  + mlx4_ib0.8002\033[0m"), Text::npos);
+  EXPECT_NE(text.find("\033[31m  - ib0.8003\033[0m"), Text::npos);
+}
+
+TEST(RenderDiff, WrapsSentences) {
+  auto report = three_changes();
+  report.plan.changes = {rename()};
+  const auto text = render_diff(report, {.utf8 = true, .width = 50}, false);
+  EXPECT_NE(
+      text.find("      interrupts: link down for a moment; addresses\n                  are put back\n"),
+      Text::npos)
+      << text;
+}
+
+TEST(RenderApplied, Endings) {
+  auto report = three_changes();
+  for (auto& resource : report.resources) resource.status = Status::kDone;
+  report.resources.erase(report.resources.begin());
+  report.exit = model::Exit::kOk;
+  EXPECT_EQ(render_applied(report, kPlain),
+            R"(done  ib0
+done  mlx4_ib0.8002
+
+Done: 3 changes made; 2 resources are as the document says.
+)");
+  report.exit = model::Exit::kUndone;
+  report.resources.clear();
+  EXPECT_EQ(render_applied(report, kPlain),
+            "The apply failed and was undone: the host is as it was before.\n");
+  report.exit = model::Exit::kUndoIncomplete;
+  report.left_over = {"ib0: mode is connected, was datagram"};
+  EXPECT_EQ(render_applied(report, kPlain),
+            R"(The apply failed, and undoing it is incomplete. Left over:
+  - ib0: mode is connected, was datagram
+Look at `rdma-configctl show` and repair that, then apply again.
+)");
+}
+
+TEST(RenderApplied, DoesNotRepeatWarnings) {
+  Report report;
+  report.resources = {{.key = {"ipoib", "a"}, .label = "ib0", .warnings = {"careful"}}};
+  EXPECT_EQ(render_applied(report, kPlain, report), "Nothing to do: 1 resource is as the document says.\n");
+  EXPECT_NE(render_applied(report, kPlain).find("warning: ib0: careful"), Text::npos);
+}
+
+TEST(TallyOf, TheWorstOfAnObjectCounts) {
+  const auto tally = tally_of({{.key = {"ipoib", "a"}, .status = Status::kDone},
+                               {.key = {"link_name", "a"}, .status = Status::kLimited},
+                               {.key = {"ipoib", "b"}, .status = Status::kIgnored},
+                               {.key = {"ipoib", "c"}, .status = Status::kFailed}});
+  EXPECT_EQ(tally.in_sync, 0);
+  EXPECT_EQ(tally.limited, 1);
+  EXPECT_EQ(tally.failed, 1);
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl

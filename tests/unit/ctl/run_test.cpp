@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line from one end to the other: what is printed where, and with which exit status.
+#include "ctl/run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "console.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+TEST(Usage, MistakesEndInOneWithASuggestion) {
+  Console console;
+  const auto fails = [&](const std::vector<std::string>& words, const std::string& message) {
+    EXPECT_EQ(console.run(words), 1) << message;
+    EXPECT_THAT(console.out.str(), IsEmpty());
+    EXPECT_EQ(console.err.str(), "rdma-configctl: error: " + message + "\n");
+  };
+  fails({"shwo"}, "unknown subcommand shwo; did you mean show?");
+  fails({"frobnicate"}, "unknown subcommand frobnicate; see rdma-configctl --help");
+  fails({"apply", "--dry-rum"}, "apply has no option --dry-rum; did you mean --dry-run?");
+  fails({"--jsno", "show"}, "show has no option --jsno; did you mean --json?");
+  fails({"diff", "ib0"}, "diff takes no more arguments, but there is ib0");
+  fails({"show", "diff"}, "nothing here is called diff");
+  fails({}, "what is to be done? show, diff, apply or validate; see --help");
+  fails({"show", "--root", "/nonexistent"}, "--root /nonexistent: No such file or directory");
+}
+
+TEST(Usage, BadValuesAreMistakesToo) {
+  Console console;
+  EXPECT_EQ(console.run({"apply", "--wait", "soon"}), 1);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("--wait"), HasSubstr("soon")));
+  EXPECT_EQ(console.run({"show", "--config"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("--config"));
+}
+
+TEST(Usage, HelpTeaches) {
+  Console console;
+  EXPECT_EQ(console.run({"--help"}), 0);
+  EXPECT_THAT(console.out.str(),
+              AllOf(StartsWith("Usage: "), HasSubstr("A first tour"), HasSubstr("Exit status:"),
+                    HasSubstr("--pending-ok"), Not(HasSubstr("reference"))));
+  EXPECT_EQ(console.run({"apply", "-h"}), 0);
+  EXPECT_THAT(console.out.str(),
+              AllOf(HasSubstr("-y, --yes"), HasSubstr("--wait SECONDS"), HasSubstr("--root DIR")));
+  EXPECT_EQ(console.run({"-h", "diff"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("--explain"));
+}
+
+TEST(Usage, Version) {
+  Console console;
+  EXPECT_EQ(console.run({"--version"}), 0);
+  EXPECT_THAT(console.out.str(), StartsWith("rdma-configctl 0."));
+  EXPECT_EQ(console.run({"--version", "--json"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("org.rdmaconfigd.version/1"));
+}
+
+TEST(Usage, OptionsBeforeAndAfterTheSubcommand) {
+  Console console;
+  console.document("version = 1\n");
+  EXPECT_EQ(console.run({"--json", "show"}), 0);
+  EXPECT_THAT(console.out.str(), StartsWith("{"));
+  EXPECT_EQ(console.run({"show", "--json"}), 0);
+  EXPECT_THAT(console.out.str(), StartsWith("{"));
+}
+
+TEST(Validate, CountsEntriesOrShowsMistakes) {
+  Console console;
+  console.document(kRename);
+  EXPECT_EQ(console.run({"validate"}), 0);
+  EXPECT_EQ(console.out.str(), "Valid: 1 entry in 1 file.\n");
+  console.document(kRename + "mdoe = \"x\"\n");
+  EXPECT_EQ(console.run({"validate"}), 1);
+  EXPECT_THAT(console.out.str(), IsEmpty());
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("config.toml:8"), HasSubstr("mode")));
+}
+
+TEST(Validate, AMissingFileIsAnError) {
+  Console console;
+  console.document("");
+  EXPECT_EQ(console.run({"validate", "--config", "/nonexistent.toml"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("rdma-configctl: error: "));
+}
+
+TEST(Diff, ShowsThePlanAndChangesNothing) {
+  Console console;
+  console.document(kRename);
+  const auto before = console.kernel.dump();
+  EXPECT_EQ(console.run({"diff"}), 2);
+  EXPECT_THAT(console.out.str(), HasSubstr("  ~ mlx4_ib0  (port 00:02:c9:03:00:31:78:f2, now ib0)\n"));
+  EXPECT_THAT(console.out.str(), HasSubstr("datagram → connected"));
+  EXPECT_THAT(console.err.str(), IsEmpty());
+  EXPECT_EQ(console.run({"diff", "--explain"}), 2);
+  EXPECT_THAT(console.out.str(), HasSubstr("config.toml:5\n"));
+  EXPECT_EQ(console.run({"apply", "--dry-run"}), 2);
+  EXPECT_THAT(console.out.str(), HasSubstr("Dry run: nothing was changed.\n"));
+  EXPECT_EQ(console.kernel.dump(), before);
+  EXPECT_EQ(console.locks, 0);
+}
+
+TEST(Diff, PendingIsFive) {
+  Console console;
+  console.document("version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:00:00:01\"\nmode = \"connected\"\n");
+  EXPECT_EQ(console.run({"diff"}), 5);
+  EXPECT_THAT(console.out.str(), HasSubstr("pending"));
+  EXPECT_EQ(console.run({"diff", "--pending-ok"}), 0);
+}
+
+TEST(Apply, MakesItSoAndThenThereIsNothingToDo) {
+  Console console;
+  console.document(kRename);
+  EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("~ mlx4_ib0"), HasSubstr("Done: 1 change made")));
+  EXPECT_EQ(console.kernel.link("mlx4_ib0").mtu, 65520);
+  EXPECT_EQ(console.locks, 1);
+  EXPECT_EQ(console.run({"apply", "--yes"}), 0);
+  EXPECT_EQ(console.out.str(), "Nothing to do: 1 resource is as the document says.\n");
+  EXPECT_EQ(console.run({"diff"}), 0);
+}
+
+TEST(Apply, AsksOnATerminal) {
+  for (const auto* answer : {"n\n", "", "\n", "yesterday\n"}) {
+    Console console;
+    console.document(kRename);
+    console.terminal();
+    console.answer(answer);
+    const auto before = console.kernel.dump();
+    EXPECT_EQ(console.run({"apply"}), 1);
+    EXPECT_THAT(console.err.str(),
+                AllOf(HasSubstr("Apply this 1 change? [y/N] "), HasSubstr("nothing was changed")));
+    EXPECT_EQ(console.kernel.dump(), before);
+  }
+  Console console;
+  console.document(kRename);
+  console.terminal();
+  console.answer("Y\n");
+  EXPECT_EQ(console.run({"apply"}), 0);
+  EXPECT_EQ(console.kernel.link("mlx4_ib0").mtu, 65520);
+}
+
+TEST(Apply, DoesNotDoWhatWasNotShown) {
+  Console console;
+  console.document(kRename);
+  console.terminal();
+  console.answer("y\n");
+  console.environment.lock = [&](const auto&) -> base::Result<std::shared_ptr<void>> {
+    console.kernel.set_mode("ib0",
+                            model::IpoibMode::kConnected);  // somebody else, while the question stood there
+    return std::shared_ptr<void>();
+  };
+  EXPECT_EQ(console.run({"apply"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("the host changed while you were reading"));
+  EXPECT_EQ(console.kernel.link("ib0").name, "ib0");
+}
+
+TEST(Apply, RefusesBeforeItBegins) {
+  Console console;
+  console.document(kRename);
+  EXPECT_EQ(console.run({"apply"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("add --yes"));
+  EXPECT_EQ(console.run({"apply", "--json"}), 1);
+  EXPECT_THAT(console.out.str(), HasSubstr("add --yes"));
+  console.environment.privileged = false;
+  EXPECT_EQ(console.run({"apply", "--yes"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("takes root"));
+  EXPECT_EQ(console.run({"apply", "--dry-run"}), 2);
+  console.environment.privileged = true;
+  console.lock_error = base::Error{base::Code::kTimeout, "process 17 is still applying", 0};
+  EXPECT_EQ(console.run({"apply", "--yes"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("process 17"));
+  EXPECT_EQ(console.kernel.link("ib0").name, "ib0");
+}
+
+TEST(Apply, AFailureIsUndoneAndSaidSo) {
+  Console console;
+  console.document(kRename);
+  const auto before = console.kernel.dump({.without_files_below = "/var/lib/rdma-configd"});
+  console.kernel.faults.refuse("mode connected", EINVAL);
+  const auto status = console.run({"apply", "--yes"});
+  if (status == 0) GTEST_SKIP() << "the fake calls it otherwise: " << console.kernel.faults.log().back();
+  EXPECT_EQ(status, 3);
+  EXPECT_THAT(console.err.str(), HasSubstr("rdma-configctl: error: "));
+  EXPECT_THAT(console.out.str(), HasSubstr("The apply failed and was undone"));
+  EXPECT_EQ(console.kernel.dump({.without_files_below = "/var/lib/rdma-configd"}), before);
+}
+
+TEST(Apply, AtBootItSaysLittle) {
+  Console console;
+  console.document(kRename);
+  EXPECT_EQ(console.run({"apply", "--boot"}), 0);
+  EXPECT_THAT(console.out.str(), Not(HasSubstr("→")));
+  EXPECT_THAT(console.out.str(), HasSubstr("Done: "));
+}
+
+TEST(Apply, OfflineTakesNoLockAndNoRoot) {
+  Console console;
+  console.document(kRename);
+  console.environment.privileged = false;
+  const auto status = console.run({"apply", "--yes", "--root", console.folder().string()});
+  EXPECT_TRUE(status == 0 || status == 5) << status << console.err.str();
+  EXPECT_EQ(console.locks, 0);
+}
+
+TEST(Show, WorksWithoutAConfiguration) {
+  Console console;
+  EXPECT_EQ(console.run({"show", "--root", console.folder().string()}), 0);
+  EXPECT_THAT(console.err.str(), HasSubstr("there is no configuration"));
+}
+
+TEST(Show, TellsWhatIsThere) {
+  Console console;
+  console.document(kRename);
+  EXPECT_EQ(console.run({"show"}), 0);
+  const auto text = console.out.str();
+  EXPECT_THAT(text, AllOf(HasSubstr("DEVICES"), HasSubstr("00:02:c9:03:00:31:78:f0"), HasSubstr("PORTS"),
+                          HasSubstr("mlx4_0/2"), HasSubstr("0x8002-0x8004, 0xffff, limited 0x0005")));
+  EXPECT_THAT(text, AllOf(HasSubstr("IPOIB INTERFACES"), HasSubstr("CONFORMITY"),
+                          HasSubstr("mode is datagram, wanted connected")));
+}
+
+TEST(Show, NarrowsToAName) {
+  Console console;
+  console.document(kRename);
+  console.kernel.add_child("ib0", 0x8002, "ib0.8002");
+  for (const auto* name : {"mlx4_0/1", kGuid1, "ib0", "0x0002c903003178f2"}) {
+    EXPECT_EQ(console.run({"show", name}), 0) << name;
+    EXPECT_THAT(console.out.str(), AllOf(HasSubstr("mlx4_0/1  port"), HasSubstr("ib0.8002  P_Key interface"),
+                                         Not(HasSubstr("mlx4_0/2  port"))))
+        << name;
+  }
+  EXPECT_EQ(console.run({"show", "ib0.8002"}), 0);
+  EXPECT_THAT(console.out.str(), Not(HasSubstr("ib0  IPoIB interface")));
+  EXPECT_EQ(console.run({"show", "mlx4_0"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("mlx4_0/2  port"));
+  EXPECT_EQ(console.run({"show", "mlx4_1"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("nothing here is called mlx4_1; did you mean mlx4_0?"));
+}
+
+TEST(Show, ABrokenDocumentDoesNotHideTheHost) {
+  Console console;
+  console.document("version = 1\n[[ipoib]\n");
+  EXPECT_EQ(console.run({"show"}), 1);
+  EXPECT_THAT(console.out.str(), HasSubstr("mlx4_0/1"));
+  EXPECT_THAT(console.err.str(), HasSubstr("config.toml:2"));
+}
+
+TEST(Show, FitsEightyColumns) {
+  Console console;
+  console.document(kRename);
+  console.terminal();
+  console.variables["COLUMNS"] = "80";
+  console.variables["NO_COLOR"] = "1";
+  EXPECT_EQ(console.run({"show"}), 0);
+  std::istringstream lines(console.out.str());
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl

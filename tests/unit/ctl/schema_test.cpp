@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The generated files are what the program generates; its JSON obeys the published schemas.
+#include "ctl/schema.hpp"
+
+#include <gtest/gtest.h>
+
+#include "console.hpp"
+#include "kinds/all.hpp"
+#include "mini_schema.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string content(const std::string& path) {
+  std::ifstream file(std::string(SOURCE_ROOT) + "/" + path);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Schema, IsNotStale) {
+  EXPECT_EQ(render_schema(kinds::grammar()), content("conf/rdma-configd.schema.json"))
+      << "rdma-configctl schema > conf/rdma-configd.schema.json";
+}
+
+TEST(Reference, IsNotStale) {
+  const auto text = content("docs/CONFIGURATION.md");
+  const std::string begin = "<!-- generated: rdma-configctl reference -->\n\n";
+  const auto start = text.find(begin);
+  const auto end = text.find("\n<!-- end of generated -->");
+  ASSERT_NE(start, std::string::npos);
+  ASSERT_NE(end, std::string::npos);
+  const auto from = start + begin.size();
+  EXPECT_EQ(text.substr(from, end - from), render_reference(kinds::grammar()))
+      << "put the output of `rdma-configctl reference` between the markers";
+}
+
+TEST(Schema, AcceptsAndRefusesDocuments) {
+  const MiniSchema schema(Json::parse(render_schema(kinds::grammar())));
+  const auto good = Json::parse(R"({"version":1,"match":{"host":["gpu[001-512]"]},
+      "defaults":{"ipoib":{"mode":"datagram","pkey":{"mtu":2044}}},
+      "ipoib":[{"guid":"00:02:c9:03:00:31:78:f2","name":"mlx4_ib0","mode":"connected","mtu":65520,
+                "pkey":[{"pkey":32770,"mode":"datagram"},{"pkey":"0x8003"}]},
+               {"device":"mlx4_0","port":2}]})");
+  EXPECT_EQ(schema.check(good), std::vector<std::string>());
+  for (const auto* patch :
+       {R"({"version":2})", R"({"ipoib":[{"name":"x"}]})",
+        R"({"ipoib":[{"guid":"00:02:c9:03:00:31:78:f2","device":"mlx4_0","port":1}]})",
+        R"({"ipoib":[{"guid":"nonsense"}]})", R"({"ipoib":[{"device":"mlx4_0","port":1,"mod":1}]})",
+        R"({"ipoib":[{"device":"mlx4_0","port":1,"pkey":[{}]}]})",
+        R"({"ipoib":[{"device":"mlx4_0","port":1,"pkey":[{"pkey":32768}]}]})",
+        R"({"defaults":{"ipoib":{"name":"ib0"}}})", R"({"ipiob":[]})"}) {
+    auto bad = good;
+    bad.merge_patch(Json::parse(patch));
+    EXPECT_NE(schema.check(bad), std::vector<std::string>()) << patch;
+  }
+}
+
+struct Case {
+  std::vector<std::string> words;
+  std::string document;
+  const char* schema;
+};
+
+class JsonOutput : public testing::TestWithParam<Case> {};
+
+TEST_P(JsonOutput, ObeysItsSchemaAndIsAlone) {
+  Console console;
+  console.document(GetParam().document);
+  console.kernel.add_child("ib0", 0x8003, "ib0.8003");
+  const int status = console.run(GetParam().words);
+  const auto json = Json::parse(console.out.str(), nullptr, false);
+  ASSERT_FALSE(json.is_discarded()) << console.out.str();
+  EXPECT_EQ(json["exit"]["status"], status);
+  EXPECT_EQ(console.err.str(), "");
+  const MiniSchema schema(Json::parse(content(std::string("docs/json/") + GetParam().schema)));
+  EXPECT_EQ(schema.check(json), std::vector<std::string>()) << json.dump(2);
+}
+
+const std::string kChild = kRename + "  [[ipoib.pkey]]\n  pkey = 0x8002\n  mtu = 2044\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    All, JsonOutput,
+    testing::Values(Case{{"show", "--json"}, kChild, "show-1.schema.json"},
+                    Case{{"show", "--json", "mlx4_0/1"}, kChild, "show-1.schema.json"},
+                    Case{{"show", "--json"}, "version = 3\n", "show-1.schema.json"},
+                    Case{{"show", "--json", "nothing"}, kChild, "report-1.schema.json"},
+                    Case{{"diff", "--json"}, kChild, "report-1.schema.json"},
+                    Case{{"diff", "--json"}, kChild + "x = 1\n", "report-1.schema.json"},
+                    Case{{"apply", "--json", "--yes"}, kChild, "report-1.schema.json"},
+                    Case{{"apply", "--json"}, kChild, "report-1.schema.json"},
+                    Case{{"apply", "--json", "--dry-run"}, kChild, "report-1.schema.json"},
+                    Case{{"validate", "--json"}, "version = \n", "report-1.schema.json"},
+                    Case{{"validate", "--json"}, kChild, "report-1.schema.json"},
+                    Case{{"--json", "nonsense"}, kChild, "report-1.schema.json"},
+                    Case{{"--json"}, kChild, "report-1.schema.json"}));
+
+}  // namespace
+}  // namespace rdmacfg::ctl
