@@ -8,9 +8,9 @@
 
 namespace rdmacfg::system::detail {
 
-/// MTUs by ibv_query_port(3). libibverbs is loaded at the first call: linked in, it and libnl-route would make
-/// every start of the program a third longer. Nothing without the library, a provider or /dev access. The
-/// caller has made sure that ib_uverbs is loaded, so that asking loads no module.
+/// MTUs by ibv_query_port(3). libibverbs is loaded at the first call: linked in, it and libnl-route would
+/// make every start of the program a third longer. Nothing without the library, a provider or /dev access.
+/// The caller has made sure that ib_uverbs is loaded, so that asking loads no module.
 std::optional<PortMtu> query_verbs_mtu(const std::string& device, int port);
 
 }  // namespace rdmacfg::system::detail
