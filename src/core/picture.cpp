@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/picture.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "kinds/all.hpp"
 
 namespace rdmacfg::core {
@@ -31,7 +34,11 @@ Result<Picture> take_picture(const config::Document& document, system::Host& hos
   picture.world.settled = settled;
   const auto bound = kinds::bind(document.sections, picture.world, picture.diagnostics);
   for (const auto* kind : kinds::all()) {
-    kind->parse(bound, picture.desired, picture.diagnostics);
+    std::vector<model::Desired> desired;
+    kind->parse(bound, desired, picture.diagnostics);
+    // Below another root there is no kernel to change; it gets its part when it boots.
+    if (host.offline && !kind->works_offline()) continue;
+    std::move(desired.begin(), desired.end(), std::back_inserter(picture.desired));
     auto observed = kind->observe(picture.world);
     if (!observed) return base::fail(observed.error());
     for (auto& one : *observed) picture.observed.push_back(std::move(one));

@@ -111,7 +111,8 @@ struct Verification {
   std::map<model::Key, std::map<std::string, Limit>> limits;
 };
 
-Verification verify(const Plan& plan, Picture& now, const Outcome& outcome) {
+Verification verify(const Plan& plan, const Picture& before, Picture& now, const Outcome& outcome,
+                    const State& state) {
   Verification result{.failures = {}, .postponed = outcome.postponed, .limits = {}};
   std::map<model::Key, const model::Desired*> desired;
   for (const auto& one : now.desired) desired.emplace(one.key, &one);
@@ -169,6 +170,22 @@ Verification verify(const Plan& plan, Picture& now, const Outcome& outcome) {
         result.failures.push_back(fmt::format("{}: {} is {}, although the kernel accepted {}", change.label,
                                               field, model::text_of(got), model::text_of(wanted)));
       }
+    }
+  }
+  // A rename takes links down: what was right before and was not to be changed has to be right still.
+  std::set<model::Key> planned;
+  for (const auto& change : plan.changes) planned.insert(change.key);
+  for (const auto& change : compare(now, state, false).changes) {
+    const auto* then = before.find(change.key);
+    const auto* observed = now.find(change.key);
+    if (planned.contains(change.key) || !desired.contains(change.key) || then == nullptr ||
+        observed == nullptr || then->instance != observed->instance)
+      continue;
+    for (const auto& field : change.fields) {
+      if (model::value_of(then->settings, field) == model::value_of(observed->settings, field)) continue;
+      result.failures.push_back(fmt::format("{}: {} is {} now, and was {}", change.label, field,
+                                            model::text_of(model::value_of(observed->settings, field)),
+                                            model::text_of(model::value_of(then->settings, field))));
     }
   }
   return result;
@@ -269,7 +286,7 @@ Report apply(const config::Document& document, system::Host& host, const Options
     if (!now) {
       outcome.error = now.error();
     } else {
-      verification = verify(report.plan, *now, outcome);
+      verification = verify(report.plan, *picture, *now, outcome, *state);
       if (!verification.failures.empty()) {
         outcome.error = base::Error{base::Code::kRefused, base::join(verification.failures, "; "), 0};
       }

@@ -55,16 +55,6 @@ std::string note_of(const Report& report, const Change& change, const std::strin
   return note;
 }
 
-/// Whether a field follows from another key, so that naming it would say the same twice.
-bool is_derived(const Change& change, std::string_view field) {
-  const auto* kind = kinds::find(change.key.kind);
-  if (kind == nullptr) return false;
-  const auto fields = kind->fields();
-  return std::any_of(fields.begin(), fields.end(), [&](const auto& spec) {
-    return spec.name == field && spec.role == model::Role::kDerived;
-  });
-}
-
 /// The fields of a change in the order of the kind's table, which is that of reading.
 std::vector<std::string> in_order(const Change& change) {
   std::vector<std::string> names;
@@ -87,11 +77,12 @@ void add_lines(Block& block, const Change& change) {
     return std::find(list.begin(), list.end(), item) != list.end();
   };
   const bool only_derived = std::all_of(change.fields.begin(), change.fields.end(),
-                                        [&](const auto& field) { return is_derived(change, field); });
+                                        [&](const auto& field) { return is_derived(change.key, field); });
   for (const auto& name : in_order(change)) {
     const bool said = std::any_of(block.lines.begin(), block.lines.end(),
                                   [&](const auto& line) { return line.name == name; });
-    if (said || (!all && !has(change.fields, name)) || (!only_derived && is_derived(change, name))) continue;
+    if (said || (!all && !has(change.fields, name)) || (!only_derived && is_derived(change.key, name)))
+      continue;
     BlockLine line{name, all ? Value() : model::value_of(change.before, name),
                    model::value_of(change.after, name), change.effect, std::nullopt};
     if (const auto at = change.origins.find(name); at != change.origins.end()) line.origin = at->second;
@@ -131,6 +122,15 @@ int rank(Status status) {
 }
 
 }  // namespace
+
+bool is_derived(const model::Key& key, std::string_view field) {
+  const auto* kind = kinds::find(key.kind);
+  if (kind == nullptr) return false;
+  const auto fields = kind->fields();
+  return std::any_of(fields.begin(), fields.end(), [&](const auto& spec) {
+    return spec.name == field && spec.role == model::Role::kDerived;
+  });
+}
 
 std::vector<Block> blocks_of(const Report& report) {
   std::vector<Block> blocks;

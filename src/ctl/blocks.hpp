@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/report.hpp"
@@ -31,6 +32,9 @@ struct Block {
 
 /// The changes of the report's plan by object, in the plan's order except that children follow their parent.
 std::vector<Block> blocks_of(const model::Report& report);
+
+/// Whether a field of that resource follows from another key, so that naming it would say the same twice.
+bool is_derived(const model::Key& key, std::string_view field);
 
 /// How many objects (not kinds of one object) have each status; the worst one counts. Foreign and ignored do
 /// not count.

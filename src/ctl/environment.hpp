@@ -41,6 +41,9 @@ struct Environment {
   /// Holds back signals that would end the program, as long as the returned object lives.
   std::function<std::shared_ptr<void>()> hold_signals;
 
+  /// Whether nobody reads stdout any more, as after `| head`.
+  std::function<bool()> reader_is_gone = [] { return false; };
+
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };
 

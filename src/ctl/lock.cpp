@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kPoll{100};
 
-/// "process 1234", as /proc/locks has it. The file itself stays empty: an apply with nothing to do writes nothing.
+/// "process 1234", as /proc/locks has it. The file itself stays empty: an apply with nothing to do writes
+/// nothing.
 std::string holder_of(int fd) {
   struct stat status {};
   std::ifstream locks("/proc/locks");
@@ -30,7 +31,8 @@ std::string holder_of(int fd) {
     // 1: FLOCK  ADVISORY  WRITE 1234 00:18:777 0 EOF
     std::istringstream words(line);
     std::string number, sort, how, access, pid;
-    if (line.find(inode) != std::string::npos && words >> number >> sort >> how >> access >> pid && sort == "FLOCK") {
+    if (line.find(inode) != std::string::npos && words >> number >> sort >> how >> access >> pid &&
+        sort == "FLOCK") {
       return fmt::format("process {}", pid);
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wiring only: the adapters of a real Linux, and the terminal.
+#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -50,6 +51,11 @@ int terminal_columns() {
   return 0;
 }
 
+bool reader_is_gone() {
+  pollfd fd{STDOUT_FILENO, 0, 0};
+  return ::poll(&fd, 1, 0) == 1 && (fd.revents & POLLERR) != 0;
+}
+
 /// Blocks what a terminal or a session's end would kill with, and lets it through again when it is released.
 std::shared_ptr<void> hold_signals() {
   sigset_t held;
@@ -84,6 +90,7 @@ int main(int argc, char** argv) {
                                    [](const auto& waiting) {
                                      return ctl::take_lock("/run/rdma-configd.lock", kLockDeadline, waiting);
                                    },
-                               .hold_signals = hold_signals};
+                               .hold_signals = hold_signals,
+                               .reader_is_gone = reader_is_gone};
   return ctl::run(argc, argv, environment);
 }

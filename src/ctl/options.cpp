@@ -65,6 +65,7 @@ constexpr std::string_view kTour =
     "A first tour:\n"
     "  rdma-configctl show                 look at the host; port GUIDs for the document are there\n"
     "  $EDITOR /etc/rdma-configd/config.toml\n"
+    "      version = 1\n"
     "      [[ipoib]]\n"
     "      guid = \"00:02:c9:03:00:31:78:f2\"\n"
     "      name = \"mlx4_ib0\"\n"

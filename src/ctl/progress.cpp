@@ -38,11 +38,13 @@ void Progress::draw() {
   const auto elapsed = environment_.now() - start_;
   if (!environment_.err_terminal || elapsed < kSilence) return;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(elapsed).count();
-  std::string line = fmt::format("applying {}", look_.ellipsis());
-  if (total_ > 0)
-    line = fmt::format("applying {} of {}: {} {}", done_ + 1 > total_ ? total_ : done_ + 1, total_, what_,
-                       look_.ellipsis());
-  line = clean(fmt::format("{} {} s", line, seconds), look_.utf8);
+  std::string line = "applying";
+  if (total_ > 0 && done_ >= total_) {
+    line = "looking at what the kernel did";
+  } else if (total_ > 0) {
+    line = fmt::format("applying {} of {}: {}", done_ + 1, total_, what_);
+  }
+  line = clean(fmt::format("{} {} {} s", line, look_.ellipsis(), seconds), look_.utf8);
   environment_.err << kClearLine << wrap(line, look_.width - 1).front() << std::flush;
   drawn_ = true;
 }

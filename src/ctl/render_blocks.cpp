@@ -101,8 +101,12 @@ std::string render_line(const BlockLine& line, const Block& block, const Widths&
   out += look.paint(wanted, sign_of(block.operation).style);
   std::string rest;
   if (line.effect != model::Effect::kNow) rest += fmt::format("  after {}", model::text_of(line.effect));
-  if (places != nullptr && line.origin) {
-    rest += "  " + look.paint(clean(places->text(*line.origin), look.utf8), Style::kDim);
+  if (places != nullptr) {
+    // What nobody wrote is a default, or goes back to what it was before it was written.
+    const auto origin = line.origin                             ? places->text(*line.origin)
+                        : block.operation == Operation::kCreate ? "default"
+                                                                : "not in the document";
+    rest += "  " + look.paint(clean(origin, look.utf8), Style::kDim);
   }
   if (!rest.empty())
     out += std::string(static_cast<std::size_t>(std::max(0, w.wanted - display_width(wanted))), ' ') + rest;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "ctl/blocks.hpp"
 #include "ctl/render_report.hpp"
 #include "ctl/render_table.hpp"
 
@@ -194,19 +195,32 @@ void append(std::string& out, const std::string& part) {
   out += part;
 }
 
+/// "mode datagram → connected, mtu 2044 → 65520" of what differs.
+std::string differences(const model::ResourceReport& resource, const Look& look) {
+  std::vector<std::string> written;
+  std::vector<std::string> derived;
+  bool there = false;
+  for (const auto& attribute : resource.attributes) {
+    there = there || attribute.now.index() != 0;
+    if (attribute.wanted.index() == 0 || attribute.now == attribute.wanted) continue;
+    const auto now = attribute.now.index() == 0 ? "none" : model::text_of(attribute.now);
+    auto& parts = is_derived(resource.key, attribute.name) ? derived : written;
+    parts.push_back(
+        fmt::format("{} {} {} {}", attribute.name, now, look.arrow(), model::text_of(attribute.wanted)));
+  }
+  if (!there) return "is not there";
+  return base::join(written.empty() ? derived : written, ", ");
+}
+
 /// Why, or in which attributes.
-std::string remark(const model::ResourceReport& resource) {
+std::string remark(const model::ResourceReport& resource, const Look& look) {
   std::vector<std::string> parts;
-  if (resource.status == model::Status::kDiffers) {
-    for (const auto& attribute : resource.attributes) {
-      if (attribute.wanted.index() == 0 || attribute.now == attribute.wanted) continue;
-      const auto now = attribute.now.index() == 0 ? std::string(kUnknown) : model::text_of(attribute.now);
-      parts.push_back(
-          fmt::format("{} is {}, wanted {}", attribute.name, now, model::text_of(attribute.wanted)));
-    }
+  if (resource.status == model::Status::kDiffers && !resource.attributes.empty()) {
+    parts.push_back(differences(resource, look));
   }
   if (!resource.reason.empty()) parts.push_back(resource.reason);
   for (const auto& warning : resource.warnings) parts.push_back("warning: " + warning);
+  std::erase(parts, "");
   return base::join(parts, "; ");
 }
 
@@ -238,12 +252,15 @@ std::string render_details(const HostView& host, const Look& look) {
 std::string render_conformity(const std::vector<model::ResourceReport>& resources, const Look& look) {
   if (resources.empty()) return {};
   Table table{{{"RESOURCE"}, {"KIND", 1}, {"STATUS"}, {"", 0, true}}, {}};
-  for (const auto& resource : resources) {
+  auto sorted = resources;  // all kinds of one object together
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.key.id < b.key.id; });
+  for (const auto& resource : sorted) {
     const auto label = resource.label.empty() ? resource.key.id : resource.label;
     table.rows.push_back({cell(label),
                           cell(resource.key.kind),
                           {std::string(model::text_of(resource.status)), style_of(resource.status)},
-                          {remark(resource), Style::kPlain}});
+                          {remark(resource, look), Style::kPlain}});
   }
   return section("CONFORMITY", table, look, nullptr);
 }

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <set>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "ctl/blocks.hpp"
@@ -107,10 +110,24 @@ std::string count_changes(const Report& report) {
   return fmt::format("{}: {}", count(create + update + remove, "change"), base::join(parts, ", "));
 }
 
+namespace {
+
+/// What is well comes first, so that what is not stands next to the closing line.
+int place_of(Status status) {
+  constexpr std::array kOrder{Status::kDone, Status::kReleased, Status::kLimited, Status::kPending,
+                              Status::kFailed};
+  return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), status) - kOrder.begin());
+}
+
+}  // namespace
+
 std::string render_outcomes(const Report& report, const Look& look) {
   Table table{{{"", 0, false}, {"", 0, false}, {"", 0, true}}, {}};
   std::set<std::tuple<std::string, Status, std::string>> said;
-  for (const auto& resource : report.resources) {
+  auto resources = report.resources;
+  std::stable_sort(resources.begin(), resources.end(),
+                   [](const auto& a, const auto& b) { return place_of(a.status) < place_of(b.status); });
+  for (const auto& resource : resources) {
     const bool plain = resource.status == Status::kInSync || resource.status == Status::kDiffers ||
                        resource.status == Status::kForeign || resource.status == Status::kIgnored;
     const auto label = resource.label.empty() ? resource.key.id : resource.label;

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -63,13 +61,13 @@ base::Result<std::string> root_of(const std::string& written) {
   return root == "/" ? std::string() : root.string();
 }
 
-/// Data that could not be written was not told; a reader that has gone away did not want it.
+/// Data that could not be written was not told; a reader that has gone away did not want it. An apply is
+/// judged by what it did.
 int checked(const Context& context, int status) {
-  errno = 0;
   context.environment.out.flush();
-  if (context.environment.out.good() || errno == EPIPE || context.arguments.command == "apply") return status;
-  context.say_error(
-      fmt::format("writing the output: {}", errno == 0 ? "failed" : std::generic_category().message(errno)));
+  const bool unwanted = context.arguments.command == "apply" || context.environment.reader_is_gone();
+  if (context.environment.out.good() || unwanted) return status;
+  context.say_error("the output could not be written");
   return static_cast<int>(model::Exit::kError);
 }
 

@@ -76,6 +76,9 @@ class Kind {
   virtual Verdict judge(const model::Desired& desired, const model::Observed* observed,
                         const std::vector<std::string>& differing, World& world) const;
 
+  /// Whether the kind has persistent files that can be written without a running host (--root).
+  [[nodiscard]] virtual bool works_offline() const { return false; }
+
   /// Whether a resource that the document does not mention is worth a line in a report.
   [[nodiscard]] virtual bool listed_when_foreign() const { return true; }
 

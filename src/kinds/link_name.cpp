@@ -202,6 +202,7 @@ class LinkNameKind final : public Kind {
     return {};
   }
 
+  [[nodiscard]] bool works_offline() const override { return true; }
   [[nodiscard]] bool listed_when_foreign() const override { return false; }  // its interface is listed
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& /*before*/,
                              const model::Attributes& /*then*/) const override {

@@ -10,6 +10,9 @@
 
 #include "base/text.hpp"
 
+// GCC 12 takes the unused member of tl::expected for one that is read (GCC bug 105562 and its kin).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
 namespace rdmacfg::kinds {
 
 using base::Code;
@@ -93,7 +96,9 @@ Result<std::optional<std::string>> expand(const model::NameTemplate& pattern,
   }
   if (unknown) return std::nullopt;
   out += rest;
-  return check(std::move(out)).map([](std::string name) { return std::optional(std::move(name)); });
+  auto name = check(std::move(out));
+  if (!name) return fail(name.error());
+  return std::optional<std::string>(std::move(*name));
 }
 
 }  // namespace rdmacfg::kinds

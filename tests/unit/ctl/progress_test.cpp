@@ -21,9 +21,12 @@ TEST(Progress, SpeaksAfterASecondAndCleansUp) {
     progress.draw();
     seconds = 3;
     progress.draw();
+    progress.step(12, 12, "");
+    progress.draw();
   }
   const auto text = console.err.str();
   EXPECT_TRUE(text.starts_with("\r\033[Kapplying 3 of 12: mlx4_ib0 … 3 s")) << text;
+  EXPECT_NE(text.find("looking at what the kernel did … 3 s"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("\r\033[K")) << text;
 }
 

@@ -18,8 +18,25 @@ using Text = std::string;
 
 const Look kPlain{.utf8 = true};
 
+Change change_of(const Text& kind, const Text& id, const Text& label) {
+  Change change;
+  change.key = {kind, id};
+  change.label = label;
+  return change;
+}
+
+ResourceReport resource(const Text& kind, const Text& id, const Text& label, Status status = Status::kInSync,
+                        const Text& reason = "") {
+  ResourceReport report;
+  report.key = {kind, id};
+  report.label = label;
+  report.status = status;
+  report.reason = reason;
+  return report;
+}
+
 Change rename() {
-  Change change{.key = {"link_name", kGuid1}, .label = "ib0"};
+  auto change = change_of("link_name", kGuid1, "ib0");
   change.before = {{"name", Text("ib0")}};
   change.after = {{"name", Text("mlx4_ib0")}, {"rule", Text("mlx4_ib0")}};
   change.fields = {"name", "rule"};
@@ -29,7 +46,7 @@ Change rename() {
 }
 
 Change mode() {
-  Change change{.key = {"ipoib", kGuid1}, .label = "ib0"};
+  auto change = change_of("ipoib", kGuid1, "ib0");
   change.before = {{"mode", Text("datagram")}, {"mtu", std::int64_t{2044}}, {"state", Text("up")}};
   change.after = {{"mode", Text("connected")}, {"mtu", std::int64_t{65520}}, {"state", Text("up")}};
   change.fields = {"mode", "mtu"};
@@ -40,7 +57,8 @@ Change mode() {
 }
 
 Change child(Operation operation, const Text& pkey, const Text& label) {
-  Change change{.key = {"pkey", Text(kGuid1) + "/" + pkey}, .label = label, .operation = operation};
+  auto change = change_of("pkey", Text(kGuid1) + "/" + pkey, label);
+  change.operation = operation;
   if (operation == Operation::kCreate) {
     change.after = {{"name", label}, {"mode", Text("datagram")}};
     change.fields = {"name", "mode"};
@@ -56,8 +74,7 @@ Report three_changes() {
   report.plan.changes = {child(Operation::kDelete, "0x8003", "ib0.8003"), rename(), mode(),
                          child(Operation::kCreate, "0x8002", "mlx4_ib0.8002")};
   for (const auto& change : report.plan.changes) {
-    report.resources.push_back(
-        ResourceReport{.key = change.key, .label = change.label, .status = Status::kDiffers});
+    report.resources.push_back(resource(change.key.kind, change.key.id, change.label, Status::kDiffers));
   }
   report.exit = model::Exit::kDiffers;
   return report;
@@ -105,20 +122,16 @@ TEST(RenderDiff, NamesFilesInFullWhereTwoAreCalledAlike) {
 
 TEST(RenderDiff, SaysWhatHasToWait) {
   Report report;
-  report.resources = {
-      {.key = {"ipoib", "a"}, .label = "ib0"},
-      {.key = {"ipoib", "b"}, .label = "ib1", .status = Status::kPending, .reason = "no such port"},
-      {.key = {"link_name", "b"}, .label = "ib1", .status = Status::kPending, .reason = "no such port"},
-      {.key = {"pkey", "a/0x8002"},
-       .label = "ib0.8002",
-       .status = Status::kLimited,
-       .reason = "not in the port's table",
-       .warnings = {"limited member"}},
-      {.key = {"ipoib", "c"}, .label = "ib2", .status = Status::kForeign}};
+  report.resources = {resource("ipoib", "a", "ib0"),
+                      resource("ipoib", "b", "ib1", Status::kPending, "no such port"),
+                      resource("link_name", "b", "ib1", Status::kPending, "no such port"),
+                      resource("pkey", "a/0x8002", "ib0.8002", Status::kLimited, "not in the port's table"),
+                      resource("ipoib", "c", "ib2", Status::kForeign)};
+  report.resources[3].warnings = {"limited member"};
   report.exit = model::Exit::kPartly;
   EXPECT_EQ(render_diff(report, kPlain, false),
-            R"(pending  ib1       no such port
-limited  ib0.8002  not in the port's table
+            R"(limited  ib0.8002  not in the port's table
+pending  ib1       no such port
 
 warning: ib0.8002: limited member
 
@@ -130,7 +143,7 @@ TEST(RenderDiff, Nothing) {
   Report report;
   EXPECT_EQ(render_diff(report, kPlain, false),
             "Nothing to do: the document asks for nothing on this host.\n");
-  report.resources = {{.key = {"ipoib", "a"}}, {.key = {"link_name", "a"}}, {.key = {"ipoib", "b"}}};
+  report.resources = {resource("ipoib", "a", ""), resource("link_name", "a", ""), resource("ipoib", "b", "")};
   EXPECT_EQ(render_diff(report, kPlain, false), "Nothing to do: 2 resources are as the document says.\n");
 }
 
@@ -144,7 +157,7 @@ TEST(RenderDiff, ColoursBySort) {
 TEST(RenderDiff, WrapsSentences) {
   auto report = three_changes();
   report.plan.changes = {rename()};
-  const auto text = render_diff(report, {.utf8 = true, .width = 50}, false);
+  const auto text = render_diff(report, {.utf8 = true, .width = 51}, false);
   EXPECT_NE(
       text.find("      interrupts: link down for a moment; addresses\n                  are put back\n"),
       Text::npos)
@@ -177,16 +190,16 @@ Look at `rdma-configctl show` and repair that, then apply again.
 
 TEST(RenderApplied, DoesNotRepeatWarnings) {
   Report report;
-  report.resources = {{.key = {"ipoib", "a"}, .label = "ib0", .warnings = {"careful"}}};
+  report.resources = {resource("ipoib", "a", "ib0")};
+  report.resources[0].warnings = {"careful"};
   EXPECT_EQ(render_applied(report, kPlain, report), "Nothing to do: 1 resource is as the document says.\n");
   EXPECT_NE(render_applied(report, kPlain).find("warning: ib0: careful"), Text::npos);
 }
 
 TEST(TallyOf, TheWorstOfAnObjectCounts) {
-  const auto tally = tally_of({{.key = {"ipoib", "a"}, .status = Status::kDone},
-                               {.key = {"link_name", "a"}, .status = Status::kLimited},
-                               {.key = {"ipoib", "b"}, .status = Status::kIgnored},
-                               {.key = {"ipoib", "c"}, .status = Status::kFailed}});
+  const auto tally =
+      tally_of({resource("ipoib", "a", "", Status::kDone), resource("link_name", "a", "", Status::kLimited),
+                resource("ipoib", "b", "", Status::kIgnored), resource("ipoib", "c", "", Status::kFailed)});
   EXPECT_EQ(tally.in_sync, 0);
   EXPECT_EQ(tally.limited, 1);
   EXPECT_EQ(tally.failed, 1);

@@ -16,7 +16,9 @@ using Json = nlohmann::ordered_json;
 std::string content(const std::string& path) {
   std::ifstream file(std::string(SOURCE_ROOT) + "/" + path);
   EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 TEST(Schema, IsNotStale) {
