@@ -124,8 +124,7 @@ TEST_P(Disturbed, ALateFailureIsUndoneOrTaken) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, Disturbed, testing::ValuesIn(scenarios()),
-                         [](const auto& one) {
-  return one.param.name;
+                         [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace rdmacfg::contract
