@@ -2,7 +2,7 @@
 # What the scenarios of the lab suite share; sourced in the guest.
 FAILS=0 N=0
 pass() { N=$((N + 1)); echo "ok $SCENARIO: $1"; }
-fail() { FAILS=$((FAILS + 1)); echo "FAIL $SCENARIO: $1"; [ $# -lt 2 ] || printf '%s\n' "$2" | sed 's/^/     /' | tail -${LINES_SHOWN:-25}; }
+fail() { FAILS=$((FAILS + 1)); echo "FAIL $SCENARIO: $1"; [ $# -lt 2 ] || printf '%s\n' "$2" | sed 's/^/     /' | tail -n "${LINES_SHOWN:-25}"; }
 ok() { local what=$1 out; shift; if out=$("$@" 2>&1); then pass "$what"; else fail "$what (exit $?)" "$out"; fi; }		# WHAT COMMAND...
 is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1: got '$2', want '$3'"; fi; }			# WHAT GOT WANT
 has() { case $2 in *"$3"*) pass "$1";; *) fail "$1: no '$3' in" "$2";; esac; }				# WHAT TEXT PART
