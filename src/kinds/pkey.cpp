@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "kinds/luggage.hpp"
+#include "kinds/name_template.hpp"
 #include "kinds/transport.hpp"
 
 namespace rdmacfg::kinds {
@@ -281,6 +282,12 @@ class PkeyKind final : public Kind {
     desired.key = {std::string(kKind), fmt::format("{}/{}", port.id, pkey.text())};
     desired.where = section.where;
     desired.pending = port.pending;
+    if (const auto* name = section.find("name")) {
+      if (auto usable = expand(model::NameTemplate{model::text_of(name->value)}, std::nullopt); !usable) {
+        diagnostics.push_back(
+            error_at(name->where, fmt::format("{} name: {}", kSection, usable.error().message), ""));
+      }
+    }
     for (const auto& spec : model::specs<PkeyLink>()) {
       const auto* entry = section.find(spec.name);
       if (entry == nullptr || spec.role == model::Role::kFact || spec.role == model::Role::kIdentity)

@@ -126,7 +126,9 @@ Result<void> put_back_rules(NetlinkSocket& netlink, std::span<RuleReplay> rules,
                             std::set<std::string>& put_back, FirstFailure& failure) {
   std::vector<Message> add, remove;
   for (auto& rule : rules) {
-    put_back.insert(content_of(rule.add));
+    // Only what has moved to another name counts: a rule that stayed may have to move later, with its own
+    // interface.
+    if (rule.remove) put_back.insert(content_of(rule.add));
     add.push_back(std::move(rule.add));
     if (rule.remove) remove.push_back(std::move(*rule.remove));
   }

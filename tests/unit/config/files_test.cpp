@@ -184,7 +184,7 @@ TEST_F(Files, ExactlyOneFile) {
   const auto gone = read_files(source);
   ASSERT_FALSE(gone);
   EXPECT_EQ(relative(gone.error().message), "/gone.toml: No such file or directory");
-  EXPECT_EQ(gone.error().code, base::Code::kIo);
+  EXPECT_EQ(gone.error().code, base::Code::kNotFound);
 }
 
 TEST_F(Files, NoSuchRoot) {
