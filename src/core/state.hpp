@@ -27,8 +27,8 @@ struct Limit {
 struct Record {
   bool created = false;  ///< by us; so it is removed when the document drops it
   std::string instance;
-  /// Every setting from before we changed the first of them. All of them, since they hang together: an MTU belongs to
-  /// the mode that it was set in.
+  /// Every setting from before we changed the first of them. All of them, since they hang together: an MTU
+  /// belongs to the mode that it was set in.
   model::Attributes before;
   std::set<std::string> managed;  ///< names of what we changed; given back when the document drops them
   std::map<std::string, Limit> limits;

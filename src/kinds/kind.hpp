@@ -82,8 +82,8 @@ class Kind {
   /// Whether a resource that the document does not mention is worth a line in a report.
   [[nodiscard]] virtual bool listed_when_foreign() const { return true; }
 
-  /// Whether a released field goes back to the value from `before` we managed it, in a resource whose settings will be
-  /// `then`; else it stays until the next reset.
+  /// Whether a released field goes back to the value from `before` we managed it, in a resource whose
+  /// settings will be `then`; else it stays until the next reset.
   [[nodiscard]] virtual bool returns(std::string_view field, const model::Attributes& before,
                                      const model::Attributes& then) const;
 
