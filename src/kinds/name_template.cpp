@@ -11,7 +11,9 @@
 #include "base/text.hpp"
 
 // GCC 12 takes the unused member of tl::expected for one that is read (GCC bug 105562 and its kin).
+#if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 namespace rdmacfg::kinds {
 
