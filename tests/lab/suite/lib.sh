@@ -18,7 +18,7 @@ json() { ip -j -d "$@"; }
 field() { ip -j -d link show dev "$1" 2>/dev/null | jq -r ".[0].$2"; }		# INTERFACE JQ-PATH
 mtu() { cat "/sys/class/net/$1/mtu" 2>&1; }
 pkey() { ip -d link show dev "$1" | grep -o "pkey *0x[0-9a-f]*" | sed "s/pkey *//"; }
-mode() { field "$1" linkinfo.info_data.mode; }
+mode() { ip -d link show dev "$1" | sed -n 's/.* mode *\([a-z]*\) *umcast.*/\1/p'; }
 carrier() { [ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ]; }
 wait_carrier() { local i; for i in $(seq 100); do carrier "$1" && return 0; sleep .1; done; return 1; }
 # Everything that an interface is, without what changes by itself: to compare before and after.
