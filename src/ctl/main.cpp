@@ -18,26 +18,6 @@ using namespace rdmacfg;
 
 constexpr std::chrono::seconds kLockDeadline{120};
 
-/// A host together with the adapters that it refers to.
-struct LinuxHost {
-  explicit LinuxHost(const std::filesystem::path& root)
-      : files(system::make_linux_files(root)), host{*links,     *ipoib, *rdma,
-                                                    *files,     *udev,  system::linux_boot_id(),
-                                                    root != "/"} {}
-
-  std::unique_ptr<system::Links> links = system::make_linux_links();
-  std::unique_ptr<system::Ipoib> ipoib = system::make_linux_ipoib();
-  std::unique_ptr<system::Rdma> rdma = system::make_linux_rdma();
-  std::unique_ptr<system::Udev> udev = system::make_linux_udev();
-  std::unique_ptr<system::Files> files;
-  system::Host host;
-};
-
-std::shared_ptr<system::Host> make_host(const std::filesystem::path& root) {
-  auto owner = std::make_shared<LinuxHost>(root);
-  return {owner, &owner->host};
-}
-
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -85,7 +65,7 @@ int main(int argc, char** argv) {
                                .privileged = ::geteuid() == 0,
                                .host_name = system::linux_host_name(),
                                .variable = variable,
-                               .host = make_host,
+                               .host = system::make_linux_host,
                                .lock =
                                    [](const auto& waiting) {
                                      return ctl::take_lock("/run/rdma-configd.lock", kLockDeadline, waiting);

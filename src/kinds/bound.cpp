@@ -205,7 +205,9 @@ Bound bind(const std::vector<Section>& sections, const World& world, Diagnostics
   for (const auto& section : sections) {
     if (section.path == "ipoib") binder.bind(section);
   }
-  return binder.take();
+  auto bound = binder.take();
+  bound.sections = sections;
+  return bound;
 }
 
 }  // namespace rdmacfg::kinds

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kinds/world.hpp"
@@ -24,9 +26,20 @@ struct BoundPort {
   std::optional<std::string> pending;  ///< why nothing can be done with it now
 };
 
-/// The document's entries with the objects of this host that they mean.
+/// The document's entries with the objects of this host that they mean. Valid as long as the sections and the
+/// World.
 struct Bound {
-  std::vector<BoundPort> ports;
+  std::vector<BoundPort> ports;              ///< of every [[ipoib]] entry
+  std::span<const model::Section> sections;  ///< all entries, for kinds that bind their own
+
+  /// The entries of a top-level section, in the document's order.
+  [[nodiscard]] std::vector<const model::Section*> of(std::string_view path) const {
+    std::vector<const model::Section*> out;
+    for (const auto& section : sections) {
+      if (section.path == path) out.push_back(&section);
+    }
+    return out;
+  }
 };
 
 /// Resolves selectors (guid; device + port; match) against the host. What is not there is pending, not an

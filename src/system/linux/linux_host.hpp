@@ -30,4 +30,7 @@ std::string linux_boot_id();
 /// The node's name, as uname(2) gives it.
 std::string linux_host_name();
 
+/// All of them together, with files below `root`; another root than "/" makes an offline host.
+std::shared_ptr<Host> make_linux_host(const std::filesystem::path& root = "/");
+
 }  // namespace rdmacfg::system

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/entry.hpp"
+
+#include <utility>
+
+namespace rdmacfg::kinds {
+
+model::Desired desired_of(const model::Section& section, std::span<const model::FieldSpec> fields,
+                          model::Key key, std::string label) {
+  model::Desired desired;
+  desired.key = std::move(key);
+  desired.label = std::move(label);
+  desired.where = section.where;
+  for (const auto& spec : fields) {
+    const auto* entry = section.find(spec.name);
+    if (entry == nullptr) continue;
+    if (spec.role == model::Role::kSetting) desired.settings.emplace(spec.name, entry->value);
+    if (spec.role == model::Role::kPolicy) desired.policy.emplace(spec.name, entry->value);
+    desired.origins.emplace(spec.name, entry->where);
+  }
+  if (const auto* state = section.find("state")) {
+    const auto text = model::text_of(state->value);
+    desired.absent = text == model::text_of(model::State::kAbsent);
+    desired.ignore = text == model::text_of(model::State::kIgnore);
+    if (desired.absent || desired.ignore) desired.settings.clear();
+  }
+  return desired;
+}
+
+}  // namespace rdmacfg::kinds

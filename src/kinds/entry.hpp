@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What most entries of the document have in common on their way to a Desired.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "model/field.hpp"
+#include "model/resource.hpp"
+#include "model/section.hpp"
+
+namespace rdmacfg::kinds {
+
+/// The entry as a Desired: its settings and policies of the table `fields`, each with its origin. Identities
+/// are in the key; derived fields and facts are the kind's to add. `state` of "absent" and "ignore" become
+/// `absent` and `ignore`, without settings.
+model::Desired desired_of(const model::Section& section, std::span<const model::FieldSpec> fields,
+                          model::Key key, std::string label);
+
+}  // namespace rdmacfg::kinds
