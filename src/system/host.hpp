@@ -7,6 +7,7 @@
 #include "system/files.hpp"
 #include "system/link.hpp"
 #include "system/rdma.hpp"
+#include "system/units.hpp"
 
 namespace rdmacfg::system {
 
@@ -26,6 +27,7 @@ struct Host {
   Rdma& rdma;
   Files& files;
   Udev& udev;
+  Units& units;
   std::string boot_id;  ///< /proc/sys/kernel/random/boot_id
   bool offline = false;
 };

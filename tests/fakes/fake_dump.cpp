@@ -60,6 +60,7 @@ std::string FakeKernel::dump(const DumpOptions& options) const {
   std::vector<std::string> rules = machine.rules;
   std::sort(rules.begin(), rules.end());
   for (const auto& rule : rules) out += "rule " + rule + "\n";
+  out += units.dump();
   for (const auto& [path, text] : files.content) {
     if (!options.without_files_below.empty() && path.starts_with(options.without_files_below)) continue;
     out += "file " + path + "\n";

@@ -118,6 +118,18 @@ void describe_device(FakeKernel& kernel, const json& from) {
   }
 }
 
+FakeUnit unit_of(const json& from) {
+  only(from, {"enabled", "running", "masked", "installable", "starts", "reloads"}, "unit");
+  FakeUnit unit;
+  unit.enabled = from.value("enabled", unit.enabled);
+  unit.running = from.value("running", unit.running);
+  unit.masked = from.value("masked", unit.masked);
+  unit.installable = from.value("installable", unit.installable);
+  unit.starts = from.value("starts", unit.starts);
+  unit.reloads = from.value("reloads", unit.reloads);
+  return unit;
+}
+
 }  // namespace
 
 std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
@@ -128,7 +140,9 @@ std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
 
 void FakeKernel::add(std::string_view text) {
   const json from = json::parse(text, nullptr, true, true);
-  only(from, {"rename_up", "slow_carrier", "devices", "links", "rules", "files", "unreadable"}, "host");
+  only(from,
+       {"rename_up", "slow_carrier", "devices", "links", "rules", "files", "unreadable", "systemd", "units"},
+       "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
   for (const auto& link : from.value("links", json::array())) {
@@ -147,6 +161,9 @@ void FakeKernel::add(std::string_view text) {
   }
   for (const auto& path : from.value("unreadable", json::array()))
     files.unreadable.insert(path.get<std::string>());
+  units.answers = from.value("systemd", units.answers);
+  const json described_units = from.value("units", json::object());
+  for (const auto& [name, unit] : described_units.items()) units.add(name, unit_of(unit));
 }
 
 }  // namespace rdmacfg::fakes

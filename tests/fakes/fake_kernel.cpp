@@ -107,6 +107,7 @@ void FakeKernel::reboot() {
   boot_id.back() = boot_id.back() == '9' ? '1' : static_cast<char>(boot_id.back() + 1);
   machine.links.remove_if([](const auto& l) { return l.is_ipoib(); });
   machine.rules.clear();
+  units.reboot();
   for (auto& device : machine.devices) machine.probe(device);
   name_by_rules();
 }
@@ -136,7 +137,13 @@ void FakeKernel::name_by_rules() {
 }
 
 system::Host FakeKernel::host() {
-  return {.links = *this, .ipoib = *this, .rdma = *this, .files = files, .udev = *this, .boot_id = boot_id};
+  return {.links = *this,
+          .ipoib = *this,
+          .rdma = *this,
+          .files = files,
+          .udev = *this,
+          .units = units,
+          .boot_id = boot_id};
 }
 
 }  // namespace rdmacfg::fakes

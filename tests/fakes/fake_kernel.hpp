@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fakes/fake_units.hpp"
 #include "fakes/faults.hpp"
 #include "fakes/machine.hpp"
 #include "fakes/memory_files.hpp"
@@ -67,6 +68,7 @@ class FakeKernel final : public system::Links,
   Machine machine;
   Faults faults;
   MemoryFiles files{faults};
+  FakeUnits units{faults, files};
   std::string boot_id = "5f0c0de0-0000-4000-8000-000000000001";
   /// Whether the kernel goes on with a batch after a refusal; an adapter may see either.
   bool go_on_after_refusal = true;

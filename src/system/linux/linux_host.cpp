@@ -13,6 +13,7 @@ struct LinuxHost {
              .rdma = *rdma,
              .files = *files,
              .udev = *udev,
+             .units = *units,
              .boot_id = linux_boot_id(),
              .offline = root != "/"} {}
 
@@ -20,6 +21,7 @@ struct LinuxHost {
   std::unique_ptr<Ipoib> ipoib = make_linux_ipoib();
   std::unique_ptr<Rdma> rdma = make_linux_rdma();
   std::unique_ptr<Udev> udev = make_linux_udev();
+  std::unique_ptr<Units> units = make_linux_units();
   std::unique_ptr<Files> files;
   Host host;
 };

@@ -24,6 +24,9 @@ std::unique_ptr<Files> make_linux_files(std::filesystem::path root = "/");
 /// systemd-udevd by its manager's D-Bus API.
 std::unique_ptr<Udev> make_linux_udev();
 
+/// systemd by its manager's D-Bus API; the connection is opened at the first use.
+std::unique_ptr<Units> make_linux_units();
+
 /// /proc/sys/kernel/random/boot_id, empty when it cannot be read.
 std::string linux_boot_id();
 

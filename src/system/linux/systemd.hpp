@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection to systemd's manager. Sources: org.freedesktop.systemd1(5), sd-bus(3).
+#pragma once
+
+#include <systemd/sd-bus.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace rdmacfg::system::detail {
+
+using BusMessage = std::unique_ptr<sd_bus_message, sd_bus_message* (*)(sd_bus_message*)>;
+
+constexpr const char* kSystemd = "org.freedesktop.systemd1";
+constexpr const char* kSystemdPath = "/org/freedesktop/systemd1";
+constexpr const char* kSystemdManager = "org.freedesktop.systemd1.Manager";
+
+/// What a method answered with instead of a reply.
+struct BusError {
+  sd_bus_error error{};  // SD_BUS_ERROR_NULL, which is a compound literal of C
+  BusError() = default;
+  BusError(const BusError&) = delete;
+  BusError& operator=(const BusError&) = delete;
+  ~BusError() { sd_bus_error_free(&error); }
+
+  [[nodiscard]] bool is(const char* name) const { return sd_bus_error_has_name(&error, name) != 0; }
+  /// "org.freedesktop.systemd1." in front of the name.
+  [[nodiscard]] bool is_systemds(const char* name) const;
+  /// Nobody there to answer.
+  [[nodiscard]] bool says_nobody() const;
+  [[nodiscard]] base::Error error_of(int status, const std::string& what) const;
+};
+
+/// How a job ended.
+enum class JobEnd {
+  kDone,
+  kQueued,   ///< it waits for other jobs and stays in systemd's queue
+  kInvalid,  ///< it makes no sense for the unit as it is (reload of one that is not active)
+};
+
+/// The connection is opened at the first use: to systemd itself for root, which works before there is a bus,
+/// else over the system bus.
+class Systemd {
+ public:
+  /// The connection; nothing when no systemd answers.
+  base::Result<sd_bus*> bus();
+
+  /// Calls a method of the manager that returns a job, and waits for the end of that. nullopt: no systemd.
+  /// @param method "StartUnit"
+  base::Result<std::optional<JobEnd>> run_job(const char* method, const std::string& unit,
+                                              const std::string& what);
+
+  void set_timeout(std::chrono::microseconds timeout) { timeout_ = timeout; }
+
+ private:
+  using Bus = std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)>;
+
+  base::Result<std::optional<JobEnd>> wait(sd_bus* bus, struct Job& job, const std::string& what);
+
+  bool subscribed_ = false;
+  std::chrono::microseconds timeout_ = std::chrono::seconds(90);
+  Bus bus_{nullptr, sd_bus_flush_close_unref};
+};
+
+}  // namespace rdmacfg::system::detail

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source: org.freedesktop.systemd1(5).
+#include "system/units.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "system/linux/linux_host.hpp"
+#include "system/linux/systemd.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::fail_errno;
+using base::Result;
+using detail::BusError;
+using detail::BusMessage;
+using detail::JobEnd;
+using detail::kSystemd;
+using detail::kSystemdManager;
+using detail::kSystemdPath;
+
+constexpr const char* kUnit = "org.freedesktop.systemd1.Unit";
+constexpr const char* kService = "org.freedesktop.systemd1.Service";
+
+base::Error nobody(const std::string& what) { return {Code::kUnsupported, what + ": no systemd answers", 0}; }
+
+class SystemdUnits final : public Units {
+ public:
+  Result<std::optional<std::vector<Unit>>> observe_units(std::span<const std::string> names) override {
+    const std::string what = "asking systemd about its units";
+    auto bus = systemd_.bus();
+    if (!bus) return fail(bus.error());
+    if (*bus == nullptr) return std::optional<std::vector<Unit>>{};
+    std::vector<char*> list;
+    std::vector<std::string> copies(names.begin(), names.end());
+    for (auto& name : copies) list.push_back(name.data());
+    list.push_back(nullptr);
+
+    sd_bus_message* raw_call = nullptr;
+    int status = sd_bus_message_new_method_call(*bus, &raw_call, kSystemd, kSystemdPath, kSystemdManager,
+                                                "ListUnitsByNames");
+    const BusMessage call(raw_call, sd_bus_message_unref);
+    if (status < 0) return fail_errno(-status, what);
+    if (status = sd_bus_message_append_strv(call.get(), list.data()); status < 0) {
+      return fail_errno(-status, what);
+    }
+    BusError error;
+    sd_bus_message* raw_reply = nullptr;
+    status = sd_bus_call(*bus, call.get(), 0, &error.error, &raw_reply);
+    const BusMessage reply(raw_reply, sd_bus_message_unref);
+    if (status < 0 && error.says_nobody()) return std::optional<std::vector<Unit>>{};
+    if (status < 0) return fail(error.error_of(status, what));
+    return read_units(*bus, reply.get(), names, what);
+  }
+
+  Result<void> set_enabled(const std::string& unit, bool enabled) override {
+    const std::string what = fmt::format("{}: {}", unit, enabled ? "enable" : "disable");
+    auto bus = systemd_.bus();
+    if (!bus) return fail(bus.error());
+    if (*bus == nullptr) return fail(nobody(what));
+    BusError error;
+    sd_bus_message* raw_reply = nullptr;
+    const int status =
+        enabled ? sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "EnableUnitFiles",
+                                     &error.error, &raw_reply, "asbb", 1, unit.c_str(), 0, 0)
+                : sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "DisableUnitFiles",
+                                     &error.error, &raw_reply, "asb", 1, unit.c_str(), 0);
+    const BusMessage reply(raw_reply, sd_bus_message_unref);
+    if (status < 0) return fail(error.error_of(status, what));
+    if (enabled) {
+      int installable = 0;
+      if (const int got = sd_bus_message_read(reply.get(), "b", &installable); got < 0) {
+        return fail_errno(-got, what);
+      }
+      if (installable == 0) {
+        return fail(Code::kUnsupported,
+                    what + ": its unit file has no [Install] section; other units start it as they need it");
+      }
+    }
+    return reload_manager();
+  }
+
+  Result<void> act(UnitAction action, const std::string& unit) override {
+    const std::string what = fmt::format("{}: {}", unit, text_of(action));
+    auto end = systemd_.run_job(method_of(action), unit, what);
+    if (!end) return fail(end.error());
+    if (!*end) return fail(nobody(what));
+    if (**end == JobEnd::kInvalid) {
+      return fail(Code::kUnsupported, fmt::format("{}: it cannot {} as it is now", unit, text_of(action)));
+    }
+    return {};
+  }
+
+  Result<void> signal(const std::string& unit, int number) override {
+    const std::string what = fmt::format("{}: send signal {}", unit, number);
+    auto bus = systemd_.bus();
+    if (!bus) return fail(bus.error());
+    if (*bus == nullptr) return fail(nobody(what));
+    BusError error;
+    const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "KillUnit",
+                                          &error.error, nullptr, "ssi", unit.c_str(), "main", number);
+    if (status < 0) return fail(error.error_of(status, what));
+    return {};
+  }
+
+  Result<void> reload_manager() override {
+    const std::string what = "having systemd read its unit files again";
+    auto bus = systemd_.bus();
+    if (!bus) return fail(bus.error());
+    if (*bus == nullptr) return fail(nobody(what));
+    BusError error;
+    const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "Reload",
+                                          &error.error, nullptr, nullptr);
+    if (status < 0) return fail(error.error_of(status, what));
+    return {};
+  }
+
+ private:
+  static const char* method_of(UnitAction action) {
+    switch (action) {
+      case UnitAction::kStart:
+        return "StartUnit";
+      case UnitAction::kStop:
+        return "StopUnit";
+      case UnitAction::kRestart:
+        return "RestartUnit";
+      case UnitAction::kReload:
+        return "ReloadUnit";
+    }
+    return "StartUnit";
+  }
+
+  static Result<std::optional<std::vector<Unit>>> read_units(sd_bus* bus, sd_bus_message* reply,
+                                                             std::span<const std::string> names,
+                                                             const std::string& what) {
+    std::vector<Unit> found;
+    int status = sd_bus_message_enter_container(reply, 'a', "(ssssssouso)");
+    while (status >= 0) {
+      const char *name = nullptr, *description = nullptr, *load = nullptr, *active = nullptr, *sub = nullptr,
+                 *following = nullptr, *path = nullptr, *job = nullptr, *job_path = nullptr;
+      std::uint32_t job_id = 0;
+      status = sd_bus_message_read(reply, "(ssssssouso)", &name, &description, &load, &active, &sub,
+                                   &following, &path, &job_id, &job, &job_path);
+      if (status <= 0) break;
+      Unit unit;
+      unit.name = name;
+      unit.load = load;
+      unit.active = active;
+      unit.sub = sub;
+      if (job_id != 0) unit.job = job;
+      complete(bus, path, unit);
+      found.push_back(std::move(unit));
+    }
+    if (status < 0) return fail_errno(-status, what);
+    // An alias comes back under its unit's own name; then there is only the order to go by.
+    if (found.size() == names.size()) {
+      for (std::size_t i = 0; i < found.size(); ++i) found[i].name = names[i];
+    }
+    return std::optional(std::move(found));
+  }
+
+  /// What the list does not have. A property that cannot be read keeps its default.
+  static void complete(sd_bus* bus, const std::string& path, Unit& unit) {
+    if (!unit.there()) return;
+    BusError no_file;
+    sd_bus_message* raw_reply = nullptr;
+    // The property UnitFileState is only as fresh as systemd's last look; this method looks.
+    if (sd_bus_call_method(bus, kSystemd, kSystemdPath, kSystemdManager, "GetUnitFileState", &no_file.error,
+                           &raw_reply, "s", unit.name.c_str()) >= 0) {
+      const BusMessage reply(raw_reply, sd_bus_message_unref);
+      const char* state = nullptr;
+      if (sd_bus_message_read(reply.get(), "s", &state) >= 0) unit.file = state;
+    }
+    BusError ignored;
+    int reload = 0;
+    if (sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kUnit, "NeedDaemonReload", &ignored.error,
+                                    'b', &reload) >= 0) {
+      unit.needs_reload = reload != 0;
+    }
+    if (!unit.name.ends_with(".service") || unit.active == "inactive" || unit.active == "failed") return;
+    BusError no_service;
+    std::uint32_t pid = 0;
+    if (sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kService, "MainPID", &no_service.error, 'u',
+                                    &pid) >= 0) {
+      unit.main_pid = pid;
+    }
+  }
+
+  detail::Systemd systemd_;
+};
+
+}  // namespace
+
+std::unique_ptr<Units> make_linux_units() { return std::make_unique<SystemdUnits>(); }
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// systemd's units, in our words. Source: org.freedesktop.systemd1(5).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace rdmacfg::system {
+
+/// A unit as systemd sees it now.
+struct Unit {
+  std::string name;           ///< "rdma-ndd.service"
+  std::string load;           ///< "loaded", "not-found", "masked", "bad-setting", "error"
+  std::string active;         ///< "active", "inactive", "failed", "activating", "deactivating", "reloading"
+  std::string sub;            ///< "running", "dead", "exited", "auto-restart", …
+  std::string file;           ///< "enabled", "disabled", "static", "masked", …; empty without a unit file
+  std::string job;            ///< of a job that is not over yet: "start", "stop", "restart"; else empty
+  std::int64_t main_pid = 0;  ///< of a service that runs; else 0
+  bool needs_reload = false;  ///< files of the unit changed since systemd read them
+
+  [[nodiscard]] bool there() const { return load != "not-found"; }
+};
+
+enum class UnitAction { kStart, kStop, kRestart, kReload };
+
+/// "start", "stop", "restart", "reload".
+std::string_view text_of(UnitAction action);
+
+/// systemd's system manager.
+class Units {
+ public:
+  virtual ~Units() = default;
+
+  /// The named units, in their order; those that do not exist have load "not-found". Nothing when no systemd
+  /// answers (a container, another root). Names need their suffix (".service").
+  virtual base::Result<std::optional<std::vector<Unit>>> observe_units(
+      std::span<const std::string> names) = 0;
+
+  /// Enables or disables a unit for the next boot, as `systemctl enable` does, and has systemd read its files
+  /// again. Fails when the unit is not there or its file has no [Install] section.
+  virtual base::Result<void> set_enabled(const std::string& unit, bool enabled) = 0;
+
+  /// Starts, stops, restarts a unit or has it reload its configuration, and waits until that is over, at most
+  /// a minute and a half. A job that only waits for other jobs (at boot) is left in systemd's queue: success,
+  /// and Unit::job says so. A job that fails is an error that names the unit and systemd's word.
+  virtual base::Result<void> act(UnitAction action, const std::string& unit) = 0;
+
+  /// Sends a signal to the main process of a service.
+  virtual base::Result<void> signal(const std::string& unit, int number) = 0;
+
+  /// Makes systemd read its unit files again (`systemctl daemon-reload`).
+  virtual base::Result<void> reload_manager() = 0;
+};
+
+}  // namespace rdmacfg::system

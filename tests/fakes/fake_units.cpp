@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fakes/fake_units.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::fakes {
+
+using base::fail;
+using base::fail_errno;
+using base::Result;
+
+namespace {
+
+/// The last LimitMEMLOCK= of drop-ins; systemd 252's default without one.
+std::string memlock_of(const std::string& drop_ins) {
+  std::string limit = "8388608";
+  for (const auto line : base::split(drop_ins, '\n')) {
+    if (line.starts_with("LimitMEMLOCK=")) limit = std::string(line.substr(13));
+  }
+  return limit;
+}
+
+base::Failure no_systemd() { return fail(base::Code::kUnsupported, "no systemd answers"); }
+
+base::Failure no_unit(const std::string& unit) {
+  return fail(base::Code::kNotFound, "Unit " + unit + " not found.");
+}
+
+}  // namespace
+
+FakeUnit& FakeUnits::add(const std::string& name, const FakeUnit& unit) {
+  auto& added = units[name] = unit;
+  added.drop_ins = drop_ins_of(name);
+  if (added.running) start(added);
+  return added;
+}
+
+void FakeUnits::start(FakeUnit& unit) {
+  unit.running = true;
+  unit.pid = next_pid_++;
+  unit.memlock = memlock_of(unit.drop_ins);
+  ++unit.starts_seen;
+}
+
+void FakeUnits::reboot() {
+  for (auto& [name, unit] : units) {
+    unit.drop_ins = drop_ins_of(name);
+    unit.running = false;
+    if (unit.enabled && unit.starts && !unit.masked && !name.ends_with("@.service")) start(unit);
+  }
+}
+
+std::string FakeUnits::dump() const {
+  std::string out;
+  for (const auto& [name, unit] : units) {
+    if (name.ends_with("@.service")) continue;
+    // An instance that nobody enabled or started is as if it were not there.
+    if (name.find('@') != std::string::npos && !unit.enabled && !unit.running) continue;
+    out += fmt::format("unit {}{}{}", name, unit.enabled ? " enabled" : " disabled",
+                       unit.running ? " running" : " stopped");
+    if (unit.masked) out += " masked";
+    if (unit.running) out += " memlock " + unit.memlock;
+    if (unit.drop_ins != drop_ins_of(name)) out += " needs-reload";
+    out += "\n";
+  }
+  return out;
+}
+
+std::string FakeUnits::drop_ins_of(const std::string& name) const {
+  std::string all;
+  for (const auto& [path, text] : files_.content) {
+    if (path.starts_with("/etc/systemd/system/" + name + ".d/") && path.ends_with(".conf"))
+      all += text + "\n";
+  }
+  return all;
+}
+
+FakeUnit* FakeUnits::find(const std::string& name) {
+  if (const auto at = units.find(name); at != units.end()) return &at->second;
+  const auto at = name.find('@');
+  if (at == std::string::npos) return nullptr;
+  const auto model = units.find(name.substr(0, at + 1) + ".service");
+  if (model == units.end()) return nullptr;
+  auto& made = units[name] = model->second;
+  made.drop_ins = drop_ins_of(name);
+  return &made;
+}
+
+Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_units(
+    std::span<const std::string> names) {
+  if (observe_error != 0) return fail_errno(observe_error, "ListUnitsByNames");
+  if (!answers) return std::optional<std::vector<system::Unit>>{};
+  std::vector<system::Unit> all;
+  for (const auto& name : names) {
+    system::Unit unit;
+    unit.name = name;
+    const auto* from = find(name);
+    unit.load = from == nullptr ? "not-found" : from->masked ? "masked" : "loaded";
+    unit.active = from != nullptr && from->running ? "active" : "inactive";
+    unit.sub = from != nullptr && from->running ? "running" : "dead";
+    if (from != nullptr) {
+      unit.file = from->masked         ? "masked"
+                  : !from->installable ? "static"
+                  : from->enabled      ? "enabled"
+                                       : "disabled";
+      unit.main_pid = from->running ? from->pid : 0;
+      unit.needs_reload = from->drop_ins != drop_ins_of(name);
+    }
+    all.push_back(std::move(unit));
+  }
+  return std::optional(std::move(all));
+}
+
+Result<void> FakeUnits::set_enabled(const std::string& name, bool enabled) {
+  if (!answers) return no_systemd();
+  auto* unit = find(name);
+  if (unit == nullptr) return no_unit(name);
+  if (enabled && (unit->masked || !unit->installable)) {
+    return fail(base::Code::kUnsupported, name + ": its unit file has no [Install] section");
+  }
+  const std::string what = fmt::format("{}: {}", name, enabled ? "enable" : "disable");
+  const int err = faults_.call(what, [&] {
+    unit->enabled = enabled;
+    return 0;
+  });
+  return err == 0 ? Result<void>() : fail_errno(err, what);
+}
+
+Result<void> FakeUnits::act(system::UnitAction action, const std::string& name) {
+  if (!answers) return no_systemd();
+  auto* unit = find(name);
+  if (unit == nullptr) return no_unit(name);
+  const std::string what = fmt::format("{}: {}", name, text_of(action));
+  const int err = faults_.call(what, [&]() -> int {
+    using system::UnitAction;
+    switch (action) {
+      case UnitAction::kStart:
+        if (unit->running) return 0;
+        [[fallthrough]];
+      case UnitAction::kRestart:
+        unit->running = false;
+        if (unit->masked || !unit->starts) return EIO;
+        start(*unit);
+        return 0;
+      case UnitAction::kStop:
+        unit->running = false;
+        return 0;
+      case UnitAction::kReload:
+        if (!unit->running || !unit->reloads) return EOPNOTSUPP;
+        ++unit->hangups;
+        return 0;
+    }
+    return 0;
+  });
+  return err == 0 ? Result<void>() : fail_errno(err, what);
+}
+
+Result<void> FakeUnits::signal(const std::string& name, int number) {
+  if (!answers) return no_systemd();
+  auto* unit = find(name);
+  if (unit == nullptr) return no_unit(name);
+  const std::string what = fmt::format("{}: signal {}", name, number);
+  const int err = faults_.call(what, [&] {
+    if (!unit->running) return ESRCH;
+    if (number == SIGHUP) ++unit->hangups;
+    return 0;
+  });
+  return err == 0 ? Result<void>() : fail_errno(err, what);
+}
+
+Result<void> FakeUnits::reload_manager() {
+  if (!answers) return no_systemd();
+  const int err = faults_.call("systemd: daemon-reload", [&] {
+    for (auto& [name, unit] : units) unit.drop_ins = drop_ins_of(name);
+    return 0;
+  });
+  return err == 0 ? Result<void>() : fail_errno(err, "daemon-reload");
+}
+
+}  // namespace rdmacfg::fakes

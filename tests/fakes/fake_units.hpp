@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fakes/faults.hpp"
+#include "fakes/memory_files.hpp"
+#include "system/units.hpp"
+
+namespace rdmacfg::fakes {
+
+/// A unit of the fake systemd.
+struct FakeUnit {
+  bool enabled = false;
+  bool running = false;
+  bool masked = false;
+  bool installable = true;  ///< its file has an [Install] section
+  bool starts = true;       ///< false: its start job fails
+  bool reloads = true;      ///< has ExecReload=
+  std::int64_t pid = 0;     ///< of the main process while it runs
+  int hangups = 0;          ///< SIGHUPs that the main process got
+  int starts_seen = 0;
+  std::string drop_ins{};  ///< the drop-in files as systemd read them last
+  std::string memlock{};   ///< LimitMEMLOCK of the main process, as its drop-ins said at its start
+};
+
+/// systemd: units that are declared in tests; "name@.service" stands for any instance. Drop-ins count from
+/// the next reload of the manager on, limits of a process from the next start of its unit.
+class FakeUnits final : public system::Units {
+ public:
+  FakeUnits(Faults& faults, MemoryFiles& files) : faults_(faults), files_(files) {}
+
+  bool answers = true;  ///< false: no systemd
+  int observe_error = 0;
+  std::map<std::string, FakeUnit> units;
+
+  FakeUnit& add(const std::string& name, const FakeUnit& unit);
+  /// What runs stops, and what is enabled starts.
+  void reboot();
+  [[nodiscard]] std::string dump() const;
+
+  base::Result<std::optional<std::vector<system::Unit>>> observe_units(
+      std::span<const std::string> names) override;
+  base::Result<void> set_enabled(const std::string& unit, bool enabled) override;
+  base::Result<void> act(system::UnitAction action, const std::string& unit) override;
+  base::Result<void> signal(const std::string& unit, int number) override;
+  base::Result<void> reload_manager() override;
+
+ private:
+  FakeUnit* find(const std::string& name);
+  [[nodiscard]] std::string drop_ins_of(const std::string& name) const;
+  void start(FakeUnit& unit);
+
+  Faults& faults_;
+  MemoryFiles& files_;
+  std::int64_t next_pid_ = 1000;
+};
+
+}  // namespace rdmacfg::fakes
