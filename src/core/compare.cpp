@@ -123,11 +123,7 @@ class Comparer {
       report.status = Status::kDiffers;
       report.label = observed->label;
     }
-    if (desired.pending) {
-      report.status = Status::kPending;
-      report.reason = *desired.pending;
-    }
-    out_.resources.push_back(std::move(report));
+    out_.resources.push_back(std::move(report));  // what is not there is absent, and needs no waiting for
   }
 
   /// Takes settings out of `wanted` that the fabric limited before, and nothing has changed since.

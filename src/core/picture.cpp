@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "kinds/all.hpp"
 
@@ -44,9 +45,15 @@ Result<Picture> take_picture(const config::Document& document, system::Host& hos
     for (auto& one : *observed) picture.observed.push_back(std::move(one));
   }
   for (const auto& one : picture.observed) picture.observed_by_key.emplace(one.key, &one);
-  if (!model::has_errors(picture.diagnostics)) {
-    for (const auto* kind : kinds::all())
-      kind->check(picture.desired, picture.observed, picture.world, picture.diagnostics);
+  model::Diagnostics found;
+  for (const auto* kind : kinds::all()) kind->check(picture.desired, picture.observed, picture.world, found);
+  // An entry that is wrong in itself is not said to be wrong for this host too.
+  std::set<model::Location> wrong;
+  for (const auto& one : picture.diagnostics) {
+    if (one.severity == model::Severity::kError) wrong.insert(one.where);
+  }
+  for (auto& one : found) {
+    if (!wrong.contains(one.where)) picture.diagnostics.push_back(std::move(one));
   }
   return picture;
 }

@@ -9,10 +9,13 @@
 
 #include "base/text.hpp"
 #include "core/compare.hpp"
+#include "core/components.hpp"
+#include "core/generations.hpp"
 #include "core/plan.hpp"
 #include "core/remember.hpp"
 #include "core/state.hpp"
 #include "core/transaction.hpp"
+#include "core/verify.hpp"
 #include "kinds/all.hpp"
 
 namespace rdmacfg::core {
@@ -61,6 +64,17 @@ Result<void> prepare(Plan& plan, kinds::World& world) {
   return {};
 }
 
+/// What cannot be taken back at once is not done before somebody has confirmed the rest.
+void wait_for_confirmation(Comparison& comparison) {
+  const auto waits = [](const model::Key& key) { return kinds::find(key.kind)->waits_for_confirmation(); };
+  std::erase_if(comparison.changes, [&](const Change& change) { return waits(change.key); });
+  for (auto& resource : comparison.resources) {
+    if (resource.status != Status::kDiffers || !waits(resource.key)) continue;
+    resource.status = Status::kPending;
+    resource.reason = "waits until the apply is confirmed";
+  }
+}
+
 /// Everything up to the first write.
 Result<Report> make_plan(const config::Document& document, Picture& picture, const State& state,
                          const Options& options) {
@@ -69,6 +83,7 @@ Result<Report> make_plan(const config::Document& document, Picture& picture, con
   report.diagnostics.insert(report.diagnostics.end(), picture.diagnostics.begin(), picture.diagnostics.end());
   auto comparison = compare(picture, state, options.retry_limited);
   report.resources = std::move(comparison.resources);
+  if (options.unconfirmed) wait_for_confirmation(comparison);
   report.plan = order(std::move(comparison.changes));
   if (auto done = prepare(report.plan, picture.world); !done) return base::fail(done.error());
   return report;
@@ -103,102 +118,19 @@ Result<bool> recover(system::Host& host, State& state, const Options& options,
   return true;
 }
 
-/// Settings of changed resources that are not as wanted, told apart: by the fabric, waiting, or not done at
-/// all.
-struct Verification {
-  std::vector<std::string> failures;
-  std::map<model::Key, std::string> postponed;
-  std::map<model::Key, std::map<std::string, Limit>> limits;
-};
-
-Verification verify(const Plan& plan, const Picture& before, Picture& now, const Outcome& outcome,
-                    const State& state) {
-  Verification result{.failures = {}, .postponed = outcome.postponed, .limits = {}};
-  std::map<model::Key, const model::Desired*> desired;
-  for (const auto& one : now.desired) desired.emplace(one.key, &one);
-  for (const auto& change : plan.changes) {
-    if (result.postponed.contains(change.key)) continue;
-    const auto* kind = kinds::find(change.key.kind);
-    const auto* observed = now.find(change.key);
-    if (change.operation == model::Operation::kDelete) {
-      if (observed != nullptr)
-        result.failures.push_back(
-            fmt::format("{}: it is still there, although the kernel said it is removed", change.label));
-      continue;
-    }
-    if (observed == nullptr) {
-      const bool only_drops =
-          !change.fields.empty() &&
-          std::all_of(change.fields.begin(), change.fields.end(), [&](const std::string& field) {
-            return model::value_of(change.after, field) == model::Value{};
-          });
-      if (only_drops) continue;
-      if (kind->reachable(change.key, now.world)) {
-        result.failures.push_back(
-            fmt::format("{}: it is not there, although the kernel said it is made", change.label));
-      } else {
-        result.postponed[change.key] = "its device was removed meanwhile";
-      }
-      continue;
-    }
-    auto differing = differing_fields(change.after, observed->settings);
-    if (differing.empty()) continue;
-    // What lives in a file is still there when the device is gone; what lives in the kernel is not.
-    const bool gone = std::all_of(differing.begin(), differing.end(), [&](const std::string& field) {
-      return change.before.contains(field) && !observed->settings.contains(field);
-    });
-    if (gone) {
-      result.postponed[change.key] = "its device was removed meanwhile";
-      continue;
-    }
-    const auto at = desired.find(change.key);
-    kinds::Verdict verdict;
-    if (at != desired.end()) {
-      // What was to be given back is not in the document any more, but it is what was asked of the kernel.
-      auto asked = *at->second;
-      asked.settings = change.after;
-      verdict = kind->judge(asked, observed, differing, now.world);
-    }
-    for (const auto& field : differing) {
-      const auto& wanted = model::value_of(change.after, field);
-      const auto& got = model::value_of(observed->settings, field);
-      const bool explained =
-          std::find(verdict.fields.begin(), verdict.fields.end(), field) != verdict.fields.end();
-      if (explained && verdict.sort == kinds::Verdict::Sort::kLimited) {
-        result.limits[change.key][field] = {wanted, got, verdict.reason};
-      } else if (!explained) {
-        result.failures.push_back(fmt::format("{}: {} is {}, although the kernel accepted {}", change.label,
-                                              field, model::text_of(got), model::text_of(wanted)));
-      }
-    }
-  }
-  // A rename takes links down: what was right before and was not to be changed has to be right still.
-  std::set<model::Key> planned;
-  for (const auto& change : plan.changes) planned.insert(change.key);
-  for (const auto& change : compare(now, state, false).changes) {
-    const auto* then = before.find(change.key);
-    const auto* observed = now.find(change.key);
-    if (planned.contains(change.key) || !desired.contains(change.key) || then == nullptr ||
-        observed == nullptr || then->instance != observed->instance)
-      continue;
-    for (const auto& field : change.fields) {
-      if (model::value_of(then->settings, field) == model::value_of(observed->settings, field)) continue;
-      result.failures.push_back(fmt::format("{}: {} is {} now, and was {}", change.label, field,
-                                            model::text_of(model::value_of(observed->settings, field)),
-                                            model::text_of(model::value_of(then->settings, field))));
-    }
-  }
-  return result;
-}
-
-/// The report after a successful run: a new comparison, in which what was changed counts as done.
-void finish_report(Report& report, Picture& now, const State& state, const Verification& verification) {
+/// The report after a run: a new comparison, in which what was changed counts as done.
+void finish_report(Report& report, Picture& now, const State& state, const Plan& carried_out,
+                   const std::map<model::Key, std::string>& postponed,
+                   const std::map<model::Key, std::string>& failed) {
   auto comparison = compare(now, state, false);
   std::set<model::Key> planned;
-  for (const auto& change : report.plan.changes) planned.insert(change.key);
+  for (const auto& change : carried_out.changes) planned.insert(change.key);
   for (auto& resource : comparison.resources) {
     const bool changed = planned.contains(resource.key);
-    if (const auto at = verification.postponed.find(resource.key); at != verification.postponed.end()) {
+    if (const auto why = failed.find(resource.key); why != failed.end()) {
+      resource.status = Status::kFailed;
+      resource.reason = why->second;
+    } else if (const auto at = postponed.find(resource.key); at != postponed.end()) {
       resource.status = Status::kPending;
       resource.reason = at->second;
     } else if (changed && resource.status == Status::kInSync) {
@@ -209,6 +141,153 @@ void finish_report(Report& report, Picture& now, const State& state, const Verif
     }
   }
   report.resources = std::move(comparison.resources);
+}
+
+/// One transaction: a plan carried out whole, or undone.
+struct Attempt {
+  std::optional<base::Error> error;    ///< then it was undone
+  std::vector<std::string> left_over;  ///< what undoing could not restore
+  Verification verification;
+  std::optional<Picture> now;  ///< afterwards; of a success always there
+};
+
+class Transaction {
+ public:
+  /// `on_disk`: the state as it was last written.
+  Transaction(const config::Document& document, system::Host& host, const Options& options, State on_disk,
+              Report& report)
+      : document_(document), host_(host), options_(options), on_disk_(std::move(on_disk)), report_(report) {}
+
+  /// `before`: the host just before; `state`: what was remembered then, and is brought up to date.
+  Attempt run(const Plan& plan, const Picture& before, State& state) {
+    Attempt attempt;
+    if (!options_.take_back.empty()) {
+      auto done = save_take_back(host_.files, options_.take_back, {host_.boot_id, plan, state});
+      if (!done) {
+        attempt.error = done.error().in("writing what it takes to roll back");
+        return attempt;
+      }
+    }
+    if (auto done = write_journal(host_.files, options_.paths.journal, {host_.boot_id, plan}); !done) {
+      attempt.error = done.error().in("writing the journal");
+      return attempt;
+    }
+    written_ = true;
+    auto outcome = carry_out(plan, host_, options_.progress);
+    if (!outcome.error) check(plan, before, state, outcome, attempt);
+    if (outcome.error) {
+      attempt.error = std::move(outcome.error);
+      attempt.left_over = undo(plan, host_);
+      if (auto after = take_picture(host_)) reinstate(plan, *after, state);
+      record(state, "the record of this run could not be removed: ");
+      return attempt;
+    }
+    remember(plan, *attempt.now, state);
+    for (auto& [key, limits] : attempt.verification.limits) state.records[key].limits = std::move(limits);
+    record(state, "what was done could not be recorded: ");
+    return attempt;
+  }
+
+  void record(const State& state, const std::string& otherwise) {
+    if (auto done = conclude(host_, on_disk_, state, true, options_); !done) {
+      report_.notes.push_back(otherwise + done.error().message);
+    } else {
+      on_disk_ = state;
+    }
+  }
+
+  /// Whether anything at all may have been changed.
+  [[nodiscard]] bool written() const { return written_; }
+
+ private:
+  void check(const Plan& plan, const Picture& before, const State& state, Outcome& outcome,
+             Attempt& attempt) {
+    bool in_vain = false;
+    for (const auto* kind : kinds::all()) {
+      std::vector<Change> mine;
+      for (const auto& change : plan.changes) {
+        if (change.key.kind == kind->name()) mine.push_back(change);
+      }
+      if (mine.empty()) continue;
+      const auto waited = kind->await(mine, host_, options_.carrier_deadline);
+      in_vain = in_vain || (waited && *waited);
+    }
+    auto now = take_picture(document_, host_, true, in_vain);
+    if (!now) {
+      outcome.error = now.error();
+      return;
+    }
+    attempt.now = std::move(*now);
+    attempt.verification = verify(plan, before, *attempt.now, outcome, state);
+    if (!attempt.verification.failures.empty()) {
+      outcome.error = base::Error{base::Code::kRefused, base::join(attempt.verification.failures, "; "), 0};
+    }
+  }
+
+  const config::Document& document_;
+  system::Host& host_;
+  const Options& options_;
+  State on_disk_;
+  Report& report_;
+  bool written_ = false;
+};
+
+/// After the plan as a whole has failed and was undone: each part by itself. What succeeds stays.
+void by_parts(const config::Document& document, system::Host& host, State& state, Transaction& transaction,
+              Report& report, Attempt& last, std::map<model::Key, std::string>& failed) {
+  const auto parts = components(report.plan);
+  Plan carried_out;
+  std::vector<std::string> messages;
+  std::map<model::Key, std::string> postponed;
+  for (const auto& part : parts) {
+    auto before = take_picture(document, host, false, true);
+    if (!before) {
+      last.error = before.error();
+      return;
+    }
+    auto attempt = transaction.run(part, *before, state);
+    report.left_over.insert(report.left_over.end(), attempt.left_over.begin(), attempt.left_over.end());
+    if (attempt.error) {
+      for (const auto& change : part.changes) failed.emplace(change.key, attempt.error->message);
+      messages.push_back(attempt.error->message);
+      continue;
+    }
+    carried_out.changes.insert(carried_out.changes.end(), part.changes.begin(), part.changes.end());
+    postponed.merge(attempt.verification.postponed);
+  }
+  if (!messages.empty()) last.error = base::Error{base::Code::kRefused, base::join(messages, "; "), 0};
+  if (messages.empty()) last.error.reset();
+  if (carried_out.changes.empty()) return;
+  if (auto now = take_picture(document, host, true, true)) {
+    finish_report(report, *now, state, carried_out, postponed, failed);
+  }
+}
+
+Report run_plan(const config::Document& document, system::Host& host, const Options& options,
+                const Picture& picture, const State& on_disk, State& state, Report report,
+                std::map<model::Key, std::string> aside) {
+  Transaction transaction(document, host, options, on_disk, report);
+  auto attempt = transaction.run(report.plan, picture, state);
+  report.left_over = attempt.left_over;
+  if (!attempt.error) {
+    finish_report(report, *attempt.now, state, report.plan, attempt.verification.postponed, aside);
+    forget(*attempt.now, state);
+    transaction.record(state, "what was done could not be recorded: ");
+  } else if (options.independent && report.left_over.empty() && transaction.written() &&
+             components(report.plan).size() > 1) {
+    by_parts(document, host, state, transaction, report, attempt, aside);
+  }
+  report.error = attempt.error;
+  if (!transaction.written()) {
+    report.exit = Exit::kError;
+  } else if (!report.left_over.empty()) {
+    report.exit = Exit::kUndoIncomplete;
+  } else if (report.error || !aside.empty()) {
+    report.exit = Exit::kUndone;
+  } else {
+    report.exit = any_waiting(report) ? Exit::kPartly : Exit::kOk;
+  }
+  return report;
 }
 
 }  // namespace
@@ -249,18 +328,29 @@ Report apply(const config::Document& document, system::Host& host, const Options
   if (!recovered) return failed(recovered.error().in("finishing an interrupted apply"));
   auto picture = take_picture(document, host, false, true);
   if (!picture) return failed(picture.error());
+  std::map<model::Key, std::string> aside;
+  if (options.independent && model::has_errors(picture->diagnostics) &&
+      validate(document).exit == Exit::kOk) {
+    if (auto found = set_aside(*picture)) aside = std::move(*found);
+  }
   auto planned = make_plan(document, *picture, *state, options);
   if (!planned) return failed(planned.error());
   Report report = std::move(*planned);
   report.notes = std::move(notes);
-  if (model::has_errors(report.diagnostics)) {
+  if (model::has_errors(report.diagnostics) && aside.empty()) {
     report.exit = Exit::kError;
     return report;
+  }
+  for (auto& resource : report.resources) {
+    const auto why = aside.find(resource.key);
+    if (why == aside.end()) continue;
+    resource.status = Status::kFailed;
+    resource.reason = why->second;
   }
   if (report.plan.empty()) {
     forget(*picture, *state);
     if (auto done = conclude(host, before, *state, *recovered, options); !done) return failed(done.error());
-    report.exit = any_waiting(report) ? Exit::kPartly : Exit::kOk;
+    report.exit = !aside.empty() ? Exit::kUndone : any_waiting(report) ? Exit::kPartly : Exit::kOk;
     return report;
   }
   if (options.confirm && !options.confirm(report)) {
@@ -268,50 +358,7 @@ Report apply(const config::Document& document, system::Host& host, const Options
     report.exit = Exit::kError;
     return report;
   }
-  if (auto done = write_journal(host.files, options.paths.journal, {host.boot_id, report.plan}); !done) {
-    return failed(done.error().in("writing the journal"));
-  }
-  auto outcome = carry_out(report.plan, host, options.progress);
-  Verification verification;
-  Result<Picture> now = base::fail(base::Code::kRefused, "");
-  if (!outcome.error) {
-    for (const auto* kind : kinds::all()) {
-      std::vector<Change> mine;
-      for (const auto& change : report.plan.changes) {
-        if (change.key.kind == kind->name()) mine.push_back(change);
-      }
-      if (!mine.empty()) (void)kind->await(mine, host, options.carrier_deadline);
-    }
-    now = take_picture(document, host, true, false);
-    if (!now) {
-      outcome.error = now.error();
-    } else {
-      verification = verify(report.plan, *picture, *now, outcome, *state);
-      if (!verification.failures.empty()) {
-        outcome.error = base::Error{base::Code::kRefused, base::join(verification.failures, "; "), 0};
-      }
-    }
-  }
-  if (outcome.error) {
-    report.error = outcome.error;
-    report.left_over = undo(report.plan, host);
-    report.exit = report.left_over.empty() ? Exit::kUndone : Exit::kUndoIncomplete;
-    State restored = before;
-    if (auto after = take_picture(host)) reinstate(report.plan, *after, restored);
-    if (auto done = conclude(host, before, restored, true, options); !done) {
-      report.notes.push_back("the record of this run could not be removed: " + done.error().message);
-    }
-    return report;
-  }
-  remember(report.plan, *now, *state);
-  for (auto& [key, limits] : verification.limits) state->records[key].limits = std::move(limits);
-  forget(*now, *state);
-  finish_report(report, *now, *state, verification);
-  if (auto done = conclude(host, before, *state, true, options); !done) {
-    report.notes.push_back("what was done could not be recorded: " + done.error().message);
-  }
-  report.exit = any_waiting(report) ? Exit::kPartly : Exit::kOk;
-  return report;
+  return run_plan(document, host, options, *picture, before, *state, std::move(report), std::move(aside));
 }
 
 }  // namespace rdmacfg::core

@@ -22,6 +22,11 @@ struct Paths {
 
 struct Options {
   bool retry_limited = false;  ///< try again what the fabric limited before
+  /// What does not hang together succeeds or fails by itself (boot, events); else all or nothing.
+  bool independent = false;
+  /// Somebody has to confirm it yet: what cannot be taken back at once (the initramfs) waits for that.
+  bool unconfirmed = false;
+  std::string take_back;  ///< where what it takes to take the apply back later is written; empty: nowhere
   Paths paths;
   /// Asked before the first write, when there are changes; false leaves everything as it is (Exit::kError).
   std::function<bool(const model::Report& plan)> confirm;
@@ -38,7 +43,7 @@ model::Report validate(const config::Document& document);
 /// would do. `document` may be empty: then everything is foreign. Exit is kOk, kPartly, kDiffers or kError.
 model::Report diff(const config::Document& document, system::Host& host, const Options& options = {});
 
-/// Makes the host as the document says, all or nothing.
+/// Makes the host as the document says; all or nothing, unless Options::independent.
 model::Report apply(const config::Document& document, system::Host& host, const Options& options = {});
 
 }  // namespace rdmacfg::core

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/compare.hpp"
+#include "kinds/all.hpp"
 
 namespace rdmacfg::core {
 
@@ -18,9 +19,13 @@ bool keep(Record& record, const model::Observed& now, const model::Desired* desi
     return desired == nullptr || model::value_of(desired->settings, limit.first) != limit.second.wanted ||
            model::value_of(now.settings, limit.first) != limit.second.got;
   });
-  // What the document no longer wants was given back by now, or is past giving back.
+  // What the document no longer wants was given back by now, unless it cannot be: that is said until the next
+  // reset, or until somebody else changes it.
+  const auto* kind = kinds::find(now.key.kind);
   std::erase_if(record.managed, [&](const auto& field) {
-    return desired == nullptr || (!desired->ignore && !desired->settings.contains(field));
+    if (desired != nullptr && (desired->ignore || desired->settings.contains(field))) return false;
+    return kind->returns(field, record.before, now.settings) ||
+           model::value_of(now.settings, field) == model::value_of(record.before, field);
   });
   if (record.managed.empty()) record.before.clear();
   return record.created || !record.managed.empty() || !record.limits.empty();

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <functional>
 #include <optional>
 
+#include "core/json_file.hpp"
 #include "core/value_json.hpp"
 
 namespace rdmacfg::core {
@@ -19,58 +19,26 @@ namespace {
 constexpr int kStateSchema = 1;
 constexpr int kJournalSchema = 1;
 
-/// Reads a JSON file of ours and checks its schema; every exception of the library ends here.
-template <class T>
-Result<std::optional<T>> load(system::Files& files, const std::string& path, int schema,
-                              const std::function<T(const Json&)>& decode) {
-  auto text = files.read(path);
-  if (!text) return base::fail(text.error());
-  if (!*text) return std::optional<T>{};
-  try {
-    const auto json = Json::parse(**text);
-    if (const auto found = json.at("schema").get<int>(); found != schema) {
-      return base::fail(Code::kInvalid,
-                        fmt::format("{}: schema {}, this program reads {}; it was written by another version "
-                                    "of rdma-configd",
-                                    path, found, schema));
-    }
-    return std::optional<T>(decode(json));
-  } catch (const Json::exception& e) {
-    return base::fail(Code::kInvalid,
-                      fmt::format("{}: damaged ({}); move it away to start without it", path, e.what()));
-  }
-}
-
 }  // namespace
 
-const Record* State::of(const model::Observed& observed) const {
-  const auto at = records.find(observed.key);
-  if (at == records.end() || at->second.instance != observed.instance) return nullptr;
-  return &at->second;
-}
-
-Result<State> load_state(system::Files& files, const std::string& path) {
-  auto loaded = load<State>(files, path, kStateSchema, [](const Json& json) {
-    State state;
-    for (const auto& one : json.at("records")) {
-      Record record;
-      record.created = one.at("created").get<bool>();
-      record.instance = one.at("instance").get<std::string>();
-      record.before = attributes_from(one.at("before"));
-      record.managed = one.at("managed").get<std::set<std::string>>();
-      for (const auto& [field, limit] : one.at("limits").items()) {
-        record.limits[field] = {value_from(limit.at("wanted")), value_from(limit.at("got")),
-                                limit.at("reason").get<std::string>()};
-      }
-      state.records[{one.at("kind").get<std::string>(), one.at("id").get<std::string>()}] = std::move(record);
+State state_from(const Json& json) {
+  State state;
+  for (const auto& one : json.at("records")) {
+    Record record;
+    record.created = one.at("created").get<bool>();
+    record.instance = one.at("instance").get<std::string>();
+    record.before = attributes_from(one.at("before"));
+    record.managed = one.at("managed").get<std::set<std::string>>();
+    for (const auto& [field, limit] : one.at("limits").items()) {
+      record.limits[field] = {value_from(limit.at("wanted")), value_from(limit.at("got")),
+                              limit.at("reason").get<std::string>()};
     }
-    return state;
-  });
-  if (!loaded) return base::fail(loaded.error());
-  return loaded->value_or(State{});
+    state.records[{one.at("kind").get<std::string>(), one.at("id").get<std::string>()}] = std::move(record);
+  }
+  return state;
 }
 
-Result<void> save_state(system::Files& files, const std::string& path, const State& state) {
+Json state_json(const State& state) {
   Json json{{"schema", kStateSchema}, {"records", Json::array()}};
   for (const auto& [key, record] : state.records) {
     Json limits = Json::object();
@@ -86,21 +54,49 @@ Result<void> save_state(system::Files& files, const std::string& path, const Sta
                                {"managed", record.managed},
                                {"limits", std::move(limits)}});
   }
-  return files.write(path, json.dump(1) + "\n");
+  return json;
+}
+
+Json plan_json(const model::Plan& plan) {
+  Json changes = Json::array();
+  for (const auto& change : plan.changes) changes.push_back(to_json(change));
+  return changes;
+}
+
+model::Plan plan_from(const Json& changes) {
+  model::Plan plan;
+  for (const auto& change : changes) plan.changes.push_back(change_from(change));
+  return plan;
+}
+
+const Record* State::of(const model::Observed& observed) const {
+  const auto at = records.find(observed.key);
+  if (at == records.end() || at->second.instance != observed.instance) return nullptr;
+  return &at->second;
+}
+
+Result<State> load_state(system::Files& files, const std::string& path) {
+  auto loaded = load_json<State>(files, path, kStateSchema, state_from);
+  if (!loaded) return base::fail(loaded.error());
+  return loaded->value_or(State{});
+}
+
+Result<void> save_state(system::Files& files, const std::string& path, const State& state) {
+  return files.write(path, state_json(state).dump(1) + "\n");
 }
 
 Result<std::optional<Journal>> load_journal(system::Files& files, const std::string& path) {
-  return load<Journal>(files, path, kJournalSchema, [](const Json& json) {
+  return load_json<Journal>(files, path, kJournalSchema, [](const Json& json) {
     Journal journal;
     journal.boot_id = json.at("boot_id").get<std::string>();
-    for (const auto& change : json.at("changes")) journal.plan.changes.push_back(change_from(change));
+    journal.plan = plan_from(json.at("changes"));
     return journal;
   });
 }
 
 Result<void> write_journal(system::Files& files, const std::string& path, const Journal& journal) {
-  Json json{{"schema", kJournalSchema}, {"boot_id", journal.boot_id}, {"changes", Json::array()}};
-  for (const auto& change : journal.plan.changes) json["changes"].push_back(to_json(change));
+  const Json json{
+      {"schema", kJournalSchema}, {"boot_id", journal.boot_id}, {"changes", plan_json(journal.plan)}};
   return files.write(path, json.dump() + "\n");
 }
 

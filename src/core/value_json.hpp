@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/state.hpp"
 #include "model/change.hpp"
 #include "model/value.hpp"
 
@@ -14,9 +15,14 @@ nlohmann::ordered_json to_json(const model::Attributes& attributes);
 nlohmann::ordered_json to_json(const model::Location& where);
 nlohmann::ordered_json to_json(const model::Change& change);
 
+nlohmann::ordered_json state_json(const State& state);
+nlohmann::ordered_json plan_json(const model::Plan& plan);
+
 /// The inverses; they throw nlohmann::json::exception on another shape (callers of this folder catch it).
 model::Value value_from(const nlohmann::ordered_json& json);
 model::Attributes attributes_from(const nlohmann::ordered_json& json);
 model::Change change_from(const nlohmann::ordered_json& json);
+State state_from(const nlohmann::ordered_json& json);
+model::Plan plan_from(const nlohmann::ordered_json& changes);
 
 }  // namespace rdmacfg::core

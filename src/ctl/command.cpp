@@ -77,6 +77,7 @@ model::Diagnostics together(const config::Document& document, const model::Repor
 core::Options options_of(const Context& context) {
   core::Options options;
   options.retry_limited = context.arguments.retry;
+  options.independent = context.arguments.boot;
   if (context.arguments.wait) {
     options.carrier_deadline =
         std::chrono::milliseconds(static_cast<std::int64_t>(*context.arguments.wait * 1000));

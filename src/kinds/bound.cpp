@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -177,7 +178,11 @@ class Binder {
       const model::NameTemplate pattern{model::text_of(wanted->value)};
       auto expanded = expand(pattern, bound.port);
       if (!expanded) {
-        error(wanted->where, "[[ipoib]] name: " + expanded.error().message, "");
+        auto message = "[[ipoib]] name: " + expanded.error().message;
+        const bool said = std::any_of(diagnostics_.begin(), diagnostics_.end(), [&](const Diagnostic& d) {
+          return d.where == wanted->where && d.message == message;
+        });
+        if (!said) error(wanted->where, std::move(message), "");
         return false;
       }
       bound.names = expanded->has_value();

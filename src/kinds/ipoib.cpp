@@ -171,7 +171,7 @@ class IpoibKind final : public Kind {
     return {};
   }
 
-  Result<void> await(std::span<const Change> changes, system::Host& host,
+  Result<bool> await(std::span<const Change> changes, system::Host& host,
                      std::chrono::milliseconds deadline) const override {
     return await_join(changes, host, deadline, link_of);
   }

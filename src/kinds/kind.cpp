@@ -8,9 +8,9 @@ void Kind::check(std::vector<model::Desired>& /*desired*/, const std::vector<mod
 
 base::Result<void> Kind::prepare(std::span<model::Change*> /*changes*/, World& /*world*/) const { return {}; }
 
-base::Result<void> Kind::await(std::span<const model::Change> /*changes*/, system::Host& /*host*/,
+base::Result<bool> Kind::await(std::span<const model::Change> /*changes*/, system::Host& /*host*/,
                                std::chrono::milliseconds /*deadline*/) const {
-  return {};
+  return false;
 }
 
 base::Result<void> Kind::recover(std::span<const model::Change> /*changes*/, system::Host& /*host*/) const {

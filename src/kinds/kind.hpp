@@ -65,8 +65,8 @@ class Kind {
   virtual base::Result<void> apply(std::span<const model::Change> changes, system::Host& host) const = 0;
 
   /// Waits, at most until the deadline, for what the kernel does by itself after `changes` and what they
-  /// depend on.
-  virtual base::Result<void> await(std::span<const model::Change> changes, system::Host& host,
+  /// depend on. @return whether it waited in vain: what has not come by then does not come by itself.
+  virtual base::Result<bool> await(std::span<const model::Change> changes, system::Host& host,
                                    std::chrono::milliseconds deadline) const;
 
   /// Puts back what an interrupted apply took down and did not bring back (Change::carried).
@@ -78,6 +78,9 @@ class Kind {
 
   /// Whether the kind has persistent files that can be written without a running host (--root).
   [[nodiscard]] virtual bool works_offline() const { return false; }
+
+  /// Whether its changes cannot be taken back at once, and so wait until an apply is confirmed.
+  [[nodiscard]] virtual bool waits_for_confirmation() const { return false; }
 
   /// Whether a resource that the document does not mention is worth a line in a report.
   [[nodiscard]] virtual bool listed_when_foreign() const { return true; }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.hpp"
 #include "kinds/luggage.hpp"
 #include "kinds/rename.hpp"
 #include "kinds/rule_file.hpp"
@@ -26,7 +25,6 @@ using system::Link;
 namespace {
 
 constexpr std::string_view kKind = "link_name";
-constexpr std::string_view kAltname = "altname ";
 constexpr std::string_view kFloating = "floating";  // the entry may mean another port tomorrow
 
 std::string text_at(const model::Attributes& attributes, std::string_view field) {
@@ -152,14 +150,11 @@ class LinkNameKind final : public Kind {
       for (const auto& each : with_children(world, *link)) {
         const auto at = std::find_if(luggage->begin(), luggage->end(),
                                      [&](const Luggage& one) { return one.carried.index == each.index; });
-        if (at != luggage->end()) mine.push_back(*at);
+        if (at == luggage->end()) continue;
+        mine.push_back(*at);
+        if (each.index == link->index) mine.back().carried.becomes = text_at(change->after, "name");
       }
-      // Before the luggage: what follows an interface's line there counts as its own.
-      for (const auto& altname : link->altnames) {
-        change->carried.push_back(fmt::format("{}{} {}", kAltname, link->index, altname));
-      }
-      const auto packed = pack(mine);
-      change->carried.insert(change->carried.end(), packed.begin(), packed.end());
+      change->carried = pack(mine);
     }
     return {};
   }
@@ -276,29 +271,9 @@ class LinkNameKind final : public Kind {
     // Also without a rename: this may be the undoing of one that got stuck with the link down.
     for (const auto& change : changes) {
       if (change.carried.empty()) continue;
-      if (auto done = restore_altnames(change, host); !done) return done;
       if (auto done = restore(host, unpack(change.carried)); !done) return done;
     }
     return {};
-  }
-
-  static Result<void> restore_altnames(const Change& change, system::Host& host) {
-    std::vector<system::AddAltname> wanted;
-    for (const auto& text : change.carried) {
-      if (!text.starts_with(kAltname)) continue;
-      const auto words = base::split(std::string_view(text).substr(kAltname.size()), ' ');
-      const auto index = words.size() == 2 ? base::parse_number(words[0]) : std::nullopt;
-      if (index) wanted.push_back({static_cast<int>(*index), std::string(words[1])});
-    }
-    if (wanted.empty()) return {};
-    auto world = World::observe(host);
-    if (!world) return base::fail(world.error());
-    std::vector<system::LinkRequest> requests;
-    for (const auto& one : wanted) {
-      if (world->link(one.index) != nullptr && world->named(one.altname) == nullptr)
-        requests.emplace_back(one);
-    }
-    return requests.empty() ? Result<void>{} : host.links.execute(requests);
   }
 
   static void check_taken(const Desired& one, const std::string& wanted, const Link* mine, const World& world,
@@ -320,16 +295,22 @@ class LinkNameKind final : public Kind {
   static void warn_foreign(const Desired& one, const std::string& wanted,
                            const std::vector<ForeignName>& others, Diagnostics& diagnostics) {
     for (const auto& other : others) {
-      if (other.name == wanted && !other.wins)
-        continue;  // says the same, or names another port in the same words
-      diagnostics.push_back(Diagnostic{
-          Severity::kWarning,
-          one.origins.at("name"),
-          fmt::format("{}:{} names this interface too: \"{}\"", other.file, other.line, other.name),
-          other.wins ? "udev reads that file after ours, so it wins at the next boot: remove the line, or "
-                       "the name here"
-                     : "ours is read later and wins; remove the line there to keep the two from disagreeing",
-          {}});
+      if (other.name == wanted && other.same_port && !other.wins) continue;  // says the same
+      std::string message, hint;
+      if (!other.same_port) {
+        message = fmt::format("{}:{} gives \"{}\" to another interface", other.file, other.line, wanted);
+        hint = "only one of the two can have it after the next boot: change that line, or the name here";
+      } else {
+        message = fmt::format("{}:{} names this interface too: \"{}\"", other.file, other.line, other.name);
+        hint = other.wins
+                   ? "udev reads that file after ours, so it wins at the next boot: remove the line, or "
+                     "the name here"
+               : other.link_file
+                   ? "our rule comes first and wins; remove the line there to keep the two from disagreeing"
+                   : "ours is read later and wins; remove the line there to keep the two from disagreeing";
+      }
+      diagnostics.push_back(
+          Diagnostic{Severity::kWarning, one.origins.at("name"), std::move(message), std::move(hint), {}});
     }
   }
 };

@@ -2,6 +2,7 @@
 // What interfaces carry that the kernel drops when they go down or away, as a change and the journal hold it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ namespace rdmacfg::kinds {
 struct Luggage {
   system::Carried carried;
   bool up = false;
+  std::vector<std::string> altnames{};
+  std::uint32_t group = 0;
 };
 
 /// Reads the luggage of all links by one sweep.
@@ -28,5 +31,9 @@ std::vector<Luggage> unpack(std::span<const std::string> texts);
 /// with them) and puts back what they carried. Interfaces are found by index; one that is gone is passed
 /// over.
 base::Result<void> restore(system::Host& host, std::span<const Luggage> luggage);
+
+/// Puts back what an interface is also known by: alternative names that nobody else has now, and its group.
+base::Result<void> restore_labels(system::Host& host, const Luggage& luggage, const system::Link& link,
+                                  std::span<const system::Link> links);
 
 }  // namespace rdmacfg::kinds

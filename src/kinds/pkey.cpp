@@ -154,13 +154,22 @@ class PkeyKind final : public Kind {
       }
       const auto at = now.find(one.key);
       const auto* link = child_of(*id, world, text_at(one.settings, "name"));
+      if (at != now.end() && link != nullptr && link->name != at->second->label) {
+        diagnostics.push_back(
+            error_at(one.where,
+                     fmt::format("{}: {} and {} are both interfaces of P_Key {} over {}", kSection,
+                                 at->second->label, link->name, id->pkey.text(), parent->name),
+                     fmt::format("remove the one that is too many: ip link del {}", at->second->label)));
+        continue;
+      }
       check_capability(one, at == now.end() ? nullptr : at->second, link != nullptr ? *link : *parent,
                        kSection, id->guid, world, diagnostics);
       const auto wanted = text_at(one.settings, "name");
       const auto* holder = world.named(wanted);
       if (holder == nullptr || holder == link || moving.contains(holder->index)) continue;
+      const auto origin = one.origins.find("name");
       diagnostics.push_back(
-          error_at(one.where,
+          error_at(origin == one.origins.end() ? one.where : origin->second,
                    fmt::format("{}: \"{}\" is already the name of another interface (index {})", kSection,
                                wanted, holder->index),
                    "give this entry a name = \"…\" of its own, or remove that interface first"));
@@ -182,7 +191,12 @@ class PkeyKind final : public Kind {
     if (!luggage) return base::fail(luggage.error());
     std::unordered_map<int, const Luggage*> by_index;
     for (const auto& one : *luggage) by_index.emplace(one.carried.index, &one);
-    for (auto& [change, index] : carrying) change->carried = pack({by_index.at(index), 1});
+    for (auto& [change, index] : carrying) {
+      auto one = *by_index.at(index);
+      const auto wanted = text_at(change->after, "name");
+      if (wanted != one.carried.name) one.carried.becomes = wanted;
+      change->carried = pack({&one, 1});
+    }
     return {};
   }
 
@@ -199,7 +213,7 @@ class PkeyKind final : public Kind {
     return {};
   }
 
-  Result<void> await(std::span<const Change> changes, system::Host& host,
+  Result<bool> await(std::span<const Change> changes, system::Host& host,
                      std::chrono::milliseconds deadline) const override {
     return await_join(changes, host, deadline, [](const model::Key& key, const World& world) -> const Link* {
       const auto id = pkey_id(key);
@@ -219,7 +233,10 @@ class PkeyKind final : public Kind {
       auto luggage = unpack(change.carried);
       if (link == nullptr && change.operation == Operation::kUpdate && reachable(change.key, *world))
         lost.push_back(change);
-      if (link == nullptr || luggage.empty() || text_at(change.after, "state") == "down") continue;
+      if (link == nullptr || luggage.empty()) continue;
+      if (auto done = restore_labels(host, luggage.front(), *link, world->snapshot().links); !done)
+        return done;
+      if (text_at(change.after, "state") == "down") continue;
       if (!link->up && luggage.front().up) {
         const std::vector<system::LinkRequest> up{system::SetLink{.index = link->index, .up = true}};
         if (auto done = host.links.execute(up); !done) return done;

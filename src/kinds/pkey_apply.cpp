@@ -110,6 +110,7 @@ Result<void> unpack_all(const std::vector<Child>& children, system::Host& host) 
     const auto luggage = unpack(child.change->carried);
     const auto* link = present(child, *world);
     if (luggage.empty() || link == nullptr) continue;
+    if (auto done = restore_labels(host, luggage.front(), *link, world->snapshot().links); !done) return done;
     const bool up = child.wanted.state ? child.wanted.state == State::kUp : luggage.front().up;
     if (up != link->up) {
       if (auto done = execute(host, {SetLink{.index = link->index, .up = up}}); !done) return done;

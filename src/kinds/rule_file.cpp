@@ -94,23 +94,23 @@ Result<ForeignNames> ForeignNames::read(system::Files& files) {
     }
     return {};
   };
-  auto done = scan(
-      kUdevFolders, ".rules", [&](const std::string& path, const std::string& file, const std::string& text) {
-        int number = 0;
-        for (const auto line : base::split(text, '\n')) {
-          ++number;
-          if (base::trim(line).starts_with('#')) continue;
-          const auto name = quoted_after(line, kName);
-          // What does not say the address, the type or the kernel's name of an IPoIB interface cannot be told
-          // apart here.
-          if (!name || name->starts_with('$') || name->starts_with('%')) continue;
-          // udev assigns in the order of file names; a later NAME= replaces an earlier one unless it asks for
-          // none.
-          const bool wins = file > std::string(kRuleFile.substr(kRuleFile.rfind('/') + 1)) &&
-                            line.find("NAME==\"\"") == std::string_view::npos;
-          found.lines_.push_back({{path, number, std::string(*name), wins}, base::lower(line), false});
-        }
-      });
+  auto done = scan(kUdevFolders, ".rules",
+                   [&](const std::string& path, const std::string& file, const std::string& text) {
+                     int number = 0;
+                     for (const auto line : base::split(text, '\n')) {
+                       ++number;
+                       if (base::trim(line).starts_with('#')) continue;
+                       const auto name = quoted_after(line, kName);
+                       // What does not say the address, the type or the kernel's name of an IPoIB interface
+                       // cannot be told apart here.
+                       if (!name || name->starts_with('$') || name->starts_with('%')) continue;
+                       // udev assigns in the order of file names; a later NAME= replaces an earlier one
+                       // unless it asks for none.
+                       const bool wins = file > std::string(kRuleFile.substr(kRuleFile.rfind('/') + 1)) &&
+                                         line.find("NAME==\"\"") == std::string_view::npos;
+                       found.lines_.push_back({{path, number, std::string(*name), wins}, base::lower(line)});
+                     }
+                   });
   if (!done) return base::fail(done.error());
   done =
       scan(kLinkFolders, ".link", [&](const std::string& path, const std::string&, const std::string& text) {
@@ -120,7 +120,7 @@ Result<ForeignNames> ForeignNames::read(system::Files& files) {
           const auto trimmed = base::trim(line);
           if (!trimmed.starts_with("Name=")) continue;
           found.lines_.push_back(
-              {{path, number, std::string(base::trim(trimmed.substr(5))), false}, base::lower(text), true});
+              {{path, number, std::string(base::trim(trimmed.substr(5))), false, true}, base::lower(text)});
         }
       });
   if (!done) return base::fail(done.error());
@@ -132,7 +132,9 @@ std::vector<ForeignName> ForeignNames::of(Guid guid, const std::string& name) co
   for (const auto& line : lines_) {
     const bool same_port = line.text.find(guid.text()) != std::string::npos;
     const bool same_name = line.what.name == name;
-    if (same_port || same_name) out.push_back(line.what);
+    if (!same_port && !same_name) continue;
+    out.push_back(line.what);
+    out.back().same_port = same_port;
   }
   return out;
 }

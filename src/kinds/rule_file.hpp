@@ -35,7 +35,9 @@ struct ForeignName {
   std::string file;
   int line = 0;
   std::string name;
-  bool wins = false;  ///< udev reads it so that ours has no effect
+  bool wins = false;       ///< udev reads it so that ours has no effect
+  bool link_file = false;  ///< systemd.link(5), which names only what no rule has named
+  bool same_port = true;   ///< it speaks of this port; else it gives the name to something else
 };
 
 /// Other udev rules and .link files that would name the interface of this port.
@@ -48,7 +50,6 @@ class ForeignNames {
   struct Line {
     ForeignName what;
     std::string text;
-    bool link_file = false;
   };
   std::vector<Line> lines_;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 
 #include "kinds/ipoib.hpp"
 
@@ -203,7 +204,7 @@ bool stops_ipv6(const model::Change& change) {
          (!before.mtu || before.mtu->bytes >= model::kMtuIpv6Min);
 }
 
-Result<void> await_join(std::span<const model::Change> changes, system::Host& host,
+Result<bool> await_join(std::span<const model::Change> changes, system::Host& host,
                         std::chrono::milliseconds deadline,
                         const std::function<const Link*(const model::Key&, const World&)>& link_of) {
   constexpr std::int64_t kSafe = 2044;  // every multicast group has at least 2048
@@ -211,22 +212,34 @@ Result<void> await_join(std::span<const model::Change> changes, system::Host& ho
     const auto wanted = model::from_attributes<Ipoib>(change.after);
     return wanted.mtu && wanted.mtu->bytes > kSafe && wanted.mtu->bytes <= model::kMtuDatagramMax;
   };
-  if (std::none_of(changes.begin(), changes.end(), depends)) return {};
   auto world = World::observe(host);
   if (!world) return base::fail(world.error());
-  std::vector<int> joining;
+  std::set<model::Guid> answered;  // ports where a changed interface has carrier, or is waited for already
+  std::vector<const Link*> joining;
+  std::vector<int> awaited;
   for (const auto& change : changes) {
-    const auto* link = depends(change) ? link_of(change.key, *world) : nullptr;
-    if (link == nullptr || !link->up || link->carrier || link->ipoib->mode != IpoibMode::kDatagram) continue;
+    const auto* link = change.operation == model::Operation::kDelete ? nullptr : link_of(change.key, *world);
+    if (link == nullptr || !link->up) continue;
+    if (link->carrier) {
+      answered.insert(link->ipoib->guid);
+      continue;
+    }
     const auto port = world->port(link->ipoib->guid);
     if (!port || port->port->state != "ACTIVE") continue;
     if (membership(*port, link->ipoib->pkey, *world) == Membership::kNone) continue;
-    joining.push_back(link->index);
+    if (depends(change) && link->ipoib->mode == IpoibMode::kDatagram) {
+      awaited.push_back(link->index);
+    } else {
+      joining.push_back(link);
+    }
   }
-  if (joining.empty()) return {};
-  if (auto without = host.links.wait_for_carrier(joining, deadline); !without)
-    return base::fail(without.error());
-  return {};
+  for (const auto* link : joining) {
+    if (answered.insert(link->ipoib->guid).second) awaited.push_back(link->index);
+  }
+  if (awaited.empty()) return false;
+  auto without = host.links.wait_for_carrier(awaited, deadline);
+  if (!without) return base::fail(without.error());
+  return !without->empty();
 }
 
 }  // namespace rdmacfg::kinds

@@ -53,8 +53,9 @@ bool mtu_fits_mode(std::string_view field, const model::Attributes& before, cons
 /// Whether a change takes the MTU below what IPv6 needs: then IPv6 addresses and routes cannot be put back.
 bool stops_ipv6(const model::Change& change);
 
-/// Waits for the interfaces of changes whose MTU depends on the multicast group that they are joining.
-base::Result<void> await_join(
+/// Waits for interfaces that are joining their multicast groups: all whose MTU depends on the group, and one
+/// of every port to learn whether a subnet manager answers at all. @return whether one did not get carrier.
+base::Result<bool> await_join(
     std::span<const model::Change> changes, system::Host& host, std::chrono::milliseconds deadline,
     const std::function<const system::Link*(const model::Key&, const World&)>& link_of);
 

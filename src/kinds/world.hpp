@@ -34,7 +34,6 @@ class World {
   [[nodiscard]] system::Host& host() const { return *host_; }
   /// Only files may be looked at: --root, or no host at all.
   [[nodiscard]] bool offline() const { return host_ == nullptr || host_->offline; }
-  [[nodiscard]] bool no_host() const { return host_ == nullptr; }
 
   bool thorough = true;  ///< read what costs a file per item (P_Key tables) also where nothing looks wrong
   bool settled = true;   ///< nothing was changed just before: a missing carrier is more than a join under way

@@ -7,6 +7,7 @@
 #include "system/files.hpp"
 #include "system/link.hpp"
 #include "system/rdma.hpp"
+#include "system/timers.hpp"
 #include "system/units.hpp"
 
 namespace rdmacfg::system {
@@ -28,6 +29,7 @@ struct Host {
   Files& files;
   Udev& udev;
   Units& units;
+  Timers& timers;
   std::string boot_id;  ///< /proc/sys/kernel/random/boot_id
   bool offline = false;
 };

@@ -96,6 +96,9 @@ struct Carried {
   int index = 0;     ///< of the interface when it was read
   std::string name;  ///< then
   std::vector<std::string> items;
+  /// The name that it is about to get. When it is put back under the old one after all, policy rules that had
+  /// moved to the new one go.
+  std::string becomes{};
 };
 
 /// The kernel's network interfaces.

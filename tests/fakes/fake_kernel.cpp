@@ -143,6 +143,7 @@ system::Host FakeKernel::host() {
           .files = files,
           .udev = *this,
           .units = units,
+          .timers = timers,
           .boot_id = boot_id};
 }
 

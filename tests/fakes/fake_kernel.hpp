@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fakes/fake_timers.hpp"
 #include "fakes/fake_units.hpp"
 #include "fakes/faults.hpp"
 #include "fakes/machine.hpp"
@@ -68,6 +69,7 @@ class FakeKernel final : public system::Links,
   Machine machine;
   Faults faults;
   MemoryFiles files{faults};
+  FakeTimers timers{faults};
   FakeUnits units{faults, files};
   std::string boot_id = "5f0c0de0-0000-4000-8000-000000000001";
   /// Whether the kernel goes on with a batch after a refusal; an adapter may see either.

@@ -80,7 +80,7 @@ class Machine {
   std::vector<std::string> rules;  ///< policy rules: "iif ib0 lookup 100"
   /// Given to an interface with its new name since what interfaces carry was last read. Two may swap names:
   /// what one gives up the other has been given.
-  std::set<std::string> rules_put_back;
+  std::map<std::string, int> rules_put_back;  ///< and for which interface
   bool rename_up = false;     ///< kernels from 6.2 rename an interface that is up
   bool slow_carrier = false;  ///< joining takes until settle()
 

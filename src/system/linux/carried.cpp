@@ -122,18 +122,21 @@ std::string content_of(const Message& message) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-Result<void> put_back_rules(NetlinkSocket& netlink, std::span<RuleReplay> rules,
-                            std::set<std::string>& put_back, FirstFailure& failure) {
+Result<void> put_back_rules(NetlinkSocket& netlink, std::span<RuleReplay> rules, int index,
+                            std::map<std::string, int>& put_back, FirstFailure& failure) {
   std::vector<Message> add, remove;
   for (auto& rule : rules) {
     // Only what has moved to another name counts: a rule that stayed may have to move later, with its own
     // interface.
-    if (rule.remove) put_back.insert(content_of(rule.add));
+    if (rule.remove) put_back[content_of(rule.add)] = index;
     add.push_back(std::move(rule.add));
     if (rule.remove) remove.push_back(std::move(*rule.remove));
   }
   // Two interfaces may swap names: what one gives up is then what the other has just been given.
-  std::erase_if(remove, [&](const Message& message) { return put_back.contains(content_of(message)); });
+  std::erase_if(remove, [&](const Message& message) {
+    const auto at = put_back.find(content_of(message));
+    return at != put_back.end() && at->second != index;
+  });
   const auto added = netlink.exchange(add);
   if (!added) return fail(added.error());
   for (std::size_t i = 0; i < add.size(); ++i) {
@@ -203,7 +206,7 @@ Result<void> LinuxLinks::restore_carried(const Carried& carried, int index, cons
   const auto netlink = socket();
   if (!netlink) return fail(netlink.error());
   if (carried.index != index) moved_[carried.index] = index;
-  const Target target{carried.index, carried.name, index, name, moved_};
+  const Target target{carried.index, carried.name, index, name, moved_, carried.becomes};
   std::vector<AddressReplay> addresses4, addresses6;
   std::vector<RouteReplay> routes;
   std::vector<RuleReplay> rules;
@@ -245,7 +248,7 @@ Result<void> LinuxLinks::restore_carried(const Carried& carried, int index, cons
   for (std::size_t i = 0; i < settle.size(); ++i) {
     if ((*settled)[i].error != 0) failure.note(settle[i], (*settled)[i]);
   }
-  if (auto done = put_back_rules(**netlink, rules, rules_put_back_, failure); !done) return done;
+  if (auto done = put_back_rules(**netlink, rules, index, rules_put_back_, failure); !done) return done;
   if (failure.error) return fail(*failure.error);
   return {};
 }

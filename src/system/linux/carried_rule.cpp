@@ -14,16 +14,16 @@ constexpr std::uint16_t kAdd = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_
 constexpr std::uint16_t kRemove = NLM_F_REQUEST | NLM_F_ACK;
 
 Message rebuilt(const Item& item, const Parsed<fib_rule_hdr>& rule, std::uint16_t type, std::uint16_t how,
-                const Target& target, std::string what) {
+                const Target& target, const std::string& name, std::string what) {
   fib_rule_hdr header = rule.family;
   header.flags &= FIB_RULE_INVERT;  // the others say whether the interface is there
   Message message(type, how, header, std::move(what), item.bytes.size() + 64);
   Attributes all = rule.attributes;
   while (const auto attribute = all.next()) {
     if (attribute->type == FRA_PAD) continue;
-    const bool name = attribute->type == FRA_IIFNAME || attribute->type == FRA_OIFNAME;
-    if (name && type == RTM_NEWRULE && rule.attributes.text(attribute->type) == target.old_name) {
-      message.put(attribute->type, target.name);
+    const bool names = attribute->type == FRA_IIFNAME || attribute->type == FRA_OIFNAME;
+    if (names && rule.attributes.text(attribute->type) == target.old_name) {
+      message.put(attribute->type, name);
     } else {
       message.put(attribute->type, attribute->bytes);
     }
@@ -53,13 +53,13 @@ std::optional<RuleReplay> replay_rule(const Item& item, const Target& target) {
   const auto rule = Parsed<fib_rule_hdr>::of(item.header());
   if (!rule) return std::nullopt;
   const auto priority = rule->attributes.number<std::uint32_t>(FRA_PRIORITY).value_or(0);
-  RuleReplay replay{rebuilt(item, *rule, RTM_NEWRULE, kAdd, target,
+  RuleReplay replay{rebuilt(item, *rule, RTM_NEWRULE, kAdd, target, target.name,
                             fmt::format("{}: put back rule {}", target.name, priority)),
                     std::nullopt};
-  if (target.name != target.old_name) {
-    replay.remove =
-        rebuilt(item, *rule, RTM_DELRULE, kRemove, target,
-                fmt::format("{}: remove rule {} of the old name {}", target.name, priority, target.old_name));
+  const auto& former = target.name == target.old_name ? target.becomes : target.old_name;
+  if (!former.empty() && former != target.name) {
+    replay.remove = rebuilt(item, *rule, RTM_DELRULE, kRemove, target, former,
+                            fmt::format("{}: remove rule {} of the name {}", target.name, priority, former));
   }
   return replay;
 }

@@ -28,8 +28,8 @@ class LinuxLinks final : public Links {
   std::optional<NetlinkSocket> socket_;
   std::map<int, std::string> names_;  // of the last observation, for errors
   std::map<int, int> moved_;          // interfaces that came back with another index
-  std::set<std::string>
-      rules_put_back_;  // since the last observe_carried(): not to be removed as an old name's
+  /// Since the last observe_carried(), and for which interface: not to be removed as another's old name.
+  std::map<std::string, int> rules_put_back_;
 };
 
 }  // namespace rdmacfg::system::detail

@@ -14,6 +14,7 @@ struct LinuxHost {
              .files = *files,
              .udev = *udev,
              .units = *units,
+             .timers = *timers,
              .boot_id = linux_boot_id(),
              .offline = root != "/"} {}
 
@@ -22,6 +23,7 @@ struct LinuxHost {
   std::unique_ptr<Rdma> rdma = make_linux_rdma();
   std::unique_ptr<Udev> udev = make_linux_udev();
   std::unique_ptr<Units> units = make_linux_units();
+  std::unique_ptr<Timers> timers = make_linux_timers();
   std::unique_ptr<Files> files;
   Host host;
 };

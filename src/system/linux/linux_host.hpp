@@ -27,6 +27,9 @@ std::unique_ptr<Udev> make_linux_udev();
 /// systemd by its manager's D-Bus API; the connection is opened at the first use.
 std::unique_ptr<Units> make_linux_units();
 
+/// Transient timers of systemd.
+std::unique_ptr<Timers> make_linux_timers();
+
 /// /proc/sys/kernel/random/boot_id, empty when it cannot be read.
 std::string linux_boot_id();
 

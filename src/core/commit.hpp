@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Applying as generations: what is applied is remembered, can be made to expire unless somebody confirms it,
+// and can be rolled back to. Everything here is called under the lock that keeps applies apart.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "config/document.hpp"
+#include "core/generations.hpp"
+#include "core/pipeline.hpp"
+#include "model/report.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::core {
+
+/// Starts rdma-configd-rollback.service, which takes back what nobody confirmed.
+inline constexpr const char* kRollbackTimer = "rdma-configd-rollback";
+
+struct Clock {
+  std::function<std::int64_t()> boot_ms;                            ///< CLOCK_BOOTTIME, milliseconds
+  std::function<std::string(std::chrono::milliseconds ahead)> utc;  ///< "2026-11-21T14:03:22Z"
+};
+Clock system_clock();
+
+/// Who wants something, and how.
+struct Request {
+  std::string who;                                ///< for the history: "alice (uid 1000)"
+  std::string what;                               ///< for the history: "apply"
+  std::string host_name;                          ///< for [match] of remembered documents
+  bool by_itself = false;                         ///< nobody asked just now: boot, hotplug, an event
+  std::optional<std::chrono::seconds> confirm{};  ///< rolled back unless confirmed in time
+};
+
+struct Context {
+  system::Host& host;
+  Options options;
+  GenerationPaths paths{};
+  Clock clock = system_clock();
+};
+
+/// Applies a document and makes it the active generation. By itself, a document that was rolled back is
+/// refused until it changes, and the active generation is held instead; what is overdue for confirmation is
+/// rolled back first.
+model::Report commit(const config::Document& document, const Request& request, Context& context);
+
+/// Makes the host as the active generation says, part by part; nothing to do without one.
+model::Report hold(const Request& request, Context& context);
+
+/// The active generation stays. Fails when there is nothing to confirm, or when it is too late.
+model::Report confirm(const Request& request, Context& context);
+
+/// Back to generation `number`, or with 0 to the one before the active one. An apply that waits for
+/// confirmation is taken back exactly, setting by setting, in the boot in which it was made.
+model::Report roll_back(std::uint64_t number, const Request& request, Context& context);
+
+/// As roll_back(0) when an apply is overdue for confirmation; else nothing.
+model::Report expire(const Request& request, Context& context);
+
+/// Whether an apply waits for confirmation in vain.
+bool overdue(const Ledger& ledger, const std::string& boot_id, const Clock& clock);
+
+}  // namespace rdmacfg::core

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/components.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+namespace rdmacfg::core {
+
+using model::Change;
+using model::Key;
+using model::Plan;
+
+namespace {
+
+/// Disjoint sets of 0 … n-1.
+class Sets {
+ public:
+  explicit Sets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
+
+  std::size_t root(std::size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void join(std::size_t a, std::size_t b) { parent_[root(a)] = root(b); }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+/// Joins what needs something, directly or together with others, with what it needs.
+template <class Items>
+Sets by_needs(const Items& items) {
+  Sets sets(items.size());
+  std::map<Key, std::size_t> first;  // that is this key, or needs it
+  const auto meet = [&](const Key& key, std::size_t i) {
+    const auto [at, fresh] = first.try_emplace(key, i);
+    if (!fresh) sets.join(at->second, i);
+  };
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    meet(items[i].key, i);
+    for (const auto& need : items[i].needs) meet(need, i);
+  }
+  return sets;
+}
+
+}  // namespace
+
+std::vector<Plan> components(const Plan& plan) {
+  const auto& changes = plan.changes;
+  auto sets = by_needs(changes);
+  std::map<std::pair<std::string, model::Value>, std::size_t> giver;
+  const auto name_of = [](const model::Attributes& attributes) {
+    return model::value_of(attributes, "name");
+  };
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const auto name = name_of(changes[i].before);
+    if (name != model::Value{}) giver.emplace(std::pair{changes[i].key.kind, name}, i);
+  }
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const auto at = giver.find({changes[i].key.kind, name_of(changes[i].after)});
+    if (at != giver.end()) sets.join(i, at->second);
+  }
+  std::map<std::size_t, std::size_t> part_of;
+  std::vector<Plan> parts;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const auto [at, fresh] = part_of.try_emplace(sets.root(i), parts.size());
+    if (fresh) parts.emplace_back();
+    parts[at->second].changes.push_back(changes[i]);
+  }
+  return parts;
+}
+
+std::optional<std::map<Key, std::string>> set_aside(Picture& picture) {
+  auto sets = by_needs(picture.desired);
+  std::map<std::size_t, std::string> why;  // by the root of a part
+  for (const auto& diagnostic : picture.diagnostics) {
+    if (diagnostic.severity != model::Severity::kError) continue;
+    const auto about = [&](const model::Desired& one) {
+      return one.where == diagnostic.where ||
+             std::any_of(one.origins.begin(), one.origins.end(),
+                         [&](const auto& origin) { return origin.second == diagnostic.where; });
+    };
+    bool found = false;
+    for (std::size_t i = 0; i < picture.desired.size(); ++i) {
+      if (!about(picture.desired[i])) continue;
+      why.try_emplace(sets.root(i), diagnostic.message);
+      found = true;
+    }
+    if (!found) return std::nullopt;
+  }
+  std::map<Key, std::string> aside;
+  for (std::size_t i = 0; i < picture.desired.size(); ++i) {
+    const auto at = why.find(sets.root(i));
+    if (at == why.end()) continue;
+    picture.desired[i].ignore = true;
+    aside.emplace(picture.desired[i].key, at->second);
+  }
+  return aside;
+}
+
+}  // namespace rdmacfg::core

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was applied, by whom and when: every applied document is a generation, kept with its text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "config/document.hpp"
+#include "core/state.hpp"
+#include "model/change.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::core {
+
+struct Generation {
+  std::uint64_t number = 0;  ///< from 1
+  std::string digest;        ///< of its files
+  std::string when;          ///< UTC, "2026-11-21T14:03:22Z"
+  std::string who;           ///< "root", "alice (uid 1000)", "boot"
+  std::string what;          ///< "apply", "apply --confirm 60", "rollback to 3"
+  std::string fate;          ///< empty, or "rolled back", with the reason
+  bool operator==(const Generation&) const = default;
+};
+
+/// An apply that somebody has to confirm.
+struct Unconfirmed {
+  std::uint64_t generation = 0;
+  std::uint64_t previous = 0;    ///< active before; 0: none
+  std::string boot_id;           ///< another boot counts as expiry
+  std::int64_t deadline_ms = 0;  ///< CLOCK_BOOTTIME
+  std::string deadline;          ///< UTC, for people
+  bool operator==(const Unconfirmed&) const = default;
+};
+
+struct Ledger {
+  std::uint64_t active = 0;  ///< that the host is held to; 0: none
+  std::vector<Generation> generations;
+  std::vector<std::string>
+      refused;  ///< digests of documents that were rolled back: not applied by themselves
+  std::optional<Unconfirmed> unconfirmed;
+  bool operator==(const Ledger&) const = default;
+
+  [[nodiscard]] const Generation* find(std::uint64_t number) const;
+  [[nodiscard]] Generation* find(std::uint64_t number);
+  /// The last one before `number` that was not rolled back; 0 without one.
+  [[nodiscard]] std::uint64_t before(std::uint64_t number) const;
+  [[nodiscard]] bool refuses(const std::string& digest) const;
+};
+
+/// What is needed to take an unconfirmed apply back exactly, in the boot in which it was made.
+struct TakeBack {
+  std::string boot_id;
+  model::Plan plan;
+  State before;  ///< what was remembered before it
+};
+
+struct GenerationPaths {
+  std::string ledger = "/var/lib/rdma-configd/generations.json";
+  std::string texts = "/var/lib/rdma-configd/generations";  ///< folder; one file each
+  std::string take_back = "/var/lib/rdma-configd/unconfirmed.json";
+};
+
+/// Of the names and texts of all files that were read, also of those that only mask or are for other hosts.
+std::string digest_of(const std::vector<config::Text>& files);
+
+base::Result<Ledger> load_ledger(system::Files& files, const std::string& path);
+/// Written only when it differs from what is there.
+base::Result<void> save_ledger(system::Files& files, const std::string& path, const Ledger& ledger);
+
+base::Result<std::vector<config::Text>> load_texts(system::Files& files, const std::string& folder,
+                                                   std::uint64_t number);
+base::Result<void> save_texts(system::Files& files, const std::string& folder, std::uint64_t number,
+                              const std::vector<config::Text>& texts);
+
+/// Drops the oldest generations beyond 32, with their texts; the active one and those that it may fall back
+/// to stay.
+void prune(system::Files& files, const GenerationPaths& paths, Ledger& ledger);
+
+base::Result<std::optional<TakeBack>> load_take_back(system::Files& files, const std::string& path);
+base::Result<void> save_take_back(system::Files& files, const std::string& path, const TakeBack& take_back);
+
+}  // namespace rdmacfg::core

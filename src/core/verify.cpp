@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/compare.hpp"
+#include "kinds/all.hpp"
+
+namespace rdmacfg::core {
+
+using model::Plan;
+
+Verification verify(const Plan& plan, const Picture& before, Picture& now, const Outcome& outcome,
+                    const State& state) {
+  Verification result{.failures = {}, .postponed = outcome.postponed, .limits = {}};
+  std::map<model::Key, const model::Desired*> desired;
+  for (const auto& one : now.desired) desired.emplace(one.key, &one);
+  for (const auto& change : plan.changes) {
+    if (result.postponed.contains(change.key)) continue;
+    const auto* kind = kinds::find(change.key.kind);
+    const auto* observed = now.find(change.key);
+    if (change.operation == model::Operation::kDelete) {
+      if (observed != nullptr)
+        result.failures.push_back(
+            fmt::format("{}: it is still there, although the kernel said it is removed", change.label));
+      continue;
+    }
+    if (observed == nullptr) {
+      const bool only_drops =
+          !change.fields.empty() &&
+          std::all_of(change.fields.begin(), change.fields.end(), [&](const std::string& field) {
+            return model::value_of(change.after, field) == model::Value{};
+          });
+      if (only_drops) continue;
+      if (kind->reachable(change.key, now.world)) {
+        result.failures.push_back(
+            fmt::format("{}: it is not there, although the kernel said it is made", change.label));
+      } else {
+        result.postponed[change.key] = "its device was removed meanwhile";
+      }
+      continue;
+    }
+    auto differing = differing_fields(change.after, observed->settings);
+    if (differing.empty()) continue;
+    // What lives in a file is still there when the device is gone; what lives in the kernel is not.
+    const bool gone = std::all_of(differing.begin(), differing.end(), [&](const std::string& field) {
+      return change.before.contains(field) && !observed->settings.contains(field);
+    });
+    if (gone) {
+      result.postponed[change.key] = "its device was removed meanwhile";
+      continue;
+    }
+    const auto at = desired.find(change.key);
+    kinds::Verdict verdict;
+    if (at != desired.end()) {
+      // What was to be given back is not in the document any more, but it is what was asked of the kernel.
+      auto asked = *at->second;
+      asked.settings = change.after;
+      verdict = kind->judge(asked, observed, differing, now.world);
+    }
+    for (const auto& field : differing) {
+      const auto& wanted = model::value_of(change.after, field);
+      const auto& got = model::value_of(observed->settings, field);
+      const bool explained =
+          std::find(verdict.fields.begin(), verdict.fields.end(), field) != verdict.fields.end();
+      if (explained && verdict.sort == kinds::Verdict::Sort::kLimited) {
+        result.limits[change.key][field] = {wanted, got, verdict.reason};
+      } else if (!explained) {
+        result.failures.push_back(fmt::format("{}: {} is {}, although the kernel accepted {}", change.label,
+                                              field, model::text_of(got), model::text_of(wanted)));
+      }
+    }
+  }
+  // A rename takes links down: what was right before and was not to be changed has to be right still.
+  std::set<model::Key> planned;
+  for (const auto& change : plan.changes) planned.insert(change.key);
+  for (const auto& change : compare(now, state, false).changes) {
+    const auto* then = before.find(change.key);
+    const auto* observed = now.find(change.key);
+    if (planned.contains(change.key) || !desired.contains(change.key) || then == nullptr ||
+        observed == nullptr || then->instance != observed->instance)
+      continue;
+    for (const auto& field : change.fields) {
+      if (model::value_of(then->settings, field) == model::value_of(observed->settings, field)) continue;
+      result.failures.push_back(fmt::format("{}: {} is {} now, and was {}", change.label, field,
+                                            model::text_of(model::value_of(observed->settings, field)),
+                                            model::text_of(model::value_of(then->settings, field))));
+    }
+  }
+  return result;
+}
+
+}  // namespace rdmacfg::core

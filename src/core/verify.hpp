@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/picture.hpp"
+#include "core/state.hpp"
+#include "core/transaction.hpp"
+
+namespace rdmacfg::core {
+
+/// Settings of changed resources that are not as wanted, told apart: by the fabric, waiting, or not done at
+/// all.
+struct Verification {
+  std::vector<std::string> failures;
+  std::map<model::Key, std::string> postponed;
+  std::map<model::Key, std::map<std::string, Limit>> limits;
+};
+
+/// What a fresh observation says of a plan that was carried out without a refusal: the kernel's word is not
+/// the fact.
+Verification verify(const model::Plan& plan, const Picture& before, Picture& now, const Outcome& outcome,
+                    const State& state);
+
+}  // namespace rdmacfg::core
