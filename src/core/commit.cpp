@@ -299,6 +299,15 @@ Report hold(const Request& request, Context& context) {
   return run.held(run.ledger().active);
 }
 
+Report look(const Request& request, Context& context) {
+  auto ledger = load_ledger(context.host.files, context.paths.ledger);
+  if (!ledger) return error_report(ledger.error());
+  if (ledger->active == 0) return {};
+  auto texts = load_texts(context.host.files, context.paths.texts, ledger->active);
+  if (!texts) return error_report(texts.error());
+  return diff(parsed(std::move(*texts), request), context.host, context.options);
+}
+
 Report confirm(const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());

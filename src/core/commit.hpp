@@ -50,6 +50,9 @@ model::Report commit(const config::Document& document, const Request& request, C
 /// Makes the host as the active generation says, part by part; nothing to do without one.
 model::Report hold(const Request& request, Context& context);
 
+/// How the host stands to the active generation; changes nothing.
+model::Report look(const Request& request, Context& context);
+
 /// The active generation stays. Fails when there is nothing to confirm, or when it is too late.
 model::Report confirm(const Request& request, Context& context);
 

@@ -173,7 +173,7 @@ class Transaction {
       return attempt;
     }
     written_ = true;
-    auto outcome = carry_out(plan, host_, options_.progress);
+    auto outcome = carry_out(plan, host_, options_.progress, options_.cancelled);
     if (!outcome.error) check(plan, before, state, outcome, attempt);
     if (outcome.error) {
       attempt.error = std::move(outcome.error);
@@ -329,15 +329,25 @@ Report apply(const config::Document& document, system::Host& host, const Options
   auto picture = take_picture(document, host, false, true);
   if (!picture) return failed(picture.error());
   std::map<model::Key, std::string> aside;
+  bool set_apart = false;
   if (options.independent && model::has_errors(picture->diagnostics) &&
       validate(document).exit == Exit::kOk) {
-    if (auto found = set_aside(*picture)) aside = std::move(*found);
+    if (auto found = set_aside(*picture)) {
+      aside = std::move(*found);
+      set_apart = true;
+    }
+  }
+  for (auto& desired : picture->desired) {
+    const auto at = options.left_alone.find(desired.key);
+    if (at == options.left_alone.end()) continue;
+    desired.ignore = true;
+    aside.insert(*at);
   }
   auto planned = make_plan(document, *picture, *state, options);
   if (!planned) return failed(planned.error());
   Report report = std::move(*planned);
   report.notes = std::move(notes);
-  if (model::has_errors(report.diagnostics) && aside.empty()) {
+  if (model::has_errors(report.diagnostics) && !set_apart) {
     report.exit = Exit::kError;
     return report;
   }

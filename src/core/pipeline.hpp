@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct Options {
   bool independent = false;
   /// Somebody has to confirm it yet: what cannot be taken back at once (the initramfs) waits for that.
   bool unconfirmed = false;
+  /// Resources that are left alone this time, with the reason (somebody else fights for them).
+  std::map<model::Key, std::string> left_alone;
+  std::function<bool()> cancelled;  ///< asked between batches; true undoes what was done so far
   std::string take_back;  ///< where what it takes to take the apply back later is written; empty: nowhere
   Paths paths;
   /// Asked before the first write, when there are changes; false leaves everything as it is (Exit::kError).

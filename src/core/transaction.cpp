@@ -116,11 +116,16 @@ std::vector<std::string> left_over(const Plan& plan, system::Host& host) {
 }  // namespace
 
 Outcome carry_out(const Plan& plan, system::Host& host,
-                  const std::function<void(std::size_t, std::size_t, const std::string&)>& progress) {
+                  const std::function<void(std::size_t, std::size_t, const std::string&)>& progress,
+                  const std::function<bool()>& cancelled) {
   Outcome outcome;
   std::size_t done = 0;
   for (const auto& batch : batches(plan)) {
     if (progress) progress(done, plan.changes.size(), describe(batch));
+    if (cancelled && cancelled()) {
+      outcome.error = base::Error{base::Code::kRefused, "it was cancelled", 0};
+      return outcome;
+    }
     const auto* kind = kinds::find(batch.front().key.kind);
     std::vector<Change> left(batch.begin(), batch.end());
     for (int removals = 0; !left.empty(); ++removals) {

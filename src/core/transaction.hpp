@@ -20,9 +20,11 @@ struct Outcome {
 };
 
 /// Carries out a plan batch by batch. A change whose object is not there any more is postponed, not failed.
-/// `progress` is told before each batch: changes done, of how many, and what comes.
+/// `progress` is told before each batch: changes done, of how many, and what comes. `cancelled` is asked
+/// then, and ends it with an error.
 Outcome carry_out(const model::Plan& plan, system::Host& host,
-                  const std::function<void(std::size_t, std::size_t, const std::string&)>& progress);
+                  const std::function<void(std::size_t, std::size_t, const std::string&)>& progress,
+                  const std::function<bool()>& cancelled = {});
 
 /// Undoes whatever there is of a plan, in reverse, and verifies by a fresh observation.
 /// @return what could not be restored, one sentence each; empty when everything is as before.

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "ctl/lock.hpp"
+#include "core/lock.hpp"
 #include "ctl/run.hpp"
 #include "system/linux/linux_host.hpp"
 
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
                                .host = system::make_linux_host,
                                .lock =
                                    [](const auto& waiting) {
-                                     return ctl::take_lock("/run/rdma-configd.lock", kLockDeadline, waiting);
+                                     return core::take_lock("/run/rdma-configd.lock", kLockDeadline, waiting);
                                    },
                                .hold_signals = hold_signals,
                                .reader_is_gone = reader_is_gone};

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "system/events.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::system {
@@ -26,6 +27,15 @@ std::unique_ptr<Udev> make_linux_udev();
 
 /// systemd by its manager's D-Bus API; the connection is opened at the first use.
 std::unique_ptr<Units> make_linux_units();
+
+/// rtnetlink: IPoIB interfaces, or with `all` every interface; DCB.
+base::Result<std::unique_ptr<EventSource>> watch_links(bool all);
+
+/// udev, after its rules: RDMA devices and kernel modules.
+base::Result<std::unique_ptr<EventSource>> watch_devices();
+
+/// inotify: files of ours in these folders. A folder that is not there is passed over.
+base::Result<std::unique_ptr<EventSource>> watch_files(const std::vector<std::string>& folders);
 
 /// Transient timers of systemd.
 std::unique_ptr<Timers> make_linux_timers();

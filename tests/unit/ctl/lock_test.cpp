@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/lock.hpp"
+#include "core/lock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@ namespace rdmacfg::ctl {
 namespace {
 
 using namespace std::chrono_literals;
+using core::take_lock;
 
 TEST(TakeLock, KeepsTheSecondOutAndSaysWhoHasIt) {
   Console console;

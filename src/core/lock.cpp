@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/lock.hpp"
+#include "core/lock.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace rdmacfg::ctl {
+namespace rdmacfg::core {
 
 namespace {
 
@@ -63,4 +63,4 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
   return std::make_shared<base::UniqueFd>(std::move(fd));
 }
 
-}  // namespace rdmacfg::ctl
+}  // namespace rdmacfg::core

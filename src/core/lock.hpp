@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 
-namespace rdmacfg::ctl {
+namespace rdmacfg::core {
 
 /// Takes an exclusive flock(2) on `path` until the result is released; the file holds the process id of who
 /// has it. Tells `waiting` once who holds it now. Fails with kTimeout after `deadline`, and when the file
@@ -18,4 +18,4 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
                                               std::chrono::milliseconds deadline,
                                               const std::function<void(const std::string& holder)>& waiting);
 
-}  // namespace rdmacfg::ctl
+}  // namespace rdmacfg::core

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/api.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sdbus-c++/sdbus-c++.h>
+
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace rdmacfg::daemon {
+
+namespace {
+
+constexpr const char* kName = "org.rdmaconfigd1";
+constexpr const char* kPath = "/org/rdmaconfigd1";
+constexpr const char* kInterface = "org.rdmaconfigd1.Manager";
+constexpr const char* kRead = "org.rdmaconfigd1.read";
+constexpr const char* kApply = "org.rdmaconfigd1.apply";
+constexpr std::uint64_t kConfirmMax = 24ULL * 3600;
+
+using Documents = std::vector<sdbus::Struct<std::string, std::string>>;
+using Options = std::map<std::string, sdbus::Variant>;
+
+sdbus::Error error(const char* name, const std::string& message) {
+  return {std::string("org.rdmaconfigd1.Error.") + name, message};
+}
+
+template <class T>
+std::optional<T> option(const Options& options, const std::string& name) {
+  const auto at = options.find(name);
+  if (at == options.end()) return std::nullopt;
+  if (!at->second.containsValueOfType<T>()) {
+    throw error("InvalidArgs", fmt::format("the option {} has another type", name));
+  }
+  return at->second.get<T>();
+}
+
+void check_names(const Options& options, const std::set<std::string>& known) {
+  for (const auto& [name, value] : options) {
+    if (name != "interactive" && !known.contains(name)) {
+      throw error("InvalidArgs", fmt::format("there is no option {}", name));
+    }
+  }
+}
+
+std::vector<config::Text> texts_of(const Documents& documents) {
+  std::vector<config::Text> texts;
+  for (const auto& one : documents) texts.push_back({std::get<0>(one), std::get<1>(one)});
+  return texts;
+}
+
+}  // namespace
+
+/// The methods. A client's arguments are looked at after it was found to be allowed, but for their size.
+struct Api::Detail {
+  Api& api;
+
+  template <class... T>
+  using Reply = std::shared_ptr<sdbus::Result<T...>>;
+
+  template <class... T>
+  static void refuse(const Reply<T...>& reply, const sdbus::Error& why) {
+    try {
+      reply->returnError(why);
+    } catch (const sdbus::Error&) {  // the client has gone
+    }
+  }
+
+  /// Carries out `then` when the sender of the message may do `action`.
+  template <class... T, class Then>
+  void allowed(Reply<T...> reply, const char* action, const Options& options, Then then) {
+    const auto* message = api.object_->getCurrentlyProcessedMessage();
+    const std::string sender = message == nullptr ? "" : message->getSender();
+    const auto at = options.find("interactive");
+    const bool interactive =
+        at != options.end() && at->second.containsValueOfType<bool>() && at->second.get<bool>();
+    api.authority_->check(
+        sender, action, interactive,
+        [this, reply, action, sender, then = std::move(then)](Authority::Answer answer) {
+          if (answer == Authority::Answer::kYes) {
+            try {
+              then(sender);
+            } catch (const sdbus::Error& why) {
+              refuse(reply, why);
+            }
+          } else if (answer == Authority::Answer::kBusy) {
+            refuse(reply, error("LimitsExceeded", "too many requests are waiting to be authorised"));
+          } else {
+            refuse(reply, error("AccessDenied", fmt::format("{} is not authorised", action)));
+          }
+        });
+  }
+
+  static bool too_large(const Documents& documents) {
+    std::size_t bytes = 0;
+    for (const auto& one : documents) bytes += std::get<0>(one).size() + std::get<1>(one).size();
+    return documents.size() > kDocumentFiles || bytes > kDocumentBytes;
+  }
+
+  std::uint32_t add(Job job, Jobs::Done done) {
+    const auto id = api.jobs_.add(std::move(job), std::move(done));
+    if (id == 0) throw error("LimitsExceeded", "too many jobs are waiting");
+    return id;
+  }
+
+  /// A job that only looks: the reply is its report.
+  void look(sdbus::Result<std::string>&& result, Job::Verb verb, const Documents& documents,
+            const Options& options) {
+    auto reply = std::make_shared<sdbus::Result<std::string>>(std::move(result));
+    if (too_large(documents)) return refuse(reply, error("LimitsExceeded", "the document is too large"));
+    allowed(reply, kRead, options, [this, reply, verb, documents, options](const std::string& sender) {
+      check_names(options, {});
+      Job job;
+      job.verb = verb;
+      job.texts = texts_of(documents);
+      job.who = sender;
+      if (verb == Job::Verb::kValidate && job.texts.empty())
+        throw error("InvalidArgs", "there is no document to validate");
+      (void)add(std::move(job), [reply](const Job& one, const Outcome& outcome) {
+        try {
+          reply->returnResults(one.verb == Job::Verb::kHistory ? outcome.status.dump() : outcome.report_text);
+        } catch (const sdbus::Error&) {
+        }
+      });
+    });
+  }
+
+  /// A job that changes the host: the reply is its number, its end a signal.
+  void change(sdbus::Result<std::uint32_t>&& result, Job wanted, const Options& options,
+              const std::set<std::string>& known, std::size_t bytes_ok = 1) {
+    auto reply = std::make_shared<sdbus::Result<std::uint32_t>>(std::move(result));
+    if (bytes_ok == 0) return refuse(reply, error("LimitsExceeded", "the document is too large"));
+    allowed(reply, kApply, options,
+            [this, reply, asked = std::move(wanted), options, known](const std::string& sender) {
+              check_names(options, known);
+              Job job = asked;
+              job.retry = option<bool>(options, "retry").value_or(false);
+              const auto confirm = option<std::uint64_t>(options, "confirm").value_or(0);
+              if (confirm > kConfirmMax)
+                throw error("InvalidArgs", "confirm has to be at most 86400 seconds");
+              job.confirm_s = static_cast<std::int64_t>(confirm);
+              if (confirm > 0) job.what += fmt::format(" --confirm {}", confirm);
+              job.who = option<std::string>(options, "who").value_or(sender);
+              // A job may not end before its number was told.
+              const auto id = add(std::move(job), [this](const Job& one, const Outcome& outcome) {
+                api.finished(one.id, static_cast<int>(outcome.report.exit));
+                if (api.ended) api.ended(one, outcome);
+              });
+              reply->returnResults(id);
+            });
+  }
+};
+
+Api::Api(Loop& loop, Jobs& jobs)
+    : loop_(loop),
+      jobs_(jobs),
+      connection_(sdbus::createSystemBusConnection()),
+      authority_(std::make_unique<Authority>(*connection_)),
+      object_(sdbus::createObject(*connection_, kPath)) {
+  auto d = std::make_shared<Detail>(Detail{*this});
+  using Text = sdbus::Result<std::string>;
+  using Number = sdbus::Result<std::uint32_t>;
+  object_->registerMethod("Show")
+      .onInterface(kInterface)
+      .withInputParamNames("options")
+      .withOutputParamNames("report")
+      .implementedAs([d](Text&& result, const Options& options) {
+        d->look(std::move(result), Job::Verb::kShow, {}, options);
+      });
+  object_->registerMethod("History")
+      .onInterface(kInterface)
+      .withInputParamNames("options")
+      .withOutputParamNames("history")
+      .implementedAs([d](Text&& result, const Options& options) {
+        d->look(std::move(result), Job::Verb::kHistory, {}, options);
+      });
+  object_->registerMethod("Validate")
+      .onInterface(kInterface)
+      .withInputParamNames("documents", "options")
+      .withOutputParamNames("report")
+      .implementedAs([d](Text&& result, const Documents& documents, const Options& options) {
+        d->look(std::move(result), Job::Verb::kValidate, documents, options);
+      });
+  object_->registerMethod("Diff")
+      .onInterface(kInterface)
+      .withInputParamNames("documents", "options")
+      .withOutputParamNames("report")
+      .implementedAs([d](Text&& result, const Documents& documents, const Options& options) {
+        d->look(std::move(result), Job::Verb::kDiff, documents, options);
+      });
+  object_->registerMethod("Apply")
+      .onInterface(kInterface)
+      .withInputParamNames("documents", "options")
+      .withOutputParamNames("job")
+      .implementedAs([d](Number&& result, const Documents& documents, const Options& options) {
+        const bool fits = !Detail::too_large(documents);
+        Job job;
+        job.verb = Job::Verb::kApply;
+        job.what = "apply";
+        if (fits) job.texts = texts_of(documents);
+        d->change(std::move(result), std::move(job), options, {"confirm", "retry", "who"}, fits ? 1 : 0);
+      });
+  object_->registerMethod("Confirm")
+      .onInterface(kInterface)
+      .withInputParamNames("options")
+      .withOutputParamNames("job")
+      .implementedAs([d](Number&& result, const Options& options) {
+        Job job;
+        job.verb = Job::Verb::kConfirm;
+        job.what = "confirm";
+        d->change(std::move(result), std::move(job), options, {"who"});
+      });
+  object_->registerMethod("Rollback")
+      .onInterface(kInterface)
+      .withInputParamNames("generation", "options")
+      .withOutputParamNames("job")
+      .implementedAs([d](Number&& result, const std::uint64_t& generation, const Options& options) {
+        Job job;
+        job.verb = Job::Verb::kRollBack;
+        job.generation = generation;
+        job.what = "rollback";
+        d->change(std::move(result), std::move(job), options, {"who"});
+      });
+  object_->registerMethod("Reload")
+      .onInterface(kInterface)
+      .withInputParamNames("options")
+      .withOutputParamNames("job")
+      .implementedAs([d](Number&& result, const Options& options) {
+        Job job;
+        job.verb = Job::Verb::kApply;
+        job.by_itself = true;
+        job.what = "reload";
+        d->change(std::move(result), std::move(job), options, {"who"});
+      });
+  object_->registerMethod("Cancel")
+      .onInterface(kInterface)
+      .withInputParamNames("job", "options")
+      .implementedAs([d, this](sdbus::Result<>&& result, const std::uint32_t& id, const Options& options) {
+        auto reply = std::make_shared<sdbus::Result<>>(std::move(result));
+        d->allowed(reply, kApply, options, [this, reply, id, options](const std::string& /*sender*/) {
+          check_names(options, {});
+          if (!jobs_.cancel(id)) throw error("NotFound", fmt::format("there is no job {}", id));
+          reply->returnResults();
+        });
+      });
+  object_->registerMethod("Result")
+      .onInterface(kInterface)
+      .withInputParamNames("job", "options")
+      .withOutputParamNames("report")
+      .implementedAs([d, this](Text&& result, const std::uint32_t& id, const Options& options) {
+        auto reply = std::make_shared<Text>(std::move(result));
+        d->allowed(reply, kRead, options, [this, reply, id, options](const std::string& /*sender*/) {
+          check_names(options, {});
+          const auto* text = jobs_.result(id);
+          if (text == nullptr) throw error("NotFound", fmt::format("there is no result of a job {}", id));
+          reply->returnResults(*text);
+        });
+      });
+  object_->registerSignal("Progress")
+      .onInterface(kInterface)
+      .withParameters<std::uint32_t, std::uint64_t, std::uint64_t, std::string>("job", "done", "total",
+                                                                                "what");
+  object_->registerSignal("Finished")
+      .onInterface(kInterface)
+      .withParameters<std::uint32_t, std::int32_t>("job", "exit");
+  object_->registerProperty("Version")
+      .onInterface(kInterface)
+      .withGetter([] { return std::string(RDMACFG_VERSION); })
+      .withUpdateBehavior(sdbus::Flags::CONST_PROPERTY_VALUE);
+  object_->registerProperty("State").onInterface(kInterface).withGetter([this] { return properties_.state; });
+  object_->registerProperty("Generation").onInterface(kInterface).withGetter([this] {
+    return properties_.generation;
+  });
+  object_->registerProperty("Unconfirmed").onInterface(kInterface).withGetter([this] {
+    return properties_.unconfirmed;
+  });
+  object_->registerProperty("Pending").onInterface(kInterface).withGetter([this] {
+    return properties_.pending;
+  });
+  object_->registerProperty("Contended").onInterface(kInterface).withGetter([this] {
+    return properties_.contended;
+  });
+  object_->finishRegistration();
+  connection_->requestName(kName);
+
+  const auto process = [this] {
+    while (connection_->processPendingRequest()) {
+    }
+  };
+  source_ = loop_.on_changing(
+      connection_->getEventLoopPollData().fd,
+      [this] {
+        const auto data = connection_->getEventLoopPollData();
+        return Loop::Interest{data.events, data.timeout_usec};
+      },
+      process);
+}
+
+Api::~Api() = default;
+
+void Api::set(const Properties& properties) {
+  std::vector<std::string> changed;
+  if (properties.state != properties_.state) changed.emplace_back("State");
+  if (properties.generation != properties_.generation) changed.emplace_back("Generation");
+  if (properties.unconfirmed != properties_.unconfirmed) changed.emplace_back("Unconfirmed");
+  if (properties.pending != properties_.pending) changed.emplace_back("Pending");
+  if (properties.contended != properties_.contended) changed.emplace_back("Contended");
+  properties_ = properties;
+  if (!changed.empty()) object_->emitPropertiesChangedSignal(kInterface, changed);
+}
+
+void Api::progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what) {
+  object_->emitSignal("Progress").onInterface(kInterface).withArguments(id, done, total, what);
+}
+
+void Api::finished(std::uint32_t id, int exit) {
+  object_->emitSignal("Finished").onInterface(kInterface).withArguments(id, std::int32_t{exit});
+}
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The D-Bus interface org.rdmaconfigd1.Manager (docs/DBUS.md). It checks who asks, and hands on; no document
+// is looked into here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/authority.hpp"
+#include "daemon/jobs.hpp"
+#include "daemon/loop.hpp"
+
+namespace sdbus {
+class IConnection;
+class IObject;
+}  // namespace sdbus
+
+namespace rdmacfg::daemon {
+
+/// What can be read of the daemon by anybody.
+struct Properties {
+  std::string state = "starting";  ///< "starting", "idle", "working", "unconfirmed", "degraded"
+  std::uint64_t generation = 0;
+  std::string unconfirmed;             ///< until when, UTC; empty when nothing waits for confirmation
+  std::vector<std::string> pending;    ///< resources that wait for something, by label
+  std::vector<std::string> contended;  ///< resources that somebody else changes back
+  bool operator==(const Properties&) const = default;
+};
+
+class Api {
+ public:
+  static constexpr std::size_t kDocumentBytes = 1U << 20U;  ///< of all texts together
+  static constexpr std::size_t kDocumentFiles = 64;
+
+  /// Connects to the system bus and takes the name org.rdmaconfigd1. Throws sdbus::Error.
+  Api(Loop& loop, Jobs& jobs);
+  ~Api();
+
+  /// Every job that a client asks for, on its end.
+  std::function<void(const Job& job, const Outcome& outcome)> ended;
+
+  void set(const Properties& properties);
+  void progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what);
+  void finished(std::uint32_t id, int exit);
+
+ private:
+  struct Detail;
+
+  Loop& loop_;
+  Jobs& jobs_;
+  Properties properties_;
+  std::unique_ptr<sdbus::IConnection> connection_;
+  std::unique_ptr<Authority> authority_;
+  std::unique_ptr<sdbus::IObject> object_;
+  Loop::Handle source_;
+};
+
+}  // namespace rdmacfg::daemon

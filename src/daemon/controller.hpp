@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the daemon does when: at start, on events, at deadlines, on request.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/api.hpp"
+#include "daemon/jobs.hpp"
+#include "daemon/loop.hpp"
+#include "daemon/reconciler.hpp"
+#include "system/events.hpp"
+
+namespace rdmacfg::daemon {
+
+class Controller {
+ public:
+  explicit Controller(Loop& loop);
+
+  /// Listens, and applies what is there. The service is ready when that is done, whatever came of it: devices
+  /// that are not there yet are waited for by nobody.
+  void start();
+  /// Reads the configuration again.
+  void reload();
+  /// A change that is under way is finished first.
+  void stop();
+
+ private:
+  void listen();
+  void connect();
+  void listen_to(std::unique_ptr<system::EventSource> source);
+  void came(const system::Event& event);
+  void apply_configuration(const std::string& what);
+  void plan_next();
+  void run();
+  void ended(const Job& job, const Outcome& outcome);
+  void tell(const Job& job, const model::Report& report);
+  void take_status(const Outcome& outcome);
+  void publish();
+
+  Loop& loop_;
+  Jobs jobs_;
+  Reconciler reconciler_;
+  std::unique_ptr<Api> api_;
+  std::vector<std::pair<std::unique_ptr<system::EventSource>, Loop::Handle>> sources_;
+  Loop::Handle next_, deadline_, connecting_;
+  Properties properties_;
+  bool ready_ = false;
+  bool running_ = false;  ///< a job of ours
+  bool stopping_ = false;
+  bool reload_again_ = false;
+  bool all_links_ = false;  ///< also interfaces that are not IPoIB
+};
+
+}  // namespace rdmacfg::daemon

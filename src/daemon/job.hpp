@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the worker process is asked to do, and what it answers. The daemon's main process never parses a
+// document nor touches the kernel: a slow driver cannot block the bus.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "model/resource.hpp"
+
+namespace rdmacfg::daemon {
+
+struct Job {
+  enum class Verb {
+    kShow,  ///< diff without the plan
+    kValidate,
+    kDiff,
+    kApply,  ///< `texts`, or the system's own configuration when there are none
+    kHold,   ///< the active generation, part by part
+    kConfirm,
+    kRollBack,  ///< to `generation`
+    kExpire,
+    kHistory,
+  };
+  std::uint32_t id = 0;
+  Verb verb = Verb::kShow;
+  std::vector<config::Text> texts{};
+  std::uint64_t generation = 0;
+  std::int64_t confirm_s = 0;  ///< 0: needs no confirmation
+  bool by_itself = false;      ///< boot, reload, an event
+  bool retry = false;          ///< try again what the fabric limited
+  bool report_only = false;    ///< kHold: look, do not repair
+  std::string who{};
+  std::string what{};
+  std::map<model::Key, std::string> left_alone{};  ///< resources, with the reason
+
+  [[nodiscard]] bool changes() const {
+    return verb == Verb::kApply || verb == Verb::kHold || verb == Verb::kConfirm || verb == Verb::kRollBack ||
+           verb == Verb::kExpire;
+  }
+};
+
+nlohmann::ordered_json to_json(const Job& job);
+/// Throws nlohmann::json::exception on another shape: both ends are the same program.
+Job job_from(const nlohmann::ordered_json& json);
+
+/// The worker process: one job on `in`, lines of JSON on `out`: {"progress": [done, total, what]} any number
+/// of times, then {"exit": n, "report": {…}, "status": {…}}. @return exit status of the process.
+int work(int in, int out);
+
+}  // namespace rdmacfg::daemon

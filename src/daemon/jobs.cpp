@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/jobs.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/report_json.hpp"
+
+extern char** environ;
+
+namespace rdmacfg::daemon {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// The job as a file that can be read from its start.
+base::UniqueFd file_of(const Job& job) {
+  base::UniqueFd fd(::memfd_create("job", MFD_CLOEXEC));
+  const auto text = to_json(job).dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (!fd || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return {};
+  ::lseek(fd.get(), 0, SEEK_SET);
+  return fd;
+}
+
+Outcome broken(const std::string& why) {
+  Outcome outcome;
+  outcome.report.error = base::Error{base::Code::kIo, why, 0};
+  outcome.report.exit = model::Exit::kError;
+  outcome.report_text = core::report_json(outcome.report).dump();
+  return outcome;
+}
+
+Outcome outcome_of(const std::string& line, int status) {
+  try {
+    const auto json = Json::parse(line);
+    auto text = json.at("report").dump();
+    auto report = core::report_from(text);
+    if (!report) return broken(report.error().message);
+    return {std::move(*report), std::move(text), json.at("status")};
+  } catch (const Json::exception&) {
+    return broken(WIFSIGNALED(status) ? fmt::format("the worker was killed by signal {}", WTERMSIG(status))
+                                      : "the worker ended without a result");
+  }
+}
+
+}  // namespace
+
+std::uint32_t Jobs::add(Job job, Done done) {
+  if (waiting_.size() >= kQueue) return 0;
+  job.id = next_++;
+  const auto id = job.id;
+  waiting_.emplace_back(std::move(job), std::move(done));
+  start_what_may();
+  return id;
+}
+
+bool Jobs::cancel(std::uint32_t id) {
+  const auto waits =
+      std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& one) { return one.first.id == id; });
+  if (waits != waiting_.end()) {
+    auto [job, done] = std::move(*waits);
+    waiting_.erase(waits);
+    const auto outcome = broken("it was cancelled");
+    remember(id, outcome.report_text);
+    done(job, outcome);
+    return true;
+  }
+  for (auto& one : running_) {
+    if (one.job.id != id || one.exited) continue;
+    (void)::kill(one.pid, SIGUSR1);
+    return true;
+  }
+  return false;
+}
+
+const std::string* Jobs::result(std::uint32_t id) const {
+  const auto at = results_.find(id);
+  return at == results_.end() ? nullptr : &at->second;
+}
+
+void Jobs::start_what_may() {
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    const bool may = at->first.changes() ? !changing_ : looking_ < kLooks;
+    if (!may) {
+      ++at;
+      continue;
+    }
+    auto [job, done] = std::move(*at);
+    waiting_.erase(at);
+    start(std::move(job), std::move(done));
+    at = waiting_.begin();
+  }
+}
+
+void Jobs::start(Job job, Done done) {
+  auto& running = running_.emplace_back();
+  running.job = std::move(job);
+  running.done = std::move(done);
+  (running.job.changes() ? void(changing_ = true) : void(++looking_));
+  if (began) began(running.job);
+
+  const auto in = file_of(running.job);
+  std::array<int, 2> pipe{-1, -1};
+  int error = in ? 0 : EIO;
+  if (error == 0 && ::pipe2(pipe.data(), O_CLOEXEC) != 0) error = errno;
+  running.out = base::UniqueFd(pipe[0]);
+  const base::UniqueFd out(pipe[1]);
+  if (error == 0) {
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, in.get(), STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, out.get(), STDOUT_FILENO);
+    std::string program = "/proc/self/exe", name = "rdma-configd", argument = "--worker";
+    std::array<char*, 3> argv{name.data(), argument.data(), nullptr};
+    error = ::posix_spawn(&running.pid, program.c_str(), &actions, nullptr, argv.data(), environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+  }
+  if (error != 0) {
+    running.at_end = running.exited = true;
+    // Not from inside add(): the caller does not know the job's number yet.
+    running.exit = loop_.after(std::chrono::milliseconds(0), [this, &running] { finish_when_over(running); });
+    return;
+  }
+  ::fcntl(running.out.get(), F_SETFL, O_NONBLOCK);
+  running.readable = loop_.on_readable(running.out.get(), [this, &running] { read(running); });
+  running.exit = loop_.on_exit(running.pid, [this, &running](int status) {
+    running.exited = true;
+    running.status = status;
+    read(running);
+  });
+}
+
+void Jobs::read(Running& running) {
+  std::array<char, 65536> chunk{};
+  while (!running.at_end) {
+    const auto count = ::read(running.out.get(), chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) break;
+    if (count <= 0) {
+      running.at_end = true;
+      break;
+    }
+    running.text.append(chunk.data(), static_cast<std::size_t>(count));
+  }
+  for (std::size_t end = 0; (end = running.text.find('\n')) != std::string::npos;) {
+    auto line = running.text.substr(0, end);
+    running.text.erase(0, end + 1);
+    const auto json = Json::parse(line, nullptr, false);
+    const auto at = json.is_object() ? json.find("progress") : json.end();
+    if (json.is_object() && at != json.end() && at->is_array() && at->size() == 3) {
+      if (progress) {
+        progress(running.job.id, (*at)[0].get<std::uint64_t>(), (*at)[1].get<std::uint64_t>(),
+                 (*at)[2].get<std::string>());
+      }
+    } else {
+      running.last = std::move(line);
+    }
+  }
+  if (running.at_end) running.readable.reset();
+  finish_when_over(running);
+}
+
+void Jobs::finish_when_over(Running& running) {
+  if (!running.at_end || !running.exited) return;
+  const auto at =
+      std::find_if(running_.begin(), running_.end(), [&](const Running& one) { return &one == &running; });
+  if (at == running_.end()) return;
+  std::list<Running> over;
+  over.splice(over.begin(), running_, at);
+  const auto& one = over.front();
+  (one.job.changes() ? void(changing_ = false) : void(--looking_));
+  const auto outcome = outcome_of(one.last, one.status);
+  remember(one.job.id, outcome.report_text);
+  one.done(one.job, outcome);
+  start_what_may();
+}
+
+void Jobs::remember(std::uint32_t id, std::string text) {
+  results_[id] = std::move(text);
+  while (results_.size() > kResults) results_.erase(results_.begin());
+}
+
+}  // namespace rdmacfg::daemon

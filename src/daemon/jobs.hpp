@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs and their worker processes: one that changes the host at a time, looks beside it, and a short queue.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/unique_fd.hpp"
+#include "daemon/job.hpp"
+#include "daemon/loop.hpp"
+#include "model/report.hpp"
+
+namespace rdmacfg::daemon {
+
+/// How a job ended.
+struct Outcome {
+  model::Report report;
+  std::string report_text;        ///< the same as JSON
+  nlohmann::ordered_json status;  ///< of the ledger: "active", "unconfirmed", "generations"
+};
+
+class Jobs {
+ public:
+  static constexpr std::size_t kQueue = 16;    ///< waiting jobs
+  static constexpr std::size_t kLooks = 2;     ///< jobs that change nothing, at once
+  static constexpr std::size_t kResults = 16;  ///< remembered results
+
+  explicit Jobs(Loop& loop) : loop_(loop) {}
+
+  using Done = std::function<void(const Job& job, const Outcome& outcome)>;
+
+  std::function<void(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what)>
+      progress;
+  std::function<void(const Job& job)> began;
+
+  /// Queues a job. @return its number; 0 when the queue is full.
+  std::uint32_t add(Job job, Done done);
+
+  /// A waiting job goes; a running one undoes what it did so far. False when there is no such job.
+  bool cancel(std::uint32_t id);
+
+  /// Result of a job that ended not long ago, as JSON.
+  [[nodiscard]] const std::string* result(std::uint32_t id) const;
+
+  [[nodiscard]] bool busy() const { return changing_; }
+  [[nodiscard]] bool idle() const { return running_.empty() && waiting_.empty(); }
+
+ private:
+  struct Running {
+    Job job;
+    Done done;
+    int pid = -1;
+    base::UniqueFd out;
+    std::string text;  ///< read so far
+    std::string last;  ///< the line with the result
+    bool at_end = false;
+    bool exited = false;
+    int status = 0;
+    Loop::Handle readable, exit;
+  };
+
+  void start_what_may();
+  void start(Job job, Done done);
+  void read(Running& running);
+  void finish_when_over(Running& running);
+  void remember(std::uint32_t id, std::string text);
+
+  Loop& loop_;
+  std::uint32_t next_ = 1;
+  bool changing_ = false;
+  std::size_t looking_ = 0;
+  std::deque<std::pair<Job, Done>> waiting_;
+  std::list<Running> running_;
+  std::map<std::uint32_t, std::string> results_;
+};
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/journal.hpp"
+
+#include <fmt/format.h>
+#include <sys/uio.h>
+#include <systemd/sd-journal.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace rdmacfg::daemon {
+
+namespace {
+
+/// As units/rdma-configd.catalog has them.
+const char* id_of(Message message) {
+  switch (message) {
+    case Message::kStarted:
+      return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e01";
+    case Message::kApplied:
+      return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e02";
+    case Message::kRepaired:
+      return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e03";
+    case Message::kDrifted:
+      return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e04";
+    case Message::kContended:
+      return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e05";
+    case Message::kFailed:
+      return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e06";
+    case Message::kRolledBack:
+      return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e07";
+    case Message::kTrouble:
+      return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e08";
+  }
+  return "";
+}
+
+}  // namespace
+
+void log(int priority, Message message, const std::string& text,
+         const std::vector<std::pair<std::string, std::string>>& fields) {
+  std::vector<std::string> lines{"MESSAGE=" + text, fmt::format("PRIORITY={}", priority),
+                                 std::string("MESSAGE_ID=") + id_of(message)};
+  for (const auto& [name, value] : fields) lines.push_back(name + "=" + value);
+  std::vector<iovec> parts;
+  for (auto& line : lines) parts.push_back({line.data(), line.size()});
+  if (::access("/run/systemd/journal/socket", W_OK) == 0 &&
+      sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) == 0) {
+    return;
+  }
+  (void)std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Structured entries for the systemd journal; the messages are explained in units/rdma-configd.catalog.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rdmacfg::daemon {
+
+enum class Message {
+  kStarted,
+  kApplied,    ///< a document was applied or held, and things were changed
+  kRepaired,   ///< one field of a resource was changed back
+  kDrifted,    ///< it was not, as drift = "report" wants
+  kContended,  ///< somebody else changes it back
+  kFailed,
+  kRolledBack,
+  kTrouble,  ///< of the daemon itself
+};
+
+/// `fields`: NAME and value, "RDMA_RESOURCE" and the like. Without a journal the text goes to stderr.
+void log(int priority, Message message, const std::string& text,
+         const std::vector<std::pair<std::string, std::string>>& fields = {});
+
+}  // namespace rdmacfg::daemon

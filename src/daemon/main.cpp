@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wiring only.
+#include <signal.h>
+#include <unistd.h>
+
+#include <exception>
+#include <iostream>
+#include <string_view>
+
+#include "daemon/controller.hpp"
+#include "daemon/job.hpp"
+#include "daemon/loop.hpp"
+
+namespace {
+
+using namespace rdmacfg;
+
+int serve() {
+  ::signal(SIGPIPE, SIG_IGN);
+  sigset_t handled;
+  ::sigemptyset(&handled);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) ::sigaddset(&handled, number);
+  ::sigprocmask(SIG_BLOCK, &handled, nullptr);
+  daemon::Loop loop;
+  daemon::Controller controller(loop);
+  const auto stop = [&] { controller.stop(); };
+  const auto term = loop.on_signal(SIGTERM, stop), interrupt = loop.on_signal(SIGINT, stop);
+  const auto reload = loop.on_signal(SIGHUP, [&] { controller.reload(); });
+  controller.start();
+  return loop.run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view argument = argc > 1 ? argv[1] : "";
+  if (argc == 2 && argument == "--worker") return daemon::work(STDIN_FILENO, STDOUT_FILENO);
+  if (argc == 2 && argument == "--version") {
+    std::cout << "rdma-configd " RDMACFG_VERSION "\n";
+    return 0;
+  }
+  if (argc != 1) {
+    std::cout << "Usage: rdma-configd\n\nHolds this host to /etc/rdma-configd/config.toml. It is started by "
+                 "systemd; "
+                 "use rdma-configctl(1) to talk\nto it, and rdma-configd(8) to read about it.\n";
+    return argument == "--help" || argument == "-h" ? 0 : 1;
+  }
+  try {
+    return serve();
+  } catch (const std::exception& error) {
+    std::cerr << "rdma-configd: " << error.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/reconciler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace rdmacfg::daemon {
+
+using model::Status;
+
+void Reconciler::woken(Wake wake, Time now) {
+  if (!first_) first_ = now;
+  last_ = now;
+  if (wake == Wake::kDrift) return;
+  failures_.clear();
+  reverts_.clear();
+  contended_.clear();
+}
+
+std::optional<Reconciler::Time> Reconciler::due() const {
+  std::optional<Time> when;
+  if (first_) when = std::min(*last_ + kQuiet, *first_ + kPatience);
+  for (const auto& [key, failure] : failures_) {
+    if (!when || failure.retry < *when) when = failure.retry;
+  }
+  return when;
+}
+
+void Reconciler::began() { first_ = last_ = std::nullopt; }
+
+std::map<model::Key, std::string> Reconciler::left_alone(Time now) const {
+  auto out = contended_;
+  for (const auto& [key, failure] : failures_) {
+    if (failure.retry > now) out.emplace(key, failure.reason);
+  }
+  return out;
+}
+
+void Reconciler::ended(const model::Report& report, Time now) {
+  std::map<model::Key, Status> status;
+  for (const auto& resource : report.resources) status.emplace(resource.key, resource.status);
+
+  const auto waiting = left_alone(now);
+  std::map<model::Key, std::string> failed;
+  for (const auto& resource : report.resources) {
+    if (resource.status == Status::kFailed && !waiting.contains(resource.key))
+      failed.emplace(resource.key, resource.reason);
+  }
+  // A plan that failed as a whole, without parts, names no resource: all of it waits.
+  if (report.error) {
+    for (const auto& change : report.plan.changes) {
+      const auto at = status.find(change.key);
+      if (at == status.end() || at->second != Status::kDone)
+        failed.emplace(change.key, report.error->message);
+    }
+  }
+  std::erase_if(failures_,
+                [&](const auto& one) { return !waiting.contains(one.first) && !failed.contains(one.first); });
+  for (auto& [key, why] : failed) failures_[key].reason = why;
+  for (auto& [key, failure] : failures_) {
+    if (waiting.contains(key)) continue;
+    const double factor = std::pow(2.0, std::min(failure.attempts, 20)) * jitter_();
+    const auto delay = Time(static_cast<std::int64_t>(static_cast<double>(kBackOffMin.count()) * factor));
+    failure.retry = now + std::min(delay, kBackOffMax);
+    ++failure.attempts;
+  }
+  for (const auto& change : report.plan.changes) {
+    const auto at = status.find(change.key);
+    if (change.operation != model::Operation::kUpdate || at == status.end()) continue;
+    if (at->second != Status::kDone && at->second != Status::kLimited) continue;
+    for (const auto& field : change.fields) {
+      auto& times = reverts_[{change.key, field}];
+      times.push_back(now);
+      while (!times.empty() && times.front() + kRevertWindow < now) times.pop_front();
+      if (times.size() < kReverts) continue;
+      contended_[change.key] = fmt::format(
+          "something else has changed {} back {} times (last from {} to {}); it is left alone until "
+          "the next apply",
+          field, times.size(), model::text_of(model::value_of(change.after, field)),
+          model::text_of(model::value_of(change.before, field)));
+    }
+  }
+}
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// When the active generation is laid against the host again. Level-triggered: events only wake it, the
+// decision comes from a fresh observation. No clock and no system in here: time is an argument.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "model/report.hpp"
+
+namespace rdmacfg::daemon {
+
+enum class Wake {
+  kDrift,   ///< something of the host changed
+  kDevice,  ///< a device came or went: what was given up is tried again
+  kApply,   ///< an administrator applied or reloaded: the same
+};
+
+class Reconciler {
+ public:
+  using Time = std::chrono::milliseconds;  ///< CLOCK_BOOTTIME
+
+  static constexpr Time kQuiet{150};      ///< no event for so long, then it runs
+  static constexpr Time kPatience{2000};  ///< runs at the latest so long after the first event
+  static constexpr Time kBackOffMin{5};
+  static constexpr Time kBackOffMax{300'000};
+  static constexpr std::size_t kReverts = 3;  ///< of one field, then it is contended
+  static constexpr Time kRevertWindow{600'000};
+
+  /// @param jitter factor around 1 for back-off, so that a cluster does not act in step
+  explicit Reconciler(std::function<double()> jitter = [] { return 1.0; }) : jitter_(std::move(jitter)) {}
+
+  void woken(Wake wake, Time now);
+
+  /// When to run next; nothing while there is no reason. Not asked while a run is under way.
+  [[nodiscard]] std::optional<Time> due() const;
+
+  /// A run begins: events from now on are about what comes after it.
+  void began();
+
+  /// What is left alone in a run at `now`, with the reason.
+  [[nodiscard]] std::map<model::Key, std::string> left_alone(Time now) const;
+
+  /// A run for events has ended.
+  void ended(const model::Report& report, Time now);
+
+  /// Fields that somebody else changes back all the time, by resource.
+  [[nodiscard]] const std::map<model::Key, std::string>& contended() const { return contended_; }
+
+ private:
+  struct Failure {
+    int attempts = 0;
+    Time retry{0};
+    std::string reason;
+  };
+
+  std::function<double()> jitter_;
+  std::optional<Time> first_, last_;  ///< events that were not looked at yet
+  std::map<model::Key, Failure> failures_;
+  std::map<std::pair<model::Key, std::string>, std::deque<Time>> reverts_;
+  std::map<model::Key, std::string> contended_;
+};
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker process: one job, under the lock that keeps applies apart.
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <iterator>
+
+#include "core/commit.hpp"
+#include "core/lock.hpp"
+#include "core/report_json.hpp"
+#include "daemon/job.hpp"
+#include "kinds/all.hpp"
+#include "system/linux/linux_host.hpp"
+
+namespace rdmacfg::daemon {
+
+using base::Code;
+using base::Result;
+using model::Exit;
+using model::Report;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::chrono::seconds kLockDeadline{120};
+std::atomic<bool> g_cancelled{false};
+
+void cancel(int /*number*/) { g_cancelled = true; }
+
+Result<std::string> read_all(int fd) {
+  std::string text;
+  std::array<char, 65536> chunk{};
+  for (;;) {
+    const auto count = ::read(fd, chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return base::fail_errno(errno, "reading the job");
+    if (count == 0) return text;
+    text.append(chunk.data(), static_cast<std::size_t>(count));
+  }
+}
+
+/// A reader that is gone (the daemon was killed) does not stop an apply half way.
+void tell(int fd, const Json& json) {
+  const auto line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  for (std::size_t done = 0; done < line.size();) {
+    const auto count = ::write(fd, line.data() + done, line.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+Report failed(base::Error error) {
+  Report report;
+  report.error = std::move(error);
+  report.exit = Exit::kError;
+  return report;
+}
+
+Report refused(const config::Document& document) {
+  Report report;
+  report.diagnostics = document.diagnostics;
+  report.exit = Exit::kError;
+  return report;
+}
+
+/// The document of the job: its own texts, or the system's configuration. Nothing when there is none.
+Result<std::optional<config::Document>> document_of(const Job& job, const std::string& host_name) {
+  auto texts = job.texts;
+  if (texts.empty()) {
+    config::Source source;
+    source.host = host_name;
+    auto read = config::read_files(source);
+    if (!read && read.error().code == Code::kNotFound && job.by_itself) {
+      return std::optional<config::Document>{};  // installed, but not configured
+    }
+    if (!read) return base::fail(read.error());
+    texts = std::move(*read);
+  }
+  return std::optional(config::parse_texts(std::move(texts), host_name, kinds::grammar()));
+}
+
+Report run(const Job& job, core::Context& context, const core::Request& request) {
+  switch (job.verb) {
+    case Job::Verb::kShow:
+    case Job::Verb::kHistory:
+      if (job.texts.empty()) return core::look(request, context);
+      [[fallthrough]];
+    case Job::Verb::kValidate:
+    case Job::Verb::kDiff:
+    case Job::Verb::kApply: {
+      auto document = document_of(job, request.host_name);
+      if (!document) return failed(document.error());
+      if (!*document) return {};
+      if (model::has_errors((*document)->diagnostics)) return refused(**document);
+      if (job.verb == Job::Verb::kValidate) return core::validate(**document);
+      if (job.verb == Job::Verb::kApply) return core::commit(**document, request, context);
+      return core::diff(**document, context.host, context.options);
+    }
+    case Job::Verb::kHold:
+      return job.report_only ? core::look(request, context) : core::hold(request, context);
+    case Job::Verb::kConfirm:
+      return core::confirm(request, context);
+    case Job::Verb::kRollBack:
+      return core::roll_back(job.generation, request, context);
+    case Job::Verb::kExpire:
+      return core::expire(request, context);
+  }
+  return failed({Code::kInvalid, "unknown job", 0});
+}
+
+/// What of the ledger the main process has to know.
+Json status_json(core::Context& context, bool history) {
+  const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
+  if (!ledger) return nullptr;
+  Json out{{"active", ledger->active}, {"unconfirmed", nullptr}};
+  if (const auto& waiting = ledger->unconfirmed) {
+    out["unconfirmed"] = {
+        {"generation", waiting->generation},
+        {"deadline_ms", waiting->boot_id == context.host.boot_id ? waiting->deadline_ms : 0},
+        {"deadline", waiting->deadline}};
+  }
+  if (!history) return out;
+  Json list = Json::array();
+  for (const auto& one : ledger->generations) {
+    list.push_back({{"number", one.number},
+                    {"when", one.when},
+                    {"who", one.who},
+                    {"what", one.what},
+                    {"fate", one.fate},
+                    {"active", one.number == ledger->active}});
+  }
+  out["generations"] = std::move(list);
+  return out;
+}
+
+}  // namespace
+
+int work(int in, int out) {
+  struct sigaction action {};
+  action.sa_handler = cancel;
+  ::sigaction(SIGUSR1, &action, nullptr);
+  // The service manager signals all of the service; what was begun is finished.
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) ::signal(number, SIG_IGN);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+
+  const auto text = read_all(in);
+  if (!text) return 1;
+  Job job;
+  try {
+    job = job_from(Json::parse(*text));
+  } catch (const Json::exception&) {
+    return 1;
+  }
+  const auto host = system::make_linux_host();
+  core::Context context{*host, {}};
+  context.options.independent = job.by_itself || job.verb == Job::Verb::kHold;
+  context.options.retry_limited = job.retry;
+  context.options.cancelled = [] { return g_cancelled.load(); };
+  context.options.left_alone = job.left_alone;
+  context.options.progress = [&](std::size_t done, std::size_t total, const std::string& what) {
+    tell(out, {{"progress", {done, total, what}}});
+  };
+  const core::Request request{
+      .who = job.who,
+      .what = job.what,
+      .host_name = system::linux_host_name(),
+      .by_itself = job.by_itself,
+      .confirm = job.confirm_s > 0 ? std::optional(std::chrono::seconds(job.confirm_s)) : std::nullopt};
+  Report report;
+  std::shared_ptr<void> lock;
+  if (job.changes()) {
+    auto taken = core::take_lock("/run/rdma-configd.lock", kLockDeadline, [](const std::string&) {});
+    if (taken) {
+      lock = *taken;
+      report = run(job, context, request);
+    } else {
+      report = failed(taken.error());
+    }
+  } else {
+    report = run(job, context, request);
+  }
+  tell(out, {{"exit", static_cast<int>(report.exit)},
+             {"report", core::report_json(report)},
+             {"status", status_json(context, job.verb == Job::Verb::kHistory)}});
+  return 0;
+}
+
+}  // namespace rdmacfg::daemon
