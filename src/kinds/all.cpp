@@ -6,6 +6,7 @@
 
 #include "kinds/ipoib.hpp"
 #include "kinds/link_name.hpp"
+#include "kinds/module.hpp"
 #include "kinds/pkey.hpp"
 #include "kinds/selector.hpp"
 
@@ -49,7 +50,12 @@ SectionSpec ipoib_section() {
 }  // namespace
 
 std::span<const Kind* const> all() {
-  static const std::array<const Kind*, 3> kAll{&link_name(), &ipoib(), &pkey()};
+  static const auto kAll = std::to_array<const Kind*>({
+      &link_name(),
+      &ipoib(),
+      &pkey(),
+      &kernel_module(),
+  });
   return kAll;
 }
 
@@ -61,7 +67,10 @@ const Kind* find(std::string_view name) {
 }
 
 const std::vector<SectionSpec>& grammar() {
-  static const std::vector<SectionSpec> kGrammar{ipoib_section()};
+  static const std::vector<SectionSpec> kGrammar{
+      ipoib_section(),
+      module_section(),
+  };
   return kGrammar;
 }
 

@@ -4,8 +4,12 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "system/dcb.hpp"
 #include "system/files.hpp"
+#include "system/initramfs.hpp"
 #include "system/link.hpp"
+#include "system/mlx4_ports.hpp"
+#include "system/modules.hpp"
 #include "system/rdma.hpp"
 #include "system/timers.hpp"
 #include "system/units.hpp"
@@ -30,6 +34,10 @@ struct Host {
   Udev& udev;
   Units& units;
   Timers& timers;
+  Modules& modules;
+  Initramfs& initramfs;
+  Dcb& dcb;
+  Mlx4Ports& mlx4_ports;
   std::string boot_id;  ///< /proc/sys/kernel/random/boot_id
   bool offline = false;
 };

@@ -36,6 +36,17 @@ constexpr const char* kManyChildren = R"({
         { "pkey": 8, "items": ["addr4 192.0.8.1/24"] }, { "pkey": 9, "umcast": true }, { "pkey": 10 } ] } }] }]
 })";
 
+/// A driver that runs with other options than the document will want, and one that is not loaded.
+constexpr const char* kModules = R"({
+  "modules": {
+    "mlx4_core": { "loaded": true, "parameters": { "num_vfs": "0" } },
+    "mlx4_en": { "parameters": { "pfctx": "0", "pfcrx": "0", "udp_rss": "1" } },
+    "rdma_ucm": {} },
+  "files": { "/etc/modprobe.d/other.conf": "options mlx4_en udp_rss=1\n" }
+})";
+constexpr const char* kModuleCore = "[[module]]\nname = \"mlx4_core\"\n";
+constexpr const char* kModuleEn = "[[module]]\nname = \"mlx4_en\"\n";
+
 constexpr const char* kA = "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n";
 constexpr const char* kB = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\n";
 constexpr const char* kC = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:79:02\"\n";
@@ -131,6 +142,16 @@ const std::vector<Scenario>& scenarios() {
        .host = kManyChildren,
        .documents = {text({kA}) + child("1", "mtu = 2044\n") + child("4", "mode = \"connected\"\n"),
                      text({kA}) + child("5", "mtu = 2044\n")}},
+      {.name = "modules",
+       .host = kModules,
+       .documents = {text({"version = 1\n", kModuleCore, "options = [\"num_vfs=4\"]\n", kModuleEn,
+                           "options = [\"udp_rss=0\"]\n", "[[module]]\nname = \"rdma_ucm\"\n"})},
+       .exit = model::Exit::kPartly},
+      {.name = "modules_changed",
+       .host = kModules,
+       .documents = {text({"version = 1\n", kModuleCore, kModuleEn, "options = [\"udp_rss=0\"]\n"}),
+                     text({"version = 1\n", kModuleEn,
+                           "load = false\noptions = [\"udp_rss=0\", \"pfctx=0\"]\n"})}},
   };
   return kAll;
 }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/text.hpp"
+#include "fakes/fake_drivers_json.hpp"
 #include "fakes/fake_kernel.hpp"
 
 namespace rdmacfg::fakes {
@@ -141,7 +142,8 @@ std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
 void FakeKernel::add(std::string_view text) {
   const json from = json::parse(text, nullptr, true, true);
   only(from,
-       {"rename_up", "slow_carrier", "devices", "links", "rules", "files", "unreadable", "systemd", "units"},
+       {"rename_up", "slow_carrier", "devices", "links", "rules", "files", "unreadable", "systemd", "units",
+        "modules", "module_tree", "initramfs", "dcb", "mlx4_ports"},
        "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
@@ -159,6 +161,7 @@ void FakeKernel::add(std::string_view text) {
   for (const auto& [path, content] : described_files.items()) {
     files.content[path] = content.get<std::string>();
   }
+  describe_drivers(*this, from);
   for (const auto& path : from.value("unreadable", json::array()))
     files.unreadable.insert(path.get<std::string>());
   units.answers = from.value("systemd", units.answers);

@@ -108,6 +108,9 @@ void FakeKernel::reboot() {
   machine.links.remove_if([](const auto& l) { return l.is_ipoib(); });
   machine.rules.clear();
   units.reboot();
+  modules.reboot();
+  dcb.reboot();
+  mlx4_ports.reboot();
   for (auto& device : machine.devices) machine.probe(device);
   name_by_rules();
 }
@@ -144,6 +147,10 @@ system::Host FakeKernel::host() {
           .udev = *this,
           .units = units,
           .timers = timers,
+          .modules = modules,
+          .initramfs = initramfs,
+          .dcb = dcb,
+          .mlx4_ports = mlx4_ports,
           .boot_id = boot_id};
 }
 

@@ -15,6 +15,10 @@ struct LinuxHost {
              .udev = *udev,
              .units = *units,
              .timers = *timers,
+             .modules = *modules,
+             .initramfs = *initramfs,
+             .dcb = *dcb,
+             .mlx4_ports = *mlx4_ports,
              .boot_id = linux_boot_id(),
              .offline = root != "/"} {}
 
@@ -24,6 +28,10 @@ struct LinuxHost {
   std::unique_ptr<Udev> udev = make_linux_udev();
   std::unique_ptr<Units> units = make_linux_units();
   std::unique_ptr<Timers> timers = make_linux_timers();
+  std::unique_ptr<Modules> modules = make_linux_modules();
+  std::unique_ptr<Initramfs> initramfs = make_linux_initramfs();
+  std::unique_ptr<Dcb> dcb = make_linux_dcb();
+  std::unique_ptr<Mlx4Ports> mlx4_ports = make_linux_mlx4_ports();
   std::unique_ptr<Files> files;
   Host host;
 };

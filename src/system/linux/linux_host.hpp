@@ -27,6 +27,17 @@ std::unique_ptr<Udev> make_linux_udev();
 
 /// systemd by its manager's D-Bus API; the connection is opened at the first use.
 std::unique_ptr<Units> make_linux_units();
+/// libkmod and /sys/module.
+std::unique_ptr<Modules> make_linux_modules(std::filesystem::path sysfs = "/sys");
+
+/// update-initramfs or dracut, run by a unit of ours.
+std::unique_ptr<Initramfs> make_linux_initramfs(std::filesystem::path root = "/");
+
+/// dcbnl over rtnetlink; the socket is opened at the first use.
+std::unique_ptr<Dcb> make_linux_dcb();
+
+/// /sys/bus/pci/devices/*/mlx4_port{1,2}.
+std::unique_ptr<Mlx4Ports> make_linux_mlx4_ports(std::filesystem::path sysfs = "/sys");
 
 /// rtnetlink: IPoIB interfaces, or with `all` every interface; DCB.
 base::Result<std::unique_ptr<EventSource>> watch_links(bool all);

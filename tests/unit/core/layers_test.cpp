@@ -60,6 +60,7 @@ TEST(Layers, LibrariesStayInTheirFolder) {
   const std::map<std::string, std::set<std::string>> home{{"toml", {"config"}},
                                                           {"netlink", {"system/linux"}},
                                                           {"infiniband", {"system/linux"}},
+                                                          {"libkmod", {"system/linux"}},
                                                           {"systemd", {"system/linux", "daemon"}},
                                                           {"linux", {"config", "system/linux"}},
                                                           {"CLI", {"ctl"}},

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our files below /etc/modprobe.d, and what other files there say about the same modules (modprobe.d(5)).
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "model/module_types.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::kinds {
+
+inline constexpr std::string_view kModuleOptionsFile = "/etc/modprobe.d/rdma-configd.conf";
+inline constexpr std::string_view kPfcOptionsFile = "/etc/modprobe.d/rdma-configd-pfc.conf";
+
+/// Options by module.
+using OptionLines = std::map<std::string, model::ModuleOptions>;
+
+/// "options" lines of a file of ours. Anything else in it is not ours and is lost with the next write.
+OptionLines parse_option_lines(std::string_view text);
+std::string render_option_lines(const OptionLines& lines);
+
+base::Result<OptionLines> read_option_lines(system::Files& files, std::string_view path);
+
+/// Writes the file, or removes it when there is no line.
+base::Result<void> write_option_lines(system::Files& files, std::string_view path, const OptionLines& lines);
+
+/// A line of somebody else's modprobe.d file.
+struct ForeignLine {
+  enum class Sort {
+    kOption,     ///< sets a parameter
+    kBlacklist,  ///< keeps a module from being loaded by its aliases, by systemd and by us
+    kInstall,    ///< replaces the loading by a command
+  };
+  std::string file;
+  int line = 0;
+  Sort sort = Sort::kOption;
+  std::string module;
+  model::ModuleOption option{};  ///< of kOption
+  std::string command{};         ///< of kInstall
+  bool later = false;            ///< modprobe reads it after /etc/modprobe.d/rdma-configd.conf
+};
+
+/// What files that are not ours say, in the order in which modprobe reads them. Files that may not be read
+/// are passed over.
+std::vector<ForeignLine> read_foreign_lines(system::Files& files);
+
+/// Whether a module's parameter, as /sys/module shows it, is what the option asks for: numbers by value,
+/// booleans in every spelling of the kernel (kstrtobool()).
+bool same_value(const model::ModuleOption& wanted, std::string_view running);
+
+}  // namespace rdmacfg::kinds

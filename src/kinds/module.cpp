@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/module.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/modprobe_file.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostic;
+using model::Diagnostics;
+using model::ModuleOptions;
+using model::Observed;
+using model::Severity;
+
+namespace {
+
+constexpr std::string_view kKind = "module";
+constexpr std::string_view kHead =
+    "# Kernel modules to load at boot. Written by rdma-configd from its configuration: changes made here are "
+    "lost.\n";
+
+using Names = std::set<std::string>;
+
+Result<Names> read_loads(system::Files& files) {
+  auto text = files.read(std::string(kModulesLoadFile));
+  if (!text) return base::fail(text.error());
+  Names names;
+  for (const auto line : base::split(text->value_or(std::string()), '\n')) {
+    const auto word = base::trim(line);
+    if (word.empty() || word.starts_with('#') || word.starts_with(';')) continue;
+    if (const auto name = model::ModuleName::parse(word)) names.insert(name->text);
+  }
+  return names;
+}
+
+Result<void> write_loads(system::Files& files, const Names& names) {
+  if (names.empty()) return files.remove(std::string(kModulesLoadFile));
+  std::string text(kHead);
+  for (const auto& name : names) text += name + "\n";
+  return files.write(std::string(kModulesLoadFile), text);
+}
+
+ModuleOptions options_of(const model::Attributes& attributes) {
+  return model::from_attributes<KernelModule>(attributes).options.value_or(ModuleOptions{});
+}
+
+bool is_true(const model::Attributes& attributes, std::string_view field) {
+  return model::value_of(attributes, field) == model::Value{true};
+}
+
+class ModuleKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<KernelModule>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
+    for (const auto* section : bound.of(kKind)) {
+      const auto* name = section->find("name");
+      if (name == nullptr) continue;
+      const auto id = model::text_of(name->value);
+      auto desired = desired_of(*section, fields(), {std::string(kKind), id}, id);
+      // Our files hold what the document says now, so what it does not say is not in them.
+      if (options_of(desired.settings).list.empty()) desired.settings["options"] = model::Value{};
+      desired.settings["at_boot"] = model::Value{};
+      if (!desired.policy.contains("load") || is_true(desired.policy, "load")) {
+        desired.settings["at_boot"] = true;
+        desired.settings["loaded"] = true;
+      }
+      desired.origins.emplace("at_boot", name->where);
+      desired.origins.emplace("loaded", name->where);
+      // Options that another kind writes for it have to be there when it is loaded.
+      desired.needs.push_back({"pfc", id});
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    auto& host = world.host();
+    auto options = read_option_lines(host.files, kModuleOptionsFile);
+    if (!options) return base::fail(options.error());
+    auto loads = read_loads(host.files);
+    if (!loads) return base::fail(loads.error());
+    Names loaded, all;
+    if (!world.offline()) {
+      auto names = host.modules.observe_loaded();
+      if (!names) return base::fail(names.error());
+      loaded.insert(names->begin(), names->end());
+    }
+    all = loaded;
+    all.insert(loads->begin(), loads->end());
+    for (const auto& [name, list] : *options) all.insert(name);
+    std::vector<Observed> out;
+    for (const auto& name : all) {
+      Observed observed;
+      observed.key = {std::string(kKind), name};
+      observed.label = name;
+      KernelModule settings;
+      if (loads->contains(name)) settings.at_boot = true;
+      if (loaded.contains(name)) settings.loaded = true;
+      if (const auto at = options->find(name); at != options->end()) {
+        settings.options = at->second;
+        KernelModule facts;
+        facts.running.emplace();
+        for (const auto& option : at->second.list) {
+          if (world.offline()) break;
+          if (auto value = host.modules.parameter(name, option.name))
+            facts.running->list.push_back({option.name, std::move(*value), true});
+        }
+        if (!facts.running->list.empty()) observed.facts = model::to_attributes(facts);
+      }
+      observed.settings = model::to_attributes(settings);
+      observed.ours_by_nature = settings.at_boot || settings.options;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& diagnostics) const override {
+    std::optional<std::vector<ForeignLine>> foreign;
+    for (auto& one : desired) {
+      if (one.key.kind != kKind) continue;
+      const auto& name = one.key.id;
+      const auto options = options_of(one.settings);
+      const auto options_at = one.origins.contains("options") ? one.origins.at("options") : one.where;
+      warn_foreign_options("[[module]] options", name, options, options_at, world, diagnostics);
+      if (!foreign) foreign = read_foreign_lines(world.host().files);
+      if (is_true(one.settings, "loaded")) check_loadable(one, *foreign, diagnostics);
+      if (world.offline()) {
+        one.settings.erase("loaded");
+        continue;
+      }
+      if (!check_known("[[module]]", name, options, one.origins.at("name"), options_at, world, diagnostics))
+        continue;
+      if (const auto info = world.host().modules.info(name); info && *info && (*info)->builtin) {
+        one.settings.erase("loaded");
+        one.settings.erase("at_boot");
+        if (!options.list.empty()) {
+          diagnostics.push_back(
+              Diagnostic{Severity::kWarning,
+                         options_at,
+                         fmt::format("[[module]] options: {} is built into this kernel, so modprobe.d does "
+                                     "not reach it",
+                                     name),
+                         fmt::format("put {}.{} on the kernel command line", name, options.list[0].text()),
+                         {}});
+        }
+      }
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    for (auto* change : changes) {
+      // What is not loaded yet gets its options at once.
+      const bool loaded = is_true(change->before, "loaded");
+      if (!loaded || why_not_running(change->key.id, options_of(change->after), world.host().modules).empty())
+        change->effect = model::Effect::kNow;
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto options = read_option_lines(host.files, kModuleOptionsFile);
+    if (!options) return base::fail(options.error());
+    auto loads = read_loads(host.files);
+    if (!loads) return base::fail(loads.error());
+    for (const auto& change : changes) {
+      const auto& name = change.key.id;
+      auto wanted = options_of(change.after);
+      if (!concerns(change, "options")) {
+      } else if (wanted.list.empty()) {
+        options->erase(name);
+      } else {
+        (*options)[name] = std::move(wanted);
+      }
+      if (!concerns(change, "at_boot")) {
+      } else if (is_true(change.after, "at_boot")) {
+        loads->insert(name);
+      } else {
+        loads->erase(name);
+      }
+    }
+    if (auto done = write_option_lines(host.files, kModuleOptionsFile, *options); !done) return done;
+    if (auto done = write_loads(host.files, *loads); !done) return done;
+    if (host.offline) return {};
+    auto names = host.modules.observe_loaded();
+    if (!names) return base::fail(names.error());
+    const Names loaded(names->begin(), names->end());
+    for (const auto& change : changes) {
+      const auto& name = change.key.id;
+      if (!concerns(change, "loaded")) continue;
+      const bool wanted = is_true(change.after, "loaded");
+      if (wanted == loaded.contains(name)) continue;
+      // Unloading only undoes a loading: nothing in the document asks for it.
+      if (!wanted && !is_true(change.before, "loaded")) continue;
+      if (auto done = wanted ? host.modules.load(name) : host.modules.unload(name); !done) return done;
+    }
+    return {};
+  }
+
+  Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& /*fields*/,
+                World& world) const override {
+    if (observed == nullptr || !is_true(observed->settings, "loaded")) return {};
+    auto why = why_not_running(desired.key.id, options_of(desired.settings), world.host().modules);
+    if (why.empty()) return {};
+    return {Verdict::Sort::kPending, why + "; driver reload or reboot needed", {}, {}};
+  }
+
+  [[nodiscard]] bool works_offline() const override { return true; }
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+  [[nodiscard]] bool returns(std::string_view field, const model::Attributes& /*before*/,
+                             const model::Attributes& /*then*/) const override {
+    return field != "loaded";
+  }
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;
+  }
+
+ private:
+  /// An update leaves alone what it does not mention; a creation and a deletion mean all of it.
+  static bool concerns(const Change& change, const std::string& field) {
+    return change.operation != model::Operation::kUpdate || change.after.contains(field) ||
+           std::find(change.fields.begin(), change.fields.end(), field) != change.fields.end();
+  }
+
+  /// systemd-modules-load and modprobe@.service both keep to blacklists.
+  static void check_loadable(const Desired& one, const std::vector<ForeignLine>& foreign,
+                             Diagnostics& diagnostics) {
+    for (const auto& line : foreign) {
+      if (line.module != one.key.id) continue;
+      const bool blacklisted = line.sort == ForeignLine::Sort::kBlacklist;
+      const bool refused = line.sort == ForeignLine::Sort::kInstall &&
+                           (line.command.ends_with("/true") || line.command.ends_with("/false"));
+      if (!blacklisted && !refused) continue;
+      diagnostics.push_back(
+          Diagnostic{Severity::kError,
+                     one.origins.at("name"),
+                     fmt::format("[[module]] name: {}:{} keeps {} from being loaded ({})", line.file,
+                                 line.line, one.key.id, blacklisted ? "blacklist" : "install"),
+                     "remove that line, or write load = false here",
+                     {}});
+    }
+  }
+};
+
+std::string hint_near(std::string_view word, const std::vector<std::string>& known,
+                      std::string_view otherwise) {
+  const auto near = base::nearest(word, known);
+  return near ? fmt::format("did you mean \"{}\"?", *near) : std::string(otherwise);
+}
+
+}  // namespace
+
+std::string why_not_running(const std::string& module, const ModuleOptions& wanted,
+                            system::Modules& modules) {
+  std::vector<std::string> runs, wants;
+  for (const auto& option : wanted.list) {
+    const auto value = modules.parameter(module, option.name);
+    if (!value || same_value(option, *value)) continue;
+    runs.push_back(option.name + "=" + *value);
+    wants.push_back(option.text());
+  }
+  if (runs.empty()) return {};
+  return fmt::format("{} runs with {}, not {}", module, base::join(runs, " "), base::join(wants, " "));
+}
+
+void warn_foreign_options(const std::string& section, const std::string& module, const ModuleOptions& wanted,
+                          const model::Location& where, World& world, Diagnostics& diagnostics) {
+  if (wanted.list.empty()) return;
+  for (const auto& line : read_foreign_lines(world.host().files)) {
+    if (line.sort != ForeignLine::Sort::kOption || line.module != module) continue;
+    const auto at = std::find_if(wanted.list.begin(), wanted.list.end(),
+                                 [&](const auto& option) { return option.name == line.option.name; });
+    if (at == wanted.list.end() || same_value(*at, line.option.value) || *at == line.option) continue;
+    diagnostics.push_back(Diagnostic{
+        Severity::kWarning,
+        where,
+        fmt::format("{}: {}:{} sets {} of {} too: \"{}\"", section, line.file, line.line, line.option.name,
+                    module, line.option.text()),
+        line.later ? "modprobe reads that file after ours, so it wins: remove the option there"
+                   : "ours is read later and wins; remove the option there to keep the two from disagreeing",
+        {}});
+  }
+}
+
+bool check_known(const std::string& section, const std::string& module, const ModuleOptions& options,
+                 const model::Location& name_at, const model::Location& options_at, World& world,
+                 Diagnostics& diagnostics) {
+  auto& modules = world.host().modules;
+  if (world.offline() || !modules.has_tree()) return true;
+  const auto info = modules.info(module);
+  if (!info) return true;  // unreadable: loading will tell
+  if (!*info) {
+    diagnostics.push_back(
+        Diagnostic{Severity::kError,
+                   name_at,
+                   fmt::format("{} name: the running kernel has no module {}", section, module),
+                   hint_near(module, modules.known(), "is the package with it installed for this kernel?"),
+                   {}});
+    return false;
+  }
+  if ((*info)->builtin && (*info)->parameters.empty()) return true;
+  bool good = true;
+  for (const auto& option : options.list) {
+    const auto& known = (*info)->parameters;
+    // "dyndbg" is the kernel's own, every module takes it.
+    if (option.name == "dyndbg" || std::binary_search(known.begin(), known.end(), option.name)) continue;
+    good = false;
+    diagnostics.push_back(Diagnostic{
+        Severity::kError,
+        options_at,
+        fmt::format("{} options: {} has no parameter \"{}\"", section, module, option.name),
+        hint_near(option.name, known,
+                  known.empty() ? std::string("it has none") : "it has " + base::join(known, ", ")),
+        {}});
+  }
+  return good;
+}
+
+model::SectionSpec module_section() {
+  model::SectionSpec section{.name = kKind,
+                             .doc = "A kernel module, loaded now and at boot, with options.",
+                             .identities = {{"name"}}};
+  for (const auto& spec : model::specs<KernelModule>()) {
+    if (spec.role != model::Role::kFact && spec.role != model::Role::kDerived) section.fields.push_back(spec);
+  }
+  return section;
+}
+
+const Kind& kernel_module() {
+  static const ModuleKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

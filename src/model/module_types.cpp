@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/module_types.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::model {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+namespace {
+
+constexpr std::size_t kModuleNameMax = 55;  // MODULE_NAME_LEN, 64 less a pointer, less the NUL
+
+bool is_word(std::string_view text, std::string_view more) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || more.find(static_cast<char>(c)) != more.npos;
+  });
+}
+
+std::string underscored(std::string_view text) {
+  std::string out(text);
+  std::replace(out.begin(), out.end(), '-', '_');
+  return out;
+}
+
+Result<std::vector<std::string>> get_list(const Value& written, std::string_view wanted) {
+  if (const auto* list = std::get_if<std::vector<std::string>>(&written)) return *list;
+  if (const auto* text = std::get_if<std::string>(&written)) return std::vector<std::string>{*text};
+  if (const auto* number = std::get_if<std::int64_t>(&written))
+    return std::vector<std::string>{std::to_string(*number)};
+  return fail(Code::kInvalid, fmt::format("has to be {}", wanted));
+}
+
+}  // namespace
+
+Result<ModuleName> ModuleName::parse(std::string_view text) {
+  if (text.size() > kModuleNameMax || !is_word(text, "")) {
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" is no name of a kernel module: letters, digits, '_' and '-', at most {}",
+                            text, kModuleNameMax));
+  }
+  return ModuleName{underscored(text)};
+}
+
+Result<ModuleOption> ModuleOption::parse(std::string_view text) {
+  const auto equals = text.find('=');
+  const auto name = text.substr(0, equals);
+  if (!is_word(name, ".")) {
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" is no option of a module; written like \"pfctx=8\"", text));
+  }
+  ModuleOption option{underscored(name), {}, equals != std::string_view::npos};
+  if (option.has_value) option.value = text.substr(equals + 1);
+  if (option.value.find_first_of("\"\\#\n\r\t") != std::string::npos) {
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\": quotes, backslashes, '#', tabs and line ends cannot be written to "
+                            "modprobe.d",
+                            text));
+  }
+  return option;
+}
+
+Result<ModuleName> Codec<ModuleName>::parse(const Value& written) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (text == nullptr) return fail(Code::kInvalid, "has to be a text like \"mlx4_en\"");
+  return ModuleName::parse(*text);
+}
+Value Codec<ModuleName>::value(const ModuleName& parsed) { return parsed.text; }
+
+Result<ModuleOptions> Codec<ModuleOptions>::parse(const Value& written) {
+  auto list = get_list(written, "a list of texts like \"pfctx=8\"");
+  if (!list) return fail(list.error());
+  ModuleOptions out;
+  for (const auto& text : *list) {
+    auto option = ModuleOption::parse(text);
+    if (!option) return fail(option.error());
+    const auto same = [&](const auto& other) { return other.name == option->name; };
+    if (std::any_of(out.list.begin(), out.list.end(), same)) {
+      return fail(Code::kInvalid, fmt::format("gives {} twice", option->name));
+    }
+    out.list.push_back(std::move(*option));
+  }
+  return out;
+}
+Value Codec<ModuleOptions>::value(const ModuleOptions& parsed) {
+  std::vector<std::string> out;
+  for (const auto& option : parsed.list) out.push_back(option.text());
+  return out;
+}
+
+Result<Priorities> Codec<Priorities>::parse(const Value& written) {
+  auto list = get_list(written, "a list of priorities like [3, 4]");
+  if (!list) return fail(list.error());
+  Priorities out;
+  for (const auto& text : *list) {
+    const auto number = base::parse_number(text);
+    if (!number || *number >= kPriorities) {
+      return fail(Code::kInvalid, fmt::format("\"{}\" is no priority: 0 to {}", text, kPriorities - 1));
+    }
+    out.mask |= 1U << *number;
+  }
+  return out;
+}
+Value Codec<Priorities>::value(const Priorities& parsed) {
+  std::vector<std::string> out;
+  for (unsigned priority = 0; priority < kPriorities; ++priority) {
+    if (parsed.has(priority)) out.push_back(std::to_string(priority));
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::model

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The initial RAM file system, from which drivers may be loaded before the root file system is there.
+// Sources: update-initramfs(8), dracut(8).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace rdmacfg::system {
+
+class Initramfs {
+ public:
+  virtual ~Initramfs() = default;
+
+  /// The command that an administrator would give: "update-initramfs -u", "dracut -f"; nothing when no tool
+  /// is installed.
+  virtual std::optional<std::string> tool() = 0;
+
+  /// Whether the newest image was made after the last change of the given files and of their folders (a file
+  /// that was removed changes its folder). False when that cannot be seen.
+  virtual bool newer_than(std::span<const std::string> paths) = 0;
+
+  /// Has systemd run the tool by our own unit, and waits for it, at most a quarter of an hour.
+  virtual base::Result<void> rebuild() = 0;
+};
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <utility>
+
+#include "base/text.hpp"
+#include "system/linux/linux_host.hpp"
+#include "system/linux/systemd.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+struct Tool {
+  std::string_view path;
+  std::string_view command;
+  std::string_view unit;
+};
+
+constexpr std::chrono::microseconds kDeadline = std::chrono::minutes(15);
+
+// dracut has an update-initramfs of its own on some systems, so it is looked for first.
+constexpr std::array<Tool, 3> kTools{
+    {{"/usr/bin/dracut", "dracut -f", "rdma-configd-dracut.service"},
+     {"/usr/sbin/dracut", "dracut -f", "rdma-configd-dracut.service"},
+     {"/usr/sbin/update-initramfs", "update-initramfs -u", "rdma-configd-update-initramfs.service"}}};
+constexpr std::array<std::string_view, 3> kImages{"initrd.img-*", "initramfs-*.img", "initrd-*"};
+
+using Time = std::pair<std::time_t, long>;
+
+std::optional<Time> changed(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return Time{status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+class LinuxInitramfs final : public Initramfs {
+ public:
+  explicit LinuxInitramfs(std::filesystem::path root) : root_(std::move(root)) {}
+
+  std::optional<std::string> tool() override {
+    const auto* found = find();
+    return found == nullptr ? std::nullopt : std::optional(std::string(found->command));
+  }
+
+  bool newer_than(std::span<const std::string> paths) override {
+    std::optional<Time> image;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(root_ / "boot", error)) {
+      const auto name = entry.path().filename().string();
+      for (const auto pattern : kImages) {
+        if (!base::matches_glob(pattern, name)) continue;
+        if (const auto time = changed(entry.path()); time && (!image || *time > *image)) image = time;
+      }
+    }
+    if (!image) return false;
+    for (const auto& path : paths) {
+      const auto whole = root_ / std::filesystem::path(path).relative_path();
+      for (const auto& each : {whole, whole.parent_path()}) {
+        if (const auto time = changed(each); time && *time > *image) return false;
+      }
+    }
+    return true;
+  }
+
+  Result<void> rebuild() override {
+    const auto* found = find();
+    if (found == nullptr) return fail(Code::kNotFound, "rebuilding the initramfs: no tool is installed");
+    const auto what = fmt::format("running {}", found->command);
+    systemd_.set_timeout(kDeadline);
+    const auto ended = systemd_.run_job("StartUnit", std::string(found->unit), what);
+    if (!ended) return fail(ended.error());
+    if (!*ended) return fail(Code::kUnsupported, what + ": no systemd answers to run it; run it by hand");
+    return {};
+  }
+
+ private:
+  [[nodiscard]] const Tool* find() const {
+    for (const auto& tool : kTools) {
+      if (changed(root_ / std::filesystem::path(tool.path).relative_path())) return &tool;
+    }
+    return nullptr;
+  }
+
+  std::filesystem::path root_;
+  detail::Systemd systemd_;
+};
+
+}  // namespace
+
+std::unique_ptr<Initramfs> make_linux_initramfs(std::filesystem::path root) {
+  return std::make_unique<LinuxInitramfs>(std::move(root));
+}
+
+}  // namespace rdmacfg::system

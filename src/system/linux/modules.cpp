@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel modules over libkmod and /sys/module. Sources: libkmod.h, systemd's modprobe@.service.
+#include <fmt/format.h>
+#include <libkmod.h>
+#include <sys/utsname.h>
+#include <syslog.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include "base/text.hpp"
+#include "system/linux/linux_host.hpp"
+#include "system/linux/sysfs_dir.hpp"
+#include "system/linux/systemd.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::fail_errno;
+using base::Result;
+
+using Context = std::unique_ptr<kmod_ctx, kmod_ctx* (*)(kmod_ctx*)>;
+using Module = std::unique_ptr<kmod_module, kmod_module* (*)(kmod_module*)>;
+
+std::string underscored(std::string_view text) {
+  std::string out(text);
+  std::replace(out.begin(), out.end(), '-', '_');
+  return out;
+}
+
+/// Parameters as modinfo has them: "parm=pfctx:text", "parmtype=pfctx:uint".
+std::vector<std::string> parameters_of(kmod_module* module) {
+  std::vector<std::string> out;
+  kmod_list* raw = nullptr;
+  if (kmod_module_get_info(module, &raw) < 0) return out;
+  const std::unique_ptr<kmod_list, void (*)(kmod_list*)> list(raw, kmod_module_info_free_list);
+  for (const kmod_list* at = raw; at != nullptr; at = kmod_list_next(raw, at)) {
+    const std::string_view key = kmod_module_info_get_key(at);
+    if (key != "parm" && key != "parmtype") continue;
+    const std::string_view value = kmod_module_info_get_value(at);
+    out.push_back(underscored(value.substr(0, value.find(':'))));
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+class LinuxModules final : public Modules {
+ public:
+  explicit LinuxModules(std::filesystem::path sysfs) : sysfs_(std::move(sysfs)) {
+    utsname name{};
+    if (::uname(&name) == 0) tree_ = std::filesystem::path("/lib/modules") / name.release;
+  }
+
+  Result<std::vector<std::string>> observe_loaded() override {
+    const auto folder = detail::SysfsDir::open(sysfs_ / "module");
+    return folder ? folder->list() : std::vector<std::string>();  // no CONFIG_MODULES
+  }
+
+  std::optional<std::string> parameter(const std::string& module, const std::string& name) override {
+    const auto folder = detail::SysfsDir::open(sysfs_ / "module" / module / "parameters");
+    return folder ? folder->read(name) : std::nullopt;
+  }
+
+  bool has_tree() override { return std::filesystem::exists(tree_ / "modules.dep.bin"); }
+
+  Result<std::optional<ModuleInfo>> info(const std::string& name) override {
+    if (auto done = open(); !done) return fail(done.error());
+    auto module = find(name);
+    if (!module) return fail(module.error());
+    const int state = kmod_module_get_initstate(module->get());
+    ModuleInfo out;
+    out.builtin = state == KMOD_MODULE_BUILTIN;
+    if (!out.builtin && kmod_module_get_path(module->get()) == nullptr) return std::optional<ModuleInfo>();
+    out.parameters = parameters_of(module->get());
+    return std::optional(std::move(out));
+  }
+
+  std::vector<std::string> known() override {
+    std::vector<std::string> out;
+    for (const auto* file : {"modules.dep", "modules.builtin"}) {
+      std::ifstream in(tree_ / file);
+      for (std::string line; std::getline(in, line);) {
+        const auto path = line.substr(0, line.find(':'));
+        const auto start = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+        out.push_back(underscored(path.substr(start, path.find(".ko", start) - start)));
+      }
+    }
+    return out;
+  }
+
+  Result<void> load(const std::string& name) override {
+    const auto what = fmt::format("loading the module {}", name);
+    // systemd's own unit loads it where this process may not. It ends well whether it could or not, so a
+    // module that is still not there is asked for directly, which gives the reason.
+    const auto ended = systemd_.run_job("StartUnit", fmt::format("modprobe@{}.service", name), what);
+    if (ended && *ended && detail::SysfsDir::open(sysfs_ / "module" / name)) return {};
+    if (auto done = open(); !done) return fail(done.error());
+    auto module = find(name);
+    if (!module) return fail(module.error());
+    // As modprobe -b does: a blacklisted module is refused, and said to be.
+    const int status = kmod_module_probe_insert_module(module->get(), KMOD_PROBE_APPLY_BLACKLIST, nullptr,
+                                                       nullptr, nullptr, nullptr);
+    if (status == 0 || status == -EEXIST) return {};
+    if (status > 0) return fail(Code::kRefused, what + ": it is blacklisted in modprobe.d");
+    return fail_errno(-status, what);
+  }
+
+  Result<void> unload(const std::string& name) override {
+    if (auto done = open(); !done) return done;
+    auto module = find(name);
+    if (!module) return fail(module.error());
+    const int status = kmod_module_remove_module(module->get(), KMOD_REMOVE_NOLOG);
+    if (status == 0 || status == -ENOENT) return {};
+    const auto what = fmt::format("unloading the module {}", name);
+    if (status == -EAGAIN || status == -EWOULDBLOCK) return fail(Code::kBusy, what + ": it is in use");
+    return fail_errno(-status, what);
+  }
+
+ private:
+  /// A context reads modprobe.d once; options written since have to be seen, so it is made anew each time.
+  Result<void> open() {
+    context_.reset(kmod_new(nullptr, nullptr));
+    if (!context_) return fail_errno(ENOMEM, "reading modprobe.d");
+    kmod_set_log_priority(context_.get(), LOG_CRIT);
+    return {};
+  }
+
+  Result<Module> find(const std::string& name) {
+    kmod_module* raw = nullptr;
+    if (const int status = kmod_module_new_from_name(context_.get(), name.c_str(), &raw); status < 0)
+      return fail_errno(-status, fmt::format("the module {}", name));
+    return Module(raw, kmod_module_unref);
+  }
+
+  std::filesystem::path sysfs_;
+  std::filesystem::path tree_;
+  detail::Systemd systemd_;
+  Context context_{nullptr, kmod_unref};
+};
+
+}  // namespace
+
+std::unique_ptr<Modules> make_linux_modules(std::filesystem::path sysfs) {
+  return std::make_unique<LinuxModules>(std::move(sysfs));
+}
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fakes/fake_drivers.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+
+namespace rdmacfg::fakes {
+
+using base::fail_errno;
+using base::Result;
+
+std::string FakeInitramfs::dump() const {
+  std::string out;
+  for (const auto& [path, text] : image) {
+    if (path.find("rdma-configd") != std::string::npos) out += "initramfs " + path + "\n";
+  }
+  return out;
+}
+
+std::optional<std::string> FakeInitramfs::tool() {
+  return command.empty() ? std::nullopt : std::optional(command);
+}
+
+bool FakeInitramfs::newer_than(std::span<const std::string> /*paths*/) { return newer; }
+
+Result<void> FakeInitramfs::rebuild() {
+  const int err = faults_.call(command, [&] {
+    image.clear();
+    for (const auto& [path, text] : files_.content) {
+      if (path.starts_with("/etc/modprobe.d/") || path.starts_with("/etc/udev/rules.d/")) image[path] = text;
+    }
+    return 0;
+  });
+  if (err != 0) return fail_errno(err, command);
+  return {};
+}
+
+void FakeMlx4Ports::reboot() {
+  for (auto& [pci, types] : adapters) types.assign(types.size(), "ib");
+}
+
+std::string FakeMlx4Ports::dump() const {
+  std::string out;
+  for (const auto& [pci, types] : adapters) {
+    out += "mlx4 " + pci;
+    for (const auto& type : types) out += " " + type;
+    out += "\n";
+  }
+  return out;
+}
+
+Result<std::vector<system::Mlx4Device>> FakeMlx4Ports::observe_mlx4() {
+  std::vector<system::Mlx4Device> out;
+  for (const auto& [pci, types] : adapters) out.push_back({pci, types});
+  return out;
+}
+
+Result<void> FakeMlx4Ports::set_type(const std::string& pci, int port, const std::string& type) {
+  const auto what = fmt::format("{}: make port {} {}", pci, port, type);
+  const int err = faults_.call(what, [&] {
+    const auto at = adapters.find(pci);
+    if (at == adapters.end()) return ENODEV;
+    auto wanted = at->second;
+    wanted.at(static_cast<std::size_t>(port) - 1) = type == "auto" ? "auto (ib)" : type;
+    // mlx4_check_port_params(): an Ethernet port 1 wants an Ethernet port 2.
+    if (wanted.size() == 2 && wanted[0] == "eth" && wanted[1] == "ib") return EINVAL;
+    at->second = wanted;
+    return 0;
+  });
+  if (err != 0) return fail_errno(err, what);
+  return {};
+}
+
+}  // namespace rdmacfg::fakes

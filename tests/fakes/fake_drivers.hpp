@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fakes of the initramfs and of the port types of mlx4 adapters.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fakes/memory_files.hpp"
+#include "system/initramfs.hpp"
+#include "system/mlx4_ports.hpp"
+
+namespace rdmacfg::fakes {
+
+/// An image that holds the files that were there when it was made.
+class FakeInitramfs final : public system::Initramfs {
+ public:
+  FakeInitramfs(Faults& faults, MemoryFiles& files) : faults_(faults), files_(files) {}
+
+  std::string command{};  ///< of the tool; empty: none is installed
+  bool newer = false;     ///< somebody rebuilt it by hand
+  std::map<std::string, std::string> image{};
+
+  [[nodiscard]] std::string dump() const;
+
+  std::optional<std::string> tool() override;
+  bool newer_than(std::span<const std::string> paths) override;
+  base::Result<void> rebuild() override;
+
+ private:
+  Faults& faults_;
+  MemoryFiles& files_;
+};
+
+/// Adapters by PCI address. Port 1 can be Ethernet only while port 2 is.
+class FakeMlx4Ports final : public system::Mlx4Ports {
+ public:
+  explicit FakeMlx4Ports(Faults& faults) : faults_(faults) {}
+
+  std::map<std::string, std::vector<std::string>> adapters;
+
+  void reboot();
+  [[nodiscard]] std::string dump() const;
+
+  base::Result<std::vector<system::Mlx4Device>> observe_mlx4() override;
+  base::Result<void> set_type(const std::string& pci, int port, const std::string& type) override;
+
+ private:
+  Faults& faults_;
+};
+
+}  // namespace rdmacfg::fakes

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fakes/fake_drivers_json.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::fakes {
+
+namespace {
+
+using nlohmann::json;
+
+void only(const json& object, const std::set<std::string>& known, const std::string& where) {
+  for (const auto& [key, value] : object.items()) {
+    if (!known.contains(key)) throw std::runtime_error(where + ": unknown key " + key);
+  }
+}
+
+void describe_modules(FakeKernel& kernel, const json& from) {
+  for (const auto& [name, one] : from.items()) {
+    only(one, {"loaded", "builtin", "in_use", "parameters", "hidden"}, "module");
+    auto& module = kernel.modules.modules[name];
+    module.builtin = one.value("builtin", false);
+    module.in_use = one.value("in_use", false);
+    module.parameters = one.value("parameters", module.parameters);
+    module.hidden = one.value("hidden", module.hidden);
+    // What it was loaded with was before any file of this host.
+    if (one.value("loaded", false)) {
+      module.loaded = true;
+      module.values = module.parameters;
+    }
+  }
+}
+
+void describe_dcb(FakeKernel& kernel, const json& from) {
+  for (const auto& [name, one] : from.items()) {
+    only(one, {"pfc", "pfc_capability", "traffic_class", "strict", "bandwidth", "willing", "apps", "dcbx"},
+         "dcb");
+    system::DcbState state;
+    state.pfc = one.value("pfc", std::uint8_t{0});
+    state.pfc_capability = one.value("pfc_capability", std::uint8_t{8});
+    state.dcbx = one.value("dcbx", std::uint8_t{system::kDcbxHost | system::kDcbxVersionIeee});
+    system::Ets ets;
+    ets.willing = one.value("willing", false);
+    ets.traffic_class = one.value("traffic_class", ets.traffic_class);
+    ets.bandwidth = one.value("bandwidth", ets.bandwidth);
+    if (one.contains("strict")) {
+      ets.tsa.fill(system::Tsa::kEts);
+      for (const auto& tc : one.at("strict")) ets.tsa.at(tc.get<std::size_t>()) = system::Tsa::kStrict;
+    }
+    state.ets = ets;
+    // "26:3" is DSCP 26 at priority 3; "1/2114:3" another selector.
+    const auto apps = one.value("apps", std::vector<std::string>());
+    for (const auto& text : apps) {
+      const auto colon = text.find(':'), slash = text.find('/');
+      system::DcbApp app{system::kDcbSelectorDscp, 0, 0};
+      const auto start = slash == std::string::npos ? 0 : slash + 1;
+      if (start != 0) app.selector = static_cast<std::uint8_t>(std::stoi(text.substr(0, slash)));
+      app.protocol = static_cast<std::uint16_t>(std::stoi(text.substr(start, colon - start)));
+      app.priority = static_cast<std::uint8_t>(std::stoi(text.substr(colon + 1)));
+      state.apps.push_back(app);
+    }
+    std::sort(state.apps.begin(), state.apps.end());
+    kernel.dcb.interfaces[name] = state;
+  }
+}
+
+}  // namespace
+
+void describe_drivers(FakeKernel& kernel, const json& host) {
+  kernel.modules.tree = host.value("module_tree", kernel.modules.tree);
+  const json modules = host.value("modules", json::object());
+  describe_modules(kernel, modules);
+  const json initramfs = host.value("initramfs", json::object());
+  only(initramfs, {"tool", "newer"}, "initramfs");
+  kernel.initramfs.command = initramfs.value("tool", kernel.initramfs.command);
+  kernel.initramfs.newer = initramfs.value("newer", kernel.initramfs.newer);
+  const json dcb = host.value("dcb", json::object());
+  describe_dcb(kernel, dcb);
+  const json ports = host.value("mlx4_ports", json::object());
+  for (const auto& [pci, types] : ports.items())
+    kernel.mlx4_ports.adapters[pci] = types.get<std::vector<std::string>>();
+}
+
+}  // namespace rdmacfg::fakes
