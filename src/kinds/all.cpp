@@ -4,9 +4,14 @@
 #include <array>
 #include <string>
 
+#include "kinds/dcb.hpp"
+#include "kinds/initramfs.hpp"
 #include "kinds/ipoib.hpp"
 #include "kinds/link_name.hpp"
+#include "kinds/lossless.hpp"
+#include "kinds/mlx4_port.hpp"
 #include "kinds/module.hpp"
+#include "kinds/pfc.hpp"
 #include "kinds/pkey.hpp"
 #include "kinds/selector.hpp"
 
@@ -50,11 +55,17 @@ SectionSpec ipoib_section() {
 }  // namespace
 
 std::span<const Kind* const> all() {
+  // Port types are first, since their adapter goes and returns; the initramfs is last, since it looks at what
+  // the others want.
   static const auto kAll = std::to_array<const Kind*>({
+      &mlx4_port(),
       &link_name(),
       &ipoib(),
       &pkey(),
       &kernel_module(),
+      &pfc(),
+      &dcb(),
+      &initramfs(),
   });
   return kAll;
 }
@@ -68,8 +79,8 @@ const Kind* find(std::string_view name) {
 
 const std::vector<SectionSpec>& grammar() {
   static const std::vector<SectionSpec> kGrammar{
-      ipoib_section(),
-      module_section(),
+      ipoib_section(),    module_section(),    pfc_section(),
+      lossless_section(), initramfs_section(), mlx4_port_section(),
   };
   return kGrammar;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "kinds/lossless.hpp"
 #include "kinds/name_template.hpp"
 #include "kinds/selector.hpp"
 
@@ -212,6 +213,15 @@ Bound bind(const std::vector<Section>& sections, const World& world, Diagnostics
   }
   auto bound = binder.take();
   bound.sections = sections;
+  const auto is = [](std::string_view path) {
+    return [path](const Section& section) { return section.path == path; };
+  };
+  if (std::any_of(sections.begin(), sections.end(), is("lossless"))) {
+    bound.expanded = std::make_shared<const std::vector<Section>>(expand_lossless(sections, world));
+    bound.sections = *bound.expanded;
+  }
+  if (std::any_of(bound.sections.begin(), bound.sections.end(), is("pfc")))
+    lint_lossless(bound.sections, world, diagnostics);
   return bound;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +32,7 @@ struct BoundPort {
 struct Bound {
   std::vector<BoundPort> ports;              ///< of every [[ipoib]] entry
   std::span<const model::Section> sections;  ///< all entries, for kinds that bind their own
+  std::shared_ptr<const std::vector<model::Section>> expanded;  ///< what they are when presets are in them
 
   /// The entries of a top-level section, in the document's order.
   [[nodiscard]] std::vector<const model::Section*> of(std::string_view path) const {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/text.hpp"
@@ -126,11 +127,19 @@ class ModuleKind final : public Kind {
     return out;
   }
 
-  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     std::optional<std::vector<ForeignLine>> foreign;
+    std::map<model::Key, const Observed*> now;
+    for (const auto& one : observed) now.emplace(one.key, &one);
     for (auto& one : desired) {
       if (one.key.kind != kKind) continue;
+      // What is not to be there, and is not, needs no mention.
+      const auto at = now.find(one.key);
+      std::erase_if(one.settings, [&](const auto& setting) {
+        return setting.second == model::Value{} &&
+               (at == now.end() || !at->second->settings.contains(setting.first));
+      });
       const auto& name = one.key.id;
       const auto options = options_of(one.settings);
       const auto options_at = one.origins.contains("options") ? one.origins.at("options") : one.where;

@@ -116,4 +116,26 @@ Value Codec<Priorities>::value(const Priorities& parsed) {
   return out;
 }
 
+Result<PfcDriverName> Codec<PfcDriverName>::parse(const Value& written) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (text == nullptr) return fail(Code::kInvalid, "has to be a text: \"mlx4_en\"");
+  const auto name = underscored(*text);
+  if (name == "mlx4_en" || name == "mlx4" || name == "mlx4_core") return PfcDriverName{"mlx4_en"};
+  return fail(Code::kInvalid,
+              fmt::format("\"{}\": only mlx4_en has module options for PFC; for other adapters write "
+                          "interface = \"…\" instead",
+                          *text));
+}
+Value Codec<PfcDriverName>::value(const PfcDriverName& parsed) { return parsed.text; }
+
+Result<InitramfsPolicy> Codec<InitramfsPolicy>::parse(const Value& written) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (text != nullptr && *text == "rebuild") return InitramfsPolicy::kRebuild;
+  if (text != nullptr && *text == "report") return InitramfsPolicy::kReport;
+  return fail(Code::kInvalid, "has to be \"rebuild\" or \"report\"");
+}
+Value Codec<InitramfsPolicy>::value(const InitramfsPolicy& parsed) {
+  return std::string(parsed == InitramfsPolicy::kRebuild ? "rebuild" : "report");
+}
+
 }  // namespace rdmacfg::model

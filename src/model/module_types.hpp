@@ -41,6 +41,15 @@ struct Priorities {
   auto operator<=>(const Priorities&) const = default;
 };
 
+/// A driver whose PFC is set by module options.
+struct PfcDriverName {
+  std::string text;  ///< of the module
+  auto operator<=>(const PfcDriverName&) const = default;
+};
+
+/// What to do when the initramfs does not hold our files as they are.
+enum class InitramfsPolicy { kRebuild, kReport };
+
 inline constexpr unsigned kPriorities = 8;  ///< 802.1Q: three bits
 
 #define RDMACFG_CODEC(Type, type_text, schema_text)          \
@@ -57,6 +66,9 @@ RDMACFG_CODEC(ModuleOptions, "list of \"parameter=value\"",
               R"({"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9_.-]+(=.*)?$"}})");
 RDMACFG_CODEC(Priorities, "list of priorities 0 to 7",
               R"({"type":"array","items":{"type":"integer","minimum":0,"maximum":7}})");
+
+RDMACFG_CODEC(PfcDriverName, "\"mlx4_en\"", R"({"enum":["mlx4_en","mlx4"]})");
+RDMACFG_CODEC(InitramfsPolicy, "\"rebuild\" or \"report\"", R"({"enum":["rebuild","report"]})");
 
 #undef RDMACFG_CODEC
 

@@ -44,6 +44,22 @@ constexpr const char* kModules = R"({
     "rdma_ucm": {} },
   "files": { "/etc/modprobe.d/other.conf": "options mlx4_en udp_rss=1\n" }
 })";
+/// The same with an adapter and an initramfs, which has not been rebuilt since a rule was written.
+constexpr const char* kDrivers = R"({
+  "initramfs": { "tool": "update-initramfs -u" },
+  "mlx4_ports": { "0000:20:00.0": ["ib", "ib"], "0000:21:00.0": ["auto", "ib"] },
+  "modules": {
+    "mlx4_core": { "loaded": true, "parameters": { "num_vfs": "0" } },
+    "mlx4_en": { "parameters": { "pfctx": "0", "pfcrx": "0" } } },
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0" } } ] }]
+})";
+/// A RoCE interface that somebody has had his hands on.
+constexpr const char* kEthernet = R"({
+  "links": [{ "name": "eth0", "up": true, "items": ["addr4 203.0.113.1/24"] }],
+  "dcb": { "eth0": { "pfc": 2, "dcbx": 2, "apps": ["26:0", "26:1", "10:2", "1/2114:3"] } }
+})";
+constexpr const char* kEth0 = "[[pfc]]\ninterface = \"eth0\"\n";
 constexpr const char* kModuleCore = "[[module]]\nname = \"mlx4_core\"\n";
 constexpr const char* kModuleEn = "[[module]]\nname = \"mlx4_en\"\n";
 
@@ -147,6 +163,41 @@ const std::vector<Scenario>& scenarios() {
        .documents = {text({"version = 1\n", kModuleCore, "options = [\"num_vfs=4\"]\n", kModuleEn,
                            "options = [\"udp_rss=0\"]\n", "[[module]]\nname = \"rdma_ucm\"\n"})},
        .exit = model::Exit::kPartly},
+      {.name = "pfc_of_a_driver",
+       .host = kDrivers,
+       .documents = {text(
+           {kA, "name = \"first\"\n", kModuleEn, "[[pfc]]\ndriver = \"mlx4_en\"\npriorities = [3]\n"})}},
+      {.name = "pfc_of_a_running_driver_changed",
+       .host = kDrivers,
+       .documents = {text({kA, kModuleCore, "options = [\"num_vfs=4\"]\n",
+                           "[[pfc]]\ndriver = \"mlx4_en\"\npriorities = [3]\n"}),
+                     text({kA, "name = \"first\"\n", kModuleCore, "options = [\"num_vfs=8\"]\n"})},
+       .exit = model::Exit::kPartly},
+      {.name = "pfc_priorities_changed",
+       .host = kDrivers,
+       .documents = {text({"version = 1\n[[pfc]]\ndriver = \"mlx4_en\"\npriorities = [3]\n"}),
+                     text({"version = 1\n[[pfc]]\ndriver = \"mlx4_en\"\npriorities = [3, 4]\n"})}},
+      {.name = "port_types",
+       .host = kDrivers,
+       .documents =
+           {text({"version = 1\n[[mlx4_port]]\npci = \"0000:20:00.0\"\nports = [\"eth\", \"eth\"]\n"}),
+            text({"version = 1\n[[mlx4_port]]\npci = \"20:00.0\"\nports = [\"ib\", \"eth\"]\n"
+                  "[[mlx4_port]]\npci = \"21:00.0\"\nports = [\"eth\", \"eth\"]\n"})}},
+      {.name = "pfc_dropped",
+       .host = kDrivers,
+       .documents = {text({kA, "name = \"first\"\n", "[[pfc]]\ndriver = \"mlx4_en\"\npriorities = [3]\n"}),
+                     text({kA, "name = \"first\"\n"})}},
+      {.name = "dcb",
+       .host = kEthernet,
+       .documents = {text(
+           {"version = 1\n", kEth0,
+            "priorities = [3]\ntraffic_classes = [0, 0, 0, 1, 0, 0, 2, 0]\n"
+            "bandwidth = [40, 60]\nstrict = [2]\ndscp = [\"26:3\", \"48:6\"]\ndcbx = \"host\"\n"})}},
+      {.name = "dcb_released",
+       .host = kEthernet,
+       .documents = {text({"version = 1\n", kEth0,
+                           "priorities = [3]\nbandwidth = [40, 60]\ndscp = [\"26:3\"]\n"}),
+                     text({"version = 1\n", kEth0, "dscp = []\n"})}},
       {.name = "modules_changed",
        .host = kModules,
        .documents = {text({"version = 1\n", kModuleCore, kModuleEn, "options = [\"udp_rss=0\"]\n"}),

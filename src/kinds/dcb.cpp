@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/dcb.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <numeric>
+
+#include "base/text.hpp"
+#include "kinds/entry.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Dcbx;
+using model::Desired;
+using model::Diagnostic;
+using model::Diagnostics;
+using model::DscpMap;
+using model::Observed;
+using model::Severity;
+using system::DcbState;
+using system::Tsa;
+
+namespace {
+
+constexpr std::string_view kKind = "dcb";
+constexpr std::string_view kSection = "pfc";
+
+constexpr std::array<std::pair<Tsa, std::string_view>, 4> kAlgorithms{
+    {{Tsa::kStrict, "strict"}, {Tsa::kShaper, "shaper"}, {Tsa::kEts, "ets"}, {Tsa::kVendor, "vendor"}}};
+
+std::string word_of(Tsa tsa) {
+  for (const auto& [each, word] : kAlgorithms) {
+    if (each == tsa) return std::string(word);
+  }
+  return "vendor";
+}
+
+Tsa tsa_of(std::string_view text) {
+  for (const auto& [each, word] : kAlgorithms) {
+    if (word == text) return each;
+  }
+  return Tsa::kVendor;
+}
+
+bool is_hardware(const system::Link& link) { return link.kind.empty() && !link.ipoib && link.name != "lo"; }
+
+DscpMap dscps_of(const DcbState& state) {
+  DscpMap out;
+  for (const auto& app : state.apps) {
+    if (app.selector == system::kDcbSelectorDscp && app.protocol < model::kDscps)
+      out.list.emplace_back(static_cast<std::uint8_t>(app.protocol), app.priority);
+  }
+  std::sort(out.list.begin(), out.list.end());
+  return out;
+}
+
+void describe(const DcbState& state, InterfaceDcb& settings, InterfaceDcb& facts) {
+  if (state.pfc) {
+    settings.priorities = model::Priorities{*state.pfc};
+    if (state.pfc_capability != 0) facts.pfc_capability = state.pfc_capability;
+  }
+  if (state.ets) {
+    settings.traffic_classes = model::TrafficClasses{state.ets->traffic_class};
+    settings.bandwidth = model::Bandwidth{state.ets->bandwidth};
+    settings.algorithms.emplace();
+    for (const auto tsa : state.ets->tsa) settings.algorithms->push_back(word_of(tsa));
+    facts.willing = state.ets->willing;
+  }
+  settings.dscp = dscps_of(state);
+  if (state.dcbx) settings.dcbx = (*state.dcbx & system::kDcbxHost) != 0 ? Dcbx::kHost : Dcbx::kFirmware;
+}
+
+/// The process id of a running lldpad, which negotiates DCB by itself; nothing without one.
+std::optional<std::string> lldpad(system::Files& files) {
+  for (const auto* path : {"/run/lldpad.pid", "/var/run/lldpad.pid"}) {
+    const auto text = files.read(path);
+    if (!text || !*text) continue;
+    const std::string pid(base::trim(**text));
+    if (!base::parse_number(pid)) continue;
+    const auto name = files.read(fmt::format("/proc/{}/comm", pid));
+    if (name && *name && base::trim(**name) == "lldpad") return pid;
+  }
+  return std::nullopt;
+}
+
+class DcbKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<InterfaceDcb>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    for (const auto* section : bound.of(kSection)) {
+      const auto* interface = section->find("interface");
+      if (interface == nullptr) continue;
+      const auto id = model::text_of(interface->value);
+      auto desired = desired_of(*section, fields(), {std::string(kKind), id}, "DCB of " + id);
+      check_shares(desired, diagnostics);
+      check_dscps(desired, diagnostics);
+      add_algorithms(desired);
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    for (const auto& link : world.snapshot().links) {
+      if (!is_hardware(link)) continue;
+      auto state = world.host().dcb.observe_dcb(link.name);
+      if (!state) return base::fail(state.error());
+      if (!*state) continue;
+      Observed observed;
+      observed.key = {std::string(kKind), link.name};
+      observed.label = "DCB of " + link.name;
+      observed.instance = world.instance(link);
+      InterfaceDcb settings, facts;
+      describe(**state, settings, facts);
+      observed.settings = model::to_attributes(settings);
+      observed.facts = model::to_attributes(facts);
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& diagnostics) const override {
+    for (auto& one : desired) {
+      if (one.key.kind != kKind) continue;
+      const auto* link = world.named(one.key.id);
+      if (link == nullptr) {
+        one.pending = fmt::format("no interface {} now", one.key.id);
+        one.settings.clear();
+        continue;
+      }
+      if (link->name != one.key.id) {
+        error(one, "interface", fmt::format("{} is an alternative name of {}", one.key.id, link->name),
+              fmt::format("write interface = \"{}\"", link->name), diagnostics);
+        continue;
+      }
+      const auto at = std::find_if(observed.begin(), observed.end(),
+                                   [&](const auto& other) { return other.key == one.key; });
+      if (at == observed.end()) {
+        error(one, "interface", fmt::format("{} has no data center bridging", one.key.id),
+              "its driver has no dcbnl; a bond or VLAN has none either: name the port below it", diagnostics);
+        continue;
+      }
+      check_offered(one, *at, diagnostics);
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
+    for (auto* change : changes) {
+      const bool buffers = std::any_of(change->fields.begin(), change->fields.end(),
+                                       [](const auto& field) { return field != "dscp" && field != "dcbx"; });
+      if (buffers)
+        change->interrupts.push_back(fmt::format(
+            "traffic of {} stops for a moment (some adapters take the link down)", change->key.id));
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    for (const auto& change : changes) {
+      if (auto done = reach(change.key.id, model::from_attributes<InterfaceDcb>(change.after), host.dcb);
+          !done)
+        return done;
+    }
+    return {};
+  }
+
+  Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& /*fields*/,
+                World& world) const override {
+    Verdict verdict;
+    if (observed == nullptr || desired.settings.empty()) return verdict;
+    const auto now = model::from_attributes<InterfaceDcb>(observed->settings);
+    if (now.dcbx == Dcbx::kFirmware && !desired.settings.contains("dcbx")) {
+      verdict.warnings.push_back(
+          fmt::format("DCBX of {} is the adapter firmware's, which may overwrite this; write dcbx = \"host\"",
+                      desired.key.id));
+    }
+    if (const auto pid = lldpad(world.host().files)) {
+      verdict.warnings.push_back(fmt::format(
+          "lldpad runs (process {}) and may overwrite this: systemctl disable --now lldpad.socket lldpad",
+          *pid));
+    }
+    return verdict;
+  }
+
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+  [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
+    return world.named(key.id) != nullptr;
+  }
+
+ private:
+  static void error(const Desired& one, const std::string& key, const std::string& message,
+                    const std::string& hint, Diagnostics& diagnostics) {
+    const auto at = one.origins.find(key);
+    diagnostics.push_back(Diagnostic{Severity::kError,
+                                     at == one.origins.end() ? one.where : at->second,
+                                     fmt::format("[[pfc]] {}: {}", key, message),
+                                     hint,
+                                     {}});
+  }
+
+  static void add_algorithms(Desired& one) {
+    const auto strict = model::from_attributes<InterfaceDcb>(one.policy).strict;
+    if (!strict && !one.settings.contains("bandwidth")) return;
+    InterfaceDcb derived;
+    derived.algorithms.emplace();
+    for (unsigned i = 0; i < model::kPriorities; ++i)
+      derived.algorithms->push_back(word_of(strict && strict->has(i) ? Tsa::kStrict : Tsa::kEts));
+    one.settings.merge(model::to_attributes(derived));
+    one.origins.emplace("algorithms", one.origins.at(strict ? "strict" : "bandwidth"));
+  }
+
+  static void check_shares(const Desired& one, Diagnostics& diagnostics) {
+    const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
+    const auto written = model::from_attributes<InterfaceDcb>(one.policy).strict;
+    const auto strict = written.value_or(model::ClassSet{});
+    if (!wanted.bandwidth) {
+      if (written && strict.mask != 0xff)
+        error(one, "strict", "the other traffic classes need a share of the bandwidth",
+              "write bandwidth = [50, 50], or name all 8 classes", diagnostics);
+      return;
+    }
+    const auto& percent = wanted.bandwidth->percent;
+    const int sum = std::accumulate(percent.begin(), percent.end(), 0);
+    if (sum != 100)
+      error(one, "bandwidth", fmt::format("is {} percent together, has to be 100", sum), "", diagnostics);
+    for (unsigned i = 0; i < model::kPriorities; ++i) {
+      if (strict.has(i) && percent[i] != 0)
+        error(one, "bandwidth", fmt::format("traffic class {} is strict, so it has no share", i),
+              "write 0 for it", diagnostics);
+    }
+  }
+
+  static void check_dscps(const Desired& one, Diagnostics& diagnostics) {
+    const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
+    if (!wanted.dscp) return;
+    const auto& list = wanted.dscp->list;
+    for (std::size_t i = 1; i < list.size(); ++i) {
+      if (list[i].first == list[i - 1].first)
+        error(one, "dscp", fmt::format("DSCP {} is there twice", list[i].first), "", diagnostics);
+    }
+  }
+
+  static void check_offered(const Desired& one, const Observed& now, Diagnostics& diagnostics) {
+    for (const auto& [field, value] : one.settings) {
+      if (!now.settings.contains(field))
+        error(one, field, fmt::format("the driver of {} does not offer it", one.key.id), "", diagnostics);
+    }
+    const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
+    const auto capability = model::from_attributes<InterfaceDcb>(now.facts).pfc_capability;
+    if (wanted.priorities && capability && std::popcount(wanted.priorities->mask) > *capability) {
+      error(one, "priorities",
+            fmt::format("{} allows {} lossless at once, not {}", one.key.id, *capability,
+                        std::popcount(wanted.priorities->mask)),
+            "", diagnostics);
+    }
+  }
+
+  static Result<void> reach(const std::string& interface, const InterfaceDcb& wanted, system::Dcb& dcb) {
+    auto now = dcb.observe_dcb(interface);
+    if (!now) return base::fail(now.error());
+    if (!*now)
+      return base::fail(base::Code::kNotFound, fmt::format("{}: it has no data center bridging", interface));
+    const auto& state = **now;
+    InterfaceDcb current, facts;
+    describe(state, current, facts);
+    // First who decides, then the classes and their DSCPs, and what stops traffic last.
+    if (wanted.dcbx && wanted.dcbx != current.dcbx) {
+      const std::uint8_t mode =
+          *wanted.dcbx == Dcbx::kHost ? system::kDcbxHost | system::kDcbxVersionIeee : 0;
+      if (auto done = dcb.set_dcbx(interface, mode); !done) return done;
+    }
+    if (state.ets) {
+      auto ets = *state.ets;
+      if (wanted.traffic_classes) ets.traffic_class = wanted.traffic_classes->of;
+      if (wanted.bandwidth) ets.bandwidth = wanted.bandwidth->percent;
+      for (std::size_t i = 0; wanted.algorithms && i < wanted.algorithms->size() && i < ets.tsa.size(); ++i)
+        ets.tsa[i] = tsa_of((*wanted.algorithms)[i]);
+      if (ets != *state.ets) {
+        ets.willing = false;
+        if (auto done = dcb.set_ets(interface, ets); !done) return done;
+      }
+    }
+    if (wanted.dscp && wanted.dscp != current.dscp) {
+      if (auto done = replace_dscps(interface, *wanted.dscp, *current.dscp, dcb); !done) return done;
+    }
+    if (wanted.priorities && wanted.priorities != current.priorities)
+      return dcb.set_pfc(interface, static_cast<std::uint8_t>(wanted.priorities->mask));
+    return {};
+  }
+
+  /// Adds first, so that a DSCP is never without its priority; some drivers then remove its old entry by
+  /// themselves.
+  static Result<void> replace_dscps(const std::string& interface, const DscpMap& wanted,
+                                    const DscpMap& current, system::Dcb& dcb) {
+    const auto has = [](const DscpMap& map, const auto& pair) {
+      return std::find(map.list.begin(), map.list.end(), pair) != map.list.end();
+    };
+    const auto app_of = [](const auto& pair) {
+      return system::DcbApp{system::kDcbSelectorDscp, pair.first, pair.second};
+    };
+    for (const auto& pair : wanted.list) {
+      if (has(current, pair)) continue;
+      if (auto done = dcb.add_app(interface, app_of(pair)); !done && done.error().sys_errno != EEXIST)
+        return done;
+    }
+    auto state = dcb.observe_dcb(interface);
+    if (!state || !*state) return {};
+    for (const auto& pair : dscps_of(**state).list) {
+      if (has(wanted, pair)) continue;
+      if (auto done = dcb.delete_app(interface, app_of(pair)); !done && done.error().sys_errno != ENOENT)
+        return done;
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+const Kind& dcb() {
+  static const DcbKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <tuple>
+
+#include "kinds/kind.hpp"
+#include "model/dcb_types.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Data center bridging of an Ethernet interface: flow control by priority (PFC, IEEE 802.1Qbb), traffic
+/// classes (ETS, 802.1Qaz) and the priority of each DSCP.
+struct InterfaceDcb {
+  std::optional<model::InterfaceName> interface;
+  std::optional<model::Priorities> priorities;
+  std::optional<model::TrafficClasses> traffic_classes;
+  std::optional<model::Bandwidth> bandwidth;
+  std::optional<model::ClassSet> strict;
+  std::optional<std::vector<std::string>> algorithms;
+  std::optional<model::DscpMap> dscp;
+  std::optional<model::Dcbx> dcbx;
+  std::optional<std::int64_t> pfc_capability;
+  std::optional<bool> willing;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("interface", &InterfaceDcb::interface, model::Role::kIdentity,
+                   "Ethernet interface, by its name after all renames.", "-"),
+      model::field("priorities", &InterfaceDcb::priorities, model::Role::kSetting,
+                   "Priorities that are lossless, as [3]; [] switches PFC off."),
+      model::field("traffic_classes", &InterfaceDcb::traffic_classes, model::Role::kSetting,
+                   "Traffic class of each priority 0 to 7, as [0, 0, 0, 1, 0, 0, 0, 0]."),
+      model::field("bandwidth", &InterfaceDcb::bandwidth, model::Role::kSetting,
+                   "Percent of the bandwidth for each traffic class, as [50, 50]; together 100."),
+      model::field("strict", &InterfaceDcb::strict, model::Role::kPolicy,
+                   "Traffic classes that go before all others; the rest shares the bandwidth (ETS).",
+                   "none, where bandwidth is written; else left as it is"),
+      model::field("algorithms", &InterfaceDcb::algorithms, model::Role::kDerived,
+                   "How each traffic class is served: strict, ets, shaper or vendor; follows from strict and "
+                   "bandwidth."),
+      model::field(
+          "dscp", &InterfaceDcb::dscp, model::Role::kSetting,
+          "Priority of each DSCP, as [\"26:3\", \"48:6\"]; others that the interface has are removed."),
+      model::field("dcbx", &InterfaceDcb::dcbx, model::Role::kSetting,
+                   "Who negotiates with the switch: \"host\", which leaves it as written here, or the "
+                   "\"firmware\" of the adapter."),
+      model::field("pfc_capability", &InterfaceDcb::pfc_capability, model::Role::kFact,
+                   "How many priorities can be lossless at once.", "-"),
+      model::field("willing", &InterfaceDcb::willing, model::Role::kFact,
+                   "Whether it takes what the switch recommends.", "-")};
+};
+
+const Kind& dcb();
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/initramfs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/text.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/link_name.hpp"
+#include "kinds/modprobe_file.hpp"
+#include "kinds/module.hpp"
+#include "kinds/pfc.hpp"
+#include "kinds/rule_file.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::InitramfsPolicy;
+using model::Observed;
+
+namespace {
+
+constexpr std::string_view kKind = "initramfs";
+constexpr std::string_view kId = "image";
+constexpr std::string_view kStale = "stale";
+constexpr std::string_view kUnfinished = "unfinished";  // a rebuild was begun, or has to be done again
+constexpr std::string_view kPolicy = "policy";
+constexpr std::string_view kFilesBefore = "files ";
+constexpr std::array<std::string_view, 3> kFiles{kModuleOptionsFile, kPfcOptionsFile, kRuleFile};
+constexpr std::array<std::string_view, 3> kKinds{"link_name", "module", "pfc"};
+
+/// Content by path, of those files that are there.
+using Contents = std::map<std::string_view, std::string>;
+
+/// 64-bit FNV-1a in hexadecimal; nothing for no file. It tells changes apart, and guards against nobody.
+std::string digest_of(const Contents& contents) {
+  if (contents.empty()) return {};
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  const auto add = [&](std::string_view text) {
+    for (const char c : text) {
+      hash ^= static_cast<unsigned char>(c);
+      hash *= 0x100000001b3U;
+    }
+    hash ^= 0xffU;
+    hash *= 0x100000001b3U;
+  };
+  for (const auto& [path, content] : contents) {
+    add(path);
+    add(content);
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+Result<std::string> digest_now(system::Files& files) {
+  Contents contents;
+  for (const auto path : kFiles) {
+    auto content = files.read(std::string(path));
+    if (!content) return base::fail(content.error());
+    if (*content) contents.emplace(path, std::move(**content));
+  }
+  return digest_of(contents);
+}
+
+Result<std::string> read_stamp(system::Files& files) {
+  auto text = files.read(std::string(kInitramfsStamp));
+  if (!text) return base::fail(text.error());
+  return std::string(base::trim(text->value_or(std::string())));
+}
+
+Result<void> write_stamp(system::Files& files, std::string_view stamp) {
+  if (stamp.empty()) return files.remove(std::string(kInitramfsStamp));
+  return files.write(std::string(kInitramfsStamp), std::string(stamp) + "\n");
+}
+
+std::string image_of(const model::Attributes& attributes) {
+  return model::from_attributes<InitramfsImage>(attributes).image.value_or(std::string());
+}
+
+bool concerns_us(std::string_view kind) {
+  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+}
+
+/// Our files as they will be when all that is desired is done.
+Contents contents_after(const std::vector<Desired>& desired, const std::vector<Observed>& observed) {
+  std::map<model::Key, const Observed*> now;
+  for (const auto& one : observed) now.emplace(one.key, &one);
+  OptionLines modules, pfcs;
+  Rules rules;
+  for (const auto& one : desired) {
+    if (one.key.kind == "module") {
+      if (const auto options = model::from_attributes<KernelModule>(one.settings).options)
+        modules[one.key.id] = *options;
+    } else if (one.key.kind == "pfc") {
+      if (const auto priorities = model::from_attributes<PfcDriver>(one.settings).priorities)
+        pfcs[one.key.id] = pfc_options(*priorities);
+    } else if (one.key.kind == "link_name") {
+      auto rule = model::from_attributes<LinkName>(one.settings).rule;
+      const auto at = now.find(one.key);
+      if (!rule && at != now.end()) rule = model::from_attributes<LinkName>(at->second->settings).rule;
+      const auto guid = model::Guid::parse(one.key.id);
+      if (rule && guid) rules[*guid] = *rule;
+    }
+  }
+  Contents out;
+  if (!modules.empty()) out.emplace(kModuleOptionsFile, render_option_lines(modules));
+  if (!pfcs.empty()) out.emplace(kPfcOptionsFile, render_option_lines(pfcs));
+  if (!rules.empty()) out.emplace(kRuleFile, render_rules(rules));
+  return out;
+}
+
+class InitramfsKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<InitramfsImage>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
+    const model::Section* origin = nullptr;
+    for (const auto* section : bound.of("module")) {
+      if (origin == nullptr && section->find("options") != nullptr) origin = section;
+    }
+    for (const auto* section : bound.of("pfc")) {
+      if (origin == nullptr && section->find("driver") != nullptr) origin = section;
+    }
+    const auto own = bound.of(kKind);
+    if (!own.empty()) origin = own.front();
+    if (origin == nullptr) return;
+    const model::Key key{std::string(kKind), std::string(kId)};
+    auto desired = own.empty() ? Desired{} : desired_of(*origin, fields(), key, std::string(kKind));
+    desired.key = key;
+    desired.label = kKind;
+    desired.where = origin->where;
+    desired.origins.emplace("image", origin->where);
+    out.push_back(std::move(desired));
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    auto& files = world.host().files;
+    const auto stamp = read_stamp(files);
+    if (!stamp) return base::fail(stamp.error());
+    const auto digest = digest_now(files);
+    if (!digest) return base::fail(digest.error());
+    if (stamp->empty() && digest->empty()) return out;
+    Observed observed;
+    observed.key = {std::string(kKind), std::string(kId)};
+    observed.label = kKind;
+    InitramfsImage settings, facts;
+    settings.image = *stamp == *digest || *stamp == kUnfinished ? *stamp : std::string(kStale);
+    if (!stamp->empty()) facts.built = *stamp;
+    observed.settings = model::to_attributes(settings);
+    observed.facts = model::to_attributes(facts);
+    out.push_back(std::move(observed));
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& /*diagnostics*/) const override {
+    const auto mine =
+        std::find_if(observed.begin(), observed.end(), [](const auto& one) { return one.key.kind == kKind; });
+    auto at =
+        std::find_if(desired.begin(), desired.end(), [](const auto& one) { return one.key.kind == kKind; });
+    if (at == desired.end()) {
+      // What the document drops has to leave an image that we made, too.
+      if (mine == observed.end() || mine->facts.empty()) return;
+      Desired rest;
+      rest.key = mine->key;
+      rest.label = mine->label;
+      desired.push_back(std::move(rest));
+      at = std::prev(desired.end());
+    }
+    auto& image = *at;
+    if (!rebuilds(image.policy) || world.offline() || !world.host().initramfs.tool()) return;
+    const auto wanted = digest_of(contents_after(desired, observed));
+    const auto now = digest_now(world.host().files);
+    // Whoever rebuilt it by hand has saved us the work.
+    if (now && *now == wanted && !wanted.empty() && mine != observed.end() &&
+        image_of(mine->settings) == kStale && newer(world.host()))
+      return;
+    image.settings["image"] = wanted.empty() ? model::Value{} : model::Value{wanted};
+    for (const auto& one : desired) {
+      if (concerns_us(one.key.kind)) image.needs.push_back(one.key);
+    }
+    for (const auto& one : observed) {
+      if (concerns_us(one.key.kind) && one.ours_by_nature) image.needs.push_back(one.key);
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    const auto digest = digest_now(world.host().files);
+    if (!digest) return base::fail(digest.error());
+    for (auto* change : changes) {
+      change->carried = {std::string(kFilesBefore) + *digest};
+      change->interrupts.push_back(
+          fmt::format("{} runs, which can take minutes", world.host().initramfs.tool().value_or("a tool")));
+    }
+    return {};
+  }
+
+  /// Undoing comes here twice: before our files are as they were, when it only notes that the image is not as
+  /// it should be, and then again, which rebuilds it.
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    for (const auto& change : changes) {
+      const auto target = image_of(change.after);
+      const auto stamp = read_stamp(host.files);
+      if (!stamp) return base::fail(stamp.error());
+      const auto digest = digest_now(host.files);
+      if (!digest) return base::fail(digest.error());
+      const bool outdated = target == kStale || target == kUnfinished;
+      const auto expected = outdated ? files_before(change) : target;
+      if (*digest != expected) {
+        if (*stamp != *digest) continue;
+        if (auto done = write_stamp(host.files, kUnfinished); !done) return done;
+        continue;
+      }
+      if (*stamp == target || (outdated && *stamp != kUnfinished && *stamp != *digest)) continue;
+      if (auto done = write_stamp(host.files, kUnfinished); !done) return done;
+      if (auto done = host.initramfs.rebuild(); !done) return done;
+      if (auto done = write_stamp(host.files, target); !done) return done;
+    }
+    return {};
+  }
+
+  Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,
+                World& world) const override {
+    if (observed == nullptr || !differing.empty()) return {};
+    const auto image = image_of(observed->settings);
+    if (image != kStale && image != kUnfinished) return {};
+    auto& host = world.host();
+    const auto tool = host.initramfs.tool();
+    Verdict verdict;
+    if (!tool) {
+      verdict.warnings.emplace_back(
+          "no tool to rebuild an initramfs is installed (update-initramfs, dracut); if this host boots from "
+          "one, it does not hold our module options and naming rules");
+    } else if (!rebuilds(desired.policy) && !newer(host)) {
+      verdict.sort = Verdict::Sort::kPending;
+      verdict.reason = fmt::format("initramfs stale: run {}", *tool);
+    }
+    return verdict;
+  }
+
+  [[nodiscard]] bool works_offline() const override { return true; }
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;
+  }
+
+ private:
+  static bool rebuilds(const model::Attributes& policy) {
+    return model::value_of(policy, kPolicy) != model::Value{std::string("report")};
+  }
+
+  static bool newer(system::Host& host) {
+    std::vector<std::string> paths;
+    for (const auto path : kFiles) paths.emplace_back(path);
+    return host.initramfs.newer_than(paths);
+  }
+
+  static std::string files_before(const Change& change) {
+    for (const auto& text : change.carried) {
+      if (text.starts_with(kFilesBefore)) return text.substr(kFilesBefore.size());
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+model::SectionSpec initramfs_section() {
+  model::SectionSpec section{.name = kKind,
+                             .repeated = false,
+                             .doc = "The initramfs that holds our module options and naming rules."};
+  for (const auto& spec : model::specs<InitramfsImage>()) {
+    if (spec.role == model::Role::kPolicy) section.fields.push_back(spec);
+  }
+  return section;
+}
+
+const Kind& initramfs() {
+  static const InitramfsKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

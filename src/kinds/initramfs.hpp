@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "kinds/kind.hpp"
+#include "model/module_types.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Digest of our files that the initramfs was last rebuilt with.
+inline constexpr std::string_view kInitramfsStamp = "/var/lib/rdma-configd/initramfs";
+
+/// The initramfs: a driver that is loaded from it sees the module options and naming rules that it holds, not
+/// those of the root file system.
+struct InitramfsImage {
+  std::optional<model::InitramfsPolicy> policy;
+  std::optional<std::string> image;
+  std::optional<std::string> built;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("policy", &InitramfsImage::policy, model::Role::kPolicy,
+                   "What to do when the initramfs does not hold our module options and naming rules as they "
+                   "are: rebuild, or report (it is pending, with the command to give).",
+                   "rebuild, where [[module]] options or a [[pfc]] driver are in the document"),
+      model::field("image", &InitramfsImage::image, model::Role::kDerived,
+                   "Digest of our files if the initramfs holds them as they are; else \"stale\"."),
+      model::field("built", &InitramfsImage::built, model::Role::kFact,
+                   "Digest of our files when we rebuilt it last.", "-")};
+};
+
+model::SectionSpec initramfs_section();
+const Kind& initramfs();
+
+}  // namespace rdmacfg::kinds

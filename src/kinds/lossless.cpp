@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/lossless.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/text.hpp"
+#include "kinds/dcb.hpp"
+
+namespace rdmacfg::kinds {
+
+using model::Diagnostic;
+using model::Diagnostics;
+using model::Section;
+using model::Severity;
+
+namespace {
+
+constexpr std::uint8_t kPriority = 3;
+constexpr std::uint8_t kDscp = 26;  // AF31, what most vendors' guides take for RoCE
+constexpr unsigned kToSDscpShift = 2;
+
+std::string text_in(const Section& section, std::string_view key) {
+  const auto* entry = section.find(key);
+  return entry == nullptr ? std::string() : model::text_of(entry->value);
+}
+
+std::optional<unsigned> number_in(const Section& section, std::string_view key) {
+  const auto number = base::parse_number(text_in(section, key));
+  return number ? std::optional(static_cast<unsigned>(*number)) : std::nullopt;
+}
+
+/// Whether a [[roce]] entry is about an interface: by its name, or by the device and port it belongs to.
+bool is_about(const Section& roce, const std::string& interface, const World& world) {
+  if (const auto name = text_in(roce, "interface"); !name.empty()) return name == interface;
+  const auto name = text_in(roce, "device");
+  const auto number = number_in(roce, "port");
+  for (const auto& device : world.snapshot().devices) {
+    if (name.empty() || device.name != name) continue;
+    for (const auto& port : device.ports) {
+      if (number && port.number != static_cast<int>(*number)) continue;
+      if (std::find(port.netdevs.begin(), port.netdevs.end(), interface) != port.netdevs.end()) return true;
+    }
+  }
+  return false;
+}
+
+/// The DSCP of a RoCE port's connections and where it is said.
+struct Marking {
+  unsigned dscp = 0;
+  const model::Entry* entry = nullptr;
+};
+
+std::optional<Marking> marking_of(const Section& roce) {
+  if (const auto dscp = number_in(roce, "dscp")) return Marking{*dscp, roce.find("dscp")};
+  if (const auto tos = number_in(roce, "tos")) return Marking{*tos >> kToSDscpShift, roce.find("tos")};
+  return std::nullopt;
+}
+
+bool has_rdma_device(const std::string& interface, const World& world) {
+  for (const auto& device : world.snapshot().devices) {
+    for (const auto& port : device.ports) {
+      if (port.link_layer == "Ethernet" &&
+          std::find(port.netdevs.begin(), port.netdevs.end(), interface) != port.netdevs.end())
+        return true;
+    }
+  }
+  return false;
+}
+
+/// The entry of `path` for an interface, made when there is none.
+Section& entry_for(std::vector<Section>& sections, const std::string& path, const Section& preset,
+                   const std::function<bool(const Section&)>& is_it) {
+  const auto at = std::find_if(sections.begin(), sections.end(), [&](const Section& section) {
+    return section.path == path && is_it(section);
+  });
+  if (at != sections.end()) return *at;
+  Section made;
+  made.path = path;
+  made.where = preset.where;
+  made.entries.emplace("interface", *preset.find("interface"));
+  sections.push_back(std::move(made));
+  return sections.back();
+}
+
+template <class T>
+void fill(Section& section, const std::string& key, const T& value, const model::Location& where) {
+  section.entries.try_emplace(key, model::Entry{model::Codec<T>::value(value), where, false});
+}
+
+class Linter {
+ public:
+  Linter(std::span<const Section> sections, const World& world, Diagnostics& diagnostics)
+      : sections_(sections), world_(world), diagnostics_(diagnostics) {}
+
+  void lint(const Section& pfc) {
+    const auto interface = text_in(pfc, "interface");
+    const auto dcb = model::from_attributes<InterfaceDcb>(pfc.attributes());
+    if (dcb.priorities) {
+      check_reached(pfc, dcb);
+      check_classes(pfc, dcb);
+    }
+    for (const auto& section : sections_) {
+      if (section.path == "roce" && is_about(section, interface, world_)) check_roce(pfc, dcb, section);
+    }
+  }
+
+  void lint_preset(const Section& preset) {
+    const auto name = text_in(preset, "interface");
+    const auto wanted = model::from_attributes<Lossless>(preset.attributes());
+    const unsigned priority = wanted.priority.value_or(model::Priority{kPriority}).number;
+    const unsigned dscp = wanted.dscp.value_or(model::Dscp{kDscp}).number;
+    for (const auto& section : sections_) {
+      if (section.path != "pfc" || text_in(section, "interface") != name) continue;
+      const auto dcb = model::from_attributes<InterfaceDcb>(section.attributes());
+      if (dcb.priorities && !dcb.priorities->has(priority)) {
+        say(Severity::kError, place(preset, "priority"),
+            fmt::format("[[lossless]] priority: {} is lossless here, and not in [[pfc]] priorities",
+                        priority),
+            "make them agree, or remove one of the two", {{place(section, "priorities"), "priorities"}});
+      }
+      if (dcb.dscp && dcb.dscp->priority_of(dscp) != priority) {
+        say(Severity::kError, place(preset, "dscp"),
+            fmt::format("[[lossless]] dscp: {} has priority {} here, and not in [[pfc]] dscp", dscp,
+                        priority),
+            "make them agree, or remove one of the two", {{place(section, "dscp"), "dscp"}});
+      }
+    }
+    for (const auto& section : sections_) {
+      if (section.path != "roce" || !is_about(section, name, world_)) continue;
+      const auto marking = marking_of(section);
+      if (!marking || marking->dscp == dscp) continue;
+      say(Severity::kError, place(preset, "dscp"),
+          fmt::format("[[lossless]] dscp: {} here, and {} in [[roce]]", dscp, marking->dscp),
+          "make them agree, or remove one of the two", {{marking->entry->where, "the RoCE entry"}});
+    }
+  }
+
+ private:
+  using Related = std::vector<Diagnostic::Related>;
+
+  static model::Location place(const Section& section, std::string_view key) {
+    const auto* entry = section.find(key);
+    return entry == nullptr ? section.where : entry->where;
+  }
+
+  void say(Severity severity, const model::Location& where, std::string message, std::string hint,
+           Related related) {
+    diagnostics_.push_back(
+        Diagnostic{severity, where, std::move(message), std::move(hint), std::move(related)});
+  }
+
+  /// Does any DSCP lead to each lossless priority?
+  void check_reached(const Section& pfc, const InterfaceDcb& dcb) {
+    if (!dcb.dscp) return;
+    for (unsigned priority = 0; priority < model::kPriorities; ++priority) {
+      const auto leads = [&](const auto& pair) { return pair.second == priority; };
+      if (!dcb.priorities->has(priority) || std::any_of(dcb.dscp->list.begin(), dcb.dscp->list.end(), leads))
+        continue;
+      say(Severity::kWarning, place(pfc, "priorities"),
+          fmt::format("[[pfc]] priorities: {} is lossless, but no DSCP leads to it", priority),
+          fmt::format("write \"26:{}\" in dscp, or leave the priority out", priority),
+          {{place(pfc, "dscp"), "dscp"}});
+    }
+  }
+
+  /// Is the traffic class of each lossless priority its own, and does it get bandwidth?
+  void check_classes(const Section& pfc, const InterfaceDcb& dcb) {
+    if (!dcb.traffic_classes) return;
+    const auto& of = dcb.traffic_classes->of;
+    const auto strict = dcb.strict.value_or(model::ClassSet{});
+    for (unsigned priority = 0; priority < model::kPriorities; ++priority) {
+      if (!dcb.priorities->has(priority)) continue;
+      const unsigned traffic_class = of[priority];
+      const bool starved =
+          dcb.bandwidth && dcb.bandwidth->percent[traffic_class] == 0 && !strict.has(traffic_class);
+      if (starved) {
+        say(Severity::kError, place(pfc, "bandwidth"),
+            fmt::format("[[pfc]] bandwidth: traffic class {} of the lossless priority {} has none",
+                        traffic_class, priority),
+            "give it a share, or make it strict", {{place(pfc, "traffic_classes"), "traffic_classes"}});
+      }
+      for (unsigned other = 0; other < model::kPriorities; ++other) {
+        if (other == priority || of[other] != traffic_class || dcb.priorities->has(other)) continue;
+        say(Severity::kWarning, place(pfc, "traffic_classes"),
+            fmt::format("[[pfc]] traffic_classes: priority {} shares traffic class {} with the lossless "
+                        "priority {}: a pause of the one stops the other",
+                        other, traffic_class, priority),
+            "give lossless priorities a traffic class of their own",
+            {{place(pfc, "priorities"), "priorities"}});
+        break;
+      }
+    }
+  }
+
+  void check_roce(const Section& pfc, const InterfaceDcb& dcb, const Section& roce) {
+    const bool lossless = dcb.priorities && dcb.priorities->mask != 0;
+    const auto marking = marking_of(roce);
+    if (!marking) {
+      if (lossless && dcb.dscp && !dcb.dscp->list.empty())
+        say(Severity::kWarning, roce.where,
+            "[[roce]]: neither dscp nor tos is written, so RDMA CM connections have DSCP 0",
+            fmt::format("write dscp = {}", dcb.dscp->list.front().first), {{place(pfc, "dscp"), "dscp"}});
+      return;
+    }
+    if (!dcb.dscp) {
+      if (lossless)
+        say(Severity::kWarning, marking->entry->where,
+            fmt::format("[[roce]]: DSCP {} is given to no priority of the interface", marking->dscp),
+            fmt::format("write dscp = [\"{}:…\"] in [[pfc]]", marking->dscp), {{pfc.where, "its PFC"}});
+      return;
+    }
+    const auto priority = dcb.dscp->priority_of(marking->dscp);
+    if (!priority) {
+      say(Severity::kWarning, marking->entry->where,
+          fmt::format("[[roce]]: DSCP {} is not in the table of the interface", marking->dscp),
+          "add it there with the priority that RoCE is to have", {{place(pfc, "dscp"), "dscp"}});
+    } else if (dcb.priorities && !dcb.priorities->has(*priority)) {
+      say(lossless ? Severity::kError : Severity::kWarning, marking->entry->where,
+          fmt::format("[[roce]]: DSCP {} has priority {}, which has no flow control", marking->dscp,
+                      *priority),
+          "make that priority lossless, or map the DSCP to one that is",
+          {{place(pfc, "dscp"), "dscp"}, {place(pfc, "priorities"), "priorities"}});
+    }
+  }
+
+  std::span<const Section> sections_;
+  const World& world_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+std::vector<Section> expand_lossless(std::vector<Section> sections, const World& world) {
+  std::vector<Section> presets;
+  for (const auto& section : sections) {
+    if (section.path == "lossless" && section.find("interface") != nullptr) presets.push_back(section);
+  }
+  for (const auto& preset : presets) {
+    const auto interface = text_in(preset, "interface");
+    const auto wanted = model::from_attributes<Lossless>(preset.attributes());
+    const auto priority = wanted.priority.value_or(model::Priority{kPriority}).number;
+    const auto dscp = wanted.dscp.value_or(model::Dscp{kDscp});
+    const auto where_of = [&](std::string_view key) {
+      const auto* entry = preset.find(key);
+      return entry == nullptr ? preset.where : entry->where;
+    };
+    auto& pfc = entry_for(sections, "pfc", preset,
+                          [&](const Section& section) { return text_in(section, "interface") == interface; });
+    const auto at = where_of("priority");
+    // Its own classes only where the entry says nothing of them: the keys hang together.
+    if (!pfc.find("traffic_classes") && !pfc.find("bandwidth") && !pfc.find("strict")) {
+      model::TrafficClasses classes;
+      classes.of[priority] = 1;
+      fill(pfc, "traffic_classes", classes, at);
+      model::Bandwidth bandwidth;
+      bandwidth.percent[0] = bandwidth.percent[1] = 50;
+      fill(pfc, "bandwidth", bandwidth, at);
+    }
+    fill(pfc, "priorities", model::Priorities{1U << priority}, at);
+    fill(pfc, "dscp", model::DscpMap{{{dscp.number, priority}}}, where_of("dscp"));
+    if (!has_rdma_device(interface, world)) continue;
+    auto& roce = entry_for(sections, "roce", preset,
+                           [&](const Section& section) { return is_about(section, interface, world); });
+    if (!roce.find("tos")) fill(roce, "dscp", dscp, where_of("dscp"));
+  }
+  return sections;
+}
+
+void lint_lossless(std::span<const Section> sections, const World& world, Diagnostics& diagnostics) {
+  Linter linter(sections, world, diagnostics);
+  for (const auto& section : sections) {
+    if (section.path == "pfc" && section.find("interface") != nullptr) linter.lint(section);
+    if (section.path == "lossless" && section.find("interface") != nullptr) linter.lint_preset(section);
+  }
+}
+
+model::SectionSpec lossless_section() {
+  model::SectionSpec section{.name = "lossless",
+                             .doc =
+                                 "Lossless Ethernet for RoCE on an interface, in one entry: stands for the "
+                                 "[[pfc]] and [[roce]] keys that are not written.",
+                             .identities = {{"interface"}}};
+  for (const auto& spec : model::specs<Lossless>()) section.fields.push_back(spec);
+  return section;
+}
+
+}  // namespace rdmacfg::kinds

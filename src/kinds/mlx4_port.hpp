@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <tuple>
+
+#include "kinds/kind.hpp"
+#include "model/pci_types.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Read by the "install" line for mlx4_core of RHEL's rdma-core; elsewhere we apply the types ourselves when
+/// the adapter appears.
+inline constexpr std::string_view kMlx4File = "/etc/rdma/mlx4.conf";
+
+/// Whether the ports of a ConnectX-3 adapter are InfiniBand or Ethernet.
+struct Mlx4PortTypes {
+  std::optional<model::PciAddress> pci;
+  std::optional<model::PortTypes> ports;
+  std::optional<model::PortTypes> at_boot;
+  std::optional<std::vector<std::string>> now;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("pci", &Mlx4PortTypes::pci, model::Role::kIdentity,
+                   "PCI address of the adapter, as \"0000:10:00.0\".", "-"),
+      model::field(
+          "ports", &Mlx4PortTypes::ports, model::Role::kSetting,
+          "Type of port 1 and port 2: ib, eth or auto. An Ethernet port 1 needs an Ethernet port 2."),
+      model::field("at_boot", &Mlx4PortTypes::at_boot, model::Role::kDerived,
+                   "Our line in /etc/rdma/mlx4.conf."),
+      model::field("now", &Mlx4PortTypes::now, model::Role::kFact, "What the driver says of each port.",
+                   "-")};
+};
+
+model::SectionSpec mlx4_port_section();
+const Kind& mlx4_port();
+
+}  // namespace rdmacfg::kinds

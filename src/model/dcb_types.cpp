@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/dcb_types.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::model {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+namespace {
+
+Result<std::vector<std::string>> list_of(const Value& written, std::string_view wanted) {
+  if (const auto* list = std::get_if<std::vector<std::string>>(&written)) return *list;
+  return fail(Code::kInvalid, fmt::format("has to be {}", wanted));
+}
+
+Result<std::uint8_t> number_of(std::string_view text, unsigned end, std::string_view what) {
+  const auto number = base::parse_number(text);
+  if (!number || *number >= end)
+    return fail(Code::kInvalid, fmt::format("\"{}\" is no {}: 0 to {}", text, what, end - 1));
+  return static_cast<std::uint8_t>(*number);
+}
+
+Result<std::uint8_t> scalar_of(const Value& written, unsigned end, std::string_view what) {
+  const auto* number = std::get_if<std::int64_t>(&written);
+  if (number == nullptr) return fail(Code::kInvalid, fmt::format("has to be a {}: 0 to {}", what, end - 1));
+  if (*number < 0 || *number >= static_cast<std::int64_t>(end))
+    return fail(Code::kInvalid, fmt::format("{} is no {}: 0 to {}", *number, what, end - 1));
+  return static_cast<std::uint8_t>(*number);
+}
+
+template <class Numbers>
+Value texts_of(const Numbers& numbers) {
+  std::vector<std::string> out;
+  for (const auto number : numbers) out.push_back(std::to_string(number));
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::uint8_t> DscpMap::priority_of(unsigned dscp) const {
+  const auto at = std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.first == dscp; });
+  return at == list.end() ? std::nullopt : std::optional(at->second);
+}
+
+Result<TrafficClasses> Codec<TrafficClasses>::parse(const Value& written) {
+  const auto list = list_of(written, "a list of 8 traffic classes, one for each priority");
+  if (!list) return fail(list.error());
+  TrafficClasses out;
+  if (list->size() != out.of.size()) {
+    return fail(Code::kInvalid,
+                fmt::format("has {} elements, has to have 8: the traffic class of priority 0, "
+                            "of priority 1, … of priority 7",
+                            list->size()));
+  }
+  for (std::size_t i = 0; i < out.of.size(); ++i) {
+    const auto number = number_of((*list)[i], kPriorities, "traffic class");
+    if (!number) return fail(number.error());
+    out.of[i] = *number;
+  }
+  return out;
+}
+Value Codec<TrafficClasses>::value(const TrafficClasses& parsed) { return texts_of(parsed.of); }
+
+Result<Bandwidth> Codec<Bandwidth>::parse(const Value& written) {
+  const auto list = list_of(written, "a list of percents, one for each traffic class");
+  if (!list) return fail(list.error());
+  Bandwidth out;
+  if (list->size() > out.percent.size())
+    return fail(Code::kInvalid, "has more than 8 elements; there are 8 traffic classes");
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const auto number = number_of((*list)[i], 101, "percentage");
+    if (!number) return fail(number.error());
+    out.percent[i] = *number;
+  }
+  return out;
+}
+Value Codec<Bandwidth>::value(const Bandwidth& parsed) { return texts_of(parsed.percent); }
+
+Result<ClassSet> Codec<ClassSet>::parse(const Value& written) {
+  const auto list = list_of(written, "a list of traffic classes like [6, 7]");
+  if (!list) return fail(list.error());
+  ClassSet out;
+  for (const auto& text : *list) {
+    const auto number = number_of(text, kPriorities, "traffic class");
+    if (!number) return fail(number.error());
+    out.mask |= 1U << *number;
+  }
+  return out;
+}
+Value Codec<ClassSet>::value(const ClassSet& parsed) {
+  std::vector<std::string> out;
+  for (unsigned i = 0; i < kPriorities; ++i) {
+    if (parsed.has(i)) out.push_back(std::to_string(i));
+  }
+  return out;
+}
+
+Result<DscpMap> Codec<DscpMap>::parse(const Value& written) {
+  auto list = list_of(written, "a list of texts like \"26:3\"");
+  if (!list) return fail(list.error());
+  DscpMap out;
+  for (const auto& text : *list) {
+    const auto colon = text.find(':');
+    if (colon == std::string::npos)
+      return fail(Code::kInvalid, fmt::format("\"{}\" has to be a DSCP and its priority, as \"26:3\"", text));
+    const auto dscp = number_of(std::string_view(text).substr(0, colon), kDscps, "DSCP");
+    if (!dscp) return fail(dscp.error());
+    const auto priority = number_of(std::string_view(text).substr(colon + 1), kPriorities, "priority");
+    if (!priority) return fail(priority.error());
+    out.list.emplace_back(*dscp, *priority);
+  }
+  std::sort(out.list.begin(), out.list.end());
+  return out;
+}
+Value Codec<DscpMap>::value(const DscpMap& parsed) {
+  std::vector<std::string> out;
+  for (const auto& [dscp, priority] : parsed.list) out.push_back(fmt::format("{}:{}", dscp, priority));
+  return out;
+}
+
+Result<Dcbx> Codec<Dcbx>::parse(const Value& written) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (text != nullptr && *text == "host") return Dcbx::kHost;
+  if (text != nullptr && *text == "firmware") return Dcbx::kFirmware;
+  return fail(Code::kInvalid, "has to be \"host\" or \"firmware\"");
+}
+Value Codec<Dcbx>::value(const Dcbx& parsed) {
+  return std::string(parsed == Dcbx::kHost ? "host" : "firmware");
+}
+
+Result<Dscp> Codec<Dscp>::parse(const Value& written) {
+  return scalar_of(written, kDscps, "DSCP").map([](std::uint8_t number) { return Dscp{number}; });
+}
+Value Codec<Dscp>::value(const Dscp& parsed) { return std::int64_t{parsed.number}; }
+
+Result<Priority> Codec<Priority>::parse(const Value& written) {
+  return scalar_of(written, kPriorities, "priority").map([](std::uint8_t number) {
+    return Priority{number};
+  });
+}
+Value Codec<Priority>::value(const Priority& parsed) { return std::int64_t{parsed.number}; }
+
+}  // namespace rdmacfg::model

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data center bridging as the document spells it.
+#pragma once
+
+#include <array>
+#include <map>
+
+#include "model/module_types.hpp"
+
+namespace rdmacfg::model {
+
+/// The traffic class of each of the 8 priorities.
+struct TrafficClasses {
+  std::array<std::uint8_t, kPriorities> of{};
+  auto operator<=>(const TrafficClasses&) const = default;
+};
+
+/// Percent of the bandwidth for each of the 8 traffic classes.
+struct Bandwidth {
+  std::array<std::uint8_t, kPriorities> percent{};
+  auto operator<=>(const Bandwidth&) const = default;
+};
+
+/// Traffic classes as a set: bit N is class N.
+struct ClassSet {
+  unsigned mask = 0;
+  [[nodiscard]] bool has(unsigned traffic_class) const { return (mask >> traffic_class & 1U) != 0; }
+  auto operator<=>(const ClassSet&) const = default;
+};
+
+/// Pairs of a DSCP and its priority, sorted. What the kernel holds may have a DSCP twice; what the document
+/// says may not.
+struct DscpMap {
+  std::vector<std::pair<std::uint8_t, std::uint8_t>> list;
+  [[nodiscard]] std::optional<std::uint8_t> priority_of(unsigned dscp) const;
+  auto operator<=>(const DscpMap&) const = default;
+};
+
+/// Who negotiates DCB with the peer.
+enum class Dcbx { kHost, kFirmware };
+
+inline constexpr unsigned kDscps = 64;  ///< RFC 2474: six bits
+
+/// A differentiated services code point, 0 to 63.
+struct Dscp {
+  std::uint8_t number = 0;
+  auto operator<=>(const Dscp&) const = default;
+};
+
+/// One 802.1p priority.
+struct Priority {
+  std::uint8_t number = 0;
+  auto operator<=>(const Priority&) const = default;
+};
+
+#define RDMACFG_CODEC(Type, type_text, schema_text)          \
+  template <>                                                \
+  struct Codec<Type> {                                       \
+    static constexpr std::string_view kType = type_text;     \
+    static constexpr std::string_view kSchema = schema_text; \
+    static base::Result<Type> parse(const Value& written);   \
+    static Value value(const Type& parsed);                  \
+  }
+
+RDMACFG_CODEC(
+    TrafficClasses, "8 traffic classes",
+    R"({"type":"array","minItems":8,"maxItems":8,"items":{"type":"integer","minimum":0,"maximum":7}})");
+RDMACFG_CODEC(Bandwidth, "list of percents",
+              R"({"type":"array","maxItems":8,"items":{"type":"integer","minimum":0,"maximum":100}})");
+RDMACFG_CODEC(ClassSet, "list of traffic classes 0 to 7",
+              R"({"type":"array","items":{"type":"integer","minimum":0,"maximum":7}})");
+RDMACFG_CODEC(DscpMap, "list of \"DSCP:priority\"",
+              R"({"type":"array","items":{"type":"string","pattern":"^[0-9]+:[0-7]$"}})");
+RDMACFG_CODEC(Dcbx, "\"host\" or \"firmware\"", R"({"enum":["host","firmware"]})");
+RDMACFG_CODEC(Dscp, "DSCP 0 to 63", R"({"type":"integer","minimum":0,"maximum":63})");
+RDMACFG_CODEC(Priority, "priority 0 to 7", R"({"type":"integer","minimum":0,"maximum":7})");
+
+#undef RDMACFG_CODEC
+
+}  // namespace rdmacfg::model

@@ -1,0 +1,37 @@
+# PFC, traffic classes and DSCPs of a RoCE interface, read back with the independent dcb.
+# lab: --snap
+systemctl stop NetworkManager
+lab-load roce:mlx5_0:1 || exit 1
+for e in /sys/class/infiniband/*/device/net/*; do e=$(basename "$e"); done
+dcb app add dev "$e" dscp-prio 26:0 10:1 ethtype-prio 0x8915:3; dcb pfc set dev "$e" prio-pfc 1:on
+show() { dcb pfc show dev "$e"; dcb ets show dev "$e"; dcb app show dev "$e" | tr -s ' '; dcb dcbx show dev "$e"; }
+was=$(show)
+conf <<X
+[[pfc]]
+interface = "$e"
+priorities = [3]
+traffic_classes = [0, 0, 0, 1, 0, 0, 2, 0]
+bandwidth = [40, 60]
+strict = [2]
+dscp = ["26:3", "48:6"]
+X
+exits "diff" 2 ctl diff; is "looking changes nothing" "$(show)" "$was"
+exits "apply" 0 apply
+OUT=$(dcb pfc show dev "$e"); has "PFC" "$OUT" "3:on"; has "and no other" "$OUT" "1:off"
+OUT=$(dcb ets show dev "$e"); has "traffic classes" "$OUT" "3:1"; has "and" "$OUT" "6:2"; has "bandwidth" "$OUT" "0:40 1:60"; has "strict" "$OUT" "2:strict"; has "ETS" "$OUT" "1:ets"
+OUT=$(dcb app show dev "$e" | tr -s ' '); has "DSCP" "$OUT" "dscp-prio AF31:3 CS6:6"; hasnt "stale entries are gone" "$OUT" "AF11"; hasnt "and its other priority" "$OUT" "AF31:0"
+has "what is no DSCP is left alone" "$OUT" "ethtype-prio"
+no_writes "a second apply"
+dcb app add dev "$e" dscp-prio 26:5; exits "a duplicate from elsewhere" 2 ctl diff; exits "is removed" 0 apply; hasnt "gone" "$(dcb app show dev "$e")" "AF31:5"
+OUT=$(strace -f -o /dev/null -e inject=sendmsg:error=EPERM:when=8+ rdma-configctl apply --yes 2>&1); exits "still in sync" 0 ctl diff
+conf <<<''; exits "dropped" 0 apply; is "as before" "$(show)" "$was"
+conf <<<$'[[pfc]]\ninterface = "lo"\npriorities = [3]'; exits "lo has no DCB" 1 apply; has "says so" "$OUT" "has no data center bridging"
+conf <<<$'[[pfc]]\ninterface = "ens1"\npriorities = [3]'; exits "an interface that is not there" 5 apply
+conf <<<"[[lossless]]
+interface = \"$e\""
+exits "the preset" 0 apply; OUT=$(show); has "PFC" "$OUT" "3:on"; has "DSCP" "$OUT" "AF31:3"; has "class" "$OUT" "3:1"; has "shares" "$OUT" "0:50 1:50"
+has "explained" "$(ctl diff --explain 2>&1; ctl show --json | jq -c '.resources[] | select(.key.kind == "dcb")')" "config.toml"
+no_writes "a second apply of the preset"
+# lldpad
+echo 512 >/run/lldpad.pid; lldpad -d >/dev/null 2>&1; if lab-wait 5 'grep -q lldpad /proc/$(cat /run/lldpad.pid)/comm'; then OUT=$(apply 2>&1); has "lldpad is named" "$OUT" "lldpad runs"; lldpad -k >/dev/null 2>&1; else pass "lldpad does not start here"; fi
+rm -f /run/lldpad.pid

@@ -1,0 +1,21 @@
+# Port types of a ConnectX-3 adapter, which goes away and returns; and all of it again after a reboot.
+# lab: --full
+# tree: full
+# boots: 2
+systemctl stop NetworkManager
+lab-load ib:mlx4_0:2 || exit 1
+pci=0000:00:10.0; types() { cat /sys/bus/pci/devices/$pci/mlx4_port1 /sys/bus/pci/devices/$pci/mlx4_port2 | tr '\n' ' '; }
+layers() { cat /sys/class/infiniband/*/ports/*/link_layer | tr '\n' ' '; }
+settled() { lab-wait 20 'test -z "$(systemctl list-jobs --no-legend | grep rdma-configd)"'; }
+if [ $BOOT = 1 ]; then
+	conf <<<$'[[mlx4_port]]\npci = "00:10.0"\nports = ["eth", "ib"]'; exits "eth beside ib" 1 apply; has "says why" "$OUT" "port 1 can be eth only where port 2 is eth"
+	conf <<<$'[[mlx4_port]]\npci = "00:10.0"\nports = ["eth", "eth"]'
+	exits "diff" 2 ctl diff; has "what it interrupts" "$OUT" "goes away and returns"; is "looking changes nothing" "$(types)" "ib ib "
+	exits "both Ethernet" 0 apply; is "types" "$(types)" "eth eth "; ok "link layers" lab-wait 10 'test "$(cat /sys/class/infiniband/*/ports/*/link_layer | tr "\n" " ")" = "Ethernet Ethernet "'
+	settled; no_writes "a second apply"
+	conf <<<$'[[mlx4_port]]\npci = "00:10.0"\nports = ["ib", "eth"]'; exits "port 1 back" 0 apply; is "types" "$(types)" "ib eth "; has "the file" "$(cat /etc/rdma/mlx4.conf)" "$pci ib eth"
+	exits "in sync" 0 ctl diff
+else
+	ok "after a reboot" lab-wait 30 'test "$(cat /sys/bus/pci/devices/0000:00:10.0/mlx4_port2)" = eth'; settled; is "types" "$(types)" "ib eth "; exits "in sync" 0 ctl diff
+	is "no unit failed" "$(systemctl list-units --failed --no-legend 'rdma-configd*')" ""
+fi
