@@ -185,11 +185,22 @@ class InitramfsKind final : public Kind {
         image_of(mine->settings) == kStale && newer(world.host()))
       return;
     image.settings["image"] = wanted.empty() ? model::Value{} : model::Value{wanted};
+    // Only what will change: what needs each other fails together at boot, which is not for all names.
+    const model::Attributes nothing;
+    std::map<model::Key, const Observed*> there;
+    for (const auto& one : observed) there.emplace(one.key, &one);
     for (const auto& one : desired) {
-      if (concerns_us(one.key.kind)) image.needs.push_back(one.key);
+      const auto found = there.find(one.key);
+      const auto& now_set = found == there.end() ? nothing : found->second->settings;
+      const auto differs = [&](const auto& setting) {
+        return setting.second != model::value_of(now_set, setting.first);
+      };
+      if (concerns_us(one.key.kind) && std::any_of(one.settings.begin(), one.settings.end(), differs))
+        image.needs.push_back(one.key);
+      there.erase(one.key);
     }
-    for (const auto& one : observed) {
-      if (concerns_us(one.key.kind) && one.ours_by_nature) image.needs.push_back(one.key);
+    for (const auto& [key, one] : there) {
+      if (concerns_us(key.kind) && one->ours_by_nature) image.needs.push_back(key);
     }
   }
 
@@ -247,6 +258,7 @@ class InitramfsKind final : public Kind {
     return verdict;
   }
 
+  [[nodiscard]] bool waits_for_confirmation() const override { return true; }
   [[nodiscard]] bool works_offline() const override { return true; }
   [[nodiscard]] bool listed_when_foreign() const override { return false; }
   [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {

@@ -82,8 +82,13 @@ void describe_drivers(FakeKernel& kernel, const json& host) {
   const json dcb = host.value("dcb", json::object());
   describe_dcb(kernel, dcb);
   const json ports = host.value("mlx4_ports", json::object());
-  for (const auto& [pci, types] : ports.items())
-    kernel.mlx4_ports.adapters[pci] = types.get<std::vector<std::string>>();
+  for (const auto& [pci, types] : ports.items()) {
+    kernel.mlx4_ports.adapters[pci].clear();
+    for (const auto& type : types) {
+      const auto word = type.get<std::string>();
+      kernel.mlx4_ports.adapters[pci].push_back(word == "auto" ? "auto (ib)" : word);
+    }
+  }
 }
 
 }  // namespace rdmacfg::fakes
