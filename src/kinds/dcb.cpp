@@ -81,8 +81,9 @@ std::optional<std::string> lldpad(system::Files& files) {
   for (const auto* path : {"/run/lldpad.pid", "/var/run/lldpad.pid"}) {
     const auto text = files.read(path);
     if (!text || !*text) continue;
-    const std::string pid(base::trim(**text));
-    if (!base::parse_number(pid)) continue;
+    // It writes its whole buffer, with NULs behind the number.
+    const auto pid = (*text)->substr(0, (*text)->find_first_not_of("0123456789"));
+    if (pid.empty()) continue;
     const auto name = files.read(fmt::format("/proc/{}/comm", pid));
     if (name && *name && base::trim(**name) == "lldpad") return pid;
   }
