@@ -122,7 +122,7 @@ class Run {
     if (here) {
       report.left_over = undo((*take_back)->plan, context_.host);
       report.exit = report.left_over.empty() ? Exit::kOk : Exit::kUndoIncomplete;
-      if (auto picture = take_picture(context_.host)) {
+      if (auto picture = take_picture(context_.host, keys_of({}, (*take_back)->plan))) {
         auto state = std::move((*take_back)->before);
         reinstate((*take_back)->plan, *picture, state);
         if (auto done = save_state(files(), context_.options.paths.state, state); !done)

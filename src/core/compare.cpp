@@ -169,6 +169,7 @@ class Comparer {
       change.operation = Operation::kUpdate;
       std::vector<std::string> stays;
       for (const auto& [field, value] : observed.settings) {
+        if (record != nullptr && record->managed.contains(field)) continue;  // below
         if (observed.ours_by_nature && kind->returns(field, {}, {})) change.after[field] = std::monostate{};
         if (observed.ours_by_nature && !kind->returns(field, {}, {}))
           stays.push_back(fmt::format("{} {}", field, model::text_of(value)));
@@ -184,7 +185,10 @@ class Comparer {
         }
       }
       change.fields = differing_fields(change.after, observed.settings);
-      if (change.fields.size() == observed.settings.size() && observed.ours_by_nature)
+      const bool nothing_left =
+          std::all_of(change.after.begin(), change.after.end(),
+                      [](const auto& one) { return one.second == model::Value{}; });
+      if (change.fields.size() == observed.settings.size() && observed.ours_by_nature && nothing_left)
         change.operation = Operation::kDelete;
       if (!stays.empty()) {
         report.status = Status::kReleased;

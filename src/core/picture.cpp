@@ -11,11 +11,19 @@ namespace rdmacfg::core {
 
 using base::Result;
 
-Result<Picture> take_picture(system::Host& host) {
+std::set<model::Key> keys_of(const State& state, const model::Plan& plan) {
+  std::set<model::Key> keys;
+  for (const auto& [key, record] : state.records) keys.insert(key);
+  for (const auto& change : plan.changes) keys.insert(change.key);
+  return keys;
+}
+
+Result<Picture> take_picture(system::Host& host, const std::set<model::Key>& known) {
   auto world = kinds::World::observe(host);
   if (!world) return base::fail(world.error());
   Picture picture;
   picture.world = std::move(*world);
+  for (const auto& key : known) picture.world.concern(key);
   for (const auto* kind : kinds::all()) {
     auto observed = kind->observe(picture.world);
     if (!observed) return base::fail(observed.error());
@@ -25,20 +33,22 @@ Result<Picture> take_picture(system::Host& host) {
   return picture;
 }
 
-Result<Picture> take_picture(const config::Document& document, system::Host& host, bool thorough,
-                             bool settled) {
+Result<Picture> take_picture(const config::Document& document, system::Host& host,
+                             const std::set<model::Key>& known, bool thorough, bool settled) {
   auto world = kinds::World::observe(host);
   if (!world) return base::fail(world.error());
   Picture picture;
   picture.world = std::move(*world);
   picture.world.thorough = thorough;
   picture.world.settled = settled;
+  for (const auto& key : known) picture.world.concern(key);
   const auto bound = kinds::bind(document.sections, picture.world, picture.diagnostics);
   for (const auto* kind : kinds::all()) {
     std::vector<model::Desired> desired;
     kind->parse(bound, desired, picture.diagnostics);
     // Below another root there is no kernel to change; it gets its part when it boots.
     if (host.offline && !kind->works_offline()) continue;
+    for (const auto& one : desired) picture.world.concern(one.key);
     std::move(desired.begin(), desired.end(), std::back_inserter(picture.desired));
     auto observed = kind->observe(picture.world);
     if (!observed) return base::fail(observed.error());

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "base/error.hpp"
 #include "config/document.hpp"
+#include "core/state.hpp"
 #include "kinds/kind.hpp"
 #include "model/diagnostic.hpp"
 #include "model/resource.hpp"
@@ -28,11 +30,15 @@ struct Picture {
 
 /// Observes the host once and lays the document beside it. Changes nothing. `thorough`, `settled`: see
 /// kinds::World.
-base::Result<Picture> take_picture(const config::Document& document, system::Host& host, bool thorough,
-                                   bool settled);
+/// `known`: resources that are looked at although the document may not mention them.
+base::Result<Picture> take_picture(const config::Document& document, system::Host& host,
+                                   const std::set<model::Key>& known, bool thorough, bool settled);
 
 /// The observed part alone.
-base::Result<Picture> take_picture(system::Host& host);
+base::Result<Picture> take_picture(system::Host& host, const std::set<model::Key>& known);
+
+/// The resources of a state and of a plan.
+std::set<model::Key> keys_of(const State& state, const model::Plan& plan);
 
 /// What the document wants where there is no host: only its own rules are checked.
 void check_document(const config::Document& document, model::Diagnostics& diagnostics);

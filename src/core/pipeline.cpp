@@ -112,7 +112,7 @@ Result<bool> recover(system::Host& host, State& state, const Options& options,
                       done.error().message);
     }
   }
-  auto picture = take_picture(host);
+  auto picture = take_picture(host, keys_of(state, (*journal)->plan));
   if (!picture) return base::fail(picture.error());
   remember((*journal)->plan, *picture, state);
   return true;
@@ -178,7 +178,7 @@ class Transaction {
     if (outcome.error) {
       attempt.error = std::move(outcome.error);
       attempt.left_over = undo(plan, host_);
-      if (auto after = take_picture(host_)) reinstate(plan, *after, state);
+      if (auto after = take_picture(host_, keys_of(state, plan))) reinstate(plan, *after, state);
       record(state, "the record of this run could not be removed: ");
       return attempt;
     }
@@ -212,7 +212,7 @@ class Transaction {
       const auto waited = kind->await(mine, host_, options_.carrier_deadline);
       in_vain = in_vain || (waited && *waited);
     }
-    auto now = take_picture(document_, host_, true, in_vain);
+    auto now = take_picture(document_, host_, keys_of(state, plan), true, in_vain);
     if (!now) {
       outcome.error = now.error();
       return;
@@ -240,7 +240,7 @@ void by_parts(const config::Document& document, system::Host& host, State& state
   std::vector<std::string> messages;
   std::map<model::Key, std::string> postponed;
   for (const auto& part : parts) {
-    auto before = take_picture(document, host, false, true);
+    auto before = take_picture(document, host, keys_of(state, report.plan), false, true);
     if (!before) {
       last.error = before.error();
       return;
@@ -258,7 +258,7 @@ void by_parts(const config::Document& document, system::Host& host, State& state
   if (!messages.empty()) last.error = base::Error{base::Code::kRefused, base::join(messages, "; "), 0};
   if (messages.empty()) last.error.reset();
   if (carried_out.changes.empty()) return;
-  if (auto now = take_picture(document, host, true, true)) {
+  if (auto now = take_picture(document, host, keys_of(state, report.plan), true, true)) {
     finish_report(report, *now, state, carried_out, postponed, failed);
   }
 }
@@ -304,7 +304,7 @@ Report diff(const config::Document& document, system::Host& host, const Options&
   if (model::has_errors(document.diagnostics)) return refused(document);
   auto state = load_state(host.files, options.paths.state);
   if (!state) return failed(state.error());
-  auto picture = take_picture(document, host, true, true);
+  auto picture = take_picture(document, host, keys_of(*state, {}), true, true);
   if (!picture) return failed(picture.error());
   auto report = make_plan(document, *picture, *state, options);
   if (!report) return failed(report.error());
@@ -326,7 +326,7 @@ Report apply(const config::Document& document, system::Host& host, const Options
   std::vector<std::string> notes;
   auto recovered = recover(host, *state, options, notes);
   if (!recovered) return failed(recovered.error().in("finishing an interrupted apply"));
-  auto picture = take_picture(document, host, false, true);
+  auto picture = take_picture(document, host, keys_of(*state, {}), false, true);
   if (!picture) return failed(picture.error());
   std::map<model::Key, std::string> aside;
   bool set_apart = false;

@@ -71,7 +71,9 @@ std::optional<Change> inverse(const Change& change, const model::Observed* now) 
 }
 
 void undo_batch(std::span<const Change> batch, system::Host& host) {
-  auto picture = take_picture(host);
+  std::set<model::Key> known;
+  for (const auto& change : batch) known.insert(change.key);
+  auto picture = take_picture(host, known);
   if (!picture) return;
   std::vector<Change> backs;
   for (const auto& change : batch) {
@@ -89,7 +91,7 @@ void undo_batch(std::span<const Change> batch, system::Host& host) {
 }
 
 std::vector<std::string> left_over(const Plan& plan, system::Host& host) {
-  auto picture = take_picture(host);
+  auto picture = take_picture(host, keys_of({}, plan));
   if (!picture) return {"the host could not be observed after undoing: " + picture.error().message};
   std::vector<std::string> out;
   for (const auto& change : plan.changes) {

@@ -5,30 +5,26 @@
 #include <string>
 
 #include "kinds/dcb.hpp"
+#include "kinds/entry.hpp"
 #include "kinds/initramfs.hpp"
 #include "kinds/ipoib.hpp"
 #include "kinds/link_name.hpp"
 #include "kinds/lossless.hpp"
+#include "kinds/memlock.hpp"
 #include "kinds/mlx4_port.hpp"
 #include "kinds/module.hpp"
 #include "kinds/pfc.hpp"
 #include "kinds/pkey.hpp"
+#include "kinds/rdma_system.hpp"
 #include "kinds/selector.hpp"
+#include "kinds/service.hpp"
+#include "kinds/sysctl.hpp"
 
 namespace rdmacfg::kinds {
 
-using model::FieldSpec;
-using model::Role;
 using model::SectionSpec;
 
 namespace {
-
-/// Appends the fields that may be written in the document.
-void add_written(std::vector<FieldSpec>& out, std::span<const FieldSpec> table) {
-  for (const auto& spec : table) {
-    if (spec.role != Role::kFact && spec.role != Role::kDerived) out.push_back(spec);
-  }
-}
 
 SectionSpec ipoib_section() {
   SectionSpec match{
@@ -58,14 +54,19 @@ std::span<const Kind* const> all() {
   // Port types are first, since their adapter goes and returns; the initramfs is last, since it looks at what
   // the others want.
   static const auto kAll = std::to_array<const Kind*>({
-      &mlx4_port(),
-      &link_name(),
-      &ipoib(),
-      &pkey(),
-      &kernel_module(),
-      &pfc(),
-      &dcb(),
-      &initramfs(),
+      &mlx4_port(),      //
+      &link_name(),      //
+      &ipoib(),          //
+      &pkey(),           //
+      &kernel_module(),  //
+      &pfc(),            //
+      &dcb(),            //
+      &sysctl(),         //
+      &rdma_system(),    //
+      &memlock(),        //
+      &memlock_unit(),   //
+      &service(),        //
+      &initramfs(),      //
   });
   return kAll;
 }
@@ -79,8 +80,16 @@ const Kind* find(std::string_view name) {
 
 const std::vector<SectionSpec>& grammar() {
   static const std::vector<SectionSpec> kGrammar{
-      ipoib_section(),    module_section(),    pfc_section(),
-      lossless_section(), initramfs_section(), mlx4_port_section(),
+      ipoib_section(),        //
+      module_section(),       //
+      pfc_section(),          //
+      lossless_section(),     //
+      initramfs_section(),    //
+      mlx4_port_section(),    //
+      sysctl_section(),       //
+      rdma_system_section(),  //
+      memlock_section(),      //
+      service_section(),      //
   };
   return kGrammar;
 }

@@ -92,4 +92,12 @@ std::string World::instance(const Link& link) const {
   return host_->boot_id + "/" + std::to_string(link.index);
 }
 
+std::vector<std::string> World::concerned(std::string_view kind) const {
+  std::vector<std::string> ids;
+  for (const auto& key : concerned_) {
+    if (key.kind == kind) ids.push_back(key.id);
+  }
+  return ids;
+}
+
 }  // namespace rdmacfg::kinds

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "model/resource.hpp"
 #include "model/types.hpp"
 #include "system/host.hpp"
 
@@ -37,6 +39,12 @@ class World {
 
   bool thorough = true;  ///< read what costs a file per item (P_Key tables) also where nothing looks wrong
   bool settled = true;   ///< nothing was changed just before: a missing carrier is more than a join under way
+
+  /// Resources that the run is about (of the document, the state and the plan): all that a kind observes
+  /// whose resources cannot be listed in one sweep, such as systemd's units.
+  void concern(const model::Key& key) { concerned_.insert(key); }
+  /// Their ids, of one kind.
+  [[nodiscard]] std::vector<std::string> concerned(std::string_view kind) const;
 
   [[nodiscard]] const system::Snapshot& snapshot() const { return *snapshot_; }
 
@@ -73,6 +81,7 @@ class World {
  private:
   system::Host* host_ = nullptr;
   std::shared_ptr<const system::Snapshot> snapshot_ = std::make_shared<const system::Snapshot>();
+  std::set<model::Key> concerned_;
   std::map<model::Guid, PortRef> ports_;
   std::map<model::Guid, const system::Link*> parent_of_;
   std::vector<const system::Link*> parents_;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "system/accounts.hpp"
 #include "system/dcb.hpp"
 #include "system/files.hpp"
 #include "system/initramfs.hpp"
@@ -11,6 +12,8 @@
 #include "system/mlx4_ports.hpp"
 #include "system/modules.hpp"
 #include "system/rdma.hpp"
+#include "system/rdma_system.hpp"
+#include "system/sysctl.hpp"
 #include "system/timers.hpp"
 #include "system/units.hpp"
 
@@ -38,6 +41,9 @@ struct Host {
   Initramfs& initramfs;
   Dcb& dcb;
   Mlx4Ports& mlx4_ports;
+  Accounts& accounts;
+  Sysctl& sysctl;
+  RdmaSystem& rdma_system;
   std::string boot_id;  ///< /proc/sys/kernel/random/boot_id
   bool offline = false;
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "model/host_types.hpp"
 
 namespace rdmacfg::system {
 
@@ -53,6 +54,9 @@ class Units {
 
   /// Sends a signal to the main process of a service.
   virtual base::Result<void> signal(const std::string& unit, int number) = 0;
+
+  /// The soft limit of memory that a process may lock; nothing when it cannot be read.
+  virtual std::optional<model::LockLimit> observe_memlock(std::int64_t pid) = 0;
 
   /// Makes systemd read its unit files again (`systemctl daemon-reload`).
   virtual base::Result<void> reload_manager() = 0;

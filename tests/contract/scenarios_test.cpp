@@ -62,6 +62,21 @@ constexpr const char* kEthernet = R"({
 constexpr const char* kEth0 = "[[pfc]]\ninterface = \"eth0\"\n";
 constexpr const char* kModuleCore = "[[module]]\nname = \"mlx4_core\"\n";
 constexpr const char* kModuleEn = "[[module]]\nname = \"mlx4_en\"\n";
+constexpr const char* kServices = R"({ "units": {
+  "rdma-ndd.service": {}, "iwpmd.service": { "enabled": true, "running": true } } })";
+
+constexpr const char* kSettings = R"({
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0", "up": true } } ] }],
+  "groups": ["rdma"], "units": { "slurmd.service": { "enabled": true, "running": true } },
+  "sysctl": { "net/ipv4/neigh/default/gc_thresh3": "1024" } })";
+
+constexpr const char* kMemlock =
+    "version = 1\n[[memlock]]\ndomain = \"@rdma\"\nlimit = \"unlimited\"\nunits = [\"slurmd\"]\n";
+
+constexpr const char* kSysctl =
+    "version = 1\n[[sysctl]]\ninterface = \"ib0\"\narp_ignore = 1\nrp_filter = 2\n"
+    "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh3\"\nvalue = 8192\n";
 
 constexpr const char* kA = "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n";
 constexpr const char* kB = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\n";
@@ -203,6 +218,30 @@ const std::vector<Scenario>& scenarios() {
        .documents = {text({"version = 1\n", kModuleCore, kModuleEn, "options = [\"udp_rss=0\"]\n"}),
                      text({"version = 1\n", kModuleEn,
                            "load = false\noptions = [\"udp_rss=0\", \"pfctx=0\"]\n"})}},
+      {.name = "services",
+       .host = kServices,
+       .documents = {"version = 1\n[[service]]\nname = \"rdma-ndd\"\nenabled = true\nrunning = true\n"
+                     "[[service]]\nname = \"iwpmd\"\nenabled = false\nrunning = false\n"}},
+      {.name = "service_dropped",
+       .host = kServices,
+       .documents = {"version = 1\n[[service]]\nname = \"rdma-ndd\"\nenabled = true\nrunning = true\n",
+                     "version = 1\n"}},
+      {.name = "memlock", .host = kSettings, .documents = {kMemlock}, .exit = model::Exit::kPartly},
+      {.name = "memlock_restart", .host = kSettings, .documents = {text({kMemlock, "restart = true\n"})}},
+      {.name = "memlock_changed",
+       .host = kSettings,
+       .documents = {text({kMemlock, "restart = true\n"}),
+                     "version = 1\n[[memlock]]\ndomain = \"@rdma\"\nlimit = 1024\nunits = [\"slurmd\"]\n"
+                     "restart = true\n"}},
+      {.name = "memlock_dropped", .host = kSettings, .documents = {kMemlock, "version = 1\n"}},
+      {.name = "memlock_group",
+       .host = kServices,
+       .documents = {"version = 1\n[[memlock]]\ndomain = \"@rdma\"\nlimit = 1\n"}},
+      {.name = "sysctl", .host = kSettings, .documents = {kSysctl}},
+      {.name = "sysctl_dropped", .host = kSettings, .documents = {kSysctl, "version = 1\n"}},
+      {.name = "rdma_system",
+       .host = kServices,
+       .documents = {"version = 1\n[rdma_system]\nnetns = \"exclusive\"\n"}},
   };
   return kAll;
 }

@@ -62,6 +62,8 @@ std::string FakeKernel::dump(const DumpOptions& options) const {
   for (const auto& rule : rules) out += "rule " + rule + "\n";
   out += units.dump();
   out += modules.dump() + initramfs.dump() + dcb.dump() + mlx4_ports.dump();
+  out += sysctl.dump();
+  out += rdma_system.dump();
   for (const auto& [path, text] : files.content) {
     if (!options.without_files_below.empty() && path.starts_with(options.without_files_below)) continue;
     out += "file " + path + "\n";

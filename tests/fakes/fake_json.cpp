@@ -143,7 +143,8 @@ void FakeKernel::add(std::string_view text) {
   const json from = json::parse(text, nullptr, true, true);
   only(from,
        {"rename_up", "slow_carrier", "devices", "links", "rules", "files", "unreadable", "systemd", "units",
-        "modules", "module_tree", "initramfs", "dcb", "mlx4_ports"},
+        "modules", "module_tree", "initramfs", "dcb", "mlx4_ports", "users", "groups", "sysctl",
+        "rdma_system"},
        "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
@@ -164,6 +165,18 @@ void FakeKernel::add(std::string_view text) {
   describe_drivers(*this, from);
   for (const auto& path : from.value("unreadable", json::array()))
     files.unreadable.insert(path.get<std::string>());
+  for (const auto& name : from.value("users", json::array())) accounts.users.insert(name.get<std::string>());
+  for (const auto& name : from.value("groups", json::array()))
+    accounts.groups.insert(name.get<std::string>());
+  const json described_sysctl = from.value("sysctl", json::object());
+  for (const auto& [path, value] : described_sysctl.items()) sysctl.set(path, value.get<std::string>());
+  sysctl.keep_as_booted();
+  if (const json described = from.value("rdma_system", json::object()); !described.empty()) {
+    only(described, {"loaded", "shared", "other_namespaces"}, "rdma_system");
+    rdma_system.loaded = described.value("loaded", true);
+    rdma_system.shared = described.value("shared", true);
+    rdma_system.other_namespaces = described.value("other_namespaces", false);
+  }
   units.answers = from.value("systemd", units.answers);
   const json described_units = from.value("units", json::object());
   for (const auto& [name, unit] : described_units.items()) units.add(name, unit_of(unit));

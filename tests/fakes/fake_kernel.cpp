@@ -111,6 +111,10 @@ void FakeKernel::reboot() {
   modules.reboot();
   dcb.reboot();
   mlx4_ports.reboot();
+  sysctl.reboot();
+  const auto options = files.content.find("/etc/modprobe.d/rdma-configd-netns.conf");
+  rdma_system.shared =
+      options == files.content.end() || options->second.find("netns_mode=0") == std::string::npos;
   for (auto& device : machine.devices) machine.probe(device);
   name_by_rules();
 }
@@ -151,6 +155,9 @@ system::Host FakeKernel::host() {
           .initramfs = initramfs,
           .dcb = dcb,
           .mlx4_ports = mlx4_ports,
+          .accounts = accounts,
+          .sysctl = sysctl,
+          .rdma_system = rdma_system,
           .boot_id = boot_id};
 }
 

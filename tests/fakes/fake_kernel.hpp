@@ -9,11 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "fakes/fake_timers.hpp"
-#include "fakes/fake_units.hpp"
+#include "fakes/fake_accounts.hpp"
 #include "fakes/fake_dcb.hpp"
 #include "fakes/fake_drivers.hpp"
 #include "fakes/fake_modules.hpp"
+#include "fakes/fake_settings.hpp"
+#include "fakes/fake_timers.hpp"
+#include "fakes/fake_units.hpp"
 #include "fakes/faults.hpp"
 #include "fakes/machine.hpp"
 #include "fakes/memory_files.hpp"
@@ -78,6 +80,9 @@ class FakeKernel final : public system::Links,
   FakeInitramfs initramfs{faults, files};
   FakeDcb dcb{faults};
   FakeMlx4Ports mlx4_ports{faults};
+  FakeAccounts accounts{faults, files};
+  FakeSysctl sysctl{faults, machine};
+  FakeRdmaSystem rdma_system{faults};
   std::string boot_id = "5f0c0de0-0000-4000-8000-000000000001";
   /// Whether the kernel goes on with a batch after a refusal; an adapter may see either.
   bool go_on_after_refusal = true;

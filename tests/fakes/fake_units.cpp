@@ -173,6 +173,19 @@ Result<void> FakeUnits::signal(const std::string& name, int number) {
   return err == 0 ? Result<void>() : fail_errno(err, what);
 }
 
+std::optional<model::LockLimit> FakeUnits::observe_memlock(std::int64_t pid) {
+  for (const auto& [name, unit] : units) {
+    if (!unit.running || unit.pid != pid) continue;
+    if (unit.memlock == "infinity") return model::LockLimit{};
+    const auto kib = unit.memlock.ends_with('K')
+                         ? base::parse_number(unit.memlock.substr(0, unit.memlock.size() - 1))
+                         : base::parse_number(unit.memlock);
+    if (kib)
+      return model::LockLimit{static_cast<std::int64_t>(unit.memlock.ends_with('K') ? *kib : *kib / 1024)};
+  }
+  return std::nullopt;
+}
+
 Result<void> FakeUnits::reload_manager() {
   if (!answers) return no_systemd();
   const int err = faults_.call("systemd: daemon-reload", [&] {

@@ -47,6 +47,7 @@ class FakeUnits final : public system::Units {
   base::Result<void> set_enabled(const std::string& unit, bool enabled) override;
   base::Result<void> act(system::UnitAction action, const std::string& unit) override;
   base::Result<void> signal(const std::string& unit, int number) override;
+  std::optional<model::LockLimit> observe_memlock(std::int64_t pid) override;
   base::Result<void> reload_manager() override;
 
  private:

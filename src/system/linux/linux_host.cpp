@@ -19,6 +19,9 @@ struct LinuxHost {
              .initramfs = *initramfs,
              .dcb = *dcb,
              .mlx4_ports = *mlx4_ports,
+             .accounts = *accounts,
+             .sysctl = *sysctl,
+             .rdma_system = *rdma_system,
              .boot_id = linux_boot_id(),
              .offline = root != "/"} {}
 
@@ -32,6 +35,9 @@ struct LinuxHost {
   std::unique_ptr<Initramfs> initramfs = make_linux_initramfs();
   std::unique_ptr<Dcb> dcb = make_linux_dcb();
   std::unique_ptr<Mlx4Ports> mlx4_ports = make_linux_mlx4_ports();
+  std::unique_ptr<Accounts> accounts = make_linux_accounts();
+  std::unique_ptr<Sysctl> sysctl = make_linux_sysctl();
+  std::unique_ptr<RdmaSystem> rdma_system = make_linux_rdma_system();
   std::unique_ptr<Files> files;
   Host host;
 };

@@ -51,6 +51,15 @@ base::Result<std::unique_ptr<EventSource>> watch_files(const std::vector<std::st
 /// Transient timers of systemd.
 std::unique_ptr<Timers> make_linux_timers();
 
+/// getpwnam(3), getgrnam(3), systemd-sysusers(8).
+std::unique_ptr<Accounts> make_linux_accounts();
+
+/// /proc/sys.
+std::unique_ptr<Sysctl> make_linux_sysctl();
+
+/// RDMA netlink.
+std::unique_ptr<RdmaSystem> make_linux_rdma_system();
+
 /// /proc/sys/kernel/random/boot_id, empty when it cannot be read.
 std::string linux_boot_id();
 

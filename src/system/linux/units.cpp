@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <utility>
 
+#include "base/text.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/systemd.hpp"
 
@@ -107,6 +110,21 @@ class SystemdUnits final : public Units {
                                           &error.error, nullptr, "ssi", unit.c_str(), "main", number);
     if (status < 0) return fail(error.error_of(status, what));
     return {};
+  }
+
+  std::optional<model::LockLimit> observe_memlock(std::int64_t pid) override {
+    std::ifstream limits(fmt::format("/proc/{}/limits", pid));
+    for (std::string line; std::getline(limits, line);) {
+      constexpr std::string_view kName = "Max locked memory";
+      if (!line.starts_with(kName)) continue;
+      std::istringstream rest(line.substr(kName.size()));
+      std::string soft;
+      rest >> soft;
+      if (soft == "unlimited") return model::LockLimit{};
+      const auto bytes = base::parse_number(soft);
+      if (bytes) return model::LockLimit{static_cast<std::int64_t>(*bytes / 1024)};
+    }
+    return std::nullopt;
   }
 
   Result<void> reload_manager() override {

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/memlock.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/text.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/memlock_file.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::LimitDomain;
+using model::Observed;
+using model::Severity;
+
+namespace {
+
+constexpr std::string_view kKind = "memlock";
+
+/// Below another root there is nobody to ask but the files.
+bool has_group(system::Host& host, const std::string& group) {
+  if (!host.offline) return host.accounts.has_group(group);
+  if (const auto declared = read_declared_groups(host.files); declared && declared->contains(group))
+    return true;
+  const auto text = host.files.read("/etc/group");
+  if (!text || !*text) return false;
+  for (const auto line : base::split(**text, '\n')) {
+    if (line.starts_with(group + ":")) return true;
+  }
+  return false;
+}
+
+class MemlockKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Memlock>(); }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    for (const auto* section : bound.of(kKind)) {
+      const auto* domain = section->find("domain");
+      if (domain == nullptr) continue;  // reported already, by the grammar
+      const auto id = model::text_of(domain->value);
+      auto desired = desired_of(*section, fields(), {std::string(kKind), id}, "memlock " + id);
+      if (!desired.settings.contains("limit")) {
+        diagnostics.push_back({Severity::kError,
+                               section->where,
+                               "[[memlock]] limit is missing",
+                               "write limit = \"unlimited\", or a size such as \"64 GiB\"",
+                               {}});
+      }
+      if (!LimitDomain{id}.group().empty()) {
+        desired.settings["group"] = true;
+        desired.origins["group"] = domain->where;
+      }
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    auto limits = read_limits(world.host().files);
+    if (!limits) return base::fail(limits.error());
+    std::set<std::string> asked;
+    for (auto& id : world.concerned(kKind)) asked.insert(std::move(id));
+    auto declared = read_declared_groups(world.host().files);
+    if (!declared) return base::fail(declared.error());
+    std::set<std::string> domains;
+    for (const auto& [domain, limit] : *limits) domains.insert(domain);
+    for (const auto& group : *declared) domains.insert("@" + group);
+    std::vector<Observed> out;
+    for (const auto& domain : domains) {
+      Observed observed;
+      observed.key = {std::string(kKind), domain};
+      observed.label = "memlock " + domain;
+      Memlock now;
+      if (const auto at = limits->find(domain); at != limits->end()) now.limit = at->second;
+      // A group is asked for only while the document has it: nothing is ever done about one that it dropped.
+      const auto group = LimitDomain{domain}.group();
+      if (!group.empty() && asked.contains(domain) && has_group(world.host(), group)) now.group = true;
+      observed.settings = model::to_attributes(now);
+      observed.ours_by_nature = true;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& diagnostics) const override {
+    for (const auto& one : desired) {
+      if (one.key.kind != kKind) continue;
+      const LimitDomain domain{one.key.id};
+      const bool is_user = domain.group().empty() && !domain.everybody();
+      if (is_user && !world.offline() && !world.host().accounts.has_user(domain.text)) {
+        diagnostics.push_back(
+            {Severity::kWarning,
+             one.where,
+             fmt::format("[[memlock]] domain: there is no user {} on this host", domain.text),
+             "a group is written with @ in front",
+             {}});
+      }
+      const auto others = foreign_limits(world.host().files, domain.text);
+      if (!others) continue;
+      for (const auto& other : *others) {
+        diagnostics.push_back(
+            {Severity::kWarning,
+             one.where,
+             fmt::format("{}:{} limits the same: \"{}\"", other.file, other.line, other.text),
+             other.wins
+                 ? "pam_limits reads that file after ours, so it wins: remove the line there"
+                 : "ours is read later and wins; remove the line there to keep the two from disagreeing",
+             {}});
+      }
+    }
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto limits = read_limits(host.files);
+    if (!limits) return base::fail(limits.error());
+    auto declared = read_declared_groups(host.files);
+    if (!declared) return base::fail(declared.error());
+    const auto declared_before = *declared;
+    bool missing = false;
+    for (const auto& change : changes) {
+      const auto wanted = model::from_attributes<Memlock>(change.after);
+      const auto group = LimitDomain{change.key.id}.group();
+      if (wanted.limit) {
+        limits->insert_or_assign(change.key.id, *wanted.limit);
+      } else {
+        limits->erase(change.key.id);
+        declared->erase(group);
+      }
+      if (wanted.group == true && !has_group(host, group)) {
+        declared->insert(group);
+        missing = true;
+      }
+    }
+    if (auto done = write_limits(host.files, *limits); !done) return done;
+    if (*declared != declared_before) {
+      if (auto done = write_declared_groups(host.files, *declared); !done) return done;
+    }
+    // Last, since a group that was made stays. Below another root systemd-sysusers.service makes it at boot.
+    return missing && !host.offline ? host.accounts.make_declared(std::string(kSysusersFile))
+                                    : Result<void>{};
+  }
+
+  [[nodiscard]] bool works_offline() const override { return true; }
+
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;
+  }
+};
+
+}  // namespace
+
+model::SectionSpec memlock_section() {
+  model::SectionSpec section{.name = "memlock",
+                             .doc = "Memory that logins and services may lock, as RDMA programs need.",
+                             .identities = {{"domain"}}};
+  add_written(section.fields, model::specs<Memlock>());
+  return section;
+}
+
+const Kind& memlock() {
+  static const MemlockKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/memlock_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::LockLimit;
+
+namespace {
+
+constexpr std::string_view kHeader = "# Written by rdma-configd; what is changed here is lost.\n";
+constexpr std::string_view kLimitKey = "LimitMEMLOCK=";
+
+/// The words of a line, without a comment.
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  line = line.substr(0, line.find('#'));
+  for (std::size_t start = 0; (start = line.find_first_not_of(" \t\r", start)) != std::string_view::npos;) {
+    const auto end = std::min(line.find_first_of(" \t\r", start), line.size());
+    words.push_back(line.substr(start, end - start));
+    start = end;
+  }
+  return words;
+}
+
+Result<std::string> read_or_empty(system::Files& files, const std::string& path) {
+  auto text = files.read(path);
+  if (!text) return base::fail(text.error());
+  return text->value_or("");
+}
+
+Result<void> write_or_remove(system::Files& files, std::string_view path, const std::string& text) {
+  return text.empty() ? files.remove(std::string(path)) : files.write(std::string(path), text);
+}
+
+}  // namespace
+
+Limits parse_limits(std::string_view text) {
+  Limits limits;
+  for (const auto line : base::split(text, '\n')) {
+    const auto words = words_of(line);
+    if (words.size() != 4 || words[1] != "hard" || words[2] != "memlock") continue;
+    if (const auto limit = LockLimit::parse(words[3])) limits.insert_or_assign(std::string(words[0]), *limit);
+  }
+  return limits;
+}
+
+std::string render_limits(const Limits& limits) {
+  if (limits.empty()) return {};
+  std::string text(kHeader);
+  for (const auto& [domain, limit] : limits) {
+    for (const auto* type : {"soft", "hard"}) {
+      text += fmt::format("{} {} memlock {}\n", domain, type, limit.text());
+    }
+  }
+  return text;
+}
+
+Result<Limits> read_limits(system::Files& files) {
+  return read_or_empty(files, std::string(kLimitsFile)).map([](const std::string& text) {
+    return parse_limits(text);
+  });
+}
+
+Result<void> write_limits(system::Files& files, const Limits& limits) {
+  return write_or_remove(files, kLimitsFile, render_limits(limits));
+}
+
+Result<std::set<std::string>> read_declared_groups(system::Files& files) {
+  auto text = read_or_empty(files, std::string(kSysusersFile));
+  if (!text) return base::fail(text.error());
+  std::set<std::string> groups;
+  for (const auto line : base::split(*text, '\n')) {
+    const auto words = words_of(line);
+    if (words.size() >= 2 && words[0] == "g") groups.emplace(words[1]);
+  }
+  return groups;
+}
+
+Result<void> write_declared_groups(system::Files& files, const std::set<std::string>& groups) {
+  std::string text;
+  if (!groups.empty()) text = kHeader;
+  for (const auto& group : groups) text += fmt::format("g {} -\n", group);
+  return write_or_remove(files, kSysusersFile, text);
+}
+
+std::optional<LockLimit> parse_drop_in(std::string_view text) {
+  std::optional<LockLimit> found;
+  for (const auto line : base::split(text, '\n')) {
+    auto value = base::trim(line);
+    if (!value.starts_with(kLimitKey)) continue;
+    value.remove_prefix(kLimitKey.size());
+    // Bytes without a unit, and units of 1024 (systemd.exec(5)).
+    if (auto limit = LockLimit::parse(value)) {
+      if (limit->kib && !value.empty() && value.back() >= '0' && value.back() <= '9') *limit->kib /= 1024;
+      found = *limit;
+    }
+  }
+  return found;
+}
+
+std::string render_drop_in(const LockLimit& limit) {
+  return fmt::format("{}[Service]\n{}{}\n", kHeader, kLimitKey,
+                     limit.kib ? fmt::format("{}K", *limit.kib) : "infinity");
+}
+
+std::string drop_in_path(const std::string& unit) {
+  return fmt::format("/etc/systemd/system/{}.d/{}", unit, kDropInName);
+}
+
+Result<std::vector<ForeignLimit>> foreign_limits(system::Files& files, const std::string& domain) {
+  std::vector<std::string> paths{"/etc/security/limits.conf"};
+  auto names = files.list(std::string(kLimitsFolder));
+  if (!names) return base::fail(names.error());
+  for (const auto& name : *names) {
+    if (name.ends_with(".conf")) paths.push_back(fmt::format("{}/{}", kLimitsFolder, name));
+  }
+  std::vector<ForeignLimit> out;
+  for (const auto& path : paths) {
+    if (path == kLimitsFile) continue;
+    const auto text = read_or_empty(files, path);
+    if (!text) continue;  // what cannot be read is nothing to warn of
+    int number = 0;
+    for (const auto line : base::split(*text, '\n')) {
+      ++number;
+      const auto words = words_of(line);
+      if (words.size() != 4 || words[0] != domain || words[2] != "memlock") continue;
+      out.push_back({path, number, base::join(std::vector<std::string>(words.begin(), words.end()), " "),
+                     path > kLimitsFile && path.starts_with(kLimitsFolder)});
+    }
+  }
+  return out;
+}
+
+Result<std::vector<ForeignLimit>> foreign_drop_ins(system::Files& files, const std::string& unit) {
+  constexpr std::array<std::string_view, 4> kFolders{"/etc/systemd/system", "/run/systemd/system",
+                                                     "/usr/lib/systemd/system", "/lib/systemd/system"};
+  std::vector<ForeignLimit> out;
+  std::set<std::string> seen;  // a file masks those of its name in later folders
+  for (const auto folder : kFolders) {
+    const auto drop_ins = fmt::format("{}/{}.d", folder, unit);
+    const auto names = files.list(drop_ins);
+    if (!names) continue;
+    for (const auto& name : *names) {
+      if (!name.ends_with(".conf") || name == kDropInName || !seen.insert(name).second) continue;
+      const auto path = fmt::format("{}/{}", drop_ins, name);
+      const auto text = read_or_empty(files, path);
+      if (!text) continue;
+      int number = 0;
+      for (const auto line : base::split(*text, '\n')) {
+        ++number;
+        if (!base::trim(line).starts_with(kLimitKey)) continue;
+        out.push_back({path, number, std::string(base::trim(line)), name > kDropInName});
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of memory-lock limits: ours, and what others say about the same.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "model/host_types.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::kinds {
+
+/// pam_limits reads the files of the folder in the order of the C locale, and of two lines for one domain the
+/// later counts.
+inline constexpr std::string_view kLimitsFolder = "/etc/security/limits.d";
+inline constexpr std::string_view kLimitsFile = "/etc/security/limits.d/zz-rdma-configd.conf";
+inline constexpr std::string_view kSysusersFile = "/etc/sysusers.d/rdma-configd.conf";
+inline constexpr std::string_view kDropInName = "50-rdma-configd-memlock.conf";
+
+using Limits = std::map<std::string, model::LockLimit>;  ///< by domain
+
+/// Lines that are not ours (or were damaged) are not in the result; writing drops them.
+Limits parse_limits(std::string_view text);
+std::string render_limits(const Limits& limits);
+base::Result<Limits> read_limits(system::Files& files);
+/// Writes the file, or removes it when there is no limit.
+base::Result<void> write_limits(system::Files& files, const Limits& limits);
+
+/// Groups that our file of sysusers.d(5) declares.
+base::Result<std::set<std::string>> read_declared_groups(system::Files& files);
+base::Result<void> write_declared_groups(system::Files& files, const std::set<std::string>& groups);
+
+/// LimitMEMLOCK= of a drop-in text, the last one; nothing without one or when it is none that we write.
+std::optional<model::LockLimit> parse_drop_in(std::string_view text);
+std::string render_drop_in(const model::LockLimit& limit);
+/// "/etc/systemd/system/slurmd.service.d/50-rdma-configd-memlock.conf"
+std::string drop_in_path(const std::string& unit);
+
+/// A line of another file about the same.
+struct ForeignLimit {
+  std::string file;
+  int line = 0;
+  std::string text;
+  bool wins = false;  ///< it is read after ours
+};
+
+/// Lines for memlock of a domain in limits.conf and the other files of limits.d.
+base::Result<std::vector<ForeignLimit>> foreign_limits(system::Files& files, const std::string& domain);
+
+/// LimitMEMLOCK= lines in other drop-ins of a unit.
+base::Result<std::vector<ForeignLimit>> foreign_drop_ins(system::Files& files, const std::string& unit);
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <tuple>
+
+#include "kinds/kind.hpp"
+#include "model/host_types.hpp"
+#include "model/section.hpp"
+
+namespace rdmacfg::kinds {
+
+/// The RDMA subsystem as a whole: live over RDMA netlink, and an option of ib_core for the next boot.
+struct RdmaSystem {
+  std::optional<model::NetnsMode> netns;
+  std::optional<model::NetnsMode> option;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("netns", &RdmaSystem::netns, model::Role::kSetting,
+                   "shared: devices are seen in every network namespace; exclusive: in their own only. "
+                   "The kernel changes it only while there is no other network namespace."),
+      model::field("option", &RdmaSystem::option, model::Role::kDerived,
+                   "What our file gives ib_core when it is loaded.")};
+};
+
+model::SectionSpec rdma_system_section();
+
+const Kind& rdma_system();
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our file of sysctl.d(5), and what other files say about the same settings.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::kinds {
+
+/// systemd-sysctl sorts the files of all folders by name, and of two lines for one setting the later counts.
+inline constexpr std::string_view kSysctlFile = "/etc/sysctl.d/zz-rdma-configd.conf";
+
+using Sysctls = std::map<std::string, std::string>;  ///< value by path below /proc/sys
+
+Sysctls parse_sysctls(std::string_view text);
+/// With slashes, so that the dots of interface names stay.
+std::string render_sysctls(const Sysctls& sysctls);
+base::Result<Sysctls> read_sysctl_file(system::Files& files);
+/// Writes the file, or removes it when there is no setting.
+base::Result<void> write_sysctl_file(system::Files& files, const Sysctls& sysctls);
+
+struct ForeignSysctl {
+  std::string file;
+  int line = 0;
+  std::string value;
+  bool wins = false;  ///< read after ours
+};
+
+/// Lines of other files that set exactly this path; patterns yield to lines that name a setting.
+base::Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path);
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/host_types.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::model {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+Result<UnitName> UnitName::parse(std::string_view text) {
+  constexpr std::string_view kAllowed =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:_.\\@-";
+  constexpr std::array<std::string_view, 5> kSuffixes{".service", ".socket", ".timer", ".target", ".path"};
+  constexpr std::size_t kLongest = 255;
+  if (text.empty() || text.find_first_not_of(kAllowed) != std::string_view::npos) {
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" is no name of a systemd unit (letters, digits and :-_.\\@)", text));
+  }
+  std::string name(text);
+  const bool has_suffix = std::any_of(kSuffixes.begin(), kSuffixes.end(),
+                                      [&](const auto& suffix) { return text.ends_with(suffix); });
+  if (!has_suffix) name += kSuffixes.front();
+  if (name.size() > kLongest || name.starts_with('.')) {
+    return fail(Code::kInvalid, fmt::format("\"{}\" is no name of a systemd unit", text));
+  }
+  return UnitName{std::move(name)};
+}
+
+Result<UnitName> Codec<UnitName>::parse(const Value& written) {
+  if (const auto* text = std::get_if<std::string>(&written)) return UnitName::parse(*text);
+  return fail(Code::kInvalid, "has to be a text like \"rdma-ndd.service\"");
+}
+
+Result<LockLimit> LockLimit::parse(std::string_view text) {
+  if (text == "unlimited" || text == "infinity") return LockLimit{};
+  const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = base::parse_number(text.substr(0, digits));
+  auto unit = base::trim(text.substr(digits));
+  if (unit.ends_with("iB")) unit.remove_suffix(2);
+  constexpr std::string_view kUnits = "KMGT";
+  const auto power = unit.empty() ? 0 : kUnits.find(unit);
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 50U;  // KiB; 2^60 bytes
+  if (!number || unit.size() > 1 || power == std::string_view::npos ||
+      *number > (kMost >> (10U * static_cast<unsigned>(power)))) {
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" is no size: 65536 (KiB), \"64 GiB\" or \"unlimited\"", text));
+  }
+  return LockLimit{static_cast<std::int64_t>(*number << (10U * static_cast<unsigned>(power)))};
+}
+
+std::string LockLimit::text() const { return kib ? std::to_string(*kib) : "unlimited"; }
+
+Result<LockLimit> Codec<LockLimit>::parse(const Value& written) {
+  if (const auto* text = std::get_if<std::string>(&written)) return LockLimit::parse(*text);
+  if (const auto* number = std::get_if<std::int64_t>(&written); number != nullptr && *number >= 0) {
+    return LockLimit::parse(std::to_string(*number));
+  }
+  return fail(Code::kInvalid, "has to be a number of KiB, a text like \"64 GiB\" or \"unlimited\"");
+}
+
+Value Codec<LockLimit>::value(const LockLimit& parsed) {
+  if (parsed.kib) return *parsed.kib;
+  return std::string("unlimited");
+}
+
+Result<LimitDomain> Codec<LimitDomain>::parse(const Value& written) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (text == nullptr) return fail(Code::kInvalid, "has to be a user, \"@group\" or \"*\"");
+  if (*text == "*") return LimitDomain{*text};
+  std::string_view name(*text);
+  if (name.starts_with('@')) name.remove_prefix(1);
+  if (name.ends_with('$')) name.remove_suffix(1);  // a machine account of Samba
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+  if (name.empty() || kLetters.find(name.front()) == std::string_view::npos ||
+      name.find_first_not_of(std::string(kLetters) + "0123456789.-") != std::string_view::npos) {
+    return fail(Code::kInvalid, fmt::format("\"{}\" is no user, \"@group\" or \"*\"", *text));
+  }
+  return LimitDomain{*text};
+}
+
+Result<SysctlPath> SysctlPath::parse(std::string_view text) {
+  std::string path(text);
+  const auto first = path.find_first_of("./");
+  if (first != std::string::npos && path[first] == '.') {
+    for (auto& c : path) c = c == '.' ? '/' : c == '/' ? '.' : c;
+  }
+  constexpr std::string_view kAllowed =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@-";
+  bool valid = first != std::string::npos && path.find_first_not_of(kAllowed) == std::string::npos;
+  for (const auto part : base::split(path, '/'))
+    valid = valid && !part.empty() && part != "." && part != "..";
+  if (!valid) {
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" is no kernel setting like \"net.ipv4.neigh.default.gc_thresh1\"", text));
+  }
+  return SysctlPath{std::move(path)};
+}
+
+Result<SysctlPath> Codec<SysctlPath>::parse(const Value& written) {
+  if (const auto* text = std::get_if<std::string>(&written)) return SysctlPath::parse(*text);
+  return fail(Code::kInvalid, "has to be a text like \"net.ipv4.neigh.default.gc_thresh1\"");
+}
+
+Result<SysctlValue> Codec<SysctlValue>::parse(const Value& written) {
+  if (const auto* number = std::get_if<std::int64_t>(&written)) return SysctlValue{std::to_string(*number)};
+  const auto* text = std::get_if<std::string>(&written);
+  if (text == nullptr) return fail(Code::kInvalid, "has to be a number or a text");
+  std::string value;
+  for (const char c : base::trim(*text)) {
+    if (c == '\n') return fail(Code::kInvalid, "has more than one line");
+    if (c != ' ' && c != '\t') value += c;
+    if ((c == ' ' || c == '\t') && value.back() != ' ') value += ' ';
+  }
+  if (value.empty()) return fail(Code::kInvalid, "is empty");
+  return SysctlValue{std::move(value)};
+}
+
+std::string_view text_of(NetnsMode mode) { return mode == NetnsMode::kShared ? "shared" : "exclusive"; }
+
+Result<NetnsMode> Codec<NetnsMode>::parse(const Value& written) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (text != nullptr && *text == "shared") return NetnsMode::kShared;
+  if (text != nullptr && *text == "exclusive") return NetnsMode::kExclusive;
+  return fail(Code::kInvalid, "has to be \"shared\" or \"exclusive\"");
+}
+
+}  // namespace rdmacfg::model

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strong types of what the rest of the host is made of: units, limits, kernel settings.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/field.hpp"
+
+namespace rdmacfg::model {
+
+/// A systemd unit with its suffix; ".service" where none is written. systemd.unit(5).
+struct UnitName {
+  std::string text;
+
+  static base::Result<UnitName> parse(std::string_view text);
+  auto operator<=>(const UnitName&) const = default;
+};
+
+template <>
+struct Codec<UnitName> {
+  static constexpr std::string_view kType = "systemd unit";
+  static constexpr std::string_view kSchema =
+      R"({"type":"string","pattern":"^[A-Za-z0-9:_.\\\\@-]+$","maxLength":255})";
+  static base::Result<UnitName> parse(const Value& written);
+  static Value value(const UnitName& parsed) { return parsed.text; }
+};
+
+/// How much memory may be locked, in KiB. Read as 65536 (KiB), "64 GiB", "512M" or "unlimited"; written as a
+/// number of KiB or "unlimited".
+struct LockLimit {
+  std::optional<std::int64_t> kib;  ///< nothing: unlimited
+
+  static base::Result<LockLimit> parse(std::string_view text);
+  [[nodiscard]] std::string text() const;  ///< "65536", "unlimited"
+  auto operator<=>(const LockLimit&) const = default;
+};
+
+template <>
+struct Codec<LockLimit> {
+  static constexpr std::string_view kType = "KiB, size or \"unlimited\"";
+  static constexpr std::string_view kSchema =
+      R"({"oneOf":[{"type":"integer","minimum":0},{"type":"string","pattern":"^(unlimited|[0-9]+ ?([KMGT](iB)?)?)$"}]})";
+  static base::Result<LockLimit> parse(const Value& written);
+  static Value value(const LockLimit& parsed);
+};
+
+/// Whom a limit is for: a user, "@group" or "*". limits.conf(5).
+struct LimitDomain {
+  std::string text;
+
+  /// The group of "@group", else empty.
+  [[nodiscard]] std::string group() const { return text.starts_with('@') ? text.substr(1) : std::string(); }
+  [[nodiscard]] bool everybody() const { return text == "*"; }
+  auto operator<=>(const LimitDomain&) const = default;
+};
+
+template <>
+struct Codec<LimitDomain> {
+  static constexpr std::string_view kType = "user, \"@group\" or \"*\"";
+  static constexpr std::string_view kSchema =
+      R"({"type":"string","pattern":"^(\\*|@?[A-Za-z_][A-Za-z0-9_.-]*\\$?)$"})";
+  static base::Result<LimitDomain> parse(const Value& written);
+  static Value value(const LimitDomain& parsed) { return parsed.text; }
+};
+
+/// A kernel setting as its path below /proc/sys: "net/ipv4/neigh/default/gc_thresh1". Read with dots or with
+/// slashes, as sysctl.d(5) does: what stands first separates, the other belongs to a name.
+struct SysctlPath {
+  std::string text;
+
+  static base::Result<SysctlPath> parse(std::string_view text);
+  auto operator<=>(const SysctlPath&) const = default;
+};
+
+template <>
+struct Codec<SysctlPath> {
+  static constexpr std::string_view kType = "kernel setting";
+  static constexpr std::string_view kSchema = R"({"type":"string","pattern":"^[A-Za-z0-9_./:@-]+$"})";
+  static base::Result<SysctlPath> parse(const Value& written);
+  static Value value(const SysctlPath& parsed) { return parsed.text; }
+};
+
+/// The value of a kernel setting: a number or a text, words separated by one space.
+struct SysctlValue {
+  std::string text;
+  auto operator<=>(const SysctlValue&) const = default;
+};
+
+template <>
+struct Codec<SysctlValue> {
+  static constexpr std::string_view kType = "number or text";
+  static constexpr std::string_view kSchema = R"({"type":["integer","string"]})";
+  static base::Result<SysctlValue> parse(const Value& written);
+  static Value value(const SysctlValue& parsed) { return parsed.text; }
+};
+
+/// Whether RDMA devices are seen in every network namespace or only in their own.
+enum class NetnsMode { kShared, kExclusive };
+
+std::string_view text_of(NetnsMode mode);
+
+template <>
+struct Codec<NetnsMode> {
+  static constexpr std::string_view kType = "\"shared\" or \"exclusive\"";
+  static constexpr std::string_view kSchema = R"({"enum":["shared","exclusive"]})";
+  static base::Result<NetnsMode> parse(const Value& written);
+  static Value value(const NetnsMode& parsed) { return std::string(text_of(parsed)); }
+};
+
+}  // namespace rdmacfg::model

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/accounts.hpp"
+
+#include <grp.h>
+#include <pwd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "system/linux/command.hpp"
+#include "system/linux/linux_host.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+constexpr std::size_t kBuffer = std::size_t{1} << 20U;  // bytes; a group may have thousands of members
+
+class LinuxAccounts final : public Accounts {
+ public:
+  bool has_user(const std::string& name) override {
+    std::vector<char> buffer(kBuffer);
+    passwd entry{};
+    passwd* found = nullptr;
+    return ::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr;
+  }
+
+  bool has_group(const std::string& name) override {
+    std::vector<char> buffer(kBuffer);
+    group entry{};
+    group* found = nullptr;
+    const int err = ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+    return err == ERANGE || (err == 0 && found != nullptr);
+  }
+
+  base::Result<void> make_declared(const std::string& sysusers_file) override {
+    const std::array<std::string, 2> words{"/usr/bin/systemd-sysusers", sysusers_file};
+    return detail::run_command(words, std::chrono::seconds(30));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Accounts> make_linux_accounts() { return std::make_unique<LinuxAccounts>(); }
+
+}  // namespace rdmacfg::system

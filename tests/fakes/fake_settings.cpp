@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fakes/fake_settings.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::fakes {
+
+using base::fail_errno;
+using base::Result;
+
+std::string FakeSysctl::key_of(const std::string& path) const {
+  const auto parts = base::split(path, '/');
+  const bool of_interface = parts.size() == 5 && parts[0] == "net" &&
+                            (parts[2] == "conf" || parts[2] == "neigh") && parts[3] != "all" &&
+                            parts[3] != "default";
+  if (!of_interface) return path;
+  const auto* link = machine_.find(std::string(parts[3]));
+  if (link == nullptr) return {};
+  return fmt::format("net/{}/{}/#{}/{}", parts[1], parts[2], link->index, parts[4]);
+}
+
+std::string FakeSysctl::dump() const {
+  std::string out;
+  for (const auto& [key, value] : values_) {
+    const auto booted = booted_.find(key);
+    const auto start = key.find('#');
+    if (start == std::string::npos) {
+      if (booted == booted_.end() || booted->second != value)
+        out += fmt::format("sysctl {} = {}\n", key, value);
+      continue;
+    }
+    const auto end = key.find('/', start);
+    const auto* link = machine_.find(std::stoi(key.substr(start + 1, end - start - 1)));
+    if (link == nullptr || value == "0") continue;
+    out += fmt::format("sysctl {}{}{} = {}\n", key.substr(0, start), link->name, key.substr(end), value);
+  }
+  return out;
+}
+
+std::optional<std::string> FakeSysctl::read(const std::string& path) {
+  const auto key = key_of(path);
+  if (key.empty()) return std::nullopt;
+  if (const auto at = values_.find(key); at != values_.end()) return at->second;
+  if (key.find('#') != std::string::npos) return "0";
+  return std::nullopt;
+}
+
+Result<void> FakeSysctl::write(const std::string& path, std::string_view value) {
+  const auto what = fmt::format("/proc/sys/{}: write {}", path, value);
+  if (!read(path)) return fail_errno(ENOENT, what);
+  const int err = faults_.call(what, [&]() -> int {
+    if (value == "nonsense") return EINVAL;
+    const auto key = key_of(path);
+    if (key.empty()) return ENOENT;
+    values_[key] = std::string(value);
+    return 0;
+  });
+  return err == 0 ? Result<void>() : fail_errno(err, what);
+}
+
+std::optional<bool> FakeRdmaSystem::observe_shared() {
+  if (!loaded) return std::nullopt;
+  return shared;
+}
+
+Result<void> FakeRdmaSystem::set_shared(bool wanted) {
+  const std::string what = wanted ? "rdma system: set netns shared" : "rdma system: set netns exclusive";
+  const int err = faults_.call(what, [&] {
+    if (other_namespaces) return EBUSY;
+    shared = wanted;
+    return 0;
+  });
+  return err == 0 ? Result<void>() : fail_errno(err, what);
+}
+
+}  // namespace rdmacfg::fakes

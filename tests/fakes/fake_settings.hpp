@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings of the fake kernel that belong to no device: /proc/sys, and RDMA's network-namespace mode.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "fakes/faults.hpp"
+#include "fakes/machine.hpp"
+#include "fakes/memory_files.hpp"
+#include "system/rdma_system.hpp"
+#include "system/sysctl.hpp"
+
+namespace rdmacfg::fakes {
+
+/// /proc/sys: what is set here, and 0 for settings of interfaces that are there. They go with their
+/// interface.
+class FakeSysctl final : public system::Sysctl {
+ public:
+  FakeSysctl(Faults& faults, Machine& machine) : faults_(faults), machine_(machine) {}
+
+  void set(const std::string& path, const std::string& value) { values_[key_of(path)] = value; }
+  void reboot() { values_ = booted_; }
+  /// What set() gave so far is what the kernel starts with.
+  void keep_as_booted() { booted_ = values_; }
+  [[nodiscard]] std::string dump() const;
+
+  std::optional<std::string> read(const std::string& path) override;
+  base::Result<void> write(const std::string& path, std::string_view value) override;
+
+ private:
+  /// The path with the index of an interface instead of its name; empty when there is no such interface.
+  [[nodiscard]] std::string key_of(const std::string& path) const;
+
+  Faults& faults_;
+  Machine& machine_;
+  std::map<std::string, std::string> values_;
+  std::map<std::string, std::string> booted_;
+};
+
+class FakeRdmaSystem final : public system::RdmaSystem {
+ public:
+  explicit FakeRdmaSystem(Faults& faults) : faults_(faults) {}
+
+  bool loaded = true;  ///< ib_core
+  bool shared = true;
+  bool other_namespaces = false;  ///< so that the mode cannot be changed
+
+  [[nodiscard]] std::string dump() const { return shared ? "" : "rdma netns exclusive\n"; }
+
+  std::optional<bool> observe_shared() override;
+  base::Result<void> set_shared(bool wanted) override;
+
+ private:
+  Faults& faults_;
+};
+
+}  // namespace rdmacfg::fakes
