@@ -13,6 +13,8 @@
 #include "kinds/memlock.hpp"
 #include "kinds/mlx4_port.hpp"
 #include "kinds/module.hpp"
+#include "kinds/opensm.hpp"
+#include "kinds/partition.hpp"
 #include "kinds/pfc.hpp"
 #include "kinds/pkey.hpp"
 #include "kinds/rdma_system.hpp"
@@ -66,6 +68,8 @@ std::span<const Kind* const> all() {
       &memlock(),        //
       &memlock_unit(),   //
       &service(),        //
+      &opensm(),         //
+      &partition(),      //
       &initramfs(),      //
   });
   return kAll;
@@ -90,6 +94,8 @@ const std::vector<SectionSpec>& grammar() {
       rdma_system_section(),  //
       memlock_section(),      //
       service_section(),      //
+      opensm_section(),       //
+      partition_section(),    //
   };
   return kGrammar;
 }

@@ -71,6 +71,13 @@ constexpr const char* kSettings = R"({
   "groups": ["rdma"], "units": { "slurmd.service": { "enabled": true, "running": true } },
   "sysctl": { "net/ipv4/neigh/default/gc_thresh3": "1024" } })";
 
+constexpr const char* kSubnetManager = R"({
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0", "up": true } } ] }],
+  "units": { "opensm.service": {}, "opensm@.service": { "installable": false } },
+  "files": { "/etc/default/opensm": "PORTS=ALL\n",
+             "/etc/opensm/partitions.conf": "Default=0x7fff, ipoib : ALL=full;\n" } })";
+
 constexpr const char* kMemlock =
     "version = 1\n[[memlock]]\ndomain = \"@rdma\"\nlimit = \"unlimited\"\nunits = [\"slurmd\"]\n";
 
@@ -242,6 +249,21 @@ const std::vector<Scenario>& scenarios() {
       {.name = "rdma_system",
        .host = kServices,
        .documents = {"version = 1\n[rdma_system]\nnetns = \"exclusive\"\n"}},
+      {.name = "opensm_started",
+       .host = kSubnetManager,
+       .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = "
+                     "3\nbeside_other = true\n"}},
+      {.name = "opensm",
+       .host = kSubnetManager,
+       .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"
+                     "[[partition]]\npkey = 2\n",
+                     "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 4\n"
+                     "[[partition]]\npkey = 2\nmtu = 4096\n"}},
+      {.name = "opensm_dropped",
+       .host = kSubnetManager,
+       .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"
+                     "[[partition]]\npkey = 2\n",
+                     "version = 1\n"}},
   };
   return kAll;
 }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+
+#include "kinds/kind.hpp"
+#include "model/section.hpp"
+
+namespace rdmacfg::kinds {
+
+/// A subnet manager on a port of this host: an instance of Debian's opensm@.service.
+struct Opensm {
+  std::optional<model::Guid> guid;
+  std::optional<std::int64_t> priority;
+  std::optional<bool> enabled;
+  std::optional<bool> running;
+  std::optional<bool> beside_other;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("guid", &Opensm::guid, model::Role::kIdentity, "Port GUID of the port that it runs on.",
+                   "-"),
+      model::field("priority", &Opensm::priority, model::Role::kSetting,
+                   "0 to 15; of several the one with the highest is master, the others stand by."),
+      model::field("enabled", &Opensm::enabled, model::Role::kDerived,
+                   "Whether opensm.service starts it at boot (PORTS of /etc/default/opensm)."),
+      model::field("running", &Opensm::running, model::Role::kDerived, "Whether it runs now."),
+      model::field("beside_other", &Opensm::beside_other, model::Role::kPolicy,
+                   "Whether it is started where a subnet manager of another host is master.", "false")};
+};
+
+model::SectionSpec opensm_section();
+
+const Kind& opensm();
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of OpenSM. Sources: opensm(8), doc/partition-config.txt of OpenSM, Debian's opensm.service.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "model/types.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::kinds {
+
+/// "opensm@0x0002c90300a0b001.service"
+std::string opensm_unit(model::Guid guid);
+/// "0x0002c90300a0b001"
+std::string opensm_guid(model::Guid guid);
+
+/// Where a distribution has OpenSM's files.
+enum class OpensmLayout {
+  kNone,    ///< it is not installed
+  kDebian,  ///< /etc/default/opensm, opensm@GUID.service, /etc/opensm
+  kRhel,    ///< /etc/sysconfig/opensm, /etc/rdma
+};
+
+OpensmLayout observe_opensm_layout(system::Files& files);
+std::string partitions_path(OpensmLayout layout);
+
+inline constexpr std::string_view kOpensmDefaults = "/etc/default/opensm";
+
+/// PORTS of /etc/default/opensm: ports that opensm.service starts one for; {"ALL"}, {"NONE"}.
+std::vector<std::string> parse_ports(std::string_view text);
+/// The text with another PORTS=, everything else kept.
+std::string with_ports(std::string_view text, const std::vector<std::string>& ports);
+
+/// "/etc/systemd/system/opensm@0x….service.d/50-rdma-configd.conf"
+std::string opensm_drop_in(model::Guid guid);
+std::string render_opensm_drop_in(std::int64_t priority);
+std::optional<std::int64_t> parse_opensm_drop_in(std::string_view text);
+
+/// partitions.conf: rules of ours, each on one line between two marks, by partition; what others wrote stays.
+struct Partitions {
+  struct Foreign {
+    int line = 0;
+    std::uint16_t partition = 0;  ///< 15 bits
+  };
+  std::map<std::uint16_t, std::string>
+      rules;                     ///< "storage=0x8002, ipoib : ALL=full;" by 15 bits of the P_Key
+  std::string others;            ///< the text without our part
+  std::vector<Foreign> foreign;  ///< rules in it
+
+  [[nodiscard]] bool has(std::uint16_t partition) const;
+};
+
+Partitions parse_partitions(std::string_view text);
+std::string render_partitions(const Partitions& partitions);
+
+}  // namespace rdmacfg::kinds

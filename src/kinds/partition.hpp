@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kinds/kind.hpp"
+#include "model/section.hpp"
+
+namespace rdmacfg::kinds {
+
+/// A partition of the fabric, as a rule of OpenSM's partitions.conf. What matters is the rule as a whole.
+struct Partition {
+  std::optional<model::Pkey> pkey;
+  std::optional<std::string> name;
+  std::optional<bool> ipoib;
+  std::optional<std::int64_t> mtu;
+  std::optional<std::int64_t> rate;
+  std::optional<std::int64_t> sl;
+  std::optional<std::int64_t> scope;
+  std::optional<std::string> defmember;
+  std::optional<std::vector<std::string>> members;
+  std::optional<std::string> rule;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("pkey", &Partition::pkey, model::Role::kIdentity,
+                   "P_Key; 0x7fff is the default partition, which every fabric needs.", "-"),
+      model::field("name", &Partition::name, model::Role::kPolicy, "Name in OpenSM's log.",
+                   "Default for 0x7fff, else p and the P_Key"),
+      model::field("ipoib", &Partition::ipoib, model::Role::kPolicy,
+                   "Whether OpenSM makes the multicast groups that IPoIB needs.", "true"),
+      model::field(
+          "mtu", &Partition::mtu, model::Role::kPolicy,
+          "MTU of these groups: 256 to 4096 bytes, or OpenSM's code 1 to 5; 4096 (5) for an IPoIB MTU of "
+          "4092.",
+          "OpenSM's: 2048"),
+      model::field("rate", &Partition::rate, model::Role::kPolicy, "Rate of these groups, OpenSM's code.",
+                   "OpenSM's: 10 Gb/s"),
+      model::field("sl", &Partition::sl, model::Role::kPolicy, "Service level, 0 to 15.", "OpenSM's"),
+      model::field("scope", &Partition::scope, model::Role::kPolicy, "Scope of these groups, 1 to 14.",
+                   "OpenSM's"),
+      model::field("defmember", &Partition::defmember, model::Role::kPolicy,
+                   "Membership where members do not say: full, limited or both.", "limited (OpenSM's)"),
+      model::field(
+          "members", &Partition::members, model::Role::kPolicy,
+          "Port GUIDs, ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS or SELF, each perhaps with =full, =limited or "
+          "=both.",
+          "[\"ALL=full\"]"),
+      model::field("rule", &Partition::rule, model::Role::kDerived, "The rule in partitions.conf.")};
+};
+
+model::SectionSpec partition_section();
+
+const Kind& partition();
+
+}  // namespace rdmacfg::kinds
