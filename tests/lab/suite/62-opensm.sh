@@ -1,0 +1,39 @@
+# Two OpenSM instances and the partitions of one document: a fabric without a manager comes up, a new partition reaches
+# the ports and its interface, the standby takes over.
+# lab: --full
+systemctl stop NetworkManager opensm
+lab-load ib:mlx4_0:1 ib:mlx4_1:1 sm=external || exit 1
+document() { cat <<X
+version = 1
+[[opensm]]
+guid = "00:02:c9:03:00:a0:b0:01"
+priority = 10
+[[opensm]]
+guid = "00:02:c9:03:00:a0:b0:11"
+priority = 5
+[[partition]]
+pkey = 0x7fff
+mtu = 4096
+members = ["ALL=full", "ALL_SWITCHES=full"]
+$1
+[[ipoib]]
+guid = "00:02:c9:03:00:a0:b0:01"
+name = "fab0"
+X
+}
+document | conf
+apply >/tmp/first 2>&1; has "opensm is started" "$(systemctl is-active opensm@0x0002c90300a0b001 opensm@0x0002c90300a0b011 | xargs)" "active active"
+ok "the fabric is up" wait_carrier fab0
+is "every port is active" "$(cat /sys/class/infiniband/*/ports/1/state | sort -u)" "4: ACTIVE"
+ok "the higher priority is master" lab-wait 15 'sminfo | grep -q "priority 10 .*MASTER"'
+is "at boot" "$(grep ^PORTS /etc/default/opensm) $(systemctl is-enabled opensm)" 'PORTS="0x0002c90300a0b001 0x0002c90300a0b011" enabled'
+exits "in sync" 0 apply; no_writes "again"
+{ document '[[partition]]
+pkey = 0x8005
+members = ["ALL=full"]'; printf '  [[ipoib.pkey]]\n  pkey = 0x8005\n'; } | conf
+apply >/tmp/second 2>&1
+ok "the partition is in the table" lab-wait 10 'grep -q 0x8005 /sys/class/infiniband/*/ports/1/pkeys/*'
+ok "its interface has carrier" wait_carrier fab0.8005
+exits "in sync with the partition" 0 apply
+systemctl kill -s KILL opensm@0x0002c90300a0b001
+ok "the standby takes over" lab-wait 90 'sminfo | grep -q "priority 5 .*MASTER"'
