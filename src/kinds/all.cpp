@@ -4,25 +4,20 @@
 #include <array>
 #include <string>
 
+#include "kinds/entry.hpp"
 #include "kinds/ipoib.hpp"
 #include "kinds/link_name.hpp"
 #include "kinds/pkey.hpp"
+#include "kinds/rdma_device.hpp"
+#include "kinds/roce.hpp"
 #include "kinds/selector.hpp"
+#include "kinds/soft_rdma.hpp"
 
 namespace rdmacfg::kinds {
 
-using model::FieldSpec;
-using model::Role;
 using model::SectionSpec;
 
 namespace {
-
-/// Appends the fields that may be written in the document.
-void add_written(std::vector<FieldSpec>& out, std::span<const FieldSpec> table) {
-  for (const auto& spec : table) {
-    if (spec.role != Role::kFact && spec.role != Role::kDerived) out.push_back(spec);
-  }
-}
 
 SectionSpec ipoib_section() {
   SectionSpec match{
@@ -49,7 +44,14 @@ SectionSpec ipoib_section() {
 }  // namespace
 
 std::span<const Kind* const> all() {
-  static const std::array<const Kind*, 3> kAll{&link_name(), &ipoib(), &pkey()};
+  static const std::array kAll{
+      &link_name(),    //
+      &ipoib(),        //
+      &pkey(),         //
+      &soft_rdma(),    //
+      &rdma_device(),  //
+      &roce(),         //
+  };
   return kAll;
 }
 
@@ -61,7 +63,12 @@ const Kind* find(std::string_view name) {
 }
 
 const std::vector<SectionSpec>& grammar() {
-  static const std::vector<SectionSpec> kGrammar{ipoib_section()};
+  static const std::vector<SectionSpec> kGrammar{
+      ipoib_section(),        //
+      soft_rdma_section(),    //
+      rdma_device_section(),  //
+      roce_section(),         //
+  };
   return kGrammar;
 }
 

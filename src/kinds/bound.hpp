@@ -31,6 +31,7 @@ struct BoundPort {
 struct Bound {
   std::vector<BoundPort> ports;              ///< of every [[ipoib]] entry
   std::span<const model::Section> sections;  ///< all entries, for kinds that bind their own
+  const World* world = nullptr;              ///< that they are bound to; one without a host for `validate`
 
   /// The entries of a top-level section, in the document's order.
   [[nodiscard]] std::vector<const model::Section*> of(std::string_view path) const {

@@ -27,4 +27,10 @@ model::Desired desired_of(const model::Section& section, std::span<const model::
   return desired;
 }
 
+void add_written(std::vector<model::FieldSpec>& out, std::span<const model::FieldSpec> table) {
+  for (const auto& spec : table) {
+    if (spec.role != model::Role::kFact && spec.role != model::Role::kDerived) out.push_back(spec);
+  }
+}
+
 }  // namespace rdmacfg::kinds

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "model/field.hpp"
 #include "model/resource.hpp"
@@ -16,5 +17,8 @@ namespace rdmacfg::kinds {
 /// `absent` and `ignore`, without settings.
 model::Desired desired_of(const model::Section& section, std::span<const model::FieldSpec> fields,
                           model::Key key, std::string label);
+
+/// Appends the fields of a table that may be written in the document to a section's keys.
+void add_written(std::vector<model::FieldSpec>& out, std::span<const model::FieldSpec> table);
 
 }  // namespace rdmacfg::kinds

@@ -8,6 +8,7 @@
 #include "system/link.hpp"
 #include "system/rdma.hpp"
 #include "system/timers.hpp"
+#include "system/rdma_admin.hpp"
 #include "system/units.hpp"
 
 namespace rdmacfg::system {
@@ -26,6 +27,8 @@ struct Host {
   Links& links;
   Ipoib& ipoib;
   Rdma& rdma;
+  RdmaAdmin& rdma_admin;
+  RdmaCm& rdma_cm;
   Files& files;
   Udev& udev;
   Units& units;

@@ -108,7 +108,15 @@ void FakeKernel::reboot() {
   machine.links.remove_if([](const auto& l) { return l.is_ipoib(); });
   machine.rules.clear();
   units.reboot();
-  for (auto& device : machine.devices) machine.probe(device);
+  machine.devices.remove_if([](const auto& d) { return !d.soft.empty(); });
+  machine.rdma_cm = 0;
+  machine.rdma_cm_folders.clear();
+  std::erase_if(files.content, [](const auto& file) { return file.first.starts_with("/run/"); });
+  for (auto& device : machine.devices) {
+    device.instance = 0;
+    for (auto& port : device.ports) port.roce_mode.clear();
+    machine.probe(device);
+  }
   name_by_rules();
 }
 
@@ -140,6 +148,8 @@ system::Host FakeKernel::host() {
   return {.links = *this,
           .ipoib = *this,
           .rdma = *this,
+          .rdma_admin = *this,
+          .rdma_cm = *this,
           .files = files,
           .udev = *this,
           .units = units,

@@ -23,6 +23,7 @@ system::Link link_of(const Interface& from) {
   link.carrier = from.carrier;
   link.mtu = from.mtu;
   link.parent = from.parent;
+  link.master = from.master;
   link.group = from.group;
   link.kind = from.kind;
   if (from.is_ipoib()) {
@@ -173,6 +174,8 @@ Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices() {
     device.node_guid = device.system_guid = model::Guid{from.node_guid};
     device.driver = from.driver;
     device.pci = from.pci;
+    device.soft = from.soft;
+    device.instance = std::to_string(from.instance);
     for (const auto& p : from.ports) {
       system::RdmaPort port;
       port.number = p.number;
@@ -185,6 +188,7 @@ Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices() {
       port.lmc = 0;
       port.guid = model::Guid{p.guid};
       port.gid_prefix = "fe80:0000:0000:0000";
+      if (!p.netdev.empty()) port.netdevs.push_back(p.netdev);
       for (const auto& link : machine.links) {
         if (link.device == from.name && link.port == p.number && link.parent == 0)
           port.netdevs.push_back(link.name);

@@ -18,6 +18,12 @@ std::unique_ptr<Ipoib> make_linux_ipoib(std::filesystem::path sysfs = "/sys");
 /// /sys/class/infiniband, and libibverbs for MTUs.
 std::unique_ptr<Rdma> make_linux_rdma(std::filesystem::path sysfs = "/sys");
 
+/// RDMA netlink; the socket is opened at the first use.
+std::unique_ptr<RdmaAdmin> make_linux_rdma_admin();
+
+/// /sys/kernel/config/rdma_cm; `units` is asked to load the module and to mount configfs.
+std::unique_ptr<RdmaCm> make_linux_rdma_cm(Units& units, std::filesystem::path sysfs = "/sys");
+
 /// Files below `root`; openat2 keeps every path inside it.
 std::unique_ptr<Files> make_linux_files(std::filesystem::path root = "/");
 
