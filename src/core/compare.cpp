@@ -184,7 +184,10 @@ class Comparer {
         }
       }
       change.fields = differing_fields(change.after, observed.settings);
-      if (change.fields.size() == observed.settings.size() && observed.ours_by_nature)
+      const bool all_go = std::all_of(
+          change.fields.begin(), change.fields.end(),
+          [&](const std::string& field) { return model::value_of(change.after, field) == model::Value{}; });
+      if (change.fields.size() == observed.settings.size() && observed.ours_by_nature && all_go)
         change.operation = Operation::kDelete;
       if (!stays.empty()) {
         report.status = Status::kReleased;

@@ -75,6 +75,7 @@ int show(const Context& context);
 int diff(const Context& context);
 int apply(const Context& context);
 int validate(const Context& context);
+int doctor(const Context& context);
 int schema(const Context& context);
 int reference(const Context& context);
 

@@ -27,7 +27,7 @@ struct Command {
   const char* text;  ///< of its own --help
 };
 
-constexpr std::array<Command, 4> kCommands{{
+constexpr std::array<Command, 5> kCommands{{
     {"show", "What is there: devices, ports, P_Keys, interfaces, and how they stand to the document.",
      "Shows RDMA devices (firmware, board id, node GUID), their ports (state, rate, LIDs, MTUs, GUID), P_Key "
      "tables, "
@@ -50,13 +50,20 @@ constexpr std::array<Command, 4> kCommands{{
      "Reads the document with all its drop-ins and reports every mistake with file, line and column. It "
      "looks at no "
      "device, so that it works in pipelines and on other machines."},
+    {"doctor", "Look for what commonly goes wrong, and say how to mend it.",
+     "Looks at ports, P_Key tables, IPoIB interfaces, RoCE, memory limits of services, and other programs "
+     "that set the "
+     "same things, and reports each finding with its reason and a fix. A problem does not work; a risk is "
+     "known to go "
+     "wrong. It changes nothing. Exit status 0: nothing found; 2: something was found; 1: it could not "
+     "look."},
 }};
 
 constexpr std::string_view kStatuses =
     "Exit status:\n"
     "  0  in sync, or done\n"
     "  1  error; nothing was changed\n"
-    "  2  diff and apply --dry-run: there are changes to make\n"
+    "  2  diff and apply --dry-run: there are changes to make; doctor: something was found\n"
     "  3  apply failed and was undone\n"
     "  4  apply failed, and undoing is incomplete (what is left is named)\n"
     "  5  done, but something is pending or limited (--pending-ok makes it 0)\n";
@@ -249,7 +256,7 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
     return line;
   }
   if (sub == nullptr)
-    return fail(Code::kInvalid, "what is to be done? show, diff, apply or validate; see --help");
+    return fail(Code::kInvalid, "what is to be done? show, diff, apply, validate or doctor; see --help");
   if (parser.app.get_subcommands().size() > 1) {
     return fail(Code::kInvalid, fmt::format("{} and {} cannot be done at once", sub->get_name(),
                                             parser.app.get_subcommands()[1]->get_name()));

@@ -184,7 +184,7 @@ Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices() {
       port.rate = "56 Gb/sec (4X FDR)";
       port.link_layer = p.link_layer;
       port.lid = p.sm ? p.number : 0;
-      port.sm_lid = p.sm ? 1 : 0;
+      port.sm_lid = p.sm ? p.sm_lid : 0;
       port.lmc = 0;
       port.guid = model::Guid{p.guid};
       port.gid_prefix = "fe80:0000:0000:0000";

@@ -29,6 +29,7 @@ struct Port {
   std::vector<std::uint16_t> pkeys = {0xffff};  ///< table; 0: empty place
   bool pkeys_readable = true;
   bool sm = true;  ///< a subnet manager answers
+  int sm_lid = 1;
   // Of Ethernet only:
   std::string netdev{};  ///< the interface of its own
   std::vector<std::string> gid_types = {"IB/RoCE v1", "RoCE v2"};
