@@ -158,15 +158,31 @@ class RdmaDeviceKind final : public Kind {
       if (!host.offline) (void)host.udev.reload_rules();  // only makes sooner what udevd does by itself
     }
     if (host.offline) return {};
-    const auto world = World::observe(host);
-    if (!world) return base::fail(world.error());
+    for (std::size_t there = changes.size() + 1;;) {
+      auto world = World::observe(host);
+      if (!world) return base::fail(world.error());
+      auto done = rename(changes, *world, host);
+      if (done) return done;
+      // A device may have gone meanwhile; its rule stays, and the other devices get their names.
+      world = World::observe(host);
+      if (!world) return base::fail(world.error());
+      const auto left =
+          static_cast<std::size_t>(std::count_if(changes.begin(), changes.end(), [&](const auto& c) {
+            return device_of(c.key, *world) != nullptr;
+          }));
+      if (left >= there || left == changes.size()) return done;
+      there = left;
+    }
+  }
+
+  static Result<void> rename(std::span<const Change> changes, const World& world, system::Host& host) {
     std::map<std::string, std::string> moves;
     for (const auto& change : changes) {
-      const auto* device = device_of(change.key, *world);
+      const auto* device = device_of(change.key, world);
       const auto wanted = text_at(change.after, "name");
       if (device != nullptr && !wanted.empty() && device->name != wanted) moves.emplace(device->name, wanted);
     }
-    return moves.empty() ? Result<void>{} : rename_devices(host, *world, std::move(moves));
+    return moves.empty() ? Result<void>{} : rename_devices(host, world, std::move(moves));
   }
 
   [[nodiscard]] bool works_offline() const override { return true; }

@@ -38,66 +38,65 @@ std::optional<model::RoceMode> mode_of(std::string_view gid_type) {
   return std::nullopt;
 }
 
-Roce values_of(const RoceDefaults& defaults) {
+Roce values_of(const RoceWritten& known) {
   Roce out;
-  out.mode = mode_of(defaults.gid_type);
-  out.tos = model::Tos{defaults.tos};
+  if (known.gid_type) out.mode = mode_of(*known.gid_type);
+  if (known.tos) out.tos = model::Tos{*known.tos};
   return out;
 }
 
-/// Writes the defaults of one device's ports, and leaves its folder as it was.
+int number_of(std::string_view id) {
+  return static_cast<int>(base::parse_number(id.substr(id.rfind('/') + 1)).value_or(0));
+}
+
+bool agrees(const RoceWritten& known, const RoceDefaults& actual) {
+  return (!known.gid_type || *known.gid_type == actual.gid_type) && (!known.tos || *known.tos == actual.tos);
+}
+
+/// Writes the defaults of one device's ports, and leaves its folder as it was. The record says on disk what
+/// is to be before it is done, so that undoing and recovery know that something may have changed.
 class Writer {
  public:
   Writer(system::Host& host, const RdmaDevice& device, RoceRecords& records)
-      : host_(host), device_(device), records_(records) {}
+      : host_(host), device_(device), records_(records), rdma_cm_(host.rdma_cm.observe_instance()) {}
 
   Result<void> run(std::span<const Change* const> changes) {
-    std::vector<std::string> instances;
-    const auto rdma_cm = host_.rdma_cm.observe_instance();
+    const auto before = records_;
+    bool ours = false;
     for (const auto* change : changes) {
-      auto& record = records_[instances.emplace_back(
-          roce_instance(device_, number_of(*change), rdma_cm, host_.boot_id))];
-      record.written.reset();
+      auto& record = record_of(*change);
+      ours = ours || record.folder == device_.name;
+      const auto wanted = model::from_attributes<Roce>(change->after);
+      if (wanted.mode) record.written.gid_type = gid_type_of(*wanted.mode);
+      if (wanted.tos) record.written.tos = static_cast<int>(wanted.tos->number);
       record.folder = device_.name;
     }
-    // What is under way is on disk first, so that a folder that a crash leaves behind is known as ours.
     if (auto done = write_roce_records(host_.files, records_); !done) return done;
     auto made = host_.rdma_cm.make_folder(device_.name);
-    if (!made) {
-      for (const auto& instance : instances) forget_if_empty(instance);
-      (void)write_roce_records(host_.files, records_);
-      return base::fail(made.error());
-    }
     Result<void> result;
-    for (std::size_t i = 0; i < changes.size() && result; ++i) result = write(*changes[i], instances[i]);
+    if (!made) result = base::fail(made.error());
+    for (std::size_t i = 0; i < changes.size() && result; ++i) result = write(*changes[i]);
+    for (const auto* change : changes) settle(*change, result.has_value(), before);
     // A folder that stays keeps rdma_cm from being unloaded.
-    if (*made) {
-      if (auto removed = host_.rdma_cm.remove_folder(device_.name); !removed && result) result = removed;
-    }
-    for (const auto& instance : instances) {
-      const auto at = records_.find(instance);
-      if (at != records_.end() && result) at->second.folder.clear();
+    if (made && (*made || ours)) {
+      if (auto removed = host_.rdma_cm.remove_folder(device_.name); !removed) {
+        for (const auto* change : changes) record_of(*change).folder = device_.name;
+        if (result) result = removed;
+      }
     }
     if (auto done = write_roce_records(host_.files, records_); !done && result) return done;
     return result;
   }
 
-  static int number_of(const Change& change) {
-    const auto slash = change.key.id.rfind('/');
-    return static_cast<int>(
-        base::parse_number(std::string_view(change.key.id).substr(slash + 1)).value_or(0));
-  }
-
  private:
-  void forget_if_empty(const std::string& instance) {
-    auto& record = records_[instance];
-    record.folder.clear();
-    if (!record.found) records_.erase(instance);
+  std::string instance_of(const Change& change) const {
+    return roce_instance(device_, number_of(change.key.id), rdma_cm_, host_.boot_id);
   }
+  RoceRecord& record_of(const Change& change) { return records_[instance_of(change)]; }
 
-  Result<void> write(const Change& change, const std::string& instance) {
-    const int port = number_of(change);
-    auto& record = records_[instance];
+  Result<void> write(const Change& change) {
+    const int port = number_of(change.key.id);
+    auto& record = record_of(change);
     const auto now = host_.rdma_cm.observe_defaults(device_.name, port);
     if (!now) {
       return base::fail(base::Code::kNotFound,
@@ -107,11 +106,7 @@ class Writer {
       record.found = *now;
       if (auto done = write_roce_records(host_.files, records_); !done) return done;
     }
-    const auto wanted = model::from_attributes<Roce>(change.after);
-    // Not known before means: as it was found.
-    const auto goal =
-        RoceDefaults{wanted.mode ? std::string(gid_type_of(*wanted.mode)) : record.found->gid_type,
-                     wanted.tos ? static_cast<int>(wanted.tos->number) : record.found->tos};
+    const auto goal = goal_of(change, record);
     if (goal.gid_type != now->gid_type) {
       if (auto done = host_.rdma_cm.write_gid_type(device_.name, port, goal.gid_type); !done) return done;
     }
@@ -119,23 +114,58 @@ class Writer {
       if (auto done = host_.rdma_cm.write_tos(device_.name, port, goal.tos); !done) return done;
     }
     const auto then = host_.rdma_cm.observe_defaults(device_.name, port);
-    if (then != goal) {
-      return base::fail(
-          base::Code::kRefused,
-          fmt::format("{} port {}: reads {} ToS {} after {} ToS {} was written", device_.name, port,
-                      then ? then->gid_type : "nothing", then ? then->tos : 0, goal.gid_type, goal.tos));
+    if (then == goal) return {};
+    return base::fail(
+        base::Code::kRefused,
+        fmt::format("{} port {}: reads {} ToS {} after {} ToS {} was written", device_.name, port,
+                    then ? then->gid_type : "nothing", then ? then->tos : 0, goal.gid_type, goal.tos));
+  }
+
+  /// What is not wanted goes back to what was found.
+  static RoceDefaults goal_of(const Change& change, const RoceRecord& record) {
+    const auto wanted = model::from_attributes<Roce>(change.after);
+    return {wanted.mode ? std::string(gid_type_of(*wanted.mode)) : record.found->gid_type,
+            wanted.tos ? static_cast<int>(wanted.tos->number) : record.found->tos};
+  }
+
+  /// Makes the record say what is so.
+  void settle(const Change& change, bool done, const RoceRecords& before) {
+    const auto instance = instance_of(change);
+    auto& record = records_[instance];
+    record.folder.clear();
+    const auto wanted = model::from_attributes<Roce>(change.after);
+    if (done) {
+      if (!wanted.mode) record.written.gid_type.reset();
+      if (!wanted.tos) record.written.tos.reset();
+      if (!wanted.mode && !wanted.tos) records_.erase(instance);
+      return;
     }
-    if (wanted.mode || wanted.tos) {
-      record.written = goal;
+    const auto actual = host_.rdma_cm.observe_defaults(device_.name, number_of(change.key.id));
+    const auto old = before.find(instance);
+    if (!actual) {
+      // The folder could not be made, so nothing was written; or the device has gone, and all this with it.
+      if (old == before.end() || old->second.folder.empty()) restore(instance, before);
+    } else if (old != before.end() && agrees(old->second.written, *actual)) {
+      record.written = old->second.written;
+    } else if (old == before.end() && record.found == actual) {
+      records_.erase(instance);
+    } else {
+      record.written = {actual->gid_type, actual->tos};
+    }
+  }
+
+  void restore(const std::string& instance, const RoceRecords& before) {
+    if (const auto old = before.find(instance); old != before.end()) {
+      records_[instance] = old->second;
     } else {
       records_.erase(instance);
     }
-    return {};
   }
 
   system::Host& host_;
   const RdmaDevice& device_;
   RoceRecords& records_;
+  std::string rdma_cm_;
 };
 
 class RoceKind final : public Kind {
@@ -184,10 +214,9 @@ class RoceKind final : public Kind {
         observed.key = {std::string(kKind), roce_id(device, port.number)};
         observed.label = fmt::format("{}/{}", device.name, port.number);
         observed.instance = fmt::format("{}/{}/{}", host.boot_id, device.instance, *rdma_cm);
-        if (const auto known = defaults_of(device, port.number, *records, *rdma_cm, host)) {
-          observed.settings = model::to_attributes(values_of(*known));
-          observed.facts["dscp"] = std::int64_t{known->tos >> 2};
-        }
+        const auto known = values_of(known_of(device, port.number, *records, *rdma_cm, host));
+        observed.settings = model::to_attributes(known);
+        if (known.tos) observed.facts["dscp"] = known.tos->dscp();
         out.push_back(std::move(observed));
       }
     }
@@ -245,10 +274,25 @@ class RoceKind final : public Kind {
     auto records = read_roce_records(host.files);
     if (!records) return base::fail(records.error());
     const auto before = *records;
-    for (auto& [instance, record] : *records) {
-      if (record.folder.empty()) continue;
-      if (auto done = host.rdma_cm.remove_folder(record.folder); !done) return done;
+    for (auto at = records->begin(); at != records->end();) {
+      auto& record = at->second;
+      if (record.folder.empty()) {
+        ++at;
+        continue;
+      }
+      // The change under way may have been carried out or not: see.
+      std::optional<RoceDefaults> actual;
+      if (auto made = host.rdma_cm.make_folder(record.folder)) {
+        actual = host.rdma_cm.observe_defaults(record.folder, number_of(at->first));
+        if (auto done = host.rdma_cm.remove_folder(record.folder); !done) return done;
+      }
       record.folder.clear();
+      if (!actual || !record.found || record.found == actual) {
+        at = records->erase(at);
+      } else {
+        record.written = {actual->gid_type, actual->tos};
+        ++at;
+      }
     }
     return *records == before ? Result<void>{} : write_roce_records(host.files, *records);
   }
@@ -276,13 +320,12 @@ class RoceKind final : public Kind {
 
  private:
   /// Through a folder that is there, else what we wrote to this very device.
-  static std::optional<RoceDefaults> defaults_of(const RdmaDevice& device, int port,
-                                                 const RoceRecords& records, const std::string& rdma_cm,
-                                                 system::Host& host) {
-    if (rdma_cm.empty()) return std::nullopt;
-    if (const auto now = host.rdma_cm.observe_defaults(device.name, port)) return now;
+  static RoceWritten known_of(const RdmaDevice& device, int port, const RoceRecords& records,
+                              const std::string& rdma_cm, system::Host& host) {
+    if (rdma_cm.empty()) return {};
+    if (const auto now = host.rdma_cm.observe_defaults(device.name, port)) return {now->gid_type, now->tos};
     const auto at = records.find(roce_instance(device, port, rdma_cm, host.boot_id));
-    return at == records.end() ? std::nullopt : at->second.written;
+    return at == records.end() ? RoceWritten{} : at->second.written;
   }
 
   /// Records of devices that have gone, or of an rdma_cm that was unloaded, speak of nothing.

@@ -18,6 +18,11 @@ std::string text_of(const std::optional<RoceDefaults>& defaults) {
   return defaults ? fmt::format("{}\t{}", defaults->gid_type, defaults->tos) : "-\t-";
 }
 
+std::string text_of(const RoceWritten& written) {
+  return fmt::format("{}\t{}", written.gid_type.value_or("-"),
+                     written.tos ? std::to_string(*written.tos) : "-");
+}
+
 std::optional<RoceDefaults> defaults_of(std::string_view type, std::string_view tos) {
   const auto number = base::parse_number(tos);
   if (!number || *number > 255) return std::nullopt;
@@ -38,7 +43,9 @@ RoceRecords parse_roce_records(std::string_view text) {
     const auto columns = base::split(line, '\t');
     if (line.starts_with('#') || columns.size() != kColumns) continue;
     RoceRecord record;
-    record.written = defaults_of(columns[1], columns[2]);
+    if (columns[1] != "-") record.written.gid_type = columns[1];
+    if (const auto tos = base::parse_number(columns[2]); tos && *tos <= 255)
+      record.written.tos = static_cast<int>(*tos);
     record.found = defaults_of(columns[3], columns[4]);
     if (columns[5] != "-") record.folder = columns[5];
     records[std::string(columns[0])] = std::move(record);

@@ -16,12 +16,18 @@ namespace rdmacfg::kinds {
 /// In /run, as the defaults do not outlive a boot either.
 inline constexpr std::string_view kRoceRecordFile = "/run/rdma-configd/roce-defaults";
 
+/// What we set of a port's defaults and read back; what we did not set is not known.
+struct RoceWritten {
+  std::optional<std::string> gid_type;
+  std::optional<int> tos;
+  bool operator==(const RoceWritten&) const = default;
+};
+
 /// Of one port of one registration of a device under one loading of rdma_cm.
 struct RoceRecord {
-  std::optional<system::RoceDefaults>
-      written;  ///< read back after writing; nothing while a change is under way
+  RoceWritten written;                        ///< while a change is under way: what it is to be
   std::optional<system::RoceDefaults> found;  ///< before we first wrote
-  std::string folder;                         ///< that we made and have not removed yet; empty otherwise
+  std::string folder;  ///< of a change under way: the folder that it makes; empty otherwise
   bool operator==(const RoceRecord&) const = default;
 };
 

@@ -43,7 +43,8 @@ constexpr const char* kEthernetHost = R"({
       { "guid": "0002:c903:0031:78f2", "link_layer": "Ethernet", "netdev": "ens1f0np0" }] },
     { "name": "rocep17s0", "driver": "mlx5_core", "pci": "0000:11:00.0", "node_guid": "0002:c903:0031:7901", "ports": [
       { "guid": "0002:c903:0031:7902", "link_layer": "Ethernet", "netdev": "ens2f0np0" }] }],
-  "links": [{ "name": "ens1f0np0", "up": true }, { "name": "ens2f0np0" }, { "name": "eth0", "up": true }, { "name": "eth1" }]
+  "links": [{ "name": "ens1f0np0", "up": true }, { "name": "ens2f0np0" }, { "name": "eth0", "up": true }, { "name": "eth1" }],
+  "rdma_cm": true
 })";
 
 constexpr const char* kD1 = "version = 1\n[[rdma_device]]\npci = \"0000:10:00.0\"\n";
