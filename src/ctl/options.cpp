@@ -27,7 +27,7 @@ struct Command {
   const char* text;  ///< of its own --help
 };
 
-constexpr std::array<Command, 5> kCommands{{
+constexpr std::array<Command, 6> kCommands{{
     {"show", "What is there: devices, ports, P_Keys, interfaces, and how they stand to the document.",
      "Shows RDMA devices (firmware, board id, node GUID), their ports (state, rate, LIDs, MTUs, GUID), P_Key "
      "tables, "
@@ -57,6 +57,14 @@ constexpr std::array<Command, 5> kCommands{{
      "known to go "
      "wrong. It changes nothing. Exit status 0: nothing found; 2: something was found; 1: it could not "
      "look."},
+    {"verify", "Test function: do packets come back, and how fast?",
+     "One test at a time. --server and --client HOST: messages over a reliable connection (RC) that rdma_cm "
+     "makes, "
+     "between two hosts or two devices of one. --mad: asks a port for its NodeInfo over the fabric, as every "
+     "InfiniBand "
+     "port and switch answers by itself. --ipoib: ICMP by an interface. Exit status 0: all answered; 5: some "
+     "were lost; 1: "
+     "none, or it could not be tried."},
 }};
 
 constexpr std::string_view kStatuses =
@@ -116,6 +124,7 @@ struct Parser {
     app.get_subcommand("diff")->add_flag("--explain", arguments.explain,
                                          "Name the file and line that ask for a value.");
     add_apply(*app.get_subcommand("apply"));
+    add_verify(*app.get_subcommand("verify"));
   }
 
   CLI::App* add(const std::string& name, const std::string& doc) {
@@ -135,6 +144,29 @@ struct Parser {
         .add_option("--wait", arguments.wait, "Wait so long for carrier before an MTU is judged (default 2).")
         ->type_name("SECONDS")
         ->check(CLI::Range(0.0, 3600.0).description(""));
+  }
+
+  void add_verify(CLI::App& verify) {
+    verify.add_flag("--server", arguments.server,
+                    "Wait for clients, and echo what they send (on --to, else everywhere).");
+    verify.add_flag("--once", arguments.once, "With --server: end after one client.");
+    verify.add_option("--client", arguments.client, "Connect to a server at this address.")
+        ->type_name("HOST");
+    verify.add_option("--mad", arguments.mad, "Ping a LID or a port GUID by management datagrams.")
+        ->type_name("LID|GUID");
+    verify
+        .add_option("--from", arguments.from,
+                    "With --mad: the port to send from (mlx4_0/1); else the first active one.")
+        ->type_name("PORT");
+    verify.add_option("--ipoib", arguments.interface, "Ping --to by this interface.")->type_name("INTERFACE");
+    verify.add_option("--to", arguments.to, "The IPv4 address to ping, or to listen on.")
+        ->type_name("ADDRESS");
+    verify.add_option("--count", arguments.count, "How often (default 5).")
+        ->type_name("N")
+        ->check(CLI::Range(1, 100000).description(""));
+    verify.add_option("--service", arguments.service, "Port number of server and client (default 20049).")
+        ->type_name("PORT")
+        ->check(CLI::Range(1, 65535).description(""));
   }
 
   [[nodiscard]] CLI::App* chosen() const {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "system/function_test.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::system {
@@ -23,6 +24,9 @@ std::unique_ptr<RdmaAdmin> make_linux_rdma_admin();
 
 /// /sys/kernel/config/rdma_cm; `units` is asked to load the module and to mount configfs.
 std::unique_ptr<RdmaCm> make_linux_rdma_cm(Units& units, std::filesystem::path sysfs = "/sys");
+
+/// Management datagrams, ICMP and reliable connections; libraries are loaded at the first use.
+std::unique_ptr<FunctionTest> make_linux_function_test();
 
 /// Files below `root`; openat2 keeps every path inside it.
 std::unique_ptr<Files> make_linux_files(std::filesystem::path root = "/");
