@@ -62,7 +62,7 @@ class Writer {
 
   Result<void> run(std::span<const Change* const> changes) {
     const auto before = records_;
-    bool ours = false;
+    bool ours = !has_folder();
     for (const auto* change : changes) {
       auto& record = record_of(*change);
       ours = ours || record.folder == device_.name;
@@ -78,8 +78,8 @@ class Writer {
     for (std::size_t i = 0; i < changes.size() && result; ++i) result = write(*changes[i]);
     for (const auto* change : changes) settle(*change, result.has_value(), before);
     // A folder that stays keeps rdma_cm from being unloaded.
-    if (made && (*made || ours)) {
-      if (auto removed = host_.rdma_cm.remove_folder(device_.name); !removed) {
+    if (ours) {
+      if (auto removed = remove_folder(); !removed) {
         for (const auto* change : changes) record_of(*change).folder = device_.name;
         if (result) result = removed;
       }
@@ -89,6 +89,20 @@ class Writer {
   }
 
  private:
+  bool has_folder() const {
+    const auto folders = host_.rdma_cm.observe_folders();
+    return std::find(folders.begin(), folders.end(), device_.name) != folders.end();
+  }
+
+  Result<void> remove_folder() {
+    constexpr int kTries = 2;
+    Result<void> removed;
+    for (int i = 0; i < kTries && has_folder(); ++i) removed = host_.rdma_cm.remove_folder(device_.name);
+    if (removed && has_folder())
+      return base::fail(base::Code::kBusy, device_.name + ": its folder in configfs cannot be removed");
+    return removed;
+  }
+
   std::string instance_of(const Change& change) const {
     return roce_instance(device_, number_of(change.key.id), rdma_cm_, host_.boot_id);
   }

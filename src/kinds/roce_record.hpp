@@ -13,8 +13,8 @@
 
 namespace rdmacfg::kinds {
 
-/// In /run, as the defaults do not outlive a boot either.
-inline constexpr std::string_view kRoceRecordFile = "/run/rdma-configd/roce-defaults";
+/// What it speaks of has the boot id in it, as the defaults do not outlive a boot.
+inline constexpr std::string_view kRoceRecordFile = "/var/lib/rdma-configd/roce-defaults";
 
 /// What we set of a port's defaults and read back; what we did not set is not known.
 struct RoceWritten {
