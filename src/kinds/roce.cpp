@@ -268,12 +268,17 @@ class RoceKind final : public Kind {
     std::map<const RdmaDevice*, std::vector<const Change*>> by_device;
     for (const auto& change : changes) {
       const auto port = roce_port(change.key.id, *world);
+      // Defaults go with their device, also when the same plan removes it (a software device).
+      if (!port && model::from_attributes<Roce>(change.after).mode == std::nullopt &&
+          model::from_attributes<Roce>(change.after).tos == std::nullopt)
+        continue;
       if (!port) {
         return base::fail(
             base::Error{base::Code::kNotFound, fmt::format("{}: the port is not there", change.label), 0});
       }
       by_device[port->device].push_back(&change);
     }
+    if (by_device.empty()) return {};
     if (auto done = host.rdma_cm.start(); !done) return done;
     auto records = read_roce_records(host.files);
     if (!records) return base::fail(records.error());

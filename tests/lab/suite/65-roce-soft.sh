@@ -65,7 +65,7 @@ apply >/dev/null
 is "RoCE mode after a re-add" "$(default mlx5_storage default_roce_mode)" "IB/RoCE v1"
 is "ToS after a re-add" "$(default mlx5_storage default_roce_tos)" 106
 
-rmmod rdma_ucm 2>/dev/null; ok "rdma_cm can be unloaded" rmmod rdma_cm
+modprobe -r rpcrdma ib_iser ib_isert rdma_ucm 2>/dev/null; ok "rdma_cm can be unloaded" rmmod rdma_cm
 exits "the reload is noticed" 2 ctl diff
 exits "apply after the reload" 0 apply
 is "RoCE mode after the reload" "$(default mlx5_storage default_roce_mode)" "IB/RoCE v1"

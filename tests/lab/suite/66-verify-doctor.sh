@@ -39,7 +39,7 @@ exits "nobody has this address" 1 ctl verify --ipoib "$P" --to 192.0.2.9 --count
 # show and what the distribution's own programs say
 show=$(ctl show --json)
 value() { jq -r ".devices[] | select(.name == \"$DEV\") | $1" <<<"$show"; }
-stat_of() { ibstat "$DEV" "${2:-}" | sed -n "s/^[[:space:]]*$1: //p" | head -1; }
+stat_of() { ibstat "$DEV" ${2:+"$2"} | sed -n "s/^[[:space:]]*$1: //p" | head -1; }
 is "ibstat: firmware" "$(value .firmware)" "$(stat_of 'Firmware version')"
 is "ibstat: CA type" "$(value .hca_type)" "$(stat_of 'CA type')"
 is "ibstat: node GUID" "0x$(value .node_guid | tr -d :)" "$(stat_of 'Node GUID')"
