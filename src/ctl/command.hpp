@@ -30,6 +30,16 @@ struct Arguments {
   bool retry = false;
   bool boot = false;
   std::optional<double> wait;  ///< --wait, seconds
+  // verify
+  bool server = false;
+  bool once = false;
+  std::string client;
+  std::string mad;
+  std::string from;
+  std::string interface;
+  std::string to;
+  int count = 5;
+  int service = 20049;
 };
 
 /// One run of a subcommand.
@@ -75,6 +85,8 @@ int show(const Context& context);
 int diff(const Context& context);
 int apply(const Context& context);
 int validate(const Context& context);
+int doctor(const Context& context);
+int verify(const Context& context);
 int schema(const Context& context);
 int reference(const Context& context);
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "system/function_test.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::ctl {
@@ -31,6 +32,9 @@ struct Environment {
 
   /// The host below `root`; only its files are used unless that is "/".
   std::function<std::shared_ptr<system::Host>(const std::filesystem::path& root)> host;
+
+  /// Tests of function on the running system.
+  std::function<std::unique_ptr<system::FunctionTest>()> function_test{};
 
   /// Takes the lock that keeps two applies apart, for as long as the returned object lives. Waits for its
   /// holder for a bounded time and says once who that is.

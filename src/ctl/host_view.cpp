@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.hpp"
+#include "kinds/roce.hpp"
+#include "kinds/roce_ports.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -79,11 +82,22 @@ Meaning meaning_of(const std::string& name, const HostView& host) {
 
 HostView view_of(kinds::World& world) {
   HostView host;
+  std::map<std::string, model::Attributes> roce;
+  if (auto observed = kinds::roce().observe(world)) {
+    for (auto& one : *observed) {
+      one.settings.merge(one.facts);
+      roce.emplace(one.key.id, std::move(one.settings));
+    }
+  }
   for (const auto& device : world.snapshot().devices) {
     DeviceView view{&device, {}};
     for (const auto& port : device.ports) {
       const kinds::PortRef ref{&device, &port};
-      view.ports.push_back({&device, &port, world.pkeys(ref), world.mtu(ref)});
+      PortView shown{&device, &port, world.pkeys(ref), world.mtu(ref), std::nullopt, {}};
+      if (auto gids = world.host().rdma.observe_gids(device.name, port.number)) shown.gids = std::move(*gids);
+      if (const auto at = roce.find(kinds::roce_id(device, port.number)); at != roce.end())
+        shown.roce = at->second;
+      view.ports.push_back(std::move(shown));
     }
     host.devices.push_back(std::move(view));
   }

@@ -16,6 +16,8 @@ struct PortView {
   const system::RdmaPort* port = nullptr;
   std::optional<std::vector<std::uint16_t>> pkeys;
   std::optional<system::PortMtu> mtu;
+  std::optional<std::vector<system::Gid>> gids;
+  model::Attributes roce;  ///< mode, tos and dscp where they are known
 
   [[nodiscard]] std::string name() const { return device->name + "/" + std::to_string(port->number); }
 };

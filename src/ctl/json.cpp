@@ -170,6 +170,20 @@ Json pkeys_json(const std::optional<std::vector<std::uint16_t>>& table) {
   });
 }
 
+Json gids_json(const std::optional<std::vector<system::Gid>>& table) {
+  if (!table) return nullptr;
+  return list_json(*table, [](const system::Gid& gid) {
+    return Json{
+        {"index", gid.index}, {"type", gid.type}, {"gid", gid.gid}, {"netdev", text_or_null(gid.netdev)}};
+  });
+}
+
+Json roce_json(const model::Attributes& roce) {
+  Json out = Json::object();
+  for (const auto* field : {"mode", "tos", "dscp"}) out[field] = value_json(model::value_of(roce, field));
+  return out;
+}
+
 Json port_json(const PortView& view) {
   const auto& port = *view.port;
   return {{"device", view.device->name},
@@ -187,7 +201,9 @@ Json port_json(const PortView& view) {
           {"guid", guid_json(port.guid)},
           {"gid_prefix", text_or_null(port.gid_prefix)},
           {"netdevs", port.netdevs},
-          {"pkeys", pkeys_json(view.pkeys)}};
+          {"pkeys", pkeys_json(view.pkeys)},
+          {"gids", gids_json(view.gids)},
+          {"roce", view.port->link_layer == "Ethernet" ? roce_json(view.roce) : Json(nullptr)}};
 }
 
 Json device_json(const DeviceView& view) {
@@ -202,6 +218,7 @@ Json device_json(const DeviceView& view) {
           {"node_description", text_or_null(device.node_description)},
           {"driver", text_or_null(device.driver)},
           {"pci", text_or_null(device.pci)},
+          {"soft", text_or_null(device.soft)},
           {"ports", list_json(view.ports, port_json)}};
 }
 

@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
                                .host_name = system::linux_host_name(),
                                .variable = variable,
                                .host = system::make_linux_host,
+                               .function_test = system::make_linux_function_test,
                                .lock =
                                    [](const auto& waiting) {
                                      return core::take_lock("/run/rdma-configd.lock", kLockDeadline, waiting);

@@ -27,7 +27,7 @@ struct Command {
   const char* text;  ///< of its own --help
 };
 
-constexpr std::array<Command, 4> kCommands{{
+constexpr std::array<Command, 6> kCommands{{
     {"show", "What is there: devices, ports, P_Keys, interfaces, and how they stand to the document.",
      "Shows RDMA devices (firmware, board id, node GUID), their ports (state, rate, LIDs, MTUs, GUID), P_Key "
      "tables, "
@@ -50,13 +50,28 @@ constexpr std::array<Command, 4> kCommands{{
      "Reads the document with all its drop-ins and reports every mistake with file, line and column. It "
      "looks at no "
      "device, so that it works in pipelines and on other machines."},
+    {"doctor", "Look for what commonly goes wrong, and say how to mend it.",
+     "Looks at ports, P_Key tables, IPoIB interfaces, RoCE, memory limits of services, and other programs "
+     "that set the "
+     "same things, and reports each finding with its reason and a fix. A problem does not work; a risk is "
+     "known to go "
+     "wrong. It changes nothing. Exit status 0: nothing found; 2: something was found; 1: it could not "
+     "look."},
+    {"verify", "Test function: do packets come back, and how fast?",
+     "One test at a time. --server and --client HOST: messages over a reliable connection (RC) that rdma_cm "
+     "makes, "
+     "between two hosts or two devices of one. --mad: asks a port for its NodeInfo over the fabric, as every "
+     "InfiniBand "
+     "port and switch answers by itself. --ipoib: ICMP by an interface. Exit status 0: all answered; 5: some "
+     "were lost; 1: "
+     "none, or it could not be tried."},
 }};
 
 constexpr std::string_view kStatuses =
     "Exit status:\n"
     "  0  in sync, or done\n"
     "  1  error; nothing was changed\n"
-    "  2  diff and apply --dry-run: there are changes to make\n"
+    "  2  diff and apply --dry-run: there are changes to make; doctor: something was found\n"
     "  3  apply failed and was undone\n"
     "  4  apply failed, and undoing is incomplete (what is left is named)\n"
     "  5  done, but something is pending or limited (--pending-ok makes it 0)\n";
@@ -109,6 +124,7 @@ struct Parser {
     app.get_subcommand("diff")->add_flag("--explain", arguments.explain,
                                          "Name the file and line that ask for a value.");
     add_apply(*app.get_subcommand("apply"));
+    add_verify(*app.get_subcommand("verify"));
   }
 
   CLI::App* add(const std::string& name, const std::string& doc) {
@@ -128,6 +144,29 @@ struct Parser {
         .add_option("--wait", arguments.wait, "Wait so long for carrier before an MTU is judged (default 2).")
         ->type_name("SECONDS")
         ->check(CLI::Range(0.0, 3600.0).description(""));
+  }
+
+  void add_verify(CLI::App& verify) {
+    verify.add_flag("--server", arguments.server,
+                    "Wait for clients, and echo what they send (on --to, else everywhere).");
+    verify.add_flag("--once", arguments.once, "With --server: end after one client.");
+    verify.add_option("--client", arguments.client, "Connect to a server at this address.")
+        ->type_name("HOST");
+    verify.add_option("--mad", arguments.mad, "Ping a LID or a port GUID by management datagrams.")
+        ->type_name("LID|GUID");
+    verify
+        .add_option("--from", arguments.from,
+                    "With --mad: the port to send from (mlx4_0/1); else the first active one.")
+        ->type_name("PORT");
+    verify.add_option("--ipoib", arguments.interface, "Ping --to by this interface.")->type_name("INTERFACE");
+    verify.add_option("--to", arguments.to, "The IPv4 address to ping, or to listen on.")
+        ->type_name("ADDRESS");
+    verify.add_option("--count", arguments.count, "How often (default 5).")
+        ->type_name("N")
+        ->check(CLI::Range(1, 100000).description(""));
+    verify.add_option("--service", arguments.service, "Port number of server and client (default 20049).")
+        ->type_name("PORT")
+        ->check(CLI::Range(1, 65535).description(""));
   }
 
   [[nodiscard]] CLI::App* chosen() const {
@@ -249,7 +288,7 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
     return line;
   }
   if (sub == nullptr)
-    return fail(Code::kInvalid, "what is to be done? show, diff, apply or validate; see --help");
+    return fail(Code::kInvalid, "what is to be done? show, diff, apply, validate or doctor; see --help");
   if (parser.app.get_subcommands().size() > 1) {
     return fail(Code::kInvalid, fmt::format("{} and {} cannot be done at once", sub->get_name(),
                                             parser.app.get_subcommands()[1]->get_name()));

@@ -112,6 +112,49 @@ Table pkeys_table(const HostView& host) {
   return table;
 }
 
+Table gids_table(const HostView& host) {
+  Table table{{{"PORT"}, {"INDEX"}, {"TYPE"}, {"GID"}, {"NETDEV", 1}}, {}};
+  for (const auto& device : host.devices) {
+    for (const auto& view : device.ports) {
+      if (!view.gids) continue;
+      for (const auto& gid : *view.gids) {
+        table.rows.push_back({cell(view.name()), cell(std::to_string(gid.index)), cell(gid.type),
+                              cell(gid.gid), maybe(gid.netdev)});
+      }
+    }
+  }
+  return table;
+}
+
+/// Defaults that rdma_cm connects with. They can be read while somebody keeps a folder in configfs; else it
+/// is known what was written here.
+Table roce_table(const HostView& host) {
+  Table table{{{"PORT"}, {"MODE"}, {"TOS"}, {"DSCP"}, {"NETDEV", 1}}, {}};
+  for (const auto& device : host.devices) {
+    for (const auto& view : device.ports) {
+      if (view.port->link_layer != "Ethernet") continue;
+      const auto value = [&](std::string_view field) {
+        const auto& found = model::value_of(view.roce, field);
+        return cell(found.index() == 0 ? std::string() : model::text_of(found));
+      };
+      table.rows.push_back({cell(view.name()), value("mode"), value("tos"), value("dscp"),
+                            maybe(base::join(view.port->netdevs, ", "))});
+    }
+  }
+  return table;
+}
+
+Table soft_table(const HostView& host) {
+  Table table{{{"NAME"}, {"TYPE"}, {"INTERFACE"}}, {}};
+  for (const auto& view : host.devices) {
+    const auto& d = *view.device;
+    if (d.soft.empty()) continue;
+    table.rows.push_back({cell(d.name), cell(d.soft),
+                          maybe(d.ports.empty() ? "" : base::join(d.ports.front().netdevs, ", "))});
+  }
+  return table;
+}
+
 Table interfaces_table(const HostView& host) {
   Table table{{{"NAME"}, {"P_KEY"}, {"MODE"}, {"MTU"}, {"STATE"}, {"PORT", 2}, {"PARENT", 3}, {"GUID", 1}},
               {}};
@@ -233,6 +276,10 @@ std::string render_host(const HostView& host, const Look& look, bool* left_out) 
     append(out, section("PORTS", ports_table(host), look, left_out));
     const auto pkeys = pkeys_table(host);
     if (!pkeys.rows.empty()) append(out, section("P_KEY TABLES", pkeys, look, left_out));
+    const auto gids = gids_table(host), roce = roce_table(host), soft = soft_table(host);
+    if (!gids.rows.empty()) append(out, section("GID TABLES", gids, look, left_out));
+    if (!roce.rows.empty()) append(out, section("ROCE DEFAULTS OF RDMA_CM", roce, look, left_out));
+    if (!soft.rows.empty()) append(out, section("SOFTWARE DEVICES", soft, look, left_out));
   }
   if (!host.interfaces.empty())
     append(out, section("IPOIB INTERFACES", interfaces_table(host), look, left_out));

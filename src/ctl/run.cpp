@@ -29,10 +29,12 @@ int dispatch(const Context& context) {
     std::string_view name;
     int (*run)(const Context&);
   };
-  constexpr std::array<Entry, 6> kEntries{{{"show", show},
+  constexpr std::array<Entry, 8> kEntries{{{"show", show},
                                            {"diff", diff},
                                            {"apply", apply},
                                            {"validate", validate},
+                                           {"doctor", doctor},
+                                           {"verify", verify},
                                            {"schema", schema},
                                            {"reference", reference}}};
   for (const auto& entry : kEntries) {

@@ -17,9 +17,12 @@
 #include "kinds/partition.hpp"
 #include "kinds/pfc.hpp"
 #include "kinds/pkey.hpp"
+#include "kinds/rdma_device.hpp"
 #include "kinds/rdma_system.hpp"
+#include "kinds/roce.hpp"
 #include "kinds/selector.hpp"
 #include "kinds/service.hpp"
+#include "kinds/soft_rdma.hpp"
 #include "kinds/sysctl.hpp"
 
 namespace rdmacfg::kinds {
@@ -61,6 +64,9 @@ std::span<const Kind* const> all() {
       &ipoib(),          //
       &pkey(),           //
       &kernel_module(),  //
+      &soft_rdma(),      //
+      &rdma_device(),    //
+      &roce(),           //
       &pfc(),            //
       &dcb(),            //
       &sysctl(),         //
@@ -96,6 +102,9 @@ const std::vector<SectionSpec>& grammar() {
       service_section(),      //
       opensm_section(),       //
       partition_section(),    //
+      soft_rdma_section(),    //
+      rdma_device_section(),  //
+      roce_section(),         //
   };
   return kGrammar;
 }

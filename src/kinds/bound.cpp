@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "kinds/device_names.hpp"
 #include "kinds/lossless.hpp"
 #include "kinds/name_template.hpp"
 #include "kinds/selector.hpp"
@@ -53,14 +54,6 @@ std::string missing_guid(const World& world, Guid guid) {
   return "no port has this GUID now";
 }
 
-std::string missing_device(const World& world, const std::string& name) {
-  std::vector<std::string> known;
-  for (const auto& device : world.snapshot().devices) known.push_back(device.name);
-  if (known.empty()) return fmt::format("no device {}: there is no RDMA device at all", name);
-  return fmt::format("no device {} now; there are {} (udev may have renamed it: see `rdma-configctl show`)",
-                     name, base::join(known, ", "));
-}
-
 /// Fills in what the host has for a port that is known by its GUID.
 void bind_guid(BoundPort& bound, Guid guid, const World& world) {
   bound.guid = guid;
@@ -78,7 +71,8 @@ void bind_guid(BoundPort& bound, Guid guid, const World& world) {
 
 class Binder {
  public:
-  Binder(const World& world, Diagnostics& diagnostics) : world_(world), diagnostics_(diagnostics) {}
+  Binder(const std::vector<Section>& sections, const World& world, Diagnostics& diagnostics)
+      : world_(world), names_(DeviceNames::of(sections, world)), diagnostics_(diagnostics) {}
 
   void bind(const Section& section) {
     const auto selector = selector_of(section);
@@ -99,9 +93,8 @@ class Binder {
   void bind_device(const Section& section, const std::string& name, std::int64_t number) {
     BoundPort bound;
     bound.id = fmt::format("{}/{}", name, number);
-    for (const auto& device : world_.snapshot().devices) {
-      if (device.name != name) continue;
-      for (const auto& port : device.ports) {
+    if (const auto* device = names_.find(name)) {
+      for (const auto& port : device->ports) {
         if (port.number != number) continue;
         if (port.link_layer != "InfiniBand") {
           bound.pending = fmt::format("{} port {} runs {} now", name, number, port.link_layer);
@@ -114,13 +107,13 @@ class Binder {
         return;
       }
       error(section.find("port")->where, fmt::format("[[ipoib]] port: {} has no port {}", name, number),
-            fmt::format("it has {} port(s), counted from 1", device.ports.size()));
+            fmt::format("it has {} port(s), counted from 1", device->ports.size()));
       return;
     }
     bound.pending =
         world_.offline()
             ? "which port this is can only be seen on the running host; a guid can be used offline"
-            : missing_device(world_, name);
+            : names_.missing(name);
     add(section, std::move(bound));
   }
 
@@ -129,7 +122,8 @@ class Binder {
     std::vector<PortRef> found;
     for (const auto& device : world_.snapshot().devices) {
       for (const auto& port : device.ports) {
-        if (port.link_layer == "InfiniBand" && port.guid.number != 0 && matches(pattern, device, port)) {
+        if (port.link_layer == "InfiniBand" && port.guid.number != 0 &&
+            matches(pattern, renamed(device), port)) {
           found.push_back({&device, &port});
         }
       }
@@ -158,6 +152,13 @@ class Binder {
     }
   }
 
+  /// The device as it is called after our renames.
+  [[nodiscard]] system::RdmaDevice renamed(const system::RdmaDevice& device) const {
+    auto out = device;
+    out.name = names_.name_of(device);
+    return out;
+  }
+
   void add(const Section& section, BoundPort bound) {
     bound.section = &section;
     if (!name(bound)) return;
@@ -177,7 +178,10 @@ class Binder {
   bool name(BoundPort& bound) {
     if (const auto* wanted = bound.section->find("name")) {
       const model::NameTemplate pattern{model::text_of(wanted->value)};
-      auto expanded = expand(pattern, bound.port);
+      std::optional<system::RdmaDevice> called;
+      auto port = bound.port;
+      if (port) port->device = &called.emplace(renamed(*port->device));
+      auto expanded = expand(pattern, port);
       if (!expanded) {
         auto message = "[[ipoib]] name: " + expanded.error().message;
         const bool said = std::any_of(diagnostics_.begin(), diagnostics_.end(), [&](const Diagnostic& d) {
@@ -199,6 +203,7 @@ class Binder {
   }
 
   const World& world_;
+  DeviceNames names_;
   Diagnostics& diagnostics_;
   Bound bound_;
   std::map<std::string, const Section*> seen_;
@@ -207,12 +212,13 @@ class Binder {
 }  // namespace
 
 Bound bind(const std::vector<Section>& sections, const World& world, Diagnostics& diagnostics) {
-  Binder binder(world, diagnostics);
+  Binder binder(sections, world, diagnostics);
   for (const auto& section : sections) {
     if (section.path == "ipoib") binder.bind(section);
   }
   auto bound = binder.take();
   bound.sections = sections;
+  bound.world = &world;
   const auto is = [](std::string_view path) {
     return [path](const Section& section) { return section.path == path; };
   };

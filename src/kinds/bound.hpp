@@ -33,6 +33,7 @@ struct Bound {
   std::vector<BoundPort> ports;              ///< of every [[ipoib]] entry
   std::span<const model::Section> sections;  ///< all entries, for kinds that bind their own
   std::shared_ptr<const std::vector<model::Section>> expanded;  ///< what they are when presets are in them
+  const World* world = nullptr;  ///< that they are bound to; one without a host for `validate`
 
   /// The entries of a top-level section, in the document's order.
   [[nodiscard]] std::vector<const model::Section*> of(std::string_view path) const {

@@ -118,4 +118,34 @@ Result<Mtu> Codec<Mtu>::parse(const Value& written) {
 }
 Value Codec<Mtu>::value(const Mtu& parsed) { return parsed.bytes; }
 
+Result<RdmaName> Codec<RdmaName>::parse(const Value& written) {
+  return get_text(written, "a text like \"mlx5_storage\"").and_then(RdmaName::parse);
+}
+Value Codec<RdmaName>::value(const RdmaName& parsed) { return parsed.text; }
+
+Result<PciAddress> Codec<PciAddress>::parse(const Value& written) {
+  return get_text(written, "a text like \"0000:10:00.0\"").and_then(PciAddress::parse);
+}
+Value Codec<PciAddress>::value(const PciAddress& parsed) { return parsed.text; }
+
+Result<SoftType> Codec<SoftType>::parse(const Value& written) {
+  return get_text(written, "\"rxe\" or \"siw\"").and_then(parse_soft_type);
+}
+Value Codec<SoftType>::value(const SoftType& parsed) { return std::string(text_of(parsed)); }
+
+Result<RoceMode> Codec<RoceMode>::parse(const Value& written) {
+  return get_text(written, "\"v1\" or \"v2\"").and_then(parse_roce_mode);
+}
+Value Codec<RoceMode>::value(const RoceMode& parsed) { return std::string(text_of(parsed)); }
+
+Result<Dscp> Codec<Dscp>::parse(const Value& written) {
+  return get<std::int64_t>(written, "an integer like 26").and_then(Dscp::make);
+}
+Value Codec<Dscp>::value(const Dscp& parsed) { return parsed.number; }
+
+Result<Tos> Codec<Tos>::parse(const Value& written) {
+  return get<std::int64_t>(written, "an integer like 106").and_then(Tos::make);
+}
+Value Codec<Tos>::value(const Tos& parsed) { return parsed.number; }
+
 }  // namespace rdmacfg::model

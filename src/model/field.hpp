@@ -163,6 +163,15 @@ RDMACFG_CODEC(InterfaceName, "interface name",
 RDMACFG_CODEC(NameTemplate, "interface name", R"({"type":"string","minLength":1})");
 RDMACFG_CODEC(Mtu, "MTU in bytes", R"({"type":"integer","minimum":68,"maximum":65520})");
 
+RDMACFG_CODEC(RdmaName, "RDMA device name",
+              R"({"type":"string","minLength":1,"maxLength":63,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"})");
+RDMACFG_CODEC(PciAddress, "PCI address",
+              R"({"type":"string","pattern":"^([0-9A-Fa-f]{4}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\\.[0-7]$"})");
+RDMACFG_CODEC(SoftType, "\"rxe\" or \"siw\"", R"({"enum":["rxe","siw"]})");
+RDMACFG_CODEC(RoceMode, "\"v1\" or \"v2\"", R"({"enum":["v1","v2"]})");
+RDMACFG_CODEC(Dscp, "DSCP", R"({"type":"integer","minimum":0,"maximum":63})");
+RDMACFG_CODEC(Tos, "type of service", R"({"type":"integer","minimum":0,"maximum":255})");
+
 #undef RDMACFG_CODEC
 
 }  // namespace rdmacfg::model

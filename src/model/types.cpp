@@ -149,4 +149,70 @@ Result<std::string> parse_interface_name(std::string_view text) {
   return std::string(text);
 }
 
+Result<RdmaName> RdmaName::parse(std::string_view text) {
+  const auto refuse = [&](std::string_view why) -> Result<RdmaName> {
+    return fail(Code::kInvalid, fmt::format("\"{}\" cannot name an RDMA device: {}", text, why));
+  };
+  if (text.empty()) return refuse("it is empty");
+  if (text.size() > kRdmaNameMax) return refuse(fmt::format("it is longer than {} characters", kRdmaNameMax));
+  if (text.front() == '.' || text.front() == '-') return refuse("it starts with a dot or a dash");
+  for (const char c : text) {
+    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_' || c == '-' || c == '.';
+    if (!good) return refuse("letters, digits, '_', '-' and '.' are allowed");
+  }
+  return RdmaName{std::string(text)};
+}
+
+Result<PciAddress> PciAddress::parse(std::string_view text) {
+  const auto wrong = [&]() -> Result<PciAddress> {
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" is no PCI address; it looks like \"0000:10:00.0\"", text));
+  };
+  auto lower = base::lower(text);
+  if (std::count(lower.begin(), lower.end(), ':') == 1) lower = "0000:" + lower;
+  constexpr std::string_view kShape = "hhhh:hh:hh.o";
+  if (lower.size() != kShape.size()) return wrong();
+  for (std::size_t i = 0; i < kShape.size(); ++i) {
+    const char c = lower[i];
+    const bool digit = c >= '0' && c <= '9';
+    const bool good = kShape[i] == 'h'   ? digit || (c >= 'a' && c <= 'f')
+                      : kShape[i] == 'o' ? c >= '0' && c <= '7'
+                                         : c == kShape[i];
+    if (!good) return wrong();
+  }
+  return PciAddress{std::move(lower)};
+}
+
+Result<SoftType> parse_soft_type(std::string_view text) {
+  if (text == "rxe") return SoftType::kRxe;
+  if (text == "siw") return SoftType::kSiw;
+  return fail(Code::kInvalid,
+              fmt::format("\"{}\" has to be \"rxe\" (Soft-RoCE) or \"siw\" (Soft-iWARP)", text));
+}
+
+std::string_view text_of(SoftType type) { return type == SoftType::kRxe ? "rxe" : "siw"; }
+
+Result<RoceMode> parse_roce_mode(std::string_view text) {
+  if (text == "v1") return RoceMode::kV1;
+  if (text == "v2") return RoceMode::kV2;
+  return fail(Code::kInvalid, fmt::format("\"{}\" has to be \"v1\" or \"v2\"", text));
+}
+
+std::string_view text_of(RoceMode mode) { return mode == RoceMode::kV1 ? "v1" : "v2"; }
+
+Result<Dscp> Dscp::make(std::int64_t number) {
+  constexpr std::int64_t kMax = 63;
+  if (number >= 0 && number <= kMax) return Dscp{number};
+  return fail(
+      Code::kInvalid,
+      fmt::format("DSCP {} is out of range, has to be 0 to {} (a type of service is tos)", number, kMax));
+}
+
+Result<Tos> Tos::make(std::int64_t number) {
+  constexpr std::int64_t kMax = 255;
+  if (number >= 0 && number <= kMax) return Tos{number};
+  return fail(Code::kInvalid, fmt::format("ToS {} is out of range, has to be 0 to {}", number, kMax));
+}
+
 }  // namespace rdmacfg::model

@@ -71,6 +71,55 @@ constexpr std::int64_t kMtuIpv6Min =
     1280;  ///< bytes; below it the kernel takes IPv6 off an interface (RFC 8200)
 constexpr std::size_t kInterfaceNameMax = 15;  ///< characters; IFNAMSIZ less the NUL
 
+constexpr std::size_t kRdmaNameMax = 63;  ///< characters; IB_DEVICE_NAME_MAX less the NUL
+
+/// Name of an RDMA device, as the kernel takes it (drivers/infiniband/core/device.c) and udev can hand it on.
+struct RdmaName {
+  std::string text;
+
+  static base::Result<RdmaName> parse(std::string_view text);
+  auto operator<=>(const RdmaName&) const = default;
+};
+
+/// A function on PCI: "0000:10:00.0". Read with or without domain; written with it, lower case.
+struct PciAddress {
+  std::string text;
+
+  static base::Result<PciAddress> parse(std::string_view text);
+  auto operator<=>(const PciAddress&) const = default;
+};
+
+/// Software RDMA devices that the kernel has: Soft-RoCE and Soft-iWARP.
+enum class SoftType { kRxe, kSiw };
+
+base::Result<SoftType> parse_soft_type(std::string_view text);
+std::string_view text_of(SoftType type);
+
+/// Version of RoCE: v1 is Ethernet (one broadcast domain), v2 is UDP/IP.
+enum class RoceMode { kV1, kV2 };
+
+base::Result<RoceMode> parse_roce_mode(std::string_view text);
+std::string_view text_of(RoceMode mode);
+
+/// Differentiated services code point, 0 to 63. RFC 2474.
+struct Dscp {
+  std::int64_t number = 0;
+
+  static base::Result<Dscp> make(std::int64_t number);
+  auto operator<=>(const Dscp&) const = default;
+};
+
+/// IP type of service byte: the DSCP and two ECN bits. RFC 2474, 3168.
+struct Tos {
+  std::int64_t number = 0;
+
+  static base::Result<Tos> make(std::int64_t number);
+  /// With ECT(0), so that switches mark instead of dropping: 26 gives 106.
+  static Tos of_dscp(std::int64_t dscp) { return {(dscp << 2) | 2}; }
+  [[nodiscard]] std::int64_t dscp() const { return number >> 2; }
+  auto operator<=>(const Tos&) const = default;
+};
+
 /// Checks an interface name as dev_valid_name() of net/core/dev.c does, and refuses what udev or sysctl would
 /// trip over.
 base::Result<std::string> parse_interface_name(std::string_view text);

@@ -15,6 +15,7 @@
 #include "system/rdma_system.hpp"
 #include "system/sysctl.hpp"
 #include "system/timers.hpp"
+#include "system/rdma_admin.hpp"
 #include "system/units.hpp"
 
 namespace rdmacfg::system {
@@ -33,6 +34,8 @@ struct Host {
   Links& links;
   Ipoib& ipoib;
   Rdma& rdma;
+  RdmaAdmin& rdma_admin;
+  RdmaCm& rdma_cm;
   Files& files;
   Udev& udev;
   Units& units;

@@ -36,6 +36,7 @@ struct Link {
   bool carrier = false;  ///< IFF_LOWER_UP
   std::int64_t mtu = 0;  ///< bytes
   int parent = 0;        ///< ifindex of the parent, 0 without one
+  int master = 0;        ///< ifindex of the bond or bridge that it is in, 0 without one
   std::uint32_t group = 0;
   std::string kind;                ///< IFLA_INFO_KIND: "ipoib", "dummy", "" for most hardware
   std::optional<IpoibInfo> ipoib;  ///< of ARPHRD_INFINIBAND interfaces

@@ -39,8 +39,10 @@ struct RdmaDevice {
   std::string node_description;
   model::Guid node_guid;
   model::Guid system_guid;
-  std::string driver;  ///< of the parent: "mlx5_core"; empty without a parent
-  std::string pci;     ///< "0000:10:00.0"; empty when the parent is not on PCI
+  std::string driver;    ///< of the parent: "mlx5_core"; empty without a parent
+  std::string pci;       ///< "0000:10:00.0"; empty when the parent is not on PCI
+  std::string soft;      ///< "rxe" or "siw" for a software device over a network interface, else empty
+  std::string instance;  ///< another text for each registration of a device, whatever its name
   std::vector<RdmaPort> ports;
 };
 
@@ -48,6 +50,15 @@ struct RdmaDevice {
 struct PortMtu {
   int max = 0;
   int active = 0;
+};
+
+/// A place of a port's GID table.
+struct Gid {
+  int index = 0;
+  std::string type;    ///< "IB/RoCE v1", "RoCE v2"
+  std::string gid;     ///< "fe80:0000:0000:0000:0002:c903:0031:78f2"
+  std::string netdev;  ///< that it belongs to; empty on InfiniBand
+  bool operator==(const Gid&) const = default;
 };
 
 class Rdma {
@@ -59,6 +70,9 @@ class Rdma {
 
   /// The P_Key table of a port without its empty places; raw keys with their membership bit.
   virtual base::Result<std::vector<std::uint16_t>> observe_pkeys(const std::string& device, int port) = 0;
+
+  /// The GID table of a port without its empty places.
+  virtual base::Result<std::vector<Gid>> observe_gids(const std::string& device, int port) = 0;
 
   /// MTUs of a port by verbs; nothing when user-space verbs are not there (no module is loaded to find out).
   virtual std::optional<PortMtu> observe_mtu(const std::string& device, int port) = 0;

@@ -84,6 +84,24 @@ constexpr const char* kMemlock =
 constexpr const char* kSysctl =
     "version = 1\n[[sysctl]]\ninterface = \"ib0\"\narp_ignore = 1\nrp_filter = 2\n"
     "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh3\"\nvalue = 8192\n";
+/// RoCE, and interfaces for software devices.
+constexpr const char* kEthernetHost = R"({
+  "devices": [
+    { "name": "rocep16s0", "driver": "mlx5_core", "pci": "0000:10:00.0", "node_guid": "0002:c903:0031:78f1", "ports": [
+      { "guid": "0002:c903:0031:78f2", "link_layer": "Ethernet", "netdev": "ens1f0np0" }] },
+    { "name": "rocep17s0", "driver": "mlx5_core", "pci": "0000:11:00.0", "node_guid": "0002:c903:0031:7901", "ports": [
+      { "guid": "0002:c903:0031:7902", "link_layer": "Ethernet", "netdev": "ens2f0np0" }] }],
+  "links": [{ "name": "ens1f0np0", "up": true }, { "name": "ens2f0np0" }, { "name": "eth0", "up": true }, { "name": "eth1" }],
+  "rdma_cm": true
+})";
+
+constexpr const char* kD1 = "version = 1\n[[rdma_device]]\npci = \"0000:10:00.0\"\n";
+constexpr const char* kD2 = "[[rdma_device]]\nnode_guid = \"0002:c903:0031:7901\"\n";
+constexpr const char* kS0 = "version = 1\n[[soft_rdma]]\ninterface = \"eth0\"\ntype = \"rxe\"\n";
+constexpr const char* kS1 = "[[soft_rdma]]\ninterface = \"eth1\"\ntype = \"rxe\"\n";
+
+constexpr const char* kR1 = "version = 1\n[[roce]]\ndevice = \"rocep16s0\"\nport = 1\n";
+constexpr const char* kR2 = "[[roce]]\ninterface = \"ens2f0np0\"\n";
 
 constexpr const char* kA = "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n";
 constexpr const char* kB = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\n";
@@ -264,6 +282,34 @@ const std::vector<Scenario>& scenarios() {
        .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"
                      "[[partition]]\npkey = 2\n",
                      "version = 1\n"}},
+      {.name = "devices_renamed",
+       .host = kEthernetHost,
+       .documents = {text({kD1, "name = \"storage\"\n", kD2, "name = \"compute\"\n"})}},
+      {.name = "devices_swapped",
+       .host = kEthernetHost,
+       .documents = {text({kD1, "name = \"a\"\n", kD2, "name = \"b\"\n"}),
+                     text({kD1, "name = \"b\"\n", kD2, "name = \"a\"\n"})}},
+      {.name = "device_name_dropped",
+       .host = kEthernetHost,
+       .documents = {text({kD1, "name = \"a\"\n", kD2, "name = \"b\"\n"}), text({kD1, "name = \"a\"\n"})}},
+      {.name = "soft_made",
+       .host = kEthernetHost,
+       .documents = {text({kS0, "name = \"rxe0\"\n", kS1, "name = \"rxe1\"\n"})}},
+      {.name = "soft_changed",
+       .host = kEthernetHost,
+       .documents = {text({kS0, "name = \"rxe0\"\n"}),
+                     text({kS0, "name = \"fast\"\n", kS1, "name = \"rxe0\"\n"})}},
+      {.name = "soft_dropped",
+       .host = kEthernetHost,
+       .documents = {text({kS0, "name = \"rxe0\"\n", kS1, "name = \"rxe1\"\n"}),
+                     text({kS0, "name = \"rxe0\"\n"})}},
+      {.name = "roce_set",
+       .host = kEthernetHost,
+       .documents = {text({kR1, "mode = \"v1\"\ndscp = 26\n", kR2, "tos = 8\n"})}},
+      {.name = "roce_changed",
+       .host = kEthernetHost,
+       .documents = {text({kR1, "mode = \"v1\"\ndscp = 26\n"}),
+                     text({kR1, "tos = 0\n", kR2, "mode = \"v1\"\n"})}},
   };
   return kAll;
 }

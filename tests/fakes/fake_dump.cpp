@@ -15,6 +15,8 @@ std::string device_text(const Device& device) {
     out += fmt::format("  port {} {} {} {} mtu {} {}", port.number, model::Guid{port.guid}.text(),
                        port.link_layer, port.state, port.mtu, port.sm ? "sm" : "no-sm");
     for (const auto key : port.pkeys) out += fmt::format(" {:#06x}", key);
+    if (!port.netdev.empty()) out += " netdev " + port.netdev;
+    if (!port.roce_mode.empty()) out += fmt::format(" {} tos {}", port.roce_mode, port.roce_tos);
     out += "\n";
   }
   return out;
@@ -48,6 +50,17 @@ std::string FakeKernel::dump(const DumpOptions& options) const {
   if (options.devices) {
     for (const auto& device : machine.devices) out += device_text(device);
   }
+  if (!options.devices) {
+    for (const auto& device : machine.devices) {
+      const auto& port = device.ports.front();
+      if (port.link_layer != "Ethernet") continue;
+      out += fmt::format("rdma {}{}{}", device.name, device.soft.empty() ? "" : " " + device.soft,
+                         port.netdev.empty() ? "" : " over " + port.netdev);
+      if (!port.roce_mode.empty()) out += fmt::format(" {} tos {}", port.roce_mode, port.roce_tos);
+      out += "\n";
+    }
+  }
+  for (const auto& [name, instance] : machine.rdma_cm_folders) out += "folder " + name + "\n";
   std::vector<std::string> texts;
   for (const auto& link : machine.links) {
     const auto parent = std::find_if(machine.links.begin(), machine.links.end(), [&](const auto& l) {

@@ -60,7 +60,7 @@ void describe_child(FakeKernel& kernel, const std::string& parent, const json& f
 Port port_of(const json& from, int number) {
   only(from,
        {"guid", "state", "link_layer", "mtu", "group_mtu", "group_mtus", "pkeys", "pkeys_readable", "sm",
-        "interface"},
+        "interface", "netdev", "gid_types", "roce_mode", "roce_tos"},
        "port");
   Port port;
   port.number = number;
@@ -79,17 +79,22 @@ Port port_of(const json& from, int number) {
   }
   port.pkeys_readable = from.value("pkeys_readable", true);
   port.sm = from.value("sm", true);
+  port.netdev = from.value("netdev", "");
+  port.gid_types = from.value("gid_types", port.gid_types);
+  port.roce_mode = from.value("roce_mode", "");
+  port.roce_tos = from.value("roce_tos", 0);
   return port;
 }
 
 void describe_device(FakeKernel& kernel, const json& from) {
-  only(from, {"name", "driver", "pci", "node_guid", "connected", "verbs", "ports"}, "device");
+  only(from, {"name", "driver", "pci", "node_guid", "connected", "verbs", "soft", "ports"}, "device");
   Device device;
   device.name = from.at("name").get<std::string>();
   device.driver = from.value("driver", device.driver);
   device.pci = from.value("pci", "");
   device.connected = from.value("connected", true);
   device.verbs = from.value("verbs", true);
+  device.soft = from.value("soft", "");
   for (const auto& port : from.at("ports"))
     device.ports.push_back(port_of(port, static_cast<int>(device.ports.size()) + 1));
   device.node_guid = from.contains("node_guid") ? guid_of(from.at("node_guid"))
@@ -141,21 +146,27 @@ std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
 
 void FakeKernel::add(std::string_view text) {
   const json from = json::parse(text, nullptr, true, true);
-  only(from,
-       {"rename_up", "slow_carrier", "devices", "links", "rules", "files", "unreadable", "systemd", "units",
-        "modules", "module_tree", "initramfs", "dcb", "mlx4_ports", "users", "groups", "sysctl",
-        "rdma_system"},
+  only(from, {"rename_up",  "slow_carrier",    "devices",   "links",   "rules",       "files",
+              "unreadable", "systemd",         "units",     "modules", "module_tree", "initramfs",
+              "dcb",        "mlx4_ports",      "users",     "groups",  "sysctl",      "rdma_system",
+              "rdma_cm",    "rdma_cm_folders", "soft_types"},
        "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
   for (const auto& link : from.value("links", json::array())) {
-    only(link, {"name", "kind", "mtu", "group", "altnames", "up", "items"}, "link");
+    only(link, {"name", "kind", "mtu", "group", "altnames", "up", "items", "master"}, "link");
     const auto name = link.at("name").get<std::string>();
     if (machine.in_use(name)) throw std::runtime_error("two interfaces " + name);
-    machine.add_link(name, link.value("kind", ""));
+    Interface& made = machine.add_link(name, link.value("kind", ""));
+    if (link.contains("master")) made.master = this->link(link.at("master").get<std::string>()).index;
     describe(*this, name, link);
   }
   for (const auto& device : from.value("devices", json::array())) describe_device(*this, device);
+  machine.soft_types = from.value("soft_types", machine.soft_types);
+  if (from.value("rdma_cm", false)) machine.load_rdma_cm();
+  for (const auto& folder : from.value("rdma_cm_folders", json::array())) {
+    if (machine.make_folder(folder.get<std::string>()) != 0) throw std::runtime_error("rdma_cm_folders");
+  }
   for (const auto& rule : from.value("rules", json::array()))
     machine.rules.push_back(rule.get<std::string>());
   const json described_files = from.value("files", json::object());

@@ -115,7 +115,15 @@ void FakeKernel::reboot() {
   const auto options = files.content.find("/etc/modprobe.d/rdma-configd-netns.conf");
   rdma_system.shared =
       options == files.content.end() || options->second.find("netns_mode=0") == std::string::npos;
-  for (auto& device : machine.devices) machine.probe(device);
+  machine.devices.remove_if([](const auto& d) { return !d.soft.empty(); });
+  machine.rdma_cm = 0;
+  machine.rdma_cm_folders.clear();
+  std::erase_if(files.content, [](const auto& file) { return file.first.starts_with("/run/"); });
+  for (auto& device : machine.devices) {
+    device.instance = 0;
+    for (auto& port : device.ports) port.roce_mode.clear();
+    machine.probe(device);
+  }
   name_by_rules();
 }
 
@@ -147,6 +155,8 @@ system::Host FakeKernel::host() {
   return {.links = *this,
           .ipoib = *this,
           .rdma = *this,
+          .rdma_admin = *this,
+          .rdma_cm = *this,
           .files = files,
           .udev = *this,
           .units = units,

@@ -58,6 +58,8 @@ class DeviceBuilder {
 class FakeKernel final : public system::Links,
                          public system::Ipoib,
                          public system::Rdma,
+                         public system::RdmaAdmin,
+                         public system::RdmaCm,
                          public system::Udev {
  public:
   FakeKernel() = default;
@@ -132,7 +134,23 @@ class FakeKernel final : public system::Links,
   // system::Rdma
   base::Result<std::vector<system::RdmaDevice>> observe_devices() override;
   base::Result<std::vector<std::uint16_t>> observe_pkeys(const std::string& device, int port) override;
+  base::Result<std::vector<system::Gid>> observe_gids(const std::string& device, int port) override;
   std::optional<system::PortMtu> observe_mtu(const std::string& device, int port) override;
+  // system::RdmaAdmin
+  base::Result<void> rename_device(const std::string& device, const std::string& name) override;
+  base::Result<void> new_link(const std::string& name, const std::string& type,
+                              const std::string& interface) override;
+  base::Result<void> delete_link(const std::string& name) override;
+  // system::RdmaCm
+  std::string observe_instance() override;
+  std::vector<std::string> observe_folders() override;
+  std::optional<system::RoceDefaults> observe_defaults(const std::string& device, int port) override;
+  base::Result<void> start() override;
+  base::Result<bool> make_folder(const std::string& device) override;
+  base::Result<void> write_gid_type(const std::string& device, int port,
+                                    const std::string& gid_type) override;
+  base::Result<void> write_tos(const std::string& device, int port, int tos) override;
+  base::Result<void> remove_folder(const std::string& device) override;
   // system::Udev
   base::Result<void> reload_rules() override;
 };

@@ -23,6 +23,7 @@ system::Link link_of(const Interface& from) {
   link.carrier = from.carrier;
   link.mtu = from.mtu;
   link.parent = from.parent;
+  link.master = from.master;
   link.group = from.group;
   link.kind = from.kind;
   if (from.is_ipoib()) {
@@ -173,6 +174,8 @@ Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices() {
     device.node_guid = device.system_guid = model::Guid{from.node_guid};
     device.driver = from.driver;
     device.pci = from.pci;
+    device.soft = from.soft;
+    device.instance = std::to_string(from.instance);
     for (const auto& p : from.ports) {
       system::RdmaPort port;
       port.number = p.number;
@@ -181,10 +184,11 @@ Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices() {
       port.rate = "56 Gb/sec (4X FDR)";
       port.link_layer = p.link_layer;
       port.lid = p.sm ? p.number : 0;
-      port.sm_lid = p.sm ? 1 : 0;
+      port.sm_lid = p.sm ? p.sm_lid : 0;
       port.lmc = 0;
       port.guid = model::Guid{p.guid};
       port.gid_prefix = "fe80:0000:0000:0000";
+      if (!p.netdev.empty()) port.netdevs.push_back(p.netdev);
       for (const auto& link : machine.links) {
         if (link.device == from.name && link.port == p.number && link.parent == 0)
           port.netdevs.push_back(link.name);

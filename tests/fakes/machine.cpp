@@ -69,6 +69,10 @@ Interface& Machine::add_link(std::string name, std::string kind) {
 }
 
 void Machine::probe(Device& device) {
+  if (device.instance == 0) device.instance = next_instance_++;
+  for (auto& port : device.ports) {
+    if (rdma_cm != 0 && port.link_layer == "Ethernet" && port.roce_mode.empty()) set_default(port);
+  }
   for (const auto& port : device.ports) {
     if (port.link_layer != "InfiniBand") continue;
     const bool there = std::any_of(links.begin(), links.end(), [&](const auto& l) {

@@ -29,6 +29,12 @@ struct Port {
   std::vector<std::uint16_t> pkeys = {0xffff};  ///< table; 0: empty place
   bool pkeys_readable = true;
   bool sm = true;  ///< a subnet manager answers
+  int sm_lid = 1;
+  // Of Ethernet only:
+  std::string netdev{};  ///< the interface of its own
+  std::vector<std::string> gid_types = {"IB/RoCE v1", "RoCE v2"};
+  std::string roce_mode{};  ///< rdma_cm's default, once rdma_cm is loaded
+  int roce_tos = 0;
 };
 
 struct Device {
@@ -38,6 +44,8 @@ struct Device {
   std::uint64_t node_guid = 0;
   bool connected = true;  ///< can do connected mode; false: enhanced IPoIB
   bool verbs = true;      ///< user-space verbs can tell the MTU
+  std::string soft{};     ///< "rxe", "siw"
+  int instance = 0;       ///< of this registration; given by the machine
   std::vector<Port> ports{};
 };
 
@@ -56,6 +64,7 @@ struct Interface {
   std::string device{};
   int port = 0;
   std::uint64_t guid = 0;
+  int master = 0;  ///< ifindex of a bond
   int parent = 0;  ///< ifindex, 0 for the port's own interface
   Maker maker = Maker::kKernel;
   std::uint16_t pkey = 0xffff;
@@ -81,6 +90,12 @@ class Machine {
   /// Given to an interface with its new name since what interfaces carry was last read. Two may swap names:
   /// what one gives up the other has been given.
   std::map<std::string, int> rules_put_back;  ///< and for which interface
+  /// How often rdma_cm was loaded; 0: it is not now. Folders are of configfs, by the name they were made
+  /// with.
+  int rdma_cm = 0;
+  std::map<std::string, int> rdma_cm_folders{};  ///< → instance of the device
+  std::set<std::string> soft_types = {"rxe"};    ///< that the kernel has drivers for
+
   bool rename_up = false;     ///< kernels from 6.2 rename an interface that is up
   bool slow_carrier = false;  ///< joining takes until settle()
 
@@ -109,10 +124,23 @@ class Machine {
   int set_mode(const std::string& name, model::IpoibMode mode);
   int restore(const system::Carried& carried, int index, const std::string& name);
 
+  int rename_device(const std::string& device, const std::string& name);
+  int new_soft(const std::string& name, const std::string& type, const std::string& interface);
+  int delete_soft(const std::string& name);
+  /// Loads rdma_cm anew: defaults are as at first, folders are gone.
+  void load_rdma_cm();
+  int make_folder(const std::string& device);
+  int remove_folder(const std::string& device);
+  /// Through a folder; nullptr when it leads nowhere.
+  Port* folder_port(const std::string& device, int port);
+  int set_roce_mode(const std::string& device, int port, const std::string& mode);
+  int set_roce_tos(const std::string& device, int port, int tos);
+
   /// What ports, subnet manager and P_Key tables now mean for carrier. Call it after changing them.
   void settle();
 
  private:
+  static void set_default(Port& port);
   int rename(Interface& link, const std::string& name);
   int change_mtu(Interface& link, std::int64_t mtu);
   void set_up(Interface& link, bool up);
@@ -123,6 +151,7 @@ class Machine {
   Interface& append(Interface link);
 
   int next_index_ = 1;
+  int next_instance_ = 1;
 };
 
 }  // namespace rdmacfg::fakes

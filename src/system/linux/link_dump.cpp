@@ -66,6 +66,7 @@ std::optional<Link> parse_link(const nlmsghdr& header) {
     link.parent = attributes.number<std::int32_t>(IFLA_LINK).value_or(0);
     if (link.parent == link.index) link.parent = 0;
   }
+  link.master = attributes.number<std::int32_t>(IFLA_MASTER).value_or(0);
   link.group = attributes.number<std::uint32_t>(IFLA_GROUP).value_or(0);
   link.kind = attributes.nested(IFLA_LINKINFO).text(IFLA_INFO_KIND);
   if (parsed->family.ifi_type == ARPHRD_INFINIBAND) link.ipoib = parse_ipoib(attributes, link.index);

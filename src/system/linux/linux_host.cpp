@@ -11,6 +11,8 @@ struct LinuxHost {
         host{.links = *links,
              .ipoib = *ipoib,
              .rdma = *rdma,
+             .rdma_admin = *rdma_admin,
+             .rdma_cm = *rdma_cm,
              .files = *files,
              .udev = *udev,
              .units = *units,
@@ -28,6 +30,7 @@ struct LinuxHost {
   std::unique_ptr<Links> links = make_linux_links();
   std::unique_ptr<Ipoib> ipoib = make_linux_ipoib();
   std::unique_ptr<Rdma> rdma = make_linux_rdma();
+  std::unique_ptr<RdmaAdmin> rdma_admin = make_linux_rdma_admin();
   std::unique_ptr<Udev> udev = make_linux_udev();
   std::unique_ptr<Units> units = make_linux_units();
   std::unique_ptr<Timers> timers = make_linux_timers();
@@ -38,6 +41,7 @@ struct LinuxHost {
   std::unique_ptr<Accounts> accounts = make_linux_accounts();
   std::unique_ptr<Sysctl> sysctl = make_linux_sysctl();
   std::unique_ptr<RdmaSystem> rdma_system = make_linux_rdma_system();
+  std::unique_ptr<RdmaCm> rdma_cm = make_linux_rdma_cm(*units);
   std::unique_ptr<Files> files;
   Host host;
 };

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "system/events.hpp"
+#include "system/function_test.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::system {
@@ -18,6 +19,15 @@ std::unique_ptr<Ipoib> make_linux_ipoib(std::filesystem::path sysfs = "/sys");
 
 /// /sys/class/infiniband, and libibverbs for MTUs.
 std::unique_ptr<Rdma> make_linux_rdma(std::filesystem::path sysfs = "/sys");
+
+/// RDMA netlink; the socket is opened at the first use.
+std::unique_ptr<RdmaAdmin> make_linux_rdma_admin();
+
+/// /sys/kernel/config/rdma_cm; `units` is asked to load the module and to mount configfs.
+std::unique_ptr<RdmaCm> make_linux_rdma_cm(Units& units, std::filesystem::path sysfs = "/sys");
+
+/// Management datagrams, ICMP and reliable connections; libraries are loaded at the first use.
+std::unique_ptr<FunctionTest> make_linux_function_test();
 
 /// Files below `root`; openat2 keeps every path inside it.
 std::unique_ptr<Files> make_linux_files(std::filesystem::path root = "/");

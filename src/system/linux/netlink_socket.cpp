@@ -74,11 +74,11 @@ NetlinkSocket::NetlinkSocket(nl_sock* socket) : socket_(socket, nl_socket_free),
 
 int NetlinkSocket::fd() const { return nl_socket_get_fd(socket_.get()); }
 
-Result<NetlinkSocket> NetlinkSocket::open() {
+Result<NetlinkSocket> NetlinkSocket::open(int protocol) {
   NetlinkSocket socket(nl_socket_alloc());
   if (!socket.socket_) return fail_errno(ENOMEM, "opening a netlink socket");
   errno = 0;
-  if (const int failed = nl_connect(socket.socket_.get(), NETLINK_ROUTE); failed < 0) {
+  if (const int failed = nl_connect(socket.socket_.get(), protocol); failed < 0) {
     if (errno != 0) return fail_errno(errno, "opening a netlink socket");
     return fail(Code::kRefused, fmt::format("opening a netlink socket: {}", nl_geterror(failed)));
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NETLINK_ROUTE socket. Sources: netlink(7), rtnetlink(7), Documentation/userspace-api/netlink/intro.rst.
+// A netlink socket (NETLINK_ROUTE, NETLINK_RDMA). Sources: netlink(7), rtnetlink(7),
+// Documentation/userspace-api/netlink/intro.rst.
 #pragma once
 
 #include <chrono>
@@ -30,7 +31,8 @@ class NetlinkSocket {
  public:
   using Visit = std::function<void(const nlmsghdr&)>;
 
-  static base::Result<NetlinkSocket> open();
+  /// `protocol`: NETLINK_ROUTE or NETLINK_RDMA.
+  static base::Result<NetlinkSocket> open(int protocol = NETLINK_ROUTE);
 
   /// Subscribes to a multicast group (RTNLGRP_LINK).
   base::Result<void> join(int group);

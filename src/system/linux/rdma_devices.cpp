@@ -109,6 +109,26 @@ class SysfsRdma final : public Rdma {
     return pkeys;
   }
 
+  Result<std::vector<Gid>> observe_gids(const std::string& device, int port) override {
+    const auto what = fmt::format("{} port {}: reading the GID table", device, port);
+    if (!usable(device)) return fail(Code::kInvalid, what + ": this is no device name");
+    const auto entry = SysfsDir::open(devices_path() / device / "ports" / std::to_string(port));
+    if (!entry) return base::fail_errno(errno, what);
+    const auto types = entry->sub("gid_attrs/types"), netdevs = entry->sub("gid_attrs/ndevs"),
+               gids = entry->sub("gids");
+    if (!types || !gids) return fail(Code::kNotFound, what + ": the device has gone");
+    std::vector<Gid> table;
+    for (const auto& place : gids->list()) {
+      const auto number = base::parse_number(place);
+      const auto gid = gids->text(place);
+      if (!number || gid.find_first_not_of("0:") == std::string::npos) continue;
+      Gid one{static_cast<int>(*number), types->text(place), gid, netdevs ? netdevs->text(place) : ""};
+      if (!one.type.empty()) table.push_back(std::move(one));
+    }
+    std::sort(table.begin(), table.end(), [](const Gid& a, const Gid& b) { return a.index < b.index; });
+    return table;
+  }
+
   std::optional<PortMtu> observe_mtu(const std::string& device, int port) override {
     // libibverbs opens character devices, which may load modules: not before ib_uverbs itself knows the
     // device.
@@ -149,6 +169,15 @@ class SysfsRdma final : public Rdma {
       device.driver = last_part(node->link("driver"));
       if (last_part(node->link("subsystem")) == "pci") device.pci = last_part(parent);
     }
+    device.instance = instance_of(devices_path() / name);
+    if (device.driver.empty()) {
+      // rxe says what it runs over; siw is the only other one without hardware.
+      if (entry->read("parent")) {
+        device.soft = "rxe";
+      } else if (device.node_type == "RNIC") {
+        device.soft = "siw";
+      }
+    }
     for (const auto& number : ports->list()) {
       const auto port = ports->sub(number);
       const auto parsed = base::parse_number(number);
@@ -160,6 +189,12 @@ class SysfsRdma final : public Rdma {
     // What was read of a device that went away meanwhile is a mixture of values and blanks.
     if (entry->read("node_type") != type) return std::nullopt;
     return device;
+  }
+
+  /// sysfs gives every entry a number of its own, also one that comes again under the same name.
+  static std::string instance_of(const std::filesystem::path& path) {
+    struct stat found {};
+    return ::stat(path.c_str(), &found) == 0 ? std::to_string(found.st_ino) : std::string();
   }
 
   static RdmaPort read_port(const SysfsDir& entry, int number, const std::string& parent,

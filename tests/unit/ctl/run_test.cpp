@@ -29,7 +29,7 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"--jsno", "show"}, "show has no option --jsno; did you mean --json?");
   fails({"diff", "ib0"}, "diff takes no more arguments, but there is ib0");
   fails({"show", "diff"}, "show and diff cannot be done at once");
-  fails({}, "what is to be done? show, diff, apply or validate; see --help");
+  fails({}, "what is to be done? show, diff, apply, validate or doctor; see --help");
   fails({"show", "--root", "/nonexistent"}, "--root /nonexistent: No such file or directory");
 }
 

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/roce.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/roce_ports.hpp"
+#include "kinds/roce_record.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostic;
+using model::Diagnostics;
+using model::Observed;
+using model::Severity;
+using system::RdmaDevice;
+using system::RoceDefaults;
+
+namespace {
+
+constexpr std::string_view kKind = "roce";
+constexpr std::string_view kV1 = "IB/RoCE v1";
+constexpr std::string_view kV2 = "RoCE v2";
+
+std::string_view gid_type_of(model::RoceMode mode) { return mode == model::RoceMode::kV1 ? kV1 : kV2; }
+
+std::optional<model::RoceMode> mode_of(std::string_view gid_type) {
+  if (gid_type == kV1) return model::RoceMode::kV1;
+  if (gid_type == kV2) return model::RoceMode::kV2;
+  return std::nullopt;
+}
+
+Roce values_of(const RoceWritten& known) {
+  Roce out;
+  if (known.gid_type) out.mode = mode_of(*known.gid_type);
+  if (known.tos) out.tos = model::Tos{*known.tos};
+  return out;
+}
+
+int number_of(std::string_view id) {
+  return static_cast<int>(base::parse_number(id.substr(id.rfind('/') + 1)).value_or(0));
+}
+
+bool agrees(const RoceWritten& known, const RoceDefaults& actual) {
+  return (!known.gid_type || *known.gid_type == actual.gid_type) && (!known.tos || *known.tos == actual.tos);
+}
+
+/// Writes the defaults of one device's ports, and leaves its folder as it was. The record says on disk what
+/// is to be before it is done, so that undoing and recovery know that something may have changed.
+class Writer {
+ public:
+  Writer(system::Host& host, const RdmaDevice& device, RoceRecords& records)
+      : host_(host), device_(device), records_(records), rdma_cm_(host.rdma_cm.observe_instance()) {}
+
+  Result<void> run(std::span<const Change* const> changes) {
+    const auto before = records_;
+    bool ours = !has_folder();
+    for (const auto* change : changes) {
+      auto& record = record_of(*change);
+      ours = ours || record.folder == device_.name;
+      const auto wanted = model::from_attributes<Roce>(change->after);
+      if (wanted.mode) record.written.gid_type = gid_type_of(*wanted.mode);
+      if (wanted.tos) record.written.tos = static_cast<int>(wanted.tos->number);
+      record.folder = device_.name;
+    }
+    if (auto done = write_roce_records(host_.files, records_); !done) return done;
+    auto made = host_.rdma_cm.make_folder(device_.name);
+    Result<void> result;
+    if (!made) result = base::fail(made.error());
+    for (std::size_t i = 0; i < changes.size() && result; ++i) result = write(*changes[i]);
+    for (const auto* change : changes) settle(*change, result.has_value(), before);
+    // A folder that stays keeps rdma_cm from being unloaded.
+    if (ours) {
+      if (auto removed = remove_folder(); !removed) {
+        for (const auto* change : changes) record_of(*change).folder = device_.name;
+        if (result) result = removed;
+      }
+    }
+    if (auto done = write_roce_records(host_.files, records_); !done && result) return done;
+    return result;
+  }
+
+ private:
+  bool has_folder() const {
+    const auto folders = host_.rdma_cm.observe_folders();
+    return std::find(folders.begin(), folders.end(), device_.name) != folders.end();
+  }
+
+  Result<void> remove_folder() {
+    constexpr int kTries = 2;
+    Result<void> removed;
+    for (int i = 0; i < kTries && has_folder(); ++i) removed = host_.rdma_cm.remove_folder(device_.name);
+    if (removed && has_folder())
+      return base::fail(base::Code::kBusy, device_.name + ": its folder in configfs cannot be removed");
+    return removed;
+  }
+
+  std::string instance_of(const Change& change) const {
+    return roce_instance(device_, number_of(change.key.id), rdma_cm_, host_.boot_id);
+  }
+  RoceRecord& record_of(const Change& change) { return records_[instance_of(change)]; }
+
+  Result<void> write(const Change& change) {
+    const int port = number_of(change.key.id);
+    auto& record = record_of(change);
+    const auto now = host_.rdma_cm.observe_defaults(device_.name, port);
+    if (!now) {
+      return base::fail(base::Code::kNotFound,
+                        fmt::format("{} port {}: its RoCE defaults cannot be read", device_.name, port));
+    }
+    if (!record.found) {
+      record.found = *now;
+      if (auto done = write_roce_records(host_.files, records_); !done) return done;
+    }
+    const auto goal = goal_of(change, record);
+    if (goal.gid_type != now->gid_type) {
+      if (auto done = host_.rdma_cm.write_gid_type(device_.name, port, goal.gid_type); !done) return done;
+    }
+    if (goal.tos != now->tos) {
+      if (auto done = host_.rdma_cm.write_tos(device_.name, port, goal.tos); !done) return done;
+    }
+    const auto then = host_.rdma_cm.observe_defaults(device_.name, port);
+    if (then == goal) return {};
+    return base::fail(
+        base::Code::kRefused,
+        fmt::format("{} port {}: reads {} ToS {} after {} ToS {} was written", device_.name, port,
+                    then ? then->gid_type : "nothing", then ? then->tos : 0, goal.gid_type, goal.tos));
+  }
+
+  /// What is not wanted goes back to what was found.
+  static RoceDefaults goal_of(const Change& change, const RoceRecord& record) {
+    const auto wanted = model::from_attributes<Roce>(change.after);
+    return {wanted.mode ? std::string(gid_type_of(*wanted.mode)) : record.found->gid_type,
+            wanted.tos ? static_cast<int>(wanted.tos->number) : record.found->tos};
+  }
+
+  /// Makes the record say what is so.
+  void settle(const Change& change, bool done, const RoceRecords& before) {
+    const auto instance = instance_of(change);
+    auto& record = records_[instance];
+    record.folder.clear();
+    const auto wanted = model::from_attributes<Roce>(change.after);
+    if (done) {
+      if (!wanted.mode) record.written.gid_type.reset();
+      if (!wanted.tos) record.written.tos.reset();
+      if (!wanted.mode && !wanted.tos) records_.erase(instance);
+      return;
+    }
+    const auto actual = host_.rdma_cm.observe_defaults(device_.name, number_of(change.key.id));
+    const auto old = before.find(instance);
+    if (!actual) {
+      // The folder could not be made, so nothing was written; or the device has gone, and all this with it.
+      if (old == before.end() || old->second.folder.empty()) restore(instance, before);
+    } else if (old != before.end() && agrees(old->second.written, *actual)) {
+      record.written = old->second.written;
+    } else if (old == before.end() && record.found == actual) {
+      records_.erase(instance);
+    } else {
+      record.written = {actual->gid_type, actual->tos};
+    }
+  }
+
+  void restore(const std::string& instance, const RoceRecords& before) {
+    if (const auto old = before.find(instance); old != before.end()) {
+      records_[instance] = old->second;
+    } else {
+      records_.erase(instance);
+    }
+  }
+
+  system::Host& host_;
+  const RdmaDevice& device_;
+  RoceRecords& records_;
+  std::string rdma_cm_;
+};
+
+class RoceKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Roce>(); }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    for (const auto& port : bind_roce(bound, diagnostics)) {
+      auto desired = desired_of(*port.section, fields(), {std::string(kKind), port.id}, port.label);
+      desired.needs = port.needs;
+      desired.pending = port.pending;
+      const auto *dscp = port.section->find("dscp"), *tos = port.section->find("tos");
+      if (dscp != nullptr && tos != nullptr) {
+        diagnostics.push_back(Diagnostic{Severity::kError,
+                                         dscp->where,
+                                         "[[roce]] dscp: together with tos; they say the same thing",
+                                         "write one of them: tos = dscp * 4 + ECN bits",
+                                         {{tos->where, "tos"}}});
+      } else if (dscp != nullptr) {
+        const auto number = std::get<std::int64_t>(dscp->value);
+        desired.settings["tos"] = model::Tos::of_dscp(number).number;
+        desired.origins["tos"] = dscp->where;
+      }
+      if (desired.pending) desired.settings.clear();
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    if (world.offline()) return out;
+    std::optional<RoceRecords> records;
+    std::optional<std::string> rdma_cm;
+    for (const auto& device : world.snapshot().devices) {
+      for (const auto& port : device.ports) {
+        if (port.link_layer != "Ethernet") continue;
+        auto& host = world.host();
+        if (!records) {
+          auto read = read_roce_records(host.files);
+          if (!read) return base::fail(read.error());
+          records = std::move(*read);
+          rdma_cm = host.rdma_cm.observe_instance();
+        }
+        Observed observed;
+        observed.key = {std::string(kKind), roce_id(device, port.number)};
+        observed.label = fmt::format("{}/{}", device.name, port.number);
+        observed.instance = fmt::format("{}/{}/{}", host.boot_id, device.instance, *rdma_cm);
+        const auto known = values_of(known_of(device, port.number, *records, *rdma_cm, host));
+        observed.settings = model::to_attributes(known);
+        if (known.tos) observed.facts["dscp"] = known.tos->dscp();
+        out.push_back(std::move(observed));
+      }
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& diagnostics) const override {
+    for (const auto& one : desired) {
+      if (one.key.kind != kKind || one.pending) continue;
+      const auto wanted = model::from_attributes<Roce>(one.settings);
+      const auto port = roce_port(one.key.id, world);
+      if (!wanted.mode || !port) continue;
+      const auto table = world.host().rdma.observe_gids(port->device->name, port->port->number);
+      if (!table || table->empty()) continue;  // the kernel will say
+      std::set<std::string> offered;
+      for (const auto& gid : *table) {
+        if (const auto mode = mode_of(gid.type)) offered.insert(std::string(model::text_of(*mode)));
+      }
+      if (offered.contains(std::string(model::text_of(*wanted.mode)))) continue;
+      const std::vector<std::string> names(offered.begin(), offered.end());
+      diagnostics.push_back(Diagnostic{
+          Severity::kError,
+          one.origins.at("mode"),
+          fmt::format("[[roce]] mode: {} has no GID of RoCE {}; it offers {}", one.label,
+                      model::text_of(*wanted.mode), names.empty() ? "none" : base::join(names, ", ")),
+          "`rdma-configctl show` lists the GID table",
+          {}});
+    }
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    const auto world = World::observe(host);
+    if (!world) return base::fail(world.error());
+    std::map<const RdmaDevice*, std::vector<const Change*>> by_device;
+    for (const auto& change : changes) {
+      const auto port = roce_port(change.key.id, *world);
+      // Defaults go with their device, also when the same plan removes it (a software device).
+      if (!port && model::from_attributes<Roce>(change.after).mode == std::nullopt &&
+          model::from_attributes<Roce>(change.after).tos == std::nullopt)
+        continue;
+      if (!port) {
+        return base::fail(
+            base::Error{base::Code::kNotFound, fmt::format("{}: the port is not there", change.label), 0});
+      }
+      by_device[port->device].push_back(&change);
+    }
+    if (by_device.empty()) return {};
+    if (auto done = host.rdma_cm.start(); !done) return done;
+    auto records = read_roce_records(host.files);
+    if (!records) return base::fail(records.error());
+    drop_stale(*records, *world);
+    for (const auto& [device, mine] : by_device) {
+      if (auto done = Writer(host, *device, *records).run(mine); !done) return done;
+    }
+    return {};
+  }
+
+  Result<void> recover(std::span<const Change> /*changes*/, system::Host& host) const override {
+    auto records = read_roce_records(host.files);
+    if (!records) return base::fail(records.error());
+    const auto before = *records;
+    for (auto at = records->begin(); at != records->end();) {
+      auto& record = at->second;
+      if (record.folder.empty()) {
+        ++at;
+        continue;
+      }
+      // The change under way may have been carried out or not: see.
+      std::optional<RoceDefaults> actual;
+      if (auto made = host.rdma_cm.make_folder(record.folder)) {
+        actual = host.rdma_cm.observe_defaults(record.folder, number_of(at->first));
+        if (auto done = host.rdma_cm.remove_folder(record.folder); !done) return done;
+      }
+      record.folder.clear();
+      if (!actual || !record.found || record.found == actual) {
+        at = records->erase(at);
+      } else {
+        record.written = {actual->gid_type, actual->tos};
+        ++at;
+      }
+    }
+    return *records == before ? Result<void>{} : write_roce_records(host.files, *records);
+  }
+
+  Verdict judge(const Desired& desired, const Observed* /*observed*/,
+                const std::vector<std::string>& /*differing*/, World& world) const override {
+    const auto port = roce_port(desired.key.id, world);
+    if (!port || world.offline()) return {};
+    const auto folders = world.host().rdma_cm.observe_folders();
+    if (std::find(folders.begin(), folders.end(), port->device->name) == folders.end()) return {};
+    Verdict verdict;
+    verdict.warnings.push_back(fmt::format(
+        "somebody left the folder /sys/kernel/config/rdma_cm/{0}, so rdma_cm cannot be unloaded; rmdir it, "
+        "the values stay",
+        port->device->name));
+    return verdict;
+  }
+
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }  // `show` has a table of them
+
+  [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
+    const auto port = roce_port(key.id, world);
+    return port && port->port->link_layer == "Ethernet";
+  }
+
+ private:
+  /// Through a folder that is there, else what we wrote to this very device.
+  static RoceWritten known_of(const RdmaDevice& device, int port, const RoceRecords& records,
+                              const std::string& rdma_cm, system::Host& host) {
+    if (rdma_cm.empty()) return {};
+    if (const auto now = host.rdma_cm.observe_defaults(device.name, port)) return {now->gid_type, now->tos};
+    const auto at = records.find(roce_instance(device, port, rdma_cm, host.boot_id));
+    return at == records.end() ? RoceWritten{} : at->second.written;
+  }
+
+  /// Records of devices that have gone, or of an rdma_cm that was unloaded, speak of nothing.
+  static void drop_stale(RoceRecords& records, const World& world) {
+    const auto rdma_cm = world.host().rdma_cm.observe_instance();
+    std::set<std::string> there;
+    for (const auto& device : world.snapshot().devices) {
+      for (const auto& port : device.ports)
+        there.insert(roce_instance(device, port.number, rdma_cm, world.host().boot_id));
+    }
+    std::erase_if(records, [&](const auto& record) { return !there.contains(record.first); });
+  }
+};
+
+}  // namespace
+
+const Kind& roce() {
+  static const RoceKind kInstance;
+  return kInstance;
+}
+
+model::SectionSpec roce_section() {
+  model::SectionSpec spec{.name = "roce",
+                          .doc = "Defaults of a RoCE port for connections made by rdma_cm.",
+                          .identities = {{"device", "port"}, {"interface"}},
+                          .defaults = true};
+  add_written(spec.fields, model::specs<Roce>());
+  return spec;
+}
+
+}  // namespace rdmacfg::kinds

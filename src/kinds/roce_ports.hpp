@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which port a [[roce]] entry means.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kinds/bound.hpp"
+#include "kinds/device_names.hpp"
+#include "model/diagnostic.hpp"
+#include "model/resource.hpp"
+
+namespace rdmacfg::kinds {
+
+struct RocePort {
+  const model::Section* section = nullptr;
+  std::string id;     ///< "0000:10:00.0/1"; of a device that is not on PCI "rxe0/1"
+  std::string label;  ///< "mlx5_storage/1"
+  std::optional<PortRef> port;
+  std::vector<model::Key> needs;       ///< what gives it its name, or makes it
+  std::optional<std::string> pending;  ///< why nothing can be done with it now
+};
+
+/// The id of a port in keys.
+std::string roce_id(const system::RdmaDevice& device, int port);
+
+/// The port with that id; nothing while it is not there.
+std::optional<PortRef> roce_port(const std::string& id, const World& world);
+
+/// Resolves device + port and interface. A port that runs InfiniBand, a port number that the device has not,
+/// and two entries for one port are errors; what is not there is pending.
+std::vector<RocePort> bind_roce(const Bound& bound, model::Diagnostics& diagnostics);
+
+}  // namespace rdmacfg::kinds

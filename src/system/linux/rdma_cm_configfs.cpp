@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source: drivers/infiniband/core/cma_configfs.c, Documentation/ABI/testing/configfs-rdma_cm.
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <libkmod.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "base/text.hpp"
+#include "base/unique_fd.hpp"
+#include "system/linux/linux_host.hpp"
+#include "system/linux/sysfs_dir.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::fail_errno;
+using base::Result;
+using detail::SysfsDir;
+
+constexpr const char* kModes = "default_roce_mode";
+constexpr const char* kTos = "default_roce_tos";
+constexpr auto kFolderMode = 0755;
+constexpr auto kWaitForMount = std::chrono::milliseconds(2000);  // systemd mounts it when the module appears
+
+class ConfigfsRdmaCm final : public RdmaCm {
+ public:
+  ConfigfsRdmaCm(Units& units, std::filesystem::path sysfs)
+      : units_(units),
+        sysfs_(std::move(sysfs)),
+        config_(sysfs_ / "kernel/config"),
+        folder_(config_ / "rdma_cm") {}
+
+  std::string observe_instance() override {
+    struct stat found {};
+    // sysfs gives every entry a number of its own, also one that comes again under the same name.
+    if (::stat((sysfs_ / "module/rdma_cm").c_str(), &found) != 0) return {};
+    return std::to_string(found.st_ino);
+  }
+
+  std::vector<std::string> observe_folders() override {
+    const auto folder = SysfsDir::open(folder_);
+    return folder ? folder->list() : std::vector<std::string>{};
+  }
+
+  std::optional<RoceDefaults> observe_defaults(const std::string& device, int port) override {
+    if (!usable(device)) return std::nullopt;
+    const auto folder = SysfsDir::open(folder_ / device / "ports" / std::to_string(port));
+    if (!folder) return std::nullopt;
+    const auto mode = folder->read(kModes);
+    const auto tos = folder->number(kTos);
+    if (!mode || !tos) return std::nullopt;
+    return RoceDefaults{*mode, static_cast<int>(*tos)};
+  }
+
+  Result<void> start() override {
+    if (::access(folder_.c_str(), F_OK) == 0) return {};
+    if (observe_instance().empty()) {
+      if (auto loaded = load(); !loaded) return loaded;
+    }
+    // systemd mounts configfs by itself when its module appears.
+    const auto end = std::chrono::steady_clock::now() + kWaitForMount;
+    if (units_.act(UnitAction::kStart, "sys-kernel-config.mount")) {
+      while (::access(folder_.c_str(), F_OK) != 0 && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return ::access(folder_.c_str(), F_OK) == 0 ? Result<void>{} : mount();
+  }
+
+  Result<bool> make_folder(const std::string& device) override {
+    const auto what = fmt::format("{}: make its folder in {}", device, folder_.string());
+    if (!usable(device)) return fail(Code::kInvalid, what + ": this is no device name");
+    if (::mkdir((folder_ / device).c_str(), kFolderMode) == 0) return true;
+    if (errno == EEXIST) return false;
+    return fail_errno(errno, what);
+  }
+
+  Result<void> write_gid_type(const std::string& device, int port, const std::string& gid_type) override {
+    return write(device, port, kModes, gid_type);
+  }
+
+  Result<void> write_tos(const std::string& device, int port, int tos) override {
+    return write(device, port, kTos, std::to_string(tos));
+  }
+
+  Result<void> remove_folder(const std::string& device) override {
+    if (!usable(device)) return {};
+    if (::rmdir((folder_ / device).c_str()) == 0 || errno == ENOENT) return {};
+    return fail_errno(errno, fmt::format("{}: remove its folder in {}", device, folder_.string()));
+  }
+
+ private:
+  static bool usable(const std::string& name) {
+    return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
+  }
+
+  Result<void> load() {
+    const auto asked = units_.act(UnitAction::kStart, "modprobe@rdma_cm.service");
+    if (asked && !observe_instance().empty()) return {};
+    // No systemd to ask, or one without this unit (before 245).
+    const std::unique_ptr<kmod_ctx, kmod_ctx* (*)(kmod_ctx*)> context(kmod_new(nullptr, nullptr), kmod_unref);
+    kmod_list* found = nullptr;
+    if (!context || kmod_module_new_from_lookup(context.get(), "rdma_cm", &found) < 0 || found == nullptr)
+      return fail(Code::kUnsupported, "rdma_cm: this kernel has no such module");
+    const std::unique_ptr<kmod_list, int (*)(kmod_list*)> list(found, kmod_module_unref_list);
+    const std::unique_ptr<kmod_module, kmod_module* (*)(kmod_module*)> module(kmod_module_get_module(found),
+                                                                              kmod_module_unref);
+    const int failed = kmod_module_probe_insert_module(module.get(), KMOD_PROBE_APPLY_BLACKLIST, nullptr,
+                                                       nullptr, nullptr, nullptr);
+    if (failed < 0) return fail_errno(-failed, "rdma_cm: load the module");
+    return {};
+  }
+
+  Result<void> mount() {
+    if (::mount("configfs", config_.c_str(), "configfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0 &&
+        errno != EBUSY) {
+      return fail_errno(errno, fmt::format("mount configfs at {}", config_.string()));
+    }
+    if (::access(folder_.c_str(), F_OK) != 0)
+      return fail(Code::kUnsupported,
+                  fmt::format("{}: the kernel offers no RoCE defaults", folder_.string()));
+    return {};
+  }
+
+  Result<void> write(const std::string& device, int port, const std::string& file, const std::string& value) {
+    const auto what = fmt::format("{} port {}: write {} to {}", device, port, value, file);
+    if (!usable(device)) return fail(Code::kInvalid, what + ": this is no device name");
+    const auto path = folder_ / device / "ports" / std::to_string(port) / file;
+    const base::UniqueFd attribute(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!attribute) return fail_errno(errno, what);
+    const auto line = value + "\n";
+    if (::write(attribute.get(), line.data(), line.size()) < 0) return fail_errno(errno, what);
+    return {};
+  }
+
+  Units& units_;
+  std::filesystem::path sysfs_, config_, folder_;
+};
+
+}  // namespace
+
+std::unique_ptr<RdmaCm> make_linux_rdma_cm(Units& units, std::filesystem::path sysfs) {
+  return std::make_unique<ConfigfsRdmaCm>(units, std::move(sysfs));
+}
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source: include/uapi/rdma/rdma_netlink.h, drivers/infiniband/core/nldev.c.
+#include <fmt/format.h>
+#include <rdma/rdma_netlink.h>
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+
+#include "system/linux/linux_host.hpp"
+#include "system/linux/netlink_socket.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::Result;
+using detail::Attributes;
+using detail::Message;
+using detail::NetlinkSocket;
+
+constexpr std::uint16_t kChange = NLM_F_REQUEST | NLM_F_ACK;
+constexpr std::uint16_t kDump = NLM_F_REQUEST | NLM_F_ACK | NLM_F_DUMP;
+constexpr std::size_t kRoom = 1024;
+
+Message request(int command, std::uint16_t flags, std::string what) {
+  // RDMA_NL_GET_TYPE() without its signed shifts
+  const auto type = static_cast<std::uint16_t>((static_cast<unsigned>(RDMA_NL_NLDEV) << 10U) +
+                                               static_cast<unsigned>(command));
+  return {type, flags, std::span<const std::byte>{}, std::move(what), kRoom};
+}
+
+class RdmaNetlink final : public RdmaAdmin {
+ public:
+  Result<void> rename_device(const std::string& device, const std::string& name) override {
+    const auto what = fmt::format("{}: rename to {}", device, name);
+    const auto index = index_of(device, what);
+    if (!index) return fail(index.error());
+    if (!*index) return base::fail_errno(ENODEV, what);
+    auto message = request(RDMA_NLDEV_CMD_SET, kChange, what);
+    message.put(RDMA_NLDEV_ATTR_DEV_INDEX, **index);
+    message.put(RDMA_NLDEV_ATTR_DEV_NAME, name);
+    return execute(message);
+  }
+
+  Result<void> new_link(const std::string& name, const std::string& type,
+                        const std::string& interface) override {
+    auto message = request(RDMA_NLDEV_CMD_NEWLINK, kChange,
+                           fmt::format("{}: make it as {} over {}", name, type, interface));
+    message.put(RDMA_NLDEV_ATTR_DEV_NAME, name);
+    message.put(RDMA_NLDEV_ATTR_LINK_TYPE, type);
+    message.put(RDMA_NLDEV_ATTR_NDEV_NAME, interface);
+    auto done = execute(message);
+    if (done) return done;
+    auto error = done.error();
+    // The kernel's bare EINVAL: it asked for the driver, and nobody registered this type.
+    if (error.sys_errno == EINVAL) {
+      error.code = Code::kUnsupported;
+      error.message += fmt::format(" (this kernel has no driver for {} devices)", type);
+    }
+    if (error.sys_errno == EEXIST)
+      error.message += fmt::format(": {} has a {} device already", interface, type);
+    if (error.sys_errno == ENFILE) {
+      error.message = fmt::format("{}: another RDMA device has this name", message.what());
+    }
+    return fail(std::move(error));
+  }
+
+  Result<void> delete_link(const std::string& name) override {
+    const auto what = fmt::format("{}: remove it", name);
+    const auto index = index_of(name, what);
+    if (!index) return fail(index.error());
+    if (!*index) return {};
+    auto message = request(RDMA_NLDEV_CMD_DELLINK, kChange, what);
+    message.put(RDMA_NLDEV_ATTR_DEV_INDEX, **index);
+    return execute(message);
+  }
+
+ private:
+  Result<NetlinkSocket*> socket() {
+    if (!socket_) {
+      auto opened = NetlinkSocket::open(NETLINK_RDMA);
+      if (!opened) return fail(opened.error().in("RDMA netlink"));
+      socket_ = std::make_unique<NetlinkSocket>(std::move(*opened));
+    }
+    return socket_.get();
+  }
+
+  Result<void> execute(const Message& message) {
+    const auto netlink = socket();
+    if (!netlink) return fail(netlink.error());
+    return (*netlink)->execute({&message, 1});
+  }
+
+  Result<std::optional<std::uint32_t>> index_of(const std::string& device, const std::string& what) {
+    const auto netlink = socket();
+    if (!netlink) return fail(netlink.error());
+    std::optional<std::uint32_t> found;
+    const auto read = (*netlink)->dump(
+        request(RDMA_NLDEV_CMD_GET, kDump, what), [&] { found.reset(); },
+        [&](const nlmsghdr& header) {
+          const auto* bytes = reinterpret_cast<const std::byte*>(&header);
+          const Attributes attributes({bytes + detail::kNlHeader, header.nlmsg_len - detail::kNlHeader});
+          if (attributes.text(RDMA_NLDEV_ATTR_DEV_NAME) != device) return;
+          found = attributes.number<std::uint32_t>(RDMA_NLDEV_ATTR_DEV_INDEX);
+        });
+    if (!read) return fail(read.error());
+    return found;
+  }
+
+  std::unique_ptr<NetlinkSocket> socket_;
+};
+
+}  // namespace
+
+std::unique_ptr<RdmaAdmin> make_linux_rdma_admin() { return std::make_unique<RdmaNetlink>(); }
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# verify: do packets come back?  doctor: findings provoked on the real kernel.  show agrees with ibstat and ibv_devinfo.
+# lab: --full
+# tree: bin
+systemctl stop NetworkManager 2>/dev/null
+lab-load ib:mlx4_0:2 roce:mlx5_1:1; modprobe -a ib_ipoib ib_umad rdma_ucm; udevadm settle
+P=$(lab-net b001); Q=$(lab-net b002); DEV=$(basename /sys/class/infiniband/ibp0s16)
+ip link set "$P" up; wait_carrier "$P"
+
+# A management datagram over the fabric
+LID=$((0x$(sed -n 's/.*guid 0002c90300a0b002 lid 0x\([0-9a-f]*\).*/\1/p' /proc/fake_hca)))
+exits "MAD ping of a LID" 0 ctl verify --mad "$LID" --from "$DEV/1"
+has "it says who answered" "$OUT" "00:02:c9:03:00:a0:b0:02"
+exits "MAD ping of a GUID" 0 ctl verify --mad 0002:c903:00a0:b002 --from "$DEV/1"
+has "every one is answered" "$OUT" "5 of 5"
+exits "nobody at this LID" 1 ctl verify --mad 4000 --from "$DEV/1" --count 1
+exits "no such port" 1 ctl verify --mad 4000 --from mlx4_9/1
+
+# A reliable connection over Soft-RoCE
+ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up; ip addr add 198.51.100.1/24 dev v0
+rdma link add rxe_a type rxe netdev v0; sleep 1
+rdma-configctl verify --server --once --to 198.51.100.1 >/tmp/server 2>&1 &
+lab-wait 10 'grep -q listening /tmp/server'
+exits "RC ping-pong" 0 timeout 30 rdma-configctl verify --client 198.51.100.1 --count 10
+has "every message comes back" "$OUT" "10 of 10"
+has "over the soft device" "$OUT" "rxe_a"
+wait %1; is "the server ends" "$?" 0
+exits "nobody listens" 1 timeout 30 rdma-configctl verify --client 198.51.100.1
+has "it says what to do" "$OUT" "verify --server"
+
+# IPoIB, to a neighbour in another network namespace
+ip netns add peer; ip link set "$Q" netns peer; ip addr add 192.0.2.1/24 dev "$P"
+ip -n peer addr add 192.0.2.2/24 dev "$Q"; ip -n peer link set "$Q" up; sleep 2
+ping -c 1 -W 5 192.0.2.2 >/dev/null
+exits "ping over IPoIB" 0 ctl verify --ipoib "$P" --to 192.0.2.2
+has "all are answered" "$OUT" "5 of 5"
+exits "nobody has this address" 1 ctl verify --ipoib "$P" --to 192.0.2.9 --count 1
+
+# show and what the distribution's own programs say
+show=$(ctl show --json)
+value() { jq -r ".devices[] | select(.name == \"$DEV\") | $1" <<<"$show"; }
+stat_of() { ibstat "$DEV" ${2:+"$2"} | sed -n "s/^[[:space:]]*$1: //p" | head -1; }
+is "ibstat: firmware" "$(value .firmware)" "$(stat_of 'Firmware version')"
+is "ibstat: CA type" "$(value .hca_type)" "$(stat_of 'CA type')"
+is "ibstat: node GUID" "0x$(value .node_guid | tr -d :)" "$(stat_of 'Node GUID')"
+is "ibstat: system image GUID" "0x$(value .system_guid | tr -d :)" "$(stat_of 'System image GUID')"
+is "ibstat: number of ports" "$(value '.ports | length')" "$(stat_of 'Number of ports')"
+port() { value ".ports[0] | $1"; }
+is "ibstat: state" "$(port .state | tr A-Z a-z)" "$(stat_of State 1 | tr A-Z a-z)"
+is "ibstat: physical state" "$(port .physical_state)" "$(stat_of 'Physical state' 1)"
+is "ibstat: base LID" "$(port .lid)" "$(stat_of 'Base lid' 1)"
+is "ibstat: LMC" "$(port .lmc)" "$(stat_of LMC 1)"
+is "ibstat: SM LID" "$(port .sm_lid)" "$(stat_of 'SM lid' 1)"
+is "ibstat: capability mask" "$(printf '0x%08x' "$(port .capabilities)")" "$(stat_of 'Capability mask' 1)"
+is "ibstat: port GUID" "0x$(port .guid | tr -d :)" "$(stat_of 'Port GUID' 1)"
+is "ibstat: link layer" "$(port .link_layer)" "$(stat_of 'Link layer' 1)"
+info() { ibv_devinfo -d "$DEV" -i 1 -v | sed -n "s/^[[:space:]]*$1:[[:space:]]*//p" | head -1; }
+is "ibv_devinfo: firmware" "$(value .firmware)" "$(info fw_ver)"
+is "ibv_devinfo: board id" "$(value .board_id)" "$(info board_id)"
+is "ibv_devinfo: active MTU" "$(port .mtu_active)" "$(info active_mtu | cut -d' ' -f1)"
+is "ibv_devinfo: largest MTU" "$(port .mtu_max)" "$(info max_mtu | cut -d' ' -f1)"
+is "ibv_devinfo: LID" "$(port .lid)" "$(info port_lid)"
+is "ibv_devinfo: SM LID" "$(port .sm_lid)" "$(info sm_lid)"
+is "ibv_devinfo: GID 0" "$(port '.gids[0].gid')" "$(info 'GID\[ *0\]' | cut -d, -f1)"
+has "show lists GIDs" "$(ctl show)" "GID TABLES"
+
+# doctor
+exits "doctor: nothing" 0 ctl doctor
+echo "pkey $DEV 1 2 0" >/proc/fake_hca
+ip link add link "$P" name gone type ipoib pkey 0x8002; ip link set gone up
+exits "doctor: P_Key missing" 2 ctl doctor
+has "it names the partition" "$OUT" "P_Key 0x8002 is not in the table"
+ip link del gone
+mkdir -p /sys/kernel/config/rdma_cm/rxe_a
+exits "doctor: rdma_cm pinned" 2 ctl doctor
+has "it names the folder" "$OUT" "/sys/kernel/config/rdma_cm/rxe_a"
+rmdir /sys/kernel/config/rdma_cm/rxe_a
+systemctl start lldpad
+exits "doctor: lldpad" 2 ctl doctor
+has "it names lldpad" "$OUT" "lldpad.service"
+systemctl stop lldpad
+is "doctor --json" "$(ctl doctor --json | jq -r '.schema')" rdma-configd/doctor/1
