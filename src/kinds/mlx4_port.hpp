@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "kinds/kind.hpp"
-#include "model/pci_types.hpp"
+#include "model/port_types.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -224,8 +224,9 @@ class SysctlKind final : public Kind {
     if (name != "arp_ignore" && name != "arp_announce" && name != "rp_filter") return verdict;
     const auto all = world.host().sysctl.read("net/ipv4/conf/all/" + name);
     const auto wanted = model::from_attributes<Sysctl>(desired.settings);
-    const auto high = all ? base::parse_number(*all) : std::nullopt;
-    const auto low = wanted.value ? base::parse_number(wanted.value->text) : std::nullopt;
+    if (!all || !wanted.value) return verdict;
+    const auto high = base::parse_number(*all);
+    const auto low = base::parse_number(wanted.value->text);
     if (high && low && *high > *low) {
       verdict.warnings.push_back(
           fmt::format("net/ipv4/conf/all/{} is {}, and the kernel takes the larger of the two", name, *high));

@@ -136,11 +136,6 @@ Value Codec<Dcbx>::value(const Dcbx& parsed) {
   return std::string(parsed == Dcbx::kHost ? "host" : "firmware");
 }
 
-Result<Dscp> Codec<Dscp>::parse(const Value& written) {
-  return scalar_of(written, kDscps, "DSCP").map([](std::uint8_t number) { return Dscp{number}; });
-}
-Value Codec<Dscp>::value(const Dscp& parsed) { return std::int64_t{parsed.number}; }
-
 Result<Priority> Codec<Priority>::parse(const Value& written) {
   return scalar_of(written, kPriorities, "priority").map([](std::uint8_t number) {
     return Priority{number};

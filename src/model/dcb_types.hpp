@@ -41,12 +41,6 @@ enum class Dcbx { kHost, kFirmware };
 
 inline constexpr unsigned kDscps = 64;  ///< RFC 2474: six bits
 
-/// A differentiated services code point, 0 to 63.
-struct Dscp {
-  std::uint8_t number = 0;
-  auto operator<=>(const Dscp&) const = default;
-};
-
 /// One 802.1p priority.
 struct Priority {
   std::uint8_t number = 0;
@@ -72,7 +66,6 @@ RDMACFG_CODEC(ClassSet, "list of traffic classes 0 to 7",
 RDMACFG_CODEC(DscpMap, "list of \"DSCP:priority\"",
               R"({"type":"array","items":{"type":"string","pattern":"^[0-9]+:[0-7]$"}})");
 RDMACFG_CODEC(Dcbx, "\"host\" or \"firmware\"", R"({"enum":["host","firmware"]})");
-RDMACFG_CODEC(Dscp, "DSCP 0 to 63", R"({"type":"integer","minimum":0,"maximum":63})");
 RDMACFG_CODEC(Priority, "priority 0 to 7", R"({"type":"integer","minimum":0,"maximum":7})");
 
 #undef RDMACFG_CODEC

@@ -141,7 +141,7 @@ Value Codec<RoceMode>::value(const RoceMode& parsed) { return std::string(text_o
 Result<Dscp> Codec<Dscp>::parse(const Value& written) {
   return get<std::int64_t>(written, "an integer like 26").and_then(Dscp::make);
 }
-Value Codec<Dscp>::value(const Dscp& parsed) { return parsed.number; }
+Value Codec<Dscp>::value(const Dscp& parsed) { return std::int64_t{parsed.number}; }
 
 Result<Tos> Codec<Tos>::parse(const Value& written) {
   return get<std::int64_t>(written, "an integer like 106").and_then(Tos::make);

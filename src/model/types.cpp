@@ -203,7 +203,7 @@ std::string_view text_of(RoceMode mode) { return mode == RoceMode::kV1 ? "v1" : 
 
 Result<Dscp> Dscp::make(std::int64_t number) {
   constexpr std::int64_t kMax = 63;
-  if (number >= 0 && number <= kMax) return Dscp{number};
+  if (number >= 0 && number <= kMax) return Dscp{static_cast<std::uint8_t>(number)};
   return fail(
       Code::kInvalid,
       fmt::format("DSCP {} is out of range, has to be 0 to {} (a type of service is tos)", number, kMax));

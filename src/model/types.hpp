@@ -103,7 +103,7 @@ std::string_view text_of(RoceMode mode);
 
 /// Differentiated services code point, 0 to 63. RFC 2474.
 struct Dscp {
-  std::int64_t number = 0;
+  std::uint8_t number = 0;
 
   static base::Result<Dscp> make(std::int64_t number);
   auto operator<=>(const Dscp&) const = default;
