@@ -301,7 +301,9 @@ class RoceKind final : public Kind {
       }
       // The change under way may have been carried out or not: see.
       std::optional<RoceDefaults> actual;
-      if (auto made = host.rdma_cm.make_folder(record.folder)) {
+      const auto folders = host.rdma_cm.observe_folders();
+      const bool stayed = std::find(folders.begin(), folders.end(), record.folder) != folders.end();
+      if (stayed || host.rdma_cm.make_folder(record.folder)) {
         actual = host.rdma_cm.observe_defaults(record.folder, number_of(at->first));
         if (auto done = host.rdma_cm.remove_folder(record.folder); !done) return done;
       }
