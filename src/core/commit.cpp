@@ -91,6 +91,11 @@ class Run {
       return report;
     }
     // At boot and on events one part may have failed; the document is what the host is held to all the same.
+    if (begun) {
+      report.notes.push_back(
+          fmt::format("generation {} goes at {} unless `rdma-configctl confirm` is called before",
+                      ledger_.unconfirmed->generation, ledger_.unconfirmed->deadline));
+    }
     const bool counts = good(report) || (options.independent && report.exit != Exit::kError);
     if (begun || !counts) return report;
     std::erase(ledger_.refused, digest);
@@ -326,30 +331,32 @@ Report confirm(const Request& request, Context& context) {
   return rest;
 }
 
-Report roll_back(std::uint64_t number, const Request& request, Context& context) {
-  Run run(request, context);
-  if (auto done = run.load(); !done) return error_report(done.error());
-  const auto& ledger = run.ledger();
-  if (run.waits() && (number == 0 || number == ledger.unconfirmed->previous)) {
-    return run.taken_back("asked for by " + request.who);
-  }
-  if (run.waits()) {
-    return error_report(
-        {Code::kBusy, "an apply waits for confirmation: confirm it or roll it back first", 0});
+Result<std::uint64_t> rollback_target(const Ledger& ledger, std::uint64_t number) {
+  if (ledger.unconfirmed) {
+    if (number == 0 || number == ledger.unconfirmed->previous) return ledger.unconfirmed->previous;
+    return base::fail(Code::kBusy, "an apply waits for confirmation: confirm it or roll it back first");
   }
   const auto target = number == 0 ? ledger.before(ledger.active) : number;
   if (target == 0) {
-    return error_report(
-        {Code::kNotFound, "there is no earlier generation to go back to; see `rdma-configctl history`", 0});
+    return base::fail(Code::kNotFound,
+                      "there is no earlier generation to go back to; see `rdma-configctl history`");
   }
   if (ledger.find(target) == nullptr) {
-    return error_report(
-        {Code::kNotFound, fmt::format("there is no generation {}; see `rdma-configctl history`", target), 0});
+    return base::fail(Code::kNotFound,
+                      fmt::format("there is no generation {}; see `rdma-configctl history`", target));
   }
   if (target == ledger.active) {
-    return error_report({Code::kInvalid, fmt::format("generation {} is the active one already", target), 0});
+    return base::fail(Code::kInvalid, fmt::format("generation {} is the active one already", target));
   }
-  return run.back_to(target);
+  return target;
+}
+
+Report roll_back(std::uint64_t number, const Request& request, Context& context) {
+  Run run(request, context);
+  if (auto done = run.load(); !done) return error_report(done.error());
+  const auto target = rollback_target(run.ledger(), number);
+  if (!target) return error_report(target.error());
+  return run.waits() ? run.taken_back("asked for by " + request.who) : run.back_to(*target);
 }
 
 Report expire(const Request& request, Context& context) {

@@ -60,6 +60,9 @@ model::Report confirm(const Request& request, Context& context);
 /// confirmation is taken back exactly, setting by setting, in the boot in which it was made.
 model::Report roll_back(std::uint64_t number, const Request& request, Context& context);
 
+/// Where roll_back(number) goes; fails when there is no such generation. 0: nowhere, as without a document.
+base::Result<std::uint64_t> rollback_target(const Ledger& ledger, std::uint64_t number);
+
 /// As roll_back(0) when an apply is overdue for confirmation; else nothing.
 model::Report expire(const Request& request, Context& context);
 

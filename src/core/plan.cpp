@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "base/digest.hpp"
+#include "core/value_json.hpp"
 #include "kinds/all.hpp"
 
 namespace rdmacfg::core {
@@ -75,6 +77,15 @@ std::vector<std::span<const Change>> batches(const Plan& plan) {
     if (i < changes.size()) inside.insert(changes[i].key);
   }
   return out;
+}
+
+std::string digest_of(const model::Plan& plan) {
+  auto all = nlohmann::ordered_json::array();
+  for (const auto& change : plan.changes) {
+    all.push_back({change.key.kind, change.key.id, static_cast<int>(change.operation), to_json(change.before),
+                   to_json(change.after)});
+  }
+  return base::sha256(all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace rdmacfg::core

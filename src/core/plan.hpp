@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/change.hpp"
@@ -16,5 +17,8 @@ model::Plan order(std::vector<model::Change> changes);
 /// The runs of a plan that may be handed to their kind at once: same kind, same operation, none needs
 /// another.
 std::vector<std::span<const model::Change>> batches(const model::Plan& plan);
+
+/// Of what the plan does: two plans that do the same have the same one.
+std::string digest_of(const model::Plan& plan);
 
 }  // namespace rdmacfg::core

@@ -29,7 +29,11 @@ struct Arguments {
   bool dry_run = false;
   bool retry = false;
   bool boot = false;
-  std::optional<double> wait;  ///< --wait, seconds
+  std::optional<double> wait;               ///< --wait, seconds
+  std::optional<std::uint64_t> confirm;     ///< --confirm, seconds
+  bool local = false;                       ///< without the daemon
+  std::optional<std::uint64_t> generation;  ///< rollback N
+  bool expired = false;                     ///< rollback --expired
   // verify
   bool server = false;
   bool once = false;
@@ -84,6 +88,9 @@ core::Options options_of(const Context& context);
 int show(const Context& context);
 int diff(const Context& context);
 int apply(const Context& context);
+int confirm(const Context& context);
+int rollback(const Context& context);
+int history(const Context& context);
 int validate(const Context& context);
 int doctor(const Context& context);
 int verify(const Context& context);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "ctl/service.hpp"
 #include "system/function_test.hpp"
 #include "system/host.hpp"
 
@@ -41,6 +42,9 @@ struct Environment {
   std::function<base::Result<std::shared_ptr<void>>(
       const std::function<void(const std::string& holder)>& waiting)>
       lock;
+
+  /// The daemon; nothing when it does not run.
+  std::function<std::unique_ptr<Service>()> service = [] { return std::unique_ptr<Service>(); };
 
   /// Holds back signals that would end the program, as long as the returned object lives.
   std::function<std::shared_ptr<void>()> hold_signals;

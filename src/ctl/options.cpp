@@ -27,7 +27,7 @@ struct Command {
   const char* text;  ///< of its own --help
 };
 
-constexpr std::array<Command, 6> kCommands{{
+constexpr std::array<Command, 9> kCommands{{
     {"show", "What is there: devices, ports, P_Keys, interfaces, and how they stand to the document.",
      "Shows RDMA devices (firmware, board id, node GUID), their ports (state, rate, LIDs, MTUs, GUID), P_Key "
      "tables, "
@@ -46,6 +46,22 @@ constexpr std::array<Command, 6> kCommands{{
      "are "
      "undone. What the fabric limits is kept and reported, what waits for a device or a reboot is pending. "
      "Needs root."},
+    {"confirm", "Keep what `apply --confirm` applied.",
+     "After `apply --confirm SECONDS` the host goes back to what it was unless this is called in time, so "
+     "that a "
+     "change that cuts off its own administrator undoes itself. Needs root, or the daemon and its "
+     "permission."},
+    {"rollback", "Go back to an earlier generation.",
+     "Every applied document is a generation. Without N goes back to the one before the active one; an apply "
+     "that "
+     "waits for confirmation is taken back exactly, setting by setting. Otherwise it shows the changes and "
+     "asks. "
+     "A document that was rolled back is not applied again at boot until it changes. Needs root, or the "
+     "daemon and "
+     "its permission."},
+    {"history", "Generations: what was applied, when and by whom.",
+     "Lists the documents that were applied, the newest last, with the active one marked. It changes "
+     "nothing."},
     {"validate", "Check the document without looking at the host.",
      "Reads the document with all its drop-ins and reports every mistake with file, line and column. It "
      "looks at no "
@@ -124,6 +140,8 @@ struct Parser {
     app.get_subcommand("diff")->add_flag("--explain", arguments.explain,
                                          "Name the file and line that ask for a value.");
     add_apply(*app.get_subcommand("apply"));
+    add_local(*app.get_subcommand("confirm"));
+    add_rollback(*app.get_subcommand("rollback"));
     add_verify(*app.get_subcommand("verify"));
   }
 
@@ -139,11 +157,31 @@ struct Parser {
     apply.add_flag("-y,--yes", arguments.yes, "Do not ask. Without a terminal it has to be given.");
     apply.add_flag("--dry-run", arguments.dry_run, "Only show what would be done, as diff does.");
     apply.add_flag("--retry", arguments.retry, "Try again what the fabric limited before.");
+    apply
+        .add_option("--confirm", arguments.confirm,
+                    "Roll back after so long, unless `rdma-configctl confirm` comes before.")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{86400}).description(""));
+    add_local(apply);
     apply.add_flag("--boot", arguments.boot, "For the boot unit: never ask, and say little.");
     apply
         .add_option("--wait", arguments.wait, "Wait so long for carrier before an MTU is judged (default 2).")
         ->type_name("SECONDS")
         ->check(CLI::Range(0.0, 3600.0).description(""));
+  }
+
+  void add_local(CLI::App& sub) {
+    sub.add_flag("--local", arguments.local, "Do it in this process, also when the daemon runs.");
+  }
+
+  void add_rollback(CLI::App& rollback) {
+    rollback.add_option("N", arguments.generation, "The generation to go back to; `history` lists them.")
+        ->type_name("N")
+        ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()).description(""));
+    rollback.add_flag("-y,--yes", arguments.yes, "Do not ask. Without a terminal it has to be given.");
+    rollback.add_flag("--expired", arguments.expired,
+                      "For the timer of `apply --confirm`: only what was not confirmed in time.");
+    add_local(rollback);
   }
 
   void add_verify(CLI::App& verify) {
@@ -218,7 +256,10 @@ std::string help_of(const CLI::App& sub, const Parser& parser, const Look& look)
   for (const auto& command : kCommands) {
     if (name == command.name) text = command.text;
   }
-  auto out = fmt::format("Usage: rdma-configctl {} [OPTIONS]{}\n\n{}", name, name == "show" ? " [NAME]" : "",
+  auto out = fmt::format("Usage: rdma-configctl {} [OPTIONS]{}\n\n{}", name,
+                         name == "show"       ? " [NAME]"
+                         : name == "rollback" ? " [N]"
+                                              : "",
                          paragraph(text, look));
   if (!sub.get_options().empty()) out += heading("Options") + option_list(sub, look);
   return out + heading("Options of all subcommands") + option_list(parser.app, look) + '\n' +

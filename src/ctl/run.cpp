@@ -29,14 +29,17 @@ int dispatch(const Context& context) {
     std::string_view name;
     int (*run)(const Context&);
   };
-  constexpr std::array<Entry, 8> kEntries{{{"show", show},
-                                           {"diff", diff},
-                                           {"apply", apply},
-                                           {"validate", validate},
-                                           {"doctor", doctor},
-                                           {"verify", verify},
-                                           {"schema", schema},
-                                           {"reference", reference}}};
+  constexpr std::array<Entry, 11> kEntries{{{"show", show},
+                                            {"diff", diff},
+                                            {"apply", apply},
+                                            {"confirm", confirm},
+                                            {"rollback", rollback},
+                                            {"history", history},
+                                            {"validate", validate},
+                                            {"doctor", doctor},
+                                            {"verify", verify},
+                                            {"schema", schema},
+                                            {"reference", reference}}};
   for (const auto& entry : kEntries) {
     if (entry.name == context.arguments.command) return entry.run(context);
   }
@@ -67,7 +70,9 @@ base::Result<std::string> root_of(const std::string& written) {
 /// judged by what it did.
 int checked(const Context& context, int status) {
   context.environment.out.flush();
-  const bool unwanted = context.arguments.command == "apply" || context.environment.reader_is_gone();
+  const auto& command = context.arguments.command;
+  const bool changing = command == "apply" || command == "confirm" || command == "rollback";
+  const bool unwanted = changing || context.environment.reader_is_gone();
   if (context.environment.out.good() || unwanted) return status;
   context.say_error("the output could not be written");
   return static_cast<int>(model::Exit::kError);

@@ -45,6 +45,14 @@ void check_names(const Options& options, const std::set<std::string>& known) {
   }
 }
 
+/// For the history. Root may say on whose behalf it asks (sudo); of others the user id is what is known.
+std::string who_of(std::uint32_t uid, const Options& options) {
+  constexpr std::size_t kLongest = 64;
+  if (uid != 0) return fmt::format("uid {}", uid);
+  const auto told = option<std::string>(options, "who").value_or("root");
+  return told.size() <= kLongest ? told : told.substr(0, kLongest);
+}
+
 std::vector<config::Text> texts_of(const Documents& documents) {
   std::vector<config::Text> texts;
   for (const auto& one : documents) texts.push_back({std::get<0>(one), std::get<1>(one)});
@@ -78,10 +86,10 @@ struct Api::Detail {
         at != options.end() && at->second.containsValueOfType<bool>() && at->second.get<bool>();
     api.authority_->check(
         sender, action, interactive,
-        [this, reply, action, sender, then = std::move(then)](Authority::Answer answer) {
+        [reply, action, then = std::move(then)](Authority::Answer answer, std::uint32_t uid) {
           if (answer == Authority::Answer::kYes) {
             try {
-              then(sender);
+              then(uid);
             } catch (const sdbus::Error& why) {
               refuse(reply, why);
             }
@@ -110,12 +118,12 @@ struct Api::Detail {
             const Options& options) {
     auto reply = std::make_shared<sdbus::Result<std::string>>(std::move(result));
     if (too_large(documents)) return refuse(reply, error("LimitsExceeded", "the document is too large"));
-    allowed(reply, kRead, options, [this, reply, verb, documents, options](const std::string& sender) {
+    allowed(reply, kRead, options, [this, reply, verb, documents, options](std::uint32_t uid) {
       check_names(options, {});
       Job job;
       job.verb = verb;
       job.texts = texts_of(documents);
-      job.who = sender;
+      job.who = who_of(uid, options);
       if (verb == Job::Verb::kValidate && job.texts.empty())
         throw error("InvalidArgs", "there is no document to validate");
       (void)add(std::move(job), [reply](const Job& one, const Outcome& outcome) {
@@ -133,7 +141,7 @@ struct Api::Detail {
     auto reply = std::make_shared<sdbus::Result<std::uint32_t>>(std::move(result));
     if (bytes_ok == 0) return refuse(reply, error("LimitsExceeded", "the document is too large"));
     allowed(reply, kApply, options,
-            [this, reply, asked = std::move(wanted), options, known](const std::string& sender) {
+            [this, reply, asked = std::move(wanted), options, known](std::uint32_t uid) {
               check_names(options, known);
               Job job = asked;
               job.retry = option<bool>(options, "retry").value_or(false);
@@ -142,7 +150,8 @@ struct Api::Detail {
                 throw error("InvalidArgs", "confirm has to be at most 86400 seconds");
               job.confirm_s = static_cast<std::int64_t>(confirm);
               if (confirm > 0) job.what += fmt::format(" --confirm {}", confirm);
-              job.who = option<std::string>(options, "who").value_or(sender);
+              job.expect = option<std::string>(options, "expect").value_or("");
+              job.who = who_of(uid, options);
               // A job may not end before its number was told.
               const auto id = add(std::move(job), [this](const Job& one, const Outcome& outcome) {
                 api.finished(one.id, static_cast<int>(outcome.report.exit));
@@ -200,7 +209,8 @@ Api::Api(Loop& loop, Jobs& jobs)
         job.verb = Job::Verb::kApply;
         job.what = "apply";
         if (fits) job.texts = texts_of(documents);
-        d->change(std::move(result), std::move(job), options, {"confirm", "retry", "who"}, fits ? 1 : 0);
+        d->change(std::move(result), std::move(job), options, {"confirm", "expect", "retry", "who"},
+                  fits ? 1 : 0);
       });
   object_->registerMethod("Confirm")
       .onInterface(kInterface)
@@ -239,7 +249,7 @@ Api::Api(Loop& loop, Jobs& jobs)
       .withInputParamNames("job", "options")
       .implementedAs([d, this](sdbus::Result<>&& result, const std::uint32_t& id, const Options& options) {
         auto reply = std::make_shared<sdbus::Result<>>(std::move(result));
-        d->allowed(reply, kApply, options, [this, reply, id, options](const std::string& /*sender*/) {
+        d->allowed(reply, kApply, options, [this, reply, id, options](std::uint32_t /*uid*/) {
           check_names(options, {});
           if (!jobs_.cancel(id)) throw error("NotFound", fmt::format("there is no job {}", id));
           reply->returnResults();
@@ -251,7 +261,7 @@ Api::Api(Loop& loop, Jobs& jobs)
       .withOutputParamNames("report")
       .implementedAs([d, this](Text&& result, const std::uint32_t& id, const Options& options) {
         auto reply = std::make_shared<Text>(std::move(result));
-        d->allowed(reply, kRead, options, [this, reply, id, options](const std::string& /*sender*/) {
+        d->allowed(reply, kRead, options, [this, reply, id, options](std::uint32_t /*uid*/) {
           check_names(options, {});
           const auto* text = jobs_.result(id);
           if (text == nullptr) throw error("NotFound", fmt::format("there is no result of a job {}", id));

@@ -31,16 +31,18 @@ Authority::Authority(sdbus::IConnection& connection)
 Authority::~Authority() = default;
 
 void Authority::check(const std::string& sender, const std::string& action, bool interactive,
-                      std::function<void(Answer)> answered) {
-  if (sender.empty()) return answered(Answer::kNo);
-  if (pending_ >= kPending || pending_of_[sender] >= kPendingPerSender) return answered(Answer::kBusy);
+                      Answered answered) {
+  constexpr std::uint32_t kNobody = 65534;
+  if (sender.empty()) return answered(Answer::kNo, kNobody);
+  if (pending_ >= kPending || pending_of_[sender] >= kPendingPerSender)
+    return answered(Answer::kBusy, kNobody);
   ++pending_;
   ++pending_of_[sender];
-  auto once = std::make_shared<std::function<void(Answer)>>(
-      [this, sender, answered = std::move(answered)](Answer answer) {
+  auto once = std::make_shared<Answered>(
+      [this, sender, answered = std::move(answered)](Answer answer, std::uint32_t uid) {
         --pending_;
         if (--pending_of_[sender] == 0) pending_of_.erase(sender);
-        answered(answer);
+        answered(answer, uid);
       });
   bus_->callMethodAsync("GetConnectionUnixUser")
       .onInterface("org.freedesktop.DBus")
@@ -48,14 +50,14 @@ void Authority::check(const std::string& sender, const std::string& action, bool
       .withArguments(sender)
       .uponReplyInvoke(
           [this, sender, action, interactive, once](const sdbus::Error* error, std::uint32_t uid) {
-            if (error != nullptr) return (*once)(Answer::kNo);  // it has gone
-            if (uid == 0) return (*once)(Answer::kYes);
-            ask_polkit(sender, action, interactive, once);
+            if (error != nullptr) return (*once)(Answer::kNo, kNobody);  // it has gone
+            if (uid == 0) return (*once)(Answer::kYes, uid);
+            ask_polkit(sender, uid, action, interactive, once);
           });
 }
 
-void Authority::ask_polkit(const std::string& sender, const std::string& action, bool interactive,
-                           const std::shared_ptr<std::function<void(Answer)>>& answered) {
+void Authority::ask_polkit(const std::string& sender, std::uint32_t uid, const std::string& action,
+                           bool interactive, const std::shared_ptr<Answered>& answered) {
   using Subject = sdbus::Struct<std::string, std::map<std::string, sdbus::Variant>>;
   using Verdict = sdbus::Struct<bool, bool, std::map<std::string, std::string>>;
   const Subject subject{"system-bus-name", {{"name", sdbus::Variant(sender)}}};
@@ -64,9 +66,9 @@ void Authority::ask_polkit(const std::string& sender, const std::string& action,
       .withTimeout(interactive ? kInteractiveDeadline : kDeadline)
       .withArguments(subject, action, std::map<std::string, std::string>{},
                      interactive ? kAllowInteraction : 0U, std::string())
-      .uponReplyInvoke([answered](const sdbus::Error* error, Verdict verdict) {
+      .uponReplyInvoke([answered, uid](const sdbus::Error* error, Verdict verdict) {
         const bool yes = error == nullptr && std::get<0>(verdict);
-        (*answered)(yes ? Answer::kYes : Answer::kNo);
+        (*answered)(yes ? Answer::kYes : Answer::kNo, uid);
       });
 }
 

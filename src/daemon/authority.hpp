@@ -2,6 +2,7 @@
 // Who may do what: root may, everybody else as polkit says. Whatever keeps polkit from answering means no.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,14 +29,15 @@ class Authority {
   explicit Authority(sdbus::IConnection& connection);
   ~Authority();
 
+  using Answered = std::function<void(Answer answer, std::uint32_t uid)>;
+
   /// Asks without waiting. `sender` is a unique bus name; `action` "org.rdmaconfigd1.apply"; `interactive`:
   /// the user may be asked for a password.
-  void check(const std::string& sender, const std::string& action, bool interactive,
-             std::function<void(Answer answer)> answered);
+  void check(const std::string& sender, const std::string& action, bool interactive, Answered answered);
 
  private:
-  void ask_polkit(const std::string& sender, const std::string& action, bool interactive,
-                  const std::shared_ptr<std::function<void(Answer)>>& answered);
+  void ask_polkit(const std::string& sender, std::uint32_t uid, const std::string& action, bool interactive,
+                  const std::shared_ptr<Answered>& answered);
 
   std::unique_ptr<sdbus::IProxy> bus_, polkit_;
   std::size_t pending_ = 0;

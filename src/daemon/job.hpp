@@ -34,6 +34,7 @@ struct Job {
   bool by_itself = false;      ///< boot, reload, an event
   bool retry = false;          ///< try again what the fabric limited
   bool report_only = false;    ///< kHold: look, do not repair
+  std::string expect{};        ///< core::digest_of the plan that was agreed to; empty: any
   std::string who{};
   std::string what{};
   std::map<model::Key, std::string> left_alone{};  ///< resources, with the reason

@@ -10,6 +10,7 @@
 
 #include "core/commit.hpp"
 #include "core/lock.hpp"
+#include "core/plan.hpp"
 #include "core/report_json.hpp"
 #include "daemon/job.hpp"
 #include "kinds/all.hpp"
@@ -166,6 +167,13 @@ int work(int in, int out) {
   context.options.progress = [&](std::size_t done, std::size_t total, const std::string& what) {
     tell(out, {{"progress", {done, total, what}}});
   };
+  bool moved = false;
+  if (!job.expect.empty()) {
+    context.options.confirm = [&](const Report& plan) {
+      moved = core::digest_of(plan.plan) != job.expect;
+      return !moved;
+    };
+  }
   const core::Request request{
       .who = job.who,
       .what = job.what,
@@ -184,6 +192,10 @@ int work(int in, int out) {
     }
   } else {
     report = run(job, context, request);
+  }
+  if (moved) {
+    report.error =
+        base::Error{Code::kBusy, "the host is not as it was when the plan was made: look at the new one", 0};
   }
   tell(out, {{"exit", static_cast<int>(report.exit)},
              {"report", core::report_json(report)},

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sdbus-c++/sdbus-c++.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "core/report_json.hpp"
+#include "ctl/service.hpp"
+
+namespace rdmacfg::ctl {
+
+namespace {
+
+using base::Code;
+using base::Result;
+using model::Report;
+
+constexpr const char* kName = "org.rdmaconfigd1";
+constexpr const char* kPath = "/org/rdmaconfigd1";
+constexpr const char* kInterface = "org.rdmaconfigd1.Manager";
+constexpr std::chrono::seconds kAnswer{150};  ///< somebody may have to type a password first
+
+using Documents = std::vector<sdbus::Struct<std::string, std::string>>;
+using Options = std::map<std::string, sdbus::Variant>;
+
+base::Error error_of(const sdbus::Error& error) {
+  const auto name = error.getName();
+  const bool denied =
+      name == "org.rdmaconfigd1.Error.AccessDenied" || name == "org.freedesktop.DBus.Error.AccessDenied";
+  return {denied ? Code::kDenied : Code::kRefused, "rdma-configd: " + error.getMessage(), 0};
+}
+
+class BusService : public Service {
+ public:
+  BusService() : connection_(sdbus::createSystemBusConnection()) {
+    bus_ = sdbus::createProxy(*connection_, "org.freedesktop.DBus", "/org/freedesktop/DBus");
+    bus_->uponSignal("NameOwnerChanged")
+        .onInterface("org.freedesktop.DBus")
+        .call([this](const std::string& name, const std::string& /*before*/, const std::string& after) {
+          if (name != kName || !after.empty()) return;
+          const std::lock_guard hold(mutex_);
+          gone_ = true;
+          changed_.notify_all();
+        });
+    bus_->finishRegistration();
+    manager_ = sdbus::createProxy(*connection_, kName, kPath);
+    manager_->uponSignal("Progress")
+        .onInterface(kInterface)
+        .call([this](std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what) {
+          const std::lock_guard hold(mutex_);
+          if (id == job_ && progress_) progress_(done, total, what);
+        });
+    manager_->uponSignal("Finished").onInterface(kInterface).call([this](std::uint32_t id, std::int32_t) {
+      const std::lock_guard hold(mutex_);
+      finished_[id] = true;
+      changed_.notify_all();
+    });
+    manager_->finishRegistration();
+  }
+
+  ~BusService() override { connection_->leaveEventLoop(); }
+
+  bool runs() {
+    bool owned = false;
+    bus_->callMethod("NameHasOwner")
+        .onInterface("org.freedesktop.DBus")
+        .withArguments(kName)
+        .storeResultsTo(owned);
+    if (owned) connection_->enterEventLoopAsync();
+    return owned;
+  }
+
+  Result<Report> apply(const Apply& wanted, const Call& call) override {
+    Documents documents;
+    for (const auto& one : wanted.texts) documents.emplace_back(one.name, one.text);
+    auto options = options_of(call);
+    if (wanted.confirm_s > 0) options["confirm"] = sdbus::Variant(wanted.confirm_s);
+    if (wanted.retry) options["retry"] = sdbus::Variant(true);
+    if (!wanted.expect.empty()) options["expect"] = sdbus::Variant(wanted.expect);
+    return job(
+        call,
+        [&](sdbus::MethodInvoker&& method, std::uint32_t& id) {
+          method.onInterface(kInterface)
+              .withTimeout(kAnswer)
+              .withArguments(documents, options)
+              .storeResultsTo(id);
+        },
+        "Apply");
+  }
+
+  Result<Report> confirm(const Call& call) override {
+    const auto options = options_of(call);
+    return job(
+        call,
+        [&](sdbus::MethodInvoker&& method, std::uint32_t& id) {
+          method.onInterface(kInterface).withTimeout(kAnswer).withArguments(options).storeResultsTo(id);
+        },
+        "Confirm");
+  }
+
+  Result<Report> roll_back(std::uint64_t generation, const Call& call) override {
+    const auto options = options_of(call);
+    return job(
+        call,
+        [&](sdbus::MethodInvoker&& method, std::uint32_t& id) {
+          method.onInterface(kInterface)
+              .withTimeout(kAnswer)
+              .withArguments(generation, options)
+              .storeResultsTo(id);
+        },
+        "Rollback");
+  }
+
+ private:
+  static Options options_of(const Call& call) {
+    Options options{{"interactive", sdbus::Variant(true)}};
+    if (!call.who.empty()) options["who"] = sdbus::Variant(call.who);
+    return options;
+  }
+
+  /// Starts a job and waits for its end: as long as the daemon lives there is one.
+  template <class Start>
+  Result<Report> job(const Call& call, const Start& start, const char* method) {
+    try {
+      std::uint32_t id = 0;
+      start(manager_->callMethod(method), id);
+      {
+        std::unique_lock wait(mutex_);
+        job_ = id;
+        progress_ = call.progress;
+        changed_.wait(wait, [&] { return gone_ || finished_[id]; });
+        progress_ = nullptr;
+        if (!finished_[id]) {
+          return base::fail(
+              Code::kRefused,
+              "rdma-configd ended while it was at work; it finishes or undoes what it began when it "
+              "starts again: see `rdma-configctl show`");
+        }
+      }
+      std::string text;
+      manager_->callMethod("Result")
+          .onInterface(kInterface)
+          .withTimeout(kAnswer)
+          .withArguments(id, Options{})
+          .storeResultsTo(text);
+      return core::report_from(text);
+    } catch (const sdbus::Error& error) {
+      return base::fail(error_of(error));
+    }
+  }
+
+  std::unique_ptr<sdbus::IConnection> connection_;
+  std::unique_ptr<sdbus::IProxy> bus_, manager_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::uint32_t, bool> finished_;
+  std::function<void(std::size_t, std::size_t, const std::string&)> progress_;
+  std::uint32_t job_ = 0;
+  bool gone_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Service> connect_to_service() {
+  try {
+    auto service = std::make_unique<BusService>();
+    if (service->runs()) return service;
+  } catch (const sdbus::Error&) {  // there is no bus: early boot, a container, an installer
+  }
+  return nullptr;
+}
+
+}  // namespace rdmacfg::ctl

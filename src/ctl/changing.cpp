@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/changing.hpp"
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "base/text.hpp"
+#include "ctl/blocks.hpp"
+#include "ctl/render_report.hpp"
+
+namespace rdmacfg::ctl {
+
+using base::Code;
+using model::Report;
+
+namespace {
+
+/// Nobody reads progress of a run that is a program's, or of one at boot.
+bool tells(const Context& context) { return !context.arguments.json && !context.arguments.boot; }
+
+}  // namespace
+
+std::unique_ptr<Service> service_for(const Context& context) {
+  const auto& arguments = context.arguments;
+  if (context.offline() || arguments.local || arguments.boot || arguments.expired || arguments.wait)
+    return nullptr;
+  return context.environment.service();
+}
+
+std::optional<base::Error> obstacle(const Context& context, const Service* service, bool asks) {
+  const auto& arguments = context.arguments;
+  const auto& environment = context.environment;
+  if (asks && (arguments.json || !environment.in_terminal || !environment.err_terminal)) {
+    return base::Error{
+        Code::kInvalid,
+        arguments.json ? fmt::format("{} --json cannot ask: add --yes{}", arguments.command,
+                                     arguments.command == "apply" ? " to apply, or --dry-run to look" : "")
+                       : fmt::format("there is no terminal to ask on: add --yes{}",
+                                     arguments.command == "apply" ? " to apply, or --dry-run to look" : ""),
+        0};
+  }
+  if (!context.offline() && !environment.privileged && service == nullptr) {
+    return base::Error{
+        Code::kDenied,
+        fmt::format("{} changes network interfaces and files below /etc, which takes root: run it "
+                    "with sudo{}",
+                    arguments.command,
+                    arguments.command == "apply" ? " (diff and --dry-run do without)" : ""),
+        0};
+  }
+  return std::nullopt;
+}
+
+bool agrees(const Context& context, const Report& plan) {
+  const auto changes = blocks_of(plan).size();
+  context.environment.err << context.err.paint(
+                                 fmt::format("Apply {} {}? [y/N] ", changes == 1 ? "this" : "these",
+                                             count(changes, "change")),
+                                 Style::kBold)
+                          << std::flush;
+  std::string answer;
+  if (!std::getline(context.environment.in, answer)) context.environment.err << '\n';
+  answer = base::lower(base::trim(answer));
+  return answer == "y" || answer == "yes";
+}
+
+core::Request request_of(const Context& context, std::string what) {
+  const auto& environment = context.environment;
+  const auto sudo = environment.variable("SUDO_USER");
+  std::string who = context.arguments.boot ? "boot" : "root";
+  if (environment.privileged && !sudo.empty() && sudo != "root") who = sudo + " (sudo)";
+  if (context.arguments.expired) who = "the timer";
+  if (!environment.privileged) who.clear();  // the daemon knows
+  return {.who = who,
+          .what = std::move(what),
+          .host_name = environment.host_name,
+          .by_itself = context.arguments.boot,
+          .confirm =
+              context.arguments.confirm
+                  ? std::optional(std::chrono::seconds(static_cast<std::int64_t>(*context.arguments.confirm)))
+                  : std::nullopt};
+}
+
+base::Result<Report> change_here(const Context& context, system::Host& host, const Begins& begins,
+                                 const std::function<Report(core::Context&)>& change) {
+  const auto& environment = context.environment;
+  std::shared_ptr<void> lock;
+  if (!context.offline()) {
+    auto taken = environment.lock([&](const std::string& holder) {
+      context.say(fmt::format("{} is applying; waiting until it has finished", holder));
+    });
+    if (!taken) return base::fail(taken.error());
+    lock = *taken;
+  }
+  const auto signals = environment.hold_signals();
+  core::Context core{host, options_of(context)};
+  std::optional<Progress> progress;
+  core.options.confirm = [&](const Report& plan) {
+    if (begins && !begins(plan)) return false;
+    if (tells(context)) progress.emplace(environment, context.err);
+    return true;
+  };
+  core.options.progress = [&](std::size_t done, std::size_t total, const std::string& what) {
+    if (progress) progress->step(done, total, what);
+  };
+  return change(core);
+}
+
+base::Result<Report> change_there(const Context& context,
+                                  const std::function<base::Result<Report>(const Service::Call&)>& change) {
+  std::optional<Progress> progress;
+  if (tells(context)) progress.emplace(context.environment, context.err);
+  return change({.who = request_of(context, "").who,
+                 .progress = [&](std::size_t done, std::size_t total, const std::string& what) {
+                   if (progress) progress->step(done, total, what);
+                 }});
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changing the host: by the daemon when it runs, else in this process under the lock.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "core/commit.hpp"
+#include "ctl/command.hpp"
+#include "ctl/progress.hpp"
+#include "ctl/service.hpp"
+
+namespace rdmacfg::ctl {
+
+/// The daemon, when the change is to go through it.
+std::unique_ptr<Service> service_for(const Context& context);
+
+/// Why this run may not begin. `asks`: there will be a question first.
+std::optional<base::Error> obstacle(const Context& context, const Service* service, bool asks);
+
+/// The question whether to go on with what was just shown. Only a clear yes is one; the end of input is none.
+bool agrees(const Context& context, const model::Report& plan);
+
+/// For the history: "apply --confirm 60" by "alice (sudo)".
+core::Request request_of(const Context& context, std::string what);
+
+/// Both run one change with a line of progress on a terminal. `begins` is told before the first change;
+/// without an answer of true nothing is done.
+using Begins = std::function<bool(const model::Report& plan)>;
+
+/// In this process: under the lock, and with the signals held back that an interface going down may bring
+/// (the ssh session goes with it).
+base::Result<model::Report> change_here(const Context& context, system::Host& host, const Begins& begins,
+                                        const std::function<model::Report(core::Context&)>& change);
+
+base::Result<model::Report> change_there(
+    const Context& context, const std::function<base::Result<model::Report>(const Service::Call&)>& change);
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// confirm, rollback and history.
+#include <fmt/format.h>
+
+#include "ctl/changing.hpp"
+#include "ctl/json.hpp"
+#include "ctl/render_report.hpp"
+#include "ctl/render_table.hpp"
+#include "kinds/all.hpp"
+
+namespace rdmacfg::ctl {
+
+using base::Code;
+using model::Exit;
+using model::Report;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+int finish(const Context& context, const base::Result<Report>& report, const Report& shown = {}) {
+  if (!report) return refuse(context, report.error());
+  const int status = status_of(context, report->exit);
+  if (context.arguments.json) {
+    emit(context, to_json(*report, context.arguments.command, status));
+    return status;
+  }
+  if (report->error) context.say_error(report->error->message);
+  context.environment.out << render_applied(*report, context.out, shown);
+  return status;
+}
+
+std::optional<base::Error> misplaced(const Context& context) {
+  if (!context.offline()) return std::nullopt;
+  return base::Error{
+      Code::kInvalid,
+      fmt::format("{} does not go with --root: an image has no generations", context.arguments.command), 0};
+}
+
+/// What going back to generation `number` would change.
+base::Result<Report> preview(const Context& context, system::Host& host, std::uint64_t number) {
+  auto texts = core::load_texts(host.files, core::GenerationPaths().texts, number);
+  if (!texts) return base::fail(texts.error());
+  const auto document =
+      config::parse_texts(std::move(*texts), context.environment.host_name, kinds::grammar());
+  return core::diff(document, host, options_of(context));
+}
+
+std::string fate_of(const core::Ledger& ledger, const core::Generation& one) {
+  if (ledger.unconfirmed && ledger.unconfirmed->generation == one.number)
+    return "waits for confirmation until " + ledger.unconfirmed->deadline;
+  return one.number == ledger.active ? "active" : one.fate;
+}
+
+}  // namespace
+
+int confirm(const Context& context) {
+  if (const auto error = misplaced(context)) return refuse(context, *error);
+  const auto service = service_for(context);
+  if (const auto error = obstacle(context, service.get(), false)) return refuse(context, *error);
+  if (service != nullptr) {
+    return finish(context,
+                  change_there(context, [&](const Service::Call& call) { return service->confirm(call); }));
+  }
+  const auto host = context.environment.host("/");
+  return finish(context, change_here(context, *host, nullptr, [&](core::Context& core) {
+                  return core::confirm(request_of(context, "confirm"), core);
+                }));
+}
+
+int rollback(const Context& context) {
+  const auto& arguments = context.arguments;
+  if (const auto error = misplaced(context)) return refuse(context, *error);
+  const auto host = context.environment.host("/");
+  if (arguments.expired) {
+    return finish(context, change_here(context, *host, nullptr, [&](core::Context& core) {
+                    return core::expire(request_of(context, "rollback --expired"), core);
+                  }));
+  }
+  const auto service = service_for(context);
+  const auto ledger = core::load_ledger(host->files, core::GenerationPaths().ledger);
+  if (!ledger) return refuse(context, ledger.error());
+  const auto number = arguments.generation.value_or(0);
+  const auto target = core::rollback_target(*ledger, number);
+  if (!target) return refuse(context, target.error());
+  // To take back what was not confirmed is what was asked for already; there may be little time.
+  const bool asks = !arguments.yes && !ledger->unconfirmed;
+  if (const auto error = obstacle(context, service.get(), asks)) return refuse(context, *error);
+  Report shown;
+  if (asks) {
+    auto plan = preview(context, *host, *target);
+    if (!plan) return refuse(context, plan.error());
+    shown = std::move(*plan);
+    if (!shown.plan.empty()) {
+      context.environment.out << render_plan(shown, context.out) << '\n' << std::flush;
+      if (!agrees(context, shown)) {
+        context.say("nothing was changed");
+        return status_of(context, Exit::kError);
+      }
+    }
+  }
+  if (service != nullptr) {
+    return finish(
+        context,
+        change_there(context, [&](const Service::Call& call) { return service->roll_back(number, call); }),
+        shown);
+  }
+  return finish(context,
+                change_here(context, *host, nullptr,
+                            [&](core::Context& core) {
+                              return core::roll_back(number, request_of(context, "rollback"), core);
+                            }),
+                shown);
+}
+
+int history(const Context& context) {
+  if (const auto error = misplaced(context)) return refuse(context, *error);
+  const auto host = context.environment.host("/");
+  const auto ledger = core::load_ledger(host->files, core::GenerationPaths().ledger);
+  if (!ledger) return refuse(context, ledger.error());
+  if (context.arguments.json) {
+    Json list = Json::array();
+    for (const auto& one : ledger->generations) {
+      list.push_back({{"number", one.number},
+                      {"when", one.when},
+                      {"who", one.who},
+                      {"what", one.what},
+                      {"active", one.number == ledger->active},
+                      {"fate", one.fate}});
+    }
+    const auto& waiting = ledger->unconfirmed;
+    emit(context,
+         {{"schema", kHistorySchema},
+          {"active", ledger->active},
+          {"unconfirmed", waiting ? Json{{"generation", waiting->generation}, {"deadline", waiting->deadline}}
+                                  : Json(nullptr)},
+          {"generations", std::move(list)}});
+    return 0;
+  }
+  if (ledger->generations.empty()) {
+    context.environment.out << "Nothing has been applied yet.\n";
+    return 0;
+  }
+  Table table{{{"GENERATION"}, {"WHEN"}, {"WHO"}, {"WHAT"}, {"", 0, true}}, {}};
+  for (const auto& one : ledger->generations) {
+    const bool active = one.number == ledger->active;
+    table.rows.push_back({{std::to_string(one.number), active ? Style::kBold : Style::kPlain},
+                          {one.when},
+                          {one.who},
+                          {one.what},
+                          {fate_of(*ledger, one), active ? Style::kGood : Style::kDim}});
+  }
+  context.environment.out << render_table(table, context.out);
+  return 0;
+}
+
+}  // namespace rdmacfg::ctl

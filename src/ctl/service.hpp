@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// rdma-configd as rdma-configctl sees it (docs/DBUS.md).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "config/document.hpp"
+#include "model/report.hpp"
+
+namespace rdmacfg::ctl {
+
+class Service {
+ public:
+  struct Apply {
+    std::vector<config::Text> texts;
+    std::uint64_t confirm_s = 0;  ///< 0: needs no confirmation
+    bool retry = false;
+    std::string expect;  ///< core::digest_of the plan that was agreed to; empty: any
+  };
+  struct Call {
+    std::string who;  ///< for the history; believed when root says so
+    std::function<void(std::size_t done, std::size_t total, const std::string& what)> progress;
+  };
+
+  virtual ~Service() = default;
+  virtual base::Result<model::Report> apply(const Apply& wanted, const Call& call) = 0;
+  virtual base::Result<model::Report> confirm(const Call& call) = 0;
+  /// `generation` 0: the one before the active one.
+  virtual base::Result<model::Report> roll_back(std::uint64_t generation, const Call& call) = 0;
+};
+
+/// Nothing when the daemon does not run.
+std::unique_ptr<Service> connect_to_service();
+
+}  // namespace rdmacfg::ctl
