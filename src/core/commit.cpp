@@ -125,7 +125,10 @@ class Run {
     if (!take_back) return error_report(take_back.error());
     const bool here = *take_back && (*take_back)->boot_id == context_.host.boot_id;
     if (here) {
-      report.left_over = undo((*take_back)->plan, context_.host);
+      // It may have been killed half way, or be under way in a process that was.
+      const auto journal = load_journal(files(), context_.options.paths.journal);
+      if (!journal || *journal) report.left_over = put_back((*take_back)->plan, context_.host);
+      for (auto& left : undo((*take_back)->plan, context_.host)) report.left_over.push_back(std::move(left));
       report.exit = report.left_over.empty() ? Exit::kOk : Exit::kUndoIncomplete;
       if (auto picture = take_picture(context_.host, keys_of({}, (*take_back)->plan))) {
         auto state = std::move((*take_back)->before);

@@ -185,9 +185,8 @@ class Comparer {
         }
       }
       change.fields = differing_fields(change.after, observed.settings);
-      const bool nothing_left =
-          std::all_of(change.after.begin(), change.after.end(),
-                      [](const auto& one) { return one.second == model::Value{}; });
+      const bool nothing_left = std::all_of(change.after.begin(), change.after.end(),
+                                            [](const auto& one) { return one.second == model::Value{}; });
       if (change.fields.size() == observed.settings.size() && observed.ours_by_nature && nothing_left)
         change.operation = Operation::kDelete;
       if (!stays.empty()) {

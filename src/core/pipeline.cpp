@@ -100,17 +100,9 @@ Result<bool> recover(system::Host& host, State& state, const Options& options,
   // there.
   if ((*journal)->boot_id != host.boot_id || host.offline) return true;
   notes.emplace_back("an apply that was interrupted was found; it is finished now");
-  for (const auto* kind : kinds::all()) {
-    std::vector<Change> mine;
-    for (const auto& change : (*journal)->plan.changes) {
-      if (change.key.kind == kind->name()) mine.push_back(change);
-    }
-    if (mine.empty()) continue;
-    // The journal must not keep every later apply from running: what cannot be put back is said.
-    if (auto done = kind->recover(mine, host); !done) {
-      notes.push_back("what an interrupted apply took down could not all be put back: " +
-                      done.error().message);
-    }
+  // The journal must not keep every later apply from running: what cannot be put back is said.
+  for (const auto& what : put_back((*journal)->plan, host)) {
+    notes.push_back("what an interrupted apply took down could not all be put back: " + what);
   }
   auto picture = take_picture(host, keys_of(state, (*journal)->plan));
   if (!picture) return base::fail(picture.error());

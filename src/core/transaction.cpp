@@ -144,12 +144,32 @@ Outcome carry_out(const Plan& plan, system::Host& host,
   return outcome;
 }
 
+std::vector<std::string> put_back(const model::Plan& plan, system::Host& host) {
+  std::vector<std::string> failed;
+  for (const auto* kind : kinds::all()) {
+    std::vector<model::Change> mine;
+    for (const auto& change : plan.changes) {
+      if (change.key.kind == kind->name()) mine.push_back(change);
+    }
+    if (mine.empty()) continue;
+    if (auto done = kind->recover(mine, host); !done) failed.push_back(done.error().message);
+  }
+  return failed;
+}
+
 std::vector<std::string> undo(const Plan& plan, system::Host& host) {
   std::vector<std::string> rest;
   for (int attempt = 0; attempt < kUndoAttempts; ++attempt) {
     const auto all = batches(plan);
     for (auto batch = all.rbegin(); batch != all.rend(); ++batch) undo_batch(*batch, host);
     rest = left_over(plan, host);
+    for (const auto* kind : kinds::all()) {
+      const bool concerned = std::any_of(plan.changes.begin(), plan.changes.end(), [&](const Change& change) {
+        return change.key.kind == kind->name();
+      });
+      if (!concerned) continue;
+      for (auto& what : kind->clear_away(host)) rest.push_back(std::move(what));
+    }
     if (rest.empty()) break;
   }
   return rest;

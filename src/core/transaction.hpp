@@ -26,6 +26,10 @@ Outcome carry_out(const model::Plan& plan, system::Host& host,
                   const std::function<void(std::size_t, std::size_t, const std::string&)>& progress,
                   const std::function<bool()>& cancelled = {});
 
+/// After a kill: takes away the scaffolding of a plan that was under way, as each kind knows it.
+/// @return what could not be put back.
+std::vector<std::string> put_back(const model::Plan& plan, system::Host& host);
+
 /// Undoes whatever there is of a plan, in reverse, and verifies by a fresh observation.
 /// @return what could not be restored, one sentence each; empty when everything is as before.
 std::vector<std::string> undo(const model::Plan& plan, system::Host& host);

@@ -83,6 +83,7 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
     if (planned.contains(change.key) || !desired.contains(change.key) || then == nullptr ||
         observed == nullptr || then->instance != observed->instance)
       continue;
+    if (kinds::find(change.key.kind)->waits_for_confirmation()) continue;  // follows what others did
     for (const auto& field : change.fields) {
       if (model::value_of(then->settings, field) == model::value_of(observed->settings, field)) continue;
       result.failures.push_back(fmt::format("{}: {} is {} now, and was {}", change.label, field,

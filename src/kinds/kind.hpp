@@ -72,6 +72,10 @@ class Kind {
   /// Puts back what an interrupted apply took down and did not bring back (Change::carried).
   virtual base::Result<void> recover(std::span<const model::Change> changes, system::Host& host) const;
 
+  /// After undoing: removes what an apply only needed on its way and could not remove.
+  /// @return what is still there, one sentence each.
+  virtual std::vector<std::string> clear_away(system::Host& host) const;
+
   /// Explains a resource after a fresh observation. `differing`: fields that are not as wanted.
   virtual Verdict judge(const model::Desired& desired, const model::Observed* observed,
                         const std::vector<std::string>& differing, World& world) const;

@@ -318,6 +318,19 @@ class RoceKind final : public Kind {
     return *records == before ? Result<void>{} : write_roce_records(host.files, *records);
   }
 
+  std::vector<std::string> clear_away(system::Host& host) const override {
+    std::vector<std::string> left;
+    const auto records = read_roce_records(host.files);
+    if (!records) return left;
+    std::set<std::string> ours;
+    for (const auto& [instance, record] : *records) ours.insert(record.folder);
+    for (const auto& folder : host.rdma_cm.observe_folders()) {
+      if (ours.contains(folder) && !host.rdma_cm.remove_folder(folder))
+        left.push_back(fmt::format("{}: its folder in configfs cannot be removed", folder));
+    }
+    return left;
+  }
+
   Verdict judge(const Desired& desired, const Observed* /*observed*/,
                 const std::vector<std::string>& /*differing*/, World& world) const override {
     const auto port = roce_port(desired.key.id, world);

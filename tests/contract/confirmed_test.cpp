@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every scenario once more with an apply that nobody confirms: what was before it comes back, whenever and
+// however the time runs out.
+#include <random>
+
+#include "contract/stage.hpp"
+#include "core/commit.hpp"
+
+namespace rdmacfg::contract {
+namespace {
+
+constexpr std::chrono::seconds kWithin{60};
+
+config::Document document_of(const std::string& text) {
+  return config::parse_texts({{"config.toml", text}}, "node1", kinds::grammar());
+}
+
+/// A host whose applies are generations, with a clock in the hand of the test.
+class Host {
+ public:
+  explicit Host(std::unique_ptr<FakeKernel> kernel) : kernel_(std::move(kernel)) {}
+  explicit Host(const Scenario& scenario) : Host(FakeKernel::parse(scenario.host)) {
+    for (std::size_t i = 0; i + 1 < scenario.documents.size(); ++i) commit(scenario.documents[i]);
+    kernel_->faults.clear();
+  }
+
+  Report commit(const std::string& text, std::optional<std::chrono::seconds> confirm = std::nullopt,
+                bool by_itself = false) {
+    return with([&](core::Context& context) {
+      return core::commit(
+          document_of(text),
+          {.who = "root", .what = "apply", .host_name = "node1", .by_itself = by_itself, .confirm = confirm},
+          context);
+    });
+  }
+  Report confirm() {
+    return with([&](core::Context& context) {
+      return core::confirm({.who = "root", .what = "confirm", .host_name = "node1"}, context);
+    });
+  }
+  Report roll_back(std::uint64_t number = 0) {
+    return with([&](core::Context& context) {
+      return core::roll_back(number, {.who = "root", .what = "rollback", .host_name = "node1"}, context);
+    });
+  }
+  Report expire() {
+    return with([&](core::Context& context) {
+      return core::expire({.who = "the timer", .what = "rollback", .host_name = "node1"}, context);
+    });
+  }
+  Report hold() {
+    return with([&](core::Context& context) {
+      return core::hold({.who = "", .what = "hold", .host_name = "node1", .by_itself = true}, context);
+    });
+  }
+  core::Ledger ledger() {
+    auto host = kernel_->host();
+    return core::load_ledger(host.files, core::GenerationPaths().ledger).value();
+  }
+
+  void pass(std::chrono::seconds time) { now_ms_ += std::chrono::milliseconds(time).count(); }
+  FakeKernel& kernel() { return *kernel_; }
+  [[nodiscard]] std::string dump() const { return kernel_->dump(kVisible); }
+
+ private:
+  Report with(const std::function<Report(core::Context&)>& run) {
+    auto host = kernel_->host();
+    core::Context context{host, {}};
+    context.clock = {[this] { return now_ms_; }, [](auto) { return std::string("2026-01-01T00:00:00Z"); }};
+    return run(context);
+  }
+
+  std::unique_ptr<FakeKernel> kernel_;
+  std::int64_t now_ms_ = 1000;
+};
+
+class Confirmed : public Contract {};
+
+TEST_P(Confirmed, WithoutAWordTheStateBeforeComesBack) {
+  Host host(GetParam());
+  const auto before = host.dump();
+  const auto report = host.commit(GetParam().documents.back(), kWithin);
+  ASSERT_TRUE(applied(report)) << text_of(report);
+  EXPECT_TRUE(host.kernel().timers.armed.contains(core::kRollbackTimer));
+  EXPECT_TRUE(host.expire().notes.empty()) << "it is not over yet";
+  host.pass(kWithin);
+  const auto back = host.expire();
+  EXPECT_TRUE(applied(back)) << text_of(back);
+  EXPECT_EQ(difference(host.dump(), before), "");
+  EXPECT_FALSE(host.ledger().unconfirmed);
+  EXPECT_FALSE(host.kernel().timers.armed.contains(core::kRollbackTimer));
+  EXPECT_EQ(host.expire().exit, Exit::kOk) << "a second time is nothing";
+}
+
+TEST_P(Confirmed, ARollbackNeedNotWait) {
+  Host host(GetParam());
+  const auto before = host.dump();
+  ASSERT_TRUE(applied(host.commit(GetParam().documents.back(), kWithin)));
+  const auto back = host.roll_back();
+  EXPECT_TRUE(applied(back)) << text_of(back);
+  EXPECT_EQ(difference(host.dump(), before), "");
+}
+
+TEST_P(Confirmed, ItStaysOnceConfirmed) {
+  undisturbed();
+  Host host(GetParam());
+  ASSERT_TRUE(applied(host.commit(GetParam().documents.back(), kWithin)));
+  const auto confirmed = host.confirm();
+  EXPECT_TRUE(applied(confirmed)) << text_of(confirmed);
+  host.pass(2 * kWithin);
+  EXPECT_EQ(host.expire().notes.size(), 0U);
+  EXPECT_EQ(difference(host.dump(), goal_), "");
+  EXPECT_FALSE(host.ledger().unconfirmed);
+}
+
+TEST_P(Confirmed, AKillAnywhereLeavesNothingUnconfirmed) {
+  // What was killed before it began is no apply; what was killed later goes with its time.
+  std::size_t calls = 0;
+  {
+    Host host(GetParam());
+    ASSERT_TRUE(applied(host.commit(GetParam().documents.back(), kWithin)));
+    calls = host.kernel().faults.calls();
+  }
+  for (std::size_t n = 1; n <= calls; ++n) {
+    SCOPED_TRACE(fmt::format("killed at call {} of {}", n, calls));
+    Host host(GetParam());
+    const auto before = host.dump();
+    host.kernel().faults.kill_at(n);
+    try {
+      host.commit(GetParam().documents.back(), kWithin);
+    } catch (const fakes::Killed&) {
+    }
+    host.kernel().faults.clear();
+    host.pass(kWithin);
+    const auto back = host.expire();
+    EXPECT_TRUE(applied(back)) << text_of(back);
+    host.hold();  // as the daemon does at its start: finishes or undoes what no generation stands for
+    EXPECT_EQ(difference(host.dump(), before, false), "");
+    EXPECT_FALSE(host.ledger().unconfirmed);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, Confirmed, testing::ValuesIn(scenarios()),
+                         [](const auto& scenario) { return scenario.param.name; });
+
+constexpr const char* kFirst = R"(version = 1
+[[ipoib]]
+guid = "00:02:c9:03:00:31:78:f2"
+mode = "connected"
+mtu = 65520
+)";
+constexpr const char* kSecond = R"(version = 1
+[[ipoib]]
+guid = "00:02:c9:03:00:31:78:f2"
+mode = "connected"
+mtu = 4092
+)";
+
+std::unique_ptr<FakeKernel> two_ports() {
+  auto kernel = std::make_unique<FakeKernel>();
+  kernel->add_device({.name = "mlx4_0", .pci = "0000:10:00.0", .node_guid = 0x0002c903003178f0})
+      .ib_port(
+          {.guid = "00:02:c9:03:00:31:78:f2", .interface = "ib0", .pkeys = {0xffff, 0x8002, 0x8003, 0x8004}})
+      .ib_port({.guid = "00:02:c9:03:00:31:78:f3", .interface = "ib1", .pkeys = {0xffff, 0x8002}});
+  return kernel;
+}
+
+TEST(Generations, AreCountedOnceForOneDocument) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  host.kernel().faults.clear();
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  EXPECT_EQ(host.kernel().faults.calls(), 0U) << "a second apply writes nothing";
+  ASSERT_TRUE(applied(host.commit(kSecond)));
+  EXPECT_EQ(host.ledger().active, 2U);
+  EXPECT_EQ(host.ledger().generations.size(), 2U);
+}
+
+TEST(Generations, RollbackGoesToTheOneBeforeAndToANumber) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  const auto first = host.dump();
+  EXPECT_EQ(host.roll_back().exit, Exit::kError) << "there is none before";
+  ASSERT_TRUE(applied(host.commit(kSecond)));
+  const auto second = host.dump();
+  ASSERT_TRUE(applied(host.roll_back()));
+  EXPECT_EQ(difference(host.dump(), first), "");
+  EXPECT_EQ(host.ledger().active, 1U);
+  ASSERT_TRUE(applied(host.roll_back(2)));
+  EXPECT_EQ(difference(host.dump(), second), "");
+  EXPECT_EQ(host.roll_back(2).exit, Exit::kError) << "it is active";
+  EXPECT_EQ(host.roll_back(77).exit, Exit::kError) << "there is none";
+}
+
+TEST(Generations, WhatWasRolledBackIsNotAppliedByItself) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  const auto first = host.dump();
+  ASSERT_TRUE(applied(host.commit(kSecond)));
+  ASSERT_TRUE(applied(host.roll_back()));
+  ASSERT_TRUE(applied(host.commit(kSecond, std::nullopt, true)));
+  EXPECT_EQ(difference(host.dump(), first), "") << "at boot the active generation is held";
+  ASSERT_TRUE(applied(host.commit(std::string(kSecond) + "# changed\n", std::nullopt, true)));
+  EXPECT_NE(difference(host.dump(), first), "") << "it has changed";
+}
+
+TEST(Generations, AskedForByAPersonItIsAppliedAgain) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  ASSERT_TRUE(applied(host.commit(kSecond)));
+  const auto second = host.dump();
+  ASSERT_TRUE(applied(host.roll_back()));
+  ASSERT_TRUE(applied(host.commit(kSecond)));
+  EXPECT_EQ(difference(host.dump(), second), "");
+  ASSERT_TRUE(applied(host.commit(kSecond, std::nullopt, true)));
+  EXPECT_EQ(difference(host.dump(), second), "");
+}
+
+TEST(Generations, NothingIsAppliedWhileOneWaits) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
+  const auto second = host.dump();
+  const auto refused = host.commit(kFirst);
+  EXPECT_EQ(refused.exit, Exit::kError);
+  ASSERT_TRUE(refused.error);
+  EXPECT_NE(refused.error->message.find("rdma-configctl confirm"), std::string::npos);
+  ASSERT_TRUE(applied(host.commit(kFirst, std::nullopt, true))) << "an event holds what waits";
+  EXPECT_EQ(difference(host.dump(), second), "");
+}
+
+TEST(Generations, AConfirmationThatComesTooLateIsNone) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  const auto first = host.dump();
+  ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
+  host.pass(kWithin);
+  const auto late = host.confirm();
+  EXPECT_EQ(late.exit, Exit::kError);
+  ASSERT_TRUE(late.error);
+  EXPECT_EQ(late.error->code, base::Code::kTimeout);
+  EXPECT_EQ(difference(host.dump(), first), "");
+  EXPECT_EQ(host.confirm().exit, Exit::kError) << "there is nothing to confirm";
+}
+
+TEST(Generations, ARebootCountsAsExpiry) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  const auto first = host.dump();
+  ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
+  host.kernel().reboot();
+  ASSERT_TRUE(applied(host.commit(kSecond, std::nullopt, true)));
+  EXPECT_EQ(difference(host.dump(), first), "");
+  EXPECT_EQ(host.ledger().active, 1U);
+}
+
+TEST(Generations, AThousandRandomAppliesLeftToExpireAreTakenBack) {
+  std::mt19937 random(20261121);
+  const auto one_of = [&](auto... values) {
+    const std::array<std::string, sizeof...(values)> list{values...};
+    return list[random() % list.size()];
+  };
+  const auto some = [&] {
+    std::string text = "version = 1\n";
+    int port = 0;
+    for (const auto* guid : {"00:02:c9:03:00:31:78:f2", "00:02:c9:03:00:31:78:f3"}) {
+      ++port;
+      if (random() % 4 == 0) continue;
+      text += fmt::format("[[ipoib]]\nguid = \"{}\"\n", guid);
+      if (random() % 2 == 0) text += fmt::format("name = \"{}{}\"\n", one_of("hca", "mlx4_ib", "fast"), port);
+      const bool connected = random() % 2 == 0;
+      text += connected ? "mode = \"connected\"\n" : "mode = \"datagram\"\n";
+      text += fmt::format("mtu = {}\n", connected ? one_of("65520", "4092", "2044") : one_of("2044", "1500"));
+      if (random() % 3 == 0) text += "umcast = true\n";
+      if (random() % 3 == 0) text += fmt::format("state = \"{}\"\n", one_of("up", "down"));
+      for (const auto* pkey : {"0x8002", "0x8003", "0x8004"}) {
+        if (port == 2 && std::string_view(pkey) != "0x8002") continue;
+        if (random() % 2 == 0) continue;
+        text += fmt::format("[[ipoib.pkey]]\npkey = {}\n", pkey);
+        if (random() % 2 == 0) text += fmt::format("mode = \"{}\"\n", one_of("connected", "datagram"));
+      }
+    }
+    return text;
+  };
+  std::size_t taken_back = 0;
+  for (int round = 0; round < 1000; ++round) {
+    Host host(two_ports());
+    const auto first = some(), second = some();
+    SCOPED_TRACE(fmt::format("round {}\n{}---\n{}", round, first, second));
+    ASSERT_FALSE(model::has_errors(document_of(first).diagnostics));
+    if (!applied(host.commit(first))) continue;
+    const auto before = host.dump();
+    const auto report = host.commit(second, kWithin);
+    if (!applied(report) || report.plan.empty()) continue;
+    host.pass(kWithin);
+    const auto back = host.expire();
+    ASSERT_TRUE(applied(back)) << text_of(back);
+    ASSERT_EQ(difference(host.dump(), before), "");
+    ++taken_back;
+  }
+  EXPECT_GT(taken_back, 800U) << "too few of the random documents could be applied";
+}
+
+}  // namespace
+}  // namespace rdmacfg::contract
