@@ -61,12 +61,13 @@ class SystemdTimers final : public Timers {
     const BusMessage call(raw, sd_bus_message_unref);
     if (status < 0) return status;
     const auto micros = static_cast<std::uint64_t>(std::chrono::microseconds(delay).count());
-    // OnActiveSec= counts monotonic time; a suspended host has nobody working on it.
+    // A transient timer starts the service of its own name; Unit= cannot be set. OnActiveSec= counts
+    // monotonic time; a suspended host has nobody working on it.
     status = sd_bus_message_append(
-        call.get(), "ssa(sv)a(sa(sv))", (name + ".timer").c_str(), "replace", 6, "Description", "s",
+        call.get(), "ssa(sv)a(sa(sv))", (name + ".timer").c_str(), "replace", 5, "Description", "s",
         "Roll back an RDMA configuration that nobody confirmed", "TimersMonotonic", "a(st)", 1, "OnActiveSec",
-        micros, "AccuracyUSec", "t", std::uint64_t{50'000}, "RemainAfterElapse", "b", 0, "Unit", "s",
-        (name + ".service").c_str(), "DefaultDependencies", "b", 0, 0);
+        micros, "AccuracyUSec", "t", std::uint64_t{50'000}, "RemainAfterElapse", "b", 0,
+        "DefaultDependencies", "b", 0, 0);
     return status < 0 ? status : sd_bus_call(bus, call.get(), 0, &error.error, nullptr);
   }
 

@@ -47,7 +47,7 @@ exits "asked for, it is" 0 apply; is "applied" "$(mtu mlx4_ib0)" 4092
 sed -i 's/mtu  = 4092/mtu  = 2044/' $CONF
 exits "apply --confirm, once more" 0 apply --confirm 8
 systemctl mask --runtime -q rdma-configd; systemctl kill -s KILL --kill-whom=main rdma-configd; systemctl stop rdma-configd
-is "the daemon is gone" "$(systemctl is-active rdma-configd)" inactive
+ok "the daemon is gone" test "$(systemctl is-active rdma-configd)" != active
 ok "rolled back without the daemon" lab-wait 20 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 4092'
 systemctl unmask --runtime -q rdma-configd
 exits "without it, apply works too" 0 apply; is "applied" "$(mtu mlx4_ib0)" 2044
@@ -55,8 +55,8 @@ exits "confirm: nothing waits" 1 ctl confirm
 exits "rollback" 0 ctl rollback --yes; is "rolled back" "$(mtu mlx4_ib0)" 4092
 
 # kill -9 of a working daemon
-systemctl start rdma-configd
-for i in 1 2 3 4 5; do
+systemctl reset-failed -q rdma-configd; systemctl start rdma-configd
+for i in 1 2 3; do
 	ip link set mlx4_ib0 mtu 1500; sleep .$i; systemctl kill -s KILL rdma-configd
 	ok "killed $i: it comes back and repairs" lab-wait 20 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 4092'
 done

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/job.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rdmacfg::daemon {
+namespace {
+
+TEST(Job, ComesOutOfJsonAsItWentIn) {
+  Job job;
+  job.id = 7;
+  job.verb = Job::Verb::kRollBack;
+  job.texts = {{"a.toml", "version = 1\n"}, {"b \"quoted\".toml", "\xc3\xa9"}};
+  job.generation = UINT64_MAX;
+  job.confirm_s = 60;
+  job.by_itself = true;
+  job.retry = true;
+  job.report_only = true;
+  job.expect = "digest";
+  job.who = "uid 1000";
+  job.what = "rollback";
+  job.left_alone = {{{"ipoib", "ib0"}, "somebody else changes it"}};
+  const auto back = job_from(nlohmann::ordered_json::parse(to_json(job).dump()));
+  EXPECT_EQ(to_json(back), to_json(job));
+  EXPECT_EQ(back.left_alone, job.left_alone);
+  EXPECT_EQ(back.generation, UINT64_MAX);
+}
+
+TEST(Job, OnlyLooksDoNotChange) {
+  for (const auto verb : {Job::Verb::kShow, Job::Verb::kValidate, Job::Verb::kDiff, Job::Verb::kHistory}) {
+    EXPECT_FALSE(Job{.verb = verb}.changes());
+  }
+  for (const auto verb :
+       {Job::Verb::kApply, Job::Verb::kHold, Job::Verb::kConfirm, Job::Verb::kRollBack, Job::Verb::kExpire}) {
+    EXPECT_TRUE(Job{.verb = verb}.changes());
+  }
+}
+
+TEST(Job, AnotherShapeIsRefused) {
+  EXPECT_THROW((void)job_from(nlohmann::ordered_json::parse("{}")), nlohmann::json::exception);
+  EXPECT_THROW((void)job_from(nlohmann::ordered_json::parse("[]")), nlohmann::json::exception);
+  auto json = to_json(Job());
+  json["texts"] = 3;
+  EXPECT_THROW((void)job_from(json), nlohmann::json::exception);
+}
+
+}  // namespace
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/reconciler.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rdmacfg::daemon {
+namespace {
+
+using model::Status;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Key;
+using Time = Reconciler::Time;
+
+const model::Key kIb0{"ipoib", "ib0"};
+const model::Key kIb1{"ipoib", "ib1"};
+
+struct One {
+  model::Key key;
+  Status status = Status::kDone;
+  std::vector<std::string> fields{};
+};
+
+/// A report of a run that found these; with fields, they were changed.
+model::Report report_of(const std::vector<One>& all) {
+  model::Report report;
+  for (const auto& one : all) {
+    report.resources.push_back({.key = one.key, .label = one.key.id, .status = one.status, .reason = "why"});
+    if (one.fields.empty()) continue;
+    model::Change change;
+    change.key = one.key;
+    change.label = one.key.id;
+    change.operation = model::Operation::kUpdate;
+    change.fields = one.fields;
+    for (const auto& field : one.fields) {
+      change.before[field] = std::int64_t{1500};
+      change.after[field] = std::int64_t{2044};
+    }
+    report.plan.changes.push_back(change);
+  }
+  return report;
+}
+
+TEST(Reconciler, WithoutAReasonItSleeps) {
+  Reconciler reconciler;
+  EXPECT_FALSE(reconciler.due());
+  reconciler.began();
+  reconciler.ended(report_of({{kIb0, Status::kInSync}}), Time(1000));
+  EXPECT_FALSE(reconciler.due());
+}
+
+TEST(Reconciler, WaitsUntilItIsQuiet) {
+  Reconciler reconciler;
+  reconciler.woken(Wake::kDrift, Time(1000));
+  EXPECT_EQ(reconciler.due(), Time(1000) + Reconciler::kQuiet);
+  reconciler.woken(Wake::kDrift, Time(1100));
+  EXPECT_EQ(reconciler.due(), Time(1100) + Reconciler::kQuiet);
+}
+
+TEST(Reconciler, AStormDoesNotPutItOffForEver) {
+  Reconciler reconciler;
+  for (int at = 1000; at < 60000; at += 10) reconciler.woken(Wake::kDrift, Time(at));
+  EXPECT_EQ(reconciler.due(), Time(1000) + Reconciler::kPatience);
+}
+
+TEST(Reconciler, EventsDuringARunCallForAnother) {
+  Reconciler reconciler;
+  reconciler.woken(Wake::kDrift, Time(1000));
+  reconciler.began();
+  EXPECT_FALSE(reconciler.due());
+  reconciler.woken(Wake::kDrift, Time(1300));
+  reconciler.ended(report_of({{kIb0, Status::kInSync}}), Time(1400));
+  EXPECT_EQ(reconciler.due(), Time(1300) + Reconciler::kQuiet);
+}
+
+TEST(Reconciler, WhatFailsIsTriedLessAndLessOften) {
+  Reconciler reconciler;
+  Time now(1000);
+  Time before(0);
+  for (int i = 0; i < 30; ++i) {
+    reconciler.began();
+    EXPECT_THAT(reconciler.left_alone(now), IsEmpty()) << "it is its turn";
+    reconciler.ended(report_of({{kIb0, Status::kFailed}, {kIb1, Status::kInSync}}), now);
+    ASSERT_TRUE(reconciler.due());
+    const Time delay = *reconciler.due() - now;
+    EXPECT_GE(delay, before);
+    EXPECT_LE(delay, Reconciler::kBackOffMax);
+    EXPECT_THAT(reconciler.left_alone(now), ElementsAre(Key(kIb0)));
+    before = delay;
+    now = *reconciler.due();
+  }
+  EXPECT_EQ(before, Reconciler::kBackOffMax);
+}
+
+TEST(Reconciler, AnEventOnAnotherResourceDoesNotTryItSooner) {
+  Reconciler reconciler;
+  for (int i = 0; i < 20; ++i) {
+    reconciler.began();
+    reconciler.ended(report_of({{kIb0, Status::kFailed}}), reconciler.due().value_or(Time(1000)));
+  }
+  const auto retry = *reconciler.due();
+  reconciler.woken(Wake::kDrift, retry - Time(10000));
+  reconciler.began();
+  EXPECT_THAT(reconciler.left_alone(retry - Time(9000)), ElementsAre(Key(kIb0)));
+  reconciler.ended(report_of({{kIb0, Status::kFailed}, {kIb1}}), retry - Time(9000));
+  EXPECT_EQ(reconciler.due(), retry);
+}
+
+TEST(Reconciler, ADeviceThatComesEndsTheWaiting) {
+  Reconciler reconciler;
+  for (int i = 0; i < 20; ++i) {
+    reconciler.began();
+    reconciler.ended(report_of({{kIb0, Status::kFailed}}), reconciler.due().value_or(Time(1000)));
+  }
+  reconciler.woken(Wake::kDevice, Time(2000));
+  EXPECT_THAT(reconciler.left_alone(Time(2000)), IsEmpty());
+}
+
+TEST(Reconciler, JitterKeepsAClusterOutOfStep) {
+  double factor = 0.8;
+  Reconciler reconciler([&] { return factor; });
+  const auto fail = [&](Time now) {
+    reconciler.began();
+    reconciler.ended(report_of({{kIb0, Status::kFailed}}), now);
+    return *reconciler.due() - now;
+  };
+  EXPECT_EQ(fail(Time(1000)), Time(4));
+  factor = 1.2;
+  EXPECT_EQ(fail(Time(2000)), Time(12));
+}
+
+TEST(Reconciler, AFightEndsAfterThreeReverts) {
+  Reconciler reconciler;
+  Time now(1000);
+  for (std::size_t i = 0; i < Reconciler::kReverts; ++i) {
+    EXPECT_THAT(reconciler.contended(), IsEmpty());
+    reconciler.woken(Wake::kDrift, now);
+    reconciler.began();
+    reconciler.ended(report_of({{kIb0, Status::kDone, {"mtu"}}, {kIb1, Status::kInSync}}), now);
+    now += Time(5000);
+  }
+  ASSERT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
+  EXPECT_THAT(reconciler.contended().at(kIb0),
+              HasSubstr("changed mtu back 3 times (last from 2044 to 1500)"));
+  EXPECT_THAT(reconciler.left_alone(now), ElementsAre(Key(kIb0)));
+  reconciler.woken(Wake::kApply, now);
+  EXPECT_THAT(reconciler.contended(), IsEmpty()) << "an apply starts anew";
+}
+
+TEST(Reconciler, ThreeDifferentThingsAreNoFight) {
+  Reconciler reconciler;
+  Time now(1000);
+  for (const auto* field : {"mtu", "mode", "umcast", "mtu", "mode"}) {
+    reconciler.began();
+    reconciler.ended(report_of({{kIb0, Status::kDone, {field}}}), now += Time(1000));
+  }
+  EXPECT_THAT(reconciler.contended(), IsEmpty());
+}
+
+TEST(Reconciler, RevertsOverALongTimeAreNoFight) {
+  Reconciler reconciler;
+  Time now(1000);
+  for (int i = 0; i < 10; ++i) {
+    reconciler.began();
+    reconciler.ended(report_of({{kIb0, Status::kDone, {"mtu"}}}),
+                     now += Reconciler::kRevertWindow / 2 + Time(1));
+  }
+  EXPECT_THAT(reconciler.contended(), IsEmpty());
+}
+
+TEST(Reconciler, AnErrorOfAllConcernsWhatWasPlanned) {
+  Reconciler reconciler;
+  auto report = report_of({{kIb0, Status::kDiffers, {"mtu"}}});
+  report.error = base::Error{base::Code::kRefused, "no", 0};
+  reconciler.began();
+  reconciler.ended(report, Time(1000));
+  EXPECT_TRUE(reconciler.due());
+  EXPECT_THAT(reconciler.left_alone(Time(1000)), ElementsAre(Key(kIb0)));
+}
+
+}  // namespace
+}  // namespace rdmacfg::daemon
