@@ -1,0 +1,67 @@
+# The D-Bus interface: every method, asked by everybody, under every polkit.
+# lab: --full
+# tree: full
+conf <<X
+[[ipoib]]
+guid = "00:02:c9:03:00:31:78:f2"
+name = "mlx4_ib0"
+X
+lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
+ok "the daemon has started" lab-wait 40 busctl status org.rdmaconfigd1
+BUS="org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager"
+call() { busctl --timeout="${LIMIT:-60}" call $BUS "$@" 2>&1; }
+as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+nobody() { as_nobody busctl --timeout="${LIMIT:-60}" call $BUS "$@" 2>&1; }
+BAD=$'[[ipoib]]\nguid = 1'
+declare -A METHOD=([Show]='a{sv} 0' [History]='a{sv} 0' [Validate]='a(ss)a{sv} 1 f.toml X 0' [Diff]='a(ss)a{sv} 1 f.toml X 0'
+	[Apply]='a(ss)a{sv} 1 f.toml X 0' [Confirm]='a{sv} 0' [Rollback]='ta{sv} 99 0' [Reload]='a{sv} 0' [Cancel]='ua{sv} 999 0'
+	[Result]='ua{sv} 999 0')
+READ="Show History Validate Diff Result" WRITE="Apply Confirm Rollback Reload Cancel"
+denied() {	# SITUATION CALLER METHOD...: each is denied, and a document that cannot be read is not looked at
+	local what=$1 who=$2 m bad='' out; shift 2
+	for m; do out=$($who "$m" ${METHOD[$m]}); [[ $out = *"not authorised"* ]] || bad+="$m: $out; "; done
+	is "$what" "$bad" ""
+}
+allowed() {
+	local what=$1 who=$2 m bad='' out; shift 2
+	for m; do out=$($who "$m" ${METHOD[$m]}); case $out in *authorised*|*"did not receive"*|*imed*out*) bad+="$m: $out; ";; esac; done
+	is "$what" "$bad" ""
+}
+generation() { busctl get-property $BUS Generation; }
+was=$(generation)
+denied "nobody may do nothing" nobody $READ $WRITE
+is "and nothing was applied" "$(generation)" "$was"
+allowed "root may do all" call $READ $WRITE
+has "a document with mistakes is answered with its mistakes" "$(call Validate 'a(ss)a{sv}' 1 f.toml "$BAD" 0)" "f.toml"
+mkdir -p /etc/polkit-1/rules.d
+rule() { printf 'polkit.addRule(function(action, subject) { if (%s && subject.user == "nobody") return polkit.Result.YES; });\n' "$1" >/etc/polkit-1/rules.d/10-lab.rules; chmod 644 /etc/polkit-1/rules.d/10-lab.rules; systemctl restart polkit; }
+rule 'action.id == "org.rdmaconfigd1.read"'
+allowed "who may read, reads" nobody $READ
+denied "and changes nothing" nobody $WRITE
+rule 'action.id.indexOf("org.rdmaconfigd1.") == 0'
+allowed "who may apply, applies" nobody $READ $WRITE
+conf <<<$'[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\nname = "mlx4_ib0"\nmtu = 1500'
+exits "also by rdma-configctl" 0 as_nobody rdma-configctl apply --yes
+is "it was done" "$(mtu mlx4_ib0)" 1500
+has "the history has the user" "$(ctl history)" "uid 65534"
+has "nobody cannot say to be somebody else" "$(nobody Confirm 'a{sv}' 1 who s alice; ctl history)" "uid 65534"; hasnt "alice" "$(ctl history)" alice
+# no polkit, and one that does not answer
+rm /etc/polkit-1/rules.d/10-lab.rules; systemctl mask --runtime -q polkit; systemctl stop polkit
+denied "without polkit: denied" nobody Show Apply
+allowed "without polkit: root may" call Show History
+systemctl unmask --runtime -q polkit; systemctl start polkit; pkill -STOP polkitd
+nobody Show 'a{sv}' 0 >/tmp/hanging & hanging=$!
+allowed "a polkit that hangs stops nobody else" call Show History
+wait $hanging; has "and means no" "$(cat /tmp/hanging)" "not authorised"
+for i in 1 2 3 4 5 6; do LIMIT=1 nobody Show 'a{sv}' 0 >/dev/null & done; wait
+ok "senders that went away leave it well" busctl get-property $BUS State
+pkill -CONT polkitd
+# arguments
+has "another type" "$(busctl call $BUS Show s x 2>&1)" "nvalid"
+has "an option that there is not" "$(call Show 'a{sv}' 1 colour s red)" "there is no option colour"
+has "an option of another type" "$(call Apply 'a(ss)a{sv}' 0 1 confirm s soon)" "has another type"
+has "too long a confirmation" "$(call Apply 'a(ss)a{sv}' 0 1 confirm t 100000000)" "at most 86400"
+has "too large a document" "$(
+busctl call $BUS Validate 'a(ss)a{sv}' 9 $(for i in 1 2 3 4 5 6 7 8 9; do echo f$i; head -c 120000 /dev/zero | tr '\0' '#'; echo; done) 0 2>&1)" "too large"
+ok "it lives" busctl get-property $BUS State
+is "no crash" "$(journalctl -u rdma-configd -o cat --no-pager | grep -ci 'core dump\|terminate called')" 0
