@@ -35,7 +35,8 @@ Result<Names> read_loads(system::Files& files) {
   auto text = files.read(std::string(kModulesLoadFile));
   if (!text) return base::fail(text.error());
   Names names;
-  for (const auto line : base::split(text->value_or(std::string()), '\n')) {
+  const auto content = text->value_or(std::string());
+  for (const auto line : base::split(content, '\n')) {
     const auto word = base::trim(line);
     if (word.empty() || word.starts_with('#') || word.starts_with(';')) continue;
     if (const auto name = model::ModuleName::parse(word)) names.insert(name->text);

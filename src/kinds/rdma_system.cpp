@@ -25,7 +25,8 @@ Result<std::optional<NetnsMode>> read_option(system::Files& files) {
   auto text = files.read(kFile);
   if (!text) return base::fail(text.error());
   std::optional<NetnsMode> mode;
-  for (const auto line : base::split(text->value_or(""), '\n')) {
+  const auto content = text->value_or("");
+  for (const auto line : base::split(content, '\n')) {
     if (line.starts_with(kOption)) {
       mode = line.substr(kOption.size()) == "0" ? NetnsMode::kExclusive : NetnsMode::kShared;
     }
