@@ -130,6 +130,7 @@ int history(const Context& context) {
     const auto& waiting = ledger->unconfirmed;
     emit(context,
          {{"schema", kHistorySchema},
+          {"exit", {{"status", 0}, {"name", "ok"}}},
           {"active", ledger->active},
           {"unconfirmed", waiting ? Json{{"generation", waiting->generation}, {"deadline", waiting->deadline}}
                                   : Json(nullptr)},

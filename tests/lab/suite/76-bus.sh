@@ -1,5 +1,5 @@
 # The D-Bus interface: every method, asked by everybody, under every polkit.
-# lab: --full
+# lab: --full --timeout 900
 # tree: full
 conf <<X
 [[ipoib]]
@@ -32,6 +32,7 @@ was=$(generation)
 denied "nobody may do nothing" nobody $READ $WRITE
 is "and nothing was applied" "$(generation)" "$was"
 allowed "root may do all" call $READ $WRITE
+is "every method is there" "$(busctl introspect org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager | awk '$2 == "method" {print substr($1, 2)}' | sort | xargs)" "$(echo $READ $WRITE | tr ' ' '\n' | sort | xargs)"
 has "a document with mistakes is answered with its mistakes" "$(call Validate 'a(ss)a{sv}' 1 f.toml "$BAD" 0)" "f.toml"
 mkdir -p /etc/polkit-1/rules.d
 rule() { printf 'polkit.addRule(function(action, subject) { if (%s && subject.user == "nobody") return polkit.Result.YES; });\n' "$1" >/etc/polkit-1/rules.d/10-lab.rules; chmod 644 /etc/polkit-1/rules.d/10-lab.rules; systemctl restart polkit; }
