@@ -140,6 +140,7 @@ class ServiceKind final : public Kind {
         }
       } else {
         check_unit(one, *at->second, observed, diagnostics);
+        wait_for_need(one, *at->second);
       }
     }
   }
@@ -203,6 +204,14 @@ class ServiceKind final : public Kind {
   static void postpone(Desired& one, std::string why) {
     one.pending = std::move(why);
     one.settings.clear();
+  }
+
+  /// A start would be followed by a stop at once.
+  static void wait_for_need(Desired& one, const Unit& unit) {
+    const auto wanted = model::from_attributes<Service>(one.settings);
+    if (wanted.running != true || !unit.stops_unneeded || runs(unit)) return;
+    one.pending = "systemd stops it while no other unit needs it (StopWhenUnneeded=yes)";
+    one.settings.erase("running");
   }
 
   static void check_unit(const Desired& one, const Unit& unit, const std::vector<Observed>& /*observed*/,

@@ -10,13 +10,13 @@ for i in $(seq 1 $N); do c=$p.$(printf %04x $((0x8000 + i))); printf 'link add l
 for i in $(seq 1 $N); do printf 'link add link %s name %s type ipoib pkey 0x%x\n' $p $p.$(printf %04x $((0x8000 + i))) $((0x8000 + i)); done > /tmp/all
 for i in $(seq 1 $N); do printf 'link set %s mtu 2044\nlink set %s up\n' $p.$(printf %04x $((0x8000 + i))) $p.$(printf %04x $((0x8000 + i))); done >> /tmp/all
 for i in $(seq 1 $N); do echo "link del $p.$(printf %04x $((0x8000 + i)))"; done > /tmp/del
-now() { date +%s%N; }
+now() { echo "${EPOCHREALTIME/./}"; }	# in microseconds; busybox knows no date +%N
 quiet() { command -v udevadm >/dev/null && udevadm settle; sleep .3; }
 run() {	# NAME COMMAND...
 	local name=$1 a b rc; shift
 	quiet; a=$(now); "$@" >/tmp/out 2>&1; rc=$?; b=$(now)
 	[ $rc = 0 ] || { echo "$name: exit $rc"; tail -3 /tmp/out; }
-	echo $(((b - a) / 1000)) >> /tmp/t.$name
+	echo $((b - a)) >> /tmp/t.$name
 }
 kids() { ls /sys/class/net | grep -c "^$p\."; }
 A="rdma-configctl --config"

@@ -125,7 +125,7 @@ void describe_device(FakeKernel& kernel, const json& from) {
 }
 
 FakeUnit unit_of(const json& from) {
-  only(from, {"enabled", "running", "masked", "installable", "starts", "reloads"}, "unit");
+  only(from, {"enabled", "running", "masked", "installable", "starts", "reloads", "needed"}, "unit");
   FakeUnit unit;
   unit.enabled = from.value("enabled", unit.enabled);
   unit.running = from.value("running", unit.running);
@@ -133,6 +133,7 @@ FakeUnit unit_of(const json& from) {
   unit.installable = from.value("installable", unit.installable);
   unit.starts = from.value("starts", unit.starts);
   unit.reloads = from.value("reloads", unit.reloads);
+  unit.needed = from.value("needed", unit.needed);
   return unit;
 }
 

@@ -110,6 +110,7 @@ Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_units(
                                        : "disabled";
       unit.main_pid = from->running ? from->pid : 0;
       unit.needs_reload = from->drop_ins != drop_ins_of(name);
+      unit.stops_unneeded = !from->needed;
     }
     all.push_back(std::move(unit));
   }
@@ -145,7 +146,7 @@ Result<void> FakeUnits::act(system::UnitAction action, const std::string& name) 
       case UnitAction::kRestart:
         unit->running = false;
         if (unit->masked || !unit->starts) return EIO;
-        start(*unit);
+        if (unit->needed) start(*unit);
         return 0;
       case UnitAction::kStop:
         unit->running = false;

@@ -20,6 +20,7 @@ struct FakeUnit {
   bool installable = true;  ///< its file has an [Install] section
   bool starts = true;       ///< false: its start job fails
   bool reloads = true;      ///< has ExecReload=
+  bool needed = true;       ///< false: StopWhenUnneeded=yes, and no unit needs it
   std::int64_t pid = 0;     ///< of the main process while it runs
   int hangups = 0;          ///< SIGHUPs that the main process got
   int starts_seen = 0;

@@ -201,6 +201,12 @@ class SystemdUnits final : public Units {
                                     'b', &reload) >= 0) {
       unit.needs_reload = reload != 0;
     }
+    BusError unneeded;
+    int stops = 0;
+    if (sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kUnit, "StopWhenUnneeded", &unneeded.error,
+                                    'b', &stops) >= 0) {
+      unit.stops_unneeded = stops != 0;
+    }
     if (!unit.name.ends_with(".service") || unit.active == "inactive" || unit.active == "failed") return;
     BusError no_service;
     std::uint32_t pid = 0;

@@ -5,7 +5,16 @@
 systemctl stop NetworkManager
 sed -i 's/^MODULES=.*/MODULES=list/; s/^COMPRESS=.*/COMPRESS=gzip/; s/^BUSYBOX=.*/BUSYBOX=n/' /etc/initramfs-tools/initramfs.conf
 echo CONFIG_RD_GZIP=y >/boot/config-$(uname -r)  # mkinitramfs looks there for what the kernel can unpack
-for h in /usr/share/initramfs-tools/hooks/*; do [ "${h##*/}" = kmod ] || rm "$h"; done  # an emulated CPU takes two minutes for all of it
+for h in /usr/share/initramfs-tools/hooks/*; do [ "${h##*/}" = kmod ] || rm "$h"; done
+# The real mkinitramfs takes minutes on an emulated CPU: it runs once, and else one that packs only what concerns us.
+mv /usr/sbin/mkinitramfs /usr/sbin/mkinitramfs.real
+cat >/usr/sbin/mkinitramfs <<'X'
+#!/bin/sh
+[ ! -e /run/real ] || exec /usr/sbin/mkinitramfs.real "$@"
+while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done
+cd / && find etc/modprobe.d etc/modules-load.d etc/udev/rules.d -type f | cpio -o -H newc --quiet >"$out"
+X
+chmod +x /usr/sbin/mkinitramfs
 image=/boot/initrd.img-$(uname -r); ok "an initramfs to begin with" update-initramfs -c -k "$(uname -r)"
 holds() { lsinitramfs "$image" 2>&1 | grep -c "$1"; }
 made() { stat -c '%i %Y' "$image"; }
@@ -18,7 +27,7 @@ driver = "mlx4_en"
 priorities = [3]
 X
 was=$(made); exits "diff" 2 ctl diff; is "nothing is loaded by looking" "$(ls -d /sys/module/mlx4_en 2>/dev/null)" ""
-exits "module, PFC, initramfs" 0 apply
+touch /run/real; exits "module, PFC, initramfs" 0 apply; rm /run/real
 is "pfctx" "$(pfctx pfctx)" 8; is "pfcrx" "$(pfctx pfcrx)" 8
 is "it is in the initramfs" "$(holds etc/modprobe.d/rdma-configd-pfc.conf)" 1
 has "our unit made it" "$(journalctl -u rdma-configd-update-initramfs --no-pager)" "$image"

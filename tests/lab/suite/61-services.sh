@@ -1,9 +1,10 @@
 # Limits of a login and of a service, units over D-Bus, kernel settings live and in their file; taken back again.
-# lab: --full
+# lab: --snap
 systemctl stop NetworkManager
 lab-load ib:mlx4_0:1 || exit 1
 i=$(lab-net b001)
 printf '[Service]\nExecStart=/bin/sleep 1000\n' >/etc/systemd/system/worker.service
+printf '[Service]\nExecStart=/bin/sleep 1000\n' >/etc/systemd/system/helper.service
 systemctl daemon-reload; systemctl start worker; systemctl stop iwpmd srp_daemon 2>/dev/null; systemctl disable -q srp_daemon 2>/dev/null
 limit() { sed -n 's/^Max locked memory *\([a-z0-9]*\).*/\1/p' "/proc/$(systemctl show -P MainPID worker)/limits"; }
 document() { cat <<X
@@ -14,7 +15,7 @@ limit = "unlimited"
 units = ["worker"]
 $1
 [[service]]
-name = "iwpmd"
+name = "helper"
 running = true
 [[service]]
 name = "srp_daemon"
@@ -43,7 +44,7 @@ is "systemd has read it" "$(systemctl show -P NeedDaemonReload worker)" no
 ok "group" getent group rdma
 useradd -m alice; usermod -aG rdma alice
 is "limit at login" "$(su - alice -c 'ulimit -l; ulimit -H -l' | xargs)" "unlimited unlimited"
-is "iwpmd runs" "$(systemctl is-active iwpmd)" active
+is "a unit without [Install] runs" "$(systemctl is-active helper)" active
 is "srp_daemon" "$(systemctl is-enabled srp_daemon) $(systemctl is-active srp_daemon)" "enabled active"
 is "live" "$(cat /proc/sys/net/ipv4/conf/$i/{arp_ignore,arp_announce,rp_filter} /proc/sys/net/ipv4/neigh/default/gc_thresh3 | xargs)" "1 2 2 8192"
 echo 0 >/proc/sys/net/ipv4/conf/$i/arp_ignore; /lib/systemd/systemd-sysctl; is "systemd-sysctl reads our file" "$(cat /proc/sys/net/ipv4/conf/$i/arp_ignore)" 1
@@ -53,6 +54,8 @@ is "no drop-in" "$(ls /etc/systemd/system/worker.service.d 2>/dev/null)" ""
 is "no limits" "$(ls /etc/security/limits.d | grep rdma-configd)" ""
 is "settings are back" "$(cat /proc/sys/net/ipv4/conf/$i/{arp_ignore,arp_announce,rp_filter} /proc/sys/net/ipv4/neigh/default/gc_thresh3 | xargs)" "0 0 $rp $gc"
 is "srp_daemon is back" "$(systemctl is-enabled srp_daemon)" "$srp"
+printf 'version = 1\n[[service]]\nname = "iwpmd"\nrunning = true\n' | conf
+exits "a unit that systemd stops at once" 5 apply; has "says so" "$OUT" "StopWhenUnneeded=yes"
 printf 'version = 1\n[rdma_system]\nnetns = "exclusive"\n' | conf; ip netns add other
 exits "another namespace holds the mode" 5 apply; has "says so" "$OUT" "no other network namespace"
 is "the mode is as it was" "$(rdma system | grep -o 'netns [a-z]*')" "netns shared"

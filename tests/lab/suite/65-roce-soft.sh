@@ -34,8 +34,10 @@ if [ "$BOOT" = 1 ]; then
 	tos = 104
 	X
 	has "rdma-core names the device before us" "$(rdma_names)" rocep
+	modprobe -r rpcrdma ib_iser ib_isert rdma_ucm 2>/dev/null; ok "rdma_cm can be unloaded at first" rmmod rdma_cm
+	modules=$(lsmod | cut -d' ' -f1 | sort)
 	exits "diff" 2 ctl diff
-	is "observing loads nothing" "$(lsmod | grep -c '^rdma_cm ')" "$(lsmod | grep -c '^rdma_cm ')"
+	is "observing loads nothing" "$(lsmod | cut -d' ' -f1 | sort)" "$modules"
 	exits "apply" 0 apply
 else
 	lab-wait 20 "test -e /sys/class/infiniband/mlx5_storage && test -e /sys/class/infiniband/rxe_lab"
