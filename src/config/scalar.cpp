@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <sstream>
 #include <toml.hpp>
 
@@ -83,9 +84,36 @@ Scalar convert(const Value& value, std::string_view token) {
   }
 }
 
+/// What nearly all documents consist of, without toml11, which takes a hundred times as long: a text of
+/// printable ASCII without an escape, a number without underscores, true and false.
+std::optional<model::Value> parse_simple(std::string_view token) {
+  if (token == "true" || token == "false") return model::Value(token == "true");
+  if (token.size() >= 2 && (token.front() == '"' || token.front() == '\'') && token.back() == token.front()) {
+    const auto text = token.substr(1, token.size() - 2);
+    const bool simple = std::all_of(text.begin(), text.end(), [](char c) {
+      return c >= ' ' && c <= '~' && c != '"' && c != '\'' && c != '\\';
+    });
+    if (simple) return model::Value(std::string(text));
+    return std::nullopt;
+  }
+  const bool hexadecimal = token.starts_with("0x");
+  const auto digits = hexadecimal ? token.substr(2) : token;
+  if (digits.empty() || (!hexadecimal && digits.size() > 1 && digits.front() == '0')) return std::nullopt;
+  const bool number = std::all_of(digits.begin(), digits.end(), [&](char c) {
+    return (c >= '0' && c <= '9') || (hexadecimal && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
+  });
+  if (!number) return std::nullopt;
+  std::int64_t exact = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), exact, hexadecimal ? 16 : 10);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return model::Value(exact);
+}
+
 }  // namespace
 
 Scalar parse_scalar(std::string_view token) {
+  if (auto simple = parse_simple(token)) return std::move(*simple);
   const bool quoted = token.starts_with('"') || token.starts_with('\'');
   const auto plain = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,7 +67,9 @@ class Rdma {
   virtual ~Rdma() = default;
 
   /// All devices. What may not be read stays empty; a device that goes away meanwhile is left out.
-  virtual base::Result<std::vector<RdmaDevice>> observe_devices() = 0;
+  /// `children`: interfaces that are known to be P_Key children, so that nobody has to look at each.
+  virtual base::Result<std::vector<RdmaDevice>> observe_devices(
+      const std::set<std::string>& children = {}) = 0;
 
   /// The P_Key table of a port without its empty places; raw keys with their membership bit.
   virtual base::Result<std::vector<std::uint16_t>> observe_pkeys(const std::string& device, int port) = 0;

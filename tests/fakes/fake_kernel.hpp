@@ -132,7 +132,8 @@ class FakeKernel final : public system::Links,
   base::Result<void> write_mode(const std::string& name, model::IpoibMode mode) override;
   base::Result<void> create_child(const std::string& parent, model::Pkey pkey) override;
   // system::Rdma
-  base::Result<std::vector<system::RdmaDevice>> observe_devices() override;
+  base::Result<std::vector<system::RdmaDevice>> observe_devices(
+      const std::set<std::string>& children) override;
   base::Result<std::vector<std::uint16_t>> observe_pkeys(const std::string& device, int port) override;
   base::Result<std::vector<system::Gid>> observe_gids(const std::string& device, int port) override;
   std::optional<system::PortMtu> observe_mtu(const std::string& device, int port) override;

@@ -163,7 +163,8 @@ Result<void> FakeKernel::create_child(const std::string& parent, model::Pkey pke
   return {};
 }
 
-Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices() {
+Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices(
+    const std::set<std::string>& /*children*/) {
   if (observe_error != 0) return fail_errno(observe_error, "RDMA_NLDEV_CMD_GET");
   std::vector<system::RdmaDevice> all;
   for (const auto& from : machine.devices) {

@@ -56,11 +56,13 @@ struct IpoibNetdev {
   model::Guid guid;
 };
 
-std::vector<IpoibNetdev> ipoib_netdevs(const std::filesystem::path& net) {
+std::vector<IpoibNetdev> ipoib_netdevs(const std::filesystem::path& net,
+                                       const std::set<std::string>& children) {
   std::vector<IpoibNetdev> out;
   const auto folder = SysfsDir::open(net);
   if (!folder) return out;
   for (const auto& name : folder->list()) {
+    if (children.contains(name)) continue;
     const auto entry = folder->sub(name);
     if (!entry || entry->number("type") != kArphrdInfiniband) continue;
     // The kernel has a child say its parent's index here.
@@ -79,11 +81,11 @@ class SysfsRdma final : public Rdma {
  public:
   explicit SysfsRdma(std::filesystem::path sysfs) : sysfs_(std::move(sysfs)) {}
 
-  Result<std::vector<RdmaDevice>> observe_devices() override {
+  Result<std::vector<RdmaDevice>> observe_devices(const std::set<std::string>& children) override {
     std::vector<RdmaDevice> devices;
     const auto folder = SysfsDir::open(devices_path());
     if (!folder) return devices;  // ib_core is not loaded
-    const auto netdevs = ipoib_netdevs(sysfs_ / "class/net");
+    const auto netdevs = ipoib_netdevs(sysfs_ / "class/net", children);
     for (const auto& name : folder->list()) {
       if (auto device = read_device(*folder, name, netdevs)) devices.push_back(std::move(*device));
     }

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -29,6 +32,7 @@ using detail::kSystemdManager;
 using detail::kSystemdPath;
 
 constexpr const char* kUnit = "org.freedesktop.systemd1.Unit";
+constexpr std::string_view kDropIns = "/etc/systemd/system";
 constexpr const char* kService = "org.freedesktop.systemd1.Service";
 
 base::Error nobody(const std::string& what) { return {Code::kUnsupported, what + ": no systemd answers", 0}; }
@@ -183,6 +187,30 @@ class SystemdUnits final : public Units {
     return std::optional(std::move(found));
   }
 
+  /// Whether a drop-in of the administrator's folder is one that systemd has not read. NeedDaemonReload does
+  /// not say so of the first one: systemd remembers which folders there are until it reads all files again.
+  static bool has_unread_drop_in(sd_bus* bus, const std::string& path, const std::string& unit) {
+    std::set<std::string> there;
+    std::error_code error;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(fmt::format("{}/{}.d", kDropIns, unit), error)) {
+      if (auto name = entry.path().filename().string(); name.ends_with(".conf"))
+        there.insert(std::move(name));
+    }
+    if (there.empty()) return false;
+    BusError ignored;
+    char** raw = nullptr;
+    if (sd_bus_get_property_strv(bus, kSystemd, path.c_str(), kUnit, "DropInPaths", &ignored.error, &raw) < 0)
+      return false;
+    // One of the same name in a folder that counts for more takes its place.
+    for (char** at = raw; at != nullptr && *at != nullptr; ++at) {
+      there.erase(std::filesystem::path(*at).filename().string());
+      ::free(*at);
+    }
+    ::free(raw);
+    return !there.empty();
+  }
+
   /// What the list does not have. A property that cannot be read keeps its default.
   static void complete(sd_bus* bus, const std::string& path, Unit& unit) {
     if (!unit.there()) return;
@@ -201,6 +229,7 @@ class SystemdUnits final : public Units {
                                     'b', &reload) >= 0) {
       unit.needs_reload = reload != 0;
     }
+    unit.needs_reload = unit.needs_reload || has_unread_drop_in(bus, path, unit.name);
     BusError unneeded;
     int stops = 0;
     if (sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kUnit, "StopWhenUnneeded", &unneeded.error,

@@ -12,7 +12,12 @@ instance() { stat -L -c %i "/sys/class/infiniband/$1/"; }
 ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up
 lab-load roce:mlx5_1:1 ib:mlx4_0:1; udevadm settle
 PCI=$(basename "$(readlink -f /sys/bus/pci/devices/0000:00:10.0)")
+# modprobe takes along what nobody uses any more
+unload() { modprobe -r rpcrdma ib_iser ib_isert rdma_ucm; rmmod rdma_cm; [ ! -e /sys/module/rdma_cm ]; }
 if [ "$BOOT" = 1 ]; then
+	lab-wait 60 '! systemctl list-jobs --no-legend | grep -q .'
+	ok "rdma_cm can be unloaded at first" unload
+	modules=$(lsmod | cut -d' ' -f1 | sort)
 	conf <<-X
 	version = 1
 	[[soft_rdma]]
@@ -34,8 +39,6 @@ if [ "$BOOT" = 1 ]; then
 	tos = 104
 	X
 	has "rdma-core names the device before us" "$(rdma_names)" rocep
-	modprobe -r rpcrdma ib_iser ib_isert rdma_ucm 2>/dev/null; ok "rdma_cm can be unloaded at first" rmmod rdma_cm
-	modules=$(lsmod | cut -d' ' -f1 | sort)
 	exits "diff" 2 ctl diff
 	is "observing loads nothing" "$(lsmod | cut -d' ' -f1 | sort)" "$modules"
 	exits "apply" 0 apply
@@ -67,7 +70,7 @@ apply >/dev/null
 is "RoCE mode after a re-add" "$(default mlx5_storage default_roce_mode)" "IB/RoCE v1"
 is "ToS after a re-add" "$(default mlx5_storage default_roce_tos)" 106
 
-modprobe -r rpcrdma ib_iser ib_isert rdma_ucm 2>/dev/null; ok "rdma_cm can be unloaded" rmmod rdma_cm
+ok "rdma_cm can be unloaded" unload
 exits "the reload is noticed" 2 ctl diff
 exits "apply after the reload" 0 apply
 is "RoCE mode after the reload" "$(default mlx5_storage default_roce_mode)" "IB/RoCE v1"

@@ -40,6 +40,9 @@ TEST(Scalar, TextsInEveryQuotes) {
   EXPECT_EQ(describe("'''\na'b'''"), "a'b");
   EXPECT_EQ(describe("\"\"\"a\"\"\"\"\""), "a\"\"");
   EXPECT_EQ(describe("\"\""), "");
+  EXPECT_EQ(describe("\"ib0 # $x\""), "ib0 # $x");
+  EXPECT_EQ(describe("\"it's\""), "it's");
+  EXPECT_EQ(describe("'say \"ib0\"'"), "say \"ib0\"");
 }
 
 TEST(Scalar, EscapesThatMeanNothing) {

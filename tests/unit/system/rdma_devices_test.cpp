@@ -97,6 +97,16 @@ TEST_F(RdmaDevicesTest, ReadsDeviceAndPorts) {
   EXPECT_THAT(found.ports[0].netdevs, ElementsAre("ib0"));
 }
 
+TEST_F(RdmaDevicesTest, DoesNotLookAtKnownChildren) {
+  device("mlx4_0", kPci);
+  port("mlx4_0", 1, "InfiniBand", "fe80:0000:0000:0001:0002:c903:0031:78f1");
+  netdev("ib0", 5, 5, 0, kPci);
+  netdev("known", 6, 6, 0, kPci);  // what sysfs says of it would make it the port's own
+  const auto devices = rdma->observe_devices({"known"}).value();
+  ASSERT_EQ(devices.size(), 1U);
+  EXPECT_THAT(devices[0].ports.at(0).netdevs, ElementsAre("ib0"));
+}
+
 TEST_F(RdmaDevicesTest, EthernetPortsNameTheirNetdevAndHaveNoGuid) {
   device("mlx5_0", kPci);
   port("mlx5_0", 1, "Ethernet", "fe80:0000:0000:0000:0202:c9ff:fe31:78f1");
