@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # verify: do packets come back?  doctor: findings provoked on the real kernel.  show agrees with ibstat and ibv_devinfo.
-# lab: --full
+# lab: --snap
 # tree: bin
 systemctl stop NetworkManager 2>/dev/null
 lab-load ib:mlx4_0:2 roce:mlx5_1:1; modprobe -a ib_ipoib ib_umad rdma_ucm; udevadm settle

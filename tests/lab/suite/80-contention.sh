@@ -1,6 +1,6 @@
 # RTNL contention: modes are changed and children made while others add and remove links.  The kernel must not warn.
 # nightly: it takes minutes
-# lab: --bare --timeout 900 --mem 1500
+# lab: --bare --timeout 3600 --mem 1500
 lab-load ib:mlx4_0:2 || exit 1
 a=$(lab-net b001)
 (while :; do ip link add dum type dummy; ip link set dum up; ip link del dum; done) 2>/dev/null & w1=$!
