@@ -12,10 +12,10 @@
 #include "system/mlx4_ports.hpp"
 #include "system/modules.hpp"
 #include "system/rdma.hpp"
+#include "system/rdma_admin.hpp"
 #include "system/rdma_system.hpp"
 #include "system/sysctl.hpp"
 #include "system/timers.hpp"
-#include "system/rdma_admin.hpp"
 #include "system/units.hpp"
 
 namespace rdmacfg::system {
