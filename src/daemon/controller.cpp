@@ -33,6 +33,18 @@ const std::vector<std::string> kFolders{"/etc/udev/rules.d",      "/etc/modprobe
 /// Kinds that hang on interfaces which are not IPoIB.
 const std::set<std::string> kAnyInterface{"soft_rdma", "roce", "pfc", "lossless", "sysctl"};
 
+/// "mtu 2044 → 65520"; the other way round for what has drifted.
+std::string fields_of(const model::Change& change, bool forward) {
+  std::string out;
+  for (const auto& field : change.fields) {
+    const auto before = model::text_of(model::value_of(change.before, field));
+    const auto after = model::text_of(model::value_of(change.after, field));
+    out += fmt::format("{}{} {} → {}", out.empty() ? "" : ", ", field, forward ? before : after,
+                       forward ? after : before);
+  }
+  return out;
+}
+
 double jitter() {
   static std::minstd_rand engine{std::random_device{}()};
   return std::uniform_real_distribution<double>(0.8, 1.2)(engine);
@@ -74,6 +86,7 @@ void Controller::stop() {
   stopping_ = true;
   next_.reset();
   deadline_.reset();
+  audit_.reset();
   notify("STOPPING=1");
   if (jobs_.idle()) loop_.stop(0);
 }
@@ -138,22 +151,50 @@ void Controller::apply_configuration(const std::string& what) {
 
 void Controller::plan_next() {
   next_.reset();
+  audit_.reset();
   if (!ready_ || running_ || stopping_) return;
   const auto due = reconciler_.due();
+  if (!due && audit_every_.count() > 0) {
+    audit_ = loop_.after(audit_every_, [this] {
+      reconciler_.woken(Wake::kDrift, Loop::now());
+      plan_next();
+    });
+  }
   if (!due) return;
-  next_ = loop_.after(std::max(*due - Loop::now(), milliseconds(0)), [this] { run(); });
+  next_ = loop_.after(std::max(*due - Loop::now(), milliseconds(0)), [this] { run(report_drift_); });
 }
 
-void Controller::run() {
+void Controller::run(bool look) {
   next_.reset();
   running_ = true;
   Job job;
   job.verb = Job::Verb::kHold;
+  job.report_only = look;
   job.who = "rdma-configd";
   job.what = "event";
   job.left_alone = reconciler_.left_alone(Loop::now());
   reconciler_.began();
-  (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) { ended(one, outcome); });
+  (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) {
+    return one.report_only ? looked(one, outcome) : ended(one, outcome);
+  });
+}
+
+/// With drift = "report": what has drifted is said; what is new is still made as the document says.
+void Controller::looked(const Job& job, const Outcome& outcome) {
+  const auto drifted = reconciler_.looked(outcome.report);
+  for (const auto& change : outcome.report.plan.changes) {
+    if (std::find(drifted.begin(), drifted.end(), change.key) == drifted.end()) continue;
+    log(LOG_NOTICE, Message::kDrifted,
+        fmt::format("drifted: {} {}: {}", change.key.kind, change.label, fields_of(change, false)),
+        {{"RDMA_KIND", change.key.kind},
+         {"RDMA_RESOURCE", change.key.id},
+         {"RDMA_FIELDS", base::join(change.fields, " ")},
+         {"RDMA_SUSPECT", suspects()}});
+  }
+  if (reconciler_.has_work() && !stopping_) return run(false);
+  Outcome quiet = outcome;
+  quiet.report.plan = {};
+  ended(job, quiet);
 }
 
 void Controller::ended(const Job& job, const Outcome& outcome) {
@@ -203,6 +244,8 @@ void Controller::take_status(const Outcome& outcome) {
     properties_.contended.push_back(key.text() + ": " + why);
   if (!outcome.status.is_object()) return;
   properties_.generation = outcome.status.value("active", std::uint64_t{0});
+  report_drift_ = outcome.status.value("report_drift", false);
+  audit_every_ = std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0}));
   properties_.unconfirmed.clear();
   deadline_.reset();
   const auto waiting = outcome.status.find("unconfirmed");
@@ -227,12 +270,7 @@ void Controller::tell(const Job& job, const model::Report& report) {
                           ? !report.error
                           : at != resources.end() && at->second->status == Status::kDone;
     if (!done) continue;
-    std::string what;
-    for (const auto& field : change.fields) {
-      what += fmt::format("{}{} {} → {}", what.empty() ? "" : ", ", field,
-                          model::text_of(model::value_of(change.before, field)),
-                          model::text_of(model::value_of(change.after, field)));
-    }
+    const auto what = fields_of(change, true);
     const bool repair = job.verb == Job::Verb::kHold;
     log(repair ? LOG_NOTICE : LOG_INFO, repair ? Message::kRepaired : Message::kApplied,
         fmt::format("{} {} {}{}{}", repair ? "repaired:" : std::string(model::text_of(change.operation)),

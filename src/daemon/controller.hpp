@@ -2,6 +2,7 @@
 // What the daemon does when: at start, on events, at deadlines, on request.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,7 +36,8 @@ class Controller {
   void came(const system::Event& event);
   void apply_configuration(const std::string& what);
   void plan_next();
-  void run();
+  void run(bool look);
+  void looked(const Job& job, const Outcome& outcome);
   void ended(const Job& job, const Outcome& outcome);
   void tell(const Job& job, const model::Report& report);
   void take_status(const Outcome& outcome);
@@ -46,12 +48,14 @@ class Controller {
   Reconciler reconciler_;
   std::unique_ptr<Api> api_;
   std::vector<std::pair<std::unique_ptr<system::EventSource>, Loop::Handle>> sources_;
-  Loop::Handle next_, deadline_, connecting_;
+  Loop::Handle next_, deadline_, connecting_, audit_;
   Properties properties_;
   bool ready_ = false;
   bool running_ = false;  ///< a job of ours
   bool stopping_ = false;
   bool reload_again_ = false;
+  bool report_drift_ = false;
+  std::chrono::seconds audit_every_{0};
   bool all_links_ = false;  ///< also interfaces that are not IPoIB
 };
 

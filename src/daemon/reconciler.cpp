@@ -19,6 +19,35 @@ void Reconciler::woken(Wake wake, Time now) {
   contended_.clear();
 }
 
+namespace {
+
+bool settled(Status status) {
+  return status == Status::kInSync || status == Status::kDone || status == Status::kLimited;
+}
+
+}  // namespace
+
+std::vector<model::Key> Reconciler::looked(const model::Report& report) {
+  std::vector<model::Key> fresh;
+  std::set<model::Key> differing;
+  work_ = false;
+  for (const auto& change : report.plan.changes) {
+    differing.insert(change.key);
+    if (!settled_.contains(change.key)) {
+      work_ = true;
+    } else if (drifted_.insert(change.key).second) {
+      fresh.push_back(change.key);
+    }
+  }
+  std::erase_if(drifted_, [&](const auto& key) { return !differing.contains(key); });
+  for (const auto& resource : report.resources) {
+    if (settled(resource.status)) settled_.insert(resource.key);
+    // What has gone is new when it comes back.
+    if (resource.status == Status::kPending) settled_.erase(resource.key);
+  }
+  return fresh;
+}
+
 std::optional<Reconciler::Time> Reconciler::due() const {
   std::optional<Time> when;
   if (first_) when = std::min(*last_ + kQuiet, *first_ + kPatience);
@@ -32,6 +61,8 @@ void Reconciler::began() { first_ = last_ = std::nullopt; }
 
 std::map<model::Key, std::string> Reconciler::left_alone(Time now) const {
   auto out = contended_;
+  for (const auto& key : drifted_)
+    out.emplace(key, "somebody else has changed it, and drift = \"report\" leaves it until the next apply");
   for (const auto& [key, failure] : failures_) {
     if (failure.retry > now) out.emplace(key, failure.reason);
   }
@@ -42,6 +73,10 @@ void Reconciler::ended(const model::Report& report, Time now) {
   std::map<model::Key, Status> status;
   for (const auto& resource : report.resources) status.emplace(resource.key, resource.status);
 
+  settled_.clear();
+  for (const auto& resource : report.resources) {
+    if (settled(resource.status) || drifted_.contains(resource.key)) settled_.insert(resource.key);
+  }
   const auto waiting = left_alone(now);
   std::map<model::Key, std::string> failed;
   for (const auto& resource : report.resources) {

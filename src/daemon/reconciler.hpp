@@ -9,7 +9,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "model/report.hpp"
 
@@ -46,8 +48,15 @@ class Reconciler {
   /// What is left alone in a run at `now`, with the reason.
   [[nodiscard]] std::map<model::Key, std::string> left_alone(Time now) const;
 
-  /// A run for events has ended.
+  /// A run that makes the host so has ended.
   void ended(const model::Report& report, Time now);
+
+  /// A run that only looked (drift = "report") has ended. What was as wanted and is not any more has drifted
+  /// and is left alone from now on. @return the drifted resources that were not known before.
+  std::vector<model::Key> looked(const model::Report& report);
+
+  /// Whether, after a look, there is something to do that is no drift: a device that came, say.
+  [[nodiscard]] bool has_work() const { return work_; }
 
   /// Fields that somebody else changes back all the time, by resource.
   [[nodiscard]] const std::map<model::Key, std::string>& contended() const { return contended_; }
@@ -64,6 +73,9 @@ class Reconciler {
   std::map<model::Key, Failure> failures_;
   std::map<std::pair<model::Key, std::string>, std::deque<Time>> reverts_;
   std::map<model::Key, std::string> contended_;
+  std::set<model::Key> settled_;  ///< as wanted when they were last looked at
+  std::set<model::Key> drifted_;
+  bool work_ = false;
 };
 
 }  // namespace rdmacfg::daemon

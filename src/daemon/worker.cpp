@@ -14,6 +14,7 @@
 #include "core/report_json.hpp"
 #include "daemon/job.hpp"
 #include "kinds/all.hpp"
+#include "kinds/daemon_policy.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::daemon {
@@ -117,7 +118,13 @@ Report run(const Job& job, core::Context& context, const core::Request& request)
 Json status_json(core::Context& context, bool history) {
   const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
   if (!ledger) return nullptr;
-  Json out{{"active", ledger->active}, {"unconfirmed", nullptr}};
+  Json out{{"active", ledger->active}, {"unconfirmed", nullptr}, {"report_drift", false}, {"audit_s", 0}};
+  if (const auto texts = core::load_texts(context.host.files, context.paths.texts, ledger->active)) {
+    const auto document = config::parse_texts(*texts, system::linux_host_name(), kinds::grammar());
+    const auto policy = kinds::daemon_policy(document.sections);
+    out["report_drift"] = policy.drift == model::Drift::kReport;
+    out["audit_s"] = policy.audit.value_or(model::Audit{}).seconds;
+  }
   if (const auto& waiting = ledger->unconfirmed) {
     out["unconfirmed"] = {
         {"generation", waiting->generation},

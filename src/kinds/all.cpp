@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "kinds/daemon_policy.hpp"
 #include "kinds/dcb.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/initramfs.hpp"
@@ -105,6 +106,7 @@ const std::vector<SectionSpec>& grammar() {
       soft_rdma_section(),    //
       rdma_device_section(),  //
       roce_section(),         //
+      daemon_section(),       //
   };
   return kGrammar;
 }

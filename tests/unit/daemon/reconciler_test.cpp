@@ -180,5 +180,36 @@ TEST(Reconciler, AnErrorOfAllConcernsWhatWasPlanned) {
   EXPECT_THAT(reconciler.left_alone(Time(1000)), ElementsAre(Key(kIb0)));
 }
 
+TEST(Reconciler, ReportedDriftIsToldOnceAndLeftAlone) {
+  Reconciler reconciler;
+  reconciler.began();
+  reconciler.ended(report_of({{kIb0, Status::kDone, {"mtu"}}, {kIb1, Status::kInSync}}), Time(1000));
+  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}}, {kIb1, Status::kInSync}})),
+              ElementsAre(kIb0));
+  EXPECT_FALSE(reconciler.has_work());
+  EXPECT_THAT(reconciler.left_alone(Time(2000)), ElementsAre(Key(kIb0)));
+  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}}, {kIb1, Status::kInSync}})),
+              IsEmpty());
+  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kInSync}, {kIb1, Status::kInSync}})), IsEmpty());
+  EXPECT_THAT(reconciler.left_alone(Time(3000)), IsEmpty()) << "it is as it should be again";
+}
+
+TEST(Reconciler, WhatComesIsNoDrift) {
+  Reconciler reconciler;
+  reconciler.began();
+  reconciler.ended(report_of({{kIb0, Status::kDone, {"mtu"}}, {kIb1, Status::kPending}}), Time(1000));
+  EXPECT_THAT(
+      reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}}, {kIb1, Status::kDiffers, {"mtu"}}})),
+      ElementsAre(kIb0));
+  EXPECT_TRUE(reconciler.has_work());
+  EXPECT_THAT(reconciler.left_alone(Time(2000)), ElementsAre(Key(kIb0)));
+  // It goes and comes again.
+  reconciler.ended(report_of({{kIb0, Status::kDiffers}, {kIb1, Status::kDone, {"mtu"}}}), Time(2000));
+  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kPending}, {kIb1, Status::kInSync}})), IsEmpty());
+  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}}, {kIb1, Status::kInSync}})),
+              IsEmpty());
+  EXPECT_TRUE(reconciler.has_work());
+}
+
 }  // namespace
 }  // namespace rdmacfg::daemon

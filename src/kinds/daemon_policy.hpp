@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <tuple>
+
+#include "model/field.hpp"
+#include "model/policy_types.hpp"
+#include "model/section.hpp"
+
+namespace rdmacfg::kinds {
+
+/// How the daemon holds the host to the document. No resource: nothing of the host is like this or otherwise.
+struct DaemonPolicy {
+  std::optional<model::Drift> drift;
+  std::optional<model::Audit> audit;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("drift", &DaemonPolicy::drift, model::Role::kPolicy,
+                   "What rdma-configd does when somebody else changes a setting: repair changes "
+                   "it back; report says so in the journal and leaves it until the next apply.",
+                   "repair"),
+      model::field(
+          "audit", &DaemonPolicy::audit, model::Role::kPolicy,
+          "Look at the host every so many seconds, 10 to 86400, also without an event. Mode and umcast, "
+          "RoCE defaults and some DCB settings change without one. 0: never.",
+          "0")};
+};
+
+model::SectionSpec daemon_section();
+
+/// What the document says; the defaults without a [daemon] section.
+DaemonPolicy daemon_policy(std::span<const model::Section> sections);
+
+}  // namespace rdmacfg::kinds

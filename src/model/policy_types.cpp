@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/policy_types.hpp"
+
+#include <fmt/format.h>
+
+namespace rdmacfg::model {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+Result<Drift> Codec<Drift>::parse(const Value& written) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (text != nullptr && *text == "repair") return Drift::kRepair;
+  if (text != nullptr && *text == "report") return Drift::kReport;
+  return fail(Code::kInvalid, "has to be \"repair\" or \"report\"");
+}
+
+Value Codec<Drift>::value(const Drift& parsed) {
+  return std::string(parsed == Drift::kRepair ? "repair" : "report");
+}
+
+Result<Audit> Codec<Audit>::parse(const Value& written) {
+  constexpr std::int64_t kLeast = 10;
+  constexpr std::int64_t kMost = 86400;
+  const auto* seconds = std::get_if<std::int64_t>(&written);
+  if (seconds != nullptr && (*seconds == 0 || (*seconds >= kLeast && *seconds <= kMost)))
+    return Audit{*seconds};
+  return fail(Code::kInvalid, fmt::format("has to be {} to {} seconds, or 0 for never", kLeast, kMost));
+}
+
+}  // namespace rdmacfg::model
