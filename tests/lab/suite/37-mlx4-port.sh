@@ -1,3 +1,4 @@
+# nightly: it takes two minutes
 # Port types of a ConnectX-3 adapter, which goes away and returns; and all of it again after a reboot.
 # lab: --full
 # tree: full
