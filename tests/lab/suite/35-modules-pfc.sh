@@ -1,4 +1,4 @@
-# nightly: it takes two minutes
+# nightly: CI has time for the core and the daemon
 # Kernel modules with options, PFC of mlx4_en by its options, and the initramfs that holds them: of the real modprobe,
 # systemd and initramfs-tools.
 # lab: --snap --timeout 900

@@ -1,4 +1,5 @@
 # PFC, traffic classes and DSCPs of a RoCE interface, read back with the independent dcb.
+# nightly: CI has time for the core and the daemon
 # lab: --snap
 systemctl stop NetworkManager
 lab-load roce:mlx5_0:1 || exit 1

@@ -1,4 +1,4 @@
-# nightly: it takes two minutes
+# nightly: CI has time for the core and the daemon
 # Port types of a ConnectX-3 adapter, which goes away and returns; and all of it again after a reboot.
 # lab: --full
 # tree: full

@@ -1,4 +1,5 @@
 # Limits of a login and of a service, units over D-Bus, kernel settings live and in their file; taken back again.
+# nightly: CI has time for the core and the daemon
 # lab: --snap
 systemctl stop NetworkManager
 lab-load ib:mlx4_0:1 || exit 1

@@ -1,5 +1,6 @@
 # Two OpenSM instances and the partitions of one document: a fabric without a manager comes up, a new partition reaches
 # the ports and its interface, the standby takes over.
+# nightly: CI has time for the core and the daemon
 # lab: --snap
 systemctl stop NetworkManager opensm
 lab-load ib:mlx4_0:1 ib:mlx4_1:1 sm=external || exit 1

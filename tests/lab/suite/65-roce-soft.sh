@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Soft-RoCE, names of RDMA devices and RoCE defaults, read back from the kernel; then again after a reboot.
+# nightly: CI has time for the core and the daemon
 # lab: --full
 # tree: full
 # boots: 2

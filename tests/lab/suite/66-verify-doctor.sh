@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # verify: do packets come back?  doctor: findings provoked on the real kernel.  show agrees with ibstat and ibv_devinfo.
+# nightly: CI has time for the core and the daemon
 # lab: --snap
 # tree: bin
 systemctl stop NetworkManager 2>/dev/null
