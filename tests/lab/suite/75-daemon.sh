@@ -10,9 +10,6 @@ mtu  = 65520
   [[ipoib.pkey]]
   pkey = 0x8002
 X
-prop() { busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager "$1" | sed 's/^[a-z]* //; s/"//g'; }
-settled() { test "$(prop State)" = idle; }
-# busctl --watch-bind and the like are not needed: a unit is active once it has said READY=1.
 lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
 ok "hardware appears: configured" lab-wait 90 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520 -a -e /sys/class/net/mlx4_ib0.8002'
 ok "the service is active" lab-wait 60 systemctl -q is-active rdma-configd.service
