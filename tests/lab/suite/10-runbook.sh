@@ -8,7 +8,7 @@ n="ip netns exec x"
 $n ip link set "$peer" up; $n ip addr add 192.0.2.2/24 dev "$peer"
 ip link set "$old" up; ip addr add 192.0.2.1/24 dev "$old"; ip -6 addr add 2001:db8:1::1/64 dev "$old" nodad
 ip route add 198.51.100.0/24 via 192.0.2.2; ip rule add iif "$old" lookup 77 pref 777
-wait_carrier "$old"; ok "ping before" ping -c 2 -i .3 -W 2 192.0.2.2
+wait_carrier "$old"; wait_ping 192.0.2.2; ok "ping before" ping -c 2 -i .3 -W 2 192.0.2.2
 conf <<X
 version = 1
 [[ipoib]]
@@ -35,11 +35,11 @@ has "udev rule" "$(cat /etc/udev/rules.d/70-rdma-configd-ipoib.rules)" 'ATTR{add
 exits "second diff" 0 ctl diff
 no_writes "second apply"
 $n ip link set "$peer" type ipoib mode connected; $n ip link set "$peer" mtu 65520
-wait_carrier mlx4_ib0; for i in $(seq 20); do ping -c1 -W1 192.0.2.2 >/dev/null && break; done
+wait_carrier mlx4_ib0; wait_ping 192.0.2.2
 ok "ping of 65492 bytes" ping -M do -c 3 -i .3 -W 2 -s 65492 192.0.2.2
 $n ip link add link "$peer" name pc type ipoib pkey 0x8002; $n ip link set pc up; $n ip addr add 192.0.3.2/24 dev pc
 ip addr add 192.0.3.1/24 dev mlx4_ib0.8002; ok "child's carrier" wait_carrier mlx4_ib0.8002
-for i in $(seq 20); do ping -c1 -W1 192.0.3.2 >/dev/null && break; done
+wait_ping 192.0.3.2
 ok "ping over the partition" ping -c 3 -i .3 -W 2 192.0.3.2
 # The driver is reloaded: udev names, and an apply brings back the rest.
 ip netns exec x ip link set "$peer" netns 1; rmmod fake_hca; lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1

@@ -23,7 +23,7 @@ echo 'storage=0x8002, ipoib, mtu=5 : ALL=full;' >>/etc/opensm/partitions.conf; k
 ok "carrier when the partition appears" wait_carrier fab0.8002
 exits "in sync" 0 apply
 $n ip link add link $b name c type ipoib pkey 0x8002; $n ip link set $b up; $n ip link set c up; $n ip addr add 10.8.0.2/24 dev c; ip addr add 10.8.0.1/24 dev fab0.8002
-for i in $(seq 30); do ping -c1 -W1 10.8.0.2 >/dev/null && break; done; ok "ping over the partition" ping -c 2 -i .3 -W 2 10.8.0.2
+wait_ping 10.8.0.2; ok "ping over the partition" ping -c 2 -i .3 -W 2 10.8.0.2
 printf 'Default=0x7fff, ipoib, mtu=5 : ALL=full, ALL_SWITCHES=full;\nstorage=0x8002, ipoib, mtu=5 : ALL=limited;\n' >/etc/opensm/partitions.conf; kill -HUP $(pidof opensm); sleep 2
 exits "limited membership" 0 ctl diff; has "is warned of" "$OUT" "limited member"
 has "show has the table" "$(ctl show)" 0x0002

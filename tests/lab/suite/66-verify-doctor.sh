@@ -32,7 +32,7 @@ has "it says what to do" "$OUT" "verify --server"
 # IPoIB, to a neighbour in another network namespace
 ip netns add peer; ip link set "$Q" netns peer; ip addr add 192.0.2.1/24 dev "$P"
 ip -n peer addr add 192.0.2.2/24 dev "$Q"; ip -n peer link set "$Q" up; sleep 2
-ping -c 1 -W 5 192.0.2.2 >/dev/null
+wait_ping 192.0.2.2
 exits "ping over IPoIB" 0 ctl verify --ipoib "$P" --to 192.0.2.2
 has "all are answered" "$OUT" "5 of 5"
 exits "nobody has this address" 1 ctl verify --ipoib "$P" --to 192.0.2.9 --count 1

@@ -20,7 +20,9 @@ mtu() { cat "/sys/class/net/$1/mtu" 2>&1; }
 pkey() { ip -d link show dev "$1" | grep -o "pkey *0x[0-9a-f]*" | sed "s/pkey *//"; }
 mode() { ip -d link show dev "$1" | sed -n 's/.* mode *\([a-z]*\) *umcast.*/\1/p'; }
 carrier() { [ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ]; }
-wait_carrier() { local i; for i in $(seq 100); do carrier "$1" && return 0; sleep .1; done; return 1; }
+# A join that fails is tried again after up to 16 s (ipoib_multicast.c), and the guest may be slow: hence the long waits.
+wait_carrier() { local end=$((SECONDS + 90)); until carrier "$1"; do [ $SECONDS -lt $end ] || return 1; sleep .1; done; }
+wait_ping() { local end=$((SECONDS + 90)); until ping -c 1 -W 1 "$1" >/dev/null 2>&1; do [ $SECONDS -lt $end ] || return 1; sleep .2; done; }	# ADDRESS
 # Everything that an interface is, without what changes by itself: to compare before and after.
 picture() {
 	ip -d -o link show type ipoib | sed 's/^[0-9]*: //; s/ link\/infiniband [0-9a-f:]*//; s/ qlen [0-9]*//; s/state [A-Z]*//; s/<[^>]*>//; s/numtxqueues.*//' | sort
