@@ -70,6 +70,8 @@ class SysctlKind final : public Kind {
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Sysctl>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    const auto sections = bound.of(kKind);
+    if (sections.empty()) return;
     std::map<std::string, model::Location> seen;
     const auto made_by = makers(bound);
     const auto add = [&](const std::string& path, const model::Value& value, const model::Location& where) {
@@ -94,7 +96,7 @@ class SysctlKind final : public Kind {
       }
       out.push_back(std::move(desired));
     };
-    for (const auto* section : bound.of(kKind)) {
+    for (const auto* section : sections) {
       if (const auto* interface = section->find("interface")) {
         parse_interface(*section, model::text_of(interface->value), add, diagnostics);
       } else if (const auto* key = section->find("key")) {

@@ -48,6 +48,8 @@ std::string_view word_of(const Words<E, N>& words, E value) {
   return std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == value; })->second;
 }
 
+char digit_of(std::uint64_t bits) { return "0123456789abcdef"[bits & 0xfU]; }
+
 }  // namespace
 
 Result<Guid> Guid::parse(std::string_view text) {
@@ -64,6 +66,7 @@ Result<Guid> Guid::parse(std::string_view text) {
       return bad("that is a 20-byte hardware address, of which the last 8 bytes are the GUID");
     const std::size_t width = groups.size() == 8 ? 2 : groups.size() == 4 ? 4 : 0;
     if (width == 0) return bad(fmt::format("{} groups, has to have 8 of 2 or 4 of 4 digits", groups.size()));
+    digits.reserve(16);
     for (const auto& group : groups) {
       if (group.size() != width) return bad(fmt::format("group \"{}\" has to have {} digits", group, width));
       digits += group;
@@ -81,9 +84,10 @@ Result<Guid> Guid::parse(std::string_view text) {
 }
 
 std::string Guid::text() const {
-  std::string out;
-  for (int shift = 56; shift >= 0; shift -= 8) {
-    out += fmt::format("{}{:02x}", out.empty() ? "" : ":", (number >> shift) & 0xffU);
+  std::string out(23, ':');  // 8 pairs of digits; by hand, because every child's identity is made of it
+  for (std::size_t byte = 0; byte < 8; ++byte) {
+    out[byte * 3] = digit_of(number >> (60 - byte * 8));
+    out[byte * 3 + 1] = digit_of(number >> (56 - byte * 8));
   }
   return out;
 }
@@ -112,7 +116,10 @@ Result<Pkey> Pkey::parse(std::string_view text) {
   return make(static_cast<std::int64_t>(*number));
 }
 
-std::string Pkey::text() const { return fmt::format("{:#06x}", full()); }
+std::string Pkey::text() const {
+  const unsigned bits = full();
+  return {'0', 'x', digit_of(bits >> 12U), digit_of(bits >> 8U), digit_of(bits >> 4U), digit_of(bits)};
+}
 
 Result<IpoibMode> parse_ipoib_mode(std::string_view text) { return parse_word(kModes, text, "mode"); }
 std::string_view text_of(IpoibMode mode) { return word_of(kModes, mode); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel modules over libkmod and /sys/module. Sources: libkmod.h, systemd's modprobe@.service.
 #include <fmt/format.h>
-#include <libkmod.h>
 #include <sys/utsname.h>
 #include <syslog.h>
 
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "system/linux/kmod.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/sysfs_dir.hpp"
 #include "system/linux/systemd.hpp"
@@ -25,8 +25,9 @@ using base::fail;
 using base::fail_errno;
 using base::Result;
 
-using Context = std::unique_ptr<kmod_ctx, kmod_ctx* (*)(kmod_ctx*)>;
-using Module = std::unique_ptr<kmod_module, kmod_module* (*)(kmod_module*)>;
+using detail::Kmod;
+using detail::KmodContext;
+using detail::KmodModule;
 
 std::string underscored(std::string_view text) {
   std::string out(text);
@@ -35,15 +36,15 @@ std::string underscored(std::string_view text) {
 }
 
 /// Parameters as modinfo has them: "parm=pfctx:text", "parmtype=pfctx:uint".
-std::vector<std::string> parameters_of(kmod_module* module) {
+std::vector<std::string> parameters_of(const Kmod& kmod, kmod_module* module) {
   std::vector<std::string> out;
   kmod_list* raw = nullptr;
-  if (kmod_module_get_info(module, &raw) < 0) return out;
-  const std::unique_ptr<kmod_list, void (*)(kmod_list*)> list(raw, kmod_module_info_free_list);
-  for (const kmod_list* at = raw; at != nullptr; at = kmod_list_next(raw, at)) {
-    const std::string_view key = kmod_module_info_get_key(at);
+  if (kmod.module_get_info(module, &raw) < 0) return out;
+  const std::unique_ptr<kmod_list, void (*)(kmod_list*)> list(raw, kmod.module_info_free_list);
+  for (const kmod_list* at = raw; at != nullptr; at = kmod.list_next(raw, at)) {
+    const std::string_view key = kmod.module_info_get_key(at);
     if (key != "parm" && key != "parmtype") continue;
-    const std::string_view value = kmod_module_info_get_value(at);
+    const std::string_view value = kmod.module_info_get_value(at);
     out.push_back(underscored(value.substr(0, value.find(':'))));
   }
   std::sort(out.begin(), out.end());
@@ -74,11 +75,11 @@ class LinuxModules final : public Modules {
     if (auto done = open(); !done) return fail(done.error());
     auto module = find(name);
     if (!module) return fail(module.error());
-    const int state = kmod_module_get_initstate(module->get());
+    const int state = kmod_->module_get_initstate(module->get());
     ModuleInfo out;
     out.builtin = state == KMOD_MODULE_BUILTIN;
-    if (!out.builtin && kmod_module_get_path(module->get()) == nullptr) return std::optional<ModuleInfo>();
-    out.parameters = parameters_of(module->get());
+    if (!out.builtin && kmod_->module_get_path(module->get()) == nullptr) return std::optional<ModuleInfo>();
+    out.parameters = parameters_of(*kmod_, module->get());
     return std::optional(std::move(out));
   }
 
@@ -105,7 +106,7 @@ class LinuxModules final : public Modules {
     auto module = find(name);
     if (!module) return fail(module.error());
     // As modprobe -b does: a blacklisted module is refused, and said to be.
-    const int status = kmod_module_probe_insert_module(module->get(), KMOD_PROBE_APPLY_BLACKLIST, nullptr,
+    const int status = kmod_->module_probe_insert_module(module->get(), KMOD_PROBE_APPLY_BLACKLIST, nullptr,
                                                        nullptr, nullptr, nullptr);
     if (status == 0 || status == -EEXIST) return {};
     if (status > 0) return fail(Code::kRefused, what + ": it is blacklisted in modprobe.d");
@@ -116,7 +117,7 @@ class LinuxModules final : public Modules {
     if (auto done = open(); !done) return done;
     auto module = find(name);
     if (!module) return fail(module.error());
-    const int status = kmod_module_remove_module(module->get(), KMOD_REMOVE_NOLOG);
+    const int status = kmod_->module_remove_module(module->get(), KMOD_REMOVE_NOLOG);
     if (status == 0 || status == -ENOENT) return {};
     const auto what = fmt::format("unloading the module {}", name);
     if (status == -EAGAIN || status == -EWOULDBLOCK) return fail(Code::kBusy, what + ": it is in use");
@@ -126,23 +127,27 @@ class LinuxModules final : public Modules {
  private:
   /// A context reads modprobe.d once; options written since have to be seen, so it is made anew each time.
   Result<void> open() {
-    context_.reset(kmod_new(nullptr, nullptr));
+    auto library = Kmod::open();
+    if (!library) return fail(library.error());
+    kmod_ = *library;
+    context_ = KmodContext(kmod_->create(nullptr, nullptr), kmod_->unref);
     if (!context_) return fail_errno(ENOMEM, "reading modprobe.d");
-    kmod_set_log_priority(context_.get(), LOG_CRIT);
+    kmod_->set_log_priority(context_.get(), LOG_CRIT);
     return {};
   }
 
-  Result<Module> find(const std::string& name) {
+  Result<KmodModule> find(const std::string& name) {
     kmod_module* raw = nullptr;
-    if (const int status = kmod_module_new_from_name(context_.get(), name.c_str(), &raw); status < 0)
+    if (const int status = kmod_->module_new_from_name(context_.get(), name.c_str(), &raw); status < 0)
       return fail_errno(-status, fmt::format("the module {}", name));
-    return Module(raw, kmod_module_unref);
+    return KmodModule(raw, kmod_->module_unref);
   }
 
   std::filesystem::path sysfs_;
   std::filesystem::path tree_;
   detail::Systemd systemd_;
-  Context context_{nullptr, kmod_unref};
+  const Kmod* kmod_ = nullptr;  // open() sets it
+  KmodContext context_{nullptr, nullptr};
 };
 
 }  // namespace

@@ -88,6 +88,8 @@ class Attributes {
   }
 
  private:
+  std::nullopt_t end();
+
   std::span<const std::byte> rest_;
 };
 

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <libkmod.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -68,7 +67,7 @@ class ConfigfsRdmaCm final : public RdmaCm {
   Result<void> start() override {
     if (::access(folder_.c_str(), F_OK) == 0) return {};
     if (observe_instance().empty()) {
-      if (auto loaded = load(); !loaded) return loaded;
+      if (auto loaded = make_linux_modules(sysfs_)->load("rdma_cm"); !loaded) return loaded;
     }
     // systemd mounts configfs by itself when its module appears.
     const auto end = std::chrono::steady_clock::now() + kWaitForMount;
@@ -104,23 +103,6 @@ class ConfigfsRdmaCm final : public RdmaCm {
  private:
   static bool usable(const std::string& name) {
     return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
-  }
-
-  Result<void> load() {
-    const auto asked = units_.act(UnitAction::kStart, "modprobe@rdma_cm.service");
-    if (asked && !observe_instance().empty()) return {};
-    // No systemd to ask, or one without this unit (before 245).
-    const std::unique_ptr<kmod_ctx, kmod_ctx* (*)(kmod_ctx*)> context(kmod_new(nullptr, nullptr), kmod_unref);
-    kmod_list* found = nullptr;
-    if (!context || kmod_module_new_from_lookup(context.get(), "rdma_cm", &found) < 0 || found == nullptr)
-      return fail(Code::kUnsupported, "rdma_cm: this kernel has no such module");
-    const std::unique_ptr<kmod_list, int (*)(kmod_list*)> list(found, kmod_module_unref_list);
-    const std::unique_ptr<kmod_module, kmod_module* (*)(kmod_module*)> module(kmod_module_get_module(found),
-                                                                              kmod_module_unref);
-    const int failed = kmod_module_probe_insert_module(module.get(), KMOD_PROBE_APPLY_BLACKLIST, nullptr,
-                                                       nullptr, nullptr, nullptr);
-    if (failed < 0) return fail_errno(-failed, "rdma_cm: load the module");
-    return {};
   }
 
   Result<void> mount() {
