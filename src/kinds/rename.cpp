@@ -47,7 +47,7 @@ class Renamer {
           return base::fail(Code::kBusy, fmt::format("{}: rename to {}: another interface has this name",
                                                      current(*moves.front().link), moves.front().wanted));
         }
-        if (auto done = rename(*next->link, fmt::format("rdmacfg{}", next->link->index)); !done) return done;
+        if (auto done = rename(*next->link, system::temporary_name(next->link->index)); !done) return done;
         continue;
       }
       if (auto done = rename(*next->link, next->wanted); !done) return done;

@@ -117,10 +117,6 @@ std::string child(const char* pkey, const char* more = "") {
   return std::string("[[ipoib.pkey]]\npkey = ") + pkey + "\n" + more;
 }
 
-const std::vector<std::pair<std::string, std::string>> kTemporaryRule{
-    {"AKillAnywhereLeavesNothingUnconfirmed",
-     "taking back after a kill leaves a policy rule of a temporary name"}};
-
 }  // namespace
 
 const std::vector<Scenario>& scenarios() {
@@ -132,8 +128,7 @@ const std::vector<Scenario>& scenarios() {
       {.name = "swap",
        .host = kBusyHost,
        .documents = {text({kA, "name = \"compute\"\n", kC, "name = \"storage\"\n"}),
-                     text({kA, "name = \"storage\"\n", kC, "name = \"compute\"\n"})},
-       .known = kTemporaryRule},
+                     text({kA, "name = \"storage\"\n", kC, "name = \"compute\"\n"})}},
       {.name = "cycle_and_altname",
        .host = kBusyHost,
        .documents = {text({kA, "name = \"a\"\n", kB, "name = \"b\"\n", kC, "name = \"c\"\n"}),
@@ -182,8 +177,7 @@ const std::vector<Scenario>& scenarios() {
       {.name = "child_names_swapped",
        .host = kBusyHost,
        .documents = {text({kA}) + child("0x8002", "name = \"quiet\"\n") +
-                     child("0x8003", "name = \"ib0.8002\"\nstate = \"down\"\n")},
-       .known = kTemporaryRule},
+                     child("0x8003", "name = \"ib0.8002\"\nstate = \"down\"\n")}},
       {.name = "child_down",
        .host = kBusyHost,
        .documents = {text({kA}) + child("0x8002", "state = \"down\"\n")}},

@@ -157,13 +157,13 @@ int Machine::restore(const system::Carried& carried, int index, const std::strin
       std::string moved = old;
       moved.replace(start, end == std::string::npos ? end : end - start, name);
       if (std::find(rules.begin(), rules.end(), moved) == rules.end()) rules.push_back(moved);
-      const std::string& former_name = name == carried.name ? carried.becomes : carried.name;
-      if (former_name.empty() || former_name == name) continue;
-      std::string former = old;
-      former.replace(start, end == std::string::npos ? end : end - start, former_name);
-      rules_put_back[moved] = index;
-      if (!rules_put_back.contains(former) || rules_put_back.at(former) == index)
-        rules.erase(std::remove(rules.begin(), rules.end(), former), rules.end());
+      for (const auto& former_name : system::former_names(carried, name)) {
+        std::string former = old;
+        former.replace(start, end == std::string::npos ? end : end - start, former_name);
+        rules_put_back[moved] = index;
+        if (!rules_put_back.contains(former) || rules_put_back.at(former) == index)
+          rules.erase(std::remove(rules.begin(), rules.end(), former), rules.end());
+      }
       continue;
     }
     if (std::find(link->items.begin(), link->items.end(), item) != link->items.end()) continue;

@@ -128,9 +128,9 @@ Result<void> put_back_rules(NetlinkSocket& netlink, std::span<RuleReplay> rules,
   for (auto& rule : rules) {
     // Only what has moved to another name counts: a rule that stayed may have to move later, with its own
     // interface.
-    if (rule.remove) put_back[content_of(rule.add)] = index;
+    if (!rule.remove.empty()) put_back[content_of(rule.add)] = index;
     add.push_back(std::move(rule.add));
-    if (rule.remove) remove.push_back(std::move(*rule.remove));
+    for (auto& former : rule.remove) remove.push_back(std::move(former));
   }
   // Two interfaces may swap names: what one gives up is then what the other has just been given.
   std::erase_if(remove, [&](const Message& message) {
@@ -206,7 +206,7 @@ Result<void> LinuxLinks::restore_carried(const Carried& carried, int index, cons
   const auto netlink = socket();
   if (!netlink) return fail(netlink.error());
   if (carried.index != index) moved_[carried.index] = index;
-  const Target target{carried.index, carried.name, index, name, moved_, carried.becomes};
+  const Target target{carried.index, carried.name, index, name, moved_, former_names(carried, name)};
   std::vector<AddressReplay> addresses4, addresses6;
   std::vector<RouteReplay> routes;
   std::vector<RuleReplay> rules;

@@ -42,7 +42,7 @@ struct Target {
   int to = 0;
   std::string name;
   std::map<int, int> moved{};  ///< other interfaces that came back with another index
-  std::string becomes{};       ///< name under which policy rules may have been put meanwhile
+  std::vector<std::string> former{};  ///< names under which policy rules may have been put meanwhile
 
   [[nodiscard]] int now(int index) const;
 };
@@ -93,7 +93,7 @@ std::vector<RouteReplay> replay_route(const Item& item, const Target& target);
 
 struct RuleReplay {
   Message add;
-  std::optional<Message> remove;  ///< the rule of the name that the interface no longer has
+  std::vector<Message> remove;  ///< the rules of names that the interface no longer has
 };
 std::optional<RuleReplay> replay_rule(const Item& item, const Target& target);
 

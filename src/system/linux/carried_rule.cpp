@@ -55,11 +55,11 @@ std::optional<RuleReplay> replay_rule(const Item& item, const Target& target) {
   const auto priority = rule->attributes.number<std::uint32_t>(FRA_PRIORITY).value_or(0);
   RuleReplay replay{rebuilt(item, *rule, RTM_NEWRULE, kAdd, target, target.name,
                             fmt::format("{}: put back rule {}", target.name, priority)),
-                    std::nullopt};
-  const auto& former = target.name == target.old_name ? target.becomes : target.old_name;
-  if (!former.empty() && former != target.name) {
-    replay.remove = rebuilt(item, *rule, RTM_DELRULE, kRemove, target, former,
-                            fmt::format("{}: remove rule {} of the name {}", target.name, priority, former));
+                    {}};
+  for (const auto& former : target.former) {
+    replay.remove.push_back(
+        rebuilt(item, *rule, RTM_DELRULE, kRemove, target, former,
+                fmt::format("{}: remove rule {} of the name {}", target.name, priority, former)));
   }
   return replay;
 }

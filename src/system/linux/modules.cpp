@@ -107,7 +107,7 @@ class LinuxModules final : public Modules {
     if (!module) return fail(module.error());
     // As modprobe -b does: a blacklisted module is refused, and said to be.
     const int status = kmod_->module_probe_insert_module(module->get(), KMOD_PROBE_APPLY_BLACKLIST, nullptr,
-                                                       nullptr, nullptr, nullptr);
+                                                         nullptr, nullptr, nullptr);
     if (status == 0 || status == -EEXIST) return {};
     if (status > 0) return fail(Code::kRefused, what + ": it is blacklisted in modprobe.d");
     return fail_errno(-status, what);

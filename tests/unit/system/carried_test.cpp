@@ -7,6 +7,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include "system/link.hpp"
 #include "system/linux/inet_text.hpp"
 
 namespace rdmacfg::system::detail {
@@ -23,7 +24,12 @@ std::span<const std::byte> raw(const std::array<std::uint8_t, N>& bytes) {
   return std::as_bytes(std::span(bytes));
 }
 
-const Target kMoved{.from = 5, .old_name = "ib0", .to = 9, .name = "mlx4_ib0", .moved = {{6, 16}}};
+const Target kMoved{.from = 5,
+                    .old_name = "ib0",
+                    .to = 9,
+                    .name = "mlx4_ib0",
+                    .moved = {{6, 16}},
+                    .former = {"ib0", "rdmacfg5"}};
 
 Item item_of(ItemSort sort, const Message& message) {
   return parse_item(item_text(sort, *message.header())).value();
@@ -229,16 +235,26 @@ TEST(CarriedRules, MoveToTheNewName) {
   EXPECT_THAT(rule_owners(*saved.header(), AF_INET), ElementsAre("ib0", "ib01"));
   EXPECT_THAT(rule_owners(*saved.header(), AF_INET6), IsEmpty());
   const auto replay = replay_rule(item_of(ItemSort::kRule, saved), kMoved);
-  ASSERT_TRUE(replay && replay->remove);
+  ASSERT_TRUE(replay && replay->remove.size() == 2);
   const auto add = Parsed<fib_rule_hdr>::of(*replay->add.header()).value();
   EXPECT_EQ(add.family.flags, unsigned{FIB_RULE_INVERT});
   EXPECT_EQ(add.attributes.text(FRA_IIFNAME), "mlx4_ib0");
   EXPECT_EQ(add.attributes.text(FRA_OIFNAME), "ib01");
   EXPECT_NE(replay->add.header()->nlmsg_flags & NLM_F_EXCL, 0);
-  const auto remove = Parsed<fib_rule_hdr>::of(*replay->remove->header()).value();
+  const auto remove = Parsed<fib_rule_hdr>::of(*replay->remove.front().header()).value();
   EXPECT_EQ(remove.attributes.text(FRA_IIFNAME), "ib0");
-  EXPECT_EQ(replay->remove->header()->nlmsg_type, RTM_DELRULE);
-  EXPECT_FALSE(replay_rule(item_of(ItemSort::kRule, saved), {5, "ib0", 9, "ib0"})->remove);
+  EXPECT_EQ(replay->remove.front().header()->nlmsg_type, RTM_DELRULE);
+  EXPECT_EQ(Parsed<fib_rule_hdr>::of(*replay->remove.back().header())->attributes.text(FRA_IIFNAME),
+            "rdmacfg5");
+  EXPECT_THAT(replay_rule(item_of(ItemSort::kRule, saved), {5, "ib0", 9, "ib0"})->remove, IsEmpty());
+}
+
+TEST(Carried, FormerNames) {
+  const system::Carried swapped{.index = 3, .name = "a", .items = {}, .becomes = "b"};
+  EXPECT_THAT(system::former_names(swapped, "a"), ElementsAre("b", "rdmacfg3"));
+  EXPECT_THAT(system::former_names(swapped, "b"), ElementsAre("a", "rdmacfg3"));
+  EXPECT_THAT(system::former_names(swapped, "rdmacfg3"), ElementsAre("a", "b"));
+  EXPECT_THAT(system::former_names({.index = 3, .name = "a", .items = {}}, "a"), IsEmpty());
 }
 
 TEST(InetText, PrefixesAndMasks) {
