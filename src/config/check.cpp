@@ -12,7 +12,6 @@ namespace rdmacfg::config {
 
 namespace {
 
-using model::FieldSpec;
 using model::Section;
 using model::SectionSpec;
 

@@ -7,7 +7,6 @@
 
 namespace rdmacfg::core {
 
-using model::Change;
 using model::Key;
 using model::Plan;
 

@@ -13,7 +13,7 @@ namespace rdmacfg::core::detail {
 namespace {
 
 constexpr std::int64_t kEnoughKib =
-    64 * 1024;  // below this even a small MPI job fails to register its buffers
+    std::int64_t{64} * 1024;  // below this even a small MPI job fails to register its buffers
 
 /// Services that start programs which register memory; their limit is inherited.
 constexpr std::array kJobStarters{"slurmd.service", "pbs.service",    "pbs_mom.service", "sge_execd.service",
@@ -90,9 +90,10 @@ void rival_files(const Patient& patient, std::vector<Finding>& out) {
       if (name != "82-net-setup-link.rules" && name != "83-mlnx-sf-name.rules" &&
           name != "70-persistent-ipoib.rules")
         continue;
-      const auto text = read(patient, folder + "/" + name);
+      const auto file = fmt::format("{}/{}", folder, name);
+      const auto text = read(patient, file);
       if (!text || !says(*text, "NAME")) continue;
-      rival(out, folder + "/" + name, "its rules name network interfaces too; udev takes the last name given",
+      rival(out, file, "its rules name network interfaces too; udev takes the last name given",
             "remove the lines for ports that the document names");
     }
   }

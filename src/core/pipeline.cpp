@@ -82,8 +82,8 @@ Result<Report> make_plan(const config::Document& document, Picture& picture, con
   report.diagnostics = document.diagnostics;
   report.diagnostics.insert(report.diagnostics.end(), picture.diagnostics.begin(), picture.diagnostics.end());
   auto comparison = compare(picture, state, options.retry_limited);
-  report.resources = std::move(comparison.resources);
   if (options.unconfirmed) wait_for_confirmation(comparison);
+  report.resources = std::move(comparison.resources);
   report.plan = order(std::move(comparison.changes));
   if (auto done = prepare(report.plan, picture.world); !done) return base::fail(done.error());
   return report;
@@ -113,8 +113,9 @@ Result<bool> recover(system::Host& host, State& state, const Options& options,
 /// The report after a run: a new comparison, in which what was changed counts as done.
 void finish_report(Report& report, Picture& now, const State& state, const Plan& carried_out,
                    const std::map<model::Key, std::string>& postponed,
-                   const std::map<model::Key, std::string>& failed) {
+                   const std::map<model::Key, std::string>& failed, const Options& options) {
   auto comparison = compare(now, state, false);
+  if (options.unconfirmed) wait_for_confirmation(comparison);
   std::set<model::Key> planned;
   for (const auto& change : carried_out.changes) planned.insert(change.key);
   for (auto& resource : comparison.resources) {
@@ -225,8 +226,9 @@ class Transaction {
 };
 
 /// After the plan as a whole has failed and was undone: each part by itself. What succeeds stays.
-void by_parts(const config::Document& document, system::Host& host, State& state, Transaction& transaction,
-              Report& report, Attempt& last, std::map<model::Key, std::string>& failed) {
+void by_parts(const config::Document& document, system::Host& host, const Options& options, State& state,
+              Transaction& transaction, Report& report, Attempt& last,
+              std::map<model::Key, std::string>& failed) {
   const auto parts = components(report.plan);
   Plan carried_out;
   std::vector<std::string> messages;
@@ -251,7 +253,7 @@ void by_parts(const config::Document& document, system::Host& host, State& state
   if (messages.empty()) last.error.reset();
   if (carried_out.changes.empty()) return;
   if (auto now = take_picture(document, host, keys_of(state, report.plan), true, true)) {
-    finish_report(report, *now, state, carried_out, postponed, failed);
+    finish_report(report, *now, state, carried_out, postponed, failed, options);
   }
 }
 
@@ -262,12 +264,12 @@ Report run_plan(const config::Document& document, system::Host& host, const Opti
   auto attempt = transaction.run(report.plan, picture, state);
   report.left_over = attempt.left_over;
   if (!attempt.error) {
-    finish_report(report, *attempt.now, state, report.plan, attempt.verification.postponed, aside);
+    finish_report(report, *attempt.now, state, report.plan, attempt.verification.postponed, aside, options);
     forget(*attempt.now, state);
     transaction.record(state, "what was done could not be recorded: ");
   } else if (options.independent && report.left_over.empty() && transaction.written() &&
              components(report.plan).size() > 1) {
-    by_parts(document, host, state, transaction, report, attempt, aside);
+    by_parts(document, host, options, state, transaction, report, attempt, aside);
   }
   report.error = attempt.error;
   if (!transaction.written()) {

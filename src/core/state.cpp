@@ -10,7 +10,6 @@
 
 namespace rdmacfg::core {
 
-using base::Code;
 using base::Result;
 using Json = nlohmann::ordered_json;
 

@@ -27,7 +27,7 @@ using Documents = std::vector<sdbus::Struct<std::string, std::string>>;
 using Options = std::map<std::string, sdbus::Variant>;
 
 base::Error error_of(const sdbus::Error& error) {
-  const auto name = error.getName();
+  const auto& name = error.getName();
   const bool denied =
       name == "org.rdmaconfigd1.Error.AccessDenied" || name == "org.freedesktop.DBus.Error.AccessDenied";
   return {denied ? Code::kDenied : Code::kRefused, "rdma-configd: " + error.getMessage(), 0};

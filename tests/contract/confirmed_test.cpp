@@ -113,6 +113,20 @@ TEST_P(Confirmed, ItStaysOnceConfirmed) {
   EXPECT_FALSE(host.ledger().unconfirmed);
 }
 
+/// What cannot be taken back at once is not begun, and said to wait.
+TEST_P(Confirmed, TheInitramfsWaitsForIt) {
+  Host host(GetParam());
+  const auto report = host.commit(GetParam().documents.back(), kWithin);
+  for (const auto& resource : report.resources) {
+    if (resource.key.kind != "initramfs") continue;
+    EXPECT_NE(resource.status, model::Status::kDone);
+    EXPECT_NE(resource.status, model::Status::kDiffers);
+    if (resource.status == model::Status::kPending) {
+      EXPECT_NE(resource.reason.find("confirm"), std::string::npos) << resource.reason;
+    }
+  }
+}
+
 TEST_P(Confirmed, AKillAnywhereLeavesNothingUnconfirmed) {
   // What was killed before it began is no apply; what was killed later goes with its time.
   std::size_t calls = 0;
