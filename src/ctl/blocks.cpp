@@ -45,13 +45,20 @@ std::string name_afterwards(const Report& report, const std::string& id) {
 }
 
 std::string note_of(const Report& report, const Change& change, const std::string& title) {
-  const auto parent = parent_of(change.key.id);
-  std::string note = "port " + change.key.id;
+  const auto& id = change.key.id;
+  const auto parent = parent_of(id);
+  std::string note;
+  if (model::Guid::parse(id)) {
+    note = "port " + id;
+  } else if (id.find(':') != std::string::npos && title.find(id) == std::string::npos) {
+    note = id;  // a PCI address; other identities are in the title
+  }
   if (!parent.empty()) {
     const auto pkey = change.key.id.substr(parent.size() + 1);
     note = fmt::format("P_Key {} of {}", pkey.substr(0, pkey.find('#')), name_afterwards(report, parent));
   }
-  if (!change.label.empty() && change.label != title) note += ", now " + change.label;
+  if (!change.label.empty() && change.label != title)
+    note += (note.empty() ? "now " : ", now ") + change.label;
   return note;
 }
 

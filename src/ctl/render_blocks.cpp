@@ -117,7 +117,8 @@ std::string render_block(const Block& block, const Widths& w, const Look& look, 
   const auto sign = sign_of(block.operation);
   std::string out =
       look.paint(fmt::format("  {} {}", sign.symbol, clean(block.title, look.utf8)), sign.style);
-  out += "  " + look.paint("(" + clean(block.note, look.utf8) + ")", Style::kDim) + '\n';
+  if (!block.note.empty()) out += "  " + look.paint("(" + clean(block.note, look.utf8) + ")", Style::kDim);
+  out += "\n";
   for (const auto& line : block.lines) out += render_line(line, block, w, look, places);
   if (!block.interrupts.empty()) {
     out += hang("interrupts", Style::kNotice, base::join(block.interrupts, "; "), look, kIndent);

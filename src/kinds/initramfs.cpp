@@ -233,7 +233,12 @@ class InitramfsKind final : public Kind {
       }
       if (*stamp == target || (outdated && *stamp != kUnfinished && *stamp != *digest)) continue;
       if (auto done = write_stamp(host.files, kUnfinished); !done) return done;
-      if (auto done = host.initramfs.rebuild(); !done) return done;
+      if (auto done = host.initramfs.rebuild(); !done) {
+        const auto code = done.error().code;  // of a tool that never ran: the image is what it was
+        if (code == base::Code::kNotFound || code == base::Code::kUnsupported)
+          (void)write_stamp(host.files, *stamp);
+        return done;
+      }
       if (auto done = write_stamp(host.files, target); !done) return done;
     }
     return {};

@@ -79,6 +79,8 @@ class LinuxInitramfs final : public Initramfs {
     const auto ended = systemd_.run_job("StartUnit", std::string(found->unit), what);
     if (!ended) return fail(ended.error());
     if (!*ended) return fail(Code::kUnsupported, what + ": no systemd answers to run it; run it by hand");
+    if (**ended != detail::JobEnd::kDone)
+      return fail(Code::kBusy, what + ": systemd has put it behind other jobs and not run it yet");
     return {};
   }
 
