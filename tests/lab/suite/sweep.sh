@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the sweeps share: a reference apply that uses all there is (netlink, configfs, /proc, files, journal and, where
+# there is a systemd, D-Bus), from one document to another, and what the host is then. Sourced in the guest.
+systemd() { [ -d /run/systemd/system ]; }
+! systemd || systemctl stop NetworkManager
+lab-load ib:mlx4_0:2 roce:mlx5_1:1 || exit 1
+i=$(lab-net b001)
+IB=$(basename "$(readlink -f "/sys/class/net/$i/device/infiniband"/*)") R=
+for d in /sys/class/infiniband/*; do d=${d##*/}; [ "$d" = "$IB" ] || R=$d; done
+if systemd; then
+	printf '[Service]\nExecStart=/bin/sleep 10000\n' >/etc/systemd/system/worker.service
+	systemctl daemon-reload; systemctl start worker
+fi
+grep -q '^rdma:' /etc/group || echo 'rdma:x:997:' >>/etc/group
+document() {	# NAME MODE MTU CHILD ROCE TOS LIMIT
+	cat <<-X
+	version = 1
+	[[ipoib]]
+	guid = "00:02:c9:03:00:a0:b0:01"
+	name = "$1"
+	mode = "$2"
+	mtu  = $3
+	  [[ipoib.pkey]]
+	  pkey = 0x8001
+	  mtu  = 2044
+	  [[ipoib.pkey]]
+	  pkey = $4
+	  mtu  = 2044
+	[[roce]]
+	device = "$R"
+	port = 1
+	mode = "$5"
+	tos  = $6
+	[[memlock]]
+	domain = "@rdma"
+	limit = "$7"
+	$(! systemd || echo 'units = ["worker"]')
+	[[sysctl]]
+	key = "net.ipv4.neigh.default.gc_thresh3"
+	value = $((4096 + $6))
+	[initramfs]
+	policy = "report"
+	[[pfc]]
+	driver = "mlx4_en"
+	priorities = [$(($6 / 8 % 8))]
+	X
+}
+document old0 datagram 2044 0x8002 v1 104 64M >/tmp/old.toml
+document new0 connected 65520 0x8003 v2 24 unlimited >/tmp/new.toml
+files() { find /etc/udev/rules.d /etc/modprobe.d /etc/modules-load.d /etc/sysctl.d /etc/security/limits.d /etc/systemd/system /etc/sysusers.d -type f -exec sha256sum {} + 2>/dev/null | sort -k2; }
+roce() { local d=/sys/kernel/config/rdma_cm/$R; mkdir "$d" && cat "$d/ports/1/default_roce_mode" "$d/ports/1/default_roce_tos"; rmdir "$d"; }
+# What the host is, without what changes by itself.
+digest() {
+	ip -d -o link show type ipoib | sed 's/^[0-9]*: //; s/ link\/infiniband [0-9a-f:]*//; s/ qlen [0-9]*//; s/state [A-Z]*//; s/,LOWER_UP//; s/NO-CARRIER,//; s/numtxqueues.*//' | sort
+	ip -o addr | grep -v ' lo ' | sed 's/^[0-9]*: //; s/ tentative//; s/ dadfailed//' | sort
+	ip route; ip -6 route | grep -v '^multicast\|^ff00'; ip rule
+	roce; cat /proc/sys/net/ipv4/neigh/default/gc_thresh3; files; ls -A /var/lib/rdma-configd
+}
+to() { rdma-configctl --config "/tmp/$1.toml" apply --local --yes >/tmp/out 2>&1; rc=$?; [ $rc = 0 ] || [ $rc = 5 ]; }	# old | new
+to old || { fail "the first apply" "$(cat /tmp/out)"; exit 1; }
+ip addr add 10.7.0.1/24 dev old0; ip -6 addr add fd00:7::1/64 dev old0 nodad; ip rule add iif old0 lookup 77 pref 777
+to new; to old	# both have been generations before
+OLD=$(digest); files >/tmp/files.old
+strace -f -o /tmp/trace rdma-configctl --config /tmp/new.toml apply --local --yes >/tmp/out 2>&1
+NEW=$(digest); files >/tmp/files.new
+to old; is "there and back" "$(digest)" "$OLD"
+# Every call from the lock on, until the end: its name, and the how manieth of that name it is.
+awk '{
+	sub(/^[0-9]+ +/, ""); if ($0 !~ /^[a-z0-9_]+\(/) next
+	name = $0; sub(/\(.*/, "", name); n[name]++
+	if (index($0, "rdma-configd.lock")) on = 1
+	if (on && name != "exit_group") print name, n[name]
+}' /tmp/trace >/tmp/points
+ALL=$(wc -l </tmp/points)
+points() { awk -v all="$ALL" -v want="$1" 'int(NR * want / all) > int((NR - 1) * want / all)' /tmp/points; }	# HOW-MANY, evenly
+BAD=0
+complain() { BAD=$((BAD + 1)); [ $BAD -gt 5 ] || { echo "     $call $n${confirm:+ (unconfirmed)}: $1"; shift; [ $# = 0 ] || "$@" | head -8 | sed 's/^/       /'; }; }
+check_is() {	# WHAT DIGEST
+	local now; now=$(digest)
+	[ "$now" != "$2" ] || return 0
+	echo "$2" >/tmp/was; echo "$now" >/tmp/is
+	complain "$1" diff /tmp/was /tmp/is; tail -3 /tmp/out
+}
+
+# Kills an apply at POINTS of its system calls. Each file is the old or the new one; an apply that was to be confirmed goes,
+# any other is finished by the next run as if nothing had happened.
+kill_sweep() {	# POINTS
+	local killed=0 began=0 unconfirmed=0 k=0 call n confirm
+	points "$1" >/tmp/chosen
+	while read -r call n; do
+		k=$((k + 1)); confirm=; [ $((k % 2)) = 0 ] || ! systemd || confirm="--confirm 3600"	# it needs a timer of systemd
+		strace -f -o /tmp/t -e trace="$call" -e inject="$call:signal=KILL:when=$n" rdma-configctl --config /tmp/new.toml apply --local --yes $confirm >/tmp/out 2>&1
+		[ $? != 137 ] || killed=$((killed + 1))
+		[ ! -e /var/lib/rdma-configd/journal.json ] || began=$((began + 1))
+		files | grep -vxFf /tmp/files.old | grep -vxFf /tmp/files.new >/tmp/torn && complain "neither the old nor the new" cat /tmp/torn
+		if [ -n "$confirm" ]; then
+			unconfirmed=$((unconfirmed + 1))
+			grep -q '"unconfirmed": null' /var/lib/rdma-configd/generations.json || rdma-configctl rollback --local --yes >/tmp/out 2>&1
+			check_is "not as before" "$OLD"
+		else
+			to new || complain "the next apply: exit $rc" cat /tmp/out
+			check_is "another state than without a kill" "$NEW"
+		fi
+		to old || complain "the way back: exit $rc" cat /tmp/out
+		check_is "the way back" "$OLD"
+	done </tmp/chosen 2>/dev/null
+	echo "kill sweep: $ALL system calls, killed at $killed, $began of them with a journal, $unconfirmed unconfirmed: $BAD wrong"
+	is "killed at $killed points: old or new, and then as without a kill" "$BAD" 0
+	if [ $killed -gt 10 ]; then pass "it was killed"; else fail "it was killed $killed times only"; fi
+}
