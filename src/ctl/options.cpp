@@ -250,7 +250,7 @@ std::string option_list(const CLI::App& app, const Look& look) {
 }
 
 std::string help_of(const CLI::App& sub, const Parser& parser, const Look& look) {
-  const auto name = sub.get_name();
+  const auto& name = sub.get_name();
   const auto heading = [&](std::string_view text) { return '\n' + look.paint(text, Style::kBold) + '\n'; };
   std::string text = sub.get_description();
   for (const auto& command : kCommands) {

@@ -32,6 +32,7 @@ std::string identities_of(const SectionSpec& section) {
   std::vector<std::string> sets;
   for (const auto& set : section.identities) {
     std::vector<std::string> keys;
+    keys.reserve(set.size());
     for (const auto& key : set) keys.push_back(fmt::format("`{}`", key));
     sets.push_back(base::join(keys, " and "));
   }

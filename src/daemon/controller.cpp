@@ -17,7 +17,6 @@
 
 namespace rdmacfg::daemon {
 
-using model::Exit;
 using model::Status;
 using std::chrono::milliseconds;
 

@@ -41,8 +41,9 @@ void log(int priority, Message message, const std::string& text,
          const std::vector<std::pair<std::string, std::string>>& fields) {
   std::vector<std::string> lines{"MESSAGE=" + text, fmt::format("PRIORITY={}", priority),
                                  std::string("MESSAGE_ID=") + id_of(message)};
-  for (const auto& [name, value] : fields) lines.push_back(name + "=" + value);
+  for (const auto& [name, value] : fields) lines.push_back(fmt::format("{}={}", name, value));
   std::vector<iovec> parts;
+  parts.reserve(lines.size());
   for (auto& line : lines) parts.push_back({line.data(), line.size()});
   if (::access("/run/systemd/journal/socket", W_OK) == 0 &&
       sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) == 0) {
