@@ -108,3 +108,43 @@ kill_sweep() {	# POINTS
 	is "killed at $killed points: old or new, and then as without a kill" "$BAD" 0
 	if [ $killed -gt 10 ]; then pass "it was killed"; else fail "it was killed $killed times only"; fi
 }
+
+ERRNOS="EPERM ENOENT EINTR EIO EBADF EAGAIN ENOMEM EACCES EBUSY EINVAL EMFILE ENOSPC"
+# Descriptors that are still open where a trace ends.
+open_at_end() {
+	awk '{
+		sub(/^[0-9]+ +/, "")
+		if ($0 ~ /^(openat|openat2|socket|dup|epoll_create1|eventfd2|signalfd4|timerfd_create|memfd_create)\(/ && $NF ~ /^[0-9]+$/) open[$NF] = 1
+		else if (match($0, /^fcntl\([0-9]+, F_DUPFD(_CLOEXEC)?,.* = [0-9]+$/)) open[$NF] = 1
+		else if ($0 ~ /^close\([0-9]+\)/ && $0 !~ / = -1 EBADF/) { fd = $0; sub(/^close\(/, "", fd); sub(/\).*/, "", fd); delete open[fd] }
+	} END { n = 0; for (fd in open) n++; print n }' "$1"
+}
+# Lets POINTS of the calls of an apply fail, each with one errno after the other (EACH=1: with every one): it is undone, or
+# done all the same, and says so; no crash, no descriptor left open.
+error_sweep() {	# POINTS
+	local k=0 call n e rc errnos held failed=0 undone=0 done=0 partly=0
+	held=$(open_at_end /tmp/trace)
+	points "$1" >/tmp/chosen
+	while read -r call n; do
+		case $call in exit*|rt_sigreturn|execve) continue;; esac
+		k=$((k + 1)); errnos=$ERRNOS
+		[ -n "${EACH:-}" ] || errnos=$(echo "$ERRNOS" | cut -d' ' -f$((k % 12 + 1)))
+		for e in $errnos; do
+			failed=$((failed + 1))
+			strace -f -o /tmp/t -e inject="$call:error=$e:when=$n" rdma-configctl --config /tmp/new.toml apply --local --yes >/tmp/out 2>&1
+			rc=$?; call="$call" n="$n $e"
+			case $rc in
+			0) done=$((done + 1)); check_is "exit 0, but" "$NEW";;
+			1|3) undone=$((undone + 1)); check_is "exit $rc, but" "$OLD"; grep -q error: /tmp/out || complain "no error is said" cat /tmp/out;;
+			5) partly=$((partly + 1)); to new || complain "the next apply: exit $rc" cat /tmp/out; check_is "after another apply" "$NEW";;
+			*) complain "exit $rc" tail -5 /tmp/out;;
+			esac
+			[ "$(open_at_end /tmp/t)" -le "$held" ] || complain "descriptors left open"
+			n=${n% *}
+			to old || complain "the way back: exit $rc" cat /tmp/out
+			check_is "the way back" "$OLD"
+		done
+	done </tmp/chosen
+	echo "error sweep: $ALL system calls, $failed failed: $done done all the same, $partly in part, $undone undone or refused: $BAD wrong"
+	is "$failed failing calls: all or nothing, and said" "$BAD" 0
+}

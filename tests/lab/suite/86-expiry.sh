@@ -1,0 +1,36 @@
+# Applies that nobody confirms, in real time: LAB_POINTS times (20 without it), every third with the daemon killed; then
+# one that a reboot comes before, and one that is confirmed.
+# nightly: it takes minutes
+# lab: --full --timeout 1800
+# tree: full
+# boots: 2
+systemctl stop NetworkManager
+lab-load ib:mlx4_0:2
+first() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nname = "one"\nmtu = 2044\n[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:02"\nname = "two"\n[[ipoib.pkey]]\npkey = 0x8002\n' | conf; }
+if [ "$BOOT" = 2 ]; then
+	ok "after the reboot, what was before" lab-wait 90 'test "$(cat /sys/class/net/one/mtu)" = 2044 -a -e /sys/class/net/two.8002'
+	has "history says so" "$(ctl history)" "rolled back"
+	sed -i 's/2044/4000/' $CONF
+	exits "apply --confirm" 0 apply --confirm 30
+	exits "confirm" 0 ctl confirm
+	sleep 35
+	is "it stays" "$(mtu one)" 4000
+else
+	first; exits "the first one" 0 apply
+	bad=0 times=${POINTS:-20} modes=(datagram connected) names=(one three) mtus=(1500 2044 3000)
+	for i in $(seq $times); do
+		was=$(picture)
+		printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nname = "%s"\nmode = "%s"\nmtu = %s\n[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:02"\nname = "%s"\n[[ipoib.pkey]]\npkey = 0x800%d\n' \
+			"${names[RANDOM % 2]}" "${modes[RANDOM % 2]}" "${mtus[RANDOM % 3]}" "${names[1]}x" $((RANDOM % 8 + 1)) | conf
+		apply --confirm 4 >/tmp/out 2>&1 || { bad=$((bad + 1)); echo "time $i"; tail -5 /tmp/out; }
+		[ $((i % 3)) != 0 ] || systemctl kill -s KILL rdma-configd
+		lab-wait 60 'grep -q "unconfirmed\": null" /var/lib/rdma-configd/generations.json' || echo "time $i: it still waits"
+		now=$(picture); [ "$now" = "$was" ] || { bad=$((bad + 1)); echo "time $i:"; diff <(echo "$was") <(echo "$now"); }
+		first; [ $bad -lt 4 ] || break
+	done
+	is "$times applies left to expire are taken back" "$bad" 0
+	sed -i 's/2044/4000/' $CONF
+	exits "apply --confirm, and then a reboot" 0 apply --confirm 600
+	is "it is there" "$(mtu one)" 4000
+	first
+fi
