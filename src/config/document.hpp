@@ -36,6 +36,7 @@ struct Source {
 struct Text {
   std::string name;  ///< as diagnostics show it
   std::string text;
+  bool anyone_writes = false;  ///< its mode lets every user write to it
 };
 
 /// A document: every section that applies to this host, merged; or what is wrong with it.

@@ -93,14 +93,16 @@ Result<std::string> read_all(int fd, const std::string& name, std::size_t limit)
   }
 }
 
-/// Text of an open file; nothing when it is the null device.
-Result<std::optional<std::string>> read_open(int fd, const std::string& name, std::size_t limit) {
+/// An open file; nothing when it is the null device.
+Result<std::optional<Text>> read_open(int fd, const std::string& name, std::size_t limit) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) return base::fail_errno(errno, name);
   if (is_null_device(status)) return std::nullopt;
   if (!S_ISREG(status.st_mode))
     return fail(Code::kInvalid, fmt::format("{}: is {}, has to be a file", name, sort_of(status.st_mode)));
-  return read_all(fd, name, limit).map([](std::string text) { return std::optional(std::move(text)); });
+  return read_all(fd, name, limit).map([&](std::string text) {
+    return std::optional(Text{name, std::move(text), (status.st_mode & S_IWOTH) != 0});
+  });
 }
 
 /// Names of a folder's drop-ins. A folder that is not there has none.
@@ -121,9 +123,9 @@ Result<std::vector<std::string>> list(const Root& root, std::string_view folder)
   return names;
 }
 
-/// Text of folder/name; nothing when it only masks.
-Result<std::optional<std::string>> read_drop_in(const Root& root, std::string_view folder,
-                                                const std::string& name, std::size_t limit) {
+/// The file folder/name; nothing when it only masks.
+Result<std::optional<Text>> read_drop_in(const Root& root, std::string_view folder, const std::string& name,
+                                         std::size_t limit) {
   const auto path = fmt::format("{}/{}", folder, name);
   const UniqueFd parent = root.file(folder, O_PATH | O_DIRECTORY);
   const auto target = link_target(parent.get(), name);
@@ -135,7 +137,7 @@ Result<std::optional<std::string>> read_drop_in(const Root& root, std::string_vi
   }
   if (!fd) return base::fail_errno(errno, root.shown(path));
   auto text = read_open(fd.get(), root.shown(path), limit);
-  if (text && *text && (*text)->empty()) return std::nullopt;
+  if (text && *text && (*text)->text.empty()) return std::nullopt;
   return text;
 }
 
@@ -147,8 +149,8 @@ Result<std::vector<Text>> read_one(const std::filesystem::path& file, const Limi
   }
   const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return base::fail_errno(errno, file.native());
-  return read_open(fd.get(), file.native(), limits.file_bytes).map([&](std::optional<std::string> text) {
-    return std::vector<Text>{{file.native(), std::move(text).value_or("")}};
+  return read_open(fd.get(), file.native(), limits.file_bytes).map([&](std::optional<Text> text) {
+    return std::vector<Text>{std::move(text).value_or(Text{file.native(), ""})};
   });
 }
 
@@ -167,7 +169,7 @@ Result<std::vector<Text>> read_files(const Source& source, const Limits& limits)
   if (parent && ::fstatat(parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
     auto text = read_drop_in(*root, folder, name, limits.file_bytes);
     if (!text) return base::Failure(text.error());
-    texts.push_back({root->shown(kMain), std::move(*text).value_or("")});
+    texts.push_back(std::move(*text).value_or(Text{root->shown(kMain), ""}));
   } else if (errno != ENOENT) {
     return base::fail_errno(errno, root->shown(kMain));
   }
@@ -181,7 +183,7 @@ Result<std::vector<Text>> read_files(const Source& source, const Limits& limits)
   for (const auto& [one, drop_ins] : chosen) {
     auto text = read_drop_in(*root, drop_ins, one, limits.file_bytes);
     if (!text) return base::Failure(text.error());
-    if (*text) texts.push_back({root->shown(fmt::format("{}/{}", drop_ins, one)), std::move(**text)});
+    if (*text) texts.push_back(std::move(**text));
     if (texts.size() > limits.files) {
       return fail(Code::kInvalid, fmt::format("{}: there are more than the {} files that are allowed",
                                               root->shown(kDropIns.back()), limits.files));

@@ -37,6 +37,14 @@ Document parse_texts(std::vector<Text> texts, std::string_view host, const Gramm
   Document document;
   std::vector<model::Section> sections, defaults;
   for (const auto& text : texts) {
+    if (text.anyone_writes) {
+      document.diagnostics.push_back(
+          {model::Severity::kWarning,
+           {},
+           fmt::format("{}: every user can write to this file, and so say what root does", text.name),
+           fmt::format("chmod o-w {}", text.name),
+           {}});
+    }
     if (auto wrong = check_text(text, limits)) {
       document.diagnostics.push_back(std::move(*wrong));
       continue;

@@ -187,6 +187,22 @@ TEST_F(Files, ExactlyOneFile) {
   EXPECT_EQ(gone.error().code, base::Code::kNotFound);
 }
 
+TEST_F(Files, OneThatEveryoneWritesIsWarnedOf) {
+  write(kMain, "version = 1\n");
+  Source source;
+  source.root = root_;
+  EXPECT_FALSE(read_files(source)->front().anyone_writes);
+  std::filesystem::permissions(root_ / kMain, std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  auto texts = read_files(source);
+  ASSERT_TRUE(texts && texts->front().anyone_writes);
+  const auto document = parse_texts(std::move(*texts), "node1", {});
+  ASSERT_EQ(document.diagnostics.size(), 1U);
+  EXPECT_EQ(document.diagnostics.front().severity, model::Severity::kWarning);
+  EXPECT_THAT(document.diagnostics.front().message, HasSubstr("every user can write"));
+  EXPECT_THAT(document.diagnostics.front().hint, HasSubstr("chmod o-w"));
+}
+
 TEST_F(Files, NoSuchRoot) {
   Source source;
   source.root = root_ / "gone";
