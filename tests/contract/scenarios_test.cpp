@@ -78,6 +78,13 @@ constexpr const char* kSubnetManager = R"({
   "files": { "/etc/default/opensm": "PORTS=ALL\n",
              "/etc/opensm/partitions.conf": "Default=0x7fff, ipoib : ALL=full;\n" } })";
 
+constexpr const char* kSubnetManagerOfRhel = R"({
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0", "up": true } },
+    { "guid": "00:02:c9:03:00:31:78:f4" } ] }],
+  "units": { "opensm.service": {} },
+  "files": { "/etc/sysconfig/opensm": "#GUIDS=\"\"\n", "/etc/rdma/opensm.conf": "" } })";
+
 constexpr const char* kMemlock =
     "version = 1\n[[memlock]]\ndomain = \"@rdma\"\nlimit = \"unlimited\"\nunits = [\"slurmd\"]\n";
 
@@ -287,6 +294,12 @@ const std::vector<Scenario>& scenarios() {
        .host = kSubnetManager,
        .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"
                      "[[partition]]\npkey = 2\n",
+                     "version = 1\n"}},
+      {.name = "opensm_of_rhel",
+       .host = kSubnetManagerOfRhel,
+       .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"
+                     "[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f4\"\n[[partition]]\npkey = 2\n",
+                     "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f4\"\npriority = 4\n",
                      "version = 1\n"}},
       {.name = "devices_renamed",
        .host = kEthernetHost,

@@ -125,7 +125,8 @@ void describe_device(FakeKernel& kernel, const json& from) {
 }
 
 FakeUnit unit_of(const json& from) {
-  only(from, {"enabled", "running", "masked", "installable", "starts", "reloads", "needed"}, "unit");
+  only(from, {"enabled", "running", "masked", "installable", "starts", "reloads", "needed", "refuses"},
+       "unit");
   FakeUnit unit;
   unit.enabled = from.value("enabled", unit.enabled);
   unit.running = from.value("running", unit.running);
@@ -133,6 +134,7 @@ FakeUnit unit_of(const json& from) {
   unit.installable = from.value("installable", unit.installable);
   unit.starts = from.value("starts", unit.starts);
   unit.reloads = from.value("reloads", unit.reloads);
+  unit.refuses = from.value("refuses", unit.refuses);
   unit.needed = from.value("needed", unit.needed);
   return unit;
 }
