@@ -277,6 +277,13 @@ const std::vector<Scenario>& scenarios() {
        .documents = {"version = 1\n[[memlock]]\ndomain = \"@rdma\"\nlimit = 1\n"}},
       {.name = "sysctl", .host = kSettings, .documents = {kSysctl}},
       {.name = "sysctl_dropped", .host = kSettings, .documents = {kSysctl, "version = 1\n"}},
+      {.name = "sysctl_renamed",
+       .host = kSettings,
+       .documents = {"version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"fab1\"\n"
+                     "[[sysctl]]\ninterface = \"fab1\"\narp_ignore = 1\n",
+                     "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"fab0\"\n"
+                     "[[sysctl]]\ninterface = \"fab0\"\narp_ignore = 1\nrp_filter = 2\n",
+                     "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"fab2\"\n"}},
       {.name = "rdma_system",
        .host = kServices,
        .documents = {"version = 1\n[rdma_system]\nnetns = \"exclusive\"\n"}},
