@@ -55,6 +55,9 @@ has "in rdma-core's folder" "$(cat /etc/rdma/modules/rdma_configd.conf)" ib_srp;
 modprobe -r ib_srp; systemctl stop rdma-configd 2>/dev/null; lab-load ib:mlx4_0:1
 ok "loaded with the hardware" lab-wait 20 'systemctl is-active -q rdma-load-modules@rdma_configd && lsmod | grep -q ^ib_srp'
 conf <<<''; exits "dropped" 0 apply; is "no list is left" "$(ls /etc/rdma/modules | grep -c rdma_configd)" 0
+systemctl is-active -q rdma-configd && modprobe -r ib_srp; conf <<<$'[[module]]\nname = "ib_srp"'; exits "through the daemon" 0 apply; is "loaded by it" "$(lsmod | grep -c ^ib_srp)" 1
+conf <<<$'[[module]]\nname = "mlx4_em"'; exits "it knows the modules" 1 apply; has "suggestion" "$OUT" 'did you mean "mlx4_en"'
+conf <<<''; exits "dropped again" 0 apply; systemctl stop rdma-configd
 # A failure after the module was loaded takes it, and the initramfs, back.
 modprobe -r mlx4_en mlx4_core; conf <<<''; exits "everything dropped" 0 apply; is "no file is left" "$(ls /etc/modprobe.d /etc/modules-load.d | grep -c rdma-configd)" 0
 is "nor in the initramfs" "$(holds rdma-configd)" 0
