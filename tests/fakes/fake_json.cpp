@@ -166,6 +166,7 @@ void FakeKernel::add(std::string_view text) {
   }
   for (const auto& device : from.value("devices", json::array())) describe_device(*this, device);
   machine.soft_types = from.value("soft_types", machine.soft_types);
+  for (const auto& type : machine.soft_types) modules.modules.try_emplace(type == "rxe" ? "rdma_rxe" : type);
   if (from.value("rdma_cm", false)) machine.load_rdma_cm();
   for (const auto& folder : from.value("rdma_cm_folders", json::array())) {
     if (machine.make_folder(folder.get<std::string>()) != 0) throw std::runtime_error("rdma_cm_folders");
