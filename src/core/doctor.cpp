@@ -74,6 +74,8 @@ const std::vector<Check>& checks() {
       {"roce_mismatch", "ports with different RoCE versions", detail::roce_mismatch},
       {"pinned_rdma_cm", "configfs folders that keep rdma_cm loaded", detail::pinned_rdma_cm},
       {"small_memlock", "running services whose programs may lock too little memory", detail::small_memlock},
+      {"stale_initramfs", "an initramfs without our module options and naming rules",
+       detail::stale_initramfs},
       {"rivals", "other programs and files that set the same things", detail::rivals},
   };
   return kChecks;

@@ -25,6 +25,7 @@ void roce_mismatch(const Patient& patient, std::vector<Finding>& out);
 // The host around them.
 void small_memlock(const Patient& patient, std::vector<Finding>& out);
 void rivals(const Patient& patient, std::vector<Finding>& out);
+void stale_initramfs(const Patient& patient, std::vector<Finding>& out);
 void pinned_rdma_cm(const Patient& patient, std::vector<Finding>& out);
 
 /// The MTU, the mode that the document wants for an interface, if it says so.

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "core/doctor_checks.hpp"
+#include "kinds/initramfs.hpp"
 
 namespace rdmacfg::core::detail {
 
@@ -155,6 +156,16 @@ void rivals(const Patient& patient, std::vector<Finding>& out) {
   rival_services(patient, out);
   rival_files(patient, out);
   rival_profiles(patient, out);
+}
+
+void stale_initramfs(const Patient& patient, std::vector<Finding>& out) {
+  const auto command = kinds::stale_initramfs(patient.world);
+  if (!command) return;
+  out.push_back(
+      {"stale_initramfs", Finding::Weight::kRisk, "initramfs",
+       "it was made before our module options or naming rules were last changed: a driver that is "
+       "loaded from it at boot gets the old ones",
+       fmt::format("run {}, or rdma-configctl apply with [initramfs] policy = \"rebuild\"", *command)});
 }
 
 void pinned_rdma_cm(const Patient& patient, std::vector<Finding>& out) {

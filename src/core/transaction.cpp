@@ -29,6 +29,14 @@ std::string describe(std::span<const Change> batch) {
   return text;
 }
 
+std::vector<Change> of_kind(const Plan& plan, const kinds::Kind& kind) {
+  std::vector<Change> out;
+  for (const auto& change : plan.changes) {
+    if (change.key.kind == kind.name()) out.push_back(change);
+  }
+  return out;
+}
+
 /// Takes out of `left` what cannot be reached any more. False when all of it can.
 bool postpone_unreachable(std::vector<Change>& left, system::Host& host, Outcome& outcome) {
   auto world = kinds::World::observe(host);
@@ -147,10 +155,7 @@ Outcome carry_out(const Plan& plan, system::Host& host,
 std::vector<std::string> put_back(const model::Plan& plan, system::Host& host) {
   std::vector<std::string> failed;
   for (const auto* kind : kinds::all()) {
-    std::vector<model::Change> mine;
-    for (const auto& change : plan.changes) {
-      if (change.key.kind == kind->name()) mine.push_back(change);
-    }
+    const auto mine = of_kind(plan, *kind);
     if (mine.empty()) continue;
     if (auto done = kind->recover(mine, host); !done) failed.push_back(done.error().message);
   }
@@ -164,11 +169,9 @@ std::vector<std::string> undo(const Plan& plan, system::Host& host) {
     for (auto batch = all.rbegin(); batch != all.rend(); ++batch) undo_batch(*batch, host);
     rest = left_over(plan, host);
     for (const auto* kind : kinds::all()) {
-      const bool concerned = std::any_of(plan.changes.begin(), plan.changes.end(), [&](const Change& change) {
-        return change.key.kind == kind->name();
-      });
-      if (!concerned) continue;
-      for (auto& what : kind->clear_away(host)) rest.push_back(std::move(what));
+      const auto mine = of_kind(plan, *kind);
+      if (mine.empty()) continue;
+      for (auto& what : kind->clear_away(mine, host)) rest.push_back(std::move(what));
     }
     if (rest.empty()) break;
   }

@@ -139,7 +139,13 @@ bool narrow(const std::string& name, HostView& host, std::vector<model::Resource
   std::erase_if(host.devices, [&](const auto& device) {
     return device.ports.empty() && !has(meaning.devices, device.device);
   });
-  return !host.devices.empty() || !host.interfaces.empty() || !resources.empty();
+  std::vector<std::string> names{name};
+  for (const auto& device : host.devices) {
+    for (const auto& port : device.ports)
+      names.insert(names.end(), port.port->netdevs.begin(), port.port->netdevs.end());
+  }
+  narrow(names, host.facts);
+  return !host.devices.empty() || !host.interfaces.empty() || !resources.empty() || !host.facts.empty();
 }
 
 std::vector<std::string> names_in(const HostView& host, const std::vector<model::ResourceReport>& resources) {
@@ -149,6 +155,7 @@ std::vector<std::string> names_in(const HostView& host, const std::vector<model:
     for (const auto& port : device.ports) names.push_back(port.name());
   }
   for (const auto& interface : host.interfaces) names.push_back(interface.link->name);
+  for (auto& name : names_in(host.facts)) names.push_back(std::move(name));
   for (const auto& resource : resources) names.push_back(resource.label);
   return names;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ctl/host_facts.hpp"
 #include "kinds/world.hpp"
 #include "model/report.hpp"
 
@@ -37,6 +38,7 @@ struct InterfaceView {
 struct HostView {
   std::vector<DeviceView> devices;
   std::vector<InterfaceView> interfaces;  ///< children behind their parent
+  HostFacts facts;
 };
 
 HostView view_of(kinds::World& world);

@@ -241,6 +241,55 @@ Json interface_json(const InterfaceView& view) {
           {"carrier", link.carrier}};
 }
 
+Json dcb_json(const DcbView& view) {
+  Json out = {{"interface", view.interface}};
+  for (const auto& [name, value] : model::to_attributes(view.dcb)) {
+    if (name != "interface" && name != "strict") out[name] = value_json(value);
+  }
+  return out;
+}
+
+Json memlock_json(const kinds::MemlockLine& line) {
+  return {{"domain", line.domain},
+          {"type", line.type},
+          {"limit", line.limit},
+          {"where", location_json({line.file, line.line, 1, 1})}};
+}
+
+Json module_json(const ModuleView& module) {
+  const auto text = [](const model::ModuleOption& option) { return option.text(); };
+  return {{"name", module.name},
+          {"loaded", optional_json(module.loaded)},
+          {"options", list_json(module.wanted, text)},
+          {"running", list_json(module.running, text)}};
+}
+
+Json service_json(const ServiceView& service) {
+  const auto& unit = service.unit;
+  return {{"unit", unit.name},
+          {"load", unit.load},
+          {"at_boot", text_or_null(unit.file)},
+          {"active", unit.active},
+          {"sub", unit.sub},
+          {"job", text_or_null(unit.job)},
+          {"pid", unit.main_pid == 0 ? Json(nullptr) : Json(unit.main_pid)},
+          {"memlock", service.memlock ? Json(service.memlock->text()) : Json(nullptr)},
+          {"priority", optional_json(service.priority)}};
+}
+
+Json expansion_json(const ExpansionView& view) {
+  return {{"section", "lossless"},
+          {"interface", view.interface},
+          {"where", location_json(view.where)},
+          {"settings", list_json(view.settings, [](const ExpansionView::Setting& setting) {
+             return Json{{"kind", setting.key.kind},
+                         {"id", setting.key.id},
+                         {"name", setting.name},
+                         {"value", value_json(setting.value)},
+                         {"where", location_json(setting.origin)}};
+           })}};
+}
+
 }  // namespace
 
 Json to_json(const model::Report& report, const std::string& command, int status) {
@@ -256,6 +305,11 @@ Json to_json(const HostView& host, const model::Report& report, int status) {
   Json out = head(kShowSchema, "show", report, status);
   out["devices"] = list_json(host.devices, device_json);
   out["interfaces"] = list_json(host.interfaces, interface_json);
+  out["dcb"] = list_json(host.facts.dcb, dcb_json);
+  out["expansions"] = list_json(host.facts.expansions, expansion_json);
+  out["memlock"] = list_json(host.facts.memlock, memlock_json);
+  out["modules"] = list_json(host.facts.modules, module_json);
+  out["services"] = list_json(host.facts.services, service_json);
   out["resources"] = list_json(report.resources, resource_json);
   out["notes"] = report.notes;
   return out;

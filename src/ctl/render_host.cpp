@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "ctl/blocks.hpp"
+#include "ctl/render_facts.hpp"
 #include "ctl/render_report.hpp"
 #include "ctl/render_table.hpp"
 
@@ -283,6 +284,7 @@ std::string render_host(const HostView& host, const Look& look, bool* left_out) 
   }
   if (!host.interfaces.empty())
     append(out, section("IPOIB INTERFACES", interfaces_table(host), look, left_out));
+  append(out, render_facts(host.facts, look, left_out));
   return out;
 }
 
@@ -293,6 +295,7 @@ std::string render_details(const HostView& host, const Look& look) {
     for (const auto& port : device.ports) append(out, port_block(port, look));
   }
   for (const auto& interface : host.interfaces) append(out, interface_block(interface, look));
+  append(out, render_facts(host.facts, look));
   return out;
 }
 

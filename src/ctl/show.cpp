@@ -11,7 +11,8 @@ namespace rdmacfg::ctl {
 namespace {
 
 /// How the host stands to the document; a host without one has nothing to conform to, and that is no error.
-model::Report conformity(const Context& context, system::Host& host) {
+/// `sections`: the document's, where there is one.
+model::Report conformity(const Context& context, system::Host& host, std::vector<model::Section>& sections) {
   auto document = load(context);
   if (!document) {
     model::Report report;
@@ -26,6 +27,7 @@ model::Report conformity(const Context& context, system::Host& host) {
   auto report = model::has_errors(document->diagnostics) ? report_of(*document)
                                                          : core::diff(*document, host, options_of(context));
   report.diagnostics = together(*document, report);
+  sections = document->sections;
   tell(context, *document, report.diagnostics);
   return report;
 }
@@ -65,7 +67,9 @@ int show(const Context& context) {
   auto world = kinds::World::observe(*host);
   if (!world) return refuse(context, world.error().in("looking at the host"));
   auto view = view_of(*world);
-  auto report = conformity(context, *host);
+  std::vector<model::Section> sections;
+  auto report = conformity(context, *host, sections);
+  view.facts = facts_of(*world, report.resources, sections);
   // Conformity is information here: what differs is no failure of showing it.
   if (report.exit != model::Exit::kError) report.exit = model::Exit::kOk;
   if (!context.arguments.object.empty()) {

@@ -27,7 +27,7 @@ constexpr milliseconds kConnectAgain{1000};
 /// Where files of ours are that somebody may change, and the record of what is active.
 const std::vector<std::string> kFolders{"/etc/udev/rules.d",      "/etc/modprobe.d", "/etc/modules-load.d",
                                         "/etc/security/limits.d", "/etc/sysctl.d",   "/etc/systemd/system",
-                                        "/var/lib/rdma-configd",  "/etc/opensm"};
+                                        "/var/lib/rdma-configd",  "/etc/opensm",     "/etc/rdma/modules"};
 
 /// Kinds that hang on interfaces which are not IPoIB.
 const std::set<std::string> kAnyInterface{"soft_rdma", "roce", "pfc", "lossless", "sysctl"};

@@ -328,6 +328,14 @@ class DcbKind final : public Kind {
 
 }  // namespace
 
+InterfaceDcb describe_dcb(const DcbState& state) {
+  InterfaceDcb all, facts;
+  describe(state, all, facts);
+  all.pfc_capability = facts.pfc_capability;
+  all.willing = facts.willing;
+  return all;
+}
+
 const Kind& dcb() {
   static const DcbKind kInstance;
   return kInstance;

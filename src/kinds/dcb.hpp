@@ -52,4 +52,7 @@ struct InterfaceDcb {
 
 const Kind& dcb();
 
+/// What an interface says, settings and facts.
+InterfaceDcb describe_dcb(const system::DcbState& state);
+
 }  // namespace rdmacfg::kinds

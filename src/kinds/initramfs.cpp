@@ -177,7 +177,7 @@ class InitramfsKind final : public Kind {
       at = std::prev(desired.end());
     }
     auto& image = *at;
-    if (!rebuilds(image.policy) || world.offline() || !world.host().initramfs.tool()) return;
+    if (!rebuilds(image.policy) || world.offline() || !can_rebuild(world.host())) return;
     const auto wanted = digest_of(contents_after(desired, observed));
     const auto now = digest_now(world.host().files);
     // Whoever rebuilt it by hand has saved us the work.
@@ -252,7 +252,12 @@ class InitramfsKind final : public Kind {
     auto& host = world.host();
     const auto tool = host.initramfs.tool();
     Verdict verdict;
-    if (!tool) {
+    if (tool && !host.initramfs.has_image()) {
+      verdict.warnings.emplace_back(
+          "there is no initramfs in /boot, so none is rebuilt; one that this host boots from does not hold "
+          "our "
+          "module options and naming rules");
+    } else if (!tool) {
       verdict.warnings.emplace_back(
           "no tool to rebuild an initramfs is installed (update-initramfs, dracut); if this host boots from "
           "one, it does not hold our module options and naming rules");
@@ -275,6 +280,8 @@ class InitramfsKind final : public Kind {
     return model::value_of(policy, kPolicy) != model::Value{std::string("report")};
   }
 
+  static bool can_rebuild(system::Host& host) { return host.initramfs.tool() && host.initramfs.has_image(); }
+
   static bool newer(system::Host& host) {
     std::vector<std::string> paths;
     for (const auto path : kFiles) paths.emplace_back(path);
@@ -290,6 +297,18 @@ class InitramfsKind final : public Kind {
 };
 
 }  // namespace
+
+std::optional<std::string> stale_initramfs(World& world) {
+  auto& host = world.host();
+  if (world.offline() || !host.initramfs.has_image()) return std::nullopt;
+  const auto tool = host.initramfs.tool();
+  const auto observed = initramfs().observe(world);
+  if (!tool || !observed || observed->empty()) return std::nullopt;
+  const auto image = image_of(observed->front().settings);
+  const std::vector<std::string> paths(kFiles.begin(), kFiles.end());
+  if ((image != kStale && image != kUnfinished) || host.initramfs.newer_than(paths)) return std::nullopt;
+  return tool;
+}
 
 model::SectionSpec initramfs_section() {
   model::SectionSpec section{.name = kKind,

@@ -34,4 +34,8 @@ struct InitramfsImage {
 model::SectionSpec initramfs_section();
 const Kind& initramfs();
 
+/// The command to give when the initramfs does not hold our files as they are; nothing when it does, or when
+/// this host has none.
+std::optional<std::string> stale_initramfs(World& world);
+
 }  // namespace rdmacfg::kinds

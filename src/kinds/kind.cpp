@@ -13,7 +13,10 @@ base::Result<bool> Kind::await(std::span<const model::Change> /*changes*/, syste
   return false;
 }
 
-std::vector<std::string> Kind::clear_away(system::Host& /*host*/) const { return {}; }
+std::vector<std::string> Kind::clear_away(std::span<const model::Change> /*changes*/,
+                                          system::Host& /*host*/) const {
+  return {};
+}
 
 base::Result<void> Kind::recover(std::span<const model::Change> /*changes*/, system::Host& /*host*/) const {
   return {};

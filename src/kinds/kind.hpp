@@ -72,9 +72,11 @@ class Kind {
   /// Puts back what an interrupted apply took down and did not bring back (Change::carried).
   virtual base::Result<void> recover(std::span<const model::Change> changes, system::Host& host) const;
 
-  /// After undoing: removes what an apply only needed on its way and could not remove.
-  /// @return what is still there, one sentence each.
-  virtual std::vector<std::string> clear_away(system::Host& host) const;
+  /// After undoing `changes`: removes what they only needed on their way and could not remove, and brings
+  /// back what no setting shows.
+  /// @return what is not as it was, one sentence each.
+  virtual std::vector<std::string> clear_away(std::span<const model::Change> changes,
+                                              system::Host& host) const;
 
   /// Explains a resource after a fresh observation. `differing`: fields that are not as wanted.
   virtual Verdict judge(const model::Desired& desired, const model::Observed* observed,

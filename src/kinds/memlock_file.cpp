@@ -115,26 +115,35 @@ std::string drop_in_path(const std::string& unit) {
   return fmt::format("/etc/systemd/system/{}.d/{}", unit, kDropInName);
 }
 
-Result<std::vector<ForeignLimit>> foreign_limits(system::Files& files, const std::string& domain) {
+std::vector<MemlockLine> memlock_lines(system::Files& files) {
   std::vector<std::string> paths{"/etc/security/limits.conf"};
-  auto names = files.list(std::string(kLimitsFolder));
-  if (!names) return base::fail(names.error());
-  for (const auto& name : *names) {
-    if (name.ends_with(".conf")) paths.push_back(fmt::format("{}/{}", kLimitsFolder, name));
+  if (const auto names = files.list(std::string(kLimitsFolder))) {
+    for (const auto& name : *names) {
+      if (name.ends_with(".conf")) paths.push_back(fmt::format("{}/{}", kLimitsFolder, name));
+    }
   }
-  std::vector<ForeignLimit> out;
+  std::vector<MemlockLine> out;
   for (const auto& path : paths) {
-    if (path == kLimitsFile) continue;
     const auto text = read_or_empty(files, path);
-    if (!text) continue;  // what cannot be read is nothing to warn of
+    if (!text) continue;
     int number = 0;
     for (const auto line : base::split(*text, '\n')) {
       ++number;
       const auto words = words_of(line);
-      if (words.size() != 4 || words[0] != domain || words[2] != "memlock") continue;
-      out.push_back({path, number, base::join(std::vector<std::string>(words.begin(), words.end()), " "),
-                     path > kLimitsFile && path.starts_with(kLimitsFolder)});
+      if (words.size() != 4 || words[2] != "memlock") continue;
+      out.push_back({path, number, std::string(words[0]), std::string(words[1]), std::string(words[3])});
     }
+  }
+  return out;
+}
+
+Result<std::vector<ForeignLimit>> foreign_limits(system::Files& files, const std::string& domain) {
+  if (auto names = files.list(std::string(kLimitsFolder)); !names) return base::fail(names.error());
+  std::vector<ForeignLimit> out;
+  for (const auto& line : memlock_lines(files)) {
+    if (line.file == kLimitsFile || line.domain != domain) continue;
+    out.push_back({line.file, line.line, fmt::format("{} {} memlock {}", line.domain, line.type, line.limit),
+                   line.file > kLimitsFile && line.file.starts_with(kLimitsFolder)});
   }
   return out;
 }

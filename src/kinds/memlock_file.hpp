@@ -52,6 +52,16 @@ struct ForeignLimit {
 /// Lines for memlock of a domain in limits.conf and the other files of limits.d.
 base::Result<std::vector<ForeignLimit>> foreign_limits(system::Files& files, const std::string& domain);
 
+/// A line about locked memory in limits.conf or limits.d, ours too.
+struct MemlockLine {
+  std::string file;
+  int line = 0;
+  std::string domain, type, limit;  ///< as written; type "-" is soft and hard
+};
+
+/// All of them, in the order in which pam_limits reads them. Files that cannot be read are passed over.
+std::vector<MemlockLine> memlock_lines(system::Files& files);
+
 /// LimitMEMLOCK= lines in other drop-ins of a unit.
 base::Result<std::vector<ForeignLimit>> foreign_drop_ins(system::Files& files, const std::string& unit);
 

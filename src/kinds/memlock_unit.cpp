@@ -208,6 +208,22 @@ class MemlockUnitKind final : public Kind {
     return reload(changes, host);
   }
 
+  /// A restart that failed must not leave a service down that ran: started once more, with its former limit.
+  std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {
+    std::vector<std::string> out;
+    for (const auto& change : changes) {
+      if (!former_limit(change)) continue;
+      const auto now = process_limit(change.key.id, host);
+      if (!now || *now) continue;
+      const auto done = host.units.act(system::UnitAction::kStart, change.key.id);
+      const auto then = process_limit(change.key.id, host);
+      if (then && *then) continue;
+      out.push_back(fmt::format("{}: it ran before, and could not be started again{}", change.key.id,
+                                done ? ": it ended at once" : " (" + done.error().message + ")"));
+    }
+    return out;
+  }
+
   Verdict judge(const Desired& desired, const Observed* observed,
                 const std::vector<std::string>& /*differing*/, World& world) const override {
     Verdict verdict;
@@ -217,7 +233,9 @@ class MemlockUnitKind final : public Kind {
     const auto facts = model::from_attributes<MemlockUnit>(observed->facts);
     if (!now.loaded && !is_template(desired.key.id)) {
       verdict.sort = Verdict::Sort::kPending;
-      verdict.reason = "there is no such unit now; its drop-in is written";
+      verdict.reason = fmt::format("{}; its drop-in is written", systemd_answers(world.host())
+                                                                     ? "there is no such unit now"
+                                                                     : "no systemd answers here");
     } else if (now.process && wanted.limit && *now.process != *wanted.limit) {
       verdict.sort = Verdict::Sort::kPending;
       verdict.reason = fmt::format("a restart of {} is needed: its process {} may lock {} KiB",
@@ -233,6 +251,19 @@ class MemlockUnitKind final : public Kind {
   }
 
  private:
+  static std::optional<LockLimit> former_limit(const Change& change) {
+    for (const auto& text : change.carried) {
+      if (!text.starts_with(kFormer)) continue;
+      if (auto former = LockLimit::parse(std::string_view(text).substr(kFormer.size()))) return *former;
+    }
+    return std::nullopt;
+  }
+
+  static bool systemd_answers(system::Host& host) {
+    const auto units = host.units.observe_units({});
+    return units && *units;
+  }
+
   /// Of the main process of a unit; nothing while there is none.
   static Result<std::optional<LockLimit>> process_limit(const std::string& name, system::Host& host) {
     auto units = observe_units(host, {name});
@@ -263,10 +294,7 @@ class MemlockUnitKind final : public Kind {
   /// To the limit that is wanted of the process, or when this is undone to the one that it had.
   static Result<void> restart(const Change& change, system::Host& host) {
     auto target = model::from_attributes<MemlockUnit>(change.after).process;
-    for (const auto& text : change.carried) {
-      if (target || !text.starts_with(kFormer)) continue;
-      if (auto former = LockLimit::parse(std::string_view(text).substr(kFormer.size()))) target = *former;
-    }
+    if (!target) target = former_limit(change);
     if (!target) return {};
     const auto now = process_limit(change.key.id, host);
     if (!now) return base::fail(now.error());

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/modprobe_file.hpp"
+#include "kinds/module_load_file.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -25,30 +26,18 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kKind = "module";
-constexpr std::string_view kHead =
-    "# Kernel modules to load at boot. Written by rdma-configd from its configuration: changes made here are "
-    "lost.\n";
-
 using Names = std::set<std::string>;
 
-Result<Names> read_loads(system::Files& files) {
-  auto text = files.read(std::string(kModulesLoadFile));
-  if (!text) return base::fail(text.error());
-  Names names;
-  const auto content = text->value_or(std::string());
-  for (const auto line : base::split(content, '\n')) {
-    const auto word = base::trim(line);
-    if (word.empty() || word.starts_with('#') || word.starts_with(';')) continue;
-    if (const auto name = model::ModuleName::parse(word)) names.insert(name->text);
-  }
-  return names;
-}
+using Lists = std::map<std::string_view, Names>;  // by file
 
-Result<void> write_loads(system::Files& files, const Names& names) {
-  if (names.empty()) return files.remove(std::string(kModulesLoadFile));
-  std::string text(kHead);
-  for (const auto& name : names) text += name + "\n";
-  return files.write(std::string(kModulesLoadFile), text);
+Result<Lists> read_lists(system::Files& files) {
+  Lists lists;
+  for (const auto path : {kModulesLoadFile, kRdmaModulesFile}) {
+    auto names = read_load_file(files, path);
+    if (!names) return base::fail(names.error());
+    lists[path] = std::move(*names);
+  }
+  return lists;
 }
 
 ModuleOptions options_of(const model::Attributes& attributes) {
@@ -57,6 +46,11 @@ ModuleOptions options_of(const model::Attributes& attributes) {
 
 bool is_true(const model::Attributes& attributes, std::string_view field) {
   return model::value_of(attributes, field) == model::Value{true};
+}
+
+bool any_lists(const Lists& lists, const std::string& name) {
+  return std::any_of(lists.begin(), lists.end(),
+                     [&](const auto& list) { return list.second.contains(name); });
 }
 
 class ModuleKind final : public Kind {
@@ -91,8 +85,8 @@ class ModuleKind final : public Kind {
     auto& host = world.host();
     auto options = read_option_lines(host.files, kModuleOptionsFile);
     if (!options) return base::fail(options.error());
-    auto loads = read_loads(host.files);
-    if (!loads) return base::fail(loads.error());
+    auto lists = read_lists(host.files);
+    if (!lists) return base::fail(lists.error());
     Names loaded, all;
     if (!world.offline()) {
       auto names = host.modules.observe_loaded();
@@ -100,7 +94,7 @@ class ModuleKind final : public Kind {
       loaded.insert(names->begin(), names->end());
     }
     all = loaded;
-    all.insert(loads->begin(), loads->end());
+    for (const auto& [path, names] : *lists) all.insert(names.begin(), names.end());
     for (const auto& [name, list] : *options) all.insert(name);
     std::vector<Observed> out;
     for (const auto& name : all) {
@@ -108,7 +102,7 @@ class ModuleKind final : public Kind {
       observed.key = {std::string(kKind), name};
       observed.label = name;
       KernelModule settings;
-      if (loads->contains(name)) settings.at_boot = true;
+      if (any_lists(*lists, name)) settings.at_boot = true;
       if (loaded.contains(name)) settings.loaded = true;
       if (const auto at = options->find(name); at != options->end()) {
         settings.options = at->second;
@@ -183,8 +177,8 @@ class ModuleKind final : public Kind {
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
     auto options = read_option_lines(host.files, kModuleOptionsFile);
     if (!options) return base::fail(options.error());
-    auto loads = read_loads(host.files);
-    if (!loads) return base::fail(loads.error());
+    auto lists = read_lists(host.files);
+    if (!lists) return base::fail(lists.error());
     for (const auto& change : changes) {
       const auto& name = change.key.id;
       auto wanted = options_of(change.after);
@@ -195,14 +189,16 @@ class ModuleKind final : public Kind {
         (*options)[name] = std::move(wanted);
       }
       if (!concerns(change, "at_boot")) {
-      } else if (is_true(change.after, "at_boot")) {
-        loads->insert(name);
-      } else {
-        loads->erase(name);
+      } else if (!is_true(change.after, "at_boot")) {
+        for (auto& [path, names] : *lists) names.erase(name);
+      } else if (!any_lists(*lists, name)) {
+        (*lists)[load_file_of(name, host.files)].insert(name);
       }
     }
     if (auto done = write_option_lines(host.files, kModuleOptionsFile, *options); !done) return done;
-    if (auto done = write_loads(host.files, *loads); !done) return done;
+    for (const auto& [path, names] : *lists) {
+      if (auto done = write_load_file(host.files, path, names); !done) return done;
+    }
     if (host.offline) return {};
     auto names = host.modules.observe_loaded();
     if (!names) return base::fail(names.error());
@@ -252,6 +248,15 @@ class ModuleKind final : public Kind {
       const bool blacklisted = line.sort == ForeignLine::Sort::kBlacklist;
       const bool refused = line.sort == ForeignLine::Sort::kInstall &&
                            (line.command.ends_with("/true") || line.command.ends_with("/false"));
+      if (line.sort == ForeignLine::Sort::kInstall && !refused) {
+        diagnostics.push_back(
+            Diagnostic{Severity::kWarning,
+                       one.origins.at("name"),
+                       fmt::format("[[module]] name: {}:{} has modprobe run \"{}\" instead of loading {}",
+                                   line.file, line.line, line.command, one.key.id),
+                       "our options only reach the module if that command loads it by modprobe",
+                       {}});
+      }
       if (!blacklisted && !refused) continue;
       diagnostics.push_back(
           Diagnostic{Severity::kError,

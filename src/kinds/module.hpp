@@ -11,8 +11,6 @@
 
 namespace rdmacfg::kinds {
 
-inline constexpr std::string_view kModulesLoadFile = "/etc/modules-load.d/rdma-configd.conf";
-
 /// A kernel module: loaded now and at every boot, with options.
 struct KernelModule {
   std::optional<model::ModuleName> name;
@@ -33,7 +31,7 @@ struct KernelModule {
           "when it is loaded anew.",
           "left as it is", model::Effect::kDriverReload),
       model::field("at_boot", &KernelModule::at_boot, model::Role::kDerived,
-                   "Whether our modules-load.d file names it."),
+                   "Whether our list of modules to load names it (modules-load.d, or /etc/rdma/modules)."),
       model::field("loaded", &KernelModule::loaded, model::Role::kDerived, "Whether it is loaded."),
       model::field("running", &KernelModule::running, model::Role::kFact,
                    "What the loaded module has for the parameters of options.", "-")};

@@ -10,7 +10,8 @@
 
 namespace rdmacfg::kinds {
 
-/// A subnet manager on a port of this host: an instance of Debian's opensm@.service.
+/// A subnet manager on a port of this host: an instance of Debian's opensm@.service, one of GUIDS of RHEL's
+/// opensm.service.
 struct Opensm {
   std::optional<model::Guid> guid;
   std::optional<std::int64_t> priority;
@@ -24,7 +25,8 @@ struct Opensm {
       model::field("priority", &Opensm::priority, model::Role::kSetting,
                    "0 to 15; of several the one with the highest is master, the others stand by."),
       model::field("enabled", &Opensm::enabled, model::Role::kDerived,
-                   "Whether opensm.service starts it at boot (PORTS of /etc/default/opensm)."),
+                   "Whether opensm.service starts it at boot (PORTS of /etc/default/opensm, GUIDS of "
+                   "/etc/sysconfig/opensm)."),
       model::field("running", &Opensm::running, model::Role::kDerived, "Whether it runs now."),
       model::field("beside_other", &Opensm::beside_other, model::Role::kPolicy,
                    "Whether it is started where a subnet manager of another host is master.", "false")};

@@ -14,6 +14,9 @@ namespace {
 constexpr std::string_view kBegin =
     "# rdma-configd: what is between the two marks is lost when it is changed.";
 constexpr std::string_view kEnd = "# rdma-configd: end";
+constexpr std::string_view kOurPorts = "# ports of the document: ";
+constexpr std::string_view kWasDisabled = "# before: opensm.service was disabled";
+constexpr std::string_view kWasStopped = "# before: opensm.service was stopped";
 constexpr std::string_view kPriority = "--priority ";
 
 /// The 15 bits of the P_Key that a rule defines; nothing when the text does not begin one.
@@ -50,39 +53,94 @@ std::string partitions_path(OpensmLayout layout) {
   return layout == OpensmLayout::kRhel ? "/etc/rdma/partitions.conf" : "/etc/opensm/partitions.conf";
 }
 
-std::vector<std::string> parse_ports(std::string_view text) {
-  std::vector<std::string> ports{"ALL"};
-  for (const auto whole : base::split(text, '\n')) {
-    auto line = base::trim(whole);
-    if (!line.starts_with("PORTS=")) continue;
-    line.remove_prefix(6);
-    ports.clear();
-    std::string value(line);
-    std::erase_if(value, [](char c) { return c == '"' || c == '\''; });
-    for (const auto word : base::split(value, ' ')) {
-      if (!word.empty()) ports.push_back(base::lower(word) == "all" ? "ALL" : std::string(word));
-    }
-    if (ports.empty()) ports.emplace_back("NONE");
-  }
-  return ports;
+std::string opensm_defaults_path(OpensmLayout layout) {
+  return layout == OpensmLayout::kRhel ? "/etc/sysconfig/opensm" : "/etc/default/opensm";
 }
 
-std::string with_ports(std::string_view text, const std::vector<std::string>& ports) {
-  const bool one_word = ports.size() == 1 && (ports[0] == "ALL" || ports[0] == "NONE");
-  const auto line = one_word ? "PORTS=" + ports[0] : fmt::format("PORTS=\"{}\"", base::join(ports, " "));
-  auto lines = base::split(text, '\n');
-  auto last = lines.rend();
-  for (auto at = lines.rbegin(); at != lines.rend() && last == lines.rend(); ++at) {
-    if (base::trim(*at).starts_with("PORTS=")) last = at;
+std::optional<std::string> shell_value(std::string_view text, std::string_view variable) {
+  std::optional<std::string> value;
+  for (const auto whole : base::split(text, '\n')) {
+    auto line = base::trim(whole);
+    if (line.starts_with("export ")) line = base::trim(line.substr(7));
+    if (!line.starts_with(variable) || !line.substr(variable.size()).starts_with('=')) continue;
+    line = base::trim(line.substr(variable.size() + 1));
+    const bool quoted = line.starts_with('"') || line.starts_with('\'');
+    value =
+        quoted ? line.substr(1, line.find(line.front(), 1) - 1) : line.substr(0, line.find_first_of(" \t#"));
   }
-  std::vector<std::string> out(lines.begin(), lines.end());
-  if (last != lines.rend()) {
-    out[static_cast<std::size_t>(lines.rend() - last) - 1] = line;
-    return base::join(out, "\n");
+  return value;
+}
+
+namespace {
+
+std::string_view ports_variable(OpensmLayout layout) {
+  return layout == OpensmLayout::kRhel ? "GUIDS" : "PORTS";
+}
+
+/// Ports that a text names; neither ALL nor NONE is one.
+std::vector<std::string> ports_in(std::string_view text, OpensmLayout layout) {
+  std::vector<std::string> out;
+  const auto value = shell_value(text, ports_variable(layout)).value_or("");
+  for (const auto word : base::split(value, ' ')) {
+    if (base::parse_number(word)) out.emplace_back(word);
   }
-  std::string rest(text);
-  if (!rest.empty() && !rest.ends_with('\n')) rest += '\n';
-  return rest + line + "\n";
+  return out;
+}
+
+}  // namespace
+
+bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid) {
+  const auto ports = ports_in(text, layout);
+  return std::any_of(ports.begin(), ports.end(),
+                     [&](const auto& port) { return base::parse_number(port) == guid.number; });
+}
+
+OpensmDefaults parse_opensm_defaults(std::string_view text) {
+  OpensmDefaults out;
+  bool ours = false;
+  for (std::size_t start = 0; start < text.size();) {
+    const auto end = std::min(text.find('\n', start), text.size());
+    const auto line = text.substr(start, end - start);
+    const auto whole = text.substr(start, std::min(end + 1, text.size()) - start);
+    start = end + 1;
+    if (line == kBegin) ours = true;
+    if (!ours) out.others += whole;
+    if (line == kEnd) ours = false;
+    if (!ours) continue;
+    out.was_disabled = out.was_disabled || line == kWasDisabled;
+    out.was_stopped = out.was_stopped || line == kWasStopped;
+    if (!line.starts_with(kOurPorts)) continue;
+    for (const auto word : base::split(line.substr(kOurPorts.size()), ' ')) {
+      const auto colon = word.find(':');
+      const auto guid = base::parse_number(word.substr(0, colon));
+      if (!guid) continue;
+      auto& priority = out.ports[model::Guid{*guid}];
+      const auto number =
+          colon == std::string_view::npos ? std::nullopt : base::parse_number(word.substr(colon + 1));
+      if (number && *number <= 15) priority = static_cast<int>(*number);
+    }
+  }
+  return out;
+}
+
+std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout layout) {
+  if (defaults.ports.empty()) return defaults.others;
+  std::string text = defaults.others;
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  auto ports = ports_in(defaults.others, layout);
+  std::vector<std::string> ours;
+  std::optional<int> priority;
+  for (const auto& [guid, wanted] : defaults.ports) {
+    if (!names_port(defaults.others, layout, guid)) ports.push_back(opensm_guid(guid));
+    ours.push_back(opensm_guid(guid) + (wanted ? fmt::format(":{}", *wanted) : ""));
+    priority = std::max(priority, wanted);
+  }
+  text += fmt::format("{}\n{}{}\n", kBegin, kOurPorts, base::join(ours, " "));
+  if (defaults.was_disabled) text += fmt::format("{}\n", kWasDisabled);
+  if (defaults.was_stopped) text += fmt::format("{}\n", kWasStopped);
+  text += fmt::format("{}=\"{}\"\n", ports_variable(layout), base::join(ports, " "));
+  if (layout == OpensmLayout::kRhel && priority) text += fmt::format("PRIORITY={}\n", *priority);
+  return text + std::string(kEnd) + "\n";
 }
 
 std::string opensm_drop_in(model::Guid guid) {

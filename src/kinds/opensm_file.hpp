@@ -30,12 +30,28 @@ enum class OpensmLayout {
 OpensmLayout observe_opensm_layout(system::Files& files);
 std::string partitions_path(OpensmLayout layout);
 
-inline constexpr std::string_view kOpensmDefaults = "/etc/default/opensm";
+/// What starts OpenSM at boot: Debian's starts an opensm@ instance for each port, RHEL's runs them itself.
+inline constexpr const char* kOpensmService = "opensm.service";
 
-/// PORTS of /etc/default/opensm: ports that opensm.service starts one for; {"ALL"}, {"NONE"}.
-std::vector<std::string> parse_ports(std::string_view text);
-/// The text with another PORTS=, everything else kept.
-std::string with_ports(std::string_view text, const std::vector<std::string>& ports);
+/// The file with the ports that opensm.service starts OpenSM on: "/etc/default/opensm" (Debian, variable
+/// PORTS), "/etc/sysconfig/opensm" (RHEL, GUIDS, and PRIORITY for all of them). A shell or systemd reads it,
+/// so the last assignment of a variable counts: ours stand between two marks at its end, and all that others
+/// wrote stays as it is.
+struct OpensmDefaults {
+  std::string others;                               ///< the text without our part
+  std::map<model::Guid, std::optional<int>> ports;  ///< ours; RHEL: with the priority that is wanted
+  bool was_disabled = false, was_stopped = false;   ///< opensm.service, before we had the first port
+  bool operator==(const OpensmDefaults&) const = default;
+};
+
+std::string opensm_defaults_path(OpensmLayout layout);
+OpensmDefaults parse_opensm_defaults(std::string_view text);
+std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout layout);
+
+/// The value of a variable as a shell has it after reading `text`; nothing when it is never set.
+std::optional<std::string> shell_value(std::string_view text, std::string_view variable);
+/// Whether opensm.service starts OpenSM on the port according to the whole file; "ALL" names no port.
+bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid);
 
 /// "/etc/systemd/system/opensm@0x….service.d/50-rdma-configd.conf"
 std::string opensm_drop_in(model::Guid guid);

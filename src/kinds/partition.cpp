@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <map>
+#include <set>
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/opensm_file.hpp"
+#include "kinds/opensm_units.hpp"
 #include "kinds/pkey.hpp"
 
 namespace rdmacfg::kinds {
@@ -67,20 +68,13 @@ Result<void> tell(system::Host& host) {
   if (host.offline) return {};
   const auto world = World::observe(host);
   if (!world) return base::fail(world.error());
-  std::vector<std::string> names{"opensm.service"};
+  std::set<model::Guid> guids;
   for (const auto& device : world->snapshot().devices) {
     for (const auto& port : device.ports) {
-      if (port.link_layer == "InfiniBand" && port.guid.number != 0) names.push_back(opensm_unit(port.guid));
+      if (port.link_layer == "InfiniBand" && port.guid.number != 0) guids.insert(port.guid);
     }
   }
-  const auto units = host.units.observe_units(names);
-  if (!units) return base::fail(units.error());
-  if (!*units) return {};
-  for (const auto& unit : **units) {
-    if (unit.active != "active" || unit.main_pid == 0) continue;
-    if (auto done = host.units.signal(unit.name, SIGHUP); !done) return done;
-  }
-  return {};
+  return reread_partitions(host, observe_opensm_layout(host.files), guids);
 }
 
 class PartitionKind final : public Kind {
@@ -119,11 +113,12 @@ class PartitionKind final : public Kind {
     for (const auto& port : bound.ports) {
       for (const auto& child : port.section->children) {
         if (child.path != "ipoib.pkey") continue;
+        const auto* key = child.find("pkey");
         const auto wanted = model::from_attributes<PkeyLink>(child.attributes());
-        if (!wanted.pkey || listed.contains(wanted.pkey->partition())) continue;
+        if (key == nullptr || !wanted.pkey || listed.contains(wanted.pkey->partition())) continue;
         auto& d = diagnostics.emplace_back(model::Diagnostic{
             Severity::kWarning,
-            child.find("pkey")->where,
+            key->where,
             fmt::format("[[ipoib.pkey]] pkey: no [[partition]] has {}", wanted.pkey->text()),
             "the interface has no carrier until a subnet manager gives the port this P_Key",
             {}});

@@ -318,7 +318,8 @@ class RoceKind final : public Kind {
     return *records == before ? Result<void>{} : write_roce_records(host.files, *records);
   }
 
-  std::vector<std::string> clear_away(system::Host& host) const override {
+  std::vector<std::string> clear_away(std::span<const Change> /*changes*/,
+                                      system::Host& host) const override {
     std::vector<std::string> left;
     const auto records = read_roce_records(host.files);
     if (!records) return left;

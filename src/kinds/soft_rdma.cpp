@@ -164,6 +164,7 @@ class SoftRdmaKind final : public Kind {
     for (const auto& one : desired) {
       const auto wanted = text_at(one.settings, "name");
       if (one.key.kind != kKind || wanted.empty()) continue;
+      check_driver(one, world, diagnostics);
       const auto* mine = device_of(one.key.id, world);
       for (const auto& device : world.snapshot().devices) {
         if (device.name != wanted || &device == mine) continue;
@@ -234,6 +235,23 @@ class SoftRdmaKind final : public Kind {
   }
 
  private:
+  /// Not every kernel has both drivers: Debian's 6.1 has no siw.
+  static void check_driver(const Desired& one, World& world, Diagnostics& diagnostics) {
+    auto& modules = world.host().modules;
+    const auto module = text_at(one.settings, "module");
+    if (world.offline() || !modules.has_tree() || device_of(one.key.id, world) != nullptr) return;
+    const auto info = modules.info(module);
+    if (!info || *info) return;  // unreadable: making the device will tell
+    diagnostics.push_back(
+        Diagnostic{Severity::kError,
+                   one.origins.at("module"),
+                   fmt::format("[[soft_rdma]] type: the running kernel has no module {} for {} devices",
+                               module, place_of(one.key.id).type),
+                   "is the package with this kernel's modules installed whole (linux-modules-extra, "
+                   "kernel-modules-extra)?",
+                   {}});
+  }
+
   static bool touches(const Change& change, std::string_view field) {
     return std::find(change.fields.begin(), change.fields.end(), field) != change.fields.end();
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -24,6 +25,9 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kKind = "sysctl";
+// In Change::carried: whose setting it is, and its value then if the interface is about to get the name.
+constexpr std::string_view kIndex = "index ";
+constexpr std::string_view kFormer = "value ";
 
 struct Range {
   std::string_view key;
@@ -44,6 +48,28 @@ std::string label_of(const std::string& path) {
   const auto interface = interface_of(path);
   if (interface.empty()) return path;
   return interface + " " + path.substr(path.rfind('/') + 1);
+}
+
+/// The path with another interface's name.
+std::string path_of(const std::string& path, const std::string& interface) {
+  const auto parts = base::split(path, '/');
+  return fmt::format("{}/{}/{}/{}/{}", parts[0], parts[1], parts[2], interface, parts[4]);
+}
+
+std::optional<std::string> carried(const Change& change, std::string_view what) {
+  for (const auto& text : change.carried) {
+    if (text.starts_with(what)) return text.substr(what.size());
+  }
+  return std::nullopt;
+}
+
+/// The path of a change now: its interface may have another name than when it was planned.
+std::string path_now(const Change& change, const std::vector<system::Link>& links) {
+  const auto index = base::parse_number(carried(change, kIndex).value_or(""));
+  const auto at = std::find_if(links.begin(), links.end(), [&](const auto& link) {
+    return index && static_cast<std::uint64_t>(link.index) == *index;
+  });
+  return at == links.end() ? change.key.id : path_of(change.key.id, at->name);
 }
 
 /// What names an interface in the same document, and has to come first.
@@ -186,6 +212,20 @@ class SysctlKind final : public Kind {
     }
   }
 
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    if (world.offline()) return {};
+    for (auto* change : changes) {
+      const auto interface = interface_of(change->key.id);
+      const auto* link = interface.empty() ? nullptr : interface_meant(*change, interface, world);
+      if (link == nullptr) continue;
+      change->carried.push_back(fmt::format("{}{}", kIndex, link->index));
+      if (link->name == interface) continue;
+      if (const auto now = world.host().sysctl.read(path_of(change->key.id, link->name)))
+        change->carried.push_back(std::string(kFormer) + *now);
+    }
+    return {};
+  }
+
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
     auto ours = read_sysctl_file(host.files);
     if (!ours) return base::fail(ours.error());
@@ -202,18 +242,38 @@ class SysctlKind final : public Kind {
       if (auto done = write_sysctl_file(host.files, *ours); !done) return done;
     }
     if (host.offline) return {};
-    for (const auto& change : changes) {
-      const auto wanted = model::from_attributes<Sysctl>(change.after);
-      if (!wanted.value) continue;
-      const auto now = host.sysctl.read(change.key.id);
+    std::vector<system::Link> links;
+    if (std::any_of(changes.begin(), changes.end(), [](const auto& one) { return !one.carried.empty(); })) {
+      auto found = host.links.observe_links();
+      if (!found) return base::fail(found.error());
+      links = std::move(*found);
+    }
+    std::map<std::string, std::string> values;
+    // What is given back to an interface that was renamed yields to what is wanted of its new name.
+    for (const bool moved : {true, false}) {
+      for (const auto& change : changes) {
+        const auto path = path_now(change, links);
+        if ((path != change.key.id) != moved) continue;
+        const auto wanted = model::from_attributes<Sysctl>(change.after).value;
+        auto value = wanted ? wanted->text : carried(change, kFormer);
+        if (value) values.insert_or_assign(path, std::move(*value));
+      }
+    }
+    for (const auto& [path, value] : values) {
+      const auto now = host.sysctl.read(path);
       // Without its interface a setting is not there; that is for the verification to judge.
-      if (!now && !interface_of(change.key.id).empty()) continue;
-      if (now == wanted.value->text) continue;
-      if (auto done = host.sysctl.write(change.key.id, wanted.value->text); !done) {
-        if (host.sysctl.read(change.key.id) || interface_of(change.key.id).empty()) return done;
+      if (!now && !interface_of(path).empty()) continue;
+      if (now == value) continue;
+      if (auto done = host.sysctl.write(path, value); !done) {
+        if (host.sysctl.read(path) || interface_of(path).empty()) return done;
       }
     }
     return {};
+  }
+
+  /// A new plan does not know any more which interface a value was to be given back to.
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    return apply(changes, host);
   }
 
   Verdict judge(const Desired& desired, const Observed* observed,
@@ -249,6 +309,17 @@ class SysctlKind final : public Kind {
   }
 
  private:
+  /// The interface that has the name now, or is about to get it: what the change needs gives it.
+  static const system::Link* interface_meant(const Change& change, const std::string& interface,
+                                             const World& world) {
+    for (const auto& need : change.needs) {
+      const auto guid = need.kind == "link_name" ? model::Guid::parse(need.id) : model::Guid::parse("");
+      if (guid) return world.parent(*guid);
+    }
+    const auto* link = change.needs.empty() ? world.named(interface) : nullptr;
+    return link != nullptr && link->name == interface ? link : nullptr;
+  }
+
   template <class Add>
   static void parse_interface(const model::Section& section, const std::string& interface, const Add& add,
                               Diagnostics& diagnostics) {

@@ -19,11 +19,15 @@ class Initramfs {
   /// is installed.
   virtual std::optional<std::string> tool() = 0;
 
+  /// Whether there is an image at all; a machine may boot without one.
+  virtual bool has_image() = 0;
+
   /// Whether the newest image was made after the last change of the given files and of their folders (a file
   /// that was removed changes its folder). False when that cannot be seen.
   virtual bool newer_than(std::span<const std::string> paths) = 0;
 
-  /// Has systemd run the tool by our own unit, and waits for it, at most a quarter of an hour.
+  /// Has systemd run the tool by our own unit, and waits for it, at most a quarter of an hour. A tool that
+  /// ends well but leaves every image as it was has failed.
   virtual base::Result<void> rebuild() = 0;
 };
 

@@ -105,8 +105,8 @@ struct Carried {
 /// The name of an interface while it makes room for another in a swap: "rdmacfg3".
 std::string temporary_name(int index);
 
-/// The names under which policy rules of `carried` may have been left when the interface is called `name`: its
-/// old one or the one that it was about to get, and the temporary one of a rename that was killed.
+/// The names under which policy rules of `carried` may have been left when the interface is called `name`:
+/// its old one, the one that it was about to get, and the temporary one of a rename that was killed.
 std::vector<std::string> former_names(const Carried& carried, const std::string& name);
 
 /// The kernel's network interfaces.

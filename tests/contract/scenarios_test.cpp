@@ -78,6 +78,13 @@ constexpr const char* kSubnetManager = R"({
   "files": { "/etc/default/opensm": "PORTS=ALL\n",
              "/etc/opensm/partitions.conf": "Default=0x7fff, ipoib : ALL=full;\n" } })";
 
+constexpr const char* kSubnetManagerOfRhel = R"({
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0", "up": true } },
+    { "guid": "00:02:c9:03:00:31:78:f4" } ] }],
+  "units": { "opensm.service": {} },
+  "files": { "/etc/sysconfig/opensm": "#GUIDS=\"\"\n", "/etc/rdma/opensm.conf": "" } })";
+
 constexpr const char* kMemlock =
     "version = 1\n[[memlock]]\ndomain = \"@rdma\"\nlimit = \"unlimited\"\nunits = [\"slurmd\"]\n";
 
@@ -262,8 +269,19 @@ const std::vector<Scenario>& scenarios() {
       {.name = "memlock_group",
        .host = kServices,
        .documents = {"version = 1\n[[memlock]]\ndomain = \"@rdma\"\nlimit = 1\n"}},
+      {.name = "module_over_rdma",
+       .host = R"({ "modules": { "ib_srp": {} },
+           "files": { "/lib/systemd/system/rdma-load-modules@.service": "" } })",
+       .documents = {"version = 1\n[[module]]\nname = \"ib_srp\"\n", "version = 1\n"}},
       {.name = "sysctl", .host = kSettings, .documents = {kSysctl}},
       {.name = "sysctl_dropped", .host = kSettings, .documents = {kSysctl, "version = 1\n"}},
+      {.name = "sysctl_renamed",
+       .host = kSettings,
+       .documents = {"version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"fab1\"\n"
+                     "[[sysctl]]\ninterface = \"fab1\"\narp_ignore = 1\n",
+                     "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"fab0\"\n"
+                     "[[sysctl]]\ninterface = \"fab0\"\narp_ignore = 1\nrp_filter = 2\n",
+                     "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"fab2\"\n"}},
       {.name = "rdma_system",
        .host = kServices,
        .documents = {"version = 1\n[rdma_system]\nnetns = \"exclusive\"\n"}},
@@ -281,6 +299,12 @@ const std::vector<Scenario>& scenarios() {
        .host = kSubnetManager,
        .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"
                      "[[partition]]\npkey = 2\n",
+                     "version = 1\n"}},
+      {.name = "opensm_of_rhel",
+       .host = kSubnetManagerOfRhel,
+       .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"
+                     "[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f4\"\n[[partition]]\npkey = 2\n",
+                     "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f4\"\npriority = 4\n",
                      "version = 1\n"}},
       {.name = "devices_renamed",
        .host = kEthernetHost,

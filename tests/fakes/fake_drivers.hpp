@@ -20,11 +20,14 @@ class FakeInitramfs final : public system::Initramfs {
 
   std::string command{};  ///< of the tool; empty: none is installed
   bool newer = false;     ///< somebody rebuilt it by hand
+  bool there = true;      ///< false: this host has no image
+  bool makes = true;      ///< false: the tool ends well, and makes none
   std::map<std::string, std::string> image{};
 
   [[nodiscard]] std::string dump() const;
 
   std::optional<std::string> tool() override;
+  bool has_image() override { return there; }
   bool newer_than(std::span<const std::string> paths) override;
   base::Result<void> rebuild() override;
 

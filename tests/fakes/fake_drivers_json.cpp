@@ -76,8 +76,10 @@ void describe_drivers(FakeKernel& kernel, const json& host) {
   const json modules = host.value("modules", json::object());
   describe_modules(kernel, modules);
   const json initramfs = host.value("initramfs", json::object());
-  only(initramfs, {"tool", "newer"}, "initramfs");
+  only(initramfs, {"tool", "newer", "there", "makes"}, "initramfs");
   kernel.initramfs.command = initramfs.value("tool", kernel.initramfs.command);
+  kernel.initramfs.there = initramfs.value("there", kernel.initramfs.there);
+  kernel.initramfs.makes = initramfs.value("makes", kernel.initramfs.makes);
   kernel.initramfs.newer = initramfs.value("newer", kernel.initramfs.newer);
   const json dcb = host.value("dcb", json::object());
   describe_dcb(kernel, dcb);

@@ -125,7 +125,8 @@ void describe_device(FakeKernel& kernel, const json& from) {
 }
 
 FakeUnit unit_of(const json& from) {
-  only(from, {"enabled", "running", "masked", "installable", "starts", "reloads", "needed"}, "unit");
+  only(from, {"enabled", "running", "masked", "installable", "starts", "reloads", "needed", "refuses"},
+       "unit");
   FakeUnit unit;
   unit.enabled = from.value("enabled", unit.enabled);
   unit.running = from.value("running", unit.running);
@@ -133,6 +134,7 @@ FakeUnit unit_of(const json& from) {
   unit.installable = from.value("installable", unit.installable);
   unit.starts = from.value("starts", unit.starts);
   unit.reloads = from.value("reloads", unit.reloads);
+  unit.refuses = from.value("refuses", unit.refuses);
   unit.needed = from.value("needed", unit.needed);
   return unit;
 }
@@ -164,6 +166,7 @@ void FakeKernel::add(std::string_view text) {
   }
   for (const auto& device : from.value("devices", json::array())) describe_device(*this, device);
   machine.soft_types = from.value("soft_types", machine.soft_types);
+  for (const auto& type : machine.soft_types) modules.modules.try_emplace(type == "rxe" ? "rdma_rxe" : type);
   if (from.value("rdma_cm", false)) machine.load_rdma_cm();
   for (const auto& folder : from.value("rdma_cm_folders", json::array())) {
     if (machine.make_folder(folder.get<std::string>()) != 0) throw std::runtime_error("rdma_cm_folders");

@@ -146,6 +146,7 @@ Result<void> FakeUnits::act(system::UnitAction action, const std::string& name) 
       case UnitAction::kRestart:
         unit->running = false;
         if (unit->masked || !unit->starts) return EIO;
+        if (!unit->refuses.empty() && unit->refuses == memlock_of(unit->drop_ins)) return EIO;
         if (unit->needed) start(*unit);
         return 0;
       case UnitAction::kStop:

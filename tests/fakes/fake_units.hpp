@@ -22,6 +22,7 @@ struct FakeUnit {
   bool reloads = true;      ///< has ExecReload=
   bool needed = true;       ///< false: StopWhenUnneeded=yes, and no unit needs it
   std::int64_t pid = 0;     ///< of the main process while it runs
+  std::string refuses{};    ///< its start fails while LimitMEMLOCK= is this
   int hangups = 0;          ///< SIGHUPs that the main process got
   int starts_seen = 0;
   std::string drop_ins{};  ///< the drop-in files as systemd read them last

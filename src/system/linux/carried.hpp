@@ -41,7 +41,7 @@ struct Target {
   std::string old_name;
   int to = 0;
   std::string name;
-  std::map<int, int> moved{};  ///< other interfaces that came back with another index
+  std::map<int, int> moved{};         ///< other interfaces that came back with another index
   std::vector<std::string> former{};  ///< names under which policy rules may have been put meanwhile
 
   [[nodiscard]] int now(int index) const;

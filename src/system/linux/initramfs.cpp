@@ -7,7 +7,7 @@
 #include <ctime>
 #include <utility>
 
-#include "base/text.hpp"
+#include "system/linux/initramfs_images.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/systemd.hpp"
 
@@ -32,14 +32,13 @@ constexpr std::array<Tool, 3> kTools{
     {{"/usr/bin/dracut", "dracut -f", "rdma-configd-dracut.service"},
      {"/usr/sbin/dracut", "dracut -f", "rdma-configd-dracut.service"},
      {"/usr/sbin/update-initramfs", "update-initramfs -u", "rdma-configd-update-initramfs.service"}}};
-constexpr std::array<std::string_view, 3> kImages{"initrd.img-*", "initramfs-*.img", "initrd-*"};
 
-using Time = std::pair<std::time_t, long>;
+using detail::FileTime;
 
-std::optional<Time> changed(const std::filesystem::path& path) {
+std::optional<FileTime> changed(const std::filesystem::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-  return Time{status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+  return FileTime{status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
 class LinuxInitramfs final : public Initramfs {
@@ -51,15 +50,12 @@ class LinuxInitramfs final : public Initramfs {
     return found == nullptr ? std::nullopt : std::optional(std::string(found->command));
   }
 
+  bool has_image() override { return !detail::observe_images(root_).empty(); }
+
   bool newer_than(std::span<const std::string> paths) override {
-    std::optional<Time> image;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(root_ / "boot", error)) {
-      const auto name = entry.path().filename().string();
-      for (const auto pattern : kImages) {
-        if (!base::matches_glob(pattern, name)) continue;
-        if (const auto time = changed(entry.path()); time && (!image || *time > *image)) image = time;
-      }
+    std::optional<FileTime> image;
+    for (const auto& [path, stamp] : detail::observe_images(root_)) {
+      if (!image || stamp.modified > *image) image = stamp.modified;
     }
     if (!image) return false;
     for (const auto& path : paths) {
@@ -75,12 +71,17 @@ class LinuxInitramfs final : public Initramfs {
     const auto* found = find();
     if (found == nullptr) return fail(Code::kNotFound, "rebuilding the initramfs: no tool is installed");
     const auto what = fmt::format("running {}", found->command);
+    const auto before = detail::observe_images(root_);
     systemd_.set_timeout(kDeadline);
     const auto ended = systemd_.run_job("StartUnit", std::string(found->unit), what);
     if (!ended) return fail(ended.error());
     if (!*ended) return fail(Code::kUnsupported, what + ": no systemd answers to run it; run it by hand");
     if (**ended != detail::JobEnd::kDone)
       return fail(Code::kBusy, what + ": systemd has put it behind other jobs and not run it yet");
+    if (!detail::made_anew(before, detail::observe_images(root_))) {
+      return fail(Code::kRefused,
+                  fmt::format("{}: it ended well, but made no image (journalctl -u {})", what, found->unit));
+    }
     return {};
   }
 

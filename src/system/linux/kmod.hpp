@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libkmod, opened when it is first needed: it brings libcrypto, whose linking takes as long as reading a thousand
-// interfaces, and most runs ask nothing of it. Source: libkmod.h.
+// libkmod, opened when it is first needed: it brings libcrypto, whose linking takes as long as reading a
+// thousand interfaces, and most runs ask nothing of it. Source: libkmod.h.
 #pragma once
 
 #include <libkmod.h>

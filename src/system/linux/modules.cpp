@@ -29,6 +29,8 @@ using detail::Kmod;
 using detail::KmodContext;
 using detail::KmodModule;
 
+constexpr const char* kIndex = "modules.dep.bin";
+
 std::string underscored(std::string_view text) {
   std::string out(text);
   std::replace(out.begin(), out.end(), '-', '_');
@@ -52,12 +54,23 @@ std::vector<std::string> parameters_of(const Kmod& kmod, kmod_module* module) {
   return out;
 }
 
+/// Where the daemon sees /lib/modules, which its unit hides (units/rdma-configd.service).
+constexpr const char* kBoundTree = "/run/rdma-configd-modules";
+
+/// The running kernel's module tree.
+std::filesystem::path tree_of_kernel() {
+  utsname name{};
+  if (::uname(&name) != 0) return {};
+  const auto tree = std::filesystem::path("/lib/modules") / name.release;
+  const auto bound = std::filesystem::path(kBoundTree) / name.release;
+  std::error_code hidden;
+  const auto readable = [&](const auto& path) { return std::filesystem::exists(path / kIndex, hidden); };
+  return !readable(tree) && readable(bound) ? bound : tree;
+}
+
 class LinuxModules final : public Modules {
  public:
-  explicit LinuxModules(std::filesystem::path sysfs) : sysfs_(std::move(sysfs)) {
-    utsname name{};
-    if (::uname(&name) == 0) tree_ = std::filesystem::path("/lib/modules") / name.release;
-  }
+  explicit LinuxModules(std::filesystem::path sysfs) : sysfs_(std::move(sysfs)), tree_(tree_of_kernel()) {}
 
   Result<std::vector<std::string>> observe_loaded() override {
     const auto folder = detail::SysfsDir::open(sysfs_ / "module");
@@ -69,7 +82,10 @@ class LinuxModules final : public Modules {
     return folder ? folder->read(name) : std::nullopt;
   }
 
-  bool has_tree() override { return std::filesystem::exists(tree_ / "modules.dep.bin"); }
+  bool has_tree() override {
+    std::error_code hidden;  // of a folder that may not be looked into
+    return std::filesystem::exists(tree_ / kIndex, hidden);
+  }
 
   Result<std::optional<ModuleInfo>> info(const std::string& name) override {
     if (auto done = open(); !done) return fail(done.error());
@@ -130,7 +146,7 @@ class LinuxModules final : public Modules {
     auto library = Kmod::open();
     if (!library) return fail(library.error());
     kmod_ = *library;
-    context_ = KmodContext(kmod_->create(nullptr, nullptr), kmod_->unref);
+    context_ = KmodContext(kmod_->create(tree_.empty() ? nullptr : tree_.c_str(), nullptr), kmod_->unref);
     if (!context_) return fail_errno(ENOMEM, "reading modprobe.d");
     kmod_->set_log_priority(context_.get(), LOG_CRIT);
     return {};

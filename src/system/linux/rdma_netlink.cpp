@@ -4,6 +4,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -55,10 +56,15 @@ class RdmaNetlink final : public RdmaAdmin {
     auto done = execute(message);
     if (done) return done;
     auto error = done.error();
-    // The kernel's bare EINVAL: it asked for the driver, and nobody registered this type.
+    // A bare EINVAL: the kernel asked for the driver and nobody registered this type; or the driver is there,
+    // and does not take the interface (siw_dev_qualified()).
     if (error.sys_errno == EINVAL) {
       error.code = Code::kUnsupported;
-      error.message += fmt::format(" (this kernel has no driver for {} devices)", type);
+      const auto module = std::filesystem::path("/sys/module") / (type == "rxe" ? "rdma_rxe" : type);
+      std::error_code hidden;
+      error.message += std::filesystem::exists(module, hidden)
+                           ? fmt::format(" (the driver of {} devices does not take this interface)", type)
+                           : fmt::format(" (this kernel has no driver for {} devices)", type);
     }
     if (error.sys_errno == EEXIST)
       error.message += fmt::format(": {} has a {} device already", interface, type);

@@ -49,6 +49,15 @@ sed -i 's/report/rebuild/' $CONF; was=$(made); exits "policy rebuild finds it do
 conf <<<$'[[module]]\nname = "mlx4_en"\noptions = ["pfctxx=8"]'; exits "unknown option" 1 apply; has "suggestion" "$OUT" 'did you mean "pfctx"'
 conf <<<$'[[module]]\nname = "mlx4_em"'; exits "unknown module" 1 apply; has "suggestion" "$OUT" 'did you mean "mlx4_en"'
 echo 'blacklist mlx4-en' >/etc/modprobe.d/zz.conf; conf <<<$'[[module]]\nname = "mlx4_en"'; exits "blacklisted" 1 apply; has "place" "$OUT" "/etc/modprobe.d/zz.conf:1"; rm /etc/modprobe.d/zz.conf
+# What works over RDMA devices is loaded when one appears, by rdma-core's unit.
+conf <<<$'[[module]]\nname = "ib_srp"'; exits "a module over RDMA devices" 0 apply; is "loaded now" "$(lsmod | grep -c ^ib_srp)" 1
+has "in rdma-core's folder" "$(cat /etc/rdma/modules/rdma_configd.conf)" ib_srp; is "and only there" "$(ls /etc/modules-load.d | grep -c rdma-configd)" 0
+modprobe -r ib_srp; systemctl stop rdma-configd 2>/dev/null; lab-load ib:mlx4_0:1
+ok "loaded with the hardware" lab-wait 20 'systemctl is-active -q rdma-load-modules@rdma_configd && lsmod | grep -q ^ib_srp'
+conf <<<''; exits "dropped" 0 apply; is "no list is left" "$(ls /etc/rdma/modules | grep -c rdma_configd)" 0
+systemctl is-active -q rdma-configd && modprobe -r ib_srp; conf <<<$'[[module]]\nname = "ib_srp"'; exits "through the daemon" 0 apply; is "loaded by it" "$(lsmod | grep -c ^ib_srp)" 1
+conf <<<$'[[module]]\nname = "mlx4_em"'; exits "it knows the modules" 1 apply; has "suggestion" "$OUT" 'did you mean "mlx4_en"'
+conf <<<''; exits "dropped again" 0 apply; systemctl stop rdma-configd
 # A failure after the module was loaded takes it, and the initramfs, back.
 modprobe -r mlx4_en mlx4_core; conf <<<''; exits "everything dropped" 0 apply; is "no file is left" "$(ls /etc/modprobe.d /etc/modules-load.d | grep -c rdma-configd)" 0
 is "nor in the initramfs" "$(holds rdma-configd)" 0
@@ -57,4 +66,7 @@ mkdir -p /run/systemd/system/rdma-configd-update-initramfs.service.d; printf '[S
 OUT=$(apply 2>&1); rc=$?; [ $rc = 3 ] || [ $rc = 4 ] && pass "no initramfs: undone" || fail "no initramfs: exit $rc" "$OUT"
 has "says where to look" "$OUT" "journalctl -u rdma-configd-update-initramfs"
 is "the module is gone again" "$(ls -d /sys/module/mlx4_en 2>/dev/null)" ""; is "so are the files" "$(ls /etc/modprobe.d | grep -c rdma-configd)" 0
+sed -i 's,/bin/false,/bin/true,' /run/systemd/system/rdma-configd-update-initramfs.service.d/x.conf; systemctl daemon-reload
+OUT=$(apply 2>&1); rc=$?; [ $rc = 3 ] || [ $rc = 4 ] && pass "a tool that makes nothing: undone" || fail "a tool that makes nothing: exit $rc" "$OUT"
+has "says so" "$OUT" "made no image"
 rm -r /run/systemd/system/rdma-configd-update-initramfs.service.d; systemctl daemon-reload; exits "and then it works" 0 apply

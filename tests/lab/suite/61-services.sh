@@ -55,6 +55,12 @@ is "no drop-in" "$(ls /etc/systemd/system/worker.service.d 2>/dev/null)" ""
 is "no limits" "$(ls /etc/security/limits.d | grep rdma-configd)" ""
 is "settings are back" "$(cat /proc/sys/net/ipv4/conf/$i/{arp_ignore,arp_announce,rp_filter} /proc/sys/net/ipv4/neigh/default/gc_thresh3 | xargs)" "0 0 $rp $gc"
 is "srp_daemon is back" "$(systemctl is-enabled srp_daemon)" "$srp"
+printf '[Service]\nExecStartPre=/bin/sh -c "test $$(ulimit -l) != unlimited"\nExecStart=/bin/sleep 1000\n' >/etc/systemd/system/picky.service
+systemctl daemon-reload; systemctl start picky
+printf 'version = 1\n[[memlock]]\ndomain = "@rdma"\nlimit = "unlimited"\nunits = ["picky"]\nrestart = true\n' | conf
+exits "a restart that fails" 3 apply; has "says which" "$OUT" "picky.service: restart"
+is "the service runs again" "$(systemctl is-active picky)" active
+is "without our drop-in" "$(ls /etc/systemd/system/picky.service.d 2>/dev/null)" ""
 printf 'version = 1\n[[service]]\nname = "iwpmd"\nrunning = true\n' | conf
 exits "a unit that systemd stops at once" 5 apply; has "says so" "$OUT" "StopWhenUnneeded=yes"
 printf 'version = 1\n[rdma_system]\nnetns = "exclusive"\n' | conf; ip netns add other

@@ -3,6 +3,7 @@
 # nightly: CI has time for the core and the daemon
 # lab: --snap
 systemctl stop NetworkManager opensm
+systemctl disable opensm 2>/dev/null; cp -a /etc/default/opensm /tmp/before
 lab-load ib:mlx4_0:1 ib:mlx4_1:1 sm=external || exit 1
 document() { cat <<X
 version = 1
@@ -27,7 +28,7 @@ apply >/tmp/first 2>&1; has "opensm is started" "$(systemctl is-active opensm@0x
 ok "the fabric is up" wait_carrier fab0
 is "every port is active" "$(cat /sys/class/infiniband/*/ports/1/state | sort -u)" "4: ACTIVE"
 ok "the higher priority is master" lab-wait 15 'sminfo | grep -q "priority 10 .*MASTER"'
-is "at boot" "$(grep ^PORTS /etc/default/opensm) $(systemctl is-enabled opensm)" 'PORTS="0x0002c90300a0b001 0x0002c90300a0b011" enabled'
+is "at boot" "$(. /etc/default/opensm; echo "$PORTS") $(systemctl is-enabled opensm)" "0x0002c90300a0b001 0x0002c90300a0b011 enabled"
 exits "in sync" 0 apply; no_writes "again"
 { document '[[partition]]
 pkey = 0x8005
@@ -38,3 +39,9 @@ ok "its interface has carrier" wait_carrier fab0.8005
 exits "in sync with the partition" 0 apply
 systemctl kill -s KILL opensm@0x0002c90300a0b001
 ok "the standby takes over" lab-wait 90 'sminfo | grep -q "priority 5 .*MASTER"'
+echo 'version = 1' | conf; apply >/tmp/third 2>&1
+is "dropped: none runs" "$(systemctl is-active opensm@0x0002c90300a0b001 opensm@0x0002c90300a0b011 | grep -x active; pgrep -x opensm)" ""
+ok "dropped: the file is as it was" cmp /etc/default/opensm /tmp/before
+is "dropped: opensm.service is as it was" "$(systemctl is-enabled opensm)" disabled
+is "dropped: no drop-in is left" "$(ls /etc/systemd/system/opensm@*.d/* 2>/dev/null)" ""
+exits "in sync without them" 0 apply; no_writes "without them"

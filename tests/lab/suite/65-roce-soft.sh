@@ -93,5 +93,7 @@ exits "dropped" 0 apply
 hasnt "what we made goes" "$(rdma_names)" rxe_lab
 is "the mode is as it was found" "$(default mlx5_storage default_roce_mode)" "RoCE v2"
 is "no file of ours is left" "$(ls /etc/udev/rules.d /etc/modules-load.d | grep rdma-configd)" ""
+printf 'version = 1\n[[soft_rdma]]\ninterface = "v0"\ntype = "siw"\nname = "siw0"\n' >$CONF
+exits "no Soft-iWARP in this kernel" 1 apply; has "it says so" "$OUT" "the running kernel has no module siw"
 sed -i 's/mode = "v1"/mode = "v2"/; 0,/mode = "v2"/s//mode = "v1"/' /tmp/full; cp /tmp/full $CONF
 exits "for the next boot" 0 apply

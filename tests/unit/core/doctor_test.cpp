@@ -73,6 +73,19 @@ TEST_F(Doctor, TwoSubnetManagers) {
   EXPECT_EQ(found(), Names{"two_subnet_managers mlx4_1/1"});
 }
 
+TEST_F(Doctor, StaleInitramfs) {
+  kernel->initramfs.command = "update-initramfs -u";
+  EXPECT_EQ(found(), Names{});
+  kernel->files.content["/etc/modprobe.d/rdma-configd-pfc.conf"] = "options mlx4_en pfctx=8 pfcrx=8\n";
+  EXPECT_EQ(found(), Names{"stale_initramfs initramfs"});
+  EXPECT_NE(findings.front().fix.find("update-initramfs -u"), std::string::npos);
+  kernel->initramfs.newer = true;  // made by hand since
+  EXPECT_EQ(found(), Names{});
+  kernel->initramfs.newer = false;
+  kernel->initramfs.there = false;  // boots without one
+  EXPECT_EQ(found(), Names{});
+}
+
 TEST_F(Doctor, ZeroGuid) {
   kernel->machine.device("rocep17s0")->node_guid = 0;
   EXPECT_EQ(found(), Names{"zero_guid rocep17s0"});

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/opensm_units.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Guid;
+using system::Unit;
+using system::UnitAction;
+
+namespace {
+
+// In Change::carried: opensm.service before it, as undoing may find nothing of that in the file.
+constexpr std::string_view kDisabled = "opensm.service is disabled";
+constexpr std::string_view kStopped = "opensm.service is stopped";
+
+using Units = std::map<std::string, Unit>;
+
+bool runs(const Units& units, const std::string& name) {
+  const auto at = units.find(name);
+  return at != units.end() &&
+         (at->second.active == "active" || at->second.active == "activating" || at->second.job == "start");
+}
+
+bool is_enabled(const Units& units) {
+  const auto at = units.find(kOpensmService);
+  return at != units.end() && at->second.file == "enabled";
+}
+
+/// opensm.service and the instances of ports, by unit name; empty when no systemd answers.
+Result<Units> observe_units(system::Host& host, const std::set<Guid>& guids) {
+  std::vector<std::string> names{kOpensmService};
+  for (const auto guid : guids) names.push_back(opensm_unit(guid));
+  auto units = host.units.observe_units(names);
+  if (!units) return base::fail(units.error());
+  Units out;
+  if (!*units) return out;
+  for (auto& unit : **units) {
+    auto name = unit.name;
+    out.emplace(std::move(name), std::move(unit));
+  }
+  return out;
+}
+
+Result<std::string> read_defaults(system::Files& files, OpensmLayout layout) {
+  auto text = files.read(opensm_defaults_path(layout));
+  if (!text) return base::fail(text.error());
+  return text->value_or("");
+}
+
+/// Whether the file names the port, and the part of it that is ours is as it would be written now.
+bool is_listed(const std::string& text, OpensmLayout layout, Guid guid) {
+  const auto defaults = parse_opensm_defaults(text);
+  return names_port(text, layout, guid) &&
+         (!defaults.ports.contains(guid) || render_opensm_defaults(defaults, layout) == text);
+}
+
+/// The file with what changes want of it, and opensm.service enabled as long as ports of ours are in it.
+Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, OpensmLayout layout,
+                          const Units& units) {
+  const auto text = read_defaults(host.files, layout);
+  if (!text) return base::fail(text.error());
+  auto defaults = parse_opensm_defaults(*text);
+  bool had = !defaults.ports.empty();
+  for (const auto& change : changes) {
+    const auto wanted = model::from_attributes<Opensm>(change.after);
+    const auto guid = Guid::parse(change.key.id);
+    if (!guid || !wanted.enabled) continue;
+    if (!*wanted.enabled) {
+      defaults.ports.erase(*guid);
+      continue;
+    }
+    auto& priority = defaults.ports[*guid];
+    priority.reset();
+    if (layout == OpensmLayout::kRhel && wanted.priority) priority = static_cast<int>(*wanted.priority);
+  }
+  const bool has = !defaults.ports.empty();
+  if (has && !had) {
+    defaults.was_disabled = !is_enabled(units);
+    defaults.was_stopped = layout == OpensmLayout::kRhel && !runs(units, kOpensmService);
+  } else if (!has && !had) {
+    for (const auto& change : changes) {
+      for (const auto& carried : change.carried) {
+        defaults.was_disabled = defaults.was_disabled || carried == kDisabled;
+        defaults.was_stopped = defaults.was_stopped || carried == kStopped;
+      }
+    }
+    had = defaults.was_disabled || defaults.was_stopped;
+  }
+  // First what follows from the file, as it holds what was before.
+  if (!has && had && defaults.was_disabled && is_enabled(units)) {
+    if (auto done = host.units.set_enabled(kOpensmService, false); !done) return base::fail(done.error());
+  }
+  if (!has && had && defaults.was_stopped && runs(units, kOpensmService)) {
+    if (auto done = host.units.act(UnitAction::kStop, kOpensmService); !done) return base::fail(done.error());
+  }
+  const auto path = opensm_defaults_path(layout);
+  const auto content = render_opensm_defaults(defaults, layout);
+  const bool differs = content != *text;
+  if (differs) {
+    auto done = content.empty() ? host.files.remove(path) : host.files.write(path, content);
+    if (!done) return base::fail(done.error());
+  }
+  if (has && !is_enabled(units)) {
+    if (auto done = host.units.set_enabled(kOpensmService, true); !done) return base::fail(done.error());
+  }
+  return differs;
+}
+
+Result<void> apply_instances(std::span<const Change> changes, system::Host& host, bool stale) {
+  std::set<Guid> guids;
+  std::set<std::string> restart;
+  for (const auto& change : changes) {
+    const auto guid = Guid::parse(change.key.id);
+    if (!guid) continue;
+    guids.insert(*guid);
+    const auto wanted = model::from_attributes<Opensm>(change.after);
+    const auto path = opensm_drop_in(*guid);
+    const auto before = host.files.read(path);
+    if (!before) return base::fail(before.error());
+    auto done = wanted.priority ? host.files.write(path, render_opensm_drop_in(*wanted.priority))
+                                : host.files.remove(path);
+    if (!done) return done;
+    const bool touched =
+        stale && std::find(change.fields.begin(), change.fields.end(), "priority") != change.fields.end();
+    if (touched || parse_opensm_drop_in(before->value_or("")) != wanted.priority)
+      restart.insert(opensm_unit(*guid));
+  }
+  const auto units = observe_units(host, guids);
+  if (!units) return base::fail(units.error());
+  if (units->empty()) return base::fail(base::Code::kUnsupported, "opensm: no systemd answers");
+  if (auto done = set_defaults(changes, host, OpensmLayout::kDebian, *units); !done)
+    return base::fail(done.error());
+  if (std::any_of(units->begin(), units->end(), [](const auto& one) { return one.second.needs_reload; })) {
+    if (auto done = host.units.reload_manager(); !done) return done;
+  }
+  for (const auto& change : changes) {
+    const auto wanted = model::from_attributes<Opensm>(change.after);
+    const auto guid = Guid::parse(change.key.id);
+    if (!guid || !wanted.running) continue;
+    const auto name = opensm_unit(*guid);
+    const bool running = runs(*units, name);
+    Result<void> done;
+    if (*wanted.running != running) {
+      done = host.units.act(*wanted.running ? UnitAction::kStart : UnitAction::kStop, name);
+    } else if (running && restart.contains(name)) {
+      done = host.units.act(UnitAction::kRestart, name);
+    }
+    if (!done) return done;
+  }
+  return {};
+}
+
+/// One service runs them all, so what concerns one of them restarts them all.
+Result<void> apply_service(std::span<const Change> changes, system::Host& host, bool stale) {
+  const auto units = observe_units(host, {});
+  if (!units) return base::fail(units.error());
+  if (units->empty()) return base::fail(base::Code::kUnsupported, "opensm: no systemd answers");
+  const auto differs = set_defaults(changes, host, OpensmLayout::kRhel, *units);
+  if (!differs) return base::fail(differs.error());
+  const bool wanted = std::any_of(changes.begin(), changes.end(), [](const auto& change) {
+    return model::from_attributes<Opensm>(change.after).running == true;
+  });
+  const auto now = observe_units(host, {});
+  if (!now) return base::fail(now.error());
+  if (!runs(*now, kOpensmService)) {
+    return wanted ? host.units.act(UnitAction::kStart, kOpensmService) : Result<void>{};
+  }
+  return *differs || stale ? host.units.act(UnitAction::kRestart, kOpensmService) : Result<void>{};
+}
+
+}  // namespace
+
+Result<std::map<Guid, Opensm>> observe_opensm(system::Host& host, OpensmLayout layout,
+                                              const std::set<Guid>& guids) {
+  std::map<Guid, Opensm> out;
+  if (layout == OpensmLayout::kNone) return out;
+  const bool debian = layout == OpensmLayout::kDebian;
+  const auto text = read_defaults(host.files, layout);
+  if (!text) return base::fail(text.error());
+  const auto units = observe_units(host, debian ? guids : std::set<Guid>{});
+  if (!units) return base::fail(units.error());
+  const auto defaults = parse_opensm_defaults(*text);
+  for (const auto guid : guids) {
+    const auto unit = units->find(debian ? opensm_unit(guid) : kOpensmService);
+    if (unit == units->end() || !unit->second.there()) continue;
+    Opensm now;
+    const bool listed = is_listed(*text, layout, guid);
+    now.enabled = listed && is_enabled(*units);
+    now.running = runs(*units, unit->first) && (debian || listed);
+    if (debian) {
+      auto drop_in = host.files.read(opensm_drop_in(guid));
+      if (!drop_in) return base::fail(drop_in.error());
+      now.priority = parse_opensm_drop_in(drop_in->value_or(""));
+    } else if (const auto at = defaults.ports.find(guid); at != defaults.ports.end()) {
+      now.priority = at->second;
+    }
+    out.emplace(guid, now);
+  }
+  return out;
+}
+
+Result<void> prepare_opensm(std::span<Change*> changes, system::Host& host) {
+  const auto layout = observe_opensm_layout(host.files);
+  const auto text = read_defaults(host.files, layout);
+  if (!text) return base::fail(text.error());
+  const auto units = observe_units(host, {});
+  if (!units) return base::fail(units.error());
+  const bool rhel = layout == OpensmLayout::kRhel;
+  const bool running = runs(*units, kOpensmService);
+  const bool first = parse_opensm_defaults(*text).ports.empty();
+  for (auto* change : changes) {
+    if (rhel && running) change->interrupts.emplace_back("every OpenSM of this host is restarted");
+    if (first && !is_enabled(*units)) change->carried.emplace_back(kDisabled);
+    if (first && rhel && !running) change->carried.emplace_back(kStopped);
+  }
+  return {};
+}
+
+Result<void> apply_opensm(std::span<const Change> changes, system::Host& host, bool stale) {
+  return observe_opensm_layout(host.files) == OpensmLayout::kRhel ? apply_service(changes, host, stale)
+                                                                  : apply_instances(changes, host, stale);
+}
+
+Result<void> reread_partitions(system::Host& host, OpensmLayout layout, const std::set<Guid>& guids) {
+  const auto units = observe_units(host, guids);
+  if (!units) return base::fail(units.error());
+  for (const auto& [name, unit] : *units) {
+    if (unit.active != "active") continue;
+    Result<void> done;
+    if (layout == OpensmLayout::kRhel) {
+      // Its main process is the shell that starts them, which a signal would end.
+      done = host.units.act(UnitAction::kRestart, name);
+    } else if (unit.main_pid != 0) {
+      done = host.units.signal(name, SIGHUP);
+    }
+    if (!done) return done;
+  }
+  return {};
+}
+
+}  // namespace rdmacfg::kinds

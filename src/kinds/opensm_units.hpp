@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a distribution runs subnet managers. Sources: Debian's opensm.service and opensm@.service, RHEL's
+// opensm.service with /usr/libexec/opensm-launch.
+#pragma once
+
+#include <map>
+#include <set>
+#include <span>
+
+#include "base/error.hpp"
+#include "kinds/opensm.hpp"
+#include "kinds/opensm_file.hpp"
+#include "model/change.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::kinds {
+
+/// The subnet managers on the given ports; those that this host cannot have are left out.
+base::Result<std::map<model::Guid, Opensm>> observe_opensm(system::Host& host, OpensmLayout layout,
+                                                           const std::set<model::Guid>& guids);
+
+/// Fills in what concerns opensm.service: that it restarts them all, and how it was before.
+base::Result<void> prepare_opensm(std::span<model::Change*> changes, system::Host& host);
+
+/// Makes them so. With `stale` those that a change gave another priority are restarted, whatever their file
+/// says: an earlier run ended after writing it.
+base::Result<void> apply_opensm(std::span<const model::Change> changes, system::Host& host, bool stale);
+
+/// Has those that run read partitions.conf again.
+base::Result<void> reread_partitions(system::Host& host, OpensmLayout layout,
+                                     const std::set<model::Guid>& guids);
+
+}  // namespace rdmacfg::kinds

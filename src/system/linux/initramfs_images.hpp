@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where tools put an initramfs. Sources: update-initramfs(8), dracut(8), the Boot Loader Specification.
+#pragma once
+
+#include <sys/types.h>
+
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+namespace rdmacfg::system::detail {
+
+using FileTime = std::pair<std::time_t, long>;
+
+/// A file as it is: one that was written again, or replaced, has another stamp.
+struct ImageStamp {
+  ino_t inode = 0;
+  off_t size = 0;
+  FileTime changed;   ///< st_ctim, which nobody can set
+  FileTime modified;  ///< st_mtim
+  bool operator==(const ImageStamp&) const = default;
+};
+
+using Images = std::map<std::filesystem::path, ImageStamp>;
+
+/// Every initramfs (and unified kernel image) below /boot and /efi of `root`.
+Images observe_images(const std::filesystem::path& root);
+
+/// Whether one of `after` was made since `before`.
+bool made_anew(const Images& before, const Images& after);
+
+}  // namespace rdmacfg::system::detail

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What show tells of the host around its devices: as text, as JSON by its schema, and by name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "console.hpp"
+#include "mini_schema.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kDocument = R"(version = 1
+[[lossless]]
+interface = "eth1"
+dscp = 24
+[[memlock]]
+domain = "@rdma"
+limit = "unlimited"
+units = ["slurmd"]
+[[module]]
+name = "mlx4_en"
+options = ["pfctx=8"]
+)";
+
+class ShowFacts : public testing::Test {
+ protected:
+  ShowFacts() {
+    console.kernel.add(R"({
+      "devices": [{ "name": "rocep17s0", "driver": "mlx5_core", "pci": "0000:11:00.0", "node_guid": "0002:c903:0031:7901",
+        "ports": [{ "guid": "0002:c903:0031:7902", "link_layer": "Ethernet", "netdev": "eth1" }] }],
+      "links": [{ "name": "eth1", "up": true }, { "name": "eth2", "up": true }],
+      "dcb": { "eth1": { "pfc": 16, "dcbx": 9, "apps": ["48:6"] }, "eth2": {} },
+      "modules": { "mlx4_en": { "loaded": true, "parameters": { "pfctx": "0" } }, "ib_srp": {}, "ext4": { "loaded": true } },
+      "units": { "slurmd.service": { "running": true }, "rdma-ndd.service": {}, "ssh.service": { "running": true },
+                 "opensm.service": { "enabled": true }, "opensm@.service": { "installable": false } },
+      "files": { "/etc/default/opensm": "PORTS=ALL\n",
+                 "/etc/modprobe.d/rdma.conf": "options mlx4_en pfctx=4\noptions ib_srp cmd_sg_entries=255\noptions ext4 x=1\n",
+                 "/etc/security/limits.d/10-hpc.conf": "# all\n* soft memlock 65536\n* hard nofile 1\n" }
+    })");
+    console.document(kDocument);
+  }
+
+  Json json(std::vector<std::string> words) {
+    EXPECT_EQ(console.run(std::move(words)), 0) << console.err.str();
+    auto out = Json::parse(console.out.str());
+    std::ifstream file(std::string(SOURCE_ROOT) + "/docs/json/show-1.schema.json");
+    EXPECT_EQ(MiniSchema(Json::parse(file)).check(out), std::vector<std::string>());
+    return out;
+  }
+
+  Console console;
+};
+
+TEST_F(ShowFacts, HasATableForEach) {
+  EXPECT_EQ(console.run({"show"}), 0);
+  const auto text = console.out.str();
+  EXPECT_THAT(text, AllOf(HasSubstr("FLOW CONTROL AND TRAFFIC CLASSES"), HasSubstr("LOSSLESS PRESETS"),
+                          HasSubstr("LOCKED MEMORY OF LOGINS"), HasSubstr("MODULES"), HasSubstr("SERVICES")));
+  EXPECT_THAT(text, AllOf(HasSubstr("/etc/security/limits.d/10-hpc.conf:2"), HasSubstr("[[pfc]] dscp"),
+                          HasSubstr("config.toml:4"), HasSubstr("pfctx=4"), HasSubstr("slurmd.service")));
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("ext4")), Not(HasSubstr("ssh.service")), Not(HasSubstr("eth2"))));
+}
+
+TEST_F(ShowFacts, TellsDcbLimitsModulesAndServices) {
+  const auto out = json({"show", "--json"});
+  ASSERT_EQ(out["dcb"].size(), 1U);
+  EXPECT_EQ(out["dcb"][0]["interface"], "eth1");
+  EXPECT_EQ(out["dcb"][0]["dscp"], Json({"48:6"}));
+  EXPECT_EQ(out["dcb"][0]["dcbx"], "host");
+  ASSERT_EQ(out["memlock"].size(), 1U);
+  EXPECT_EQ(out["memlock"][0]["domain"], "*");
+  EXPECT_EQ(out["memlock"][0]["limit"], "65536");
+  EXPECT_EQ(out["memlock"][0]["where"]["line"], 2);
+  ASSERT_EQ(out["modules"].size(), 2U);
+  EXPECT_EQ(out["modules"][0]["name"], "ib_srp");
+  EXPECT_EQ(out["modules"][0]["loaded"], false);
+  EXPECT_EQ(out["modules"][1]["options"], Json({"pfctx=4"}));
+  EXPECT_EQ(out["modules"][1]["running"], Json({"pfctx=0"}));
+  std::vector<std::string> units;
+  for (const auto& service : out["services"]) units.push_back(service["unit"]);
+  EXPECT_EQ(units, (std::vector<std::string>{"opensm.service", "rdma-ndd.service", "slurmd.service"}));
+  EXPECT_EQ(out["services"][2]["memlock"], "8192");
+  EXPECT_EQ(out["services"][0]["at_boot"], "enabled");
+}
+
+TEST_F(ShowFacts, ExplainsAPresetWithThePlaceOfEachValue) {
+  const auto out = json({"show", "--json"});
+  ASSERT_EQ(out["expansions"].size(), 1U);
+  const auto& preset = out["expansions"][0];
+  EXPECT_EQ(preset["interface"], "eth1");
+  EXPECT_EQ(preset["where"]["line"], 2);
+  std::map<std::string, std::pair<Json, int>> settings;
+  for (const auto& one : preset["settings"]) {
+    settings[one["kind"].get<std::string>() + " " + one["name"].get<std::string>()] = {one["value"],
+                                                                                       one["where"]["line"]};
+  }
+  EXPECT_EQ(settings["dcb dscp"], std::pair(Json({"24:3"}), 4));
+  EXPECT_EQ(settings["dcb priorities"].second, 2);
+  EXPECT_EQ(settings["roce tos"], std::pair(Json(98), 4));
+}
+
+TEST_F(ShowFacts, SaysWhichSubnetManagersRunAndWithWhichPriority) {
+  console.document(
+      "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 9\nbeside_other = true\n");
+  EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
+  const auto out = json({"show", "--json"});
+  const auto& services = out["services"];
+  const auto at = std::find_if(services.begin(), services.end(), [](const Json& one) {
+    return one["unit"] == "opensm@0x0002c903003178f2.service";
+  });
+  ASSERT_NE(at, services.end());
+  EXPECT_EQ((*at)["priority"], 9);
+  EXPECT_EQ((*at)["active"], "active");
+}
+
+TEST_F(ShowFacts, NarrowsToAName) {
+  EXPECT_EQ(console.run({"show", "slurmd.service"}), 0);
+  EXPECT_THAT(console.out.str(),
+              AllOf(HasSubstr("SERVICES"), Not(HasSubstr("MODULES")), Not(HasSubstr("rdma-ndd"))));
+  const auto out = json({"show", "--json", "rocep17s0"});
+  EXPECT_EQ(out["dcb"].size(), 1U) << "of its interface";
+  EXPECT_EQ(out["modules"].size(), 0U);
+  EXPECT_EQ(console.run({"show", "mlx4_em"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("did you mean mlx4_en?"));
+}
+
+TEST_F(ShowFacts, OfAnotherRootTellsWhatIsInFiles) {
+  const auto out = json({"show", "--json", "--root", console.folder().string()});
+  EXPECT_EQ(out["modules"][0]["loaded"], Json());
+  EXPECT_EQ(out["services"].size(), 0U);
+  EXPECT_EQ(out["memlock"].size(), 1U);
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl

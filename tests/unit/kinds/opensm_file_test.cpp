@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/opensm_file.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rdmacfg::kinds {
+namespace {
+
+constexpr model::Guid kOne{0x0002c903003178f2};
+constexpr model::Guid kTwo{0x0002c903003178f4};
+
+TEST(OpensmFile, TheLastAssignmentOfAVariableCounts) {
+  EXPECT_EQ(shell_value("#PORTS=1\n PORTS=ALL # all\nPORTS=\"0x1 0x2\" # two\n", "PORTS"), "0x1 0x2");
+  EXPECT_EQ(shell_value("PORTS='0x1'\nPORTSX=2\n", "PORTS"), "0x1");
+  EXPECT_EQ(shell_value("export GUIDS=0x7\n", "GUIDS"), "0x7");
+  EXPECT_EQ(shell_value("PORTS=\n", "PORTS"), "");
+  EXPECT_EQ(shell_value("PORTS=\"0x1", "PORTS"), "0x1");  // as the shell would, if it took it at all
+  EXPECT_EQ(shell_value("#PORTS=ALL\n", "PORTS"), std::nullopt);
+}
+
+TEST(OpensmFile, APortIsNamedByItsNumber) {
+  EXPECT_TRUE(names_port("PORTS=\"0x2C903003178F2\"\n", OpensmLayout::kDebian, kOne));
+  EXPECT_FALSE(names_port("PORTS=ALL\n", OpensmLayout::kDebian, kOne));
+  EXPECT_FALSE(names_port("PORTS=0x0002c903003178f2\n", OpensmLayout::kRhel, kOne));
+  EXPECT_TRUE(names_port("GUIDS=0x0002c903003178f2\n", OpensmLayout::kRhel, kOne));
+}
+
+TEST(OpensmFile, WhatOthersWroteIsBackWhenTheLastPortGoes) {
+  for (const std::string before : {"", "PORTS=ALL\n", "# a\n\nPORTS=\"0x1 0x2\"\n\n# b\n"}) {
+    auto defaults = parse_opensm_defaults(before);
+    EXPECT_TRUE(defaults.ports.empty());
+    defaults.ports[kOne];
+    defaults.ports[kTwo];
+    const auto text = render_opensm_defaults(defaults, OpensmLayout::kDebian);
+    EXPECT_TRUE(text.starts_with(before));
+    auto again = parse_opensm_defaults(text);
+    EXPECT_EQ(again, defaults);
+    again.ports.clear();
+    EXPECT_EQ(render_opensm_defaults(again, OpensmLayout::kDebian), before);
+  }
+}
+
+TEST(OpensmFile, PortsOfOthersStayInTheList) {
+  auto defaults = parse_opensm_defaults("PORTS=\"0x1 0x2c903003178f2\"\n");
+  defaults.ports[kOne];
+  defaults.ports[kTwo];
+  const auto text = render_opensm_defaults(defaults, OpensmLayout::kDebian);
+  EXPECT_EQ(shell_value(text, "PORTS"), "0x1 0x2c903003178f2 0x0002c903003178f4");
+}
+
+TEST(OpensmFile, WhatOthersAppendBehindOursIsKeptAndCounts) {
+  OpensmDefaults defaults;
+  defaults.ports[kOne];
+  const auto text = render_opensm_defaults(defaults, OpensmLayout::kDebian) + "PORTS=NONE\n";
+  EXPECT_FALSE(names_port(text, OpensmLayout::kDebian, kOne));
+  const auto again = parse_opensm_defaults(text);
+  EXPECT_EQ(again.others, "PORTS=NONE\n");
+  EXPECT_TRUE(names_port(render_opensm_defaults(again, OpensmLayout::kDebian), OpensmLayout::kDebian, kOne));
+}
+
+TEST(OpensmFile, RhelHasOnePriorityAndWeRememberWhoseItIs) {
+  auto defaults = parse_opensm_defaults("GUIDS=\"\"\nPRIORITY=15\n");
+  defaults.ports[kOne] = 7;
+  defaults.ports[kTwo];
+  defaults.was_disabled = defaults.was_stopped = true;
+  const auto text = render_opensm_defaults(defaults, OpensmLayout::kRhel);
+  EXPECT_EQ(shell_value(text, "PRIORITY"), "7");
+  EXPECT_EQ(shell_value(text, "GUIDS"), "0x0002c903003178f2 0x0002c903003178f4");
+  EXPECT_EQ(parse_opensm_defaults(text), defaults);
+  defaults.ports.erase(kOne);
+  EXPECT_EQ(shell_value(render_opensm_defaults(defaults, OpensmLayout::kRhel), "PRIORITY"), "15");
+}
+
+TEST(OpensmFile, TheDropInHoldsThePriority) {
+  EXPECT_EQ(parse_opensm_drop_in(render_opensm_drop_in(0)), 0);
+  EXPECT_EQ(parse_opensm_drop_in(render_opensm_drop_in(15)), 15);
+  EXPECT_EQ(parse_opensm_drop_in("ExecStart=/usr/sbin/opensm --priority 16\n"), std::nullopt);
+  EXPECT_EQ(parse_opensm_drop_in("[Service]\nNice=1\n"), std::nullopt);
+}
+
+TEST(OpensmFile, RulesOfOthersAreSeenWithTheirLineAndStay) {
+  const std::string others =
+      "# partitions\nDefault=0x7fff, ipoib : ALL=full, \\\n  SELF=full;\nstorage=0x8002, mtu=5 :\n  "
+      "0x1=full;\n"
+      "Default : ALL_SWITCHES=full;\nunnamed : ALL;\n";
+  const auto parsed = parse_partitions(others);
+  EXPECT_EQ(parsed.others, others);
+  EXPECT_TRUE(parsed.rules.empty());
+  ASSERT_EQ(parsed.foreign.size(), 3U);
+  EXPECT_EQ(parsed.foreign[0].line, 2);
+  EXPECT_EQ(parsed.foreign[0].partition, 0x7fff);
+  EXPECT_EQ(parsed.foreign[1].line, 4);
+  EXPECT_EQ(parsed.foreign[1].partition, 2);
+  EXPECT_EQ(parsed.foreign[2].line, 6);
+  EXPECT_TRUE(parsed.has(0x7fff));
+  EXPECT_TRUE(parsed.has(2));
+  EXPECT_FALSE(parsed.has(3));
+  EXPECT_EQ(render_partitions(parsed), others);
+}
+
+TEST(OpensmFile, OnlyFifteenBitsOfAPkeyCount) {
+  const auto parsed = parse_partitions("a=0x8005:ALL;\nb=5 : ALL;\nc=0x10005:ALL;\nd=x:ALL;\n");
+  ASSERT_EQ(parsed.foreign.size(), 2U);
+  EXPECT_EQ(parsed.foreign[0].partition, 5);
+  EXPECT_EQ(parsed.foreign[1].partition, 5);
+}
+
+TEST(OpensmFile, RulesOfOursComeAndGo) {
+  const std::string others = "Default=0x7fff : ALL=full;\n";
+  auto partitions = parse_partitions(others);
+  partitions.rules[2] = "storage=0x8002, ipoib : ALL=full;";
+  const auto text = render_partitions(partitions);
+  auto again = parse_partitions(text);
+  EXPECT_EQ(again.rules, partitions.rules);
+  EXPECT_EQ(again.others, others);
+  EXPECT_EQ(again.foreign.size(), 1U);
+  again.rules.clear();
+  EXPECT_EQ(render_partitions(again), others);
+}
+
+TEST(OpensmFile, AWholePartitionFileOfOursIsEmptyWithoutRules) {
+  Partitions partitions;
+  partitions.rules[2] = "storage=0x8002 : ALL;";
+  auto again = parse_partitions(render_partitions(partitions));
+  again.rules.clear();
+  EXPECT_EQ(render_partitions(again), "");
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
