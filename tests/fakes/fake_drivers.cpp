@@ -26,7 +26,7 @@ bool FakeInitramfs::newer_than(std::span<const std::string> /*paths*/) { return 
 
 Result<void> FakeInitramfs::rebuild() {
   const int err = faults_.call(command, [&] {
-    if (!makes) return ENOENT;
+    if (!makes) return EIO;
     image.clear();
     for (const auto& [path, text] : files_.content) {
       if (path.starts_with("/etc/modprobe.d/") || path.starts_with("/etc/udev/rules.d/")) image[path] = text;
