@@ -15,9 +15,8 @@ struct Scenario {
   std::string name;
   std::string host;  ///< as FakeKernel::parse() takes it
   std::vector<std::string> documents;
-  std::vector<std::string> created{};                        ///< interfaces that the document makes
-  model::Exit exit = model::Exit::kOk;                       ///< of the last apply
-  std::vector<std::pair<std::string, std::string>> known{};  ///< tests that fail, with the defect to blame
+  std::vector<std::string> created{};   ///< interfaces that the document makes
+  model::Exit exit = model::Exit::kOk;  ///< of the last apply
 };
 
 inline void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }

@@ -106,13 +106,6 @@ inline bool applied(const Report& report) { return report.exit == Exit::kOk || r
 
 class Contract : public testing::TestWithParam<Scenario> {
  protected:
-  void SetUp() override {
-    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
-    for (const auto& [name, reason] : GetParam().known) {
-      if (test.starts_with(name + "/")) GTEST_SKIP() << "known: " << reason;
-    }
-  }
-
   /// How many changing calls an undisturbed apply makes, and what they are.
   std::vector<std::string> undisturbed() {
     Stage stage(GetParam());
