@@ -209,8 +209,8 @@ class LinkNameKind final : public Kind {
     return guid_of(key).has_value();
   }
 
-  [[nodiscard]] std::string footing(const model::Key& key, const World& world) const override {
-    const auto guid = guid_of(key);
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    const auto guid = guid_of(change.key);
     return guid ? footing_on(world.parent(*guid), world) : std::string();
   }
 
