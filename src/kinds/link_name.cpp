@@ -33,6 +33,7 @@ std::string text_at(const model::Attributes& attributes, std::string_view field)
 }
 
 std::optional<Guid> guid_of(const model::Key& key) {
+  if (key.kind != kKind) return std::nullopt;
   auto guid = Guid::parse(key.id);
   if (!guid) return std::nullopt;
   return *guid;
