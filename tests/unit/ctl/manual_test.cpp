@@ -154,10 +154,31 @@ TEST(Manual, NamesTheFilesThatAreWritten) {
   int files = 0;
   for (const auto& source : fs::recursive_directory_iterator(kSource / "src/kinds")) {
     if (!source.is_regular_file()) continue;
-    for (const auto& name : found(source.path(), "File = \"/etc/([^\"]*)\"")) {
+    for (const auto& name : found(source.path(), "File = \"(/etc/[^\"]*)\"")) {
       EXPECT_THAT(page, HasSubstr(fs::path(name).filename().string())) << name;
       ++files;
     }
+  }
+  EXPECT_GT(files, 8);
+}
+
+TEST(Package, PurgesEveryFileThatIsWritten) {
+  const auto script = content(kSource / "packaging/debian/rdma-configd.postrm");
+  int files = 0;
+  for (const auto& source : fs::recursive_directory_iterator(kSource / "src/kinds")) {
+    if (!source.is_regular_file()) continue;
+    for (const auto& name : found(source.path(), "File = \"(/etc/[^\"]*)\"")) {
+      EXPECT_THAT(script, HasSubstr(name)) << source.path();
+      ++files;
+    }
+    for (const auto& name : found(source.path(), "(50-rdma-configd[a-z-]*\\.conf)"))
+      EXPECT_THAT(script, HasSubstr(name)) << source.path();
+    for (const auto& name :
+         found(source.path(), "\"(/etc/[a-z/]*(?:partitions.conf|default/opensm|sysconfig/opensm))\""))
+      EXPECT_THAT(script, HasSubstr(name)) << source.path();
+    // The marks of blocks in files of others.
+    for (const auto& mark : found(source.path(), "k(?:Begin|End) *=\\s*\"([^\"]*)\""))
+      EXPECT_THAT(script, HasSubstr(mark)) << source.path();
   }
   EXPECT_GT(files, 8);
 }
