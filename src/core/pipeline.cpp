@@ -53,7 +53,6 @@ bool any_waiting(const Report& report) {
 
 /// Lets each kind complete its changes: what they stand on, interrupt and carry.
 Result<void> prepare(Plan& plan, kinds::World& world) {
-  for (auto& change : plan.changes) change.footing = kinds::find(change.key.kind)->footing(change.key, world);
   for (const auto* kind : kinds::all()) {
     std::vector<Change*> mine;
     for (auto& change : plan.changes) {
@@ -62,6 +61,7 @@ Result<void> prepare(Plan& plan, kinds::World& world) {
     if (mine.empty()) continue;
     if (auto done = kind->prepare(mine, world); !done) return done;
   }
+  for (auto& change : plan.changes) change.footing = kinds::find(change.key.kind)->footing(change, world);
   return {};
 }
 

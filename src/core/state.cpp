@@ -89,7 +89,13 @@ Result<State> load_state(system::Files& files, const std::string& path) {
 }
 
 Result<void> save_state(system::Files& files, const std::string& path, const State& state) {
-  return files.write(path, state_json(state).dump(1) + "\n");
+  // A line for each record: for people, and not a byte more to read than that takes.
+  std::string text = fmt::format("{{\"schema\":{},\"records\":[", kStateSchema);
+  const auto json = state_json(state);
+  for (const auto& record : json.at("records")) {
+    text += (text.back() == '[' ? "\n" : ",\n") + record.dump();
+  }
+  return files.write(path, text + "\n]}\n");
 }
 
 Result<std::optional<Journal>> load_journal(system::Files& files, const std::string& path) {

@@ -199,8 +199,8 @@ class DcbKind final : public Kind {
     return world.named(key.id) != nullptr;
   }
 
-  [[nodiscard]] std::string footing(const model::Key& key, const World& world) const override {
-    return footing_on(world.named(key.id), world);
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return footing_on(world.named(change.key.id), world);
   }
 
  private:

@@ -218,8 +218,8 @@ class IpoibKind final : public Kind {
     return link_of(key, world) != nullptr;
   }
 
-  [[nodiscard]] std::string footing(const model::Key& key, const World& world) const override {
-    return footing_on(link_of(key, world), world);
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return footing_on(link_of(change.key, world), world);
   }
 
  private:

@@ -102,8 +102,8 @@ class Kind {
 
   /// The kernel object that a resource goes away with (its port's interface, its device), as one that comes
   /// back under the same name is another: what was planned on one says nothing of the next. Empty when there
-  /// is none now, or the resource depends on none.
-  [[nodiscard]] virtual std::string footing(const model::Key& /*key*/, const World& /*world*/) const {
+  /// is none now, or the resource depends on none. Asked of changes that are prepared.
+  [[nodiscard]] virtual std::string footing(const model::Change& /*change*/, const World& /*world*/) const {
     return {};
   }
 };

@@ -33,6 +33,7 @@ std::string text_at(const model::Attributes& attributes, std::string_view field)
 }
 
 std::optional<Guid> guid_of(const model::Key& key) {
+  if (key.kind != kKind) return std::nullopt;
   auto guid = Guid::parse(key.id);
   if (!guid) return std::nullopt;
   return *guid;
@@ -209,8 +210,8 @@ class LinkNameKind final : public Kind {
     return guid_of(key).has_value();
   }
 
-  [[nodiscard]] std::string footing(const model::Key& key, const World& world) const override {
-    const auto guid = guid_of(key);
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    const auto guid = guid_of(change.key);
     return guid ? footing_on(world.parent(*guid), world) : std::string();
   }
 

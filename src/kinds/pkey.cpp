@@ -290,8 +290,8 @@ class PkeyKind final : public Kind {
     return id && world.parent(id->guid) != nullptr;
   }
 
-  [[nodiscard]] std::string footing(const model::Key& key, const World& world) const override {
-    const auto id = pkey_id(key);
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    const auto id = pkey_id(change.key);
     return id ? footing_on(world.parent(id->guid), world) : std::string();
   }
 

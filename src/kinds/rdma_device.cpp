@@ -198,8 +198,8 @@ class RdmaDeviceKind final : public Kind {
            model::Guid::parse(key.id).has_value();
   }
 
-  [[nodiscard]] std::string footing(const model::Key& key, const World& world) const override {
-    const auto* device = device_of(key, world);
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    const auto* device = device_of(change.key, world);
     return device == nullptr ? std::string() : device->instance;
   }
 };

@@ -353,8 +353,8 @@ class RoceKind final : public Kind {
     return port && port->port->link_layer == "Ethernet";
   }
 
-  [[nodiscard]] std::string footing(const model::Key& key, const World& world) const override {
-    const auto port = roce_port(key.id, world);
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    const auto port = roce_port(change.key.id, world);
     // A plan may make a software device anew, and then sets its defaults.
     return port && port->device->soft.empty() ? port->device->instance : std::string();
   }

@@ -234,8 +234,8 @@ class SoftRdmaKind final : public Kind {
     return world.named(place_of(key.id).interface) != nullptr;
   }
 
-  [[nodiscard]] std::string footing(const model::Key& key, const World& world) const override {
-    return footing_on(world.named(place_of(key.id).interface), world);
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return footing_on(world.named(place_of(change.key.id).interface), world);
   }
 
  private:

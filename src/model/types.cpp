@@ -67,7 +67,7 @@ Result<Guid> Guid::parse(std::string_view text) {
       return bad("that is a 20-byte hardware address, of which the last 8 bytes are the GUID");
     const std::size_t width = groups == 8 ? 2 : groups == 4 ? 4 : 0;
     if (width == 0) return bad(fmt::format("{} groups, has to have 8 of 2 or 4 of 4 digits", groups));
-    auto* next = digits.begin();
+    auto* next = digits.data();
     for (std::string_view rest = text; !rest.empty() || next != digits.end();) {
       const auto group = rest.substr(0, rest.find(':'));
       if (group.size() != width) return bad(fmt::format("group \"{}\" has to have {} digits", group, width));
