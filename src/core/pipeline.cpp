@@ -231,6 +231,14 @@ class Transaction {
   bool written_ = false;
 };
 
+/// Notes in the plan of the report what somebody else has changed back at once.
+void note_overruled(Report& report, const Verification& verification) {
+  for (auto& change : report.plan.changes) {
+    const auto at = verification.overruled.find(change.key);
+    if (at != verification.overruled.end()) change.overruled = at->second;
+  }
+}
+
 /// After the plan as a whole has failed and was undone: each part by itself. What succeeds stays.
 void by_parts(const config::Document& document, system::Host& host, const Options& options, State& state,
               Transaction& transaction, Report& report, Attempt& last,
@@ -246,6 +254,7 @@ void by_parts(const config::Document& document, system::Host& host, const Option
       return;
     }
     auto attempt = transaction.run(part, *before, state);
+    note_overruled(report, attempt.verification);
     report.left_over.insert(report.left_over.end(), attempt.left_over.begin(), attempt.left_over.end());
     if (attempt.error) {
       for (const auto& change : part.changes) failed.emplace(change.key, attempt.error->message);
@@ -269,6 +278,7 @@ Report run_plan(const config::Document& document, system::Host& host, const Opti
   Transaction transaction(document, host, options, on_disk, report);
   auto attempt = transaction.run(report.plan, picture, state);
   report.left_over = attempt.left_over;
+  note_overruled(report, attempt.verification);
   if (!attempt.error) {
     finish_report(report, *attempt.now, state, report.plan, attempt.verification.postponed, aside, options);
     forget(*attempt.now, state);

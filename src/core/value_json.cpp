@@ -46,6 +46,7 @@ Json to_json(const Change& change) {
   out["origins"] = Json::object();
   for (const auto& [field, where] : change.origins) out["origins"][field] = to_json(where);
   out["footing"] = change.footing;
+  out["overruled"] = change.overruled;
   out["carried"] = change.carried;
   return out;
 }
@@ -90,6 +91,7 @@ Change change_from(const Json& json) {
   }
   for (const auto& [field, where] : json.at("origins").items()) change.origins[field] = location_from(where);
   change.footing = json.value("footing", std::string());
+  change.overruled = json.value("overruled", std::vector<std::string>());
   change.carried = json.at("carried").get<std::vector<std::string>>();
   return change;
 }

@@ -22,7 +22,7 @@ constexpr std::string_view kRemoved = "its device was removed meanwhile";
 
 Verification verify(const Plan& plan, const Picture& before, Picture& now, const Outcome& outcome,
                     const State& state) {
-  Verification result{.failures = {}, .postponed = outcome.postponed, .limits = {}};
+  Verification result{.failures = {}, .postponed = outcome.postponed, .limits = {}, .overruled = {}};
   std::map<model::Key, const model::Desired*> desired;
   for (const auto& one : now.desired) desired.emplace(one.key, &one);
   for (const auto& change : plan.changes) {
@@ -86,6 +86,7 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
       if (explained && verdict.sort == kinds::Verdict::Sort::kLimited) {
         result.limits[change.key][field] = {wanted, got, verdict.reason};
       } else if (!explained) {
+        result.overruled[change.key].push_back(field);
         result.failures.push_back(fmt::format("{}: {} is {}, although the kernel accepted {}", change.label,
                                               field, model::text_of(got), model::text_of(wanted)));
       }

@@ -17,6 +17,7 @@ struct Verification {
   std::vector<std::string> failures;
   std::map<model::Key, std::string> postponed;
   std::map<model::Key, std::map<std::string, Limit>> limits;
+  std::map<model::Key, std::vector<std::string>> overruled;  ///< fields behind `failures`
 };
 
 /// What a fresh observation says of a plan that was carried out without a refusal: the kernel's word is not

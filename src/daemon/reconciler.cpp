@@ -104,8 +104,9 @@ void Reconciler::ended(const model::Report& report, Time now) {
   for (const auto& change : report.plan.changes) {
     const auto at = status.find(change.key);
     if (change.operation != model::Operation::kUpdate || at == status.end()) continue;
-    if (at->second != Status::kDone && at->second != Status::kLimited) continue;
-    for (const auto& field : change.fields) {
+    // Changed back later, or so soon that the apply found it otherwise and failed.
+    const bool done = at->second == Status::kDone || at->second == Status::kLimited;
+    for (const auto& field : done ? change.fields : change.overruled) {
       auto& times = reverts_[{change.key, field}];
       times.push_back(now);
       while (!times.empty() && times.front() + kRevertWindow < now) times.pop_front();

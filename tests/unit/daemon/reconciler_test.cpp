@@ -149,6 +149,21 @@ TEST(Reconciler, AFightEndsAfterThreeReverts) {
   EXPECT_THAT(reconciler.contended(), IsEmpty()) << "an apply starts anew";
 }
 
+TEST(Reconciler, AFighterThatIsFasterThanAnApplyIsOneToo) {
+  Reconciler reconciler;
+  auto report = report_of({{kIb0, Status::kFailed, {"mtu"}}});
+  for (int i = 0; i < 3; ++i) {
+    reconciler.ended(report, Time(i * 60'000));
+    EXPECT_THAT(reconciler.contended(), IsEmpty()) << "a refusal of the kernel is no fight";
+  }
+  report.plan.changes.front().overruled = {"mtu"};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(reconciler.contended(), IsEmpty());
+    reconciler.ended(report, Time(200'000 + i * 60'000));
+  }
+  EXPECT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
+}
+
 TEST(Reconciler, ThreeDifferentThingsAreNoFight) {
   Reconciler reconciler;
   Time now(1000);
