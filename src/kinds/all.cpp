@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "kinds/address.hpp"
+#include "kinds/addressing.hpp"
 #include "kinds/daemon_policy.hpp"
 #include "kinds/dcb.hpp"
 #include "kinds/entry.hpp"
@@ -42,6 +44,7 @@ SectionSpec ipoib_section() {
                    .identities = {{"pkey"}},
                    .defaults = true};
   add_written(pkey.fields, model::specs<PkeyLink>());
+  pkey.children = {inet_section(model::Family::kIpv4), inet_section(model::Family::kIpv6)};
 
   SectionSpec ipoib{.name = "ipoib",
                     .doc = "The IPoIB interface of an InfiniBand port.",
@@ -50,7 +53,9 @@ SectionSpec ipoib_section() {
   add_written(ipoib.fields, model::specs<PortSelector>());
   add_written(ipoib.fields, model::specs<LinkName>());
   add_written(ipoib.fields, model::specs<Ipoib>());
-  ipoib.children = {std::move(match), std::move(pkey)};
+  add_written(ipoib.fields, model::specs<InterfaceBackend>());
+  ipoib.children = {std::move(match), inet_section(model::Family::kIpv4), inet_section(model::Family::kIpv6),
+                    std::move(pkey)};
   return ipoib;
 }
 
@@ -64,6 +69,7 @@ std::span<const Kind* const> all() {
       &link_name(),      //
       &ipoib(),          //
       &pkey(),           //
+      &address(),        //
       &kernel_module(),  //
       &soft_rdma(),      //
       &rdma_device(),    //
