@@ -51,7 +51,7 @@ bool any_waiting(const Report& report) {
   });
 }
 
-/// Lets each kind complete its changes: what they interrupt, what they carry.
+/// Lets each kind complete its changes: what they stand on, interrupt and carry.
 Result<void> prepare(Plan& plan, kinds::World& world) {
   for (const auto* kind : kinds::all()) {
     std::vector<Change*> mine;
@@ -61,6 +61,7 @@ Result<void> prepare(Plan& plan, kinds::World& world) {
     if (mine.empty()) continue;
     if (auto done = kind->prepare(mine, world); !done) return done;
   }
+  for (auto& change : plan.changes) change.footing = kinds::find(change.key.kind)->footing(change, world);
   return {};
 }
 
@@ -204,6 +205,11 @@ class Transaction {
       if (mine.empty()) continue;
       const auto waited = kind->await(mine, host_, options_.carrier_deadline);
       in_vain = in_vain || (waited && *waited);
+    }
+    // The last moment: a batch cannot be left half way, and waiting for carrier takes its time.
+    if (options_.cancelled && options_.cancelled()) {
+      outcome.error = base::Error{base::Code::kRefused, "it was cancelled", 0};
+      return;
     }
     auto now = take_picture(document_, host_, keys_of(state, plan), true, in_vain);
     if (!now) {

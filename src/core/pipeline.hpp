@@ -29,7 +29,7 @@ struct Options {
   bool unconfirmed = false;
   /// Resources that are left alone this time, with the reason (somebody else fights for them).
   std::map<model::Key, std::string> left_alone;
-  std::function<bool()> cancelled;  ///< asked between batches; true undoes what was done so far
+  std::function<bool()> cancelled;  ///< asked between batches and before the end; true undoes it all
   std::string take_back;  ///< where what it takes to take the apply back later is written; empty: nowhere
   Paths paths;
   /// Asked before the first write, when there are changes; false leaves everything as it is (Exit::kError).

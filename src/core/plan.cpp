@@ -88,4 +88,11 @@ std::string digest_of(const model::Plan& plan) {
   return base::sha256(all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
+std::optional<std::string> lost_footing(const Change& change, const kinds::World& world) {
+  if (change.footing.empty()) return std::nullopt;
+  const auto now = kinds::find(change.key.kind)->footing(change, world);
+  if (now == change.footing) return std::nullopt;
+  return now.empty() ? "its device was removed meanwhile" : "its device was removed and came back meanwhile";
+}
+
 }  // namespace rdmacfg::core

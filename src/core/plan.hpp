@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "kinds/world.hpp"
 #include "model/change.hpp"
 
 namespace rdmacfg::core {
@@ -20,5 +22,9 @@ std::vector<std::span<const model::Change>> batches(const model::Plan& plan);
 
 /// Of what the plan does: two plans that do the same have the same one.
 std::string digest_of(const model::Plan& plan);
+
+/// Why a change can hold no longer, if so: the kernel object that it was planned on has gone ("its device was
+/// removed meanwhile"), also when another one has taken its place.
+std::optional<std::string> lost_footing(const model::Change& change, const kinds::World& world);
 
 }  // namespace rdmacfg::core

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/compare.hpp"
+#include "core/plan.hpp"
 #include "kinds/all.hpp"
 
 namespace rdmacfg::core {
@@ -40,6 +41,7 @@ void remember(const model::Plan& plan, const Picture& now, State& state) {
       if (change.operation == Operation::kDelete) state.records.erase(change.key);
       continue;
     }
+    if (change.operation == Operation::kUpdate && lost_footing(change, now.world)) continue;
     auto& record = state.records[change.key];
     const bool made_anew = record.instance != observed->instance;
     if (made_anew) {

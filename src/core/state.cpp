@@ -23,16 +23,26 @@ constexpr int kJournalSchema = 1;
 State state_from(const Json& json) {
   State state;
   for (const auto& one : json.at("records")) {
+    model::Key key{one.at("kind").get<std::string>(), one.at("id").get<std::string>()};
     Record record;
-    record.created = one.at("created").get<bool>();
-    record.instance = one.at("instance").get<std::string>();
-    record.before = attributes_from(one.at("before"));
-    record.managed = one.at("managed").get<std::set<std::string>>();
-    for (const auto& [field, limit] : one.at("limits").items()) {
-      record.limits[field] = {value_from(limit.at("wanted")), value_from(limit.at("got")),
-                              limit.at("reason").get<std::string>()};
+    // In the file's order, with what says nothing left out: it is read at each start, for 1,000 interfaces.
+    for (const auto& [name, value] : one.items()) {
+      if (name == "created") {
+        record.created = value.get<bool>();
+      } else if (name == "instance") {
+        record.instance = value.get<std::string>();
+      } else if (name == "before") {
+        record.before = attributes_from(value);
+      } else if (name == "managed") {
+        record.managed = value.get<std::set<std::string>>();
+      } else if (name == "limits") {
+        for (const auto& [field, limit] : value.items()) {
+          record.limits[field] = {value_from(limit.at("wanted")), value_from(limit.at("got")),
+                                  limit.at("reason").get<std::string>()};
+        }
+      }
     }
-    state.records[{one.at("kind").get<std::string>(), one.at("id").get<std::string>()}] = std::move(record);
+    state.records[std::move(key)] = std::move(record);
   }
   return state;
 }
@@ -40,18 +50,16 @@ State state_from(const Json& json) {
 Json state_json(const State& state) {
   Json json{{"schema", kStateSchema}, {"records", Json::array()}};
   for (const auto& [key, record] : state.records) {
-    Json limits = Json::object();
+    Json one{{"kind", key.kind}, {"id", key.id}};
+    if (record.created) one["created"] = true;
+    if (!record.instance.empty()) one["instance"] = record.instance;
+    if (!record.before.empty()) one["before"] = to_json(record.before);
+    if (!record.managed.empty()) one["managed"] = record.managed;
     for (const auto& [field, limit] : record.limits) {
-      limits[field] = {
+      one["limits"][field] = {
           {"wanted", to_json(limit.wanted)}, {"got", to_json(limit.got)}, {"reason", limit.reason}};
     }
-    json["records"].push_back({{"kind", key.kind},
-                               {"id", key.id},
-                               {"created", record.created},
-                               {"instance", record.instance},
-                               {"before", to_json(record.before)},
-                               {"managed", record.managed},
-                               {"limits", std::move(limits)}});
+    json["records"].push_back(std::move(one));
   }
   return json;
 }
@@ -81,7 +89,13 @@ Result<State> load_state(system::Files& files, const std::string& path) {
 }
 
 Result<void> save_state(system::Files& files, const std::string& path, const State& state) {
-  return files.write(path, state_json(state).dump(1) + "\n");
+  // A line for each record: for people, and not a byte more to read than that takes.
+  std::string text = fmt::format("{{\"schema\":{},\"records\":[", kStateSchema);
+  const auto json = state_json(state);
+  for (const auto& record : json.at("records")) {
+    text += (text.back() == '[' ? "\n" : ",\n") + record.dump();
+  }
+  return files.write(path, text + "\n]}\n");
 }
 
 Result<std::optional<Journal>> load_journal(system::Files& files, const std::string& path) {

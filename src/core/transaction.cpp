@@ -19,6 +19,7 @@ using model::Plan;
 namespace {
 
 constexpr int kUndoAttempts = 3;  // an interface may be busy for a moment
+constexpr std::string_view kRemoved = "its device was removed meanwhile";
 constexpr int kRemovalsPerBatch =
     16;  // how often devices may go away under one batch before it counts as a failure
 
@@ -37,22 +38,26 @@ std::vector<Change> of_kind(const Plan& plan, const kinds::Kind& kind) {
   return out;
 }
 
+bool reaches(const Change& change, const kinds::World& world) {
+  return kinds::find(change.key.kind)->reachable(change.key, world);
+}
+
+/// What is in files outlives a device; all else went with it, and there is nothing to take back.
+bool can_be_undone(const Change& change, const kinds::World& world) {
+  return reaches(change, world) &&
+         (kinds::find(change.key.kind)->works_offline() || !lost_footing(change, world));
+}
+
 /// Takes out of `left` what cannot be reached any more. False when all of it can.
 bool postpone_unreachable(std::vector<Change>& left, system::Host& host, Outcome& outcome) {
   auto world = kinds::World::observe(host);
   if (!world) return false;
-  const auto gone = [&](const Change& change) {
-    return change.operation != Operation::kDelete &&
-           !kinds::find(change.key.kind)->reachable(change.key, *world);
-  };
-  bool any = false;
-  for (const auto& change : left) {
-    if (!gone(change)) continue;
-    outcome.postponed[change.key] = "its device was removed meanwhile";
-    any = true;
-  }
-  std::erase_if(left, gone);
-  return any;
+  return std::erase_if(left, [&](const Change& change) {
+           auto why = lost_footing(change, *world);
+           if (!why && change.operation != Operation::kDelete && !reaches(change, *world)) why = kRemoved;
+           if (why) outcome.postponed[change.key] = *why;
+           return why.has_value();
+         }) != 0;
 }
 
 /// The change that brings a resource from what it is now back to what it was before `change`, if there is
@@ -85,7 +90,7 @@ void undo_batch(std::span<const Change> batch, system::Host& host) {
   if (!picture) return;
   std::vector<Change> backs;
   for (const auto& change : batch) {
-    if (!kinds::find(change.key.kind)->reachable(change.key, picture->world)) continue;
+    if (!can_be_undone(change, picture->world)) continue;
     if (auto back = inverse(change, picture->find(change.key))) backs.push_back(std::move(*back));
   }
   for (const auto operation : {Operation::kDelete, Operation::kUpdate, Operation::kCreate}) {
@@ -103,7 +108,7 @@ std::vector<std::string> left_over(const Plan& plan, system::Host& host) {
   if (!picture) return {"the host could not be observed after undoing: " + picture.error().message};
   std::vector<std::string> out;
   for (const auto& change : plan.changes) {
-    if (!kinds::find(change.key.kind)->reachable(change.key, picture->world)) continue;
+    if (!can_be_undone(change, picture->world)) continue;
     const auto* now = picture->find(change.key);
     if (change.operation == Operation::kCreate) {
       if (now != nullptr)

@@ -45,6 +45,7 @@ Json to_json(const Change& change) {
   for (const auto& need : change.needs) out["needs"].push_back({{"kind", need.kind}, {"id", need.id}});
   out["origins"] = Json::object();
   for (const auto& [field, where] : change.origins) out["origins"][field] = to_json(where);
+  out["footing"] = change.footing;
   out["carried"] = change.carried;
   return out;
 }
@@ -88,6 +89,7 @@ Change change_from(const Json& json) {
     change.needs.push_back({need.at("kind").get<std::string>(), need.at("id").get<std::string>()});
   }
   for (const auto& [field, where] : json.at("origins").items()) change.origins[field] = location_from(where);
+  change.footing = json.value("footing", std::string());
   change.carried = json.at("carried").get<std::vector<std::string>>();
   return change;
 }

@@ -7,11 +7,18 @@
 #include <set>
 
 #include "core/compare.hpp"
+#include "core/plan.hpp"
 #include "kinds/all.hpp"
 
 namespace rdmacfg::core {
 
 using model::Plan;
+
+namespace {
+
+constexpr std::string_view kRemoved = "its device was removed meanwhile";
+
+}  // namespace
 
 Verification verify(const Plan& plan, const Picture& before, Picture& now, const Outcome& outcome,
                     const State& state) {
@@ -22,11 +29,16 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
     if (result.postponed.contains(change.key)) continue;
     const auto* kind = kinds::find(change.key.kind);
     const auto* observed = now.find(change.key);
+    const auto lost = lost_footing(change, now.world);
     if (change.operation == model::Operation::kDelete) {
       // One of which nothing is known only stands for its name.
-      if (observed != nullptr && !observed->settings.empty())
+      if (observed == nullptr || observed->settings.empty()) continue;
+      if (lost) {
+        result.postponed[change.key] = *lost;
+      } else {
         result.failures.push_back(
             fmt::format("{}: it is still there, although the kernel said it is removed", change.label));
+      }
       continue;
     }
     if (observed == nullptr) {
@@ -36,22 +48,26 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
             return model::value_of(change.after, field) == model::Value{};
           });
       if (only_drops) continue;
-      if (kind->reachable(change.key, now.world)) {
+      if (kind->reachable(change.key, now.world) && !lost) {
         result.failures.push_back(
             fmt::format("{}: it is not there, although the kernel said it is made", change.label));
       } else {
-        result.postponed[change.key] = "its device was removed meanwhile";
+        result.postponed[change.key] = lost.value_or(std::string(kRemoved));
       }
       continue;
     }
     auto differing = differing_fields(change.after, observed->settings);
     if (differing.empty()) continue;
+    if (lost) {
+      result.postponed[change.key] = *lost;
+      continue;
+    }
     // What lives in a file is still there when the device is gone; what lives in the kernel is not.
     const bool gone = std::all_of(differing.begin(), differing.end(), [&](const std::string& field) {
       return change.before.contains(field) && !observed->settings.contains(field);
     });
     if (gone) {
-      result.postponed[change.key] = "its device was removed meanwhile";
+      result.postponed[change.key] = kRemoved;
       continue;
     }
     const auto at = desired.find(change.key);

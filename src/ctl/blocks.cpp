@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <list>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "kinds/all.hpp"
@@ -29,22 +32,32 @@ const std::string* wanted_name(const Change& change) {
   return std::get_if<std::string>(&model::value_of(change.after, "name"));
 }
 
-/// What the object of `id` is called when all is done.
-std::string name_afterwards(const Report& report, const std::string& id) {
-  for (const auto& change : report.plan.changes) {
-    if (change.key.id != id || change.operation == Operation::kDelete) continue;
-    if (const auto* name = wanted_name(change)) return *name;
+/// What the objects of a report are called when all is done, by the id of their key.
+class NamesAfterwards {
+ public:
+  explicit NamesAfterwards(const Report& report) {
+    for (const auto& change : report.plan.changes) {
+      const auto* name = change.operation == Operation::kDelete ? nullptr : wanted_name(change);
+      if (name != nullptr) names_.try_emplace(change.key.id, *name);
+    }
+    for (const auto& change : report.plan.changes) {
+      if (!change.label.empty()) names_.try_emplace(change.key.id, change.label);
+    }
+    for (const auto& resource : report.resources) {
+      if (!resource.label.empty()) names_.try_emplace(resource.key.id, resource.label);
+    }
   }
-  for (const auto& change : report.plan.changes) {
-    if (change.key.id == id && !change.label.empty()) return change.label;
-  }
-  for (const auto& resource : report.resources) {
-    if (resource.key.id == id && !resource.label.empty()) return resource.label;
-  }
-  return id;
-}
 
-std::string note_of(const Report& report, const Change& change, const std::string& title) {
+  [[nodiscard]] const std::string& of(const std::string& id) const {
+    const auto at = names_.find(id);
+    return at == names_.end() ? id : at->second;
+  }
+
+ private:
+  std::unordered_map<std::string, std::string> names_;
+};
+
+std::string note_of(const NamesAfterwards& names, const Change& change, const std::string& title) {
   const auto& id = change.key.id;
   const auto parent = parent_of(id);
   std::string note;
@@ -55,7 +68,7 @@ std::string note_of(const Report& report, const Change& change, const std::strin
   }
   if (!parent.empty()) {
     const auto pkey = change.key.id.substr(parent.size() + 1);
-    note = fmt::format("P_Key {} of {}", pkey.substr(0, pkey.find('#')), name_afterwards(report, parent));
+    note = fmt::format("P_Key {} of {}", pkey.substr(0, pkey.find('#')), names.of(parent));
   }
   if (!change.label.empty() && change.label != title)
     note += (note.empty() ? "now " : ", now ") + change.label;
@@ -140,34 +153,32 @@ bool is_derived(const model::Key& key, std::string_view field) {
 }
 
 std::vector<Block> blocks_of(const Report& report) {
-  std::vector<Block> blocks;
+  const NamesAfterwards names(report);
+  // A parent and its children are read together, so they stand together, the parent first.
+  std::vector<std::list<Block>> families;
+  std::unordered_map<std::string, std::size_t> family_of;
+  std::unordered_map<std::string, Block*> known;
   for (const auto& change : report.plan.changes) {
     const auto& id = change.key.id;
-    auto at = std::find_if(blocks.begin(), blocks.end(), [&](const Block& b) { return b.id == id; });
-    if (at == blocks.end()) {
-      // A parent and its children are read together, so they stand together.
+    auto& block = known[id];
+    if (block == nullptr) {
       const auto parent = parent_of(id);
-      const auto family = parent.empty() ? id : parent;
-      const auto kin = std::find_if(blocks.rbegin(), blocks.rend(), [&](const Block& b) {
-        return b.id == family || parent_of(b.id) == family;
-      });
-      auto place = kin.base();
-      if (kin == blocks.rend()) {
-        place = blocks.end();
-      } else if (parent.empty()) {
-        place = std::find_if(blocks.begin(), blocks.end(),
-                             [&](const Block& b) { return parent_of(b.id) == family; });
-      }
-      Block block;
-      block.operation = change.operation;
-      block.id = id;
-      block.title = change.operation == Operation::kDelete && !change.label.empty()
-                        ? change.label
-                        : name_afterwards(report, id);
-      block.note = note_of(report, change, block.title);
-      at = blocks.insert(place, std::move(block));
+      const auto [place, fresh] = family_of.try_emplace(parent.empty() ? id : parent, families.size());
+      if (fresh) families.emplace_back();
+      auto& family = families[place->second];
+      block = &*family.emplace(parent.empty() ? family.begin() : family.end());
+      block->operation = change.operation;
+      block->id = id;
+      block->title =
+          change.operation == Operation::kDelete && !change.label.empty() ? change.label : names.of(id);
+      block->note = note_of(names, change, block->title);
     }
-    add(*at, change);
+    add(*block, change);
+  }
+  std::vector<Block> blocks;
+  blocks.reserve(known.size());
+  for (auto& family : families) {
+    std::move(family.begin(), family.end(), std::back_inserter(blocks));
   }
   return blocks;
 }

@@ -124,14 +124,18 @@ int place_of(Status status) {
 std::string render_outcomes(const Report& report, const Look& look) {
   Table table{{{"", 0, false}, {"", 0, false}, {"", 0, true}}, {}};
   std::set<std::tuple<std::string, Status, std::string>> said;
-  auto resources = report.resources;
+  std::vector<const model::ResourceReport*> resources;
+  for (const auto& one : report.resources) {
+    const bool plain = one.status == Status::kInSync || one.status == Status::kDiffers ||
+                       one.status == Status::kForeign || one.status == Status::kIgnored;
+    if (!plain) resources.push_back(&one);
+  }
   std::stable_sort(resources.begin(), resources.end(),
-                   [](const auto& a, const auto& b) { return place_of(a.status) < place_of(b.status); });
-  for (const auto& resource : resources) {
-    const bool plain = resource.status == Status::kInSync || resource.status == Status::kDiffers ||
-                       resource.status == Status::kForeign || resource.status == Status::kIgnored;
+                   [](const auto* a, const auto* b) { return place_of(a->status) < place_of(b->status); });
+  for (const auto* one : resources) {
+    const auto& resource = *one;
     const auto label = resource.label.empty() ? resource.key.id : resource.label;
-    if (plain || !said.emplace(label, resource.status, resource.reason).second) continue;
+    if (!said.emplace(label, resource.status, resource.reason).second) continue;
     table.rows.push_back({{std::string(model::text_of(resource.status)), style_of(resource.status)},
                           {label, Style::kPlain},
                           {resource.reason, Style::kPlain}});

@@ -46,6 +46,8 @@ Outcome outcome_of(const std::string& line, int status) {
     if (!report) return broken(report.error().message);
     return {std::move(*report), std::move(text), json.at("status")};
   } catch (const Json::exception&) {
+    // Told to stop before it could say how; it had begun nothing.
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1) return broken("it was cancelled");
     return broken(WIFSIGNALED(status) ? fmt::format("the worker was killed by signal {}", WTERMSIG(status))
                                       : "the worker ended without a result");
   }

@@ -41,6 +41,7 @@ void log(int priority, Message message, const std::string& text,
          const std::vector<std::pair<std::string, std::string>>& fields) {
   std::vector<std::string> lines{"MESSAGE=" + text, fmt::format("PRIORITY={}", priority),
                                  std::string("MESSAGE_ID=") + id_of(message)};
+  lines.reserve(lines.size() + fields.size());
   for (const auto& [name, value] : fields) lines.push_back(fmt::format("{}={}", name, value));
   std::vector<iovec> parts;
   parts.reserve(lines.size());

@@ -199,6 +199,10 @@ class DcbKind final : public Kind {
     return world.named(key.id) != nullptr;
   }
 
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return footing_on(world.named(change.key.id), world);
+  }
+
  private:
   static void error(const Desired& one, const std::string& key, const std::string& message,
                     const std::string& hint, Diagnostics& diagnostics) {

@@ -21,7 +21,6 @@ using base::Result;
 using model::Change;
 using model::Desired;
 using model::Diagnostics;
-using model::InitramfsPolicy;
 using model::Observed;
 
 namespace {
@@ -283,8 +282,7 @@ class InitramfsKind final : public Kind {
   static bool can_rebuild(system::Host& host) { return host.initramfs.tool() && host.initramfs.has_image(); }
 
   static bool newer(system::Host& host) {
-    std::vector<std::string> paths;
-    for (const auto path : kFiles) paths.emplace_back(path);
+    const std::vector<std::string> paths(kFiles.begin(), kFiles.end());
     return host.initramfs.newer_than(paths);
   }
 
@@ -301,7 +299,7 @@ class InitramfsKind final : public Kind {
 std::optional<std::string> stale_initramfs(World& world) {
   auto& host = world.host();
   if (world.offline() || !host.initramfs.has_image()) return std::nullopt;
-  const auto tool = host.initramfs.tool();
+  auto tool = host.initramfs.tool();
   const auto observed = initramfs().observe(world);
   if (!tool || !observed || observed->empty()) return std::nullopt;
   const auto image = image_of(observed->front().settings);

@@ -148,7 +148,7 @@ class IpoibKind final : public Kind {
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
-    auto world = World::observe(host);
+    auto world = World::observe_links(host);
     if (!world) return base::fail(world.error());
     for (const auto& change : changes) {
       const auto* link = link_of(change.key, *world);
@@ -216,6 +216,10 @@ class IpoibKind final : public Kind {
 
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
     return link_of(key, world) != nullptr;
+  }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return footing_on(link_of(change.key, world), world);
   }
 
  private:

@@ -99,6 +99,13 @@ class Kind {
   /// Whether the object of a resource can be there at all now; false makes a failed change pending ("removed
   /// meanwhile").
   [[nodiscard]] virtual bool reachable(const model::Key& key, const World& world) const = 0;
+
+  /// The kernel object that a resource goes away with (its port's interface, its device), as one that comes
+  /// back under the same name is another: what was planned on one says nothing of the next. Empty when there
+  /// is none now, or the resource depends on none. Asked of changes that are prepared.
+  [[nodiscard]] virtual std::string footing(const model::Change& /*change*/, const World& /*world*/) const {
+    return {};
+  }
 };
 
 }  // namespace rdmacfg::kinds

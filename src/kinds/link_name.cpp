@@ -33,6 +33,7 @@ std::string text_at(const model::Attributes& attributes, std::string_view field)
 }
 
 std::optional<Guid> guid_of(const model::Key& key) {
+  if (key.kind != kKind) return std::nullopt;
   auto guid = Guid::parse(key.id);
   if (!guid) return std::nullopt;
   return *guid;
@@ -209,6 +210,11 @@ class LinkNameKind final : public Kind {
     return guid_of(key).has_value();
   }
 
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    const auto guid = guid_of(change.key);
+    return guid ? footing_on(world.parent(*guid), world) : std::string();
+  }
+
  private:
   /// While a port is away, what a match or device + port means cannot be told: a rule of a port that is not
   /// here may well be that entry's. It would be gone just when the port comes and needs it.
@@ -248,7 +254,7 @@ class LinkNameKind final : public Kind {
 
   /// How many of the interfaces of changes are there.
   static std::ptrdiff_t present(std::span<const Change> changes, system::Host& host) {
-    const auto world = World::observe(host);
+    const auto world = World::observe_links(host);
     if (!world) return 0;
     return std::count_if(changes.begin(), changes.end(), [&](const Change& change) {
       const auto guid = guid_of(change.key);
@@ -261,7 +267,7 @@ class LinkNameKind final : public Kind {
                      [](const Change& c) { return !text_at(c.after, "name").empty(); })) {
       return {};
     }
-    auto world = World::observe(host);
+    auto world = World::observe_links(host);
     if (!world) return base::fail(world.error());
     std::map<int, std::string> names;
     for (const auto& change : changes) {

@@ -14,7 +14,6 @@ namespace rdmacfg::kinds {
 using base::Result;
 using model::ModuleName;
 using model::ModuleOption;
-using model::ModuleOptions;
 
 namespace {
 

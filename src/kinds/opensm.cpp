@@ -88,7 +88,8 @@ class OpensmKind final : public Kind {
     }
     std::set<int> ours;  // LIDs of this document's subnet managers
     for (const auto& one : desired) {
-      const auto guid = one.key.kind == kKind ? Guid::parse(one.key.id) : Guid::parse("");
+      if (one.key.kind != kKind) continue;
+      const auto guid = Guid::parse(one.key.id);
       const auto port = guid ? world.port(*guid) : std::nullopt;
       if (port && port->port->lid) ours.insert(*port->port->lid);
     }

@@ -224,10 +224,10 @@ class PkeyKind final : public Kind {
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
     // What was to be deleted is deleted again by the new plan; what was to be kept gets its luggage back.
     std::vector<Change> lost;  // between the deletion and the creation of one that is made anew
+    auto world = World::observe_links(host);
+    if (!world) return base::fail(world.error());
     for (const auto& change : changes) {
       if (change.operation == Operation::kDelete || change.carried.empty()) continue;
-      auto world = World::observe(host);
-      if (!world) return base::fail(world.error());
       const auto id = pkey_id(change.key);
       const auto* link = id ? child_of(*id, *world, text_at(change.after, "name")) : nullptr;
       auto luggage = unpack(change.carried);
@@ -288,6 +288,11 @@ class PkeyKind final : public Kind {
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
     const auto id = pkey_id(key);
     return id && world.parent(id->guid) != nullptr;
+  }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    const auto id = pkey_id(change.key);
+    return id ? footing_on(world.parent(id->guid), world) : std::string();
   }
 
  private:

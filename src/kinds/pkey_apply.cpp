@@ -73,7 +73,7 @@ Result<void> execute(system::Host& host, const std::vector<LinkRequest>& request
 /// Names, then modes, then everything that goes in one message each, all of them together.
 Result<void> settle(const std::vector<Child>& children, system::Host& host) {
   if (children.empty()) return {};
-  auto world = World::observe(host);
+  auto world = World::observe_links(host);
   if (!world) return base::fail(world.error());
   std::map<int, std::string> names;
   for (const auto& child : children) {
@@ -85,7 +85,7 @@ Result<void> settle(const std::vector<Child>& children, system::Host& host) {
   }
   if (!names.empty()) {
     if (auto done = rename_links(host, *world, names); !done) return done;
-    if (world = World::observe(host); !world) return base::fail(world.error());
+    if (world = World::observe_links(host); !world) return base::fail(world.error());
   }
   std::vector<LinkRequest> requests;
   for (const auto& child : children) {
@@ -104,7 +104,7 @@ Result<void> unpack_all(const std::vector<Child>& children, system::Host& host) 
   if (std::none_of(children.begin(), children.end(),
                    [](const Child& c) { return !c.change->carried.empty(); }))
     return {};
-  auto world = World::observe(host);
+  auto world = World::observe_links(host);
   if (!world) return base::fail(world.error());
   for (const auto& child : children) {
     const auto luggage = unpack(child.change->carried);
@@ -198,6 +198,7 @@ Result<void> delete_by_group(const std::vector<const Link*>& links, system::Host
 Result<void> delete_links(const std::vector<const Link*>& links, system::Host& host, const World& world) {
   if (links.size() >= kGroupDeletion) return delete_by_group(links, host, world);
   std::vector<LinkRequest> requests;
+  requests.reserve(links.size());
   for (const auto* link : links) requests.emplace_back(system::DeleteLink{link->index});
   return execute(host, requests);
 }
@@ -205,7 +206,7 @@ Result<void> delete_links(const std::vector<const Link*>& links, system::Host& h
 }  // namespace
 
 Result<void> create_children(std::span<const Change> changes, system::Host& host) {
-  auto world = World::observe(host);
+  auto world = World::observe_links(host);
   if (!world) return base::fail(world.error());
   const auto children = children_of(changes);
   std::vector<Child> to_settle;
@@ -215,7 +216,7 @@ Result<void> create_children(std::span<const Change> changes, system::Host& host
 }
 
 Result<void> update_children(std::span<const Change> changes, system::Host& host) {
-  auto world = World::observe(host);
+  auto world = World::observe_links(host);
   if (!world) return base::fail(world.error());
   const auto children = children_of(changes);
   // A child without a mode file cannot change its mode safely: it is made anew, with everything it had. One
@@ -242,7 +243,7 @@ Result<void> update_children(std::span<const Change> changes, system::Host& host
   }
   if (auto done = delete_links(old, host, *world); !done) return done;
   if (!anew.empty()) {
-    if (world = World::observe(host); !world) return base::fail(world.error());
+    if (world = World::observe_links(host); !world) return base::fail(world.error());
     std::vector<Child> made;
     const auto missing = children_of(anew);
     if (auto done = create_missing(missing, host, *world, made); !done) return done;
@@ -254,7 +255,7 @@ Result<void> update_children(std::span<const Change> changes, system::Host& host
 
 Result<void> delete_children(std::span<const Change> changes, system::Host& host) {
   for (std::size_t before = changes.size() + 1;;) {
-    auto world = World::observe(host);
+    auto world = World::observe_links(host);
     if (!world) return base::fail(world.error());
     std::vector<const Link*> links;
     for (const auto& child : children_of(changes)) {

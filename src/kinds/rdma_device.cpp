@@ -197,6 +197,11 @@ class RdmaDeviceKind final : public Kind {
     return device_of(key, world) != nullptr || model::PciAddress::parse(key.id).has_value() ||
            model::Guid::parse(key.id).has_value();
   }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    const auto* device = device_of(change.key, world);
+    return device == nullptr ? std::string() : device->instance;
+  }
 };
 
 }  // namespace

@@ -100,7 +100,7 @@ Result<void> rename_links(system::Host& host, const World& world, const std::map
   if (moves.empty()) return {};
   if (altnames.empty()) return Renamer(host, world).run(std::move(moves));
   if (auto done = host.links.execute(altnames); !done) return done;
-  auto fresh = World::observe(host);
+  auto fresh = World::observe_links(host);
   if (!fresh) return base::fail(fresh.error());
   for (auto& move : moves) {
     if (const auto* link = fresh->link(move.link->index)) move.link = link;

@@ -353,6 +353,12 @@ class RoceKind final : public Kind {
     return port && port->port->link_layer == "Ethernet";
   }
 
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    const auto port = roce_port(change.key.id, world);
+    // A plan may make a software device anew, and then sets its defaults.
+    return port && port->device->soft.empty() ? port->device->instance : std::string();
+  }
+
  private:
   /// Through a folder that is there, else what we wrote to this very device.
   static RoceWritten known_of(const RdmaDevice& device, int port, const RoceRecords& records,

@@ -234,6 +234,10 @@ class SoftRdmaKind final : public Kind {
     return world.named(place_of(key.id).interface) != nullptr;
   }
 
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return footing_on(world.named(place_of(change.key.id).interface), world);
+  }
+
  private:
   /// Not every kernel has both drivers: Debian's 6.1 has no siw.
   static void check_driver(const Desired& one, World& world, Diagnostics& diagnostics) {

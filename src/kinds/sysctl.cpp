@@ -308,6 +308,11 @@ class SysctlKind final : public Kind {
     return true;  // the file can always be written
   }
 
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    const auto index = base::parse_number(carried(change, kIndex).value_or(""));  // as prepare() found it
+    return index ? footing_on(world.link(static_cast<int>(*index)), world) : std::string();
+  }
+
  private:
   /// The interface that has the name now, or is about to get it: what the change needs gives it.
   static const system::Link* interface_meant(const Change& change, const std::string& interface,

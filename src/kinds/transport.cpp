@@ -212,8 +212,15 @@ Result<bool> await_join(std::span<const model::Change> changes, system::Host& ho
     const auto wanted = model::from_attributes<Ipoib>(change.after);
     return wanted.mtu && wanted.mtu->bytes > kSafe && wanted.mtu->bytes <= model::kMtuDatagramMax;
   };
-  auto world = World::observe(host);
+  auto world = World::observe_links(host);
   if (!world) return base::fail(world.error());
+  // Almost always every one has carrier by now; the devices are read when one has not.
+  const auto waits = [&](const model::Change& change) {
+    const auto* link = change.operation == model::Operation::kDelete ? nullptr : link_of(change.key, *world);
+    return link != nullptr && link->up && !link->carrier;
+  };
+  if (std::none_of(changes.begin(), changes.end(), waits)) return false;
+  if (world = World::observe(host); !world) return base::fail(world.error());
   std::set<model::Guid> answered;  // ports where a changed interface has carrier, or is waited for already
   std::vector<const Link*> joining;
   std::vector<int> awaited;

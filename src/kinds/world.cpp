@@ -12,30 +12,38 @@ using system::Link;
 base::Result<World> World::observe(system::Host& host) {
   auto snapshot = system::observe(host);
   if (!snapshot) return base::fail(snapshot.error());
-  World world;
-  world.host_ = &host;
-  world.snapshot_ = std::make_shared<const system::Snapshot>(std::move(*snapshot));
-  for (const auto& device : world.snapshot_->devices) {
+  return World(host, std::move(*snapshot));
+}
+
+base::Result<World> World::observe_links(system::Host& host) {
+  if (host.offline) return World(host, {});
+  auto links = system::observe_links(host);
+  if (!links) return base::fail(links.error());
+  return World(host, {.links = std::move(*links), .devices = {}});
+}
+
+World::World(system::Host& host, system::Snapshot snapshot)
+    : host_(&host), snapshot_(std::make_shared<const system::Snapshot>(std::move(snapshot))) {
+  for (const auto& device : snapshot_->devices) {
     for (const auto& port : device.ports) {
       if (port.link_layer == "InfiniBand" && port.guid.number != 0) {
-        world.ports_.emplace(port.guid, PortRef{&device, &port});
+        ports_.emplace(port.guid, PortRef{&device, &port});
       }
     }
   }
-  for (const auto& link : world.snapshot_->links) {
-    world.by_index_.emplace(link.index, &link);
-    world.by_name_.emplace(link.name, &link);
-    for (const auto& altname : link.altnames) world.by_name_.emplace(altname, &link);
+  for (const auto& link : snapshot_->links) {
+    by_index_.emplace(link.index, &link);
+    by_name_.emplace(link.name, &link);
+    for (const auto& altname : link.altnames) by_name_.emplace(altname, &link);
     if (!link.ipoib) continue;
     if (link.ipoib->child) {
-      world.children_[link.parent].push_back(&link);
-      world.child_of_[{link.parent, link.ipoib->pkey.partition()}].push_back(&link);
+      children_[link.parent].push_back(&link);
+      child_of_[{link.parent, link.ipoib->pkey.partition()}].push_back(&link);
     } else {
-      world.parents_.push_back(&link);
-      if (link.ipoib->guid.number != 0) world.parent_of_.emplace(link.ipoib->guid, &link);
+      parents_.push_back(&link);
+      if (link.ipoib->guid.number != 0) parent_of_.emplace(link.ipoib->guid, &link);
     }
   }
-  return world;
 }
 
 namespace {
@@ -98,6 +106,10 @@ std::vector<std::string> World::concerned(std::string_view kind) const {
     if (key.kind == kind) ids.push_back(key.id);
   }
   return ids;
+}
+
+std::string footing_on(const Link* link, const World& world) {
+  return link == nullptr ? std::string() : world.instance(*link);
 }
 
 }  // namespace rdmacfg::kinds

@@ -30,6 +30,9 @@ class World {
  public:
   static base::Result<World> observe(system::Host& host);
 
+  /// The interfaces alone, by one dump: for what only asks about them. port() knows none.
+  static base::Result<World> observe_links(system::Host& host);
+
   /// A world without a host, for checking a document by itself.
   World() = default;
 
@@ -79,6 +82,8 @@ class World {
   [[nodiscard]] std::string instance(const system::Link& link) const;
 
  private:
+  World(system::Host& host, system::Snapshot snapshot);
+
   system::Host* host_ = nullptr;
   std::shared_ptr<const system::Snapshot> snapshot_ = std::make_shared<const system::Snapshot>();
   std::set<model::Key> concerned_;
@@ -93,5 +98,8 @@ class World {
   std::map<const system::RdmaPort*, std::optional<std::vector<std::uint16_t>>> pkeys_;
   std::map<const system::RdmaPort*, std::optional<system::PortMtu>> mtus_;
 };
+
+/// Kind::footing of what lives on an interface; empty without one.
+std::string footing_on(const system::Link* link, const World& world);
 
 }  // namespace rdmacfg::kinds

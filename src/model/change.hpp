@@ -27,6 +27,7 @@ struct Change {
   Effect effect = Effect::kNow;
   std::vector<std::string> interrupts;      ///< sentences for people: "link down for a moment"
   std::map<std::string, Location> origins;  ///< who wants it, by field
+  std::string footing;               ///< the kernel object it was planned on (Kind::footing); empty: on none
   std::vector<std::string> carried;  ///< what the kernel drops on the way and the kind puts back (opaque)
 };
 

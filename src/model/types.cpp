@@ -57,28 +57,30 @@ Result<Guid> Guid::parse(std::string_view text) {
     return fail(Code::kInvalid,
                 fmt::format("\"{}\" is no GUID: {}; written like 00:02:c9:03:00:31:78:f2", text, why));
   };
-  std::string digits;
+  std::array<char, 16> digits{};
+  std::string_view all = text;
   if (text.starts_with("0x") || text.starts_with("0X")) {
-    digits = text.substr(2);
+    all.remove_prefix(2);
   } else if (text.find(':') != std::string_view::npos) {
-    const auto groups = base::split(text, ':');
-    if (groups.size() == 20)
+    const auto groups = static_cast<std::size_t>(std::count(text.begin(), text.end(), ':')) + 1;
+    if (groups == 20)
       return bad("that is a 20-byte hardware address, of which the last 8 bytes are the GUID");
-    const std::size_t width = groups.size() == 8 ? 2 : groups.size() == 4 ? 4 : 0;
-    if (width == 0) return bad(fmt::format("{} groups, has to have 8 of 2 or 4 of 4 digits", groups.size()));
-    digits.reserve(16);
-    for (const auto& group : groups) {
+    const std::size_t width = groups == 8 ? 2 : groups == 4 ? 4 : 0;
+    if (width == 0) return bad(fmt::format("{} groups, has to have 8 of 2 or 4 of 4 digits", groups));
+    auto* next = digits.data();
+    for (std::string_view rest = text; !rest.empty() || next != digits.end();) {
+      const auto group = rest.substr(0, rest.find(':'));
       if (group.size() != width) return bad(fmt::format("group \"{}\" has to have {} digits", group, width));
-      digits += group;
+      next = std::copy(group.begin(), group.end(), next);
+      rest.remove_prefix(std::min(rest.size(), width + 1));
     }
-  } else {
-    digits = text;
+    all = {digits.data(), digits.size()};
   }
-  if (digits.size() != 16) return bad(fmt::format("{} hexadecimal digits, has to have 16", digits.size()));
+  if (all.size() != digits.size())
+    return bad(fmt::format("{} hexadecimal digits, has to have 16", all.size()));
   Guid guid;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), guid.number, 16);
-  if (error != std::errc{} || end != digits.data() + digits.size())
-    return bad("only digits 0-9 and a-f are possible");
+  const auto [end, error] = std::from_chars(all.begin(), all.end(), guid.number, 16);
+  if (error != std::errc{} || end != all.end()) return bad("only digits 0-9 and a-f are possible");
   if (guid.number == 0) return bad("all zero means that the port has none");
   return guid;
 }

@@ -6,11 +6,17 @@
 
 namespace rdmacfg::system {
 
+base::Result<std::vector<Link>> observe_links(Host& host) {
+  auto links = host.links.observe_links();
+  if (!links) return base::fail(links.error().in("reading the network interfaces"));
+  return links;
+}
+
 base::Result<Snapshot> observe(Host& host) {
   Snapshot snapshot;
   if (host.offline) return snapshot;
-  auto links = host.links.observe_links();
-  if (!links) return base::fail(links.error().in("reading the network interfaces"));
+  auto links = observe_links(host);
+  if (!links) return base::fail(links.error());
   std::set<std::string> children;
   for (const auto& link : *links) {
     if (link.ipoib && link.ipoib->child) children.insert(link.name);

@@ -57,6 +57,9 @@ struct Snapshot {
   std::vector<RdmaDevice> devices;
 };
 
+/// The network interfaces alone.
+base::Result<std::vector<Link>> observe_links(Host& host);
+
 /// Observes links and devices. Offline: nothing, successfully.
 base::Result<Snapshot> observe(Host& host);
 

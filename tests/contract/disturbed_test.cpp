@@ -89,6 +89,44 @@ TEST_P(Disturbed, ASurpriseRemovalIsPendingAndTheRestIsDone) {
   }
 }
 
+TEST_P(Disturbed, ADeviceThatComesBackInTheMiddleIsPendingAndThenDone) {
+  std::vector<std::string> devices;
+  Stage first(GetParam());
+  for (const auto& device : first.kernel().machine.devices) {
+    if (device.soft.empty()) devices.push_back(device.name);
+  }
+  for (const auto& device : devices) {
+    for (const bool named : {true, false}) {
+      SCOPED_TRACE(fmt::format("{}, {} by udev at once", device, named ? "named" : "not named"));
+      for_every_call([&](std::size_t n, const std::string& /*what*/) {
+        Stage stage(GetParam());
+        stage.kernel().replug_device_at(n, device, named);
+        const auto report = stage.apply();
+        EXPECT_TRUE(applied(report)) << text_of(report);
+        const auto again = stage.apply();
+        EXPECT_TRUE(applied(again)) << text_of(again);
+        const auto diff = stage.diff();
+        EXPECT_TRUE(applied(diff) && diff.plan.empty()) << text_of(diff);
+      });
+    }
+  }
+}
+
+TEST_P(Disturbed, ACancelledApplyLeavesTheStateBefore) {
+  for (int when = 1;; ++when) {
+    SCOPED_TRACE(fmt::format("cancelled when asked for the {}. time", when));
+    Stage stage(GetParam());
+    const auto before = stage.dump();
+    int asked = 0;
+    core::Options options;
+    options.cancelled = [&] { return ++asked >= when; };
+    const auto report = stage.apply(options);
+    if (asked < when) break;  // it was over by then
+    EXPECT_EQ(report.exit, Exit::kUndone) << text_of(report);
+    EXPECT_EQ(difference(stage.dump(), before, false), "") << text_of(report);
+  }
+}
+
 TEST_P(Disturbed, ALieIsFoundOut) {
   for_every_call([&](std::size_t n, const std::string& what) {
     if (what.starts_with("/var/lib/rdma-configd")) return;  // a disk that lies is beyond us

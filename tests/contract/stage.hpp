@@ -44,9 +44,9 @@ class Stage {
     kernel_->faults.clear();
   }
 
-  Report apply() {
+  Report apply(const core::Options& options = {}) {
     auto host = kernel_->host();
-    return core::apply(documents_.back(), host);
+    return core::apply(documents_.back(), host, options);
   }
   Report diff() {
     auto host = kernel_->host();

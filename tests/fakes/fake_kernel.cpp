@@ -103,6 +103,13 @@ void FakeKernel::remove_device_at(std::size_t n, const std::string& device) {
   faults.before(n, [this, device] { machine.remove_device(device); });
 }
 
+void FakeKernel::replug_device_at(std::size_t n, const std::string& device, bool named) {
+  faults.before(n, [this, device, named] {
+    machine.replug_device(device);
+    if (named) name_by_rules();
+  });
+}
+
 void FakeKernel::reboot() {
   boot_id.back() = boot_id.back() == '9' ? '1' : static_cast<char>(boot_id.back() + 1);
   machine.links.remove_if([](const auto& l) { return l.is_ipoib(); });

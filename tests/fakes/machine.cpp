@@ -99,6 +99,17 @@ void Machine::remove_device(const std::string& name) {
   devices.remove_if([&](const auto& d) { return d.name == name; });
 }
 
+void Machine::replug_device(const std::string& name) {
+  const auto* found = device(name);
+  if (found == nullptr) return;
+  Device again = *found;
+  remove_device(name);
+  again.instance = 0;
+  for (auto& port : again.ports) port.roce_mode.clear();
+  devices.push_back(std::move(again));
+  probe(devices.back());
+}
+
 int Machine::change_mtu(Interface& link, std::int64_t mtu) {
   if (mtu == link.mtu) return 0;
   if (mtu < 0) return EINVAL;

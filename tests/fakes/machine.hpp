@@ -112,6 +112,8 @@ class Machine {
   void probe(Device& device);
   /// Unplugs: the device goes with all its interfaces.
   void remove_device(const std::string& name);
+  /// Unplugs and plugs in again: another kernel object, in its first state, with interfaces called ibN.
+  void replug_device(const std::string& name);
 
   int set(const system::SetLink& request);
   int set_created(const system::SetCreated& request);

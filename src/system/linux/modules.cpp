@@ -136,6 +136,12 @@ class LinuxModules final : public Modules {
     const int status = kmod_->module_remove_module(module->get(), KMOD_REMOVE_NOLOG);
     if (status == 0 || status == -ENOENT) return {};
     const auto what = fmt::format("unloading the module {}", name);
+    if (status == -EPERM) {
+      // Nor may the daemon, whose unit keeps CAP_SYS_MODULE from it.
+      const auto ended =
+          systemd_.run_job("StartUnit", fmt::format("rdma-configd-unload@{}.service", underscored(name)), what);
+      if (ended && *ended && !detail::SysfsDir::open(sysfs_ / "module" / underscored(name))) return {};
+    }
     if (status == -EAGAIN || status == -EWOULDBLOCK) return fail(Code::kBusy, what + ": it is in use");
     return fail_errno(-status, what);
   }

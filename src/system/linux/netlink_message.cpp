@@ -75,11 +75,14 @@ Attributes Attributes::nested(int type) const {
   return Attributes(find(type).value_or(std::span<const std::byte>{}));
 }
 
+std::string_view Attributes::Item::text() const {
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return all.substr(0, all.find('\0'));
+}
+
 std::string Attributes::text(int type) const {
   const auto bytes = find(type);
-  if (!bytes) return {};
-  const std::string_view all(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  return std::string(all.substr(0, all.find('\0')));
+  return bytes ? std::string(Item{type, *bytes}.text()) : std::string();
 }
 
 }  // namespace rdmacfg::system::detail

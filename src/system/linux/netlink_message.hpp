@@ -66,6 +66,16 @@ class Attributes {
   struct Item {
     int type = 0;
     std::span<const std::byte> bytes;
+
+    [[nodiscard]] Attributes nested() const { return Attributes(bytes); }
+    [[nodiscard]] std::string_view text() const;  ///< up to the first NUL
+    template <class Number>
+    [[nodiscard]] std::optional<Number> number() const {  ///< nothing when there are too few bytes
+      if (bytes.size() < sizeof(Number)) return std::nullopt;
+      Number out;
+      std::memcpy(&out, bytes.data(), sizeof out);
+      return out;
+    }
   };
 
   Attributes() = default;
@@ -81,10 +91,7 @@ class Attributes {
   template <class Number>
   [[nodiscard]] std::optional<Number> number(int type) const {
     const auto bytes = find(type);
-    if (!bytes || bytes->size() < sizeof(Number)) return std::nullopt;
-    Number out;
-    std::memcpy(&out, bytes->data(), sizeof out);
-    return out;
+    return bytes ? Item{type, *bytes}.number<Number>() : std::nullopt;
   }
 
  private:

@@ -57,7 +57,10 @@ ok "loaded with the hardware" lab-wait 20 'systemctl is-active -q rdma-load-modu
 conf <<<''; exits "dropped" 0 apply; is "no list is left" "$(ls /etc/rdma/modules | grep -c rdma_configd)" 0
 systemctl is-active -q rdma-configd && modprobe -r ib_srp; conf <<<$'[[module]]\nname = "ib_srp"'; exits "through the daemon" 0 apply; is "loaded by it" "$(lsmod | grep -c ^ib_srp)" 1
 conf <<<$'[[module]]\nname = "mlx4_em"'; exits "it knows the modules" 1 apply; has "suggestion" "$OUT" 'did you mean "mlx4_en"'
-conf <<<''; exits "dropped again" 0 apply; systemctl stop rdma-configd
+conf <<<''; exits "dropped again" 0 apply; modprobe -r ib_srp
+conf <<<$'[[module]]\nname = "ib_srp"'; exits "loaded by it, and not confirmed" 0 apply --confirm 4; is "it is loaded" "$(lsmod | grep -c ^ib_srp)" 1
+ok "it is unloaded again" lab-wait 60 '! test -e /sys/module/ib_srp'; has "and the history says why" "$(ctl history)" "rolled back"
+conf <<<''; exits "nothing is wanted" 0 apply; systemctl stop rdma-configd
 # A failure after the module was loaded takes it, and the initramfs, back.
 modprobe -r mlx4_en mlx4_core; conf <<<''; exits "everything dropped" 0 apply; is "no file is left" "$(ls /etc/modprobe.d /etc/modules-load.d | grep -c rdma-configd)" 0
 is "nor in the initramfs" "$(holds rdma-configd)" 0

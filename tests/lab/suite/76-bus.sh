@@ -48,12 +48,12 @@ has "the history has the user" "$(ctl history)" "uid 65534"
 has "nobody cannot say to be somebody else" "$(nobody Confirm 'a{sv}' 1 who s alice; ctl history)" "uid 65534"; hasnt "alice" "$(ctl history)" alice
 # no polkit, and one that does not answer
 rm /etc/polkit-1/rules.d/10-lab.rules; systemctl mask --runtime -q polkit; systemctl stop polkit
-denied "without polkit: denied" nobody Show Apply
-allowed "without polkit: root may" call Show History
+denied "without polkit: denied" nobody $READ $WRITE
+allowed "without polkit: root may" call $READ $WRITE
 systemctl unmask --runtime -q polkit; systemctl start polkit; pkill -STOP polkitd
-nobody Show 'a{sv}' 0 >/tmp/hanging & hanging=$!
-allowed "a polkit that hangs stops nobody else" call Show History
-wait $hanging; has "and means no" "$(cat /tmp/hanging)" "not authorised"
+hanging=(); for m in $READ $WRITE; do nobody $m ${METHOD[$m]} >/tmp/hanging.$m & hanging+=($!); done
+allowed "a polkit that hangs stops nobody else" call $READ $WRITE
+wait "${hanging[@]}"; is "and means no" "$(grep -L 'not authorised' /tmp/hanging.*)" ""
 for i in 1 2 3 4 5 6; do LIMIT=1 nobody Show 'a{sv}' 0 >/dev/null & done; wait
 ok "senders that went away leave it well" busctl get-property $BUS State
 pkill -CONT polkitd
@@ -65,4 +65,13 @@ has "too long a confirmation" "$(call Apply 'a(ss)a{sv}' 0 1 confirm t 100000000
 has "too large a document" "$(
 busctl call $BUS Validate 'a(ss)a{sv}' 9 $(for i in 1 2 3 4 5 6 7 8 9; do echo f$i; head -c 120000 /dev/zero | tr '\0' '#'; echo; done) 0 2>&1)" "too large"
 ok "it lives" busctl get-property $BUS State
+# a job that runs is cancelled: what it did so far is undone
+many() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\nname = "mlx4_ib0"\nmtu = 1400\n'; for i in $(seq 1 100); do printf '[[ipoib.pkey]]\npkey = %d\nmode = "%s"\n' $i $([ $((i % 2)) = 0 ] && echo datagram || echo connected); done; }
+generation=$(generation)
+job=$(call Apply 'a(ss)a{sv}' 1 f.toml "$(many)" 0 | awk '{print $2}')
+ok "the apply has begun" lab-wait 60 'ip -br link show type ipoib | grep -q "mlx4_ib0\.\|^ib[0-9.]*\.[08]"'
+ok "it can be cancelled" call Cancel 'ua{sv}' "$job" 0
+ok "it comes to its end" lab-wait 120 "busctl call $BUS Result 'ua{sv}' $job 0"
+has "and says so" "$(call Result 'ua{sv}' $job 0)" "cancelled"
+is "nothing of it is left" "$(ip -br link show type ipoib | grep -c '@') $(mtu mlx4_ib0) $(generation)" "0 1500 $generation"
 is "no crash" "$(journalctl -u rdma-configd -o cat --no-pager | grep -ci 'core dump\|terminate called')" 0
