@@ -132,6 +132,15 @@ std::vector<Addressing> addressing_of(const Bound& bound, model::Diagnostics* di
   return out;
 }
 
+const system::Link* interface_of(std::string_view id, const World& world) {
+  const auto slash = id.find('/');
+  const auto guid = model::Guid::parse(id.substr(0, slash));
+  if (!guid) return nullptr;
+  if (slash == std::string_view::npos) return world.parent(*guid);
+  const auto child = detail::pkey_id({"pkey", std::string(id)});
+  return child ? detail::child_of(*child, world) : nullptr;
+}
+
 bool has_backend(const Section& ipoib) {
   const auto inet = [](const Section& section) {
     return section.child(child_path(section, "ipv4")) != nullptr ||

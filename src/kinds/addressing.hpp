@@ -116,6 +116,10 @@ struct Addressing {
 /// other keys, one address for two interfaces.
 std::vector<Addressing> addressing_of(const Bound& bound, model::Diagnostics* diagnostics);
 
+/// The interface that {"ipoib", GUID} or {"pkey", GUID/0x8002} means now; nullptr without one. Only the id is
+/// looked at.
+const system::Link* interface_of(std::string_view id, const World& world);
+
 /// Whether the entry leaves it to a backend at all: it or one of its P_Key interfaces has ipv4, ipv6 or
 /// backend.
 bool has_backend(const model::Section& ipoib);

@@ -23,12 +23,16 @@ namespace {
 /// The rules of one family of one interface.
 class FamilyRules {
  public:
-  FamilyRules(const WantedFamily& family, std::string_view parent, Diagnostics& diagnostics)
-      : family_(family), label_(fmt::format("[{}.{}]", parent, key())), diagnostics_(diagnostics) {}
+  FamilyRules(const WantedFamily& family, const model::Section& parent, Diagnostics& diagnostics)
+      : family_(family),
+        parent_(parent),
+        label_(fmt::format("[{}.{}]", parent.path, key())),
+        diagnostics_(diagnostics) {}
 
   void check() {
     check_method();
     for (const auto& address : family_.addresses) check_address(address);
+    check_mtu();
     check_gateway();
     check_routes();
     for (const auto& server : family_.dns) {
@@ -113,6 +117,19 @@ class FamilyRules {
   [[nodiscard]] bool own(const IpAddress& address) const {
     return std::any_of(family_.addresses.begin(), family_.addresses.end(),
                        [&](const IpPrefix& one) { return one.address == address; });
+  }
+
+  /// Below that the kernel ends IPv6 on the interface (RFC 8200, 5).
+  void check_mtu() {
+    const auto* mtu = parent_.find("mtu");
+    const auto* bytes = mtu == nullptr ? nullptr : std::get_if<std::int64_t>(&mtu->value);
+    if (bytes == nullptr || family_.family != Family::kIpv6 || family_.method == InetMethod::kDisabled ||
+        *bytes >= model::kMtuIpv6Min)
+      return;
+    auto& d =
+        error(family_.section->where, fmt::format("{}: IPv6 needs an MTU of {}", label_, model::kMtuIpv6Min),
+              "raise the MTU, or leave ipv6 out");
+    d.related.push_back({mtu->where, "the MTU"});
   }
 
   /// Whether a next hop can be asked for directly. With auto that is only known later.
@@ -206,6 +223,7 @@ class FamilyRules {
   }
 
   const WantedFamily& family_;
+  const model::Section& parent_;
   std::string label_;
   Diagnostics& diagnostics_;
 };
@@ -246,7 +264,7 @@ void check_addressing(const std::vector<Addressing>& all, Diagnostics& diagnosti
   for (const auto& one : all) {
     for (const auto* family : {&one.ipv4, &one.ipv6}) {
       if (family->section == nullptr) continue;
-      if (seen.insert(family->section).second) FamilyRules(*family, one.section->path, diagnostics).check();
+      if (seen.insert(family->section).second) FamilyRules(*family, *one.section, diagnostics).check();
       if (one.ignore || one.absent) continue;
       for (const auto& address : family->addresses) {
         if (address.address.family == family->family)
