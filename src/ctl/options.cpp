@@ -134,9 +134,11 @@ struct Parser {
     app.allow_extras();
     for (const auto& command : kCommands) add(command.name, command.doc);
     add("schema", "Print the JSON Schema of the document, for editors.");
-    add("reference", "")->group("");  // for docs/CONFIGURATION.md
+    // For docs: the reference in Markdown, or with a word one of the parts that render_part() makes.
+    add("reference", "")->group("")->add_option("PART", arguments.object, "");
     auto* show = app.get_subcommand("show");
-    show->add_option("NAME", arguments.object, "A device, a port (mlx4_0/1), an interface, or a GUID.");
+    show->add_option("NAME", arguments.object, "A device, a port (mlx4_0/1), an interface, or a GUID.")
+        ->type_name("NAME");
     app.get_subcommand("diff")->add_flag("--explain", arguments.explain,
                                          "Name the file and line that ask for a value.");
     add_apply(*app.get_subcommand("apply"));
@@ -203,7 +205,7 @@ struct Parser {
         ->type_name("N")
         ->check(CLI::Range(1, 100000).description(""));
     verify.add_option("--service", arguments.service, "Port number of server and client (default 20049).")
-        ->type_name("PORT")
+        ->type_name("NUMBER")
         ->check(CLI::Range(1, 65535).description(""));
   }
 
@@ -336,6 +338,31 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
   }
   line.arguments.command = sub->get_name();
   return line;
+}
+
+std::vector<CommandInfo> describe_command_line() {
+  const Parser parser;
+  const auto describe = [](const CLI::App& app) {
+    CommandInfo info{"", app.get_description(), "", {}};
+    for (const auto* option : app.get_options()) {
+      OptionInfo one{{}, "", option->get_description()};
+      for (const auto& name : option->get_snames()) one.names.push_back("-" + name);
+      for (const auto& name : option->get_lnames()) one.names.push_back("--" + name);
+      if (option->get_type_size() > 0) one.value = option->get_type_name();
+      info.options.push_back(std::move(one));
+    }
+    return info;
+  };
+  std::vector<CommandInfo> out{describe(parser.app)};
+  const auto shown = [](const CLI::App* one) { return !one->get_group().empty(); };
+  for (const auto* sub : parser.app.get_subcommands(shown)) {
+    out.push_back(describe(*sub));
+    out.back().name = sub->get_name();
+    for (const auto& command : kCommands) {
+      if (out.back().name == command.name) out.back().text = command.text;
+    }
+  }
+  return out;
 }
 
 }  // namespace rdmacfg::ctl

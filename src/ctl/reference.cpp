@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "ctl/command.hpp"
+#include "ctl/manual.hpp"
 #include "ctl/schema.hpp"
 #include "kinds/all.hpp"
 
@@ -81,7 +82,13 @@ std::string render_reference(const std::vector<SectionSpec>& grammar) {
 }
 
 int reference(const Context& context) {
-  context.environment.out << render_reference(kinds::grammar());
+  const auto& part = context.arguments.object;
+  const auto text = part.empty() ? render_reference(kinds::grammar()) : render_part(part);
+  if (text.empty()) {
+    return refuse(context,
+                  base::fail(base::Code::kInvalid, fmt::format("there is no part {}", part)).value());
+  }
+  context.environment.out << text;
   return 0;
 }
 

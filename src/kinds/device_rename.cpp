@@ -79,4 +79,9 @@ Result<void> rename_devices(system::Host& host, const World& world,
   return names.empty() ? Result<void>{} : DeviceRenamer(host, world).run(std::move(names));
 }
 
+std::string interrupted_by_rename(const std::string& device) {
+  return fmt::format(
+      "programs that are to open {} by this name no longer find it; those that have it open go on", device);
+}
+
 }  // namespace rdmacfg::kinds

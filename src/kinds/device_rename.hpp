@@ -15,4 +15,7 @@ namespace rdmacfg::kinds {
 base::Result<void> rename_devices(system::Host& host, const World& world,
                                   std::map<std::string, std::string> names);
 
+/// What the renaming of a device interrupts, for the plan.
+std::string interrupted_by_rename(const std::string& device);
+
 }  // namespace rdmacfg::kinds

@@ -20,17 +20,13 @@ using model::Diagnostics;
 using model::Guid;
 using model::Observed;
 using model::Severity;
+using model::text_at;
 using system::Link;
 
 namespace {
 
 constexpr std::string_view kKind = "link_name";
 constexpr std::string_view kFloating = "floating";  // the entry may mean another port tomorrow
-
-std::string text_at(const model::Attributes& attributes, std::string_view field) {
-  const auto* text = std::get_if<std::string>(&model::value_of(attributes, field));
-  return text == nullptr ? std::string() : *text;
-}
 
 std::optional<Guid> guid_of(const model::Key& key) {
   if (key.kind != kKind) return std::nullopt;

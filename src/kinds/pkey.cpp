@@ -26,6 +26,7 @@ using model::Operation;
 using model::Section;
 using model::Severity;
 using model::State;
+using model::text_at;
 using system::Link;
 
 namespace detail {
@@ -56,11 +57,6 @@ namespace {
 
 constexpr std::string_view kKind = "pkey";
 constexpr std::string_view kSection = "[[ipoib.pkey]]";
-
-std::string text_at(const model::Attributes& attributes, std::string_view field) {
-  const auto* text = std::get_if<std::string>(&model::value_of(attributes, field));
-  return text == nullptr ? std::string() : *text;
-}
 
 Diagnostic error_at(const model::Location& where, std::string message, std::string hint) {
   return {Severity::kError, where, std::move(message), std::move(hint), {}};

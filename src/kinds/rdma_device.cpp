@@ -21,16 +21,12 @@ using model::Diagnostic;
 using model::Diagnostics;
 using model::Observed;
 using model::Severity;
+using model::text_at;
 using system::RdmaDevice;
 
 namespace {
 
 constexpr std::string_view kKind = "rdma_device";
-
-std::string text_at(const model::Attributes& attributes, std::string_view field) {
-  const auto* text = std::get_if<std::string>(&model::value_of(attributes, field));
-  return text == nullptr ? std::string() : *text;
-}
 
 /// By PCI address or node GUID.
 const RdmaDevice* device_of(const model::Key& key, const World& world) {
@@ -135,9 +131,7 @@ class RdmaDeviceKind final : public Kind {
       const auto* device = device_of(change->key, world);
       const auto wanted = text_at(change->after, "name");
       if (device == nullptr || wanted.empty() || wanted == device->name) continue;
-      change->interrupts.push_back(fmt::format(
-          "programs that are to open {} by this name no longer find it; those that have it open go on",
-          device->name));
+      change->interrupts.push_back(interrupted_by_rename(device->name));
     }
     return {};
   }

@@ -21,6 +21,7 @@ using model::Diagnostics;
 using model::Observed;
 using model::Operation;
 using model::Severity;
+using model::text_at;
 using system::RdmaDevice;
 
 namespace {
@@ -53,11 +54,6 @@ const RdmaDevice* device_of(const std::string& id, const World& world) {
 }
 
 std::string module_of(std::string_view type) { return type == "rxe" ? "rdma_rxe" : std::string(type); }
-
-std::string text_at(const model::Attributes& attributes, std::string_view field) {
-  const auto* text = std::get_if<std::string>(&model::value_of(attributes, field));
-  return text == nullptr ? std::string() : *text;
-}
 
 Loads parse_loads(std::string_view text) {
   Loads loads;
@@ -196,9 +192,7 @@ class SoftRdmaKind final : public Kind {
       if (removes(*change)) {
         change->interrupts.push_back(fmt::format("programs that use {} lose it", device->name));
       } else if (!wanted.empty() && wanted != device->name) {
-        change->interrupts.push_back(fmt::format(
-            "programs that are to open {} by this name no longer find it; those that have it open go on",
-            device->name));
+        change->interrupts.push_back(interrupted_by_rename(device->name));
       }
     }
     return {};

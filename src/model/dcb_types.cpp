@@ -39,6 +39,7 @@ Result<std::uint8_t> scalar_of(const Value& written, unsigned end, std::string_v
 template <class Numbers>
 Value texts_of(const Numbers& numbers) {
   std::vector<std::string> out;
+  out.reserve(numbers.size());
   for (const auto number : numbers) out.push_back(std::to_string(number));
   return out;
 }

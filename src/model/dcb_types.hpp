@@ -47,15 +47,6 @@ struct Priority {
   auto operator<=>(const Priority&) const = default;
 };
 
-#define RDMACFG_CODEC(Type, type_text, schema_text)          \
-  template <>                                                \
-  struct Codec<Type> {                                       \
-    static constexpr std::string_view kType = type_text;     \
-    static constexpr std::string_view kSchema = schema_text; \
-    static base::Result<Type> parse(const Value& written);   \
-    static Value value(const Type& parsed);                  \
-  }
-
 RDMACFG_CODEC(
     TrafficClasses, "8 traffic classes",
     R"({"type":"array","minItems":8,"maxItems":8,"items":{"type":"integer","minimum":0,"maximum":7}})");
@@ -67,7 +58,5 @@ RDMACFG_CODEC(DscpMap, "list of \"DSCP:priority\"",
               R"({"type":"array","items":{"type":"string","pattern":"^[0-9]+:[0-7]$"}})");
 RDMACFG_CODEC(Dcbx, "\"host\" or \"firmware\"", R"({"enum":["host","firmware"]})");
 RDMACFG_CODEC(Priority, "priority 0 to 7", R"({"type":"integer","minimum":0,"maximum":7})");
-
-#undef RDMACFG_CODEC
 
 }  // namespace rdmacfg::model

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "model/codec.hpp"
 #include "model/types.hpp"
 #include "model/value.hpp"
 
@@ -42,11 +43,6 @@ struct FieldSpec {
   /// From a value as written to the canonical one; its error is a sentence for the administrator.
   base::Result<Value> (*parse)(const Value& written) = nullptr;
 };
-
-/// How a strong type is spelled: parse() from a written value, value() back, and its words for people and
-/// schemas.
-template <class T>
-struct Codec;
 
 template <class T>
 base::Result<Value> canonical(const Value& written) {
@@ -134,15 +130,6 @@ struct Mtu {
   auto operator<=>(const Mtu&) const = default;
 };
 
-#define RDMACFG_CODEC(Type, type_text, schema_text)          \
-  template <>                                                \
-  struct Codec<Type> {                                       \
-    static constexpr std::string_view kType = type_text;     \
-    static constexpr std::string_view kSchema = schema_text; \
-    static base::Result<Type> parse(const Value& written);   \
-    static Value value(const Type& parsed);                  \
-  }
-
 RDMACFG_CODEC(bool, "boolean", R"({"type":"boolean"})");
 RDMACFG_CODEC(std::int64_t, "integer", R"({"type":"integer"})");
 RDMACFG_CODEC(std::string, "text", R"({"type":"string","minLength":1})");
@@ -171,7 +158,5 @@ RDMACFG_CODEC(SoftType, "\"rxe\" or \"siw\"", R"({"enum":["rxe","siw"]})");
 RDMACFG_CODEC(RoceMode, "\"v1\" or \"v2\"", R"({"enum":["v1","v2"]})");
 RDMACFG_CODEC(Dscp, "DSCP", R"({"type":"integer","minimum":0,"maximum":63})");
 RDMACFG_CODEC(Tos, "type of service", R"({"type":"integer","minimum":0,"maximum":255})");
-
-#undef RDMACFG_CODEC
 
 }  // namespace rdmacfg::model

@@ -38,6 +38,8 @@ Result<UnitName> Codec<UnitName>::parse(const Value& written) {
   return fail(Code::kInvalid, "has to be a text like \"rdma-ndd.service\"");
 }
 
+Value Codec<UnitName>::value(const UnitName& parsed) { return parsed.text; }
+
 Result<LockLimit> LockLimit::parse(std::string_view text) {
   if (text == "unlimited" || text == "infinity") return LockLimit{};
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
@@ -85,6 +87,8 @@ Result<LimitDomain> Codec<LimitDomain>::parse(const Value& written) {
   return LimitDomain{*text};
 }
 
+Value Codec<LimitDomain>::value(const LimitDomain& parsed) { return parsed.text; }
+
 Result<SysctlPath> SysctlPath::parse(std::string_view text) {
   std::string path(text);
   const auto first = path.find_first_of("./");
@@ -108,6 +112,8 @@ Result<SysctlPath> Codec<SysctlPath>::parse(const Value& written) {
   return fail(Code::kInvalid, "has to be a text like \"net.ipv4.neigh.default.gc_thresh1\"");
 }
 
+Value Codec<SysctlPath>::value(const SysctlPath& parsed) { return parsed.text; }
+
 Result<SysctlValue> Codec<SysctlValue>::parse(const Value& written) {
   if (const auto* number = std::get_if<std::int64_t>(&written)) return SysctlValue{std::to_string(*number)};
   const auto* text = std::get_if<std::string>(&written);
@@ -122,6 +128,8 @@ Result<SysctlValue> Codec<SysctlValue>::parse(const Value& written) {
   return SysctlValue{std::move(value)};
 }
 
+Value Codec<SysctlValue>::value(const SysctlValue& parsed) { return parsed.text; }
+
 std::string_view text_of(NetnsMode mode) { return mode == NetnsMode::kShared ? "shared" : "exclusive"; }
 
 Result<NetnsMode> Codec<NetnsMode>::parse(const Value& written) {
@@ -130,5 +138,7 @@ Result<NetnsMode> Codec<NetnsMode>::parse(const Value& written) {
   if (text != nullptr && *text == "exclusive") return NetnsMode::kExclusive;
   return fail(Code::kInvalid, "has to be \"shared\" or \"exclusive\"");
 }
+
+Value Codec<NetnsMode>::value(const NetnsMode& parsed) { return std::string(text_of(parsed)); }
 
 }  // namespace rdmacfg::model

@@ -19,14 +19,8 @@ struct UnitName {
   auto operator<=>(const UnitName&) const = default;
 };
 
-template <>
-struct Codec<UnitName> {
-  static constexpr std::string_view kType = "systemd unit";
-  static constexpr std::string_view kSchema =
-      R"({"type":"string","pattern":"^[A-Za-z0-9:_.\\\\@-]+$","maxLength":255})";
-  static base::Result<UnitName> parse(const Value& written);
-  static Value value(const UnitName& parsed) { return parsed.text; }
-};
+RDMACFG_CODEC(UnitName, "systemd unit",
+              R"({"type":"string","pattern":"^[A-Za-z0-9:_.\\\\@-]+$","maxLength":255})");
 
 /// How much memory may be locked, in KiB. Read as 65536 (KiB), "64 GiB", "512M" or "unlimited"; written as a
 /// number of KiB or "unlimited".
@@ -38,14 +32,9 @@ struct LockLimit {
   auto operator<=>(const LockLimit&) const = default;
 };
 
-template <>
-struct Codec<LockLimit> {
-  static constexpr std::string_view kType = "KiB, size or \"unlimited\"";
-  static constexpr std::string_view kSchema =
-      R"({"oneOf":[{"type":"integer","minimum":0},{"type":"string","pattern":"^(unlimited|[0-9]+ ?([KMGT](iB)?)?)$"}]})";
-  static base::Result<LockLimit> parse(const Value& written);
-  static Value value(const LockLimit& parsed);
-};
+RDMACFG_CODEC(
+    LockLimit, "KiB, size or \"unlimited\"",
+    R"({"oneOf":[{"type":"integer","minimum":0},{"type":"string","pattern":"^(unlimited|[0-9]+ ?([KMGT](iB)?)?)$"}]})");
 
 /// Whom a limit is for: a user, "@group" or "*". limits.conf(5).
 struct LimitDomain {
@@ -57,14 +46,8 @@ struct LimitDomain {
   auto operator<=>(const LimitDomain&) const = default;
 };
 
-template <>
-struct Codec<LimitDomain> {
-  static constexpr std::string_view kType = "user, \"@group\" or \"*\"";
-  static constexpr std::string_view kSchema =
-      R"({"type":"string","pattern":"^(\\*|@?[A-Za-z_][A-Za-z0-9_.-]*\\$?)$"})";
-  static base::Result<LimitDomain> parse(const Value& written);
-  static Value value(const LimitDomain& parsed) { return parsed.text; }
-};
+RDMACFG_CODEC(LimitDomain, "user, \"@group\" or \"*\"",
+              R"({"type":"string","pattern":"^(\\*|@?[A-Za-z_][A-Za-z0-9_.-]*\\$?)$"})");
 
 /// A kernel setting as its path below /proc/sys: "net/ipv4/neigh/default/gc_thresh1". Read with dots or with
 /// slashes, as sysctl.d(5) does: what stands first separates, the other belongs to a name.
@@ -75,13 +58,7 @@ struct SysctlPath {
   auto operator<=>(const SysctlPath&) const = default;
 };
 
-template <>
-struct Codec<SysctlPath> {
-  static constexpr std::string_view kType = "kernel setting";
-  static constexpr std::string_view kSchema = R"({"type":"string","pattern":"^[A-Za-z0-9_./:@-]+$"})";
-  static base::Result<SysctlPath> parse(const Value& written);
-  static Value value(const SysctlPath& parsed) { return parsed.text; }
-};
+RDMACFG_CODEC(SysctlPath, "kernel setting", R"({"type":"string","pattern":"^[A-Za-z0-9_./:@-]+$"})");
 
 /// The value of a kernel setting: a number or a text, words separated by one space.
 struct SysctlValue {
@@ -89,25 +66,13 @@ struct SysctlValue {
   auto operator<=>(const SysctlValue&) const = default;
 };
 
-template <>
-struct Codec<SysctlValue> {
-  static constexpr std::string_view kType = "number or text";
-  static constexpr std::string_view kSchema = R"({"type":["integer","string"]})";
-  static base::Result<SysctlValue> parse(const Value& written);
-  static Value value(const SysctlValue& parsed) { return parsed.text; }
-};
+RDMACFG_CODEC(SysctlValue, "number or text", R"({"type":["integer","string"]})");
 
 /// Whether RDMA devices are seen in every network namespace or only in their own.
 enum class NetnsMode { kShared, kExclusive };
 
 std::string_view text_of(NetnsMode mode);
 
-template <>
-struct Codec<NetnsMode> {
-  static constexpr std::string_view kType = "\"shared\" or \"exclusive\"";
-  static constexpr std::string_view kSchema = R"({"enum":["shared","exclusive"]})";
-  static base::Result<NetnsMode> parse(const Value& written);
-  static Value value(const NetnsMode& parsed) { return std::string(text_of(parsed)); }
-};
+RDMACFG_CODEC(NetnsMode, "\"shared\" or \"exclusive\"", R"({"enum":["shared","exclusive"]})");
 
 }  // namespace rdmacfg::model

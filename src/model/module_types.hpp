@@ -52,15 +52,6 @@ enum class InitramfsPolicy { kRebuild, kReport };
 
 inline constexpr unsigned kPriorities = 8;  ///< 802.1Q: three bits
 
-#define RDMACFG_CODEC(Type, type_text, schema_text)          \
-  template <>                                                \
-  struct Codec<Type> {                                       \
-    static constexpr std::string_view kType = type_text;     \
-    static constexpr std::string_view kSchema = schema_text; \
-    static base::Result<Type> parse(const Value& written);   \
-    static Value value(const Type& parsed);                  \
-  }
-
 RDMACFG_CODEC(ModuleName, "module name", R"({"type":"string","pattern":"^[A-Za-z0-9_-]{1,55}$"})");
 RDMACFG_CODEC(ModuleOptions, "list of \"parameter=value\"",
               R"({"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9_.-]+(=.*)?$"}})");
@@ -69,7 +60,5 @@ RDMACFG_CODEC(Priorities, "list of priorities 0 to 7",
 
 RDMACFG_CODEC(PfcDriverName, "\"mlx4_en\"", R"({"enum":["mlx4_en","mlx4"]})");
 RDMACFG_CODEC(InitramfsPolicy, "\"rebuild\" or \"report\"", R"({"enum":["rebuild","report"]})");
-
-#undef RDMACFG_CODEC
 
 }  // namespace rdmacfg::model

@@ -29,4 +29,6 @@ Result<Audit> Codec<Audit>::parse(const Value& written) {
   return fail(Code::kInvalid, fmt::format("has to be {} to {} seconds, or 0 for never", kLeast, kMost));
 }
 
+Value Codec<Audit>::value(const Audit& parsed) { return parsed.seconds; }
+
 }  // namespace rdmacfg::model

@@ -17,21 +17,8 @@ struct Audit {
   auto operator<=>(const Audit&) const = default;
 };
 
-template <>
-struct Codec<Drift> {
-  static constexpr std::string_view kType = "\"repair\" or \"report\"";
-  static constexpr std::string_view kSchema = R"({"enum":["repair","report"]})";
-  static base::Result<Drift> parse(const Value& written);
-  static Value value(const Drift& parsed);
-};
+RDMACFG_CODEC(Drift, "\"repair\" or \"report\"", R"({"enum":["repair","report"]})");
 
-template <>
-struct Codec<Audit> {
-  static constexpr std::string_view kType = "seconds";
-  static constexpr std::string_view kSchema =
-      R"({"type":"integer","anyOf":[{"const":0},{"minimum":10,"maximum":86400}]})";
-  static base::Result<Audit> parse(const Value& written);
-  static Value value(const Audit& parsed) { return parsed.seconds; }
-};
+RDMACFG_CODEC(Audit, "seconds", R"({"type":"integer","anyOf":[{"const":0},{"minimum":10,"maximum":86400}]})");
 
 }  // namespace rdmacfg::model

@@ -14,18 +14,7 @@ struct PortTypes {
   auto operator<=>(const PortTypes&) const = default;
 };
 
-#define RDMACFG_CODEC(Type, type_text, schema_text)          \
-  template <>                                                \
-  struct Codec<Type> {                                       \
-    static constexpr std::string_view kType = type_text;     \
-    static constexpr std::string_view kSchema = schema_text; \
-    static base::Result<Type> parse(const Value& written);   \
-    static Value value(const Type& parsed);                  \
-  }
-
 RDMACFG_CODEC(PortTypes, "list of \"ib\", \"eth\" or \"auto\"",
               R"({"type":"array","minItems":1,"maxItems":2,"items":{"enum":["ib","eth","auto"]}})");
-
-#undef RDMACFG_CODEC
 
 }  // namespace rdmacfg::model

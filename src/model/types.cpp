@@ -76,11 +76,12 @@ Result<Guid> Guid::parse(std::string_view text) {
     }
     all = {digits.data(), digits.size()};
   }
+  if (all.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
+    return bad("only digits 0-9 and a-f are possible, in groups with ':' between them");
   if (all.size() != digits.size())
     return bad(fmt::format("{} hexadecimal digits, has to have 16", all.size()));
   Guid guid;
-  const auto [end, error] = std::from_chars(all.begin(), all.end(), guid.number, 16);
-  if (error != std::errc{} || end != all.end()) return bad("only digits 0-9 and a-f are possible");
+  (void)std::from_chars(all.begin(), all.end(), guid.number, 16);  // 16 digits cannot fail
   if (guid.number == 0) return bad("all zero means that the port has none");
   return guid;
 }

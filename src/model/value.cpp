@@ -24,6 +24,11 @@ const Value& value_of(const Attributes& attributes, std::string_view name) {
   return at == attributes.end() ? kNothing : at->second;
 }
 
+std::string text_at(const Attributes& attributes, std::string_view name) {
+  const auto* text = std::get_if<std::string>(&value_of(attributes, name));
+  return text == nullptr ? std::string() : *text;
+}
+
 std::string Location::text() const {
   if (line == 0) return file;
   return fmt::format("{}:{}:{}", file, line, column);

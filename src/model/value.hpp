@@ -22,6 +22,9 @@ std::string text_of(const Value& value);
 /// The value of `name`, or monostate.
 const Value& value_of(const Attributes& attributes, std::string_view name);
 
+/// The text that an attribute has; empty when it is missing or is none.
+std::string text_at(const Attributes& attributes, std::string_view name);
+
 /// A place in a file of the document; line and column count from 1, columns in characters. line 0: no place
 /// in a file.
 struct Location {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/linux/carried.hpp"
 
+#include <fmt/format.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
@@ -69,6 +70,7 @@ Result<void> put_back_routes(NetlinkSocket& netlink, std::vector<RouteReplay> ro
 Result<void> put_back_addresses(NetlinkSocket& netlink, std::vector<AddressReplay> addresses,
                                 std::vector<Message>& settle, FirstFailure& failure) {
   std::vector<Message> messages;
+  messages.reserve(addresses.size());
   for (auto& address : addresses) messages.push_back(std::move(address.add));
   const auto acks = netlink.exchange(messages);
   if (!acks) return fail(acks.error());
@@ -212,7 +214,9 @@ Result<void> LinuxLinks::restore_carried(const Carried& carried, int index, cons
   std::vector<RuleReplay> rules;
   for (const auto& text : carried.items) {
     const auto item = parse_item(text);
-    if (!item) return fail(base::Code::kInvalid, name + ": what it carried cannot be understood: " + text);
+    if (!item)
+      return fail(base::Code::kInvalid,
+                  fmt::format("{}: what it carried cannot be understood: {}", name, text));
     switch (item->sort) {
       case ItemSort::kAddress:
         if (auto replay = replay_address(*item, target)) {

@@ -60,6 +60,7 @@ Result<void> run_command(std::span<const std::string> words, std::chrono::millis
   const auto end = Clock::now() + deadline;
   std::vector<std::string> copies(words.begin(), words.end());
   std::vector<char*> arguments;
+  arguments.reserve(copies.size() + 1);
   for (auto& word : copies) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   std::string path = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", locale = "LC_ALL=C";

@@ -138,8 +138,8 @@ class LinuxModules final : public Modules {
     const auto what = fmt::format("unloading the module {}", name);
     if (status == -EPERM) {
       // Nor may the daemon, whose unit keeps CAP_SYS_MODULE from it.
-      const auto ended =
-          systemd_.run_job("StartUnit", fmt::format("rdma-configd-unload@{}.service", underscored(name)), what);
+      const auto ended = systemd_.run_job(
+          "StartUnit", fmt::format("rdma-configd-unload@{}.service", underscored(name)), what);
       if (ended && *ended && !detail::SysfsDir::open(sysfs_ / "module" / underscored(name))) return {};
     }
     if (status == -EAGAIN || status == -EWOULDBLOCK) return fail(Code::kBusy, what + ": it is in use");

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+# bash completion of rdma-configctl(1). Devices, GUIDs and interfaces are those of the host, read from /sys.
+
+# generated: rdma-configctl reference bash
+_rdma_configctl_commands='show diff apply confirm rollback history validate doctor verify schema'
+_rdma_configctl_options() { # SUBCOMMAND
+	case $1 in
+	'') echo '--config --root --json --pending-ok --no-colour --no-color --version -h --help';;
+	show) echo '';;
+	diff) echo '--explain';;
+	apply) echo '-y --yes --dry-run --retry --confirm --local --boot --wait';;
+	confirm) echo '--local';;
+	rollback) echo '-y --yes --expired --local';;
+	history) echo '';;
+	validate) echo '';;
+	doctor) echo '';;
+	verify) echo '--server --once --client --mad --from --ipoib --to --count --service';;
+	schema) echo '';;
+	esac
+}
+_rdma_configctl_takes() { # SUBCOMMAND/OPTION: what it takes
+	case $1 in
+	/--config) echo 'FILE';;
+	/--root) echo 'DIR';;
+	show/) echo 'NAME';;
+	apply/--confirm) echo 'SECONDS';;
+	apply/--wait) echo 'SECONDS';;
+	rollback/) echo 'N';;
+	verify/--client) echo 'HOST';;
+	verify/--mad) echo 'LID|GUID';;
+	verify/--from) echo 'PORT';;
+	verify/--ipoib) echo 'INTERFACE';;
+	verify/--to) echo 'ADDRESS';;
+	verify/--count) echo 'N';;
+	verify/--service) echo 'NUMBER';;
+	esac
+}
+# end of generated
+
+_rdma_configctl_devices() {
+	local device
+	for device in "${_rdma_configctl_sys:-/sys}"/class/infiniband/*; do
+		[ -e "$device" ] && echo "${device##*/}"
+	done
+}
+
+_rdma_configctl_ports() {
+	local port device
+	for port in "${_rdma_configctl_sys:-/sys}"/class/infiniband/*/ports/*; do
+		[ -e "$port" ] || continue
+		device=${port%/ports/*}
+		echo "${device##*/}/${port##*/}"
+	done
+}
+
+# Port GUIDs are the last half of the first GID. Readline breaks words at colons, so it has to be told.
+_rdma_configctl_guids() {
+	local port gid layer word
+	for port in "${_rdma_configctl_sys:-/sys}"/class/infiniband/*/ports/*; do
+		{ read -r layer <"$port/link_layer" && read -r gid <"$port/gids/0"; } 2>/dev/null || continue
+		[ "$layer" = InfiniBand ] || continue
+		gid=${gid#*:*:*:*:} word=${gid//:/}
+		echo "${word:0:2}:${word:2:2}:${word:4:2}:${word:6:2}:${word:8:2}:${word:10:2}:${word:12:2}:${word:14:2}"
+	done
+}
+
+_rdma_configctl_interfaces() {
+	local link type
+	for link in "${_rdma_configctl_sys:-/sys}"/class/net/*; do
+		read -r type 2>/dev/null <"$link/type" && [ "$type" = 32 ] && echo "${link##*/}"
+	done
+}
+
+_rdma_configctl_generations() {
+	local file
+	for file in /var/lib/rdma-configd/generations/*.json; do
+		file=${file##*/} file=${file%.json}
+		[ "$file" = "*" ] || echo "$file"
+	done
+}
+
+_rdma_configctl() {
+	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command="" takes="" i
+	# The word as it is typed: COMP_WORDS has it in pieces, broken at : and =.
+	local typed=${COMP_LINE:0:COMP_POINT}
+	typed=${typed##*[[:space:]]}
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[ -n "$(_rdma_configctl_takes "/${COMP_WORDS[i-1]}")" ] && continue
+		case " $_rdma_configctl_commands " in *" ${COMP_WORDS[i]} "*) command=${COMP_WORDS[i]}; break;; esac
+	done
+	local left=""
+	case $typed in
+	--*=*)
+		previous=${typed%%=*} left=$previous=; typed=${typed#*=};;
+	esac
+	case $previous in
+	-*)
+		takes=$(_rdma_configctl_takes "/$previous")
+		[ -n "$takes" ] || takes=$(_rdma_configctl_takes "$command/$previous");;
+	esac
+	if [ -z "$takes" ]; then
+		case $typed in
+		-*)
+			mapfile -t COMPREPLY < <(compgen -W "$(_rdma_configctl_options "") $(_rdma_configctl_options "$command")" -- "$typed")
+			return;;
+		esac
+		if [ -z "$command" ]; then
+			mapfile -t COMPREPLY < <(compgen -W "$_rdma_configctl_commands" -- "$typed")
+			return
+		fi
+		takes=$(_rdma_configctl_takes "$command/")
+	fi
+	local words=""
+	case $takes in
+	FILE)
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -d -- "$typed"; compgen -f -X '!*.toml' -- "$typed")
+		return;;
+	DIR)
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -d -- "$typed")
+		return;;
+	HOST)
+		mapfile -t COMPREPLY < <(compgen -A hostname -- "$typed")
+		return;;
+	NAME) words="$(_rdma_configctl_devices; _rdma_configctl_ports; _rdma_configctl_interfaces; _rdma_configctl_guids)";;
+	PORT) words="$(_rdma_configctl_ports)";;
+	INTERFACE) words="$(_rdma_configctl_interfaces)";;
+	*GUID) words="$(_rdma_configctl_guids)";;
+	N) [ "$command" = rollback ] && words="$(_rdma_configctl_generations)";;
+	esac
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$typed")
+	# What stands before the last separator is not part of the word that readline replaces.
+	local before=$typed
+	case $COMP_WORDBREAKS in
+	*:*) case $before in *:*) before=${before%:*}:; COMPREPLY=("${COMPREPLY[@]#"$before"}");; esac;;
+	*) [ -n "$left" ] && case $COMP_WORDBREAKS in *=*) ;; *) COMPREPLY=("${COMPREPLY[@]/#/$left}");; esac;;
+	esac
+}
+complete -F _rdma_configctl rdma-configctl

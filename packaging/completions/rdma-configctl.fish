@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# fish completion of rdma-configctl(1). Devices, GUIDs and interfaces are those of the host, read from /sys.
+
+function __rdma_configctl_host -a what
+    set -l sys /sys
+    set -q _rdma_configctl_sys; and set sys $_rdma_configctl_sys
+    switch $what
+        case devices
+            for at in $sys/class/infiniband/*
+                basename $at
+            end
+        case ports
+            for at in $sys/class/infiniband/*/ports/*
+                string replace -r '^.*/([^/]+)/ports/([^/]+)$' '$1/$2' $at
+            end
+        case guids
+            for at in $sys/class/infiniband/*/ports/*
+                test (cat $at/link_layer 2>/dev/null; or echo none) = InfiniBand; or continue
+                set -l gid (string replace -a : '' <$at/gids/0)
+                string sub -s 17 $gid | string replace -ra '(..)(?!$)' '$1:'
+            end
+        case interfaces
+            for at in $sys/class/net/*
+                test (cat $at/type 2>/dev/null; or echo none) = 32; and basename $at
+            end
+    end
+end
+
+function __rdma_configctl_value -a what
+    switch $what
+        case FILE
+            __fish_complete_suffix .toml
+        case DIR
+            __fish_complete_directories
+        case HOST
+            __fish_print_hostnames
+        case NAME
+            for one in devices ports interfaces guids
+                __rdma_configctl_host $one
+            end
+        case PORT
+            __rdma_configctl_host ports
+        case INTERFACE
+            __rdma_configctl_host interfaces
+        case '*GUID'
+            __rdma_configctl_host guids
+        case N
+            __fish_seen_subcommand_from rollback
+            and for at in /var/lib/rdma-configd/generations/*.json
+                basename $at .json
+            end
+    end
+end
+
+complete -c rdma-configctl -f
+# generated: rdma-configctl reference fish
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history validate doctor verify schema' -a show -d 'What is there: devices, ports, P_Keys, interfaces, and how they stand to the document.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history validate doctor verify schema' -a diff -d 'What apply would change, and what that interrupts.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history validate doctor verify schema' -a apply -d 'Make the host as the document says, all or nothing.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history validate doctor verify schema' -a confirm -d 'Keep what `apply --confirm` applied.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history validate doctor verify schema' -a rollback -d 'Go back to an earlier generation.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history validate doctor verify schema' -a history -d 'Generations: what was applied, when and by whom.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history validate doctor verify schema' -a validate -d 'Check the document without looking at the host.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history validate doctor verify schema' -a doctor -d 'Look for what commonly goes wrong, and say how to mend it.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history validate doctor verify schema' -a verify -d 'Test function: do packets come back, and how fast?'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history validate doctor verify schema' -a schema -d 'Print the JSON Schema of the document, for editors.'
+complete -c rdma-configctl -l config -x -a '(__rdma_configctl_value "FILE")' -d 'Read exactly this file instead of the system\'s, without drop-ins; - is standard input.'
+complete -c rdma-configctl -l root -x -a '(__rdma_configctl_value "DIR")' -d 'Offline: work on the files below DIR (an image) and on no device; the document is there, too.'
+complete -c rdma-configctl -l json -d 'One JSON object on stdout, also in case of an error.'
+complete -c rdma-configctl -l pending-ok -d 'Exit status 0 also when something is pending or limited.'
+complete -c rdma-configctl -l no-colour -l no-color -d 'No colour; NO_COLOR in the environment does the same.'
+complete -c rdma-configctl -l version -d 'Print the version.'
+complete -c rdma-configctl -s h -l help -d 'Print this help, or that of a subcommand.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from show' -a '(__rdma_configctl_value "NAME")'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from diff' -l explain -d 'Name the file and line that ask for a value.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -s y -l yes -d 'Do not ask. Without a terminal it has to be given.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l dry-run -d 'Only show what would be done, as diff does.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l retry -d 'Try again what the fabric limited before.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l confirm -x -a '(__rdma_configctl_value "SECONDS")' -d 'Roll back after so long, unless `rdma-configctl confirm` comes before.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l local -d 'Do it in this process, also when the daemon runs.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l boot -d 'For the boot unit: never ask, and say little.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l wait -x -a '(__rdma_configctl_value "SECONDS")' -d 'Wait so long for carrier before an MTU is judged (default 2).'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from confirm' -l local -d 'Do it in this process, also when the daemon runs.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from rollback' -a '(__rdma_configctl_value "N")'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from rollback' -s y -l yes -d 'Do not ask. Without a terminal it has to be given.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from rollback' -l expired -d 'For the timer of `apply --confirm`: only what was not confirmed in time.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from rollback' -l local -d 'Do it in this process, also when the daemon runs.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l server -d 'Wait for clients, and echo what they send (on --to, else everywhere).'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l once -d 'With --server: end after one client.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l client -x -a '(__rdma_configctl_value "HOST")' -d 'Connect to a server at this address.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l mad -x -a '(__rdma_configctl_value "LID|GUID")' -d 'Ping a LID or a port GUID by management datagrams.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l from -x -a '(__rdma_configctl_value "PORT")' -d 'With --mad: the port to send from (mlx4_0/1); else the first active one.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l ipoib -x -a '(__rdma_configctl_value "INTERFACE")' -d 'Ping --to by this interface.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l to -x -a '(__rdma_configctl_value "ADDRESS")' -d 'The IPv4 address to ping, or to listen on.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l count -x -a '(__rdma_configctl_value "N")' -d 'How often (default 5).'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l service -x -a '(__rdma_configctl_value "NUMBER")' -d 'Port number of server and client (default 20049).'
+# end of generated
