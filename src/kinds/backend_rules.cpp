@@ -62,8 +62,8 @@ BackendRules parse_backend_rules(std::string_view text) {
 
 std::string render_backend_rules(const BackendRules& rules) {
   std::string out =
-      "# Who configures the IPoIB interfaces of which port (and P_Key interfaces over it).\n"
-      "# Written by rdma-configd; do not edit.\n";
+      "# Written by rdma-configd; do not edit.\n"
+      "# Who configures the IPoIB interfaces of which port (and P_Key interfaces over it).\n";
   for (const auto& [guid, backend] : rules) {
     out += fmt::format("ACTION!=\"remove\", SUBSYSTEM==\"net\", ATTR{{type}}==\"32\", {}{}\", {}{}\"{}\n",
                        kGuid, guid.text(), kOwner, model::text_of(backend), properties_of(backend));

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/codec.hpp"
 #include "model/field.hpp"
 
 namespace rdmacfg::model {
@@ -90,15 +91,6 @@ struct RouteMetric {
   auto operator<=>(const RouteMetric&) const = default;
 };
 
-#define RDMACFG_CODEC(Type, type_text, schema_text)          \
-  template <>                                                \
-  struct Codec<Type> {                                       \
-    static constexpr std::string_view kType = type_text;     \
-    static constexpr std::string_view kSchema = schema_text; \
-    static base::Result<Type> parse(const Value& written);   \
-    static Value value(const Type& parsed);                  \
-  }
-
 RDMACFG_CODEC(IpAddress, "IP address", R"({"type":"string","minLength":2})");
 RDMACFG_CODEC(IpPrefixes, "list of addresses with prefix length",
               R"({"type":"array","items":{"type":"string","pattern":"^[0-9A-Fa-f.:]+/[0-9]{1,3}$"}})");
@@ -116,7 +108,5 @@ RDMACFG_CODEC(Backend, "\"auto\", \"networkmanager\", \"networkd\" or \"direct\"
 RDMACFG_CODEC(RouteTable, "number of a routing table",
               R"({"type":"integer","minimum":1,"maximum":4294967295})");
 RDMACFG_CODEC(RouteMetric, "metric", R"({"type":"integer","minimum":0,"maximum":4294967295})");
-
-#undef RDMACFG_CODEC
 
 }  // namespace rdmacfg::model
