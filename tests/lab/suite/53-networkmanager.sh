@@ -64,4 +64,3 @@ ip link del fab0.8003
 nmcli connection add type infiniband con-name foreign ifname fab0 autoconnect no transport-mode datagram ipv4.method disabled >/dev/null
 echo "$base" | conf; exits "taken back" 0 apply
 is "only the foreign profile is left" "$(nmcli -t -f NAME connection show | grep -v '^lo$' | xargs)" "foreign"
-ok "the child went with its profile" lab-wait 10 '! test -e /sys/class/net/fab0.8002'
