@@ -98,9 +98,12 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
   for (const auto& change : compare(now, state, false).changes) {
     const auto* then = before.find(change.key);
     const auto* observed = now.find(change.key);
-    if (planned.contains(change.key) || !desired.contains(change.key) || then == nullptr ||
-        observed == nullptr || then->instance != observed->instance)
-      continue;
+    if (planned.contains(change.key) || !desired.contains(change.key) || then == nullptr) continue;
+    // What is on an interface has to be there still, unless a device went and came back meanwhile.
+    if (observed == nullptr && result.postponed.empty() && then->instance == now.world.host().boot_id &&
+        kinds::find(change.key.kind)->reachable(change.key, now.world))
+      result.failures.push_back(fmt::format("{}: it is gone, and was not to be changed", change.label));
+    if (observed == nullptr || then->instance != observed->instance) continue;
     if (kinds::find(change.key.kind)->waits_for_confirmation()) continue;  // follows what others did
     for (const auto& field : change.fields) {
       if (model::value_of(then->settings, field) == model::value_of(observed->settings, field)) continue;

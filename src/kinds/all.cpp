@@ -4,8 +4,12 @@
 #include <array>
 #include <string>
 
+#include "kinds/address.hpp"
+#include "kinds/addressing.hpp"
+#include "kinds/backend.hpp"
 #include "kinds/daemon_policy.hpp"
 #include "kinds/dcb.hpp"
+#include "kinds/dns.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/initramfs.hpp"
 #include "kinds/ipoib.hpp"
@@ -14,6 +18,7 @@
 #include "kinds/memlock.hpp"
 #include "kinds/mlx4_port.hpp"
 #include "kinds/module.hpp"
+#include "kinds/nm_profile.hpp"
 #include "kinds/opensm.hpp"
 #include "kinds/partition.hpp"
 #include "kinds/pfc.hpp"
@@ -21,6 +26,7 @@
 #include "kinds/rdma_device.hpp"
 #include "kinds/rdma_system.hpp"
 #include "kinds/roce.hpp"
+#include "kinds/route.hpp"
 #include "kinds/selector.hpp"
 #include "kinds/service.hpp"
 #include "kinds/soft_rdma.hpp"
@@ -42,6 +48,7 @@ SectionSpec ipoib_section() {
                    .identities = {{"pkey"}},
                    .defaults = true};
   add_written(pkey.fields, model::specs<PkeyLink>());
+  pkey.children = {inet_section(model::Family::kIpv4), inet_section(model::Family::kIpv6)};
 
   SectionSpec ipoib{.name = "ipoib",
                     .doc = "The IPoIB interface of an InfiniBand port.",
@@ -50,20 +57,28 @@ SectionSpec ipoib_section() {
   add_written(ipoib.fields, model::specs<PortSelector>());
   add_written(ipoib.fields, model::specs<LinkName>());
   add_written(ipoib.fields, model::specs<Ipoib>());
-  ipoib.children = {std::move(match), std::move(pkey)};
+  add_written(ipoib.fields, model::specs<InterfaceBackend>());
+  ipoib.children = {std::move(match), inet_section(model::Family::kIpv4), inet_section(model::Family::kIpv6),
+                    std::move(pkey)};
   return ipoib;
 }
 
 }  // namespace
 
 std::span<const Kind* const> all() {
-  // Port types are first, since their adapter goes and returns; the initramfs is last, since it looks at what
+  // Port types are first, since their adapter goes and returns; routes are deleted before the addresses that
+  // they need; the initramfs is last, since it looks at what
   // the others want.
   static const auto kAll = std::to_array<const Kind*>({
       &mlx4_port(),      //
       &link_name(),      //
       &ipoib(),          //
       &pkey(),           //
+      &backend(),        //
+      &route(),          //
+      &address(),        //
+      &dns(),            //
+      &nm_profile(),     //
       &kernel_module(),  //
       &soft_rdma(),      //
       &rdma_device(),    //

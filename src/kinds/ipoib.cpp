@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "kinds/backend.hpp"
 #include "kinds/luggage.hpp"
 #include "kinds/transport.hpp"
 
@@ -37,6 +38,7 @@ class IpoibKind final : public Kind {
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Ipoib>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    const Backends backends(bound);
     for (const auto& port : bound.ports) {
       Desired desired;
       desired.key = {std::string(kKind), port.id};
@@ -64,7 +66,10 @@ class IpoibKind final : public Kind {
       if (desired.ignore) desired.settings.clear();
       // A rename takes the link down and up again: first the name, then what the link should be.
       desired.needs.push_back({"link_name", port.id});
-      if (desired.pending) desired.settings.clear();
+      // NetworkManager sets what its profile says; this only looks.
+      const bool theirs = backends.of(port) == model::Backend::kNetworkManager;
+      if (desired.pending || theirs) desired.settings.clear();
+      if (theirs && port.link != nullptr) describe(*port.link, desired.settings);
       out.push_back(std::move(desired));
     }
   }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "kinds/backend.hpp"
 #include "kinds/luggage.hpp"
 #include "kinds/name_template.hpp"
 #include "kinds/transport.hpp"
@@ -90,9 +91,14 @@ class PkeyKind final : public Kind {
     for (const auto& port : bound.ports) {
       if (port.names) names.claim(port.name, port.section->find("name")->where, "[[ipoib]]");
     }
+    const Backends backends(bound);
     for (const auto& port : bound.ports) {
+      const bool theirs = backends.of(port) == model::Backend::kNetworkManager;
       for (const auto& section : port.section->children) {
-        if (section.path == "ipoib.pkey") out.push_back(parse_one(port, section, names, diagnostics));
+        if (section.path != "ipoib.pkey") continue;
+        out.push_back(parse_one(port, section, names, diagnostics));
+        // NetworkManager makes it from its profile; this only looks.
+        if (theirs) observe_only(out.back(), bound);
       }
     }
   }
@@ -292,6 +298,17 @@ class PkeyKind final : public Kind {
   }
 
  private:
+  /// Wants it as it is.
+  static void observe_only(Desired& desired, const Bound& bound) {
+    const auto name = text_at(desired.settings, "name");
+    desired.settings.clear();
+    const auto id = pkey_id(desired.key);
+    const auto* link = id && bound.world != nullptr ? child_of(*id, *bound.world, name) : nullptr;
+    if (link == nullptr || desired.ignore || desired.absent) return;
+    desired.settings["name"] = link->name;
+    describe(*link, desired.settings);
+  }
+
   static Desired parse_one(const BoundPort& port, const Section& section, NameBook& names,
                            Diagnostics& diagnostics) {
     Desired desired;

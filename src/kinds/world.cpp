@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/world.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -98,6 +99,41 @@ const std::optional<system::PortMtu>& World::mtu(const PortRef& port) {
 
 std::string World::instance(const Link& link) const {
   return host_->boot_id + "/" + std::to_string(link.index);
+}
+
+namespace {
+
+constexpr std::pair<model::Backend, const char*> kManagers[] = {
+    {model::Backend::kNetworkManager, "NetworkManager.service"},
+    {model::Backend::kNetworkd, "systemd-networkd.service"}};
+
+model::Backend enabled_below(system::Files& files) {
+  const auto wanted = files.list("/etc/systemd/system/multi-user.target.wants");
+  for (const auto& [backend, unit] : kManagers) {
+    if (wanted && std::find(wanted->begin(), wanted->end(), unit) != wanted->end()) return backend;
+  }
+  return model::Backend::kDirect;
+}
+
+}  // namespace
+
+model::Backend World::manager() const {
+  if (host_ == nullptr) return model::Backend::kAuto;
+  if (manager_) return *manager_;
+  manager_ = model::Backend::kDirect;
+  if (host_->offline) return *(manager_ = enabled_below(host_->files));
+  std::vector<std::string> names;
+  for (const auto& [backend, unit] : kManagers) names.emplace_back(unit);
+  const auto units = host_->units.observe_units(names);
+  if (!units || !*units) return *manager_;
+  // One that is only enabled counts too: at boot this runs before either has started.
+  for (const bool running : {true, false}) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto& unit = (**units)[i];
+      if (running ? unit.active == "active" : unit.file == "enabled") return *(manager_ = kManagers[i].first);
+    }
+  }
+  return *manager_;
 }
 
 std::vector<std::string> World::concerned(std::string_view kind) const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "model/inet_types.hpp"
 #include "model/resource.hpp"
 #include "model/types.hpp"
 #include "system/host.hpp"
@@ -78,6 +79,10 @@ class World {
   /// MTUs of a port's IB link; nothing when they cannot be read.
   const std::optional<system::PortMtu>& mtu(const PortRef& port);
 
+  /// The network manager that runs or is enabled, else direct: what backend = "auto" means where nothing was
+  /// decided before. Asked for once; auto without a host.
+  [[nodiscard]] model::Backend manager() const;
+
   /// "<boot id>/<ifindex>": another kernel object is another instance.
   [[nodiscard]] std::string instance(const system::Link& link) const;
 
@@ -87,6 +92,7 @@ class World {
   system::Host* host_ = nullptr;
   std::shared_ptr<const system::Snapshot> snapshot_ = std::make_shared<const system::Snapshot>();
   std::set<model::Key> concerned_;
+  mutable std::optional<model::Backend> manager_;
   std::map<model::Guid, PortRef> ports_;
   std::map<model::Guid, const system::Link*> parent_of_;
   std::vector<const system::Link*> parents_;

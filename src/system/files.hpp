@@ -22,6 +22,9 @@ class Files {
   /// of the folder. Never through a symlink, never when it is the same already. Missing folders are made.
   virtual base::Result<void> write(const std::string& path, std::string_view content) = 0;
 
+  /// The same with mode 0600, for files whose readers insist on it (NetworkManager's keyfiles).
+  virtual base::Result<void> write_private(const std::string& path, std::string_view content) = 0;
+
   /// No error when it does not exist.
   virtual base::Result<void> remove(const std::string& path) = 0;
 

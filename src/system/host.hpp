@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "base/error.hpp"
 #include "system/accounts.hpp"
 #include "system/dcb.hpp"
 #include "system/files.hpp"
+#include "system/inet.hpp"
 #include "system/initramfs.hpp"
 #include "system/link.hpp"
 #include "system/mlx4_ports.hpp"
 #include "system/modules.hpp"
+#include "system/network_manager.hpp"
 #include "system/rdma.hpp"
 #include "system/rdma_admin.hpp"
 #include "system/rdma_system.hpp"
+#include "system/resolver.hpp"
 #include "system/sysctl.hpp"
 #include "system/timers.hpp"
 #include "system/units.hpp"
@@ -27,11 +31,18 @@ class Udev {
 
   /// Makes udevd read its rules again now (systemd's ReloadUnit). No error when there is no udevd to tell.
   virtual base::Result<void> reload_rules() = 0;
+
+  /// Has udevd apply its rules to these network interfaces again (a "change" event), without waiting for it.
+  /// One that is not there is passed over.
+  virtual base::Result<void> trigger(std::span<const std::string> interfaces) = 0;
 };
 
 /// Every port to the system that kinds may use. With `offline` only `files` may be used (--root).
 struct Host {
   Links& links;
+  Inet& inet;
+  Resolver& resolver;
+  NetworkManager& network_manager;
   Ipoib& ipoib;
   Rdma& rdma;
   RdmaAdmin& rdma_admin;

@@ -110,6 +110,31 @@ constexpr const char* kS1 = "[[soft_rdma]]\ninterface = \"eth1\"\ntype = \"rxe\"
 constexpr const char* kR1 = "version = 1\n[[roce]]\ndevice = \"rocep16s0\"\nport = 1\n";
 constexpr const char* kR2 = "[[roce]]\ninterface = \"ens2f0np0\"\n";
 
+/// Addresses of ours next to those of others.
+constexpr const char* kAddressed = R"({
+  "resolved": true,
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"], "interface": { "name": "ib0", "up": true,
+        "items": ["addr4 192.0.2.7/24", "addr6 2001:db8:9::1/64", "route 198.51.100.0/24 via 192.0.2.9"] } },
+    { "guid": "00:02:c9:03:00:31:78:f3", "interface": { "name": "ib1" } } ] }],
+  "links": [{ "name": "eth0", "up": true, "items": ["addr4 203.0.113.1/24"] }]
+})";
+constexpr const char* kDirect =
+    "backend = \"direct\"\nipv4 = { addresses = [\"192.0.2.1/24\", \"192.0.2.2/24\"], gateway = "
+    "\"192.0.2.254\", "
+    "dns = [\"192.0.2.53\"] }\nipv6 = { addresses = [\"2001:db8::1/64\"], routes = [{ to = "
+    "\"2001:db8:1::/48\", via "
+    "= \"2001:db8::9\" }] }\n";
+
+constexpr const char* kManaged = R"({
+  "network_manager": { "fails": [] },
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
+      "interface": { "name": "ib0", "up": true } } ] }]
+})";
+constexpr const char* kProfile =
+    "backend = \"networkmanager\"\nipv4 = { addresses = [\"192.0.2.1/24\"], gateway = \"192.0.2.254\" }\n";
+
 constexpr const char* kA = "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n";
 constexpr const char* kB = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\n";
 constexpr const char* kC = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:79:02\"\n";
@@ -334,6 +359,33 @@ const std::vector<Scenario>& scenarios() {
        .host = kEthernetHost,
        .documents = {text({kR1, "mode = \"v1\"\ndscp = 26\n"}),
                      text({kR1, "tos = 0\n", kR2, "mode = \"v1\"\n"})}},
+      {.name = "addresses",
+       .host = kAddressed,
+       .documents = {text({kA, kDirect}) + child("0x8002", "ipv4 = { addresses = [\"192.0.3.1/24\"] }\n")},
+       .created = {"ib0.8002"}},
+      {.name = "addresses_of_a_renamed_interface",
+       .host = kAddressed,
+       .documents = {text({kA, kDirect, kB, "ipv4 = { addresses = [\"192.0.4.1/24\"] }\n"}),
+                     text({kA, kDirect, "name = \"fab0\"\nmode = \"connected\"\n", kB,
+                           "ipv4 = { addresses = [\"192.0.4.2/24\"], routes = [{ "
+                           "to = \"10.0.0.0/8\", via = \"192.0.4.9\" }] }\n"})}},
+      {.name = "addresses_changed",
+       .host = kAddressed,
+       .documents = {text({kA, kDirect}),
+                     text({kA,
+                           "backend = \"direct\"\nipv4 = { addresses = [\"192.0.2.2/24\"], gateway = "
+                           "\"192.0.2.253\", dns = [\"192.0.2.54\"], search = [\"example.net\"] }\n"})}},
+      {.name = "addresses_dropped", .host = kAddressed, .documents = {text({kA, kDirect}), "version = 1\n"}},
+      {.name = "profiles",
+       .host = kManaged,
+       .documents = {text({kA, kProfile, "mtu = 2044\n"}) +
+                     child("0x8002", "ipv4 = { addresses = [\"192.0.3.1/24\"] }\n")},
+       .created = {"ib0.8002"}},
+      {.name = "profiles_changed",
+       .host = kManaged,
+       .documents = {text({kA, kProfile, "mtu = 2044\n"}),
+                     text({kA, kProfile, "mode = \"connected\"\nmtu = 65520\n"})}},
+      {.name = "profiles_dropped", .host = kManaged, .documents = {text({kA, kProfile}), "version = 1\n"}},
   };
   return kAll;
 }

@@ -149,10 +149,10 @@ std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
 
 void FakeKernel::add(std::string_view text) {
   const json from = json::parse(text, nullptr, true, true);
-  only(from, {"rename_up",  "slow_carrier",    "devices",   "links",   "rules",       "files",
-              "unreadable", "systemd",         "units",     "modules", "module_tree", "initramfs",
-              "dcb",        "mlx4_ports",      "users",     "groups",  "sysctl",      "rdma_system",
-              "rdma_cm",    "rdma_cm_folders", "soft_types"},
+  only(from, {"rename_up",  "slow_carrier",    "devices",    "links",    "rules",           "files",
+              "unreadable", "systemd",         "units",      "modules",  "module_tree",     "initramfs",
+              "dcb",        "mlx4_ports",      "users",      "groups",   "sysctl",          "rdma_system",
+              "rdma_cm",    "rdma_cm_folders", "soft_types", "resolved", "network_manager", "duplicates"},
        "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
@@ -191,6 +191,15 @@ void FakeKernel::add(std::string_view text) {
     rdma_system.loaded = described.value("loaded", true);
     rdma_system.shared = described.value("shared", true);
     rdma_system.other_namespaces = described.value("other_namespaces", false);
+  }
+  resolver.running = from.value("resolved", resolver.running);
+  for (const auto& address : from.value("duplicates", json::array()))
+    inet.duplicates.insert(address.get<std::string>());
+  if (const json described = from.value("network_manager", json::object()); !described.empty()) {
+    only(described, {"fails"}, "network_manager");
+    for (const auto& id : described.value("fails", json::array()))
+      network_manager.fails.insert(id.get<std::string>());
+    network_manager.start();
   }
   units.answers = from.value("systemd", units.answers);
   const json described_units = from.value("units", json::object());

@@ -132,6 +132,8 @@ void FakeKernel::reboot() {
     machine.probe(device);
   }
   name_by_rules();
+  resolver.links.clear();
+  if (network_manager.running) network_manager.start();
 }
 
 void FakeKernel::name_by_rules() {
@@ -160,6 +162,9 @@ void FakeKernel::name_by_rules() {
 
 system::Host FakeKernel::host() {
   return {.links = *this,
+          .inet = inet,
+          .resolver = resolver,
+          .network_manager = network_manager,
           .ipoib = *this,
           .rdma = *this,
           .rdma_admin = *this,

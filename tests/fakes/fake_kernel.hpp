@@ -12,6 +12,8 @@
 #include "fakes/fake_accounts.hpp"
 #include "fakes/fake_dcb.hpp"
 #include "fakes/fake_drivers.hpp"
+#include "fakes/fake_inet.hpp"
+#include "fakes/fake_managers.hpp"
 #include "fakes/fake_modules.hpp"
 #include "fakes/fake_settings.hpp"
 #include "fakes/fake_timers.hpp"
@@ -80,6 +82,9 @@ class FakeKernel final : public system::Links,
   FakeUnits units{faults, files};
   FakeModules modules{faults, files};
   FakeInitramfs initramfs{faults, files};
+  FakeInet inet{faults, machine};
+  FakeResolver resolver{faults, machine};
+  FakeNetworkManager network_manager{faults, files, machine};
   FakeDcb dcb{faults};
   FakeMlx4Ports mlx4_ports{faults};
   FakeAccounts accounts{faults, files};
@@ -89,8 +94,9 @@ class FakeKernel final : public system::Links,
   /// Whether the kernel goes on with a batch after a refusal; an adapter may see either.
   bool go_on_after_refusal = true;
   std::size_t udev_reloads = 0;
-  int udev_error = 0;     ///< errno of every reload_rules()
-  int observe_error = 0;  ///< errno of every observe_*()
+  std::vector<std::string> udev_triggers{};  ///< interfaces that udevd was to look at again
+  int udev_error = 0;                        ///< errno of every reload_rules()
+  int observe_error = 0;                     ///< errno of every observe_*()
 
   DeviceBuilder add_device(Device device);
   /// The interface of that name; throws when there is none.
@@ -156,6 +162,7 @@ class FakeKernel final : public system::Links,
   base::Result<void> remove_folder(const std::string& device) override;
   // system::Udev
   base::Result<void> reload_rules() override;
+  base::Result<void> trigger(std::span<const std::string> interfaces) override;
 };
 
 }  // namespace rdmacfg::fakes

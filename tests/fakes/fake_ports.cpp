@@ -229,4 +229,9 @@ Result<void> FakeKernel::reload_rules() {
   return {};
 }
 
+Result<void> FakeKernel::trigger(std::span<const std::string> interfaces) {
+  udev_triggers.insert(udev_triggers.end(), interfaces.begin(), interfaces.end());
+  return {};
+}
+
 }  // namespace rdmacfg::fakes

@@ -26,6 +26,10 @@ Result<void> MemoryFiles::write(const std::string& path, std::string_view text) 
   return {};
 }
 
+Result<void> MemoryFiles::write_private(const std::string& path, std::string_view text) {
+  return write(path, text);
+}
+
 Result<void> MemoryFiles::remove(const std::string& path) {
   if (!content.contains(path)) return {};
   const int err = faults_.call(path + ": remove", [&] {

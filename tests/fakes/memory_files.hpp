@@ -19,6 +19,7 @@ class MemoryFiles final : public system::Files {
 
   base::Result<std::optional<std::string>> read(const std::string& path) override;
   base::Result<void> write(const std::string& path, std::string_view content) override;
+  base::Result<void> write_private(const std::string& path, std::string_view content) override;
   base::Result<void> remove(const std::string& path) override;
   base::Result<std::vector<std::string>> list(const std::string& folder) override;
 

@@ -27,6 +27,7 @@ using base::UniqueFd;
 
 constexpr std::size_t kLimit = 4U * 1024 * 1024;  // bytes
 constexpr mode_t kFileMode = 0644;
+constexpr mode_t kPrivateMode = 0600;
 constexpr std::size_t kNameMax = 255;
 constexpr int kTempTries = 16;
 
@@ -150,6 +151,14 @@ class LinuxFiles final : public Files {
   }
 
   Result<void> write(const std::string& path, std::string_view content) override {
+    return write_as(path, content, kFileMode);
+  }
+
+  Result<void> write_private(const std::string& path, std::string_view content) override {
+    return write_as(path, content, kPrivateMode);
+  }
+
+  Result<void> write_as(const std::string& path, std::string_view content, mode_t mode) {
     const auto place = find(path, true);
     if (!place) return fail(place.error());
     if (content.size() > kLimit)
@@ -163,11 +172,11 @@ class LinuxFiles final : public Files {
         return fail(before.error());
       }
     }
-    if (before && *before && is_as_wanted(**before, content)) return {};
+    if (before && *before && is_as_wanted(**before, content, mode)) return {};
     Temporary temporary(*place);
     if (auto done = temporary.create(); !done) return done;
     if (auto done = write_all(temporary.file.get(), content, place->shown); !done) return done;
-    if (::fchmod(temporary.file.get(), kFileMode) != 0 || ::fsync(temporary.file.get()) != 0 ||
+    if (::fchmod(temporary.file.get(), mode) != 0 || ::fsync(temporary.file.get()) != 0 ||
         ::renameat(place->folder.get(), temporary.name.c_str(), place->folder.get(), place->name.c_str()) !=
             0) {
       return fail_errno(errno, place->shown);
@@ -225,8 +234,8 @@ class LinuxFiles final : public Files {
     return Place{std::move(*folder), name, dirs_.shown(path)};
   }
 
-  static bool is_as_wanted(const Content& there, std::string_view wanted) {
-    return there.text == wanted && (there.status.st_mode & 07777U) == kFileMode &&
+  static bool is_as_wanted(const Content& there, std::string_view wanted, mode_t mode) {
+    return there.text == wanted && (there.status.st_mode & 07777U) == mode &&
            there.status.st_uid == ::geteuid();
   }
 

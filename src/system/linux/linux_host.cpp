@@ -9,6 +9,9 @@ struct LinuxHost {
   explicit LinuxHost(const std::filesystem::path& root)
       : files(make_linux_files(root)),
         host{.links = *links,
+             .inet = *inet,
+             .resolver = *resolver,
+             .network_manager = *network_manager,
              .ipoib = *ipoib,
              .rdma = *rdma,
              .rdma_admin = *rdma_admin,
@@ -28,6 +31,9 @@ struct LinuxHost {
              .offline = root != "/"} {}
 
   std::unique_ptr<Links> links = make_linux_links();
+  std::unique_ptr<Inet> inet = make_linux_inet();
+  std::unique_ptr<Resolver> resolver = make_linux_resolver();
+  std::unique_ptr<NetworkManager> network_manager = make_linux_network_manager();
   std::unique_ptr<Ipoib> ipoib = make_linux_ipoib();
   std::unique_ptr<Rdma> rdma = make_linux_rdma();
   std::unique_ptr<RdmaAdmin> rdma_admin = make_linux_rdma_admin();

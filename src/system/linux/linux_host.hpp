@@ -14,6 +14,15 @@ namespace rdmacfg::system {
 /// rtnetlink over libnl-3; the socket is opened at the first use.
 std::unique_ptr<Links> make_linux_links();
 
+/// Addresses and routes over rtnetlink; the socket is opened at the first use.
+std::unique_ptr<Inet> make_linux_inet();
+
+/// systemd-resolved by its D-Bus API.
+std::unique_ptr<Resolver> make_linux_resolver();
+
+/// NetworkManager by its D-Bus API.
+std::unique_ptr<NetworkManager> make_linux_network_manager();
+
 /// /sys/class/net/*/{mode,create_child}.
 std::unique_ptr<Ipoib> make_linux_ipoib(std::filesystem::path sysfs = "/sys");
 

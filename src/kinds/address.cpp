@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/address.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "kinds/backend.hpp"
+#include "kinds/direct.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::IpPrefix;
+using model::Observed;
+using model::Operation;
+using system::InetAddress;
+using system::InetRequest;
+
+namespace {
+
+constexpr std::string_view kKind = "address";
+
+/// "GUID/0x8002 192.0.2.1/24" as its two parts.
+struct AddressId {
+  std::string interface;
+  IpPrefix prefix;
+};
+
+std::optional<AddressId> address_id(const model::Key& key) {
+  const auto space = key.id.rfind(' ');
+  if (space == std::string::npos) return std::nullopt;
+  auto prefix = IpPrefix::parse(std::string_view(key.id).substr(space + 1));
+  if (!prefix) return std::nullopt;
+  return AddressId{key.id.substr(0, space), *prefix};
+}
+
+class AddressKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<InterfaceAddress>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    const auto all = addressing_of(bound, &diagnostics);
+    for (const auto& one : direct_only(all, bound, &diagnostics)) {
+      for (const auto* family : {&one->ipv4, &one->ipv6}) {
+        for (const auto& prefix : family->addresses) {
+          auto desired = start(*one, kKind, prefix.text());
+          desired.where = desired.origins["address"] = family->place("addresses");
+          if (!desired.pending && !desired.ignore) desired.settings["address"] = prefix.text();
+          out.push_back(std::move(desired));
+        }
+      }
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    const auto interfaces = concerned_interfaces(kKind, world);
+    std::vector<Observed> out;
+    if (interfaces.empty()) return out;
+    const auto all = world.host().inet.observe_addresses();
+    if (!all) return base::fail(all.error());
+    for (const auto& address : *all) {
+      const auto at = interfaces.find(address.index);
+      if (at == interfaces.end()) continue;
+      Observed observed;
+      observed.key = {std::string(kKind), fmt::format("{} {}", at->second.id, address.prefix.text())};
+      observed.label = fmt::format("{} {}", at->second.name, address.prefix.text());
+      observed.settings["address"] = address.prefix.text();
+      observed.facts["state"] = std::string(address.duplicate   ? "duplicate"
+                                            : address.tentative ? "tentative"
+                                                                : "ok");
+      // An interface that is made anew gets its addresses back: they are still ours.
+      observed.instance = world.host().boot_id;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
+    for (auto* change : changes) {
+      if (change->operation == Operation::kDelete)
+        change->interrupts.emplace_back("connections from and to this address break");
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto world = World::observe_links(host);
+    if (!world) return base::fail(world.error());
+    const auto now = host.inet.observe_addresses();
+    if (!now) return base::fail(now.error());
+    std::set<std::pair<int, IpPrefix>> going;
+    std::vector<InetRequest> additions;
+    for (const auto& change : changes) {
+      const auto id = address_id(change.key);
+      const auto* link = id ? interface_of(id->interface, *world) : nullptr;
+      if (link == nullptr && change.operation == Operation::kDelete) continue;  // it went with its interface
+      if (link == nullptr)
+        return base::fail(base::Code::kNotFound, fmt::format("{}: the interface is not there", change.label));
+      const bool there = std::any_of(now->begin(), now->end(), [&](const InetAddress& one) {
+        return one.index == link->index && one.prefix == id->prefix;
+      });
+      if (change.operation == Operation::kDelete && there) going.emplace(link->index, id->prefix);
+      if (change.operation != Operation::kDelete && !there)
+        additions.emplace_back(system::AddAddress{link->index, link->name, id->prefix});
+    }
+    auto requests = deletions(going, *now, *world);
+    requests.insert(requests.end(), additions.begin(), additions.end());
+    return requests.empty() ? Result<void>{} : host.inet.execute(requests);
+  }
+
+  Result<bool> await(std::span<const Change> changes, system::Host& host,
+                     std::chrono::milliseconds deadline) const override {
+    auto world = World::observe_links(host);
+    if (!world) return base::fail(world.error());
+    std::set<int> indexes;
+    for (const auto& change : changes) {
+      const auto id = address_id(change.key);
+      if (!id || change.operation == Operation::kDelete || id->prefix.address.family != model::Family::kIpv6)
+        continue;
+      // Without carrier the kernel does not begin to ask whether somebody has the address.
+      const auto* link = interface_of(id->interface, *world);
+      if (link != nullptr && link->carrier) indexes.insert(link->index);
+    }
+    if (indexes.empty()) return false;
+    if (auto done = host.inet.wait_for_addresses(indexes, deadline); !done) return base::fail(done.error());
+    return false;
+  }
+
+  Verdict judge(const Desired& /*desired*/, const Observed* observed,
+                const std::vector<std::string>& /*differing*/, World& /*world*/) const override {
+    if (observed == nullptr || model::text_of(model::value_of(observed->facts, "state")) != "duplicate")
+      return {};
+    return {Verdict::Sort::kLimited,
+            "another host has this address (duplicate address detection), so it does not work here",
+            {},
+            {}};
+  }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return port_footing(change.key.id, world);
+  }
+
+  [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
+    const auto id = address_id(key);
+    return id && interface_of(id->interface, world) != nullptr;
+  }
+
+ private:
+  /// With the first address of an IPv4 network the kernel may delete the others of it.
+  static std::vector<InetRequest> deletions(const std::set<std::pair<int, IpPrefix>>& going,
+                                            const std::vector<InetAddress>& now, const World& world) {
+    std::vector<InetRequest> out;
+    for (const auto& [index, prefix] : going) {
+      system::DeleteAddress request{index, world.link(index)->name, prefix, {}};
+      for (const auto& other : now) {
+        const bool along = other.index == index && other.prefix.length == prefix.length &&
+                           other.prefix.network() == prefix.network() &&
+                           prefix.address.family == model::Family::kIpv4;
+        if (along && !going.contains({index, other.prefix})) request.keep.push_back(other.prefix);
+      }
+      out.emplace_back(std::move(request));
+    }
+    return out;
+  }
+};
+
+}  // namespace
+
+const Kind& address() {
+  static const AddressKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

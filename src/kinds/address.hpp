@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "kinds/kind.hpp"
+
+namespace rdmacfg::kinds {
+
+/// One address of an IPoIB interface with the direct backend.
+struct InterfaceAddress {
+  std::optional<std::string> address;
+  std::optional<std::string> state;
+
+  static constexpr auto kFields =
+      std::tuple{model::field("address", &InterfaceAddress::address, model::Role::kSetting,
+                              "Address with prefix length.", "-"),
+                 model::field("state", &InterfaceAddress::state, model::Role::kFact,
+                              "What duplicate address detection says of an IPv6 address: ok, tentative or "
+                              "duplicate.",
+                              "-")};
+};
+
+/// Addresses by rtnetlink. Key: "GUID 192.0.2.1/24", "GUID/0x8002 2001:db8::1/64".
+const Kind& address();
+
+}  // namespace rdmacfg::kinds

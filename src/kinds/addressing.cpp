@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/addressing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kinds/addressing_rules.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/pkey.hpp"
+
+namespace rdmacfg::kinds {
+
+using model::Family;
+using model::InetMethod;
+using model::Section;
+using model::SectionSpec;
+
+namespace {
+
+std::string child_path(const Section& section, std::string_view name) {
+  return fmt::format("{}.{}", section.path, name);
+}
+
+WantedFamily family_of(const Section& section, Family family) {
+  WantedFamily out;
+  out.family = family;
+  const auto* inner = section.child(child_path(section, family == Family::kIpv4 ? "ipv4" : "ipv6"));
+  if (inner == nullptr) return out;
+  out.section = inner;
+  auto written = model::from_attributes<InetConfig>(inner->attributes());
+  out.method = written.method.value_or(InetMethod::kManual);
+  if (written.addresses) out.addresses = std::move(*written.addresses);
+  out.gateway = written.gateway;
+  if (written.dns) out.dns = std::move(*written.dns);
+  if (written.search) out.search = std::move(written.search->names);
+  for (const auto& child : inner->children) {
+    if (child.path != child_path(*inner, "routes")) continue;
+    const auto route = model::from_attributes<RouteConfig>(child.attributes());
+    if (!route.to) continue;  // reported by the rules
+    WantedRoute wanted{*route.to, route.via, {}, 254, child.where};
+    if (route.metric) wanted.metric = route.metric->number;
+    if (route.table) wanted.table = route.table->number;
+    out.routes.push_back(std::move(wanted));
+  }
+  return out;
+}
+
+/// "state" of an entry as text; empty without one.
+std::string state_of(const Section& section) {
+  const auto* entry = section.find("state");
+  return entry == nullptr ? std::string() : model::text_of(entry->value);
+}
+
+Addressing of_port(const BoundPort& port) {
+  Addressing out;
+  out.link = {"ipoib", port.id};
+  out.label = port.label;
+  out.port = &port;
+  out.section = port.section;
+  out.ipv4 = family_of(*port.section, Family::kIpv4);
+  out.ipv6 = family_of(*port.section, Family::kIpv6);
+  const auto state = state_of(*port.section);
+  out.ignore = state == "ignore";
+  out.down = state == "down";
+  return out;
+}
+
+Addressing of_child(const BoundPort& port, const Section& section, const Addressing& parent) {
+  Addressing out;
+  const auto written = model::from_attributes<PkeyLink>(section.attributes());
+  out.pkey = written.pkey.value_or(model::Pkey{});
+  out.link = {"pkey", fmt::format("{}/{}", port.id, out.pkey->text())};
+  out.port = &port;
+  out.section = &section;
+  out.ipv4 = family_of(section, Family::kIpv4);
+  out.ipv6 = family_of(section, Family::kIpv6);
+  const auto state = state_of(section);
+  out.ignore = parent.ignore || state == "ignore";
+  out.absent = state == "absent";
+  out.down = state.empty() ? parent.down : state == "down";
+  if (written.name) {
+    out.label = written.name->text;
+  } else if (!port.name.empty()) {
+    out.label = fmt::format("{}.{:04x}", port.name, out.pkey->full());
+  } else {
+    out.label = fmt::format("P_Key {} of {}", out.pkey->text(), port.label);
+  }
+  return out;
+}
+
+}  // namespace
+
+SectionSpec inet_section(Family family) {
+  const bool four = family == Family::kIpv4;
+  SectionSpec routes{.name = "routes",
+                     .doc =
+                         "Routes over this interface, next to those of its addresses. Those of several "
+                         "files add up."};
+  add_written(routes.fields, model::specs<RouteConfig>());
+  SectionSpec out{.name = four ? "ipv4" : "ipv6",
+                  .repeated = false,
+                  .doc = four ? "IPv4 addresses of the interface." : "IPv6 addresses of the interface."};
+  add_written(out.fields, model::specs<InetConfig>());
+  out.children = {std::move(routes)};
+  return out;
+}
+
+std::string WantedRoute::text() const {
+  std::string out = to.text();
+  if (via) out += " via " + via->text();
+  if (metric) out += fmt::format(" metric {}", *metric);
+  if (table != 254) out += fmt::format(" table {}", table);
+  return out;
+}
+
+model::Location WantedFamily::place(std::string_view key) const {
+  const auto* entry = section->find(key);
+  return entry == nullptr ? section->where : entry->where;
+}
+
+std::vector<Addressing> addressing_of(const Bound& bound, model::Diagnostics* diagnostics) {
+  std::vector<Addressing> out;
+  for (const auto& port : bound.ports) {
+    const auto parent = of_port(port);
+    out.push_back(parent);
+    for (const auto& section : port.section->children) {
+      if (section.path == "ipoib.pkey") out.push_back(of_child(port, section, parent));
+    }
+  }
+  if (diagnostics != nullptr) check_addressing(out, *diagnostics);
+  return out;
+}
+
+const system::Link* interface_of(std::string_view id, const World& world) {
+  const auto slash = id.find('/');
+  const auto guid = model::Guid::parse(id.substr(0, slash));
+  if (!guid) return nullptr;
+  if (slash == std::string_view::npos) return world.parent(*guid);
+  const auto child = detail::pkey_id({"pkey", std::string(id)});
+  return child ? detail::child_of(*child, world) : nullptr;
+}
+
+bool has_backend(const Section& ipoib) {
+  const auto inet = [](const Section& section) {
+    return section.child(child_path(section, "ipv4")) != nullptr ||
+           section.child(child_path(section, "ipv6")) != nullptr;
+  };
+  return ipoib.find("backend") != nullptr || inet(ipoib) ||
+         std::any_of(ipoib.children.begin(), ipoib.children.end(),
+                     [&](const Section& child) { return child.path == "ipoib.pkey" && inet(child); });
+}
+
+}  // namespace rdmacfg::kinds

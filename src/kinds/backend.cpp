@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/backend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "kinds/foreign_profiles.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Backend;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Guid;
+using model::Observed;
+
+namespace {
+
+constexpr std::string_view kKind = "backend";
+constexpr const char* kNetworkd = "systemd-networkd.service";
+
+std::optional<Backend> written(const BoundPort& port) {
+  const auto* entry = port.section->find("backend");
+  if (entry == nullptr) return std::nullopt;
+  const auto backend = model::Codec<Backend>::parse(entry->value);
+  return backend ? std::optional(*backend) : std::nullopt;
+}
+
+class BackendKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<PortBackend>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
+    const Backends backends(bound);
+    for (const auto& port : bound.ports) {
+      if (!has_backend(*port.section)) continue;
+      Desired desired;
+      desired.key = {std::string(kKind), port.id};
+      desired.label = port.label;
+      const auto* entry = port.section->find("backend");
+      desired.where = entry == nullptr ? port.section->where : entry->where;
+      desired.origins["backend"] = desired.where;
+      const auto* state = port.section->find("state");
+      desired.ignore = state != nullptr && model::text_of(state->value) == "ignore";
+      // The rules match a GUID, so they can be there before the device is.
+      if (!port.guid) desired.pending = port.pending;
+      if (port.guid && !desired.ignore)
+        desired.settings["backend"] = std::string(model::text_of(backends.of(port)));
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    const auto rules = read_backend_rules(world.host().files);
+    if (!rules) return base::fail(rules.error());
+    const auto whole = keeps_networkd_off(world.host().files, *rules);
+    if (!whole) return base::fail(whole.error());
+    std::vector<Observed> out;
+    if (!*whole && rules->empty()) {
+      // What was to go is not gone while half of it is there.
+      const auto ids = world.concerned(kKind);
+      for (const auto& id : ids) out.push_back(left_behind(id));
+      if (ids.empty()) out.push_back(left_behind("networkd"));
+    }
+    for (const auto& [guid, backend] : *rules) {
+      Observed observed;
+      observed.key = {std::string(kKind), guid.text()};
+      const auto* link = world.parent(guid);
+      observed.label = link == nullptr ? guid.text() : link->name;
+      // With half of it missing it is as if nothing were decided: writing it anew brings back both.
+      observed.settings["backend"] = *whole ? std::string(model::text_of(backend)) : "incomplete";
+      observed.ours_by_nature = true;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& diagnostics) const override {
+    warn_of_other_configurations(desired, world, diagnostics);
+    check_switch(desired, observed, diagnostics);
+    for (const auto& one : desired) {
+      if (one.key.kind != kKind || one.ignore) continue;
+      const auto& value = model::value_of(one.settings, "backend");
+      const auto* text = std::get_if<std::string>(&value);
+      if (text == nullptr || *text != model::text_of(Backend::kNetworkd)) continue;
+      diagnostics.push_back(
+          {model::Severity::kError,
+           one.where,
+           fmt::format("{}: this version has no backend {}", one.label, *text),
+           "write backend = \"direct\" or \"networkmanager\"; systemd-networkd is told to keep off",
+           {}});
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
+    for (auto* change : changes) {
+      if (change->operation != model::Operation::kUpdate) continue;
+      change->interrupts.push_back(
+          fmt::format("the interfaces go from {} to {}: their addresses go and come again",
+                      model::text_of(model::value_of(change->before, "backend")),
+                      model::text_of(model::value_of(change->after, "backend"))));
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto rules = read_backend_rules(host.files);
+    if (!rules) return base::fail(rules.error());
+    const auto before = *rules;
+    std::set<Guid> touched;
+    for (const auto& change : changes) {
+      const auto guid = Guid::parse(change.key.id);
+      if (!guid) continue;
+      touched.insert(*guid);
+      if (const auto wanted = model::from_attributes<PortBackend>(change.after).backend) {
+        rules->insert_or_assign(*guid, *wanted);
+      } else {
+        rules->erase(*guid);
+      }
+    }
+    if (auto done = write_backend_rules(host.files, *rules); !done) return done;
+    if (host.offline || *rules == before) return {};
+    if (auto done = host.udev.reload_rules(); !done) return done;
+    return tell(touched, host);
+  }
+
+  /// udev's database is what the others read: after a kill in the middle it may not follow the file yet.
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    std::set<Guid> touched;
+    for (const auto& change : changes) {
+      if (const auto guid = Guid::parse(change.key.id)) touched.insert(*guid);
+    }
+    if (auto done = host.udev.reload_rules(); !done) return done;
+    return tell(touched, host);
+  }
+
+  [[nodiscard]] bool works_offline() const override { return true; }
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+  [[nodiscard]] bool returns(std::string_view /*field*/, const model::Attributes& /*before*/,
+                             const model::Attributes& /*then*/) const override {
+    return true;
+  }
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;  // the file can always be written
+  }
+
+ private:
+  /// The file for systemd-networkd, without any rule that needs it.
+  static Observed left_behind(const std::string& id) {
+    Observed out;
+    out.key = {std::string(kKind), id};
+    out.label = std::string(kKeepOffNetworkd);
+    out.settings["backend"] = "none";
+    out.ours_by_nature = true;
+    return out;
+  }
+
+  /// NetworkManager deletes the P_Key interfaces that it made together with their profiles.
+  static void check_switch(const std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                           Diagnostics& diagnostics) {
+    const auto was_theirs = [&](const model::Key& key) {
+      return std::any_of(observed.begin(), observed.end(), [&](const Observed& one) {
+        return one.key == key && model::text_of(model::value_of(one.settings, "backend")) ==
+                                     model::text_of(Backend::kNetworkManager);
+      });
+    };
+    for (const auto& one : desired) {
+      if (one.key.kind != kKind || one.settings.empty() || !was_theirs(one.key) ||
+          model::text_of(model::value_of(one.settings, "backend")) ==
+              model::text_of(Backend::kNetworkManager))
+        continue;
+      const bool children = std::any_of(desired.begin(), desired.end(), [&](const Desired& other) {
+        return other.key.kind == "pkey" && !other.absent && other.key.id.starts_with(one.key.id + "/");
+      });
+      if (!children) continue;
+      diagnostics.push_back(
+          {model::Severity::kError,
+           one.where,
+           fmt::format("{}: its P_Key interfaces are NetworkManager's, which deletes them when "
+                       "it loses them",
+                       one.label),
+           "apply once without the [[ipoib.pkey]] entries, then with them",
+           {}});
+    }
+  }
+
+  static Result<void> tell(const std::set<Guid>& ports, system::Host& host) {
+    const auto links = host.links.observe_links();
+    if (!links) return base::fail(links.error());
+    std::vector<std::string> names;
+    for (const auto& link : *links) {
+      if (link.ipoib && ports.contains(link.ipoib->guid)) names.push_back(link.name);
+    }
+    if (auto done = host.udev.trigger(names); !done) return done;
+    const std::vector<std::string> networkd{kNetworkd};
+    const auto units = host.units.observe_units(networkd);
+    if (!units || !*units || (*units)->front().active != "active") return {};
+    return host.units.act(system::UnitAction::kReload, kNetworkd);
+  }
+};
+
+}  // namespace
+
+Backends::Backends(const Bound& bound) : bound_(bound) {
+  const bool any = std::any_of(bound.ports.begin(), bound.ports.end(), [](const BoundPort& port) {
+    return has_backend(*port.section) && written(port).value_or(Backend::kAuto) == Backend::kAuto;
+  });
+  if (!any || bound.world == nullptr || bound.world->manager() == Backend::kAuto) return;
+  // One that cannot be read fails where it is observed.
+  if (auto rules = read_backend_rules(bound.world->host().files)) pinned_ = std::move(*rules);
+}
+
+Backend Backends::of(const BoundPort& port) const {
+  const auto wanted = written(port).value_or(Backend::kAuto);
+  if (wanted != Backend::kAuto) return wanted;
+  if (!has_backend(*port.section)) return Backend::kDirect;
+  if (port.guid) {
+    if (const auto at = pinned_.find(*port.guid); at != pinned_.end()) return at->second;
+  }
+  return bound_.world == nullptr ? Backend::kAuto : bound_.world->manager();
+}
+
+const Kind& backend() {
+  static const BackendKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

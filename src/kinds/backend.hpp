@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who configures the interfaces of a port: decided once, pinned, and told to the others.
+#pragma once
+
+#include <optional>
+#include <tuple>
+
+#include "kinds/addressing.hpp"
+#include "kinds/backend_rules.hpp"
+#include "kinds/kind.hpp"
+
+namespace rdmacfg::kinds {
+
+/// The backend of one port.
+struct PortBackend {
+  std::optional<model::Backend> backend;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("backend", &PortBackend::backend, model::Role::kSetting,
+                   "Who configures the interfaces of the port; the others are told to keep off.", "-")};
+};
+
+/// What "auto" means for each port: what was decided before (our rule file is the pin), else the network
+/// manager of the host.
+class Backends {
+ public:
+  explicit Backends(const Bound& bound);
+
+  /// Never auto, but where there is no host to look at.
+  [[nodiscard]] model::Backend of(const BoundPort& port) const;
+
+ private:
+  const Bound& bound_;
+  BackendRules pinned_;
+};
+
+/// Key: the port's GUID.
+const Kind& backend();
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/direct.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "kinds/backend.hpp"
+
+namespace rdmacfg::kinds {
+
+using model::Backend;
+using model::Diagnostics;
+using model::InetMethod;
+
+namespace {
+
+void check_method(const WantedFamily& family, Diagnostics& diagnostics) {
+  const bool four = family.family == model::Family::kIpv4;
+  const auto error = [&](std::string message, std::string hint) {
+    diagnostics.push_back(
+        {model::Severity::kError, family.place("method"), std::move(message), std::move(hint), {}});
+  };
+  const auto label = fmt::format("[{}] method", family.section->path);
+  if (family.method == InetMethod::kAuto) {
+    error(fmt::format("{}: backend direct has no {}", label,
+                      four ? "DHCP client" : "DHCP client and does not listen to routers"),
+          "write addresses, or a backend that can: networkmanager or networkd");
+  } else if (family.method == InetMethod::kLinkLocal && four) {
+    error(fmt::format("{}: backend direct cannot choose an address that nobody has (RFC 3927)", label),
+          "write addresses, or backend = \"networkmanager\" or \"networkd\"");
+  } else if (family.method == InetMethod::kDisabled && !four) {
+    error(fmt::format("{}: backend direct does not turn IPv6 off", label),
+          "leave ipv6 out, or write [[sysctl]] key = \"net/ipv6/conf/NAME/disable_ipv6\", value = 1");
+  }
+}
+
+}  // namespace
+
+std::vector<const Addressing*> direct_only(const std::vector<Addressing>& all, const Bound& bound,
+                                           Diagnostics* diagnostics) {
+  const Backends backends(bound);
+  std::vector<const Addressing*> out;
+  std::set<const model::Section*> checked;
+  for (const auto& one : all) {
+    if (!one.addressed() || one.absent || backends.of(*one.port) != Backend::kDirect) continue;
+    for (const auto* family : {&one.ipv4, &one.ipv6}) {
+      if (diagnostics == nullptr || family->section == nullptr || one.ignore) continue;
+      if (checked.insert(family->section).second) check_method(*family, *diagnostics);
+    }
+    out.push_back(&one);
+  }
+  return out;
+}
+
+model::Desired start(const Addressing& interface, std::string_view kind, const std::string& what) {
+  model::Desired out;
+  out.key = {std::string(kind), what.empty() ? interface.id() : fmt::format("{} {}", interface.id(), what)};
+  out.label = what.empty() ? interface.label : fmt::format("{} {}", interface.label, what);
+  out.where = interface.section->where;
+  out.ignore = interface.ignore;
+  out.pending = interface.port->pending;
+  if (!out.pending && interface.down) out.pending = "the interface is to be down";
+  out.needs = {{"backend", interface.port->id}, {"link_name", interface.port->id}, interface.link};
+  return out;
+}
+
+std::string port_footing(std::string_view id, const World& world) {
+  return footing_on(interface_of(id.substr(0, id.find_first_of("/ ")), world), world);
+}
+
+std::map<int, Concerned> concerned_interfaces(std::string_view kind, const World& world) {
+  std::map<int, Concerned> out;
+  for (const auto& key : world.concerned(kind)) {
+    auto id = key.substr(0, key.find(' '));
+    if (const auto* link = interface_of(id, world)) out.try_emplace(link->index, Concerned{id, link->name});
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kinds of the direct backend have in common.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kinds/addressing.hpp"
+#include "kinds/world.hpp"
+#include "model/diagnostic.hpp"
+#include "model/resource.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Those of `all` whose backend is direct and which are not to go. With `diagnostics` what this backend
+/// cannot do is reported: there is no DHCP client in it.
+std::vector<const Addressing*> direct_only(const std::vector<Addressing>& all, const Bound& bound,
+                                           model::Diagnostics* diagnostics);
+
+/// A resource `what` of an interface: key, label, what comes before it, and why it cannot be had.
+model::Desired start(const Addressing& interface, std::string_view kind, const std::string& what);
+
+/// Kind::footing of what an interface has, as an interface that is made anew is still the same port's.
+std::string port_footing(std::string_view id, const World& world);
+
+/// An interface that is there, with its id in keys.
+struct Concerned {
+  std::string id;
+  std::string name;
+};
+
+/// By index: the interfaces whose resources of this kind the run is about. Keys are "ID REST" or "ID".
+std::map<int, Concerned> concerned_interfaces(std::string_view kind, const World& world);
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// How profiles become true: keyfiles first, then NetworkManager reads and activates them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "kinds/nm_profile.hpp"
+
+namespace rdmacfg::kinds::detail {
+
+using base::Result;
+using model::Change;
+using model::Operation;
+using system::NmState;
+
+namespace {
+
+constexpr std::chrono::seconds kActivation(45);  // DHCP of NetworkManager gives up after that
+constexpr std::chrono::seconds kCheckpoint(120);
+
+/// One profile on its way.
+struct Step {
+  const Change* change = nullptr;
+  std::optional<NmProfile> before;  ///< as on disk
+  NmProfile after;
+  bool written = false;  ///< the file is another one now
+};
+
+/// The profile that a change asks for: what it does not mention stays as it is in the file.
+NmProfile merged(const Step& step, const World& world) {
+  auto all = step.before ? model::to_attributes(*step.before) : model::Attributes{};
+  for (const auto& field : step.change->fields) all.erase(field);
+  for (const auto& [field, value] : step.change->after) all.insert_or_assign(field, value);
+  auto out = model::from_attributes<NmProfile>(all);
+  // A mode is mandatory: where nobody says one it stays as it is.
+  if (const auto* link = interface_of(step.change->key.id, world); !out.mode && link != nullptr)
+    out.mode = link->ipoib->mode;
+  return out;
+}
+
+Result<Step> step_of(const Change& change, const World& world, system::Host& host) {
+  Step step{&change, {}, {}, false};
+  const auto text = host.files.read(nm_file(change.key.id));
+  if (!text) return base::fail(text.error());
+  if (*text) step.before = parse_keyfile(**text);
+  if (change.operation == Operation::kDelete) return step;
+  step.after = merged(step, world);
+  const auto content = render_keyfile(change.key.id, step.after);
+  step.written = !*text || **text != content;
+  if (auto done = host.files.write_private(nm_file(change.key.id), content); !done)
+    return base::fail(done.error());
+  return step;
+}
+
+bool is_active(const NmState& state, const std::string& uuid) {
+  return std::any_of(state.active.begin(), state.active.end(),
+                     [&](const auto& one) { return one.uuid == uuid && one.activated; });
+}
+
+Result<void> take_away(const Step& step, system::Host& host, bool running) {
+  const auto& id = step.change->key.id;
+  if (running) {
+    if (auto done = host.network_manager.remove(nm_uuid(id)); !done) return done;
+  }
+  return host.files.remove(nm_file(id));
+}
+
+Result<void> bring_up(const Step& step, const NmState& state, system::Host& host) {
+  const auto& id = step.change->key.id;
+  const auto uuid = nm_uuid(id);
+  const auto wanted = model::from_attributes<NmProfile>(step.change->after).active;
+  if (!wanted) return {};
+  if (!*wanted) return is_active(state, uuid) ? host.network_manager.deactivate(uuid) : Result<void>{};
+  auto world = World::observe_links(host);
+  if (!world) return base::fail(world.error());
+  const auto* link = interface_of(id, *world);
+  const bool same_link = step.before && step.before->pkey == step.after.pkey &&
+                         step.before->parent == step.after.parent && link != nullptr &&
+                         link->ipoib->mode == step.after.mode;
+  if (is_active(state, uuid) && same_link) {
+    const auto addresses = host.inet.observe_addresses();
+    if (!addresses) return base::fail(addresses.error());
+    if (!step.written && in_effect(step.after, *link, *addresses)) return {};
+    auto done = host.network_manager.reapply(link->name);
+    if (done || done.error().code != base::Code::kUnsupported) return done;
+  }
+  auto done = host.network_manager.activate(uuid, link == nullptr ? "" : link->name, kActivation);
+  if (done) return done;
+  // Without carrier it cannot come up now, and NetworkManager tries by itself when there is one.
+  if (world = World::observe_links(host); !world) return base::fail(world.error());
+  link = interface_of(id, *world);
+  if (link != nullptr && !link->carrier) return {};
+  return base::fail(done.error().in(step.change->label));
+}
+
+Result<void> with_manager(const std::vector<Step>& steps, const NmState& state, system::Host& host) {
+  std::vector<std::string> files;
+  for (const auto& step : steps) {
+    if (step.change->operation != Operation::kDelete) files.push_back(nm_file(step.change->key.id));
+  }
+  if (!files.empty()) {
+    if (auto done = host.network_manager.load(files); !done) return done;
+  }
+  for (const auto& step : steps) {
+    auto done = step.change->operation == Operation::kDelete ? take_away(step, host, true)
+                                                             : bring_up(step, state, host);
+    if (!done) return done;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool in_effect(const NmProfile& profile, const system::Link& link,
+               const std::vector<system::InetAddress>& addresses) {
+  if (!link.up || (profile.mode && *profile.mode != link.ipoib->mode)) return false;
+  // A multicast group may have lowered it, which is no matter of the profile.
+  const bool capped =
+      link.ipoib->mode == model::IpoibMode::kDatagram && profile.mtu && link.mtu < profile.mtu->bytes;
+  if (profile.mtu && profile.mtu->bytes != link.mtu && !capped) return false;
+  for (const auto* lines : {&profile.ipv4, &profile.ipv6}) {
+    if (!*lines) continue;
+    for (const auto& line : **lines) {
+      const auto equals = line.find('=');
+      if (!line.starts_with("address") || equals == std::string::npos) continue;
+      const auto value = line.substr(equals + 1);
+      const auto prefix = model::IpPrefix::parse(std::string_view(value).substr(0, value.find(',')));
+      if (!prefix) continue;  // of an administrator's: not ours to understand
+      const bool there = std::any_of(addresses.begin(), addresses.end(), [&](const auto& one) {
+        return one.index == link.index && one.prefix == *prefix;
+      });
+      if (!there) return false;
+    }
+  }
+  return true;
+}
+
+Result<void> apply_profiles(std::span<const Change> changes, system::Host& host) {
+  World world;
+  if (!host.offline) {
+    auto observed = World::observe_links(host);
+    if (!observed) return base::fail(observed.error());
+    world = std::move(*observed);
+  }
+  std::vector<Step> steps;
+  for (const auto& change : changes) {
+    auto step = step_of(change, world, host);
+    if (!step) return base::fail(step.error());
+    steps.push_back(std::move(*step));
+  }
+  // P_Key interfaces go before what they are over.
+  if (!changes.empty() && changes.front().operation == Operation::kDelete) {
+    std::stable_partition(steps.begin(), steps.end(), [](const Step& step) {
+      return step.change->key.id.find('/') != std::string::npos;
+    });
+  }
+  std::optional<NmState> state;
+  if (!host.offline) {
+    auto observed = host.network_manager.observe();
+    if (!observed) return base::fail(observed.error());
+    state = std::move(*observed);
+  }
+  if (!state) {
+    for (const auto& step : steps) {
+      if (step.change->operation != Operation::kDelete) continue;
+      if (auto done = take_away(step, host, false); !done) return done;
+    }
+    return {};
+  }
+  std::vector<std::string> interfaces;
+  for (const auto& change : changes) {
+    if (const auto* link = interface_of(change.key.id, world)) interfaces.push_back(link->name);
+  }
+  auto checkpoint = interfaces.empty() ? Result<std::string>(std::string())
+                                       : host.network_manager.create_checkpoint(interfaces, kCheckpoint);
+  if (!checkpoint) return base::fail(checkpoint.error());
+  auto done = with_manager(steps, *state, host);
+  auto end = done ? host.network_manager.destroy_checkpoint(*checkpoint)
+                  : host.network_manager.rollback(*checkpoint);
+  // What failed first is what counts; undoing compares the profiles with what they were in any case.
+  return done ? end : done;
+}
+
+}  // namespace rdmacfg::kinds::detail

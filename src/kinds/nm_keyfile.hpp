@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profiles of NetworkManager as keyfiles. Sources: nm-settings-keyfile(5), libnm-core's nm-keyfile.c and
+// nm-setting-infiniband.c (1.42).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/error.hpp"
+#include "kinds/addressing.hpp"
+#include "model/field.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::kinds {
+
+inline constexpr std::string_view kNmFolder = "/etc/NetworkManager/system-connections";
+
+/// A profile of ours. Addresses and what belongs to them are lines as NetworkManager spells them:
+/// "method=manual", "address1=192.0.2.1/24,192.0.2.254".
+struct NmProfile {
+  std::optional<std::string> name;
+  std::optional<std::string> parent;
+  std::optional<model::Pkey> pkey;
+  std::optional<model::IpoibMode> mode;
+  std::optional<model::Mtu> mtu;
+  std::optional<bool> autoconnect;
+  std::optional<std::vector<std::string>> ipv4;
+  std::optional<std::vector<std::string>> ipv6;
+  std::optional<bool> active;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("name", &NmProfile::name, model::Role::kSetting, "Name of the profile.", "-"),
+      model::field("parent", &NmProfile::parent, model::Role::kSetting,
+                   "Of a P_Key profile: the interface that it is over.", "-"),
+      model::field("pkey", &NmProfile::pkey, model::Role::kSetting, "P_Key, with the membership bit.", "-"),
+      model::field("mode", &NmProfile::mode, model::Role::kSetting, "Transport mode.", "-"),
+      model::field("mtu", &NmProfile::mtu, model::Role::kSetting, "MTU in bytes.", "-"),
+      model::field("autoconnect", &NmProfile::autoconnect, model::Role::kSetting,
+                   "Whether NetworkManager activates the profile by itself.", "-"),
+      model::field("ipv4", &NmProfile::ipv4, model::Role::kSetting, "Section [ipv4].", "-"),
+      model::field("ipv6", &NmProfile::ipv6, model::Role::kSetting, "Section [ipv6].", "-"),
+      model::field("active", &NmProfile::active, model::Role::kSetting,
+                   "Whether the profile is up, while NetworkManager runs.", "-")};
+};
+
+/// "GUID" or "GUID/0x8002" → the profile's UUID (version 5) and file.
+std::string nm_uuid(std::string_view id);
+std::string nm_file(std::string_view id);
+
+/// The id of a file name of ours; nothing for another's.
+std::optional<std::string> nm_id(std::string_view file_name);
+
+/// The profile of the port or P_Key interface `id`, without `active`, which is no matter of the file.
+std::string render_keyfile(std::string_view id, const NmProfile& profile);
+
+/// What render_keyfile() wrote, and what an administrator made of it with nmcli.
+NmProfile parse_keyfile(std::string_view text);
+
+/// Lines of [ipv4] or [ipv6]; a family that the document does not mention has no addresses of its own.
+std::vector<std::string> inet_lines(const WantedFamily& family);
+
+/// A keyfile as sections of keys; lines that are none are passed over.
+std::map<std::string, std::map<std::string, std::string>> keyfile_sections(std::string_view text);
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kinds/kind.hpp"
+#include "kinds/nm_keyfile.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Profiles of NetworkManager. Key: "GUID", "GUID/0x8002".
+const Kind& nm_profile();
+
+namespace detail {
+
+/// Writes, loads and activates profiles, under a checkpoint of NetworkManager's while it runs.
+base::Result<void> apply_profiles(std::span<const model::Change> changes, system::Host& host);
+
+/// Whether the kernel has what the profile says: mode, MTU, and every address that is written in it.
+bool in_effect(const NmProfile& profile, const system::Link& link,
+               const std::vector<system::InetAddress>& addresses);
+
+}  // namespace detail
+
+}  // namespace rdmacfg::kinds

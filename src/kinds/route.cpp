@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/route.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "kinds/backend.hpp"
+#include "kinds/direct.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Family;
+using model::Observed;
+using model::Operation;
+using system::InetRequest;
+using system::InetRoute;
+
+namespace {
+
+constexpr std::string_view kKind = "route";
+constexpr std::string_view kOnLink = "on-link";
+
+/// What a key says behind the interface: "ipv6 default metric 150 table 254". The family only where "default"
+/// does not say it.
+std::string words_of(Family family, const model::RouteTarget& to, std::uint32_t metric, std::uint32_t table) {
+  return fmt::format("{}{} metric {} table {}", to.any && family == Family::kIpv6 ? "ipv6 " : "", to.text(),
+                     metric, table);
+}
+
+std::string via_of(const std::optional<model::IpAddress>& via) {
+  return via ? via->text() : std::string(kOnLink);
+}
+
+struct RouteId {
+  std::string interface;
+  InetRoute route;  ///< without index and next hop
+};
+
+std::optional<RouteId> route_id(const model::Key& key) {
+  const auto words = base::split(key.id, ' ');
+  const std::size_t first = words.size() == 7 && words[1] == "ipv6" ? 2 : 1;
+  if (words.size() != first + 5) return std::nullopt;
+  const auto to = model::RouteTarget::parse(words[first]);
+  const auto metric = base::parse_number(words[first + 2]);
+  const auto table = base::parse_number(words[first + 4]);
+  if (!to || !metric || !table) return std::nullopt;
+  RouteId out{std::string(words[0]), {}};
+  out.route.to = *to;
+  out.route.family = first == 2 ? Family::kIpv6 : to->network.address.family;
+  out.route.metric = static_cast<std::uint32_t>(*metric);
+  out.route.table = static_cast<std::uint32_t>(*table);
+  return out;
+}
+
+bool same_place(const InetRoute& a, const InetRoute& b) {
+  return a.family == b.family && a.to == b.to && a.metric == b.metric && a.table == b.table;
+}
+
+std::optional<model::IpAddress> next_hop(const model::Attributes& settings) {
+  const auto via = model::from_attributes<InterfaceRoute>(settings).via;
+  if (!via || *via == kOnLink) return std::nullopt;
+  const auto address = model::IpAddress::parse(*via);
+  return address ? std::optional(*address) : std::nullopt;
+}
+
+class RouteKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<InterfaceRoute>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
+    const auto all = addressing_of(bound, nullptr);
+    for (const auto* one : direct_only(all, bound, nullptr)) {
+      for (const auto* family : {&one->ipv4, &one->ipv6}) {
+        if (family->gateway)
+          add(*one, *family, {{{}, true}, family->gateway, {}, 254, family->place("gateway")}, out);
+        for (const auto& route : family->routes) add(*one, *family, route, out);
+      }
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    const auto interfaces = concerned_interfaces(kKind, world);
+    std::vector<Observed> out;
+    if (interfaces.empty()) return out;
+    const auto all = world.host().inet.observe_routes();
+    if (!all) return base::fail(all.error());
+    for (const auto& route : *all) {
+      const auto at = interfaces.find(route.index);
+      if (at == interfaces.end() || route.made_by_kernel) continue;
+      Observed observed;
+      const auto words = words_of(route.family, route.to, route.metric, route.table);
+      observed.key = {std::string(kKind), fmt::format("{} {}", at->second.id, words)};
+      observed.label = fmt::format("{} {}", at->second.name, words);
+      observed.settings["via"] = via_of(route.via);
+      observed.instance = world.host().boot_id;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& diagnostics) const override {
+    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& one) {
+      return one.key.kind == kKind && !one.settings.empty();
+    });
+    if (!any) return;
+    const auto all = world.host().inet.observe_routes();
+    if (!all) return;                            // observing failed for the same reason, and said so
+    std::map<std::string, const Desired*> seen;  // by everything but the interface
+    for (const auto& one : desired) {
+      const auto id = one.key.kind == kKind && !one.settings.empty() ? route_id(one.key) : std::nullopt;
+      if (!id) continue;
+      const auto [first, fresh] = seen.try_emplace(one.key.id.substr(one.key.id.find(' ')), &one);
+      if (!fresh) {
+        auto& d = diagnostics.emplace_back(
+            model::Diagnostic{model::Severity::kError,
+                              one.where,
+                              fmt::format("{}: {} would lead to the same network with the same metric",
+                                          one.label, first->second->label),
+                              "write another metric for one of them, under routes",
+                              {}});
+        d.related.push_back({first->second->where, "the other route"});
+      }
+      const auto* own = interface_of(id->interface, world);
+      for (const auto& other : *all) {
+        if (!same_place(other, id->route) || (own != nullptr && other.index == own->index)) continue;
+        const auto* link = world.link(other.index);
+        diagnostics.push_back({model::Severity::kError,
+                               one.where,
+                               fmt::format("{}: there is a route to {} with metric {} already, over {}",
+                                           one.label, other.to.text(), other.metric,
+                                           link == nullptr ? std::to_string(other.index) : link->name),
+                               "write another metric: of two routes the one with the lower metric is taken",
+                               {}});
+      }
+    }
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto world = World::observe_links(host);
+    if (!world) return base::fail(world.error());
+    const auto now = host.inet.observe_routes();
+    if (!now) return base::fail(now.error());
+    std::vector<InetRequest> deletions, additions;
+    for (const auto& change : changes) {
+      auto id = route_id(change.key);
+      const auto* link = id ? interface_of(id->interface, *world) : nullptr;
+      if (link == nullptr && change.operation == Operation::kDelete) continue;  // it went with its interface
+      if (link == nullptr)
+        return base::fail(base::Code::kNotFound, fmt::format("{}: the interface is not there", change.label));
+      id->route.index = link->index;
+      id->route.via = next_hop(change.after);
+      bool there = false;
+      for (const auto& one : *now) {
+        if (one.index != link->index || one.made_by_kernel || !same_place(one, id->route)) continue;
+        if (change.operation != Operation::kDelete && one.via == id->route.via) {
+          there = true;
+        } else {
+          deletions.emplace_back(system::DeleteRoute{link->name, one});
+        }
+      }
+      if (change.operation != Operation::kDelete && !there)
+        additions.emplace_back(system::AddRoute{link->name, id->route});
+    }
+    // Next hops are reached over on-link routes: those come first.
+    std::stable_partition(additions.begin(), additions.end(), [](const InetRequest& request) {
+      return !std::get<system::AddRoute>(request).route.via;
+    });
+    deletions.insert(deletions.end(), additions.begin(), additions.end());
+    return deletions.empty() ? Result<void>{} : host.inet.execute(deletions);
+  }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return port_footing(change.key.id, world);
+  }
+
+  [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
+    const auto id = route_id(key);
+    return id && interface_of(id->interface, world) != nullptr;
+  }
+
+  [[nodiscard]] bool returns(std::string_view /*field*/, const model::Attributes& before,
+                             const model::Attributes& /*then*/) const override {
+    return before.contains("via");
+  }
+
+ private:
+  static void add(const Addressing& interface, const WantedFamily& family, const WantedRoute& route,
+                  std::vector<Desired>& out) {
+    auto desired = start(interface, kKind,
+                         words_of(family.family, route.to, route.metric.value_or(kRouteMetric), route.table));
+    desired.where = desired.origins["via"] = route.where;
+    if (!desired.pending && !desired.ignore) desired.settings["via"] = via_of(route.via);
+    for (const auto& prefix : family.addresses)
+      desired.needs.push_back({"address", fmt::format("{} {}", interface.id(), prefix.text())});
+    out.push_back(std::move(desired));
+  }
+};
+
+}  // namespace
+
+const Kind& route() {
+  static const RouteKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/inet_types.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::model {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+namespace {
+
+int af_of(Family family) { return family == Family::kIpv4 ? AF_INET : AF_INET6; }
+
+Result<std::string> text_in(const Value& written, std::string_view example) {
+  if (const auto* text = std::get_if<std::string>(&written)) return *text;
+  return fail(Code::kInvalid, fmt::format("has to be {}", example));
+}
+
+/// Each element through `one`; the first that is wrong is named.
+template <class T, class One>
+Result<std::vector<T>> each(const Value& written, std::string_view example, One one) {
+  std::vector<std::string> texts;
+  if (const auto* list = std::get_if<std::vector<std::string>>(&written)) {
+    texts = *list;
+  } else {
+    return fail(Code::kInvalid, fmt::format("has to be a list like [\"{}\"]", example));
+  }
+  std::vector<T> out;
+  for (const auto& text : texts) {
+    auto parsed = one(text);
+    if (!parsed) return fail(parsed.error());
+    if (std::find(out.begin(), out.end(), *parsed) != out.end()) {
+      return fail(Code::kInvalid, fmt::format("\"{}\" is there twice", text));
+    }
+    out.push_back(std::move(*parsed));
+  }
+  return out;
+}
+
+template <class List>
+Value texts_of(const List& list) {
+  std::vector<std::string> out;
+  for (const auto& one : list) out.push_back(one.text());
+  return out;
+}
+
+template <class E, std::size_t N>
+Result<E> word(const Value& written, const std::array<std::pair<E, std::string_view>, N>& words) {
+  const auto* text = std::get_if<std::string>(&written);
+  std::vector<std::string> known;
+  for (const auto& [value, name] : words) {
+    if (text != nullptr && *text == name) return value;
+    known.emplace_back(name);
+  }
+  std::string message = fmt::format("has to be one of {}", base::join(known, ", "));
+  if (text != nullptr) {
+    message = fmt::format("\"{}\": {}", *text, message);
+    if (const auto near = base::nearest(*text, known))
+      message += fmt::format("; did you mean \"{}\"?", *near);
+  }
+  return fail(Code::kInvalid, std::move(message));
+}
+
+constexpr std::array<std::pair<InetMethod, std::string_view>, 4> kMethods{
+    {{InetMethod::kManual, "manual"},
+     {InetMethod::kAuto, "auto"},
+     {InetMethod::kDisabled, "disabled"},
+     {InetMethod::kLinkLocal, "link-local"}}};
+constexpr std::array<std::pair<Backend, std::string_view>, 4> kBackends{
+    {{Backend::kAuto, "auto"},
+     {Backend::kNetworkManager, "networkmanager"},
+     {Backend::kNetworkd, "networkd"},
+     {Backend::kDirect, "direct"}}};
+
+bool is_domain(std::string_view name) {
+  constexpr std::size_t kLongest = 253;  // RFC 1035, 2.3.4
+  if (name.starts_with('~')) name.remove_prefix(1);
+  if (name == ".") return true;
+  if (name.empty() || name.size() > kLongest || name.starts_with('.') || name.starts_with('-')) return false;
+  return name.find("..") == std::string_view::npos && std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+                  c == '_' || c == '.';
+         });
+}
+
+Result<std::uint32_t> number_in(const Value& written, std::uint32_t least, std::string_view example) {
+  const auto* number = std::get_if<std::int64_t>(&written);
+  if (number == nullptr || *number < least || *number > std::numeric_limits<std::uint32_t>::max()) {
+    return fail(Code::kInvalid,
+                fmt::format("has to be a whole number from {} to 4294967295, like {}", least, example));
+  }
+  return static_cast<std::uint32_t>(*number);
+}
+
+}  // namespace
+
+std::string_view text_of(Family family) { return family == Family::kIpv4 ? "IPv4" : "IPv6"; }
+
+std::string_view text_of(InetMethod method) { return kMethods.at(static_cast<std::size_t>(method)).second; }
+
+std::string_view text_of(Backend backend) { return kBackends.at(static_cast<std::size_t>(backend)).second; }
+
+Result<IpAddress> IpAddress::parse(std::string_view text) {
+  IpAddress out;
+  out.family = text.find(':') == std::string_view::npos ? Family::kIpv4 : Family::kIpv6;
+  if (::inet_pton(af_of(out.family), std::string(text).c_str(), out.bytes.data()) != 1) {
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" is no IP address, such as 192.0.2.1 or 2001:db8::1", text));
+  }
+  return out;
+}
+
+std::string IpAddress::text() const {
+  std::array<char, INET6_ADDRSTRLEN> out{};
+  ::inet_ntop(af_of(family), bytes.data(), out.data(), out.size());
+  return out.data();
+}
+
+bool IpAddress::unspecified() const { return *this == IpAddress{family, {}}; }
+
+bool IpAddress::loopback() const {
+  if (family == Family::kIpv4) return bytes[0] == 127;
+  IpAddress one{family, {}};
+  one.bytes[15] = 1;
+  return *this == one;
+}
+
+bool IpAddress::multicast() const {
+  return family == Family::kIpv4 ? (bytes[0] & 0xf0U) == 0xe0 : bytes[0] == 0xff;
+}
+
+bool IpAddress::link_local() const {
+  if (family == Family::kIpv4) return bytes[0] == 169 && bytes[1] == 254;
+  return bytes[0] == 0xfe && (bytes[1] & 0xc0U) == 0x80;
+}
+
+Result<IpPrefix> IpPrefix::parse(std::string_view text) {
+  const auto slash = text.find('/');
+  auto address = IpAddress::parse(text.substr(0, slash));
+  if (!address) return fail(address.error());
+  if (slash == std::string_view::npos) {
+    return fail(Code::kInvalid, fmt::format("\"{0}\" has no prefix length: write {0}/{1}", text,
+                                            address->family == Family::kIpv4 ? 24 : 64));
+  }
+  const auto digits = text.substr(slash + 1);
+  const bool plain = !digits.empty() && digits.size() <= 3 && (digits == "0" || digits.front() != '0') &&
+                     std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const auto length = plain ? base::parse_number(digits) : std::nullopt;
+  if (!length || *length > static_cast<std::uint64_t>(address->bits())) {
+    return fail(Code::kInvalid, fmt::format("\"{}\": the prefix length of an {} address is 0 to {}", text,
+                                            text_of(address->family), address->bits()));
+  }
+  return IpPrefix{*address, static_cast<int>(*length)};
+}
+
+std::string IpPrefix::text() const { return fmt::format("{}/{}", address.text(), length); }
+
+IpPrefix IpPrefix::network() const {
+  IpPrefix out = *this;
+  for (std::size_t i = 0; i < out.address.bytes.size(); ++i) {
+    const int bits = std::clamp(length - static_cast<int>(i) * 8, 0, 8);
+    out.address.bytes[i] &= static_cast<std::uint8_t>(0xff00U >> static_cast<unsigned>(bits));
+  }
+  return out;
+}
+
+bool IpPrefix::contains(const IpAddress& other) const {
+  return other.family == address.family && IpPrefix{other, length}.network() == network();
+}
+
+Result<RouteTarget> RouteTarget::parse(std::string_view text) {
+  if (text == "default") return RouteTarget{{}, true};
+  auto prefix = text.find('/') == std::string_view::npos
+                    ? IpAddress::parse(text).map([](const IpAddress& host) {
+                        return IpPrefix{host, host.bits()};
+                      })
+                    : IpPrefix::parse(text);
+  if (!prefix) return fail(prefix.error());
+  if (prefix->length == 0) {
+    return fail(Code::kInvalid, fmt::format("\"{}\": write \"default\"", text));
+  }
+  if (prefix->network() != *prefix) {
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" has bits behind its prefix: write {}", text, prefix->network().text()));
+  }
+  return RouteTarget{*prefix, false};
+}
+
+Result<IpAddress> Codec<IpAddress>::parse(const Value& written) {
+  return text_in(written, "a text like \"192.0.2.254\"").and_then([](const std::string& text) {
+    return IpAddress::parse(text);
+  });
+}
+Value Codec<IpAddress>::value(const IpAddress& parsed) { return parsed.text(); }
+
+Result<IpPrefixes> Codec<IpPrefixes>::parse(const Value& written) {
+  return each<IpPrefix>(written, "192.0.2.1/24", IpPrefix::parse);
+}
+Value Codec<IpPrefixes>::value(const IpPrefixes& parsed) { return texts_of(parsed); }
+
+Result<IpAddresses> Codec<IpAddresses>::parse(const Value& written) {
+  return each<IpAddress>(written, "192.0.2.253", IpAddress::parse);
+}
+Value Codec<IpAddresses>::value(const IpAddresses& parsed) { return texts_of(parsed); }
+
+Result<SearchDomains> Codec<SearchDomains>::parse(const Value& written) {
+  return each<std::string>(written, "example.net",
+                           [](const std::string& name) -> Result<std::string> {
+                             if (is_domain(name)) return name;
+                             return fail(Code::kInvalid,
+                                         fmt::format("\"{}\" is no domain, such as example.net", name));
+                           })
+      .map([](std::vector<std::string> names) { return SearchDomains{std::move(names)}; });
+}
+Value Codec<SearchDomains>::value(const SearchDomains& parsed) { return parsed.names; }
+
+Result<RouteTarget> Codec<RouteTarget>::parse(const Value& written) {
+  return text_in(written, "a text like \"198.51.100.0/24\" or \"default\"").and_then([](const auto& text) {
+    return RouteTarget::parse(text);
+  });
+}
+Value Codec<RouteTarget>::value(const RouteTarget& parsed) { return parsed.text(); }
+
+Result<InetMethod> Codec<InetMethod>::parse(const Value& written) {
+  auto method = word(written, kMethods);
+  const auto* text = std::get_if<std::string>(&written);
+  if (!method && text != nullptr && text->starts_with("dhcp")) {
+    return fail(Code::kInvalid, method.error().message + "; DHCP is \"auto\"");
+  }
+  return method;
+}
+Value Codec<InetMethod>::value(const InetMethod& parsed) { return std::string(text_of(parsed)); }
+
+Result<Backend> Codec<Backend>::parse(const Value& written) { return word(written, kBackends); }
+Value Codec<Backend>::value(const Backend& parsed) { return std::string(text_of(parsed)); }
+
+Result<RouteTable> Codec<RouteTable>::parse(const Value& written) {
+  return number_in(written, 1, "254 (main)").map([](std::uint32_t n) { return RouteTable{n}; });
+}
+Value Codec<RouteTable>::value(const RouteTable& parsed) { return std::int64_t{parsed.number}; }
+
+Result<RouteMetric> Codec<RouteMetric>::parse(const Value& written) {
+  return number_in(written, 0, "150").map([](std::uint32_t n) { return RouteMetric{n}; });
+}
+Value Codec<RouteMetric>::value(const RouteMetric& parsed) { return std::int64_t{parsed.number}; }
+
+}  // namespace rdmacfg::model

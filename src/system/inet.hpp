@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// IP addresses and routes of interfaces, in our words. Sources: rtnetlink(7), net/ipv4/devinet.c,
+// net/ipv6/addrconf.c, net/ipv4/fib_semantics.c, net/ipv6/route.c.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.hpp"
+#include "model/inet_types.hpp"
+
+namespace rdmacfg::system {
+
+/// An address of an interface.
+struct InetAddress {
+  int index = 0;  ///< of the interface
+  model::IpPrefix prefix;
+  bool tentative = false;  ///< duplicate address detection is not over; the address does not work yet
+  bool duplicate = false;  ///< another host has it (IFA_F_DADFAILED); it does not work
+};
+
+/// A unicast route over one interface.
+struct InetRoute {
+  int index = 0;
+  model::Family family = model::Family::kIpv4;
+  model::RouteTarget to;
+  std::optional<model::IpAddress> via;
+  std::uint32_t metric = 0;  ///< IPv6 has 1024 where none was given
+  std::uint32_t table = 254;
+  bool made_by_kernel = false;  ///< RTPROT_KERNEL, RTPROT_RA, RTPROT_REDIRECT
+
+  auto operator<=>(const InetRoute&) const = default;
+};
+
+struct AddAddress {
+  int index = 0;
+  std::string name;  ///< of the interface, for errors
+  model::IpPrefix prefix;
+};
+
+/// Deletes an address. With the first IPv4 address of a network the kernel deletes the others of that
+/// network unless promote_secondaries is set: `keep` are added again in the same system call, so that a
+/// crash of ours cannot come between.
+struct DeleteAddress {
+  int index = 0;
+  std::string name;
+  model::IpPrefix prefix;
+  std::vector<model::IpPrefix> keep{};
+};
+
+/// Adds a route; refused (EEXIST) when there is one to the same network with this metric in the table.
+struct AddRoute {
+  std::string name;  ///< of the interface, for errors
+  InetRoute route;
+};
+
+struct DeleteRoute {
+  std::string name;
+  InetRoute route;
+};
+
+using InetRequest = std::variant<AddAddress, DeleteAddress, AddRoute, DeleteRoute>;
+
+/// The kernel's addresses and routes.
+class Inet {
+ public:
+  virtual ~Inet() = default;
+
+  /// Addresses of global (and wider than link) scope of all interfaces, without temporary ones of IPv6, by
+  /// one dump.
+  virtual base::Result<std::vector<InetAddress>> observe_addresses() = 0;
+
+  /// Unicast routes over one interface each, by one dump; no cached ones, none with several next hops.
+  virtual base::Result<std::vector<InetRoute>> observe_routes() = 0;
+
+  /// Carries out requests in order. What is there already (or gone already, of a deletion) is no error; of a
+  /// route that is only so when it is the same one.
+  virtual base::Result<void> execute(std::span<const InetRequest> requests) = 0;
+
+  /// Waits until no address of the interfaces is tentative, or the time is over.
+  virtual base::Result<void> wait_for_addresses(const std::set<int>& indexes,
+                                                std::chrono::milliseconds deadline) = 0;
+};
+
+}  // namespace rdmacfg::system

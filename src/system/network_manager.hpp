@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// NetworkManager, in our words. Profiles are keyfiles, which the kinds write; this is about having it read
+// and activate them. Sources: its D-Bus API 1.42 (org.freedesktop.NetworkManager, .Settings, .Device,
+// .Checkpoint), nm-dbus-interface.h.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace rdmacfg::system {
+
+/// A profile in use.
+struct NmActive {
+  std::string uuid;
+  std::string id;          ///< its name for people
+  bool activated = false;  ///< false: on the way up or down
+};
+
+struct NmDevice {
+  std::string interface;
+  bool managed = false;
+  std::string active;  ///< uuid of the profile that it has; empty without one
+};
+
+struct NmState {
+  std::string version;             ///< "1.42.4"
+  std::vector<std::string> files;  ///< of the profiles that it has loaded; without those in memory only
+  std::vector<NmActive> active;
+  std::vector<NmDevice> devices;
+};
+
+class NetworkManager {
+ public:
+  virtual ~NetworkManager() = default;
+
+  /// Nothing when it does not run (it is not started by this).
+  virtual base::Result<std::optional<NmState>> observe() = 0;
+
+  /// Reads these keyfiles, new ones and changed ones (Settings.LoadConnections). An error names a file that
+  /// it did not take. What is active goes on as it was.
+  virtual base::Result<void> load(std::span<const std::string> files) = 0;
+
+  /// Deletes a profile with its file; what it had activated goes down, and P_Key interfaces that
+  /// NetworkManager made go. No error when it is not there.
+  virtual base::Result<void> remove(const std::string& uuid) = 0;
+
+  /// Activates a profile and waits until addresses are there, at most the deadline. `interface` may be empty:
+  /// NetworkManager finds or makes it.
+  virtual base::Result<void> activate(const std::string& uuid, const std::string& interface,
+                                      std::chrono::milliseconds deadline) = 0;
+
+  /// No error when it is not active.
+  virtual base::Result<void> deactivate(const std::string& uuid) = 0;
+
+  /// Takes over the profile as loaded without going down (Device.Reapply). kUnsupported when it holds a
+  /// change that needs an activation.
+  virtual base::Result<void> reapply(const std::string& interface) = 0;
+
+  /// A snapshot of these interfaces with their profiles. Without destroy() in time NetworkManager goes back
+  /// to it by itself, also when we are gone. @return its name.
+  virtual base::Result<std::string> create_checkpoint(std::span<const std::string> interfaces,
+                                                      std::chrono::seconds timeout) = 0;
+  virtual base::Result<void> destroy_checkpoint(const std::string& checkpoint) = 0;
+  virtual base::Result<void> rollback(const std::string& checkpoint) = 0;
+};
+
+}  // namespace rdmacfg::system

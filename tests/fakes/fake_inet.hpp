@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "fakes/faults.hpp"
+#include "fakes/machine.hpp"
+#include "system/inet.hpp"
+
+namespace rdmacfg::fakes {
+
+/// Addresses and routes: the items of the machine's interfaces, read as text ("addr4 192.0.2.1/24", "route
+/// 198.51.100.0/24 via 192.0.2.9 metric 150 table 7").
+class FakeInet final : public system::Inet {
+ public:
+  FakeInet(Faults& faults, Machine& machine) : faults_(faults), machine_(machine) {}
+
+  bool promote_secondaries = false;
+  std::set<std::string> duplicates{};  ///< addresses that another host has: "2001:db8::1"
+  int observe_error = 0;
+
+  base::Result<std::vector<system::InetAddress>> observe_addresses() override;
+  base::Result<std::vector<system::InetRoute>> observe_routes() override;
+  base::Result<void> execute(std::span<const system::InetRequest> requests) override;
+  base::Result<void> wait_for_addresses(const std::set<int>& indexes,
+                                        std::chrono::milliseconds deadline) override;
+
+ private:
+  int effect(const system::AddAddress& request);
+  int effect(const system::DeleteAddress& request);
+  int effect(const system::AddRoute& request);
+  int effect(const system::DeleteRoute& request);
+
+  Faults& faults_;
+  Machine& machine_;
+};
+
+}  // namespace rdmacfg::fakes

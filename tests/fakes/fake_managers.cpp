@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fakes/fake_managers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::fakes {
+
+using base::fail_errno;
+using base::Result;
+
+namespace {
+constexpr const char* kFolder = "/etc/NetworkManager/system-connections";
+}
+
+std::string FakeResolver::dump() const {
+  std::string out;
+  for (const auto& [index, dns] : links) {
+    const Interface* link = machine_.find(index);
+    if (link == nullptr || dns == system::LinkDns{}) continue;
+    out += "dns " + link->name;
+    for (const auto& server : dns.servers) out += " " + server.text();
+    for (const auto& domain : dns.search) out += " " + domain;
+    out += "\n";
+  }
+  return out;
+}
+
+Result<std::optional<system::LinkDns>> FakeResolver::observe_dns(int index) {
+  if (!running) return std::optional<system::LinkDns>{};
+  const auto at = links.find(index);
+  return std::optional(at == links.end() ? system::LinkDns{} : at->second);
+}
+
+Result<void> FakeResolver::set_dns(int index, const system::LinkDns& dns) {
+  const auto what = fmt::format("resolved: set name servers of {}",
+                                machine_.find(index) == nullptr ? "?" : machine_.find(index)->name);
+  const int err = faults_.call(what, [&] {
+    if (!running || machine_.find(index) == nullptr) return ENODEV;
+    links[index] = dns;
+    return 0;
+  });
+  if (err != 0) return fail_errno(err, what);
+  return {};
+}
+
+FakeNetworkManager::Profile FakeNetworkManager::parse(const std::string& text) {
+  Profile out;
+  std::string section;
+  for (const auto line : base::split(text, '\n')) {
+    if (line.starts_with('[')) section = line.substr(1, line.size() - 2);
+    const auto equals = line.find('=');
+    if (!line.starts_with('#') && equals != std::string_view::npos)
+      out[section + "." + std::string(line.substr(0, equals))] = std::string(line.substr(equals + 1));
+  }
+  return out;
+}
+
+std::pair<std::string, FakeNetworkManager::Profile> FakeNetworkManager::profile(
+    const std::string& uuid) const {
+  for (const auto& [file, text] : loaded) {
+    auto parsed = parse(text);
+    if (parsed["connection.uuid"] == uuid) return {file, std::move(parsed)};
+  }
+  return {};
+}
+
+Interface* FakeNetworkManager::interface_of(const Profile& profile, bool make) {
+  const auto value = [&](const std::string& key) {
+    const auto at = profile.find("infiniband." + key);
+    return at == profile.end() ? std::string() : at->second;
+  };
+  if (value("p-key").empty()) {
+    const auto address = value("mac-address");
+    for (auto& link : machine_.links) {
+      if (link.is_ipoib() && link.parent == 0 &&
+          base::lower(address).ends_with(model::Guid{link.guid}.text()))
+        return &link;
+    }
+    return nullptr;
+  }
+  Interface* parent = machine_.find(value("parent"));
+  if (parent == nullptr) return nullptr;
+  const auto key = static_cast<std::uint16_t>(base::parse_number(value("p-key")).value_or(0));
+  const auto name = fmt::format("{}.{:04x}", parent->name, key);
+  if (Interface* link = machine_.find(name); link != nullptr || !make) return link;
+  if (machine_.create_netlink({parent->index, name, *model::Pkey::make(key)}) != 0) return nullptr;
+  made_.insert(machine_.links.back().index);
+  return &machine_.links.back();
+}
+
+void FakeNetworkManager::configure(Interface& link, const Profile& profile) {
+  std::erase_if(link.items, [](const std::string& item) { return item.starts_with("addr"); });
+  for (const auto& [key, value] : profile) {
+    if (key.starts_with("ipv4.address")) link.items.push_back("addr4 " + value.substr(0, value.find(',')));
+    if (key.starts_with("ipv6.address")) link.items.push_back("addr6 " + value.substr(0, value.find(',')));
+  }
+}
+
+int FakeNetworkManager::bring_up(const Profile& profile) {
+  Interface* link = interface_of(profile, true);
+  if (link == nullptr) return ENODEV;
+  ++activations;
+  first_mtu_.try_emplace(link->index, link->mtu);
+  const auto mode = profile.find("infiniband.transport-mode");
+  link->connected = mode != profile.end() && mode->second == "connected";
+  const auto mtu = profile.find("infiniband.mtu");
+  (void)machine_.set({.index = link->index, .up = true});
+  if (mtu != profile.end())
+    (void)machine_.set({.index = link->index,
+                        .mtu = static_cast<std::int64_t>(base::parse_number(mtu->second).value_or(0))});
+  const auto id = profile.find("connection.id");
+  if (id != profile.end() && fails.contains(id->second)) return EIO;
+  configure(*link, profile);
+  active[profile.at("connection.uuid")] = link->index;
+  return 0;
+}
+
+void FakeNetworkManager::take_down(const std::string& uuid) {
+  const auto at = active.find(uuid);
+  if (at == active.end()) return;
+  const int index = at->second;
+  active.erase(at);
+  if (Interface* link = machine_.find(index); link != nullptr)
+    std::erase_if(link->items, [](const std::string& item) { return item.starts_with("addr"); });
+  if (const auto mtu = first_mtu_.extract(index); !mtu.empty())
+    (void)machine_.set({.index = index, .mtu = mtu.mapped()});
+  if (made_.erase(index) != 0) (void)machine_.remove(index);
+}
+
+void FakeNetworkManager::start() {
+  running = true;
+  loaded.clear();
+  active.clear();
+  for (const auto& [path, text] : files_.content) {
+    if (path.starts_with(kFolder)) loaded[path] = text;
+  }
+  for (const bool child : {false, true}) {
+    for (const auto& [path, text] : loaded) {
+      auto one = parse(text);
+      if (one.contains("infiniband.p-key") == child && one["connection.autoconnect"] != "false")
+        (void)bring_up(one);
+    }
+  }
+}
+
+std::string FakeNetworkManager::dump() const {
+  std::string out;
+  for (const auto& [file, text] : loaded) {
+    auto one = parse(text);
+    const auto at = active.find(one["connection.uuid"]);
+    const Interface* link = at == active.end() ? nullptr : machine_.find(at->second);
+    out += fmt::format("profile {} {}\n", one["connection.id"],
+                       link == nullptr ? "inactive" : "on " + link->name);
+  }
+  return out;
+}
+
+Result<std::optional<system::NmState>> FakeNetworkManager::observe() {
+  if (!running) return std::optional<system::NmState>{};
+  system::NmState out;
+  out.version = "1.42.4";
+  for (const auto& [file, text] : loaded) out.files.push_back(file);
+  for (const auto& link : machine_.links) {
+    system::NmDevice device{link.name, true, {}};
+    for (const auto& [uuid, index] : active) {
+      if (index == link.index) device.active = uuid;
+    }
+    out.devices.push_back(std::move(device));
+  }
+  for (const auto& [uuid, index] : active) {
+    if (machine_.find(index) != nullptr)
+      out.active.push_back({uuid, profile(uuid).second["connection.id"], true});
+  }
+  return std::optional(std::move(out));
+}
+
+Result<void> FakeNetworkManager::load(std::span<const std::string> files) {
+  const auto what = fmt::format("NetworkManager: load {}", fmt::join(files, " "));
+  const int err = faults_.call(what, [&] {
+    for (const auto& file : files) {
+      const auto at = files_.content.find(file);
+      if (at == files_.content.end()) {
+        loaded.erase(file);
+      } else {
+        loaded[file] = at->second;
+      }
+    }
+    return 0;
+  });
+  if (err != 0) return fail_errno(err, what);
+  return {};
+}
+
+Result<void> FakeNetworkManager::remove(const std::string& uuid) {
+  const auto what = "NetworkManager: remove " + uuid;
+  const int err = faults_.call(what, [&] {
+    take_down(uuid);
+    if (const auto file = profile(uuid).first; !file.empty()) {
+      loaded.erase(file);
+      files_.content.erase(file);
+    }
+    return 0;
+  });
+  if (err != 0) return fail_errno(err, what);
+  return {};
+}
+
+Result<void> FakeNetworkManager::activate(const std::string& uuid, const std::string& /*interface*/,
+                                          std::chrono::milliseconds /*deadline*/) {
+  const auto what = "NetworkManager: activate " + uuid;
+  const int err = faults_.call(what, [&] {
+    const auto found = profile(uuid);
+    return found.first.empty() ? ENOENT : bring_up(found.second);
+  });
+  if (err != 0) return fail_errno(err, what);
+  return {};
+}
+
+Result<void> FakeNetworkManager::deactivate(const std::string& uuid) {
+  const auto what = "NetworkManager: deactivate " + uuid;
+  const int err = faults_.call(what, [&] {
+    take_down(uuid);
+    return 0;
+  });
+  if (err != 0) return fail_errno(err, what);
+  return {};
+}
+
+Result<void> FakeNetworkManager::reapply(const std::string& interface) {
+  const auto what = "NetworkManager: reapply " + interface;
+  const int err = faults_.call(what, [&] {
+    for (const auto& [uuid, index] : active) {
+      Interface* link = machine_.find(index);
+      if (link == nullptr || link->name != interface) continue;
+      ++reapplies;
+      auto one = profile(uuid).second;
+      if (const auto mtu = base::parse_number(one["infiniband.mtu"]))
+        (void)machine_.set({.index = index, .mtu = static_cast<std::int64_t>(*mtu)});
+      configure(*link, one);
+      return 0;
+    }
+    return ENODEV;
+  });
+  if (err != 0) return fail_errno(err, what);
+  return {};
+}
+
+Result<std::string> FakeNetworkManager::create_checkpoint(std::span<const std::string> /*interfaces*/,
+                                                          std::chrono::seconds /*timeout*/) {
+  const auto name = fmt::format("checkpoint-{}", checkpoints_.size() + 1);
+  checkpoints_.insert(name);
+  return name;
+}
+
+Result<void> FakeNetworkManager::destroy_checkpoint(const std::string& checkpoint) {
+  checkpoints_.erase(checkpoint);
+  return {};
+}
+
+Result<void> FakeNetworkManager::rollback(const std::string& checkpoint) {
+  checkpoints_.erase(checkpoint);
+  return {};
+}
+
+}  // namespace rdmacfg::fakes

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fakes of systemd-resolved and of NetworkManager.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "fakes/faults.hpp"
+#include "fakes/machine.hpp"
+#include "fakes/memory_files.hpp"
+#include "system/network_manager.hpp"
+#include "system/resolver.hpp"
+
+namespace rdmacfg::fakes {
+
+class FakeResolver final : public system::Resolver {
+ public:
+  FakeResolver(Faults& faults, Machine& machine) : faults_(faults), machine_(machine) {}
+
+  bool running = false;
+  std::map<int, system::LinkDns> links{};  ///< by index of the interface
+
+  [[nodiscard]] std::string dump() const;
+
+  base::Result<std::optional<system::LinkDns>> observe_dns(int index) override;
+  base::Result<void> set_dns(int index, const system::LinkDns& dns) override;
+
+ private:
+  Faults& faults_;
+  Machine& machine_;
+};
+
+/// NetworkManager with profiles of IPoIB: what it has loaded counts, not what is on disk. An activation sets
+/// mode, MTU and addresses of the machine's interfaces, and makes P_Key interfaces.
+class FakeNetworkManager final : public system::NetworkManager {
+ public:
+  FakeNetworkManager(Faults& faults, MemoryFiles& files, Machine& machine)
+      : faults_(faults), files_(files), machine_(machine) {}
+
+  bool running = false;
+  std::set<std::string> fails{};                ///< ids of profiles whose activation goes wrong
+  std::map<std::string, std::string> loaded{};  ///< file → content
+  std::map<std::string, int> active{};          ///< uuid → index of the interface
+  int activations = 0;
+  int reapplies = 0;
+
+  /// Starts it, as at boot: profiles with autoconnect come up.
+  void start();
+  [[nodiscard]] std::string dump() const;
+
+  base::Result<std::optional<system::NmState>> observe() override;
+  base::Result<void> load(std::span<const std::string> files) override;
+  base::Result<void> remove(const std::string& uuid) override;
+  base::Result<void> activate(const std::string& uuid, const std::string& interface,
+                              std::chrono::milliseconds deadline) override;
+  base::Result<void> deactivate(const std::string& uuid) override;
+  base::Result<void> reapply(const std::string& interface) override;
+  base::Result<std::string> create_checkpoint(std::span<const std::string> interfaces,
+                                              std::chrono::seconds timeout) override;
+  base::Result<void> destroy_checkpoint(const std::string& checkpoint) override;
+  base::Result<void> rollback(const std::string& checkpoint) override;
+
+ private:
+  using Profile = std::map<std::string, std::string>;  // "ipv4.address1" → value
+  static Profile parse(const std::string& text);
+  [[nodiscard]] std::pair<std::string, Profile> profile(const std::string& uuid) const;
+  Interface* interface_of(const Profile& profile, bool make);
+  int bring_up(const Profile& profile);
+  void take_down(const std::string& uuid);
+  static void configure(Interface& link, const Profile& profile);
+
+  Faults& faults_;
+  MemoryFiles& files_;
+  Machine& machine_;
+  std::map<int, std::int64_t> first_mtu_;  ///< of interfaces before it set another
+  std::set<int> made_;                     // P_Key interfaces
+  std::set<std::string> checkpoints_;
+};
+
+}  // namespace rdmacfg::fakes

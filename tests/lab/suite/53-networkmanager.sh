@@ -1,0 +1,66 @@
+# The networkmanager backend against the real NetworkManager: from the document to activated profiles, ping, updates, restart, rollback.
+# lab: --snap --mem 2048
+lab-load ib:mlx4_0:2 || exit 1
+systemctl is-active -q NetworkManager || systemctl start NetworkManager
+a=$(lab-net b001) b=$(lab-net b002)
+systemctl stop rdma-configd 2>/dev/null
+nmcli device set "$b" managed no
+ip netns add peer; ip link set "$b" netns peer; ip -n peer link set "$b" up
+ip -n peer addr add 192.0.2.2/24 dev "$b"; ip -n peer -6 addr add 2001:db8::2/64 dev "$b" nodad
+ip -n peer link add link "$b" name kid type ipoib pkey 0x8002; ip -n peer link set kid up; ip -n peer addr add 192.0.3.2/24 dev kid
+addresses() { ip -j addr show dev "$1" | jq -r '.[0].addr_info[] | select(.scope == "global") | "\(.local)/\(.prefixlen)"' | sort | xargs; }
+active() { nmcli -t -f NAME,DEVICE connection show --active | grep -v '^lo:' | sort | xargs; }
+uuid() { nmcli -g connection.uuid connection show "$1"; }
+base='version = 1
+[[ipoib]]
+guid = "00:02:c9:03:00:a0:b0:01"
+name = "fab0"
+'
+doc() { printf '%s%s\n' "$base" "$1" | conf; }
+whole='mode = "datagram"
+mtu = 2044
+ipv4 = { addresses = ["192.0.2.1/24"], gateway = "192.0.2.2", dns = ["192.0.2.53"], search = ["example.net"] }
+ipv6 = { addresses = ["2001:db8::1/64"] }
+[[ipoib.pkey]]
+pkey = 0x8002
+mtu = 2044
+ipv4 = { addresses = ["192.0.3.1/24"], routes = [{ to = "198.51.100.0/24", via = "192.0.3.2", metric = 5, table = 1000 }] }'
+doc "$whole"
+exits "diff" 2 ctl diff; exits "apply: auto is NetworkManager" 0 apply
+is "active profiles" "$(active)" "fab0.8002:fab0.8002 fab0:fab0"
+is "addresses" "$(addresses fab0)" "192.0.2.1/24 2001:db8::1/64"; is "of the child" "$(addresses fab0.8002)" "192.0.3.1/24"
+is "MTUs" "$(mtu fab0) $(mtu fab0.8002)" "2044 2044"
+is "P_Key" "$(pkey fab0.8002)" 0x8002
+has "route" "$(ip route show table 1000)" "198.51.100.0/24 via 192.0.3.2"
+ok "ping" wait_ping 192.0.2.2; ok "ping over the partition" wait_ping 192.0.3.2; ok "ping over IPv6" wait_ping 2001:db8::2
+is "files are private" "$(stat -c %a:%U /etc/NetworkManager/system-connections/rdma-configd-* | sort -u | xargs)" "600:root"
+is "parent in the profile" "$(nmcli -g infiniband.parent,infiniband.p-key connection show fab0.8002 | xargs)" "fab0 0x8002"
+exits "in sync" 0 ctl diff; no_writes "second apply"
+# an MTU alone does not take the link down
+changes() { cat "/sys/class/net/$1/carrier_changes"; }
+was=$(changes fab0) index=$(cat /sys/class/net/fab0.8002/ifindex)
+doc "${whole/mtu = 2044/mtu = 1500}"; exits "another MTU" 0 apply
+is "MTU" "$(mtu fab0)" 1500; is "carrier did not change" "$(changes fab0)" "$was"; is "the child is the same" "$(cat /sys/class/net/fab0.8002/ifindex)" "$index"
+sed -i 's/192.0.2.1\/24/192.0.2.11\/24/' $CONF; exits "another address" 0 apply; is "address" "$(addresses fab0)" "192.0.2.11/24 2001:db8::1/64"; is "carrier did not change" "$(changes fab0)" "$was"
+# NetworkManager restarted
+systemctl restart NetworkManager; ok "profiles are up again" lab-wait 30 '[ "$(nmcli -t -f NAME connection show --active | grep -c fab0)" = 2 ]'
+exits "in sync after its restart" 0 ctl diff
+# drift
+ip addr del 192.0.2.11/24 dev fab0; exits "a deleted address is seen" 2 ctl diff; exits "and comes back" 0 apply; is "address" "$(addresses fab0)" "192.0.2.11/24 2001:db8::1/64"
+# a mode change is named
+doc "${whole/mode = \"datagram\"/mode = \"connected\"}"; exits "diff of a mode" 2 ctl diff; has "names the interruption" "$OUT" "activated anew"
+exits "another mode" 0 apply; is "mode" "$(mode fab0)" connected; ok "ping" wait_ping 192.0.2.2
+# an activation that fails is rolled back: a P_Key that cannot be made, since its name is taken
+before=$(active) profile=$(cat /etc/NetworkManager/system-connections/rdma-configd-*b001.nmconnection 2>/dev/null || cat /etc/NetworkManager/system-connections/rdma-configd-0002c90300a0b001.nmconnection)
+ip link add fab0.8003 type dummy
+doc "${whole/mode = \"datagram\"/mode = \"connected\"}
+[[ipoib.pkey]]
+pkey = 0x8003
+ipv4 = { addresses = [\"192.0.6.1/24\"] }"
+exits "a failing activation" 3 apply
+is "activation as before" "$(active)" "$before"; is "no third profile" "$(ls /etc/NetworkManager/system-connections | grep -c rdma-configd)" 2
+ip link del fab0.8003
+# foreign profiles are left alone
+nmcli connection add type infiniband con-name foreign ifname fab0 autoconnect no transport-mode datagram ipv4.method disabled >/dev/null
+echo "$base" | conf; exits "taken back" 0 apply
+is "only the foreign profile is left" "$(nmcli -t -f NAME connection show | grep -v '^lo$' | xargs)" "foreign"

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/linux/inet_messages.hpp"
+
+#include <gtest/gtest.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+namespace rdmacfg::system::detail {
+namespace {
+
+using model::IpAddress;
+using model::IpPrefix;
+
+std::span<const std::byte> bytes(const IpAddress& address) {
+  return std::as_bytes(std::span(address.bytes)).first(address.size());
+}
+
+/// A message as the kernel sends it.
+Message kernel_address(const char* prefix, std::uint32_t flags, std::uint8_t scope = RT_SCOPE_UNIVERSE) {
+  const auto parsed = IpPrefix::parse(prefix).value();
+  ifaddrmsg header{};
+  header.ifa_family = parsed.address.family == model::Family::kIpv4 ? AF_INET : AF_INET6;
+  header.ifa_prefixlen = static_cast<std::uint8_t>(parsed.length);
+  header.ifa_scope = scope;
+  header.ifa_index = 7;
+  Message message(RTM_NEWADDR, 0, header, "");
+  message.put(IFA_ADDRESS, bytes(parsed.address));
+  message.put(IFA_FLAGS, flags);
+  return message;
+}
+
+TEST(InetMessages, AddressesAndWhatIsSaidOfThem) {
+  const auto four = parse_address(*kernel_address("192.0.2.1/24", IFA_F_PERMANENT).header());
+  ASSERT_TRUE(four);
+  EXPECT_EQ(four->index, 7);
+  EXPECT_EQ(four->prefix.text(), "192.0.2.1/24");
+  const auto six =
+      parse_address(*kernel_address("2001:db8::1/64", IFA_F_TENTATIVE | IFA_F_DADFAILED).header());
+  ASSERT_TRUE(six);
+  EXPECT_TRUE(six->tentative && six->duplicate);
+  EXPECT_FALSE(parse_address(*kernel_address("fe80::1/64", 0, RT_SCOPE_LINK).header()));
+  EXPECT_FALSE(parse_address(*kernel_address("2001:db8::2/64", IFA_F_TEMPORARY).header()));
+  EXPECT_FALSE(parse_address(*kernel_address("127.0.0.1/8", 0, RT_SCOPE_HOST).header()));
+}
+
+TEST(InetMessages, AnAddressComesBackAsItWasAsked) {
+  const auto messages = encode(AddAddress{7, "ib0", IpPrefix::parse("192.0.2.1/24").value()});
+  ASSERT_EQ(messages.size(), 1U);
+  EXPECT_EQ(messages[0].what(), "ib0: add address 192.0.2.1/24");
+  const auto read = parse_address(*messages[0].header());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->prefix.text(), "192.0.2.1/24");
+  const auto parsed = Parsed<ifaddrmsg>::of(*messages[0].header());
+  const auto broadcast = parsed->attributes.find(IFA_BROADCAST);
+  ASSERT_TRUE(broadcast);
+  EXPECT_EQ(std::to_integer<int>(broadcast->back()), 255);
+}
+
+TEST(InetMessages, WhatIsToBeKeptFollowsTheDeletion) {
+  const auto messages = encode(DeleteAddress{
+      7, "ib0", IpPrefix::parse("192.0.2.1/24").value(), {IpPrefix::parse("192.0.2.2/24").value()}});
+  ASSERT_EQ(messages.size(), 2U);
+  EXPECT_EQ(messages[0].header()->nlmsg_type, RTM_DELADDR);
+  EXPECT_EQ(messages[1].header()->nlmsg_type, RTM_NEWADDR);
+}
+
+TEST(InetMessages, RoutesComeBackAsTheyWereAsked) {
+  for (const auto* via : {"192.0.2.254", "2001:db8::fffe"}) {
+    InetRoute route;
+    route.index = 7;
+    route.via = IpAddress::parse(via).value();
+    route.family = route.via->family;
+    route.to.any = true;
+    route.metric = 150;
+    route.table = 1000;
+    const auto messages = encode(AddRoute{"ib0", route});
+    ASSERT_EQ(messages.size(), 1U);
+    EXPECT_EQ(parse_route(*messages[0].header()), route);
+  }
+  InetRoute route;
+  route.index = 7;
+  route.to = model::RouteTarget::parse("198.51.100.0/24").value();
+  EXPECT_EQ(parse_route(*encode(AddRoute{"ib0", route})[0].header()), route);
+}
+
+TEST(InetMessages, ShortOnesAreNothing) {
+  nlmsghdr header{};
+  header.nlmsg_len = sizeof header;
+  for (const int type : {RTM_NEWADDR, RTM_NEWROUTE, RTM_NEWLINK}) {
+    header.nlmsg_type = static_cast<std::uint16_t>(type);
+    EXPECT_FALSE(parse_address(header));
+    EXPECT_FALSE(parse_route(header));
+  }
+}
+
+}  // namespace
+}  // namespace rdmacfg::system::detail
