@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/leftovers.hpp"
 #include "core/remember.hpp"
 #include "core/transaction.hpp"
 #include "kinds/all.hpp"
@@ -123,6 +124,7 @@ class Run {
     Report report;
     auto take_back = load_take_back(files(), context_.paths.take_back);
     if (!take_back) return error_report(take_back.error());
+    clear_temporaries(files());
     const bool here = *take_back && (*take_back)->boot_id == context_.host.boot_id;
     if (here) {
       // It may have been killed half way, or be under way in a process that was.

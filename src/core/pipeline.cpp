@@ -11,6 +11,7 @@
 #include "core/compare.hpp"
 #include "core/components.hpp"
 #include "core/generations.hpp"
+#include "core/leftovers.hpp"
 #include "core/plan.hpp"
 #include "core/remember.hpp"
 #include "core/state.hpp"
@@ -97,6 +98,7 @@ Result<bool> recover(system::Host& host, State& state, const Options& options,
   auto journal = load_journal(host.files, options.paths.journal);
   if (!journal) return base::fail(journal.error());
   if (!*journal) return false;
+  clear_temporaries(host.files);
   // After a reboot the kernel's state is derived anew; only files outlive it, and those are whole or not
   // there.
   if ((*journal)->boot_id != host.boot_id || host.offline) return true;
@@ -155,6 +157,7 @@ class Transaction {
   /// `before`: the host just before; `state`: what was remembered then, and is brought up to date.
   Attempt run(const Plan& plan, const Picture& before, State& state) {
     Attempt attempt;
+    if (!written_) clear_temporaries(host_.files);
     if (!options_.take_back.empty()) {
       auto done = save_take_back(host_.files, options_.take_back, {host_.boot_id, plan, state});
       if (!done) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "contract/stage.hpp"
+#include "core/leftovers.hpp"
 
 namespace rdmacfg::contract {
 namespace {
@@ -45,6 +46,16 @@ TEST_P(Contract, AnUndoneRenameLeavesNoPolicyRuleBehind) {
     if (applied(report)) return;
     EXPECT_EQ(difference(stage.dump(), before), "") << text_of(report);
   });
+}
+
+TEST_P(Contract, FilesAreInFoldersThatAreKnown) {
+  Stage stage(GetParam());
+  const auto before = stage.kernel().files.content;
+  EXPECT_TRUE(applied(stage.apply()));
+  for (const auto& [path, content] : stage.kernel().files.content) {
+    if (before.contains(path) || path.starts_with("/sys/") || path.starts_with("/proc/")) continue;
+    EXPECT_TRUE(core::is_managed_folder(path.substr(0, path.rfind('/')))) << path;
+  }
 }
 
 TEST_P(Contract, AFailedCallLeavesTheStateBefore) {

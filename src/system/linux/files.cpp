@@ -14,6 +14,7 @@
 #include "base/unique_fd.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/rooted_dir.hpp"
+#include "system/temporary_file.hpp"
 
 namespace rdmacfg::system {
 
@@ -28,7 +29,6 @@ using base::UniqueFd;
 constexpr std::size_t kLimit = 4U * 1024 * 1024;  // bytes
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kPrivateMode = 0600;
-constexpr std::size_t kNameMax = 255;
 constexpr int kTempTries = 16;
 
 std::string_view sort_of(mode_t mode) {
@@ -110,7 +110,7 @@ struct Temporary {
     for (int attempt = 0; attempt < kTempTries; ++attempt) {
       std::array<unsigned char, kSuffix> random{};
       if (::getrandom(random.data(), random.size(), 0) < 0) return fail_errno(errno, place.shown);
-      std::string candidate = "." + place.name.substr(0, kNameMax - kSuffix - 2) + ".";
+      std::string candidate(kTemporaryFile);
       for (const auto byte : random) candidate += kLetters[byte % kLetters.size()];
       file = UniqueFd(::openat(place.folder.get(), candidate.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));

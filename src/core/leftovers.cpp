@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/leftovers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "system/temporary_file.hpp"
+
+namespace rdmacfg::core {
+
+namespace {
+
+constexpr std::array<std::string_view, 16> kFolders{"/etc/NetworkManager/system-connections",
+                                                    "/etc/default",
+                                                    "/etc/modprobe.d",
+                                                    "/etc/modules-load.d",
+                                                    "/etc/opensm",
+                                                    "/etc/rdma",
+                                                    "/etc/rdma/modules",
+                                                    "/etc/security/limits.d",
+                                                    "/etc/sysconfig",
+                                                    "/etc/sysctl.d",
+                                                    "/etc/systemd/network",
+                                                    "/etc/sysusers.d",
+                                                    "/etc/udev/rules.d",
+                                                    "/var/lib/rdma-configd",
+                                                    "/var/lib/rdma-configd/generations",
+                                                    "/run/rdma-configd"};
+constexpr std::string_view kUnits = "/etc/systemd/system";  // drop-ins: folders NAME.d below it
+
+}  // namespace
+
+bool is_managed_folder(std::string_view folder) {
+  if (std::find(kFolders.begin(), kFolders.end(), folder) != kFolders.end()) return true;
+  return folder.starts_with(kUnits) && folder.ends_with(".d") && folder.rfind('/') == kUnits.size();
+}
+
+void clear_temporaries(system::Files& files) {
+  const auto clear = [&](const std::string& folder) {
+    const auto names = files.list(folder);
+    if (!names) return;  // nothing that is ours can be in it
+    for (const auto& name : *names) {
+      if (name.starts_with(system::kTemporaryFile)) (void)files.remove(folder + "/" + name);
+    }
+  };
+  for (const auto folder : kFolders) clear(std::string(folder));
+  const auto units = files.list(std::string(kUnits));
+  if (!units) return;
+  for (const auto& name : *units) {
+    if (name.ends_with(".d")) clear(std::string(kUnits) + "/" + name);
+  }
+}
+
+}  // namespace rdmacfg::core

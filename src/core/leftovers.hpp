@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "system/files.hpp"
+
+namespace rdmacfg::core {
+
+/// Whether rdma-configd has files of its own in a folder ("/etc/sysctl.d"); every kind keeps to these.
+bool is_managed_folder(std::string_view folder);
+
+/// Removes what a run that was killed while it wrote a file has left beside it.
+void clear_temporaries(system::Files& files);
+
+}  // namespace rdmacfg::core
