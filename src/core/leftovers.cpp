@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/leftovers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -41,14 +43,14 @@ void clear_temporaries(system::Files& files) {
     const auto names = files.list(folder);
     if (!names) return;  // nothing that is ours can be in it
     for (const auto& name : *names) {
-      if (name.starts_with(system::kTemporaryFile)) (void)files.remove(folder + "/" + name);
+      if (name.starts_with(system::kTemporaryFile)) (void)files.remove(fmt::format("{}/{}", folder, name));
     }
   };
   for (const auto folder : kFolders) clear(std::string(folder));
   const auto units = files.list(std::string(kUnits));
   if (!units) return;
   for (const auto& name : *units) {
-    if (name.ends_with(".d")) clear(std::string(kUnits) + "/" + name);
+    if (name.ends_with(".d")) clear(fmt::format("{}/{}", kUnits, name));
   }
 }
 

@@ -77,6 +77,7 @@ std::string man_section(const SectionSpec& section, const std::string& path) {
   std::vector<std::string> sets;
   for (const auto& set : section.identities) {
     std::vector<std::string> keys;
+    keys.reserve(set.size());
     for (const auto& key : set) keys.push_back(fmt::format("\\fB{}\\fP", key));
     sets.push_back(base::join(keys, " and "));
   }

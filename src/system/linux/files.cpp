@@ -26,7 +26,7 @@ using base::fail_errno;
 using base::Result;
 using base::UniqueFd;
 
-constexpr std::size_t kLimit = 4U * 1024 * 1024;  // bytes
+constexpr std::size_t kLimit = std::size_t{4} * 1024 * 1024;  // bytes
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kPrivateMode = 0600;
 constexpr int kTempTries = 16;

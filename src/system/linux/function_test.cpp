@@ -61,7 +61,7 @@ Result<bool> await(int socket, std::uint16_t id, std::uint16_t number, Clock::ti
     }
     iphdr ip{};
     std::memcpy(&ip, packet.data(), sizeof ip);
-    const std::size_t start = ip.ihl * 4U;
+    const std::size_t start = std::size_t{ip.ihl} * 4;
     icmphdr header{};
     if (static_cast<std::size_t>(length) < start + sizeof header) continue;
     std::memcpy(&header, &packet[start], sizeof header);

@@ -17,7 +17,6 @@ namespace {
 using base::fail;
 using base::Result;
 using detail::Ack;
-using detail::Message;
 using detail::NetlinkSocket;
 
 class LinuxInet final : public Inet {

@@ -21,7 +21,7 @@ using base::Result;
 
 class SysfsIpoib final : public Ipoib {
  public:
-  explicit SysfsIpoib(std::filesystem::path sysfs) : net_(std::move(sysfs) / "class/net") {}
+  explicit SysfsIpoib(const std::filesystem::path& sysfs) : net_(sysfs / "class/net") {}
 
   bool has_mode_file(const std::string& name) override {
     return usable(name) && ::access((net_ / name / "mode").c_str(), F_OK) == 0;
@@ -77,8 +77,8 @@ class SysfsIpoib final : public Ipoib {
 
 }  // namespace
 
-std::unique_ptr<Ipoib> make_linux_ipoib(std::filesystem::path sysfs) {
-  return std::make_unique<SysfsIpoib>(std::move(sysfs));
+std::unique_ptr<Ipoib> make_linux_ipoib(const std::filesystem::path& sysfs) {
+  return std::make_unique<SysfsIpoib>(sysfs);
 }
 
 }  // namespace rdmacfg::system

@@ -52,7 +52,7 @@ Result<void> LinuxLinks::execute(std::span<const LinkRequest> requests) {
   std::vector<Message> messages;
   messages.reserve(requests.size());
   for (const auto& request : requests) encode(request, name_of, messages);
-  const auto done = (*netlink)->execute(messages);
+  auto done = (*netlink)->execute(messages);
   if (!done) return done;
   for (const auto& request : requests) {
     const auto* set = std::get_if<SetLink>(&request);

@@ -24,7 +24,7 @@ std::unique_ptr<Resolver> make_linux_resolver();
 std::unique_ptr<NetworkManager> make_linux_network_manager();
 
 /// /sys/class/net/*/{mode,create_child}.
-std::unique_ptr<Ipoib> make_linux_ipoib(std::filesystem::path sysfs = "/sys");
+std::unique_ptr<Ipoib> make_linux_ipoib(const std::filesystem::path& sysfs = "/sys");
 
 /// /sys/class/infiniband, and libibverbs for MTUs.
 std::unique_ptr<Rdma> make_linux_rdma(std::filesystem::path sysfs = "/sys");
@@ -56,7 +56,7 @@ std::unique_ptr<Initramfs> make_linux_initramfs(std::filesystem::path root = "/"
 std::unique_ptr<Dcb> make_linux_dcb();
 
 /// /sys/bus/pci/devices/*/mlx4_port{1,2}.
-std::unique_ptr<Mlx4Ports> make_linux_mlx4_ports(std::filesystem::path sysfs = "/sys");
+std::unique_ptr<Mlx4Ports> make_linux_mlx4_ports(const std::filesystem::path& sysfs = "/sys");
 
 /// rtnetlink: IPoIB interfaces, or with `all` every interface; DCB.
 base::Result<std::unique_ptr<EventSource>> watch_links(bool all);

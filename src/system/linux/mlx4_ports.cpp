@@ -19,7 +19,7 @@ using base::Result;
 
 class SysfsMlx4Ports final : public Mlx4Ports {
  public:
-  explicit SysfsMlx4Ports(std::filesystem::path sysfs) : devices_(std::move(sysfs) / "bus/pci/devices") {}
+  explicit SysfsMlx4Ports(const std::filesystem::path& sysfs) : devices_(sysfs / "bus/pci/devices") {}
 
   Result<std::vector<Mlx4Device>> observe_mlx4() override {
     std::vector<Mlx4Device> out;
@@ -60,8 +60,8 @@ class SysfsMlx4Ports final : public Mlx4Ports {
 
 }  // namespace
 
-std::unique_ptr<Mlx4Ports> make_linux_mlx4_ports(std::filesystem::path sysfs) {
-  return std::make_unique<SysfsMlx4Ports>(std::move(sysfs));
+std::unique_ptr<Mlx4Ports> make_linux_mlx4_ports(const std::filesystem::path& sysfs) {
+  return std::make_unique<SysfsMlx4Ports>(sysfs);
 }
 
 }  // namespace rdmacfg::system

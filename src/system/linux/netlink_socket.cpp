@@ -21,10 +21,10 @@ using base::Result;
 
 namespace {
 
-constexpr std::size_t kBatchBytes = 32 * 1024;
+constexpr std::size_t kBatchBytes = std::size_t{32} * 1024;
 constexpr std::size_t kBatchMessages = 128;  // their acks have to fit the receive buffer all at once
 constexpr std::size_t kReceiveBytes =
-    128 * 1024;  // the kernel fills at most 32 KiB of a dump into one datagram
+    std::size_t{128} * 1024;  // the kernel fills at most 32 KiB of a dump into one datagram
 constexpr int kSocketBytes = 1024 * 1024;
 constexpr int kDumpTries = 16;
 constexpr int kAnswerSeconds =

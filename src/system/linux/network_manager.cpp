@@ -55,6 +55,7 @@ class DbusNetworkManager final : public NetworkManager {
     if (!call) return fail(call.error());
     std::vector<std::string> copies(files.begin(), files.end());
     std::vector<char*> list;
+    list.reserve(copies.size() + 1);
     for (auto& file : copies) list.push_back(file.data());
     list.push_back(nullptr);
     if (const int status = sd_bus_message_append_strv(call->get(), list.data()); status < 0)

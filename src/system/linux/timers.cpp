@@ -13,7 +13,6 @@ namespace rdmacfg::system {
 namespace {
 
 using base::fail;
-using base::fail_errno;
 using base::Result;
 using detail::BusError;
 using detail::BusMessage;

@@ -46,6 +46,7 @@ class SystemdUnits final : public Units {
     if (*bus == nullptr) return std::optional<std::vector<Unit>>{};
     std::vector<char*> list;
     std::vector<std::string> copies(names.begin(), names.end());
+    list.reserve(copies.size() + 1);
     for (auto& name : copies) list.push_back(name.data());
     list.push_back(nullptr);
 
