@@ -134,6 +134,9 @@ void finish_report(Report& report, Picture& now, const State& state, const Plan&
     } else if (changed && resource.status == Status::kDiffers) {
       resource.status = Status::kPending;
       resource.reason = "it was changed again meanwhile";
+      for (auto& change : report.plan.changes) {
+        if (change.key == resource.key) change.overruled = change.fields;
+      }
     }
   }
   report.resources = std::move(comparison.resources);
