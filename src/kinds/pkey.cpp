@@ -12,6 +12,7 @@
 #include "kinds/backend.hpp"
 #include "kinds/luggage.hpp"
 #include "kinds/name_template.hpp"
+#include "kinds/nm_keyfile.hpp"
 #include "kinds/transport.hpp"
 
 namespace rdmacfg::kinds {
@@ -57,6 +58,14 @@ namespace {
 
 constexpr std::string_view kKind = "pkey";
 constexpr std::string_view kSection = "[[ipoib.pkey]]";
+const std::string kNetworkManager{model::text_of(model::Backend::kNetworkManager)};
+
+/// Whether the change leaves it to NetworkManager to make the interface.
+bool hands_over(const Change& change) { return text_at(change.after, kManagedBy) == kNetworkManager; }
+
+bool changes_hands(const Change& change) {
+  return std::find(change.fields.begin(), change.fields.end(), kManagedBy) != change.fields.end();
+}
 
 Diagnostic error_at(const model::Location& where, std::string message, std::string hint) {
   return {Severity::kError, where, std::move(message), std::move(hint), {}};
@@ -106,6 +115,7 @@ class PkeyKind final : public Kind {
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
     std::set<std::string> seen;
+    const auto theirs = nm_profiles(world.host().files);
     for (const auto* parent : world.parents()) {
       const auto port = world.port(parent->ipoib->guid);
       for (const auto* link : world.children(parent->index)) {
@@ -117,6 +127,7 @@ class PkeyKind final : public Kind {
         observed.instance = world.instance(*link);
         observed.settings["name"] = link->name;
         describe(*link, observed.settings);
+        if (theirs.contains(observed.key.id)) observed.settings[std::string(kManagedBy)] = kNetworkManager;
         PkeyLink facts;
         facts.carrier = link->carrier;
         facts.parent = parent->name;
@@ -137,6 +148,8 @@ class PkeyKind final : public Kind {
       if (one.key.kind == kKind) now.emplace(one.key, &one);
     }
     add_pruned(desired, now);
+    take_from_network_manager(kKind, desired, observed);
+    hand_to_network_manager(desired, now, world);
     std::set<int> moving;  // interfaces that get another name, or go, in this plan
     for (const auto& one : desired) {
       const auto* link = one.ignore ? nullptr : link_of(one, world);
@@ -208,7 +221,7 @@ class PkeyKind final : public Kind {
       case Operation::kCreate:
         return detail::create_children(changes, host);
       case Operation::kUpdate:
-        return detail::update_children(changes, host);
+        return update(changes, host);
       case Operation::kDelete:
         return detail::delete_children(changes, host);
     }
@@ -229,7 +242,8 @@ class PkeyKind final : public Kind {
     auto world = World::observe_links(host);
     if (!world) return base::fail(world.error());
     for (const auto& change : changes) {
-      if (change.operation == Operation::kDelete || change.carried.empty()) continue;
+      if (change.operation == Operation::kDelete || hands_over(change)) continue;
+      if (change.carried.empty() && !changes_hands(change)) continue;
       const auto id = pkey_id(change.key);
       const auto* link = id ? child_of(*id, *world, text_at(change.after, "name")) : nullptr;
       auto luggage = unpack(change.carried);
@@ -287,6 +301,10 @@ class PkeyKind final : public Kind {
     return field != "state" && field != "name" && mtu_fits_mode(field, before, then);
   }
 
+  [[nodiscard]] bool takes_over(const Change& change) const override {
+    return changes_hands(change) && !hands_over(change);
+  }
+
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
     const auto id = pkey_id(key);
     return id && world.parent(id->guid) != nullptr;
@@ -298,6 +316,48 @@ class PkeyKind final : public Kind {
   }
 
  private:
+  static Result<void> update(std::span<const Change> changes, system::Host& host) {
+    std::vector<Change> going, ours;
+    const auto theirs = nm_profiles(host.files);
+    for (const auto& change : changes) {
+      if (!hands_over(change)) {
+        ours.push_back(change);
+      } else if (!theirs.contains(change.key.id)) {
+        going.push_back(change);
+      }
+    }
+    if (auto done = detail::delete_children(going, host); !done || ours.empty()) return done;
+    return detail::update_children(ours, host);
+  }
+
+  /// NetworkManager deletes only P_Key interfaces that it has made: one that is there goes before it is made
+  /// from its profile.
+  static void hand_to_network_manager(std::vector<Desired>& desired,
+                                      const std::map<model::Key, const Observed*>& now, World& world) {
+    std::optional<bool> runs;
+    std::map<model::Key, Desired*> interfaces;
+    for (auto& one : desired) {
+      if (one.key.kind == kKind && !one.ignore && !one.absent && !one.pending)
+        interfaces.emplace(one.key, &one);
+    }
+    for (auto& profile : desired) {
+      if (profile.key.kind != "nm_profile" || profile.ignore ||
+          model::value_of(profile.settings, "autoconnect") != model::Value(true))
+        continue;
+      const auto at = interfaces.find({std::string(kKind), profile.key.id});
+      const auto there = now.find({std::string(kKind), profile.key.id});
+      if (at == interfaces.end() || there == now.end() || there->second->settings.contains(kManagedBy))
+        continue;
+      if (!runs) {
+        const auto state = world.host().network_manager.observe();
+        runs = state && *state;
+      }
+      if (!*runs) return;
+      at->second->settings = {{std::string(kManagedBy), kNetworkManager}};
+      profile.needs.push_back(at->first);
+    }
+  }
+
   /// Wants it as it is.
   static void observe_only(Desired& desired, const Bound& bound) {
     const auto name = text_at(desired.settings, "name");
@@ -405,6 +465,12 @@ class PkeyKind final : public Kind {
       change.interrupts.emplace_back(link.up ? "the interface goes, with its addresses and connections"
                                              : "the interface goes");
       return true;
+    }
+    if (changes_hands(change)) {
+      change.interrupts.emplace_back(hands_over(change)
+                                         ? "the interface goes, and NetworkManager makes it anew"
+                                         : "the interface goes with its profile, and is made anew");
+      return hands_over(change);
     }
     const auto wanted = model::from_attributes<PkeyLink>(change.after);
     bool carries = false;

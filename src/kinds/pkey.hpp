@@ -19,6 +19,7 @@ struct PkeyLink {
   std::optional<bool> umcast;
   std::optional<model::State> state;
   std::optional<model::OnUnsupported> on_unsupported;
+  std::optional<std::string> managed_by;
   std::optional<bool> carrier;
   std::optional<std::string> membership;
   std::optional<std::string> parent;
@@ -47,6 +48,8 @@ struct PkeyLink {
           "on_unsupported", &PkeyLink::on_unsupported, model::Role::kPolicy,
           "What to do where the adapter cannot do connected mode: fail, or use datagram mode instead.",
           "fail"),
+      model::field("managed_by", &PkeyLink::managed_by, model::Role::kDerived,
+                   "Who has set the interface up, where it is not rdma-configd: networkmanager.", "-"),
       model::field("carrier", &PkeyLink::carrier, model::Role::kFact,
                    "Whether the interface has joined its partition.", "-"),
       model::field("membership", &PkeyLink::membership, model::Role::kFact,
