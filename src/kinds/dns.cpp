@@ -45,7 +45,7 @@ class DnsKind final : public Kind {
       }
       if (servers.empty() && search.empty()) continue;
       desired.label = "name servers of " + one->label;
-      if (!desired.pending && !desired.ignore && !one->down) {
+      if (!desired.pending && !desired.ignore) {
         put(desired.settings, "servers", servers);
         put(desired.settings, "search", search);
       }

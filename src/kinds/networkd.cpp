@@ -112,11 +112,19 @@ class NetworkdKind final : public Kind {
     return out;
   }
 
-  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& /*diagnostics*/) const override {
     std::optional<bool> runs;
+    std::set<std::string> there;
+    for (const auto& one : observed) {
+      if (one.key.kind == kKind) there.insert(one.key.id);
+    }
     for (auto& one : desired) {
-      if (one.key.kind != kKind || !one.settings.contains("active")) continue;
+      if (one.key.kind != kKind) continue;
+      // What is to go is nothing to speak of where there is no file yet.
+      if (!there.contains(one.key.id))
+        std::erase_if(one.settings, [](const auto& field) { return field.second == model::Value{}; });
+      if (!one.settings.contains("active")) continue;
       if (!runs && !world.offline()) {
         const auto state = world.host().networkd.observe({});
         runs = !state || *state;  // what fails is said where it is observed

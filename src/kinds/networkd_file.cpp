@@ -232,8 +232,8 @@ NetworkdFile parse_network(std::string_view id, std::string_view text) {
       if (const auto route = route_of(section)) put(out.routes, text_of(*route));
     }
     if (section.name != "Network") continue;
-    out.dhcp = section.text("DHCP") == "ipv4";
-    out.router_advertisements = section.text("IPv6AcceptRA") == "yes";
+    if (section.text("DHCP") == "ipv4") out.dhcp = true;
+    if (section.text("IPv6AcceptRA") == "yes") out.router_advertisements = true;
     out.link_local = section.text("LinkLocalAddressing") == "ipv6";
     if (auto dns = words_of(section, "DNS"); !dns.empty()) out.dns = std::move(dns);
     if (auto search = words_of(section, "Domains"); !search.empty()) out.search = std::move(search);
@@ -249,8 +249,8 @@ NetworkdFile wanted_network(const Addressing& one) {
     out.unmanaged = true;
     return out;
   }
-  out.dhcp = one.ipv4.section != nullptr && one.ipv4.method == InetMethod::kAuto;
-  out.router_advertisements = one.ipv6.section != nullptr && one.ipv6.method == InetMethod::kAuto;
+  if (one.ipv4.section != nullptr && one.ipv4.method == InetMethod::kAuto) out.dhcp = true;
+  if (one.ipv6.section != nullptr && one.ipv6.method == InetMethod::kAuto) out.router_advertisements = true;
   out.link_local = one.ipv6.section == nullptr || one.ipv6.method != InetMethod::kDisabled;
   for (const auto* family : {&one.ipv4, &one.ipv6}) {
     for (const auto& address : family->addresses) put(out.addresses, address.text());

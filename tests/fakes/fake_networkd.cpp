@@ -79,8 +79,9 @@ std::string FakeNetworkd::file_for(const Interface& link) const {
   const auto properties = properties_of(link, files_);
   for (const auto& [path, text] : loaded) {
     const auto name = value_of(text, "Name");
-    bool matches = !name.empty() ? name == link.name : !value_of(text, "Property").empty();
-    for (const auto word : base::split(value_of(text, "Property"), ' ')) {
+    const auto wanted = value_of(text, "Property");
+    bool matches = !name.empty() ? name == link.name : !wanted.empty();
+    for (const auto word : base::split(wanted, ' ')) {
       if (word.empty()) continue;
       const auto at = properties.find(std::string(word.substr(0, word.find('='))));
       matches = matches && at != properties.end() && at->second == word.substr(word.find('=') + 1);
