@@ -102,6 +102,8 @@ class BackendKind final : public Kind {
     auto rules = read_backend_rules(host.files);
     if (!rules) return base::fail(rules.error());
     const auto before = *rules;
+    const auto whole = keeps_networkd_off(host.files, before);
+    if (!whole) return base::fail(whole.error());
     std::set<Guid> touched;
     for (const auto& change : changes) {
       const auto guid = Guid::parse(change.key.id);
@@ -114,7 +116,7 @@ class BackendKind final : public Kind {
       }
     }
     if (auto done = write_backend_rules(host.files, *rules); !done) return done;
-    if (host.offline || *rules == before) return {};
+    if (host.offline || (*rules == before && *whole)) return {};
     if (auto done = host.udev.reload_rules(); !done) return done;
     return tell(touched, *rules, host);
   }

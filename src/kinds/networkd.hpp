@@ -18,8 +18,8 @@ base::Result<void> apply_networks(std::span<const model::Change> changes, system
 /// After a kill: systemd-networkd may not have read what was written, and what was to go may be there still.
 base::Result<void> finish_networks(std::span<const model::Change> changes, system::Host& host);
 
-/// Whether the kernel has every address and route that is written in the file; of DHCP and of routers, an
-/// address of that family.
+/// Whether the kernel has every address and route that is written in the file. What comes by DHCP or from
+/// routers is not looked at.
 bool in_effect(const NetworkdFile& file, int index, const std::vector<system::InetAddress>& addresses,
                const std::vector<system::InetRoute>& routes);
 

@@ -18,7 +18,7 @@ using system::NetworkdLink;
 namespace {
 
 constexpr std::chrono::milliseconds kMoment(100);
-constexpr int kMoments = 450;  // DHCP takes that long where nobody answers at once
+constexpr int kMoments = 200;
 // By then systemd-networkd has begun with what a reload brought; else udev's properties came after it.
 constexpr int kBegun = 20;
 
@@ -136,13 +136,6 @@ Result<void> bring_up(const Step& step, system::Host& host) {
 
 bool in_effect(const NetworkdFile& file, int index, const std::vector<system::InetAddress>& addresses,
                const std::vector<system::InetRoute>& routes) {
-  const auto has = [&](model::Family family) {
-    return std::any_of(addresses.begin(), addresses.end(), [&](const auto& one) {
-      return one.index == index && one.prefix.address.family == family;
-    });
-  };
-  if (file.dhcp == true && !has(model::Family::kIpv4)) return false;
-  if (file.router_advertisements == true && !has(model::Family::kIpv6)) return false;
   for (const auto& prefix : addresses_in(file)) {
     const bool there = std::any_of(addresses.begin(), addresses.end(), [&](const auto& one) {
       return one.index == index && one.prefix == prefix;
