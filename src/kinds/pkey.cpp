@@ -51,21 +51,15 @@ const Link* child_of(const PkeyId& id, const World& world, std::string_view name
 
 }  // namespace detail
 
+using detail::changes_hands;
 using detail::child_of;
+using detail::hands_over;
 using detail::pkey_id;
 
 namespace {
 
 constexpr std::string_view kKind = "pkey";
 constexpr std::string_view kSection = "[[ipoib.pkey]]";
-const std::string kNetworkManager{model::text_of(model::Backend::kNetworkManager)};
-
-/// Whether the change leaves it to NetworkManager to make the interface.
-bool hands_over(const Change& change) { return text_at(change.after, kManagedBy) == kNetworkManager; }
-
-bool changes_hands(const Change& change) {
-  return std::find(change.fields.begin(), change.fields.end(), kManagedBy) != change.fields.end();
-}
 
 Diagnostic error_at(const model::Location& where, std::string message, std::string hint) {
   return {Severity::kError, where, std::move(message), std::move(hint), {}};
@@ -127,7 +121,8 @@ class PkeyKind final : public Kind {
         observed.instance = world.instance(*link);
         observed.settings["name"] = link->name;
         describe(*link, observed.settings);
-        if (theirs.contains(observed.key.id)) observed.settings[std::string(kManagedBy)] = kNetworkManager;
+        if (theirs.contains(observed.key.id))
+          observed.settings[std::string(kManagedBy)] = std::string(text_of(model::Backend::kNetworkManager));
         PkeyLink facts;
         facts.carrier = link->carrier;
         facts.parent = parent->name;
@@ -149,7 +144,7 @@ class PkeyKind final : public Kind {
     }
     add_pruned(desired, now);
     take_from_network_manager(kKind, desired, observed);
-    hand_to_network_manager(desired, now, world);
+    detail::hand_to_network_manager(desired, observed, world);
     std::set<int> moving;  // interfaces that get another name, or go, in this plan
     for (const auto& one : desired) {
       const auto* link = one.ignore ? nullptr : link_of(one, world);
@@ -221,7 +216,7 @@ class PkeyKind final : public Kind {
       case Operation::kCreate:
         return detail::create_children(changes, host);
       case Operation::kUpdate:
-        return update(changes, host);
+        return detail::update_or_hand_over(changes, host);
       case Operation::kDelete:
         return detail::delete_children(changes, host);
     }
@@ -316,48 +311,6 @@ class PkeyKind final : public Kind {
   }
 
  private:
-  static Result<void> update(std::span<const Change> changes, system::Host& host) {
-    std::vector<Change> going, ours;
-    const auto theirs = nm_profiles(host.files);
-    for (const auto& change : changes) {
-      if (!hands_over(change)) {
-        ours.push_back(change);
-      } else if (!theirs.contains(change.key.id)) {
-        going.push_back(change);
-      }
-    }
-    if (auto done = detail::delete_children(going, host); !done || ours.empty()) return done;
-    return detail::update_children(ours, host);
-  }
-
-  /// NetworkManager deletes only P_Key interfaces that it has made: one that is there goes before it is made
-  /// from its profile.
-  static void hand_to_network_manager(std::vector<Desired>& desired,
-                                      const std::map<model::Key, const Observed*>& now, World& world) {
-    std::optional<bool> runs;
-    std::map<model::Key, Desired*> interfaces;
-    for (auto& one : desired) {
-      if (one.key.kind == kKind && !one.ignore && !one.absent && !one.pending)
-        interfaces.emplace(one.key, &one);
-    }
-    for (auto& profile : desired) {
-      if (profile.key.kind != "nm_profile" || profile.ignore ||
-          model::value_of(profile.settings, "autoconnect") != model::Value(true))
-        continue;
-      const auto at = interfaces.find({std::string(kKind), profile.key.id});
-      const auto there = now.find({std::string(kKind), profile.key.id});
-      if (at == interfaces.end() || there == now.end() || there->second->settings.contains(kManagedBy))
-        continue;
-      if (!runs) {
-        const auto state = world.host().network_manager.observe();
-        runs = state && *state;
-      }
-      if (!*runs) return;
-      at->second->settings = {{std::string(kManagedBy), kNetworkManager}};
-      profile.needs.push_back(at->first);
-    }
-  }
-
   /// Wants it as it is.
   static void observe_only(Desired& desired, const Bound& bound) {
     const auto name = text_at(desired.settings, "name");
