@@ -115,7 +115,9 @@ Result<void> bring_up(const Step& step, system::Host& host) {
       if (auto done = host.networkd.reconfigure(link->index); !done) return done;
       continue;
     }
-    const bool enough = moment >= (its && !link->carrier ? kBegun : kMoments);
+    const bool waits = its && !link->carrier;
+    const bool other = !its && !now.file.empty() && moment >= 2 * kBegun;
+    const bool enough = other || moment >= (waits ? kBegun : kMoments);
     if (!enough && host.networkd.pause(kMoment)) continue;
     if (its && !link->carrier) return {};
     if (!its && !now.file.empty())

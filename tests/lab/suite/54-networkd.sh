@@ -47,7 +47,7 @@ exits "drift is seen" 2 ctl diff; has "and named" "$OUT" "sets the interface's a
 is "addresses" "$(addresses fab0)" "192.0.2.11/24 192.0.4.1/24 2001:db8::1/64"; has "route" "$(ip route show table 1000)" "198.51.100.0/24 via 192.0.3.2"
 # a failure is rolled back: another file takes the P_Key interface away from ours
 before=$(all) files=$(cat /etc/systemd/network/10-rdma-configd-*)
-printf '[Match]\nName=fab0.8003\n[Link]\nUnmanaged=yes\n' >/etc/systemd/network/05-mine.network
+printf '[Match]\nName=fab0.8003\n[Network]\nLinkLocalAddressing=no\n' >/etc/systemd/network/05-mine.network
 sed -i '/^\[\[ipoib.pkey/,$d; s/192.0.2.11/192.0.2.1/' $CONF
 cat >>$CONF <<'E'
 [[ipoib.pkey]]
@@ -57,14 +57,15 @@ E
 exits "a failing apply" 3 apply; has "names the file" "$OUT" "05-mine.network"
 is "all is as before" "$(all)" "$before"; is "files too" "$(cat /etc/systemd/network/10-rdma-configd-*)" "$files"
 rm /etc/systemd/network/05-mine.network
-# the other backends
+# the other backends; in the guest there is no systemd-resolved, so direct is asked for none
+bare=${whole/, dns = \[*\"example.net\"\]/}
 doc "$whole"; exits "back to the whole document" 0 apply; is "as it was at first" "$(all)" "$theirs"
-doc "${whole/\"networkd\"/\"direct\"}"; exits "diff of a switch" 2 ctl diff; has "names the interruption" "$OUT" "from networkd to direct"
+doc "${bare/\"networkd\"/\"direct\"}"; exits "diff of a switch" 2 ctl diff; has "names the interruption" "$OUT" "from networkd to direct"
 exits "direct" 0 apply; is "the same addresses and routes" "$(all)" "$theirs"; has "networkd keeps off" "$(networkctl list fab0)" unmanaged; exits "in sync" 0 ctl diff
 doc "$whole"; exits "back to networkd" 0 apply; is "the same addresses and routes" "$(all)" "$theirs"; exits "in sync" 0 ctl diff
 systemctl unmask -q --runtime NetworkManager; systemctl start NetworkManager
 doc "${whole/\"networkd\"/\"networkmanager\"}"; exits "networkmanager" 0 apply; is "the same addresses and routes" "$(all)" "$theirs"; exits "in sync" 0 ctl diff
-doc "${whole/\"networkd\"/\"direct\"}"; exits "from there to direct, in one apply" 0 apply; is "the same addresses and routes" "$(all)" "$theirs"; exits "in sync" 0 ctl diff
+doc "${bare/\"networkd\"/\"direct\"}"; exits "from there to direct, in one apply" 0 apply; is "the same addresses and routes" "$(all)" "$theirs"; exits "in sync" 0 ctl diff
 ok "ping over the partition" wait_ping 192.0.3.2
 # the driver comes anew: networkd finds its interfaces by their GUID and P_Key
 systemctl stop NetworkManager; doc "$whole"; exits "networkd" 0 apply
