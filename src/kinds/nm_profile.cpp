@@ -241,6 +241,8 @@ class NmProfileKind final : public Kind {
   Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,
                 World& world) const override {
     if (desired.ignore || observed == nullptr || world.offline()) return {};
+    if (observed->settings.empty())
+      return {Verdict::Sort::kPending, "only root may read the profile, so it is not compared", {}, {}};
     if (!observed->settings.contains("active")) {
       return {Verdict::Sort::kPending, "the profile is written, but NetworkManager does not run", {}, {}};
     }
