@@ -93,16 +93,15 @@ Result<void> find_blocks(system::Files& files, Withdrawal& plan) {
 
 Result<void> forget(Context& context) {
   auto& files = context.host.files;
-  const std::string texts = context.paths.texts;
-  const auto numbers = files.list(texts);
-  if (numbers) {
-    for (const auto& name : *numbers) {
-      if (auto done = files.remove(fmt::format("{}/{}", texts, name)); !done) return done;
-    }
-  }
   for (const auto& path : {context.paths.ledger, context.options.paths.state,
                            std::string(kinds::kInitramfsStamp), std::string(kinds::kRoceRecordFile)}) {
     if (auto done = files.remove(path); !done) return done;
+  }
+  const std::string texts = context.paths.texts;
+  const auto numbers = files.list(texts);
+  if (!numbers) return {};
+  for (const auto& name : *numbers) {
+    if (auto done = files.remove(fmt::format("{}/{}", texts, name)); !done) return done;
   }
   return {};
 }
@@ -146,6 +145,9 @@ Result<void> withdraw(const Withdrawal& plan, Context& context) {
     if (!done) return done;
     if (profile) profiles.insert(profiles.end(), {one.from, one.to});
   }
+  // Called again after this, only renaming is left to do: the scripts are there, and who set up which port is
+  // not known any more.
+  if (auto done = forget(context); !done) return done;
   for (const auto& one : plan.kept) {
     if (one.from == one.to) continue;
     if (auto done = host.files.remove(one.from); !done) return done;
@@ -154,7 +156,7 @@ Result<void> withdraw(const Withdrawal& plan, Context& context) {
   (void)host.udev.reload_rules();
   (void)host.units.reload_manager();
   if (!profiles.empty()) (void)host.network_manager.load(profiles);
-  return forget(context);
+  return {};
 }
 
 }  // namespace rdmacfg::core
