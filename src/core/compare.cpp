@@ -61,6 +61,8 @@ class Comparer {
     if (picture_.world.offline() && desired.settings.empty() && !desired.pending && !desired.ignore) return;
     const auto* observed = picture_.find(desired.key);
     ResourceReport report{.key = desired.key, .label = desired.label};
+    report.instance = kinds::find(desired.key.kind)->footing(start(desired.key, {}), picture_.world);
+    if (report.instance.empty() && observed != nullptr) report.instance = observed->instance;
     if (desired.ignore) {
       report.status = Status::kIgnored;
       report.reason = "state = \"ignore\"";

@@ -59,13 +59,10 @@ Json resource_json(const model::ResourceReport& one) {
                           {"wanted", to_json(attribute.wanted)},
                           {"origin", attribute.origin ? location_json(*attribute.origin) : Json(nullptr)}});
   }
-  return {{"kind", one.key.kind},
-          {"id", one.key.id},
-          {"label", one.label},
-          {"status", std::string(model::text_of(one.status))},
-          {"reason", one.reason},
-          {"warnings", one.warnings},
-          {"attributes", std::move(attributes)}};
+  return {{"kind", one.key.kind},     {"id", one.key.id},
+          {"label", one.label},       {"status", std::string(model::text_of(one.status))},
+          {"reason", one.reason},     {"warnings", one.warnings},
+          {"instance", one.instance}, {"attributes", std::move(attributes)}};
 }
 
 model::Status status_from(const std::string& text) {
@@ -82,6 +79,7 @@ model::ResourceReport resource_from(const Json& json) {
   one.status = status_from(json.at("status").get<std::string>());
   one.reason = json.at("reason").get<std::string>();
   one.warnings = json.at("warnings").get<std::vector<std::string>>();
+  one.instance = json.value("instance", std::string());
   for (const auto& attribute : json.at("attributes")) {
     model::AttributeReport report{attribute.at("name").get<std::string>(), value_from(attribute.at("now")),
                                   value_from(attribute.at("wanted")), std::nullopt};

@@ -30,10 +30,20 @@ bool settled(Status status) {
 std::vector<model::Key> Reconciler::looked(const model::Report& report) {
   std::vector<model::Key> fresh;
   std::set<model::Key> differing;
+  std::map<model::Key, std::string> instances;
+  for (const auto& resource : report.resources) instances.emplace(resource.key, resource.instance);
+  // A device that went and came back within one look is a new one too.
+  const auto same = [&](const model::Key& key, const std::string& then) {
+    const auto now = instances.find(key);
+    return now == instances.end() || now->second.empty() || then.empty() || now->second == then;
+  };
   work_ = false;
   for (const auto& change : report.plan.changes) {
     differing.insert(change.key);
-    if (!settled_.contains(change.key)) {
+    const auto then = settled_.find(change.key);
+    if (then == settled_.end() || !same(change.key, then->second)) {
+      if (then != settled_.end()) settled_.erase(then);
+      drifted_.erase(change.key);
       work_ = true;
     } else if (drifted_.insert(change.key).second) {
       fresh.push_back(change.key);
@@ -41,7 +51,7 @@ std::vector<model::Key> Reconciler::looked(const model::Report& report) {
   }
   std::erase_if(drifted_, [&](const auto& key) { return !differing.contains(key); });
   for (const auto& resource : report.resources) {
-    if (settled(resource.status)) settled_.insert(resource.key);
+    if (settled(resource.status)) settled_.insert_or_assign(resource.key, resource.instance);
     // What has gone is new when it comes back.
     if (resource.status == Status::kPending) settled_.erase(resource.key);
   }
@@ -73,9 +83,9 @@ void Reconciler::ended(const model::Report& report, Time now) {
   std::map<model::Key, Status> status;
   for (const auto& resource : report.resources) status.emplace(resource.key, resource.status);
 
-  settled_.clear();
+  std::erase_if(settled_, [&](const auto& one) { return !drifted_.contains(one.first); });
   for (const auto& resource : report.resources) {
-    if (settled(resource.status) || drifted_.contains(resource.key)) settled_.insert(resource.key);
+    if (settled(resource.status)) settled_.insert_or_assign(resource.key, resource.instance);
   }
   const auto waiting = left_alone(now);
   std::map<model::Key, std::string> failed;

@@ -51,8 +51,9 @@ class Reconciler {
   /// A run that makes the host so has ended.
   void ended(const model::Report& report, Time now);
 
-  /// A run that only looked (drift = "report") has ended. What was as wanted and is not any more has drifted
-  /// and is left alone from now on. @return the drifted resources that were not known before.
+  /// A run that only looked (drift = "report") has ended. What was as wanted and is not any more, on the
+  /// same kernel object, has drifted and is left alone from now on. @return the drifted resources that were
+  /// not known before.
   std::vector<model::Key> looked(const model::Report& report);
 
   /// Whether, after a look, there is something to do that is no drift: a device that came, say.
@@ -73,7 +74,8 @@ class Reconciler {
   std::map<model::Key, Failure> failures_;
   std::map<std::pair<model::Key, std::string>, std::deque<Time>> reverts_;
   std::map<model::Key, std::string> contended_;
-  std::set<model::Key> settled_;  ///< as wanted when they were last looked at
+  /// As wanted when they were last looked at, with the kernel object they were on.
+  std::map<model::Key, std::string> settled_;
   std::set<model::Key> drifted_;
   bool work_ = false;
 };

@@ -41,6 +41,8 @@ struct ResourceReport {
   std::string reason{};                 ///< why it is limited, pending, failed, foreign or released
   std::vector<std::string> warnings{};  ///< works, but an administrator wants to know
   std::vector<AttributeReport> attributes{};
+  std::string
+      instance{};  ///< the kernel object it is on, another one after a driver reload; empty: not known
 };
 
 /// How a run ended; the exit codes of rdma-configctl.

@@ -21,13 +21,18 @@ struct One {
   model::Key key;
   Status status = Status::kDone;
   std::vector<std::string> fields{};
+  std::string instance{};
 };
 
 /// A report of a run that found these; with fields, they were changed.
 model::Report report_of(const std::vector<One>& all) {
   model::Report report;
   for (const auto& one : all) {
-    report.resources.push_back({.key = one.key, .label = one.key.id, .status = one.status, .reason = "why"});
+    report.resources.push_back({.key = one.key,
+                                .label = one.key.id,
+                                .status = one.status,
+                                .reason = "why",
+                                .instance = one.instance});
     if (one.fields.empty()) continue;
     model::Change change;
     change.key = one.key;
@@ -207,6 +212,24 @@ TEST(Reconciler, ReportedDriftIsToldOnceAndLeftAlone) {
               IsEmpty());
   EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kInSync}, {kIb1, Status::kInSync}})), IsEmpty());
   EXPECT_THAT(reconciler.left_alone(Time(3000)), IsEmpty()) << "it is as it should be again";
+}
+
+TEST(Reconciler, WhatWentAndCameBackBetweenTwoLooksIsNoDrift) {
+  Reconciler reconciler;
+  reconciler.began();
+  reconciler.ended(
+      report_of({{kIb0, Status::kDone, {"mtu"}, "boot/5"}, {kIb1, Status::kInSync, {}, "boot/6"}}),
+      Time(1000));
+  // One drifts before its driver is reloaded, the other is as it was.
+  EXPECT_THAT(
+      reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}, "boot/5"}, {kIb1, Status::kInSync}})),
+      ElementsAre(kIb0));
+  reconciler.ended(report_of({{kIb0, Status::kFailed}, {kIb1, Status::kInSync, {}, "boot/6"}}), Time(2000));
+  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}, "boot/9"},
+                                           {kIb1, Status::kDiffers, {"mtu"}, "boot/10"}})),
+              IsEmpty());
+  EXPECT_TRUE(reconciler.has_work());
+  EXPECT_THAT(reconciler.left_alone(Time(3000)), IsEmpty());
 }
 
 TEST(Reconciler, WhatComesIsNoDrift) {
