@@ -20,6 +20,7 @@
 #include "kinds/module.hpp"
 #include "kinds/nm_profile.hpp"
 #include "kinds/opensm.hpp"
+#include "kinds/opensm_option.hpp"
 #include "kinds/partition.hpp"
 #include "kinds/pfc.hpp"
 #include "kinds/pkey.hpp"
@@ -90,6 +91,7 @@ std::span<const Kind* const> all() {
       &memlock(),        //
       &memlock_unit(),   //
       &service(),        //
+      &opensm_option(),  //
       &opensm(),         //
       &partition(),      //
       &initramfs(),      //
@@ -106,22 +108,23 @@ const Kind* find(std::string_view name) {
 
 const std::vector<SectionSpec>& grammar() {
   static const std::vector<SectionSpec> kGrammar{
-      ipoib_section(),        //
-      module_section(),       //
-      pfc_section(),          //
-      lossless_section(),     //
-      initramfs_section(),    //
-      mlx4_port_section(),    //
-      sysctl_section(),       //
-      rdma_system_section(),  //
-      memlock_section(),      //
-      service_section(),      //
-      opensm_section(),       //
-      partition_section(),    //
-      soft_rdma_section(),    //
-      rdma_device_section(),  //
-      roce_section(),         //
-      daemon_section(),       //
+      ipoib_section(),          //
+      module_section(),         //
+      pfc_section(),            //
+      lossless_section(),       //
+      initramfs_section(),      //
+      mlx4_port_section(),      //
+      sysctl_section(),         //
+      rdma_system_section(),    //
+      memlock_section(),        //
+      service_section(),        //
+      opensm_section(),         //
+      opensm_option_section(),  //
+      partition_section(),      //
+      soft_rdma_section(),      //
+      rdma_device_section(),    //
+      roce_section(),           //
+      daemon_section(),         //
   };
   return kGrammar;
 }

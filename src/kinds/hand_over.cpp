@@ -23,12 +23,12 @@ constexpr std::string_view kOurs = "rdma-configd";
 constexpr std::string_view kLeft =
     "# Left by `rdma-configctl withdraw`: yours now, nothing changes it any more.";
 constexpr std::string_view kSetupRules = "/etc/udev/rules.d/90-rdma-admin-setup.rules";
-constexpr std::array<std::string_view, 5> kBlockFiles{"/etc/default/opensm", "/etc/sysconfig/opensm",
-                                                      "/etc/opensm/partitions.conf",
-                                                      "/etc/rdma/partitions.conf", "/etc/rdma/mlx4.conf"};
+constexpr std::array<std::string_view, 7> kBlockFiles{
+    "/etc/default/opensm", "/etc/sysconfig/opensm",       "/etc/opensm/opensm.conf",  "/etc/rdma/opensm.conf",
+    "/etc/rdma/mlx4.conf", "/etc/opensm/partitions.conf", "/etc/rdma/partitions.conf"};
 /// Lines of blocks that only we have a use for: the marks, and what was before.
 constexpr std::array<std::string_view, 5> kBlockLines{
-    "# rdma-configd: ", "# ports of the document: ", "# before: opensm.service was ",
+    "# rdma-configd: ", "# ports of the document: ", "# before: ",
     "# Written by rdma-configd from its configuration:", "# end of rdma-configd's lines"};
 
 /// By kind: what is gone after a boot, and where an administrator sets it then.

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "kinds/world.hpp"
+
 namespace rdmacfg::kinds {
 
 using base::Result;
@@ -229,19 +231,43 @@ Result<void> apply_opensm(std::span<const Change> changes, system::Host& host, b
                                                                   : apply_instances(changes, host, stale);
 }
 
-Result<void> reread_partitions(system::Host& host, OpensmLayout layout, const std::set<Guid>& guids) {
+Result<std::vector<std::string>> running_opensm(system::Host& host) {
+  const auto world = World::observe(host);
+  if (!world) return base::fail(world.error());
+  std::set<Guid> guids;
+  for (const auto& device : world->snapshot().devices) {
+    for (const auto& port : device.ports) {
+      if (port.link_layer == "InfiniBand" && port.guid.number != 0) guids.insert(port.guid);
+    }
+  }
   const auto units = observe_units(host, guids);
   if (!units) return base::fail(units.error());
+  const bool rhel = observe_opensm_layout(host.files) == OpensmLayout::kRhel;
+  std::vector<std::string> out;
   for (const auto& [name, unit] : *units) {
-    if (unit.active != "active") continue;
-    Result<void> done;
-    if (layout == OpensmLayout::kRhel) {
-      // Its main process is the shell that starts them, which a signal would end.
-      done = host.units.act(UnitAction::kRestart, name);
-    } else if (unit.main_pid != 0) {
-      done = host.units.signal(name, SIGHUP);
-    }
-    if (!done) return done;
+    // Debian's opensm.service only starts the others.
+    if (unit.active == "active" && (rhel || (name != kOpensmService && unit.main_pid != 0)))
+      out.push_back(name);
+  }
+  return out;
+}
+
+Result<void> restart_opensm(system::Host& host) {
+  const auto running = running_opensm(host);
+  if (!running) return base::fail(running.error());
+  for (const auto& name : *running) {
+    if (auto done = host.units.act(UnitAction::kRestart, name); !done) return done;
+  }
+  return {};
+}
+
+Result<void> reread_partitions(system::Host& host) {
+  // RHEL's main process is the shell that starts them, which a signal would end.
+  if (observe_opensm_layout(host.files) == OpensmLayout::kRhel) return restart_opensm(host);
+  const auto running = running_opensm(host);
+  if (!running) return base::fail(running.error());
+  for (const auto& name : *running) {
+    if (auto done = host.units.signal(name, SIGHUP); !done) return done;
   }
   return {};
 }

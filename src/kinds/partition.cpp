@@ -66,15 +66,7 @@ std::optional<std::int64_t> mtu_code(std::int64_t mtu) {
 /// Tells the subnet managers of this host to read the file again.
 Result<void> tell(system::Host& host) {
   if (host.offline) return {};
-  const auto world = World::observe(host);
-  if (!world) return base::fail(world.error());
-  std::set<model::Guid> guids;
-  for (const auto& device : world->snapshot().devices) {
-    for (const auto& port : device.ports) {
-      if (port.link_layer == "InfiniBand" && port.guid.number != 0) guids.insert(port.guid);
-    }
-  }
-  return reread_partitions(host, observe_opensm_layout(host.files), guids);
+  return reread_partitions(host);
 }
 
 class PartitionKind final : public Kind {

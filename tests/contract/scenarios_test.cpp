@@ -325,6 +325,19 @@ const std::vector<Scenario>& scenarios() {
        .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"
                      "[[partition]]\npkey = 2\n",
                      "version = 1\n"}},
+      {.name = "opensm_option",
+       .host = kSubnetManager,
+       .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n"
+                     "[[opensm_option]]\nkey = \"max_wire_smps\"\nvalue = 8\n",
+                     "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n"
+                     "[[opensm_option]]\nkey = \"max_wire_smps\"\nvalue = 16\n"
+                     "[[opensm_option]]\nkey = \"routing_engine\"\nvalue = \"updn\"\n",
+                     "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n"}},
+      {.name = "opensm_option_of_rhel",
+       .host = kSubnetManagerOfRhel,
+       .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n",
+                     "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n"
+                     "[[opensm_option]]\nkey = \"max_wire_smps\"\nvalue = 8\n"}},
       {.name = "opensm_of_rhel",
        .host = kSubnetManagerOfRhel,
        .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"

@@ -37,6 +37,22 @@ apply >/tmp/second 2>&1
 ok "the partition is in the table" lab-wait 10 'grep -q 0x8005 /sys/class/infiniband/*/ports/1/pkeys/*'
 ok "its interface has carrier" wait_carrier fab0.8005
 exits "in sync with the partition" 0 apply
+# an option of opensm.conf, beside what the administrator has there
+printf '# admin\nqos FALSE\n' >/etc/opensm/opensm.conf
+was=$(systemctl show -p MainPID opensm@0x0002c90300a0b001)
+{ document '[[opensm_option]]
+key = "max_wire_smps"
+value = 7'; } | conf
+exits "an option is planned" 2 ctl diff; has "its interruption is named" "$OUT" "opensm@0x0002c90300a0b001.service is restarted"
+apply >/tmp/option 2>&1
+is "opensm.conf" "$(grep -v '^# rdma' /etc/opensm/opensm.conf | xargs)" "# admin qos FALSE max_wire_smps 7"
+hasnt "it was restarted" "$(systemctl show -p MainPID opensm@0x0002c90300a0b001)" "$was"
+ok "OpenSM has read it" lab-wait 20 'grep -h -A3 "max_wire_smps" /var/log/opensm*.log /var/log/syslog 2>/dev/null | grep -q 7 || journalctl -u "opensm@*" -o cat --no-pager | grep -q "max_wire_smps = 7"'
+ok "the higher priority is master again" lab-wait 30 'sminfo | grep -q "priority 10 .*MASTER"'
+exits "in sync with the option" 0 apply; no_writes "with the option"
+document | conf; apply >/tmp/option 2>&1
+is "dropped: what the administrator wrote" "$(xargs </etc/opensm/opensm.conf)" "# admin qos FALSE"
+ok "both run" lab-wait 20 '[ "$(pgrep -xc opensm)" = 2 ]'; ok "the higher priority is master again" lab-wait 30 'sminfo | grep -q "priority 10 .*MASTER"'
 systemctl kill -s KILL opensm@0x0002c90300a0b001
 ok "the standby takes over" lab-wait 90 'sminfo | grep -q "priority 5 .*MASTER"'
 echo 'version = 1' | conf; apply >/tmp/third 2>&1

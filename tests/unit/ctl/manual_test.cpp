@@ -174,7 +174,8 @@ TEST(Package, PurgesEveryFileThatIsWritten) {
     for (const auto& name : found(source.path(), "(50-rdma-configd[a-z-]*\\.conf)"))
       EXPECT_THAT(script, HasSubstr(name)) << source.path();
     for (const auto& name :
-         found(source.path(), "\"(/etc/[a-z/]*(?:partitions.conf|default/opensm|sysconfig/opensm))\""))
+         found(source.path(),
+               "\"(/etc/[a-z/]*(?:partitions.conf|opensm.conf|default/opensm|sysconfig/opensm))\""))
       EXPECT_THAT(script, HasSubstr(name)) << source.path();
     // The marks of blocks in files of others.
     for (const auto& mark : found(source.path(), "k(?:Begin|End) *=\\s*\"([^\"]*)\""))
@@ -332,7 +333,8 @@ TEST(Package, WithdrawalKnowsEveryMark) {
       ++marks;
     }
     for (const auto& name :
-         found(source.path(), "\"(/etc/[a-z/]*(?:partitions.conf|default/opensm|sysconfig/opensm))\""))
+         found(source.path(),
+               "\"(/etc/[a-z/]*(?:partitions.conf|opensm.conf|default/opensm|sysconfig/opensm))\""))
       EXPECT_THAT(hand_over, HasSubstr(name)) << source.path();
   }
   EXPECT_GE(marks, 4);
