@@ -26,10 +26,11 @@ constexpr std::string_view kSetupRules = "/etc/udev/rules.d/90-rdma-admin-setup.
 constexpr std::array<std::string_view, 7> kBlockFiles{
     "/etc/default/opensm", "/etc/sysconfig/opensm",       "/etc/opensm/opensm.conf",  "/etc/rdma/opensm.conf",
     "/etc/rdma/mlx4.conf", "/etc/opensm/partitions.conf", "/etc/rdma/partitions.conf"};
-/// Lines of blocks that only we have a use for: the marks, and what was before.
-constexpr std::array<std::string_view, 5> kBlockLines{
-    "# rdma-configd: ", "# ports of the document: ", "# before: ",
-    "# Written by rdma-configd from its configuration:", "# end of rdma-configd's lines"};
+constexpr std::array<std::string_view, 2> kBlockBegins{"# rdma-configd: what is between",
+                                                       "# Written by rdma-configd from its configuration:"};
+constexpr std::array<std::string_view, 2> kBlockEnds{"# rdma-configd: end", "# end of rdma-configd's lines"};
+/// Lines within a block that only we have a use for.
+constexpr std::array<std::string_view, 2> kNotes{"# ports of the document: ", "# before: "};
 
 /// By kind: what is gone after a boot, and where an administrator sets it then.
 struct Loss {
@@ -43,6 +44,10 @@ constexpr std::array<Loss, 6> kLosses{
      {"dns", "name servers of interfaces (resolvectl dns)"},
      {"mlx4_port", "port types of mlx4 adapters where no libmlx4 reads /etc/rdma/mlx4.conf"},
      {"rdma_system", "settings of the RDMA subsystem that are no module option (rdma system set)"}}};
+
+bool begins_with_any(std::string_view line, std::span<const std::string_view> all) {
+  return std::any_of(all.begin(), all.end(), [&](std::string_view one) { return line.starts_with(one); });
+}
 
 std::string file_of(model::Guid guid) {
   auto id = guid.text();
@@ -160,16 +165,19 @@ bool was_left(std::string_view text) {
 
 std::optional<std::string> without_marks(std::string_view text) {
   std::string out;
-  bool found = false;
+  bool found = false, inside = false;
   for (std::size_t start = 0; start < text.size();) {
     const auto end = std::min(text.find('\n', start), text.size());
     const auto line = text.substr(start, end - start);
     const auto whole = text.substr(start, std::min(end + 1, text.size()) - start);
     start = end + 1;
-    const bool mark = std::any_of(kBlockLines.begin(), kBlockLines.end(),
-                                  [&](std::string_view one) { return line.starts_with(one); });
-    found = found || mark;
-    if (!mark) out += whole;
+    if (begins_with_any(line, kBlockBegins)) {
+      found = inside = true;
+    } else if (inside && begins_with_any(line, kBlockEnds)) {
+      inside = false;
+    } else if (!inside || !begins_with_any(line, kNotes)) {
+      out += whole;
+    }
   }
   if (!found) return std::nullopt;
   return out;

@@ -69,11 +69,11 @@ TEST(HandOver, OnlyTheMarkOfAFileGoes) {
 
 TEST(HandOver, BlocksLoseTheirMarks) {
   OpensmDefaults defaults;
-  defaults.others = "# of the administrator\nPORTS=\"ALL\"\n";
+  defaults.others = "# before: that it was NONE\nPORTS=\"ALL\"\n";
   defaults.ports[*model::Guid::parse(kGuid)] = 5;
   defaults.was_disabled = defaults.was_stopped = true;
   const auto text = without_marks(render_opensm_defaults(defaults, OpensmLayout::kDebian));
-  EXPECT_EQ(text, "# of the administrator\nPORTS=\"ALL\"\nPORTS=\"0x0002c903003178f2\"\n");
+  EXPECT_EQ(text, "# before: that it was NONE\nPORTS=\"ALL\"\nPORTS=\"0x0002c903003178f2\"\n");
   EXPECT_EQ(without_marks(defaults.others), std::nullopt);
   EXPECT_EQ(without_marks("# Written by rdma-configd from its configuration:\n0000:10:00.0 ib eth\n"
                           "# end of rdma-configd's lines\n"),
