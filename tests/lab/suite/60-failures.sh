@@ -16,7 +16,7 @@ exits "in sync" 0 ctl diff
 # kill -9 at many moments; then an apply ends where an uninterrupted one does
 full=$(picture)
 reset() { printf 'version = 1\n[[ipoib]]\nguid = "%s"\nname = "old"\nmtu = 2044\n' "$(g 01)" | conf; apply >/dev/null 2>&1; ip addr flush dev old; ip addr add 10.7.0.1/24 dev old; ip -6 addr add fd00:7::1/64 dev old nodad; }
-want= moments="0.06 0.18 0.3 0.5" step=4
+want= moments="0.06 0.2 0.4" step=6
 [ -z "$NIGHTLY" ] || moments="0.02 0.06 0.1 0.14 0.18 0.24 0.3 0.4 0.5 0.7" step=1
 for t in $moments; do
 	reset; doc 12 | conf
