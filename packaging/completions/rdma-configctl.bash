@@ -12,6 +12,7 @@ _rdma_configctl_options() { # SUBCOMMAND
 	confirm) echo '--local';;
 	rollback) echo '-y --yes --expired --local';;
 	history) echo '';;
+	withdraw) echo '-y --yes --dry-run';;
 	validate) echo '';;
 	doctor) echo '';;
 	verify) echo '--server --once --client --mad --from --ipoib --to --count --service';;

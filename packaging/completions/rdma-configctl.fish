@@ -94,6 +94,8 @@ complete -c rdma-configctl -n '__fish_seen_subcommand_from rollback' -a '(__rdma
 complete -c rdma-configctl -n '__fish_seen_subcommand_from rollback' -s y -l yes -d 'Do not ask. Without a terminal it has to be given.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from rollback' -l expired -d 'For the timer of `apply --confirm`: only what was not confirmed in time.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from rollback' -l local -d 'Do it in this process, also when the daemon runs.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from withdraw' -s y -l yes -d 'Do not ask. Without a terminal it has to be given.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from withdraw' -l dry-run -d 'Only show what would be done.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l server -d 'Wait for clients, and echo what they send (on --to, else everywhere).'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l once -d 'With --server: end after one client.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l client -x -a '(__rdma_configctl_value "HOST")' -d 'Connect to a server at this address.'
