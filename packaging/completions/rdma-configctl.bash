@@ -2,7 +2,7 @@
 # bash completion of rdma-configctl(1). Devices, GUIDs and interfaces are those of the host, read from /sys.
 
 # generated: rdma-configctl reference bash
-_rdma_configctl_commands='show diff apply confirm rollback history withdraw validate doctor verify schema'
+_rdma_configctl_commands='show diff apply confirm rollback history withdraw validate doctor verify import export schema'
 _rdma_configctl_options() { # SUBCOMMAND
 	case $1 in
 	'') echo '--config --root --json --pending-ok --no-colour --no-color --version -h --help';;
@@ -16,6 +16,8 @@ _rdma_configctl_options() { # SUBCOMMAND
 	validate) echo '';;
 	doctor) echo '';;
 	verify) echo '--server --once --client --mad --from --ipoib --to --count --service';;
+	import) echo '--output --adopt';;
+	export) echo '--output';;
 	schema) echo '';;
 	esac
 }
@@ -34,6 +36,10 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: what it takes
 	verify/--to) echo 'ADDRESS';;
 	verify/--count) echo 'N';;
 	verify/--service) echo 'NUMBER';;
+	import/) echo 'FORMAT';;
+	import/--output) echo 'FILE';;
+	export/) echo 'FORMAT';;
+	export/--output) echo 'DIR';;
 	esac
 }
 # end of generated
@@ -127,6 +133,14 @@ _rdma_configctl() {
 	NAME) words="$(_rdma_configctl_devices; _rdma_configctl_ports; _rdma_configctl_interfaces; _rdma_configctl_guids)";;
 	PORT) words="$(_rdma_configctl_ports)";;
 	INTERFACE) words="$(_rdma_configctl_interfaces)";;
+	FORMAT)
+		if [ "$command" = export ]; then words="nm networkd netplan nmstate ifcfg udev commands"
+		elif [[ " ${COMP_WORDS[*]:1:COMP_CWORD-1} " =~ \ import\ +[a-z] ]]; then
+			compopt -o filenames 2>/dev/null
+			mapfile -t COMPREPLY < <(compgen -f -- "$typed")
+			return
+		else words="host live udev nm ifcfg networkd netplan wicked ifupdown nmstate openib rdma-conf mlx4-conf modprobe limits opensm"
+		fi;;
 	*GUID) words="$(_rdma_configctl_guids)";;
 	N) [ "$command" = rollback ] && words="$(_rdma_configctl_generations)";;
 	esac

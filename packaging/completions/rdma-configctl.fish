@@ -42,6 +42,13 @@ function __rdma_configctl_value -a what
             __rdma_configctl_host ports
         case INTERFACE
             __rdma_configctl_host interfaces
+        case FORMAT
+            if __fish_seen_subcommand_from export
+                string split ' ' 'nm networkd netplan nmstate ifcfg udev commands'
+            else
+                string split ' ' 'host live udev nm ifcfg networkd netplan wicked ifupdown nmstate openib rdma-conf mlx4-conf modprobe limits opensm'
+                __fish_complete_path (commandline -ct)
+            end
         case '*GUID'
             __rdma_configctl_host guids
         case N
@@ -54,17 +61,19 @@ end
 
 complete -c rdma-configctl -f
 # generated: rdma-configctl reference fish
-complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify schema' -a show -d 'What is there: devices, ports, P_Keys, interfaces, and how they stand to the document.'
-complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify schema' -a diff -d 'What apply would change, and what that interrupts.'
-complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify schema' -a apply -d 'Make the host as the document says, all or nothing.'
-complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify schema' -a confirm -d 'Keep what `apply --confirm` applied.'
-complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify schema' -a rollback -d 'Go back to an earlier generation.'
-complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify schema' -a history -d 'Generations: what was applied, when and by whom.'
-complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify schema' -a withdraw -d 'Hand the host over to its administrator, before rdma-configd is removed.'
-complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify schema' -a validate -d 'Check the document without looking at the host.'
-complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify schema' -a doctor -d 'Look for what commonly goes wrong, and say how to mend it.'
-complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify schema' -a verify -d 'Test function: do packets come back, and how fast?'
-complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify schema' -a schema -d 'Print the JSON Schema of the document, for editors.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify import export schema' -a show -d 'What is there: devices, ports, P_Keys, interfaces, and how they stand to the document.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify import export schema' -a diff -d 'What apply would change, and what that interrupts.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify import export schema' -a apply -d 'Make the host as the document says, all or nothing.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify import export schema' -a confirm -d 'Keep what `apply --confirm` applied.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify import export schema' -a rollback -d 'Go back to an earlier generation.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify import export schema' -a history -d 'Generations: what was applied, when and by whom.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify import export schema' -a withdraw -d 'Hand the host over to its administrator, before rdma-configd is removed.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify import export schema' -a validate -d 'Check the document without looking at the host.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify import export schema' -a doctor -d 'Look for what commonly goes wrong, and say how to mend it.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify import export schema' -a verify -d 'Test function: do packets come back, and how fast?'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify import export schema' -a import -d 'One document from what the host has: files of other tools, or the running host.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify import export schema' -a export -d 'The document in the language of another tool.'
+complete -c rdma-configctl -n 'not __fish_seen_subcommand_from show diff apply confirm rollback history withdraw validate doctor verify import export schema' -a schema -d 'Print the JSON Schema of the document, for editors.'
 complete -c rdma-configctl -l config -x -a '(__rdma_configctl_value "FILE")' -d 'Read exactly this file instead of the system\'s, without drop-ins; - is standard input.'
 complete -c rdma-configctl -l root -x -a '(__rdma_configctl_value "DIR")' -d 'Offline: work on the files below DIR (an image) and on no device; the document is there, too.'
 complete -c rdma-configctl -l json -d 'One JSON object on stdout, also in case of an error.'
@@ -97,4 +106,9 @@ complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l ipoib -x -
 complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l to -x -a '(__rdma_configctl_value "ADDRESS")' -d 'The IPv4 address to ping, or to listen on.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l count -x -a '(__rdma_configctl_value "N")' -d 'How often (default 5).'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l service -x -a '(__rdma_configctl_value "NUMBER")' -d 'Port number of server and client (default 20049).'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from import' -a '(__rdma_configctl_value "FORMAT")'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from import' -l output -x -a '(__rdma_configctl_value "FILE")' -d 'Write the document to this file, not to stdout.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from import' -l adopt -d 'With live: take over names, addresses and routes, too; an apply then owns them.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from export' -a '(__rdma_configctl_value "FORMAT")'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from export' -l output -x -a '(__rdma_configctl_value "DIR")' -d 'Write the files below this folder, not to stdout.'
 # end of generated

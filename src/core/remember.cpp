@@ -41,19 +41,20 @@ void remember(const model::Plan& plan, const Picture& now, State& state) {
       if (change.operation == Operation::kDelete) state.records.erase(change.key);
       continue;
     }
-    if (change.operation == Operation::kUpdate && lost_footing(change, now.world)) continue;
+    if (change.operation != Operation::kCreate && lost_footing(change, now.world)) continue;
     auto& record = state.records[change.key];
     const bool made_anew = record.instance != observed->instance;
     if (made_anew) {
-      // Of an interface that a change had to make anew it stays true who made it; its earlier settings are
-      // void.
+      // Of an interface that a change had to make anew, or the undoing of its removal, it stays true who made
+      // it; its earlier settings are void.
       record.before.clear();
       record.managed.clear();
       record.limits.clear();
-      record.created = change.operation == Operation::kUpdate && record.created;
+      record.created = change.operation != Operation::kCreate && record.created;
       record.instance = observed->instance;
     }
     if (change.operation == Operation::kCreate) record.created = true;
+    if (made_anew && kinds::find(change.key.kind)->takes_over(change)) record.created = true;
     if (change.operation != Operation::kUpdate) continue;
     if (record.created) continue;
     if (record.managed.empty()) record.before = change.before;

@@ -99,9 +99,11 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
     const auto* then = before.find(change.key);
     const auto* observed = now.find(change.key);
     if (planned.contains(change.key) || !desired.contains(change.key) || then == nullptr) continue;
-    // What is on an interface has to be there still, unless a device went and came back meanwhile.
-    if (observed == nullptr && result.postponed.empty() && then->instance == now.world.host().boot_id &&
-        kinds::find(change.key.kind)->reachable(change.key, now.world))
+    // Unless its device went and came back meanwhile.
+    const auto* kind = kinds::find(change.key.kind);
+    if (observed == nullptr && kind->has_to_stay(*then, now.world) &&
+        kind->reachable(change.key, now.world) &&
+        kind->footing(change, before.world) == kind->footing(change, now.world))
       result.failures.push_back(fmt::format("{}: it is gone, and was not to be changed", change.label));
     if (observed == nullptr || then->instance != observed->instance) continue;
     if (kinds::find(change.key.kind)->waits_for_confirmation()) continue;  // follows what others did

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/document.hpp"
 #include "core/pipeline.hpp"
@@ -44,6 +45,10 @@ struct Arguments {
   std::string to;
   int count = 5;
   int service = 20049;
+  // import, export
+  std::vector<std::string> words;  ///< format, and for import paths
+  std::string output;
+  bool adopt = false;
 };
 
 /// One run of a subcommand.
@@ -95,6 +100,8 @@ int withdraw(const Context& context);
 int validate(const Context& context);
 int doctor(const Context& context);
 int verify(const Context& context);
+int import_from(const Context& context);
+int export_to(const Context& context);
 int schema(const Context& context);
 int reference(const Context& context);
 

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "ctl/command_texts.hpp"
 #include "ctl/render_table.hpp"
 
 namespace rdmacfg::ctl {
@@ -20,98 +21,6 @@ using base::Code;
 using base::fail;
 
 namespace {
-
-struct Command {
-  const char* name;
-  const char* doc;   ///< one line, in the list of all
-  const char* text;  ///< of its own --help
-};
-
-constexpr std::array<Command, 10> kCommands{{
-    {"show", "What is there: devices, ports, P_Keys, interfaces, and how they stand to the document.",
-     "Shows RDMA devices (firmware, board id, node GUID), their ports (state, rate, LIDs, MTUs, GUID), P_Key "
-     "tables, "
-     "IPoIB interfaces, and how each resource stands to the document: in sync, differs, limited, pending, "
-     "foreign, "
-     "released or ignored. With NAME only that device, port (mlx4_0/1), interface or GUID, with every "
-     "detail. It "
-     "changes nothing and needs no root; what may not be read is \"unknown\"."},
-    {"diff", "What apply would change, and what that interrupts.",
-     "Compares the host with the document: + is made, ~ is changed, - is deleted; now → wanted, when it "
-     "takes effect "
-     "unless at once, and what it interrupts. It changes nothing. Exit status 2 says that there is something "
-     "to do."},
-    {"apply", "Make the host as the document says, all or nothing.",
-     "Shows the changes, asks, makes them, and looks whether the kernel really did. When one is refused, all "
-     "are "
-     "undone. What the fabric limits is kept and reported, what waits for a device or a reboot is pending. "
-     "Needs root."},
-    {"confirm", "Keep what `apply --confirm` applied.",
-     "After `apply --confirm SECONDS` the host goes back to what it was unless this is called in time, so "
-     "that a "
-     "change that cuts off its own administrator undoes itself. Needs root, or the daemon and its "
-     "permission."},
-    {"rollback", "Go back to an earlier generation.",
-     "Every applied document is a generation. Without N goes back to the one before the active one; an apply "
-     "that "
-     "waits for confirmation is taken back exactly, setting by setting. Otherwise it shows the changes and "
-     "asks. "
-     "A document that was rolled back is not applied again at boot until it changes. Needs root, or the "
-     "daemon and "
-     "its permission."},
-    {"history", "Generations: what was applied, when and by whom.",
-     "Lists the documents that were applied, the newest last, with the active one marked. It changes "
-     "nothing."},
-    {"withdraw", "Hand the host over to its administrator, before rdma-configd is removed.",
-     "Stops the daemon and gives what rdma-configd has written to the administrator: its files go on under "
-     "other names (rdma-admin for rdma-configd), blocks in files of others lose their marks, and scripts "
-     "that udev calls set up modes, MTUs, P_Key interfaces, addresses and routes at boot where no "
-     "NetworkManager profile does. What is not handed over is named. The network stays as it is now, the "
-     "document too; nothing is remembered. Shows all that, and asks. A later apply takes the host back. "
-     "Needs root."},
-    {"validate", "Check the document without looking at the host.",
-     "Reads the document with all its drop-ins and reports every mistake with file, line and column. It "
-     "looks at no "
-     "device, so that it works in pipelines and on other machines."},
-    {"doctor", "Look for what commonly goes wrong, and say how to mend it.",
-     "Looks at ports, P_Key tables, IPoIB interfaces, RoCE, memory limits of services, and other programs "
-     "that set the "
-     "same things, and reports each finding with its reason and a fix. A problem does not work; a risk is "
-     "known to go "
-     "wrong. It changes nothing. Exit status 0: nothing found; 2: something was found; 1: it could not "
-     "look."},
-    {"verify", "Test function: do packets come back, and how fast?",
-     "One test at a time. --server and --client HOST: messages over a reliable connection (RC) that rdma_cm "
-     "makes, "
-     "between two hosts or two devices of one. --mad: asks a port for its NodeInfo over the fabric, as every "
-     "InfiniBand "
-     "port and switch answers by itself. --ipoib: ICMP by an interface. Exit status 0: all answered; 5: some "
-     "were lost; 1: "
-     "none, or it could not be tried."},
-}};
-
-constexpr std::string_view kStatuses =
-    "Exit status:\n"
-    "  0  in sync, or done\n"
-    "  1  error; nothing was changed\n"
-    "  2  diff and --dry-run: there are changes to make; doctor: something was found\n"
-    "  3  apply failed and was undone\n"
-    "  4  apply failed, and undoing is incomplete (what is left is named)\n"
-    "  5  done, but something is pending or limited (--pending-ok makes it 0)\n";
-
-constexpr std::string_view kTour =
-    "A first tour:\n"
-    "  rdma-configctl show                 look at the host; port GUIDs for the document are there\n"
-    "  $EDITOR /etc/rdma-configd/config.toml\n"
-    "      version = 1\n"
-    "      [[ipoib]]\n"
-    "      guid = \"00:02:c9:03:00:31:78:f2\"\n"
-    "      name = \"mlx4_ib0\"\n"
-    "      mode = \"connected\"\n"
-    "      mtu  = 65520\n"
-    "  rdma-configctl validate             is it written correctly?\n"
-    "  rdma-configctl diff                 what would be done?\n"
-    "  sudo rdma-configctl apply           do it\n";
 
 /// Everything about one CLI::App that is ours.
 struct Parser {
@@ -139,7 +48,7 @@ struct Parser {
     app.add_flag("--version", version, "Print the version.");
     app.add_flag("-h,--help", help, "Print this help, or that of a subcommand.");
     app.allow_extras();
-    for (const auto& command : kCommands) add(command.name, command.doc);
+    for (const auto& command : command_texts()) add(command.name, command.doc);
     add("schema", "Print the JSON Schema of the document, for editors.");
     // For docs: the reference in Markdown, or with a word one of the parts that render_part() makes.
     add("reference", "")->group("")->add_option("PART", arguments.object, "");
@@ -155,6 +64,7 @@ struct Parser {
     withdraw->add_flag("-y,--yes", arguments.yes, "Do not ask. Without a terminal it has to be given.");
     withdraw->add_flag("--dry-run", arguments.dry_run, "Only show what would be done.");
     add_verify(*app.get_subcommand("verify"));
+    add_foreign(*app.get_subcommand("import"), *app.get_subcommand("export"));
   }
 
   CLI::App* add(const std::string& name, const std::string& doc) {
@@ -219,6 +129,19 @@ struct Parser {
         ->check(CLI::Range(1, 65535).description(""));
   }
 
+  void add_foreign(CLI::App& from, CLI::App& to) {
+    from.add_option("FORMAT", arguments.words,
+                    "What to read: host (all of it), live, or one format, perhaps with files or folders.")
+        ->type_name("FORMAT");
+    from.add_option("--output", arguments.output, "Write the document to this file, not to stdout.")
+        ->type_name("FILE");
+    from.add_flag("--adopt", arguments.adopt,
+                  "With live: take over names, addresses and routes, too; an apply then owns them.");
+    to.add_option("FORMAT", arguments.words, "The language to write.")->type_name("FORMAT");
+    to.add_option("--output", arguments.output, "Write the files below this folder, not to stdout.")
+        ->type_name("DIR");
+  }
+
   [[nodiscard]] CLI::App* chosen() const {
     const auto subs = app.get_subcommands();
     return subs.empty() ? nullptr : subs.front();
@@ -265,17 +188,19 @@ std::string help_of(const CLI::App& sub, const Parser& parser, const Look& look)
   const auto& name = sub.get_name();
   const auto heading = [&](std::string_view text) { return '\n' + look.paint(text, Style::kBold) + '\n'; };
   std::string text = sub.get_description();
-  for (const auto& command : kCommands) {
+  for (const auto& command : command_texts()) {
     if (name == command.name) text = command.text;
   }
   auto out = fmt::format("Usage: rdma-configctl {} [OPTIONS]{}\n\n{}", name,
                          name == "show"       ? " [NAME]"
                          : name == "rollback" ? " [N]"
+                         : name == "import"   ? " [FORMAT [PATH...]]"
+                         : name == "export"   ? " FORMAT"
                                               : "",
                          paragraph(text, look));
   if (!sub.get_options().empty()) out += heading("Options") + option_list(sub, look);
   return out + heading("Options of all subcommands") + option_list(parser.app, look) + '\n' +
-         std::string(kStatuses);
+         std::string(exit_statuses());
 }
 
 std::string help_of(const Parser& parser, const Look& look) {
@@ -288,7 +213,7 @@ std::string help_of(const Parser& parser, const Look& look) {
   return "Usage: rdma-configctl [OPTIONS] SUBCOMMAND [OPTIONS]\n\n" +
          paragraph(parser.app.get_description(), look) + heading("Subcommands") +
          render_table(commands, look) + heading("Options") + option_list(parser.app, look) + '\n' +
-         std::string(kTour) + '\n' + std::string(kStatuses) +
+         std::string(first_tour()) + '\n' + std::string(exit_statuses()) +
          "\nFiles: /etc/rdma-configd/config.toml, and conf.d/*.toml in /etc, /run and "
          "/usr/lib/rdma-configd.\n";
 }
@@ -304,7 +229,7 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
     known = parser.options_of(sub);
   } else if (sub == nullptr) {
     message = fmt::format("unknown subcommand {}", word);
-    for (const auto& command : kCommands) known.emplace_back(command.name);
+    for (const auto& command : command_texts()) known.emplace_back(command.name);
     known.emplace_back("schema");
   } else {
     return fail(Code::kInvalid,
@@ -368,7 +293,7 @@ std::vector<CommandInfo> describe_command_line() {
   for (const auto* sub : parser.app.get_subcommands(shown)) {
     out.push_back(describe(*sub));
     out.back().name = sub->get_name();
-    for (const auto& command : kCommands) {
+    for (const auto& command : command_texts()) {
       if (out.back().name == command.name) out.back().text = command.text;
     }
   }

@@ -29,7 +29,7 @@ int dispatch(const Context& context) {
     std::string_view name;
     int (*run)(const Context&);
   };
-  constexpr std::array<Entry, 12> kEntries{{{"show", show},
+  constexpr std::array<Entry, 14> kEntries{{{"show", show},
                                             {"diff", diff},
                                             {"apply", apply},
                                             {"confirm", confirm},
@@ -39,6 +39,8 @@ int dispatch(const Context& context) {
                                             {"validate", validate},
                                             {"doctor", doctor},
                                             {"verify", verify},
+                                            {"import", import_from},
+                                            {"export", export_to},
                                             {"schema", schema},
                                             {"reference", reference}}};
   for (const auto& entry : kEntries) {

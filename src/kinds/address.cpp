@@ -54,7 +54,9 @@ class AddressKind final : public Kind {
         for (const auto& prefix : family->addresses) {
           auto desired = start(*one, kKind, prefix.text());
           desired.where = desired.origins["address"] = family->place("addresses");
-          if (!desired.pending && !desired.ignore) desired.settings["address"] = prefix.text();
+          // The kernel drops those of IPv6 with the link.
+          const bool lost = one->down && prefix.address.family == model::Family::kIpv6;
+          if (!desired.pending && !desired.ignore && !lost) desired.settings["address"] = prefix.text();
           out.push_back(std::move(desired));
         }
       }
@@ -112,7 +114,7 @@ class AddressKind final : public Kind {
       if (change.operation != Operation::kDelete && !there)
         additions.emplace_back(system::AddAddress{link->index, link->name, id->prefix});
     }
-    auto requests = deletions(going, *now, *world);
+    auto requests = address_deletions(going, *now, *world);
     requests.insert(requests.end(), additions.begin(), additions.end());
     return requests.empty() ? Result<void>{} : host.inet.execute(requests);
   }
@@ -149,27 +151,13 @@ class AddressKind final : public Kind {
     return port_footing(change.key.id, world);
   }
 
+  [[nodiscard]] bool has_to_stay(const Observed& /*then*/, const World& /*now*/) const override {
+    return true;  // an interface that is made anew gets it back
+  }
+
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
     const auto id = address_id(key);
     return id && interface_of(id->interface, world) != nullptr;
-  }
-
- private:
-  /// With the first address of an IPv4 network the kernel may delete the others of it.
-  static std::vector<InetRequest> deletions(const std::set<std::pair<int, IpPrefix>>& going,
-                                            const std::vector<InetAddress>& now, const World& world) {
-    std::vector<InetRequest> out;
-    for (const auto& [index, prefix] : going) {
-      system::DeleteAddress request{index, world.link(index)->name, prefix, {}};
-      for (const auto& other : now) {
-        const bool along = other.index == index && other.prefix.length == prefix.length &&
-                           other.prefix.network() == prefix.network() &&
-                           prefix.address.family == model::Family::kIpv4;
-        if (along && !going.contains({index, other.prefix})) request.keep.push_back(other.prefix);
-      }
-      out.emplace_back(std::move(request));
-    }
-    return out;
   }
 };
 

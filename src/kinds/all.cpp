@@ -18,6 +18,7 @@
 #include "kinds/memlock.hpp"
 #include "kinds/mlx4_port.hpp"
 #include "kinds/module.hpp"
+#include "kinds/networkd.hpp"
 #include "kinds/nm_profile.hpp"
 #include "kinds/opensm.hpp"
 #include "kinds/opensm_option.hpp"
@@ -80,6 +81,7 @@ std::span<const Kind* const> all() {
       &address(),        //
       &dns(),            //
       &nm_profile(),     //
+      &networkd(),       //
       &kernel_module(),  //
       &soft_rdma(),      //
       &rdma_device(),    //

@@ -21,7 +21,7 @@ using model::Observed;
 namespace {
 
 constexpr std::string_view kKind = "backend";
-constexpr const char* kNetworkd = "systemd-networkd.service";
+constexpr std::chrono::seconds kRelease(5);
 
 std::optional<Backend> written(const BoundPort& port) {
   const auto* entry = port.section->find("backend");
@@ -82,22 +82,9 @@ class BackendKind final : public Kind {
     return out;
   }
 
-  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
     warn_of_other_configurations(desired, world, diagnostics);
-    check_switch(desired, observed, diagnostics);
-    for (const auto& one : desired) {
-      if (one.key.kind != kKind || one.ignore) continue;
-      const auto& value = model::value_of(one.settings, "backend");
-      const auto* text = std::get_if<std::string>(&value);
-      if (text == nullptr || *text != model::text_of(Backend::kNetworkd)) continue;
-      diagnostics.push_back(
-          {model::Severity::kError,
-           one.where,
-           fmt::format("{}: this version has no backend {}", one.label, *text),
-           "write backend = \"direct\" or \"networkmanager\"; systemd-networkd is told to keep off",
-           {}});
-    }
   }
 
   Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
@@ -115,6 +102,8 @@ class BackendKind final : public Kind {
     auto rules = read_backend_rules(host.files);
     if (!rules) return base::fail(rules.error());
     const auto before = *rules;
+    const auto whole = keeps_networkd_off(host.files, before);
+    if (!whole) return base::fail(whole.error());
     std::set<Guid> touched;
     for (const auto& change : changes) {
       const auto guid = Guid::parse(change.key.id);
@@ -127,9 +116,9 @@ class BackendKind final : public Kind {
       }
     }
     if (auto done = write_backend_rules(host.files, *rules); !done) return done;
-    if (host.offline || *rules == before) return {};
+    if (host.offline || (*rules == before && *whole)) return {};
     if (auto done = host.udev.reload_rules(); !done) return done;
-    return tell(touched, host);
+    return tell(touched, *rules, host);
   }
 
   /// udev's database is what the others read: after a kill in the middle it may not follow the file yet.
@@ -139,7 +128,9 @@ class BackendKind final : public Kind {
       if (const auto guid = Guid::parse(change.key.id)) touched.insert(*guid);
     }
     if (auto done = host.udev.reload_rules(); !done) return done;
-    return tell(touched, host);
+    const auto rules = read_backend_rules(host.files);
+    if (!rules) return base::fail(rules.error());
+    return tell(touched, *rules, host);
   }
 
   [[nodiscard]] bool works_offline() const override { return true; }
@@ -163,47 +154,21 @@ class BackendKind final : public Kind {
     return out;
   }
 
-  /// NetworkManager deletes the P_Key interfaces that it made together with their profiles.
-  static void check_switch(const std::vector<Desired>& desired, const std::vector<Observed>& observed,
-                           Diagnostics& diagnostics) {
-    const auto was_theirs = [&](const model::Key& key) {
-      return std::any_of(observed.begin(), observed.end(), [&](const Observed& one) {
-        return one.key == key && model::text_of(model::value_of(one.settings, "backend")) ==
-                                     model::text_of(Backend::kNetworkManager);
-      });
-    };
-    for (const auto& one : desired) {
-      if (one.key.kind != kKind || one.settings.empty() || !was_theirs(one.key) ||
-          model::text_of(model::value_of(one.settings, "backend")) ==
-              model::text_of(Backend::kNetworkManager))
-        continue;
-      const bool children = std::any_of(desired.begin(), desired.end(), [&](const Desired& other) {
-        return other.key.kind == "pkey" && !other.absent && other.key.id.starts_with(one.key.id + "/");
-      });
-      if (!children) continue;
-      diagnostics.push_back(
-          {model::Severity::kError,
-           one.where,
-           fmt::format("{}: its P_Key interfaces are NetworkManager's, which deletes them when "
-                       "it loses them",
-                       one.label),
-           "apply once without the [[ipoib.pkey]] entries, then with them",
-           {}});
-    }
-  }
-
-  static Result<void> tell(const std::set<Guid>& ports, system::Host& host) {
+  static Result<void> tell(const std::set<Guid>& ports, const BackendRules& rules, system::Host& host) {
     const auto links = host.links.observe_links();
     if (!links) return base::fail(links.error());
-    std::vector<std::string> names;
+    std::vector<std::string> names, released;
     for (const auto& link : *links) {
-      if (link.ipoib && ports.contains(link.ipoib->guid)) names.push_back(link.name);
+      if (!link.ipoib || !ports.contains(link.ipoib->guid)) continue;
+      names.push_back(link.name);
+      const auto at = rules.find(link.ipoib->guid);
+      if (at != rules.end() && at->second != Backend::kNetworkManager) released.push_back(link.name);
     }
     if (auto done = host.udev.trigger(names); !done) return done;
-    const std::vector<std::string> networkd{kNetworkd};
-    const auto units = host.units.observe_units(networkd);
-    if (!units || !*units || (*units)->front().active != "active") return {};
-    return host.units.act(system::UnitAction::kReload, kNetworkd);
+    // What it takes down when it lets go must not be what comes next.
+    if (!released.empty()) host.network_manager.wait_for_release(released, kRelease);
+    const auto networkd = host.networkd.observe({});
+    return networkd && *networkd ? host.networkd.reload() : Result<void>{};
   }
 };
 
@@ -226,6 +191,25 @@ Backend Backends::of(const BoundPort& port) const {
     if (const auto at = pinned_.find(*port.guid); at != pinned_.end()) return at->second;
   }
   return bound_.world == nullptr ? Backend::kAuto : bound_.world->manager();
+}
+
+void take_from_network_manager(std::string_view kind, std::vector<Desired>& desired,
+                               const std::vector<Observed>& observed) {
+  std::set<std::string> theirs, to_be_theirs;
+  for (const auto& one : observed) {
+    if (one.key.kind == kind && one.settings.contains(kManagedBy)) theirs.insert(one.key.id);
+  }
+  if (theirs.empty()) return;
+  for (const auto& one : desired) {
+    if (one.key.kind == "nm_profile") to_be_theirs.insert(one.key.id);
+  }
+  for (auto& one : desired) {
+    if (one.key.kind != kind || one.ignore || one.absent || one.pending ||
+        to_be_theirs.contains(one.key.id) || !theirs.contains(one.key.id))
+      continue;
+    one.settings[std::string(kManagedBy)] = {};
+    one.needs.push_back({std::string(kKind), one.key.id.substr(0, one.key.id.find('/'))});
+  }
 }
 
 const Kind& backend() {

@@ -34,6 +34,14 @@ class Backends {
   BackendRules pinned_;
 };
 
+/// Settings "managed_by" of interfaces: who set up what is there.
+inline constexpr std::string_view kManagedBy = "managed_by";
+
+/// NetworkManager lets an interface go together with its profile, so what it set up is set up anew: wants
+/// that of a resource of `kind`, after the backend, where it is NetworkManager's now and is not to be.
+void take_from_network_manager(std::string_view kind, std::vector<model::Desired>& desired,
+                               const std::vector<model::Observed>& observed);
+
 /// Key: the port's GUID.
 const Kind& backend();
 

@@ -15,6 +15,11 @@ using model::Backend;
 namespace {
 
 constexpr std::string_view kGuid = "ATTR{address}==\"?*";
+// What the .network files of systemd-networkd match. P_Key interfaces have no device, and the P_Key in their
+// broadcast address (ipoib_ndo_init()).
+constexpr std::string_view kMatched =
+    R"(, ENV{RDMA_CONFIGD_BROADCAST}="$attr{broadcast}", ENV{RDMA_CONFIGD_PORT}=")";
+constexpr std::string_view kOfPort = R"(, DRIVERS=="?*", ENV{RDMA_CONFIGD_OF_PORT}="1")";
 constexpr std::string_view kOwner = "ENV{RDMA_CONFIGD_BACKEND}=\"";
 
 constexpr std::string_view kKeepOffText =
@@ -47,6 +52,20 @@ std::string_view properties_of(Backend backend) {
   return R"(, ENV{NM_UNMANAGED}="1", ENV{RDMA_CONFIGD_UNMANAGED}="1", ENV{ID_NET_MANAGED_BY}="org.rdmaconfigd1")";
 }
 
+std::string match_of(model::Guid guid) {
+  return fmt::format("ACTION!=\"remove\", SUBSYSTEM==\"net\", ATTR{{type}}==\"32\", {}{}\"", kGuid,
+                     guid.text());
+}
+
+/// The lines of one port.
+std::string lines_of(model::Guid guid, Backend backend) {
+  auto out =
+      fmt::format("{}, {}{}\"{}", match_of(guid), kOwner, model::text_of(backend), properties_of(backend));
+  if (backend == Backend::kNetworkd)
+    out += fmt::format("{}{}\"\n{}{}", kMatched, guid.text(), match_of(guid), kOfPort);
+  return out + "\n";
+}
+
 }  // namespace
 
 BackendRules parse_backend_rules(std::string_view text) {
@@ -57,6 +76,11 @@ BackendRules parse_backend_rules(std::string_view text) {
     const auto backend = model::Codec<Backend>::parse(std::string(quoted_after(line, kOwner)));
     if (guid && backend && *backend != Backend::kAuto) out.insert_or_assign(*guid, *backend);
   }
+  // One whose properties are not whole is as if nothing were decided.
+  std::erase_if(out, [&](const auto& one) {
+    return one.second == Backend::kNetworkd &&
+           text.find(lines_of(one.first, one.second)) == std::string::npos;
+  });
   return out;
 }
 
@@ -65,8 +89,7 @@ std::string render_backend_rules(const BackendRules& rules) {
       "# Written by rdma-configd; do not edit.\n"
       "# Who configures the IPoIB interfaces of which port (and P_Key interfaces over it).\n";
   for (const auto& [guid, backend] : rules) {
-    out += fmt::format("ACTION!=\"remove\", SUBSYSTEM==\"net\", ATTR{{type}}==\"32\", {}{}\", {}{}\"{}\n",
-                       kGuid, guid.text(), kOwner, model::text_of(backend), properties_of(backend));
+    out += lines_of(guid, backend);
   }
   return out;
 }

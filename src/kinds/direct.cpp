@@ -60,7 +60,6 @@ model::Desired start(const Addressing& interface, std::string_view kind, const s
   out.where = interface.section->where;
   out.ignore = interface.ignore;
   out.pending = interface.port->pending;
-  if (!out.pending && interface.down) out.pending = "the interface is to be down";
   out.needs = {{"backend", interface.port->id}, {"link_name", interface.port->id}, interface.link};
   return out;
 }
@@ -69,10 +68,34 @@ std::string port_footing(std::string_view id, const World& world) {
   return footing_on(interface_of(id.substr(0, id.find_first_of("/ ")), world), world);
 }
 
+std::vector<system::InetRequest> address_deletions(const std::set<std::pair<int, model::IpPrefix>>& going,
+                                                   const std::vector<system::InetAddress>& now,
+                                                   const World& world) {
+  std::vector<system::InetRequest> out;
+  for (const auto& [index, prefix] : going) {
+    system::DeleteAddress request{index, world.link(index)->name, prefix, {}};
+    for (const auto& other : now) {
+      const bool along = other.index == index && other.prefix.length == prefix.length &&
+                         other.prefix.network() == prefix.network() &&
+                         prefix.address.family == model::Family::kIpv4;
+      if (along && !going.contains({index, other.prefix})) request.keep.push_back(other.prefix);
+    }
+    out.emplace_back(std::move(request));
+  }
+  return out;
+}
+
 std::map<int, Concerned> concerned_interfaces(std::string_view kind, const World& world) {
   std::map<int, Concerned> out;
-  for (const auto& key : world.concerned(kind)) {
+  const auto keys = world.concerned(kind);
+  if (keys.empty()) return out;
+  // One that cannot be read fails where it is observed.
+  const auto backends = read_backend_rules(world.host().files).value_or(BackendRules{});
+  for (const auto& key : keys) {
     auto id = key.substr(0, key.find(' '));
+    const auto guid = model::Guid::parse(std::string_view(id).substr(0, id.find('/')));
+    const auto backend = guid ? backends.find(*guid) : backends.end();
+    if (backend != backends.end() && backend->second != Backend::kDirect) continue;
     if (const auto* link = interface_of(id, world)) out.try_emplace(link->index, Concerned{id, link->name});
   }
   return out;

@@ -3,14 +3,17 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kinds/addressing.hpp"
 #include "kinds/world.hpp"
 #include "model/diagnostic.hpp"
 #include "model/resource.hpp"
+#include "system/inet.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -20,10 +23,17 @@ std::vector<const Addressing*> direct_only(const std::vector<Addressing>& all, c
                                            model::Diagnostics* diagnostics);
 
 /// A resource `what` of an interface: key, label, what comes before it, and why it cannot be had.
+/// What an interface that is down cannot have is demanded of none.
 model::Desired start(const Addressing& interface, std::string_view kind, const std::string& what);
 
 /// Kind::footing of what an interface has, as an interface that is made anew is still the same port's.
 std::string port_footing(std::string_view id, const World& world);
+
+/// Requests that delete addresses (index of the interface, address). With the first address of an IPv4
+/// network the kernel may delete the others of it: those of `now` that are not to go stay.
+std::vector<system::InetRequest> address_deletions(const std::set<std::pair<int, model::IpPrefix>>& going,
+                                                   const std::vector<system::InetAddress>& now,
+                                                   const World& world);
 
 /// An interface that is there, with its id in keys.
 struct Concerned {
@@ -31,7 +41,8 @@ struct Concerned {
   std::string name;
 };
 
-/// By index: the interfaces whose resources of this kind the run is about. Keys are "ID REST" or "ID".
+/// By index: the interfaces whose resources of this kind the run is about. Keys are "ID REST" or "ID". Those
+/// that another backend has now are not among them: what is on them is its own.
 std::map<int, Concerned> concerned_interfaces(std::string_view kind, const World& world);
 
 }  // namespace rdmacfg::kinds

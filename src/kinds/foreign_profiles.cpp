@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "kinds/addressing.hpp"
+#include "kinds/networkd_file.hpp"
 #include "kinds/nm_keyfile.hpp"
 
 namespace rdmacfg::kinds {
@@ -29,7 +30,7 @@ std::vector<Foreign> files_in(World& world, const std::string& folder, std::stri
   const auto names = world.host().files.list(folder);
   if (!names) return out;  // what may not be read cannot be warned about
   for (const auto& name : *names) {
-    if (!name.starts_with(prefix) || !name.ends_with(suffix) || nm_id(name)) continue;
+    if (!name.starts_with(prefix) || !name.ends_with(suffix) || nm_id(name) || networkd_id(name)) continue;
     auto path = fmt::format("{}/{}", folder, name);
     const auto text = world.host().files.read(path);
     if (text && *text) out.push_back({std::move(path), **text});
@@ -99,10 +100,12 @@ void warn_of_other_configurations(const std::vector<Desired>& desired, World& wo
     const char* suffix;
     const char* whose;
   };
-  constexpr std::array<Place, 5> kPlaces{
+  constexpr std::array<Place, 7> kPlaces{
       {{"/etc/sysconfig/network-scripts", "ifcfg-", "", "an ifcfg file"},
        {"/etc/sysconfig/network", "ifcfg-", "", "a file of wicked"},
        {"/etc/netplan", "", ".yaml", "netplan"},
+       {"/etc/systemd/network", "", ".network", "systemd-networkd"},
+       {"/run/systemd/network", "", ".network", "systemd-networkd"},
        {"/etc/network/interfaces.d", "", "", "ifupdown (cloud-init writes there too)"},
        {"/etc/network", "interfaces", "", "ifupdown"}}};
   for (const auto& place : kPlaces) {

@@ -8,6 +8,7 @@
 
 #include "kinds/backend.hpp"
 #include "kinds/luggage.hpp"
+#include "kinds/nm_keyfile.hpp"
 #include "kinds/transport.hpp"
 
 namespace rdmacfg::kinds {
@@ -76,12 +77,16 @@ class IpoibKind final : public Kind {
 
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
+    const auto theirs = nm_profiles(world.host().files);
     for (const auto* link : world.parents()) {
       Observed observed;
       observed.key = {std::string(kKind), link->ipoib->guid.text()};
       observed.label = link->name;
       observed.instance = world.instance(*link);
       describe(*link, observed.settings);
+      if (theirs.contains(observed.key.id))
+        observed.settings[std::string(kManagedBy)] =
+            std::string(model::text_of(model::Backend::kNetworkManager));
       Ipoib facts;
       facts.carrier = link->carrier;
       facts.connected_capable = link->ipoib->connected_capable;
@@ -94,6 +99,7 @@ class IpoibKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
+    take_from_network_manager(kKind, desired, observed);
     std::map<model::Key, const Observed*> now;
     for (const auto& one : observed) now.emplace(one.key, &one);
     for (auto& one : desired) {

@@ -16,6 +16,7 @@ struct Ipoib {
   std::optional<model::State> state;
   std::optional<model::OnUnsupported> on_unsupported;
   std::optional<bool> prune;
+  std::optional<std::string> managed_by;
   std::optional<bool> carrier;
   std::optional<bool> connected_capable;
   std::optional<model::Pkey> pkey;
@@ -41,6 +42,8 @@ struct Ipoib {
           "prune", &Ipoib::prune, model::Role::kPolicy,
           "Whether P_Key interfaces that the document does not list are removed, also those made by others.",
           "false"),
+      model::field("managed_by", &Ipoib::managed_by, model::Role::kDerived,
+                   "Who has set the interface up, where it is not rdma-configd: networkmanager.", "-"),
       model::field("carrier", &Ipoib::carrier, model::Role::kFact,
                    "Whether the interface has joined its fabric.", "-"),
       model::field("connected_capable", &Ipoib::connected_capable, model::Role::kFact,

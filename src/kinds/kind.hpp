@@ -100,6 +100,16 @@ class Kind {
   /// meanwhile").
   [[nodiscard]] virtual bool reachable(const model::Key& key, const World& world) const = 0;
 
+  /// Whether a resource that was there before an apply, and was not to be changed, has to be there after it;
+  /// `then`: how it was. False where it may go with an object that comes anew.
+  [[nodiscard]] virtual bool has_to_stay(const model::Observed& /*then*/, const World& /*now*/) const {
+    return false;
+  }
+
+  /// Whether an update makes an object of somebody else's anew as ours, which goes when the document drops
+  /// it.
+  [[nodiscard]] virtual bool takes_over(const model::Change& /*change*/) const { return false; }
+
   /// The kernel object that a resource goes away with (its port's interface, its device), as one that comes
   /// back under the same name is another: what was planned on one says nothing of the next. Empty when there
   /// is none now, or the resource depends on none. Asked of changes that are prepared.

@@ -59,10 +59,28 @@ bool is_active(const NmState& state, const std::string& uuid) {
                      [&](const auto& one) { return one.uuid == uuid && one.activated; });
 }
 
+/// NetworkManager that was restarted does not know any more that it has made a P_Key interface.
+Result<void> delete_child(const std::string& id, system::Host& host) {
+  if (id.find('/') == std::string::npos) return {};
+  for (const bool again : {true, false}) {
+    const auto world = World::observe_links(host);
+    if (!world) return base::fail(world.error());
+    const auto* link = interface_of(id, *world);
+    if (link == nullptr) return {};
+    const std::vector<system::LinkRequest> request{system::DeleteLink{link->index}};
+    // It may be that NetworkManager is just about to do so.
+    if (auto done = host.links.execute(request); done || !again) return done;
+  }
+  return {};
+}
+
 Result<void> take_away(const Step& step, system::Host& host, bool running) {
   const auto& id = step.change->key.id;
   if (running) {
     if (auto done = host.network_manager.remove(nm_uuid(id)); !done) return done;
+    // One that it was not to bring up was not made by it.
+    const bool made = step.before && step.before->autoconnect != false;
+    if (auto done = made ? delete_child(id, host) : Result<void>{}; !done) return done;
   }
   return host.files.remove(nm_file(id));
 }

@@ -84,6 +84,16 @@ std::optional<std::string> nm_id(std::string_view file_name) {
   return fmt::format("{}/{}", guid->text(), pkey->text());
 }
 
+std::set<std::string> nm_profiles(system::Files& files) {
+  std::set<std::string> out;
+  const auto names = files.list(std::string(kNmFolder));
+  if (!names) return out;
+  for (const auto& name : *names) {
+    if (auto id = nm_id(name)) out.insert(std::move(*id));
+  }
+  return out;
+}
+
 std::string render_keyfile(std::string_view id, const NmProfile& profile) {
   const auto mode = profile.mode.value_or(model::IpoibMode::kDatagram);
   std::string out = "# Written by rdma-configd from its configuration; do not edit.\n[connection]\n";

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -53,6 +54,9 @@ std::string nm_file(std::string_view id);
 
 /// The id of a file name of ours; nothing for another's.
 std::optional<std::string> nm_id(std::string_view file_name);
+
+/// Ids of the profiles of ours that are on disk; none where the folder cannot be read.
+std::set<std::string> nm_profiles(system::Files& files);
 
 /// The profile of the port or P_Key interface `id`, without `active`, which is no matter of the file.
 std::string render_keyfile(std::string_view id, const NmProfile& profile);

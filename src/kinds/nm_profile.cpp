@@ -113,12 +113,16 @@ class NmProfileKind final : public Kind {
       const auto id = nm_id(file);
       if (!id) continue;
       const auto text = host.files.read(nm_file(*id));
-      if (!text) return base::fail(text.error());
-      if (!*text) continue;
       Observed observed;
       observed.key = {std::string(kKind), *id};
       const auto* link = interface_of(*id, world);
       observed.label = "profile of " + (link == nullptr ? *id : link->name);
+      if (!text && text.error().code == base::Code::kDenied) {
+        out.push_back(std::move(observed));  // it is there, and check() says that nobody knows how it is
+        continue;
+      }
+      if (!text) return base::fail(text.error());
+      if (!*text) continue;
       observed.settings = model::to_attributes(parse_keyfile(**text));
       observed.ours_by_nature = true;
       out.push_back(std::move(observed));
@@ -130,6 +134,7 @@ class NmProfileKind final : public Kind {
     const auto addresses = host.inet.observe_addresses();
     if (!addresses) return base::fail(addresses.error());
     for (auto& one : out) {
+      if (one.settings.empty()) continue;
       const auto uuid = nm_uuid(one.key.id);
       const bool up = std::any_of((*state)->active.begin(), (*state)->active.end(), [&](const auto& active) {
         return active.uuid == uuid && active.activated;
@@ -155,8 +160,9 @@ class NmProfileKind final : public Kind {
     return out;
   }
 
-  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
+    pass_over_unreadable(desired, observed, diagnostics);
     const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& one) {
       return one.key.kind == kKind && !one.ignore && !one.settings.empty();
     });
@@ -235,6 +241,8 @@ class NmProfileKind final : public Kind {
   Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,
                 World& world) const override {
     if (desired.ignore || observed == nullptr || world.offline()) return {};
+    if (observed->settings.empty())
+      return {Verdict::Sort::kPending, "only root may read the profile, so it is not compared", {}, {}};
     if (!observed->settings.contains("active")) {
       return {Verdict::Sort::kPending, "the profile is written, but NetworkManager does not run", {}, {}};
     }
@@ -263,6 +271,27 @@ class NmProfileKind final : public Kind {
   }
   [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
     return true;  // the file can always be written
+  }
+
+ private:
+  /// Profiles have mode 0600: what root has not read cannot be compared with anything.
+  static void pass_over_unreadable(std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                                   Diagnostics& diagnostics) {
+    for (const auto& one : observed) {
+      if (one.key.kind != kKind || !one.settings.empty()) continue;
+      model::Diagnostic d{Severity::kWarning,
+                          {},
+                          fmt::format("{}: {} may be read by root only, so it is not compared", one.label,
+                                      nm_file(one.key.id)),
+                          "run this as root, or ask the daemon",
+                          {}};
+      for (auto& wanted : desired) {
+        if (wanted.key != one.key) continue;
+        d.where = wanted.where;
+        wanted.settings.clear();
+      }
+      diagnostics.push_back(std::move(d));
+    }
   }
 };
 

@@ -12,6 +12,7 @@
 #include "kinds/backend.hpp"
 #include "kinds/luggage.hpp"
 #include "kinds/name_template.hpp"
+#include "kinds/nm_keyfile.hpp"
 #include "kinds/transport.hpp"
 
 namespace rdmacfg::kinds {
@@ -50,7 +51,9 @@ const Link* child_of(const PkeyId& id, const World& world, std::string_view name
 
 }  // namespace detail
 
+using detail::changes_hands;
 using detail::child_of;
+using detail::hands_over;
 using detail::pkey_id;
 
 namespace {
@@ -106,6 +109,7 @@ class PkeyKind final : public Kind {
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
     std::set<std::string> seen;
+    const auto theirs = nm_profiles(world.host().files);
     for (const auto* parent : world.parents()) {
       const auto port = world.port(parent->ipoib->guid);
       for (const auto* link : world.children(parent->index)) {
@@ -117,6 +121,8 @@ class PkeyKind final : public Kind {
         observed.instance = world.instance(*link);
         observed.settings["name"] = link->name;
         describe(*link, observed.settings);
+        if (theirs.contains(observed.key.id))
+          observed.settings[std::string(kManagedBy)] = std::string(text_of(model::Backend::kNetworkManager));
         PkeyLink facts;
         facts.carrier = link->carrier;
         facts.parent = parent->name;
@@ -137,6 +143,8 @@ class PkeyKind final : public Kind {
       if (one.key.kind == kKind) now.emplace(one.key, &one);
     }
     add_pruned(desired, now);
+    take_from_network_manager(kKind, desired, observed);
+    detail::hand_to_network_manager(desired, observed, world);
     std::set<int> moving;  // interfaces that get another name, or go, in this plan
     for (const auto& one : desired) {
       const auto* link = one.ignore ? nullptr : link_of(one, world);
@@ -208,7 +216,7 @@ class PkeyKind final : public Kind {
       case Operation::kCreate:
         return detail::create_children(changes, host);
       case Operation::kUpdate:
-        return detail::update_children(changes, host);
+        return detail::update_or_hand_over(changes, host);
       case Operation::kDelete:
         return detail::delete_children(changes, host);
     }
@@ -229,7 +237,8 @@ class PkeyKind final : public Kind {
     auto world = World::observe_links(host);
     if (!world) return base::fail(world.error());
     for (const auto& change : changes) {
-      if (change.operation == Operation::kDelete || change.carried.empty()) continue;
+      if (change.operation == Operation::kDelete || hands_over(change)) continue;
+      if (change.carried.empty() && !changes_hands(change)) continue;
       const auto id = pkey_id(change.key);
       const auto* link = id ? child_of(*id, *world, text_at(change.after, "name")) : nullptr;
       auto luggage = unpack(change.carried);
@@ -285,6 +294,10 @@ class PkeyKind final : public Kind {
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,
                              const model::Attributes& then) const override {
     return field != "state" && field != "name" && mtu_fits_mode(field, before, then);
+  }
+
+  [[nodiscard]] bool takes_over(const Change& change) const override {
+    return changes_hands(change) && !hands_over(change);
   }
 
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
@@ -405,6 +418,12 @@ class PkeyKind final : public Kind {
       change.interrupts.emplace_back(link.up ? "the interface goes, with its addresses and connections"
                                              : "the interface goes");
       return true;
+    }
+    if (changes_hands(change)) {
+      change.interrupts.emplace_back(hands_over(change)
+                                         ? "the interface goes, and NetworkManager makes it anew"
+                                         : "the interface goes with its profile, and is made anew");
+      return hands_over(change);
     }
     const auto wanted = model::from_attributes<PkeyLink>(change.after);
     bool carries = false;

@@ -19,6 +19,7 @@ struct PkeyLink {
   std::optional<bool> umcast;
   std::optional<model::State> state;
   std::optional<model::OnUnsupported> on_unsupported;
+  std::optional<std::string> managed_by;
   std::optional<bool> carrier;
   std::optional<std::string> membership;
   std::optional<std::string> parent;
@@ -47,6 +48,8 @@ struct PkeyLink {
           "on_unsupported", &PkeyLink::on_unsupported, model::Role::kPolicy,
           "What to do where the adapter cannot do connected mode: fail, or use datagram mode instead.",
           "fail"),
+      model::field("managed_by", &PkeyLink::managed_by, model::Role::kDerived,
+                   "Who has set the interface up, where it is not rdma-configd: networkmanager.", "-"),
       model::field("carrier", &PkeyLink::carrier, model::Role::kFact,
                    "Whether the interface has joined its partition.", "-"),
       model::field("membership", &PkeyLink::membership, model::Role::kFact,
@@ -73,6 +76,18 @@ const system::Link* child_of(const PkeyId& id, const World& world, std::string_v
 
 base::Result<void> create_children(std::span<const model::Change> changes, system::Host& host);
 base::Result<void> update_children(std::span<const model::Change> changes, system::Host& host);
+/// The same as update_children(), but interfaces that NetworkManager is to make are deleted.
+base::Result<void> update_or_hand_over(std::span<const model::Change> changes, system::Host& host);
+
+/// Whether the change leaves it to NetworkManager to make the interface, or takes it away from it.
+bool hands_over(const model::Change& change);
+bool changes_hands(const model::Change& change);
+
+/// NetworkManager deletes only P_Key interfaces that it has made: one that is there goes before it is made
+/// from its profile.
+void hand_to_network_manager(std::vector<model::Desired>& desired,
+                             const std::vector<model::Observed>& observed, World& world);
+
 base::Result<void> delete_children(std::span<const model::Change> changes, system::Host& host);
 
 }  // namespace detail

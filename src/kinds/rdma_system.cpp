@@ -132,6 +132,9 @@ class RdmaSystemKind final : public Kind {
                              const model::Attributes& /*then*/) const override {
     return field == "option";
   }
+  [[nodiscard]] bool has_to_stay(const Observed& then, const World& now) const override {
+    return then.instance == now.host().boot_id;
+  }
   [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
     return true;
   }

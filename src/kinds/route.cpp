@@ -184,6 +184,10 @@ class RouteKind final : public Kind {
     return port_footing(change.key.id, world);
   }
 
+  [[nodiscard]] bool has_to_stay(const Observed& /*then*/, const World& /*now*/) const override {
+    return true;  // an interface that is made anew gets it back
+  }
+
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
     const auto id = route_id(key);
     return id && interface_of(id->interface, world) != nullptr;
@@ -200,7 +204,8 @@ class RouteKind final : public Kind {
     auto desired = start(interface, kKind,
                          words_of(family.family, route.to, route.metric.value_or(kRouteMetric), route.table));
     desired.where = desired.origins["via"] = route.where;
-    if (!desired.pending && !desired.ignore) desired.settings["via"] = via_of(route.via);
+    // The kernel drops routes with the link.
+    if (!desired.pending && !desired.ignore && !interface.down) desired.settings["via"] = via_of(route.via);
     for (const auto& prefix : family.addresses)
       desired.needs.push_back({"address", fmt::format("{} {}", interface.id(), prefix.text())});
     out.push_back(std::move(desired));

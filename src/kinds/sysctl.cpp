@@ -304,6 +304,10 @@ class SysctlKind final : public Kind {
     return field == "file" || before.contains(field);
   }
 
+  [[nodiscard]] bool has_to_stay(const model::Observed& then, const World& now) const override {
+    return then.instance == now.host().boot_id;  // one of an interface goes with it
+  }
+
   [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
     return true;  // the file can always be written
   }

@@ -14,6 +14,7 @@
 #include "system/mlx4_ports.hpp"
 #include "system/modules.hpp"
 #include "system/network_manager.hpp"
+#include "system/networkd.hpp"
 #include "system/rdma.hpp"
 #include "system/rdma_admin.hpp"
 #include "system/rdma_system.hpp"
@@ -43,6 +44,7 @@ struct Host {
   Inet& inet;
   Resolver& resolver;
   NetworkManager& network_manager;
+  Networkd& networkd;
   Ipoib& ipoib;
   Rdma& rdma;
   RdmaAdmin& rdma_admin;

@@ -46,7 +46,7 @@ class NetworkManager {
   virtual base::Result<void> load(std::span<const std::string> files) = 0;
 
   /// Deletes a profile with its file; what it had activated goes down, and P_Key interfaces that
-  /// NetworkManager made go. No error when it is not there.
+  /// NetworkManager made (and knows that it did) go. Returns when it is down. No error when it is not there.
   virtual base::Result<void> remove(const std::string& uuid) = 0;
 
   /// Activates a profile and waits until addresses are there, at most the deadline. `interface` may be empty:
@@ -60,6 +60,11 @@ class NetworkManager {
   /// Takes over the profile as loaded without going down (Device.Reapply). kUnsupported when it holds a
   /// change that needs an activation.
   virtual base::Result<void> reapply(const std::string& interface) = 0;
+
+  /// Waits until it has taken notice that it is not to manage these interfaces (udev's NM_UNMANAGED), and so
+  /// does nothing more to them, at most the deadline.
+  virtual void wait_for_release(std::span<const std::string> interfaces,
+                                std::chrono::milliseconds deadline) = 0;
 
   /// A snapshot of these interfaces with their profiles. Without destroy() in time NetworkManager goes back
   /// to it by itself, also when we are gone. @return its name.

@@ -132,6 +132,19 @@ constexpr const char* kManaged = R"({
     { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
       "interface": { "name": "ib0", "up": true } } ] }]
 })";
+/// The same hosts with systemd-networkd; addresses of others are there.
+constexpr const char* kNetworked = R"({
+  "networkd": { "fails": [] },
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"], "interface": { "name": "ib0", "up": true,
+        "items": ["addr4 192.0.2.7/24", "addr6 2001:db8:9::1/64", "route 198.51.100.0/24 via 192.0.2.9"] } } ] }]
+})";
+constexpr const char* kNetwork =
+    "backend = \"networkd\"\nipv4 = { addresses = [\"192.0.2.1/24\"], gateway = \"192.0.2.254\", dns = "
+    "[\"192.0.2.53\"] }\n";
+constexpr const char* kSameDirect =
+    "backend = \"direct\"\nipv4 = { addresses = [\"192.0.2.1/24\"], gateway = \"192.0.2.254\" }\n";
+constexpr const char* kChildAddress = "ipv4 = { addresses = [\"192.0.3.1/24\"] }\n";
 constexpr const char* kProfile =
     "backend = \"networkmanager\"\nipv4 = { addresses = [\"192.0.2.1/24\"], gateway = \"192.0.2.254\" }\n";
 
@@ -398,6 +411,45 @@ const std::vector<Scenario>& scenarios() {
        .host = kManaged,
        .documents = {text({kA, kProfile, "mtu = 2044\n"}),
                      text({kA, kProfile, "mode = \"connected\"\nmtu = 65520\n"})}},
+      {.name = "addresses_of_a_child_that_goes",
+       .host = kAddressed,
+       .documents = {text({kA, kDirect}) + child("0x8002", kChildAddress), text({kA, kDirect})}},
+      {.name = "addresses_of_what_goes_down",
+       .host = kAddressed,
+       .documents = {text({kA, kDirect}), text({kA, kDirect, "state = \"down\"\n"})}},
+      {.name = "networks",
+       .host = kNetworked,
+       .documents = {text({kA, kNetwork, "mtu = 2044\n"}) + child("0x8002", kChildAddress)},
+       .created = {"ib0.8002"}},
+      {.name = "networks_changed",
+       .host = kNetworked,
+       .documents = {text({kA, kNetwork}),
+                     text(
+                         {kA,
+                          "backend = \"networkd\"\nipv4 = { addresses = [\"192.0.2.2/24\"], routes = [{ to = "
+                          "\"10.0.0.0/8\", via = \"192.0.2.9\" }] }\nipv6 = { method = \"disabled\" }\n"})}},
+      {.name = "networks_dropped",
+       .host = kNetworked,
+       .documents = {text({kA, kNetwork}) + child("0x8002", kChildAddress), "version = 1\n"}},
+      {.name = "networks_of_what_goes_down",
+       .host = kNetworked,
+       .documents = {text({kA, kNetwork}), text({kA, kNetwork, "state = \"down\"\n"})}},
+      {.name = "networkd_to_direct",
+       .host = kNetworked,
+       .documents = {text({kA, kNetwork}) + child("0x8002", kChildAddress),
+                     text({kA, kSameDirect}) + child("0x8002", kChildAddress)}},
+      {.name = "direct_to_networkd",
+       .host = kNetworked,
+       .documents = {text({kA, kSameDirect}) + child("0x8002", kChildAddress),
+                     text({kA, kNetwork}) + child("0x8002", kChildAddress)}},
+      {.name = "networkmanager_to_direct",
+       .host = kManaged,
+       .documents = {text({kA, kProfile}) + child("0x8002", kChildAddress),
+                     text({kA, kSameDirect}) + child("0x8002", kChildAddress)}},
+      {.name = "direct_to_networkmanager",
+       .host = kManaged,
+       .documents = {text({kA, kSameDirect}) + child("0x8002", kChildAddress),
+                     text({kA, kProfile}) + child("0x8002", kChildAddress)}},
       {.name = "profiles_dropped", .host = kManaged, .documents = {text({kA, kProfile}), "version = 1\n"}},
   };
   return kAll;

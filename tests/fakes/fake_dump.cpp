@@ -73,7 +73,7 @@ std::string FakeKernel::dump(const DumpOptions& options) const {
   std::vector<std::string> rules = machine.rules;
   std::sort(rules.begin(), rules.end());
   for (const auto& rule : rules) out += "rule " + rule + "\n";
-  out += units.dump() + resolver.dump() + network_manager.dump();
+  out += units.dump() + resolver.dump() + network_manager.dump() + networkd.dump();
   out += modules.dump() + initramfs.dump() + dcb.dump() + mlx4_ports.dump();
   out += sysctl.dump();
   out += rdma_system.dump();

@@ -152,7 +152,8 @@ void FakeKernel::add(std::string_view text) {
   only(from, {"rename_up",  "slow_carrier",    "devices",    "links",    "rules",           "files",
               "unreadable", "systemd",         "units",      "modules",  "module_tree",     "initramfs",
               "dcb",        "mlx4_ports",      "users",      "groups",   "sysctl",          "rdma_system",
-              "rdma_cm",    "rdma_cm_folders", "soft_types", "resolved", "network_manager", "duplicates"},
+              "rdma_cm",    "rdma_cm_folders", "soft_types", "resolved", "network_manager", "duplicates",
+              "networkd"},
        "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
@@ -200,6 +201,12 @@ void FakeKernel::add(std::string_view text) {
     for (const auto& id : described.value("fails", json::array()))
       network_manager.fails.insert(id.get<std::string>());
     network_manager.start();
+  }
+  if (const json described = from.value("networkd", json::object()); !described.empty()) {
+    only(described, {"fails"}, "networkd");
+    for (const auto& name : described.value("fails", json::array()))
+      networkd.fails.insert(name.get<std::string>());
+    networkd.start();
   }
   units.answers = from.value("systemd", units.answers);
   const json described_units = from.value("units", json::object());

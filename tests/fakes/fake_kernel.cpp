@@ -134,6 +134,7 @@ void FakeKernel::reboot() {
   name_by_rules();
   resolver.links.clear();
   if (network_manager.running) network_manager.start();
+  if (networkd.running) networkd.start();
 }
 
 void FakeKernel::name_by_rules() {
@@ -165,6 +166,7 @@ system::Host FakeKernel::host() {
           .inet = inet,
           .resolver = resolver,
           .network_manager = network_manager,
+          .networkd = networkd,
           .ipoib = *this,
           .rdma = *this,
           .rdma_admin = *this,

@@ -15,6 +15,7 @@
 #include "fakes/fake_inet.hpp"
 #include "fakes/fake_managers.hpp"
 #include "fakes/fake_modules.hpp"
+#include "fakes/fake_networkd.hpp"
 #include "fakes/fake_settings.hpp"
 #include "fakes/fake_timers.hpp"
 #include "fakes/fake_units.hpp"
@@ -85,6 +86,7 @@ class FakeKernel final : public system::Links,
   FakeInet inet{faults, machine};
   FakeResolver resolver{faults, machine};
   FakeNetworkManager network_manager{faults, files, machine};
+  FakeNetworkd networkd{faults, files, machine};
   FakeDcb dcb{faults};
   FakeMlx4Ports mlx4_ports{faults};
   FakeAccounts accounts{faults, files};

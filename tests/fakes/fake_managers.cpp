@@ -94,10 +94,22 @@ Interface* FakeNetworkManager::interface_of(const Profile& profile, bool make) {
 }
 
 void FakeNetworkManager::configure(Interface& link, const Profile& profile) {
-  std::erase_if(link.items, [](const std::string& item) { return item.starts_with("addr"); });
+  link.items.clear();
   for (const auto& [key, value] : profile) {
-    if (key.starts_with("ipv4.address")) link.items.push_back("addr4 " + value.substr(0, value.find(',')));
-    if (key.starts_with("ipv6.address")) link.items.push_back("addr6 " + value.substr(0, value.find(',')));
+    const auto words = base::split(value, ',');
+    const bool address = key.starts_with("ipv4.address") || key.starts_with("ipv6.address");
+    if (address) link.items.push_back(fmt::format("addr{} {}", key[3], words[0]));
+    if (address && words.size() > 1)
+      link.items.push_back(fmt::format("route default via {} metric 150", words[1]));
+    if (!key.starts_with("ipv4.route") && !key.starts_with("ipv6.route")) continue;
+    if (key.ends_with("_options")) continue;
+    auto route = fmt::format("route {}", words[0]);
+    if (words.size() > 1 && words[1] != "0.0.0.0" && words[1] != "::")
+      route += fmt::format(" via {}", words[1]);
+    route += fmt::format(" metric {}", words.size() > 2 ? words[2] : "150");
+    const auto options = profile.find(key + "_options");
+    if (options != profile.end()) route += " table " + options->second.substr(options->second.find('=') + 1);
+    link.items.push_back(std::move(route));
   }
 }
 
@@ -125,8 +137,7 @@ void FakeNetworkManager::take_down(const std::string& uuid) {
   if (at == active.end()) return;
   const int index = at->second;
   active.erase(at);
-  if (Interface* link = machine_.find(index); link != nullptr)
-    std::erase_if(link->items, [](const std::string& item) { return item.starts_with("addr"); });
+  if (Interface* link = machine_.find(index); link != nullptr) link->items.clear();
   if (const auto mtu = first_mtu_.extract(index); !mtu.empty())
     (void)machine_.set({.index = index, .mtu = mtu.mapped()});
   if (made_.erase(index) != 0) (void)machine_.remove(index);

@@ -56,6 +56,8 @@ class FakeNetworkManager final : public system::NetworkManager {
                               std::chrono::milliseconds deadline) override;
   base::Result<void> deactivate(const std::string& uuid) override;
   base::Result<void> reapply(const std::string& interface) override;
+  void wait_for_release(std::span<const std::string> /*interfaces*/,
+                        std::chrono::milliseconds /*deadline*/) override {}
   base::Result<std::string> create_checkpoint(std::span<const std::string> interfaces,
                                               std::chrono::seconds timeout) override;
   base::Result<void> destroy_checkpoint(const std::string& checkpoint) override;

@@ -12,6 +12,7 @@ struct LinuxHost {
              .inet = *inet,
              .resolver = *resolver,
              .network_manager = *network_manager,
+             .networkd = *networkd,
              .ipoib = *ipoib,
              .rdma = *rdma,
              .rdma_admin = *rdma_admin,
@@ -34,6 +35,7 @@ struct LinuxHost {
   std::unique_ptr<Inet> inet = make_linux_inet();
   std::unique_ptr<Resolver> resolver = make_linux_resolver();
   std::unique_ptr<NetworkManager> network_manager = make_linux_network_manager();
+  std::unique_ptr<Networkd> networkd = make_linux_networkd();
   std::unique_ptr<Ipoib> ipoib = make_linux_ipoib();
   std::unique_ptr<Rdma> rdma = make_linux_rdma();
   std::unique_ptr<RdmaAdmin> rdma_admin = make_linux_rdma_admin();

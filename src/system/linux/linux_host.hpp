@@ -23,6 +23,9 @@ std::unique_ptr<Resolver> make_linux_resolver();
 /// NetworkManager by its D-Bus API.
 std::unique_ptr<NetworkManager> make_linux_network_manager();
 
+/// systemd-networkd by its D-Bus API.
+std::unique_ptr<Networkd> make_linux_networkd();
+
 /// /sys/class/net/*/{mode,create_child}.
 std::unique_ptr<Ipoib> make_linux_ipoib(const std::filesystem::path& sysfs = "/sys");
 

@@ -39,6 +39,7 @@ constexpr std::uint32_t kDeactivating = 3;
 // the meantime are none of ours, and our own are taken back by their files.
 constexpr std::uint32_t kCheckpointFlags = 0;
 constexpr std::chrono::milliseconds kPoll(100);
+constexpr int kPolls = 150;
 
 class DbusNetworkManager final : public NetworkManager {
  public:
@@ -78,7 +79,30 @@ class DbusNetworkManager final : public NetworkManager {
     auto path = connection(uuid, what);
     if (!path) return fail(path.error());
     if (path->empty()) return {};
-    return simple({kNm, *path, kConnection, "Delete"}, what);
+    if (auto done = simple({kNm, *path, kConnection, "Delete"}, what); !done) return done;
+    for (int left = kPolls; left > 0; --left) {
+      auto objects = NmObjects::read(bus_);
+      if (!objects) return fail(objects.error());
+      if (objects->active_path(uuid).empty()) return {};
+      std::this_thread::sleep_for(kPoll);
+    }
+    return fail(Code::kTimeout, what + ": it does not go down");
+  }
+
+  void wait_for_release(std::span<const std::string> interfaces,
+                        std::chrono::milliseconds deadline) override {
+    const auto end = std::chrono::steady_clock::now() + deadline;
+    while (std::chrono::steady_clock::now() < end) {
+      const auto state = observe();
+      if (!state || !*state) return;
+      const auto& devices = (*state)->devices;
+      const bool held = std::any_of(devices.begin(), devices.end(), [&](const NmDevice& device) {
+        return device.managed &&
+               std::find(interfaces.begin(), interfaces.end(), device.interface) != interfaces.end();
+      });
+      if (!held) return;
+      std::this_thread::sleep_for(kPoll);
+    }
   }
 
   Result<void> activate(const std::string& uuid, const std::string& interface,

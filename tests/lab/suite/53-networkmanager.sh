@@ -45,6 +45,12 @@ sed -i 's/192.0.2.1\/24/192.0.2.11\/24/' $CONF; exits "another address" 0 apply;
 # NetworkManager restarted
 systemctl restart NetworkManager; ok "profiles are up again" lab-wait 30 '[ "$(nmcli -t -f NAME connection show --active | grep -c fab0)" = 2 ]'
 exits "in sync after its restart" 0 ctl diff
+# it has forgotten that it made the P_Key interface, which goes with its profile all the same
+sed '/^\[\[ipoib.pkey/,$d' $CONF >/tmp/without; cp $CONF /tmp/with; conf </tmp/without
+exits "the P_Key interface dropped" 0 apply; ok "it is gone" test ! -e /sys/class/net/fab0.8002; hasnt "and not foreign" "$(ctl diff 2>&1)" 8002
+conf </tmp/with; exits "and made again" 0 apply; is "address" "$(addresses fab0.8002)" "192.0.3.1/24"
+# what may be read by root only is said, and the rest compared
+exits "diff by somebody else" 5 setpriv --reuid=65534 --regid=65534 --clear-groups rdma-configctl diff; has "says what it cannot read" "$OUT" "read by root only"
 # drift
 ip addr del 192.0.2.11/24 dev fab0; exits "a deleted address is seen" 2 ctl diff; exits "and comes back" 0 apply; is "address" "$(addresses fab0)" "192.0.2.11/24 2001:db8::1/64"
 # a mode change is named

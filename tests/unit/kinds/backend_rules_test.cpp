@@ -15,6 +15,8 @@ const model::Guid kOne{0x0002c903003178f2}, kTwo{0x0002c903003178f3};
 TEST(BackendRules, WhatIsWrittenIsRead) {
   const BackendRules rules{{kOne, Backend::kNetworkManager}, {kTwo, Backend::kDirect}};
   EXPECT_EQ(parse_backend_rules(render_backend_rules(rules)), rules);
+  const BackendRules networkd{{kOne, Backend::kNetworkd}, {kTwo, Backend::kNetworkd}};
+  EXPECT_EQ(parse_backend_rules(render_backend_rules(networkd)), networkd);
 }
 
 TEST(BackendRules, TheOthersAreToldByGuid) {
@@ -32,6 +34,12 @@ TEST(BackendRules, DamagedLinesAreNotRead) {
   EXPECT_TRUE(parse_backend_rules("ACTION!=\"remove\", ATTR{address}==\"?*00:02:c9").empty());
   auto text = render_backend_rules({{kOne, Backend::kDirect}});
   text.replace(text.find("=\"direct\"") + 2, 6, "magic!");
+  EXPECT_TRUE(parse_backend_rules(text).empty());
+}
+
+TEST(BackendRules, HalfOfWhatNetworkdNeedsIsAsNothing) {
+  auto text = render_backend_rules({{kOne, Backend::kNetworkd}});
+  text.erase(text.rfind("ACTION"));
   EXPECT_TRUE(parse_backend_rules(text).empty());
 }
 

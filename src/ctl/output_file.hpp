@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace rdmacfg::ctl {
+
+/// Writes a file that the user asked for, over one that is there; the folder has to exist.
+base::Result<void> write_output(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/claims.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::foreign {
+
+using base::Code;
+using base::Result;
+using model::InetMethod;
+
+std::string Place::text() const { return line == 0 ? file : fmt::format("{}:{}", file, line); }
+
+InetMethod Inet::effective() const { return method.value_or(InetMethod::kManual); }
+
+Entry& Claims::entry(std::string_view path, const model::Attributes& identity, const Place& where) {
+  for (auto& one : entries) {
+    const bool same = std::all_of(identity.begin(), identity.end(), [&](const auto& attribute) {
+      return model::value_of(one.values, attribute.first) == attribute.second;
+    });
+    if (one.path == path && same) return one;
+  }
+  return entries.emplace_back(Entry{where, std::string(path), identity});
+}
+
+Result<model::Guid> guid_of_address(std::string_view address) {
+  std::string text(base::trim(address));
+  std::replace(text.begin(), text.end(), '-', ':');
+  const auto bytes = base::split(text, ':');
+  const bool pairs = std::all_of(bytes.begin(), bytes.end(), [](std::string_view byte) {
+    return !byte.empty() && byte.size() <= 2 &&
+           byte.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+  });
+  if (bytes.size() != 20 || !pairs) {
+    return base::fail(Code::kInvalid,
+                      fmt::format("{} is no hardware address of an IPoIB interface (20 bytes)", address));
+  }
+  model::Guid guid;
+  for (std::size_t at = 12; at < 20; ++at) {
+    unsigned byte = 0;
+    std::from_chars(bytes[at].data(), bytes[at].data() + bytes[at].size(), byte, 16);
+    guid.number = guid.number << 8U | byte;
+  }
+  if (guid.number == 0) return base::fail(Code::kInvalid, fmt::format("{} has no port GUID", address));
+  return guid;
+}
+
+std::optional<std::uint64_t> c_number(std::string_view text) {
+  text = base::trim(text);
+  if (text.size() < 2 || text.front() != '0' || text[1] == 'x' || text[1] == 'X')
+    return base::parse_number(text);
+  std::uint64_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, 8);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return out;
+}
+
+Result<model::Pkey> pkey_of(std::string_view text) {
+  const auto number = c_number(text);
+  if (!number || *number > 0xffff)
+    return base::fail(Code::kInvalid, fmt::format("{} is no P_Key (1 to 0xffff)", text));
+  return model::Pkey::make(static_cast<std::int64_t>(*number));
+}
+
+std::optional<bool> yes_or_no(std::string_view text) {
+  const auto word = base::lower(base::trim(text));
+  for (const auto* yes : {"yes", "true", "on", "1", "y", "t"}) {
+    if (word == yes) return true;
+  }
+  for (const auto* no : {"no", "false", "off", "0", "n", "f"}) {
+    if (word == no) return false;
+  }
+  return std::nullopt;
+}
+
+std::optional<int> prefix_of_netmask(std::string_view mask) {
+  const auto address = model::IpAddress::parse(mask);
+  if (!address || address->family != model::Family::kIpv4) return std::nullopt;
+  std::uint32_t bits = 0;
+  for (std::size_t at = 0; at < 4; ++at) bits = bits << 8U | address->bytes.at(at);
+  int length = 0;
+  while (length < 32 && (bits & (1U << static_cast<unsigned>(31 - length))) != 0) ++length;
+  const auto whole = length == 0 ? 0U : ~0U << static_cast<unsigned>(32 - length);
+  if (bits != whole) return std::nullopt;
+  return length;
+}
+
+std::string child_name(std::string_view parent, model::Pkey pkey) {
+  return fmt::format("{}.{:04x}", parent, pkey.full()).substr(0, model::kInterfaceNameMax);
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> out;
+  while (true) {
+    const auto from = line.find_first_not_of(" \t\r");
+    if (from == std::string_view::npos) return out;
+    line.remove_prefix(from);
+    const auto to = std::min(line.find_first_of(" \t\r"), line.size());
+    out.push_back(line.substr(0, to));
+    line.remove_prefix(to);
+  }
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What files of other tools say, in our words: what was understood, and what was not, with file and line.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/inet_types.hpp"
+#include "model/section.hpp"
+#include "model/types.hpp"
+
+namespace rdmacfg::foreign {
+
+/// A line of a file; line 0: the file as a whole.
+struct Place {
+  std::string file;
+  int line = 0;
+
+  [[nodiscard]] std::string text() const;  ///< "/etc/rdma/rdma.conf:3"
+  auto operator<=>(const Place&) const = default;
+};
+
+/// A file as it was read.
+struct File {
+  std::string path;
+  std::string text;
+};
+
+struct Route {
+  model::RouteTarget to;
+  std::optional<model::IpAddress> via;
+  std::optional<std::uint32_t> metric;
+  std::uint32_t table = 254;
+  auto operator<=>(const Route&) const = default;
+};
+
+/// One family of addresses of an interface.
+struct Inet {
+  std::optional<model::InetMethod> method;
+  model::IpPrefixes addresses;
+  std::optional<model::IpAddress> gateway;
+  model::IpAddresses dns;
+  std::vector<std::string> search;
+  std::vector<Route> routes;
+
+  [[nodiscard]] bool empty() const { return *this == Inet{}; }
+  /// The method that holds: manual where there are addresses.
+  [[nodiscard]] model::InetMethod effective() const;
+  bool operator==(const Inet&) const = default;
+};
+
+/// An IPoIB interface, of a port or of a P_Key.
+struct Interface {
+  Place where;
+  std::string name;  ///< as the tool calls it
+  /// Whether the tool (or a rule beside it) gives the interface this name, rather than expecting it.
+  bool names = false;
+  std::optional<model::Guid> guid;  ///< of the port
+  std::string parent;               ///< name of the parent's interface, of a P_Key
+  std::optional<model::Pkey> pkey;  ///< of a P_Key interface
+  bool broken = false;              ///< which interface is meant was not understood; it is left out
+  std::optional<model::IpoibMode> mode;
+  std::optional<std::int64_t> mtu;
+  std::optional<bool> umcast;
+  std::optional<model::State> state;
+  Inet ipv4, ipv6;
+
+  Inet& inet(model::Family family) { return family == model::Family::kIpv4 ? ipv4 : ipv6; }
+  [[nodiscard]] const Inet& inet(model::Family family) const {
+    return family == model::Family::kIpv4 ? ipv4 : ipv6;
+  }
+};
+
+/// Something to tell the administrator about a place.
+struct Remark {
+  Place where;
+  std::string text;
+  bool operator==(const Remark&) const = default;
+};
+
+/// An entry of the document other than [[ipoib]], and where it is from.
+struct Entry {
+  Place where;
+  std::string path;  ///< "module"
+  model::Attributes values;
+};
+
+/// Everything that was claimed by the files of a host.
+struct Claims {
+  std::vector<Interface> interfaces;
+  std::vector<Entry> entries;
+  std::map<model::Guid, std::string> names;               ///< that rules give to the interfaces of ports
+  std::map<std::string, model::Guid, std::less<>> known;  ///< ports of interfaces that are there now
+  std::map<std::string, int> understood;                  ///< lines by file
+  std::vector<Remark> missed;                             ///< what was not understood
+  std::vector<Remark> passed;                             ///< what is no matter of RDMA, or needs no entry
+
+  void took(const Place& where) { ++understood[where.file]; }
+  void miss(Place where, std::string text) { missed.push_back({std::move(where), std::move(text)}); }
+  void pass(Place where, std::string text) { passed.push_back({std::move(where), std::move(text)}); }
+
+  /// The entry with this path and these identities; made when there is none.
+  Entry& entry(std::string_view path, const model::Attributes& identity, const Place& where);
+};
+
+/// The port GUID of a hardware address of 20 bytes (its last 8), separated by ':' or '-'.
+base::Result<model::Guid> guid_of_address(std::string_view address);
+
+/// A number as C and the shell's arithmetic read it: 10, 0x000a, and 012 is ten.
+std::optional<std::uint64_t> c_number(std::string_view text);
+
+/// A P_Key as the tool writes it; the error says what is wrong.
+base::Result<model::Pkey> pkey_of(std::string_view text);
+
+/// yes, true, on, 1 and no, false, off, 0, in upper and lower case.
+std::optional<bool> yes_or_no(std::string_view text);
+
+/// "255.255.255.0" → 24.
+std::optional<int> prefix_of_netmask(std::string_view mask);
+
+/// "PARENT.8002", cut to what an interface name may have (nm-setting-infiniband.c does it, too).
+std::string child_name(std::string_view parent, model::Pkey pkey);
+
+/// Words of a line, separated by blanks.
+std::vector<std::string_view> words_of(std::string_view line);
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::InetMethod;
+using model::Value;
+
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\u{:04x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+bool is_bare(std::string_view path, std::string_view key) { return path == "pfc" && key == "priorities"; }
+
+class Writer {
+ public:
+  void header(std::string_view path, bool repeated, const Place& from) {
+    const auto depth = static_cast<std::size_t>(std::count(path.begin(), path.end(), '.'));
+    if (depth == 0) lines.push_back({"", from});
+    if (depth == 0 && !from.file.empty()) lines.push_back({"# " + from.text(), from});
+    indent_ = std::string(2 * depth, ' ');
+    path_ = path;
+    line(repeated ? fmt::format("[[{}]]", path) : fmt::format("[{}]", path), from);
+  }
+
+  void key(std::string_view name, const Value& value, const Place& from) {
+    line(fmt::format("{} = {}", name, render_value(path_, name, value)), from);
+  }
+
+  void line(const std::string& text, const Place& from) { lines.push_back({indent_ + text, from}); }
+
+  std::vector<Line> lines;
+
+ private:
+  std::string indent_;
+  std::string path_;
+};
+
+template <class List>
+Value texts_of(const List& list) {
+  std::vector<std::string> out;
+  for (const auto& one : list) out.push_back(one.text());
+  return out;
+}
+
+void write_inet(Writer& writer, std::string_view parent, Family family, const Inet& inet, const Place& from) {
+  if (inet.empty()) return;
+  const auto path = fmt::format("{}.{}", parent, family == Family::kIpv4 ? "ipv4" : "ipv6");
+  writer.header(path, false, from);
+  if (inet.method) writer.key("method", std::string(model::text_of(*inet.method)), from);
+  if (!inet.addresses.empty()) writer.key("addresses", texts_of(inet.addresses), from);
+  if (inet.gateway) writer.key("gateway", inet.gateway->text(), from);
+  if (!inet.dns.empty()) writer.key("dns", texts_of(inet.dns), from);
+  if (!inet.search.empty()) writer.key("search", inet.search, from);
+  for (const auto& route : inet.routes) {
+    writer.header(path + ".routes", true, from);
+    writer.key("to", route.to.text(), from);
+    if (route.via) writer.key("via", route.via->text(), from);
+    if (route.metric) writer.key("metric", std::int64_t{*route.metric}, from);
+    if (route.table != 254) writer.key("table", std::int64_t{route.table}, from);
+  }
+}
+
+void write_settings(Writer& writer, std::string_view path, const Interface& one) {
+  const auto& from = one.where;
+  if (one.names) writer.key("name", one.name, from);
+  if (one.mode) writer.key("mode", std::string(model::text_of(*one.mode)), from);
+  if (one.mtu) writer.key("mtu", *one.mtu, from);
+  if (one.umcast) writer.key("umcast", *one.umcast, from);
+  if (one.state) writer.key("state", std::string(model::text_of(*one.state)), from);
+  write_inet(writer, path, Family::kIpv4, one.ipv4, from);
+  write_inet(writer, path, Family::kIpv6, one.ipv6, from);
+}
+
+void write_home(Writer& writer, const Household::Home& home) {
+  writer.header("ipoib", true, home.port.where);
+  if (home.port.guid) {
+    writer.key("guid", home.port.guid->text(), home.port.where);
+  } else {
+    writer.line("guid = \"\"  # port GUID of " + home.port.name, home.port.where);
+  }
+  write_settings(writer, "ipoib", home.port);
+  for (const auto& child : home.children) {
+    writer.header("ipoib.pkey", true, child.where);
+    writer.key("pkey", child.pkey->text(), child.where);
+    write_settings(writer, "ipoib.pkey", child);
+  }
+}
+
+/// Entries that say nothing of their own are no use, but a port with a P_Key interface.
+bool says_nothing(const Household::Home& home) {
+  const auto& port = home.port;
+  return !port.names && !port.mode && !port.mtu && !port.umcast && !port.state && port.ipv4.empty() &&
+         port.ipv6.empty() && home.children.empty();
+}
+
+void write_homeless(Writer& writer, const std::vector<Interface>& homeless) {
+  Writer aside;
+  for (const auto& one : homeless) {
+    Household::Home home;
+    if (one.pkey) {
+      home.port.where = one.where;
+      home.port.name = one.parent;
+      home.children.push_back(one);
+    } else {
+      home.port = one;
+      home.port.names = false;
+    }
+    write_home(aside, home);
+  }
+  for (const auto& line : aside.lines)
+    writer.lines.push_back(
+        {line.text.empty() || line.text.starts_with('#') ? line.text : "# " + line.text, line.from});
+}
+
+}  // namespace
+
+std::string render_value(std::string_view path, std::string_view key, const Value& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+  if (const auto* text = std::get_if<std::string>(&value)) return key == "pkey" ? *text : quoted(*text);
+  std::vector<std::string> parts;
+  if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
+    for (const auto& one : *list) parts.push_back(is_bare(path, key) ? one : quoted(one));
+  }
+  return "[" + base::join(parts, ", ") + "]";
+}
+
+std::vector<Line> render_document(const Household& household, const std::vector<Entry>& entries) {
+  Writer writer;
+  writer.lines.push_back({"version = 1", {}});
+  for (const auto& entry : entries) {
+    if (entry.path != "defaults.ipoib") continue;
+    writer.lines.push_back({"", {}});
+    writer.lines.push_back({"# " + entry.where.text(), entry.where});
+    writer.lines.push_back({"[defaults.ipoib]", entry.where});
+    for (const auto& [key, value] : entry.values)
+      writer.lines.push_back({fmt::format("{} = {}", key, render_value("ipoib", key, value)), entry.where});
+  }
+  for (const auto& home : household.homes) {
+    if (!says_nothing(home)) write_home(writer, home);
+  }
+  write_homeless(writer, household.homeless);
+  for (const auto& entry : entries) {
+    if (entry.path == "defaults.ipoib") continue;
+    writer.header(entry.path, true, entry.where);
+    // What identifies the entry comes first, as a person would write it.
+    for (const bool first : {true, false}) {
+      for (const auto& [key, value] : entry.values) {
+        const bool identity = key == "name" || key == "guid" || key == "pkey" || key == "pci" ||
+                              key == "driver" || key == "domain" || key == "node_guid" || key == "interface";
+        if (identity == first) writer.key(key, value, entry.where);
+      }
+    }
+  }
+  return std::move(writer.lines);
+}
+
+base::Result<std::string> prune(std::vector<Line> lines,
+                                const std::function<model::Diagnostics(const std::string& text)>& check,
+                                Claims& claims) {
+  const auto text_of = [&] {
+    std::string out;
+    for (const auto& line : lines) out += line.text + '\n';
+    return out;
+  };
+  const auto header_of = [](std::string_view line) -> std::string {
+    const auto text = base::trim(line);
+    if (!text.starts_with('[')) return {};
+    const auto from = text.find_first_not_of('['), to = text.find(']');
+    return std::string(text.substr(from, to - from));
+  };
+  // Leaves out one line, or the section that a line begins; nothing to do for a line that is out already.
+  const auto leave_out = [&](const model::Diagnostic& wrong) {
+    const auto first = static_cast<std::size_t>(std::max(wrong.where.line, 1)) - 1;
+    if (wrong.where.line < 1 || first >= lines.size() || lines[first].text.starts_with('#')) return false;
+    const auto header = header_of(lines[first].text);
+    claims.miss(lines[first].from, wrong.message);
+    auto last = first + 1;
+    while (!header.empty() && last < lines.size()) {
+      const auto next = header_of(lines[last].text);
+      if (!next.empty() && !next.starts_with(header + ".")) break;
+      ++last;
+    }
+    for (auto line = first; line < last; ++line) {
+      if (!lines[line].text.empty() && !lines[line].text.starts_with('#')) lines[line].text.insert(0, "# ");
+    }
+    return true;
+  };
+  constexpr std::size_t kCareful = 16;  // rounds of one error each, since one may be the cause of others
+  for (std::size_t round = 0; round <= lines.size(); ++round) {
+    const auto diagnostics = check(text_of());
+    if (!model::has_errors(diagnostics)) return text_of();
+    bool changed = false;
+    for (const auto& one : diagnostics) {
+      if (one.severity != model::Severity::kError || (changed && round < kCareful)) continue;
+      changed = leave_out(one) || changed;
+    }
+    if (!changed) {
+      const auto at = std::find_if(diagnostics.begin(), diagnostics.end(), [](const model::Diagnostic& one) {
+        return one.severity == model::Severity::kError;
+      });
+      return base::fail(base::Code::kInvalid, at->message);
+    }
+  }
+  return base::fail(base::Code::kInvalid, "the document cannot be made valid");
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// From claims to a document of ours, and from a document to what other tools would have to be told.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "foreign/claims.hpp"
+#include "model/diagnostic.hpp"
+
+namespace rdmacfg::foreign {
+
+/// A line of the document that is made, and what it comes from.
+struct Line {
+  std::string text;
+  Place from;
+};
+
+/// The interfaces that were claimed, by port: those of one port become one, of two values the first counts
+/// and the second is reported. What belongs to no known port is in `homeless`, P_Key interfaces too.
+struct Household {
+  struct Home {
+    Interface port;
+    std::vector<Interface> children;  ///< by P_Key
+  };
+  std::vector<Home> homes;  ///< by GUID
+  std::vector<Interface> homeless;
+};
+
+Household house(Claims& claims);
+
+/// The document as lines; what has no port is there as a comment.
+std::vector<Line> render_document(const Household& household, const std::vector<Entry>& entries);
+
+/// Turns into comments what the language does not accept, until `check` finds no error, and reports it. Fails
+/// when errors remain.
+base::Result<std::string> prune(std::vector<Line> lines,
+                                const std::function<model::Diagnostics(const std::string& text)>& check,
+                                Claims& claims);
+
+/// The [[ipoib]] entries of a document. An entry without `guid` has none here either; its name says which
+/// interface is meant, if it has one.
+std::vector<Household::Home> homes_of(const std::vector<model::Section>& sections);
+
+/// The same as values: what homes_of() gives for the document that they are rendered to.
+std::string render_value(std::string_view path, std::string_view key, const model::Value& value);
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A document in the languages of other tools.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "foreign/document.hpp"
+
+namespace rdmacfg::foreign {
+
+/// What an export makes.
+struct Output {
+  std::vector<File> files;    ///< paths as on the host; of `commands` one, without a path
+  std::vector<Remark> notes;  ///< what the target cannot express
+};
+
+/// What a language has words for.
+struct Words {
+  std::string_view tool;    ///< "NetworkManager"
+  bool needs_name = true;   ///< knows interfaces by their names only
+  bool needs_mode = false;  ///< takes datagram where no mode is said
+  bool interfaces = true;   ///< says more than names
+  bool umcast = false;
+  bool pkeys = true;
+  bool nameless_children = false;  ///< P_Key interfaces over a port that has no name
+  bool child_names = false;        ///< P_Key interfaces may be called anything
+  bool absent = false;
+  bool servers = true;            ///< DNS for each interface
+  bool search_by_family = false;  ///< else search domains are the interface's
+  bool local_ipv4 = true;         ///< IPv4 link-local
+};
+
+/// What is left of the interfaces in that language; the rest is noted.
+std::vector<Household::Home> express(std::vector<Household::Home> homes, const Words& words,
+                                     std::vector<Remark>& notes);
+
+/// A target of `export`.
+struct Target {
+  std::string_view name;
+  std::string_view doc;
+  Words words;
+  void (*render)(const std::vector<Household::Home>& homes, Output& out) = nullptr;
+};
+
+const std::vector<Target>& targets();
+const Target* find_target(std::string_view name);
+
+/// The sections of a valid document in the words of the target.
+Output export_document(const std::vector<model::Section>& sections, const Target& target);
+
+void render_nm(const std::vector<Household::Home>& homes, Output& out);
+void render_networkd(const std::vector<Household::Home>& homes, Output& out);
+void render_netplan(const std::vector<Household::Home>& homes, Output& out);
+void render_nmstate(const std::vector<Household::Home>& homes, Output& out);
+void render_ifcfg(const std::vector<Household::Home>& homes, Output& out);
+
+/// The runbook: commands that make the interfaces and the other sections as the document says.
+std::string render_commands(const std::vector<Household::Home>& homes,
+                            const std::vector<model::Section>& sections, std::vector<Remark>& notes);
+
+/// The first line of what is rendered.
+std::string first_line(std::string_view target);
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tools whose files are read and written, one .cpp file each.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "foreign/claims.hpp"
+
+namespace rdmacfg::foreign {
+
+/// Files of a folder: "/etc/udev/rules.d", "*.rules".
+struct Where {
+  std::string_view folder;
+  std::string_view pattern;
+};
+
+/// A language that is imported.
+struct Format {
+  std::string_view name;  ///< as on the command line
+  std::string_view doc;   ///< one line
+  std::vector<Where> places;
+  void (*parse)(std::span<const File> files, Claims& claims) = nullptr;
+  bool interfaces = false;  ///< its interfaces are known by names, which udev's rules give
+};
+
+/// All of them; of what two say about one interface the first counts.
+const std::vector<Format>& formats();
+const Format* find_format(std::string_view name);
+
+void parse_ifcfg(std::span<const File> files, Claims& claims);
+void parse_nm(std::span<const File> files, Claims& claims);
+void parse_udev(std::span<const File> files, Claims& claims);
+void parse_networkd(std::span<const File> files, Claims& claims);
+void parse_netplan(std::span<const File> files, Claims& claims);
+void parse_nmstate(std::span<const File> files, Claims& claims);
+void parse_wicked(std::span<const File> files, Claims& claims);
+void parse_ifupdown(std::span<const File> files, Claims& claims);
+void parse_openib(std::span<const File> files, Claims& claims);
+void parse_rdma_conf(std::span<const File> files, Claims& claims);
+void parse_mlx4_conf(std::span<const File> files, Claims& claims);
+void parse_modprobe(std::span<const File> files, Claims& claims);
+void parse_limits(std::span<const File> files, Claims& claims);
+void parse_opensm(std::span<const File> files, Claims& claims);
+
+}  // namespace rdmacfg::foreign

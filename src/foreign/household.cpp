@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "foreign/document.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::Guid;
+
+namespace {
+
+bool is_kernels(std::string_view name) {
+  return name.size() > 2 && name.starts_with("ib") &&
+         name.find_first_not_of("0123456789", 2) == std::string_view::npos;
+}
+
+/// "ib0.8002" and "ib0.0002": what tools call a P_Key interface by themselves.
+bool is_given(std::string_view name, std::string_view parent, model::Pkey pkey) {
+  return name.empty() || name == child_name(parent, pkey) ||
+         name == fmt::format("{}.{:04x}", parent, pkey.partition()).substr(0, model::kInterfaceNameMax);
+}
+
+class Builder {
+ public:
+  explicit Builder(Claims& claims) : claims_(claims) {
+    for (const auto& [name, guid] : claims.known) ports_.emplace(name, guid);
+    for (const auto& [guid, name] : claims.names) ports_.insert_or_assign(name, guid);
+    for (const auto& one : claims.interfaces) {
+      if (one.guid && !one.pkey && !one.broken && !one.name.empty())
+        ports_.insert_or_assign(one.name, *one.guid);
+    }
+  }
+
+  Household build() {
+    std::erase_if(claims_.interfaces, [](const Interface& one) { return one.broken; });
+    for (const auto& one : claims_.interfaces) {
+      if (!one.pkey) port(one);
+    }
+    for (const auto& [guid, name] : claims_.names) {
+      const auto [home, fresh] = homes_.try_emplace(guid);
+      home->second.port.guid = guid;
+      home->second.port.name = name;
+      home->second.port.names = !is_kernels(name);
+      if (is_kernels(name))
+        claims_.pass({}, fmt::format("{}: is a name that the kernel hands out itself; it is left out", name));
+    }
+    for (const auto& one : claims_.interfaces) {
+      if (one.pkey) child(one);
+    }
+    Household out;
+    for (auto& [guid, home] : homes_) {
+      std::sort(home.children.begin(), home.children.end(),
+                [](const Interface& a, const Interface& b) { return *a.pkey < *b.pkey; });
+      out.homes.push_back(std::move(home));
+    }
+    out.homeless = std::move(homeless_);
+    return out;
+  }
+
+ private:
+  void port(const Interface& one) {
+    auto guid = one.guid;
+    if (const auto at = ports_.find(one.name); !guid && at != ports_.end()) guid = at->second;
+    if (!guid) {
+      claims_.miss(one.where, fmt::format("the port of {} is not known: nothing says its GUID",
+                                          one.name.empty() ? "the interface" : one.name));
+      homeless_.push_back(one);
+      return;
+    }
+    const auto [home, fresh] = homes_.try_emplace(*guid);
+    auto& into = home->second.port;
+    if (fresh) {
+      into = one;
+      into.guid = guid;
+    } else {
+      merge(one, into);
+    }
+    if (into.names && is_kernels(into.name)) into.names = false;
+  }
+
+  void child(Interface one) {
+    auto guid = one.guid;
+    if (const auto at = ports_.find(one.parent); at != ports_.end()) guid = at->second;
+    if (!guid) {
+      claims_.miss(one.where, fmt::format("the port of {} is not known: nothing says its GUID",
+                                          one.parent.empty() ? "the P_Key interface" : one.parent));
+      homeless_.push_back(std::move(one));
+      return;
+    }
+    auto& home = homes_[*guid];
+    home.port.guid = guid;
+    if (home.port.where.file.empty()) home.port.where = one.where;
+    if (home.port.name.empty()) home.port.name = one.parent;
+    one.guid = guid;
+    one.names = !is_given(one.name, one.parent.empty() ? home.port.name : one.parent, *one.pkey);
+    const auto twin = std::find_if(home.children.begin(), home.children.end(),
+                                   [&](const Interface& other) { return other.pkey == one.pkey; });
+    if (twin == home.children.end()) {
+      home.children.push_back(std::move(one));
+    } else {
+      merge(one, *twin);
+    }
+  }
+
+  template <class T>
+  void take(const std::optional<T>& from, std::optional<T>& into, const Interface& source,
+            std::string_view what, const Place& first) {
+    if (!from) return;
+    if (!into) {
+      into = from;
+    } else if (*into != *from) {
+      claims_.miss(source.where, fmt::format("{}: {} says something else", what, first.text()));
+    }
+  }
+
+  void merge(const Interface& from, Interface& into) {
+    if (into.name.empty()) into.name = from.name;
+    if (from.names && !into.names) {
+      into.name = from.name;
+      into.names = true;
+    }
+    take(from.mode, into.mode, from, "mode", into.where);
+    take(from.mtu, into.mtu, from, "MTU", into.where);
+    take(from.umcast, into.umcast, from, "umcast", into.where);
+    take(from.state, into.state, from, "state", into.where);
+    for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+      if (from.inet(family).empty()) continue;
+      if (into.inet(family).empty()) {
+        into.inet(family) = from.inet(family);
+      } else if (into.inet(family) != from.inet(family)) {
+        claims_.miss(from.where, fmt::format("{} addresses: {} says something else", model::text_of(family),
+                                             into.where.text()));
+      }
+    }
+  }
+
+  Claims& claims_;
+  std::map<std::string, Guid, std::less<>> ports_;  ///< by name of their interface
+  std::map<Guid, Household::Home> homes_;
+  std::vector<Interface> homeless_;
+};
+
+}  // namespace
+
+Household house(Claims& claims) { return Builder(claims).build(); }
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// ifcfg files of RHEL (initscripts' sysconfig.txt, ifup-ib of rdma-core, nm-settings-ifcfg-rh(5)).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "foreign/formats.hpp"
+#include "foreign/inet.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::InetMethod;
+
+namespace {
+
+std::string name_of(const File& file) { return file.path.substr(file.path.rfind('/') + 1); }
+
+/// Editors' and package managers' left-overs, which the tools pass over, too.
+bool is_leftover(std::string_view name) {
+  for (const auto* end : {"~", ".bak", ".orig", ".rpmsave", ".rpmnew", ".rpmorig", ".augnew", ".augtmp"}) {
+    if (name.ends_with(end)) return true;
+  }
+  return false;
+}
+
+class Ifcfg {
+ public:
+  Ifcfg(const File& file, Claims& claims)
+      : file_(file), claims_(claims), keys_(file.path, parse_assignments(file, claims), claims) {}
+
+  void parse() {
+    const auto device = keys_.peek("DEVICE"), type = base::lower(keys_.peek("TYPE"));
+    const bool seems = keys_.has("CONNECTED_MODE") || keys_.has("PKEY") || device.starts_with("ib");
+    if (type.empty() ? !seems : type != "infiniband") {
+      claims_.pass({file_.path, 0}, "is not for InfiniBand");
+      return;
+    }
+    link();
+    ipv4();
+    ipv6();
+    names();
+    keys_.pass({"TYPE",
+                "NAME",
+                "UUID",
+                "NM_CONTROLLED",
+                "USERCTL",
+                "NETWORK",
+                "BROADCAST",
+                "PROXY_METHOD",
+                "BROWSER_ONLY",
+                "IPV4_FAILURE_FATAL",
+                "IPV6_FAILURE_FATAL",
+                "IPV6_ADDR_GEN_MODE",
+                "IPV6_PRIVACY",
+                "PEERDNS",
+                "PEERROUTES",
+                "HOTPLUG",
+                "AUTOCONNECT_PRIORITY",
+                "IPV6FORWARDING",
+                "LAST_CONNECT",
+                "CONNECTED_MODE"});
+    keys_.finish();
+    place_search(out_);
+    settle(out_);
+    claims_.interfaces.push_back(std::move(out_));
+  }
+
+ private:
+  void report(const Item& item, const std::string& why) {
+    if (!why.empty()) keys_.wrong(item, why);
+  }
+
+  void link() {
+    out_.where = {file_.path, 0};
+    const auto fallback = name_of(file_).substr(6);
+    const auto device = keys_.take("DEVICE");
+    out_.name = device ? device->value : fallback;
+    // initscripts rename the interface with that address; NetworkManager expects the name.
+    if (const auto address = keys_.take("HWADDR")) {
+      const auto guid = guid_of_address(address->value);
+      if (guid) {
+        out_.guid = *guid;
+        out_.names = device.has_value();
+      } else {
+        report(*address, guid.error().message);
+      }
+    }
+    if (const auto connected = keys_.flag("CONNECTED_MODE"))
+      out_.mode = *connected ? model::IpoibMode::kConnected : model::IpoibMode::kDatagram;
+    out_.mtu = keys_.number("MTU", model::kMtuConnectedMax);
+    if (keys_.flag("ONBOOT") == false) out_.state = model::State::kDown;
+    pkey();
+  }
+
+  void pkey() {
+    const auto parent = keys_.take("PHYSDEV");
+    const auto on = keys_.flag("PKEY");
+    // PKEY_ID_NM is what NetworkManager keeps beside PKEY_ID, without the bit that ifup-ib adds.
+    const auto raw = keys_.take("PKEY_ID_NM"), id = keys_.take("PKEY_ID");
+    if (!on.value_or(false)) {
+      for (const auto& one : {parent, raw, id}) {
+        if (one) claims_.pass(keys_.place(*one), fmt::format("{}: PKEY=yes is not there", one->key));
+      }
+      return;
+    }
+    const auto& item = raw ? raw : id;
+    out_.broken = true;
+    if (!item || !parent) {
+      claims_.miss({file_.path, 0}, item ? "PKEY=yes without PHYSDEV" : "PKEY=yes without PKEY_ID");
+      return;
+    }
+    const auto key = pkey_of(item->value);
+    if (!key) return report(*item, key.error().message);
+    out_.broken = false;
+    out_.pkey = *key;
+    out_.parent = parent->value;
+  }
+
+  void ipv4() {
+    auto& inet = out_.ipv4;
+    if (const auto proto = keys_.take("BOOTPROTO")) {
+      const auto word = base::lower(proto->value);
+      if (word == "dhcp" || word == "bootp") {
+        inet.method = InetMethod::kAuto;
+      } else if (word == "autoip") {
+        inet.method = InetMethod::kLinkLocal;
+      } else if (word != "none" && word != "static") {
+        report(*proto, fmt::format("{} is not understood", proto->value));
+      }
+    }
+    for (const auto& key : keys_.left()) {
+      if (!key.starts_with("IPADDR")) continue;
+      const auto number = key.substr(6);
+      const auto address = keys_.take(key);
+      const auto prefix = keys_.take("PREFIX" + number), mask = keys_.take("NETMASK" + number);
+      if (!address) continue;
+      std::optional<int> length;
+      if (prefix) {
+        const auto bits = base::parse_number(prefix->value);
+        if (bits && *bits <= 32) length = static_cast<int>(*bits);
+        if (!length) report(*prefix, fmt::format("{} is no prefix length", prefix->value));
+      } else if (mask) {
+        length = prefix_of_netmask(mask->value);
+        if (!length) report(*mask, fmt::format("{} is no netmask", mask->value));
+      } else {
+        claims_.miss(keys_.place(*address),
+                     fmt::format("{}: neither PREFIX{} nor NETMASK{}", key, number, number));
+      }
+      if (length) report(*address, add_address(inet, Family::kIpv4, address->value, length));
+      if (const auto gateway = number.empty() ? std::nullopt : keys_.take("GATEWAY" + number))
+        report(*gateway, set_gateway(inet, Family::kIpv4, gateway->value));
+    }
+    if (const auto gateway = keys_.take("GATEWAY"))
+      report(*gateway, set_gateway(inet, Family::kIpv4, gateway->value));
+    const auto defroute = keys_.flag("DEFROUTE");
+    if (defroute == false) inet.gateway.reset();
+    if (inet.method == InetMethod::kLinkLocal && !inet.addresses.empty()) inet.method.reset();
+  }
+
+  void ipv6() {
+    auto& inet = out_.ipv6;
+    const auto init = keys_.flag("IPV6INIT");
+    const auto autoconf = keys_.flag("IPV6_AUTOCONF");
+    const auto dhcp = keys_.flag("DHCPV6C");
+    const auto disabled = keys_.flag("IPV6_DISABLED");
+    if (const auto address = keys_.take("IPV6ADDR"))
+      report(*address, add_address(inet, Family::kIpv6, address->value, 64));
+    if (const auto more = keys_.take("IPV6ADDR_SECONDARIES")) {
+      for (const auto word : words_of(more->value)) report(*more, add_address(inet, Family::kIpv6, word, 64));
+    }
+    if (const auto gateway = keys_.take("IPV6_DEFAULTGW")) {
+      const auto percent = gateway->value.find('%');  // "fe80::1%ib0"
+      report(*gateway, set_gateway(inet, Family::kIpv6, gateway->value.substr(0, percent)));
+    }
+    if (keys_.flag("IPV6_DEFROUTE") == false) inet.gateway.reset();
+    if (disabled == true) {
+      inet = {};
+      inet.method = InetMethod::kDisabled;
+    } else if (init == false) {
+      // The kernel's own link-local address stays.
+      if (!inet.empty()) claims_.pass({file_.path, 0}, "IPV6INIT=no: IPv6 addresses are not used");
+      inet = {};
+    } else if (dhcp == true || autoconf == true || (init == true && !autoconf && inet.addresses.empty())) {
+      inet.method = InetMethod::kAuto;
+    } else if (init == true && inet.addresses.empty()) {
+      inet.method = InetMethod::kLinkLocal;
+    }
+  }
+
+  void names() {
+    for (const auto& key : keys_.left()) {
+      if (!key.starts_with("DNS") || key.size() != 4 || key[3] < '0' || key[3] > '9') continue;
+      const auto server = keys_.take(key);
+      if (server) report(*server, add_server(out_, server->value));
+    }
+    if (const auto domain = keys_.take("DOMAIN")) add_search(out_, domain->value);
+  }
+
+  const File& file_;
+  Claims& claims_;
+  Keys keys_;
+  Interface out_;
+};
+
+/// route-NAME: lines of ip-route(8), or ADDRESS0=, NETMASK0=, GATEWAY0=, METRIC0=.
+void parse_routes(const File& file, Family family, Inet& inet, Claims& claims) {
+  const bool assignments = file.text.find("ADDRESS0=") != std::string::npos;
+  if (!assignments) {
+    int number = 0;
+    for (const auto raw : base::split(file.text, '\n')) {
+      ++number;
+      const auto line = base::trim(raw.substr(0, raw.find('#')));
+      if (line.empty()) continue;
+      const auto why = add_route_words(inet, family, line);
+      if (why.empty()) {
+        claims.took({file.path, number});
+      } else {
+        claims.miss({file.path, number}, why);
+      }
+    }
+    return;
+  }
+  Keys keys(file.path, parse_assignments(file, claims), claims);
+  for (int number = 0; keys.has(fmt::format("ADDRESS{}", number)); ++number) {
+    const auto address = keys.take(fmt::format("ADDRESS{}", number));
+    const auto mask = keys.text(fmt::format("NETMASK{}", number));
+    const auto gateway = keys.text(fmt::format("GATEWAY{}", number));
+    const auto metric = keys.text(fmt::format("METRIC{}", number));
+    if (!address) continue;
+    const auto length = mask ? prefix_of_netmask(*mask) : std::optional(32);
+    auto words = fmt::format("{}/{}", address->value, length.value_or(0));
+    if (gateway) words += " via " + *gateway;
+    if (metric) words += " metric " + *metric;
+    const auto why = length ? add_route_words(inet, family, words) : "its netmask is none";
+    if (!why.empty()) keys.wrong(*address, why);
+  }
+  keys.finish();
+}
+
+}  // namespace
+
+void parse_ifcfg(std::span<const File> files, Claims& claims) {
+  const auto first = claims.interfaces.size();
+  for (const auto& file : files) {
+    const auto name = name_of(file);
+    if (!name.starts_with("ifcfg-") || name == "ifcfg-lo" || is_leftover(name)) continue;
+    Ifcfg(file, claims).parse();
+  }
+  for (const auto& file : files) {
+    const auto name = name_of(file);
+    const bool six = name.starts_with("route6-");
+    if ((!six && !name.starts_with("route-")) || is_leftover(name)) continue;
+    const auto interface = name.substr(six ? 7 : 6);
+    const auto at =
+        std::find_if(claims.interfaces.begin() + static_cast<std::ptrdiff_t>(first), claims.interfaces.end(),
+                     [&](const Interface& one) { return one.name == interface; });
+    if (at == claims.interfaces.end()) {
+      claims.pass({file.path, 0}, "is not for an InfiniBand interface");
+    } else {
+      parse_routes(file, six ? Family::kIpv6 : Family::kIpv4, six ? at->ipv6 : at->ipv4, claims);
+    }
+  }
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/importer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "config/guard.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+constexpr std::size_t kMostFiles = 2000;       ///< of one format
+constexpr std::ptrdiff_t kMostLines = 20'000;  ///< of one file; what looks for the same again is no faster
+
+class Collector {
+ public:
+  Collector(system::Files& files, Claims& claims) : files_(files), claims_(claims) {}
+
+  /// The files at the format's own places; of those with one name the first folder counts.
+  std::vector<File> at_places(std::span<const Where> places) {
+    std::vector<File> out;
+    std::set<std::string> masked;
+    for (const auto& place : places) {
+      for (const auto& name : names_in(std::string(place.folder), place.pattern, false)) {
+        if (masked.insert(name).second) read(fmt::format("{}/{}", place.folder, name), out);
+      }
+    }
+    const auto base = [](const File& file) { return file.path.substr(file.path.rfind('/') + 1); };
+    std::stable_sort(out.begin(), out.end(), [&](const File& a, const File& b) { return base(a) < base(b); });
+    return out;
+  }
+
+  /// A file as it is, or the files of a folder that look like the format's.
+  void at_path(const std::string& path, std::span<const Where> places, std::vector<File>& out) {
+    std::set<std::string> names;
+    for (const auto& place : places) {
+      for (const auto& name : names_in(path, place.pattern, true)) names.insert(name);
+    }
+    if (!is_folder_) {
+      read(path, out);
+      return;
+    }
+    for (const auto& name : names) read(fmt::format("{}/{}", path, name), out);
+  }
+
+ private:
+  std::vector<std::string> names_in(const std::string& folder, std::string_view pattern, bool quietly) {
+    auto names = files_.list(folder);
+    is_folder_ = names.has_value() && !names->empty();
+    if (!names) {
+      if (!quietly) claims_.miss({folder, 0}, names.error().message);
+      return {};
+    }
+    std::erase_if(*names, [&](const std::string& name) {
+      return name.starts_with('.') || !base::matches_glob(pattern, name);
+    });
+    if (names->size() > kMostFiles) {
+      claims_.miss({folder, 0},
+                   fmt::format("has {} files; the first {} are read", names->size(), kMostFiles));
+      names->resize(kMostFiles);
+    }
+    return *names;
+  }
+
+  void read(const std::string& path, std::vector<File>& out) {
+    auto text = files_.read(path);
+    if (!text) {
+      claims_.miss({path, 0}, text.error().message);
+      return;
+    }
+    if (!*text) {
+      claims_.miss({path, 0}, "is not there");
+      return;
+    }
+    if (const auto wrong = config::check_text({path, **text}, config::Limits{})) {
+      claims_.miss({path, wrong->where.line}, wrong->message);
+      return;
+    }
+    if (std::count((*text)->begin(), (*text)->end(), '\n') > kMostLines) {
+      claims_.miss({path, 0}, fmt::format("has more than {} lines", kMostLines));
+      return;
+    }
+    // A file without a line that counts is understood, too.
+    claims_.understood.try_emplace(path, 0);
+    out.push_back({path, std::string(config::without_mark(**text))});
+  }
+
+  system::Files& files_;
+  Claims& claims_;
+  bool is_folder_ = false;
+};
+
+bool is_names(const File& file) { return file.path.ends_with(".rules") || file.path.ends_with(".link"); }
+
+}  // namespace
+
+std::size_t gather(const Request& request, system::Files& files, Claims& claims) {
+  Collector collector(files, claims);
+  const auto& udev = *find_format("udev");
+  const bool several = request.formats.size() > 1;
+  std::size_t count = 0;
+  for (const auto* format : request.formats) {
+    std::vector<File> own, names;
+    if (request.paths.empty()) {
+      own = collector.at_places(format->places);
+      if (format->interfaces && !several) names = collector.at_places(udev.places);
+    } else {
+      auto places = format->places;
+      if (format->interfaces) places.insert(places.end(), udev.places.begin(), udev.places.end());
+      for (const auto& path : request.paths) collector.at_path(path, places, own);
+      if (format->interfaces) {
+        const auto first =
+            std::stable_partition(own.begin(), own.end(), [](const File& one) { return !is_names(one); });
+        names.assign(std::make_move_iterator(first), std::make_move_iterator(own.end()));
+        own.erase(first, own.end());
+      }
+    }
+    count += own.size();
+    parse_udev(names, claims);
+    format->parse(own, claims);
+  }
+  return count;
+}
+
+base::Result<std::string> make_document(
+    Claims& claims, const std::function<model::Diagnostics(const std::string& text)>& check) {
+  const auto household = house(claims);
+  auto text = prune(render_document(household, claims.entries), check, claims);
+  std::sort(claims.missed.begin(), claims.missed.end(), [](const Remark& a, const Remark& b) {
+    return std::tie(a.where, a.text) < std::tie(b.where, b.text);
+  });
+  claims.missed.erase(std::unique(claims.missed.begin(), claims.missed.end()), claims.missed.end());
+  std::sort(claims.passed.begin(), claims.passed.end(), [](const Remark& a, const Remark& b) {
+    return std::tie(a.where, a.text) < std::tie(b.where, b.text);
+  });
+  claims.passed.erase(std::unique(claims.passed.begin(), claims.passed.end()), claims.passed.end());
+  return text;
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/inet.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::foreign {
+
+using base::Result;
+using model::Family;
+using model::InetMethod;
+using model::IpAddress;
+using model::IpPrefix;
+
+namespace {
+
+std::string wrong_family(std::string_view text, Family family) {
+  return fmt::format("{} is no {} address", text, model::text_of(family));
+}
+
+}  // namespace
+
+std::string add_address(Inet& inet, Family family, std::string_view text, std::optional<int> length) {
+  std::string whole(base::trim(text));
+  if (whole.find('/') == std::string::npos)
+    whole += fmt::format("/{}", length.value_or(family == Family::kIpv4 ? 32 : 128));
+  const auto prefix = IpPrefix::parse(whole);
+  if (!prefix) return prefix.error().message;
+  if (prefix->address.family != family) return wrong_family(text, family);
+  const bool known = std::find(inet.addresses.begin(), inet.addresses.end(), *prefix) != inet.addresses.end();
+  if (!known) inet.addresses.push_back(*prefix);
+  return {};
+}
+
+std::string add_address(Interface& interface, std::string_view text) {
+  const auto family = text.find(':') == std::string_view::npos ? Family::kIpv4 : Family::kIpv6;
+  return add_address(interface.inet(family), family, text);
+}
+
+std::string set_gateway(Inet& inet, Family family, std::string_view text) {
+  const auto address = IpAddress::parse(base::trim(text));
+  if (!address) return address.error().message;
+  if (address->family != family) return wrong_family(text, family);
+  if (!address->unspecified()) inet.gateway = *address;
+  return {};
+}
+
+std::string add_server(Interface& interface, std::string_view text) {
+  const auto address = IpAddress::parse(base::trim(text));
+  if (!address) return address.error().message;
+  auto& servers = interface.inet(address->family).dns;
+  if (std::find(servers.begin(), servers.end(), *address) == servers.end()) servers.push_back(*address);
+  return {};
+}
+
+Result<model::RouteTarget> target_of(std::string_view text) {
+  text = base::trim(text);
+  if (text == "0.0.0.0/0" || text == "::/0" || text == "0.0.0.0" || text == "::") text = "default";
+  return model::RouteTarget::parse(text);
+}
+
+void add_route(Inet& inet, Route route) {
+  if (route.to.any && route.via && !route.metric && route.table == 254 && !inet.gateway) {
+    inet.gateway = route.via;
+  } else if (std::find(inet.routes.begin(), inet.routes.end(), route) == inet.routes.end()) {
+    inet.routes.push_back(std::move(route));
+  }
+}
+
+std::string add_route_words(Inet& inet, Family family, std::string_view line) {
+  const auto words = words_of(line);
+  if (words.empty()) return "says no network";
+  auto to = target_of(words.front());
+  if (!to) return to.error().message;
+  if (!to->any && to->network.address.family != family) return wrong_family(words.front(), family);
+  Route route{std::move(*to), {}, {}, 254};
+  for (std::size_t at = 1; at < words.size(); at += 2) {
+    if (at + 1 == words.size()) return fmt::format("nothing behind {}", words[at]);
+    const auto value = words[at + 1];
+    const auto number = base::parse_number(value);
+    const bool fits = number && *number <= 0xffffffffU;
+    if (words[at] == "via") {
+      const auto via = IpAddress::parse(value);
+      if (!via) return via.error().message;
+      if (via->family != family) return wrong_family(value, family);
+      route.via = *via;
+    } else if (words[at] == "metric" && fits) {
+      route.metric = static_cast<std::uint32_t>(*number);
+    } else if (words[at] == "table" && (fits || value == "main")) {
+      route.table = value == "main" ? 254 : static_cast<std::uint32_t>(*number);
+    } else if (words[at] != "dev" && words[at] != "proto") {
+      return fmt::format("{} {}: is not understood", words[at], value);
+    }
+  }
+  add_route(inet, std::move(route));
+  return {};
+}
+
+void add_search(Interface& interface, std::string_view text) {
+  std::string blanks(text);
+  std::replace(blanks.begin(), blanks.end(), ',', ' ');
+  std::replace(blanks.begin(), blanks.end(), ';', ' ');
+  for (const auto word : words_of(blanks)) {
+    auto& names = interface.ipv4.search;
+    if (std::find(names.begin(), names.end(), word) == names.end()) names.emplace_back(word);
+  }
+}
+
+void place_search(Interface& interface) {
+  auto& four = interface.ipv4;
+  auto& six = interface.ipv6;
+  std::vector<std::string> all = std::move(four.search);
+  for (auto& name : six.search) {
+    if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(std::move(name));
+  }
+  four.search.clear();
+  six.search.clear();
+  const auto configured = [](const Inet& inet) {
+    return !inet.addresses.empty() || inet.method == InetMethod::kAuto;
+  };
+  const bool to_six = (four.dns.empty() && !six.dns.empty()) || (!configured(four) && configured(six));
+  (to_six ? six : four).search = std::move(all);
+}
+
+void settle(Interface& interface) {
+  for (auto* inet : {&interface.ipv4, &interface.ipv6}) {
+    if (inet->method == InetMethod::kManual) inet->method.reset();
+  }
+  // A family that the document does not mention has no addresses, but for IPv6's own link-local one.
+  if (interface.ipv4.method == InetMethod::kDisabled) interface.ipv4.method.reset();
+  if (interface.ipv6.method == InetMethod::kLinkLocal) interface.ipv6.method.reset();
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses and routes as several tools spell them.
+#pragma once
+
+#include <string_view>
+
+#include "foreign/keys.hpp"
+
+namespace rdmacfg::foreign {
+
+/// Adds "192.0.2.1/24" to the family that it is of. @return what is wrong, empty when nothing is.
+std::string add_address(Interface& interface, std::string_view text);
+/// The same, of one family only; without a prefix length `length` holds.
+std::string add_address(Inet& inet, model::Family family, std::string_view text,
+                        std::optional<int> length = {});
+
+/// Sets the gateway of the family that it is of.
+std::string set_gateway(Inet& inet, model::Family family, std::string_view text);
+
+/// Adds a name server to the family that it is of.
+std::string add_server(Interface& interface, std::string_view text);
+
+/// "198.51.100.0/24", "default", "0.0.0.0/0"; a gateway without a network is the default route.
+base::Result<model::RouteTarget> target_of(std::string_view text);
+
+/// A route in the words of ip-route(8): "198.51.100.0/24 via 192.0.2.9 dev ib0 metric 5 table 7". A default
+/// route by itself becomes the gateway. @return what is wrong.
+std::string add_route_words(Inet& inet, model::Family family, std::string_view line);
+
+/// A default route without metric and table, of a family without gateway, becomes the gateway.
+void add_route(Inet& inet, Route route);
+
+/// Search domains, separated by blanks or commas; of the family that has name servers, else of IPv4.
+void add_search(Interface& interface, std::string_view text);
+
+/// Puts the search domains of an interface, which add_search() gave to IPv4, to the family that they can
+/// stand with in our document: the one with name servers, else the one with addresses.
+void place_search(Interface& interface);
+
+/// Leaves out what holds without being said.
+void settle(Interface& interface);
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/keys.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+bool is_name(std::string_view text) {
+  if (text.empty() || (text.front() >= '0' && text.front() <= '9')) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+/// The value of an assignment; the reason when a shell would make something else of it than its text.
+base::Result<std::string> unquote(std::string_view text) {
+  using base::Code;
+  using base::fail;
+  std::string out;
+  char quote = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quote != '\'' && (c == '$' || c == '`'))
+      return fail(Code::kUnsupported, "a shell would have to compute this value");
+    if (quote == '\'') {
+      if (c == '\'') {
+        quote = 0;
+      } else {
+        out += c;
+      }
+    } else if (c == '\\') {
+      if (++at == text.size()) return fail(Code::kUnsupported, "the line goes on in the next one");
+      const bool special = text[at] == '"' || text[at] == '\\' || text[at] == '$' || text[at] == '`';
+      if (quote == '"' && !special) out += '\\';
+      out += text[at];
+    } else if (quote == '"') {
+      if (c == '"') {
+        quote = 0;
+      } else {
+        out += c;
+      }
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == ' ' || c == '\t' || c == ';') {
+      const auto rest = base::trim(text.substr(c == ';' ? at + 1 : at));
+      if (rest.empty() || rest.front() == '#') return out;
+      return fail(Code::kUnsupported, "a shell would run the rest of the line");
+    } else if (std::string_view("&|<>()").find(c) != std::string_view::npos) {
+      return fail(Code::kUnsupported, "a shell would run the rest of the line");
+    } else {
+      out += c;
+    }
+  }
+  if (quote != 0) return fail(Code::kInvalid, "the quotation mark is not closed");
+  return out;
+}
+
+}  // namespace
+
+std::vector<Item> parse_assignments(const File& file, Claims& claims) {
+  std::vector<Item> out;
+  int number = 0;
+  for (const auto raw : base::split(file.text, '\n')) {
+    ++number;
+    auto line = base::trim(raw);
+    if (line.empty() || line.front() == '#') continue;
+    if (line.starts_with("export ")) line = base::trim(line.substr(7));
+    const auto equals = line.find('=');
+    const auto key = line.substr(0, equals);
+    if (equals == std::string_view::npos || !is_name(key)) {
+      claims.miss({file.path, number}, "is no assignment");
+      continue;
+    }
+    auto value = unquote(line.substr(equals + 1));
+    if (!value) {
+      claims.miss({file.path, number}, fmt::format("{}: {}", key, value.error().message));
+      continue;
+    }
+    out.push_back({std::string(key), std::move(*value), number});
+  }
+  return out;
+}
+
+std::vector<Group> parse_groups(const File& file, Claims& claims) {
+  std::vector<Group> out;
+  int number = 0;
+  std::string joined;
+  int first = 0;
+  for (const auto raw : base::split(file.text, '\n')) {
+    ++number;
+    auto line = base::trim(raw);
+    const bool comment = !line.empty() && (line.front() == '#' || line.front() == ';');
+    if (comment) continue;
+    if (joined.empty()) first = number;
+    if (line.ends_with('\\')) {
+      joined += std::string(line.substr(0, line.size() - 1)) + ' ';
+      continue;
+    }
+    const auto whole = joined + std::string(line);
+    joined.clear();
+    line = base::trim(whole);
+    if (line.empty()) continue;
+    if (line.front() == '[' && line.back() == ']' && line.size() > 2) {
+      out.push_back({std::string(line.substr(1, line.size() - 2)), first, {}});
+      continue;
+    }
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      claims.miss({file.path, first}, "is neither a section nor a key with a value");
+    } else if (out.empty()) {
+      claims.miss({file.path, first}, "stands before the first section");
+    } else {
+      out.back().items.push_back({std::string(base::trim(line.substr(0, equals))),
+                                  std::string(base::trim(line.substr(equals + 1))), first});
+    }
+  }
+  if (!joined.empty()) claims.miss({file.path, first}, "the file ends within a line");
+  return out;
+}
+
+Keys::Keys(std::string file, std::vector<Item> items, Claims& claims)
+    : file_(std::move(file)), claims_(claims) {
+  items_.reserve(items.size());
+  for (auto& item : items) items_.push_back({std::move(item)});
+}
+
+std::optional<Item> Keys::take(std::string_view key) {
+  std::optional<Item> out;
+  for (auto& held : items_) {
+    if (held.item.key != key) continue;
+    if (!held.asked) claims_.took(place(held.item));
+    held.asked = true;
+    if (out) claims_.pass(place(*out), fmt::format("{}: a later line says it again", key));
+    out = held.item;
+  }
+  if (out) out->value = std::string(base::trim(out->value));
+  if (out && out->value.empty()) return std::nullopt;
+  return out;
+}
+
+std::vector<Item> Keys::take_all(std::string_view key) {
+  std::vector<Item> out;
+  for (auto& held : items_) {
+    if (held.item.key != key) continue;
+    if (!held.asked) claims_.took(place(held.item));
+    held.asked = true;
+    if (base::trim(held.item.value).empty()) {
+      out.clear();
+    } else {
+      out.push_back(held.item);
+    }
+  }
+  return out;
+}
+
+void Keys::pass(std::initializer_list<std::string_view> keys) {
+  for (auto& held : items_) {
+    const bool known = std::any_of(keys.begin(), keys.end(), [&](std::string_view key) {
+      return key.ends_with('*') ? held.item.key.starts_with(key.substr(0, key.size() - 1))
+                                : held.item.key == key;
+    });
+    if (!known || held.asked) continue;
+    held.asked = true;
+    claims_.took(place(held.item));
+  }
+}
+
+void Keys::finish() {
+  for (auto& held : items_) {
+    if (!held.asked) claims_.miss(place(held.item), fmt::format("{}: is not understood", held.item.key));
+    held.asked = true;
+  }
+}
+
+bool Keys::has(std::string_view key) const {
+  return std::any_of(items_.begin(), items_.end(), [&](const Held& held) { return held.item.key == key; });
+}
+
+std::string Keys::peek(std::string_view key) const {
+  std::string out;
+  for (const auto& held : items_) {
+    if (held.item.key == key) out = base::trim(held.item.value);
+  }
+  return out;
+}
+
+std::vector<std::string> Keys::left() const {
+  std::vector<std::string> out;
+  std::set<std::string> seen;
+  for (const auto& held : items_) {
+    if (!held.asked && seen.insert(held.item.key).second) out.push_back(held.item.key);
+  }
+  return out;
+}
+
+void Keys::wrong(const Item& item, std::string_view why) {
+  --claims_.understood[file_];
+  claims_.miss(place(item), fmt::format("{}: {}", item.key, why));
+}
+
+std::optional<std::string> Keys::text(std::string_view key) {
+  auto item = take(key);
+  return item ? std::optional(std::move(item->value)) : std::nullopt;
+}
+
+std::optional<bool> Keys::flag(std::string_view key) {
+  const auto item = take(key);
+  if (!item) return std::nullopt;
+  const auto out = yes_or_no(item->value);
+  if (!out) wrong(*item, fmt::format("{} is neither yes nor no", item->value));
+  return out;
+}
+
+std::optional<std::int64_t> Keys::number(std::string_view key, std::uint64_t most) {
+  const auto item = take(key);
+  if (!item) return std::nullopt;
+  const auto out = base::parse_number(item->value);
+  if (!out || *out == 0 || *out > most) {
+    wrong(*item, fmt::format("{} is no number from 1 to {}", item->value, most));
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(*out);
+}
+
+}  // namespace rdmacfg::foreign

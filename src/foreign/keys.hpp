@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of "key=value" lines: shell assignments (sysconfig) and sections (keyfiles, systemd's).
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "foreign/claims.hpp"
+
+namespace rdmacfg::foreign {
+
+struct Item {
+  std::string key;
+  std::string value;
+  int line = 0;
+};
+
+struct Group {
+  std::string name;  ///< of "[name]"
+  int line = 0;
+  std::vector<Item> items;
+};
+
+/// Assignments as a shell reads them: quotes ('…', "…"), backslashes, comments, `export`. What a shell would
+/// have to run or to look up ($X, `…`) is not understood, and so is every other line.
+std::vector<Item> parse_assignments(const File& file, Claims& claims);
+
+/// Sections of keys; lines that begin with # or ; are comments, and one that ends with a backslash goes on in
+/// the next (systemd.syntax(7)). Sections of one name are not merged.
+std::vector<Group> parse_groups(const File& file, Claims& claims);
+
+/// Items of which every one is to be asked for: what nobody asked for was not understood.
+class Keys {
+ public:
+  Keys(std::string file, std::vector<Item> items, Claims& claims);
+
+  /// The last value of the key, trimmed; nothing without one or when it is empty. Counts as understood.
+  std::optional<Item> take(std::string_view key);
+  /// Every value, in order. An empty one resets what came before (systemd.syntax(7)).
+  std::vector<Item> take_all(std::string_view key);
+  /// Keys that need no entry in our document; a pattern may end in '*'.
+  void pass(std::initializer_list<std::string_view> keys);
+  /// What nobody asked for.
+  void finish();
+
+  [[nodiscard]] bool has(std::string_view key) const;
+  /// Without counting.
+  [[nodiscard]] std::string peek(std::string_view key) const;
+  /// Keys that are left, each once, in order.
+  [[nodiscard]] std::vector<std::string> left() const;
+
+  [[nodiscard]] Place place(const Item& item) const { return {file_, item.line}; }
+  /// Reports that a value that was taken makes no sense.
+  void wrong(const Item& item, std::string_view why);
+
+  std::optional<std::string> text(std::string_view key);
+  std::optional<bool> flag(std::string_view key);
+  /// 1 to `most`.
+  std::optional<std::int64_t> number(std::string_view key, std::uint64_t most);
+
+ private:
+  struct Held {
+    Item item;
+    bool asked = false;
+  };
+  std::string file_;
+  std::vector<Held> items_;
+  Claims& claims_;
+};
+
+}  // namespace rdmacfg::foreign

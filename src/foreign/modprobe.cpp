@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// modprobe.d(5) and modules-load.d(5), as far as they are about RDMA.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "foreign/formats.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+std::string underscored(std::string_view name) {
+  std::string out(name);
+  std::replace(out.begin(), out.end(), '-', '_');
+  return out;
+}
+
+bool is_rdma(std::string_view module) {
+  for (const auto* prefix :
+       {"mlx4_",   "mlx5_",    "ib_",     "rdma_",       "iw_",        "hfi1",     "qib",   "qedr", "bnxt_re",
+        "irdma",   "i40iw",    "ocrdma",  "usnic_verbs", "vmw_pvrdma", "hns_roce", "erdma", "efa",  "siw",
+        "rpcrdma", "xprtrdma", "svcrdma", "rds",         "mana_ib",    "opa_vnic", "mthca"}) {
+    if (module.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
+/// Lines, with those that end in a backslash joined.
+template <class Each>
+void each_line(const File& file, Each each) {
+  int number = 0, first = 0;
+  std::string joined;
+  for (const auto raw : base::split(file.text, '\n')) {
+    ++number;
+    if (joined.empty()) first = number;
+    const auto line = base::trim(raw);
+    if (line.ends_with('\\')) {
+      joined += std::string(line.substr(0, line.size() - 1)) + ' ';
+      continue;
+    }
+    joined += line;
+    const auto words = words_of(joined);
+    if (!words.empty() && !words.front().starts_with('#') && !words.front().starts_with(';'))
+      each(Place{file.path, first}, words);
+    joined.clear();
+  }
+}
+
+class Options {
+ public:
+  explicit Options(Claims& claims) : claims_(claims) {}
+
+  void line(const Place& where, const std::vector<std::string_view>& words) {
+    if (words.size() < 2) return;
+    const auto module = underscored(words[1]);
+    if (!is_rdma(module)) return;
+    if (words.front() != "options") {
+      claims_.miss(where, fmt::format("{} {}: has no place in the document; leave it in its file",
+                                      words.front(), module));
+      return;
+    }
+    claims_.took(where);
+    std::vector<std::string> options;
+    for (std::size_t at = 2; at < words.size(); ++at) {
+      const auto equals = words[at].find('=');
+      const auto name = underscored(words[at].substr(0, equals));
+      if (equals == std::string_view::npos) {
+        claims_.miss(where, fmt::format("{} {}: has no value", module, name));
+      } else if (module == "mlx4_en" && (name == "pfctx" || name == "pfcrx")) {
+        pfc(where, name, words[at].substr(equals + 1));
+      } else {
+        options.push_back(fmt::format("{}={}", name, words[at].substr(equals + 1)));
+      }
+    }
+    if (options.empty()) return;
+    auto& entry = claims_.entry("module", {{"name", module}}, where);
+    // An entry that something else has made already is loaded; this file alone loads nothing.
+    if (!entry.values.contains("options")) {
+      if (entry.where == where) entry.values["load"] = false;
+      entry.values["options"] = std::vector<std::string>{};
+    }
+    auto& list = std::get<std::vector<std::string>>(entry.values["options"]);
+    for (auto& option : options) {
+      // modprobe hands on all of them, and the kernel takes the last.
+      const auto name = option.substr(0, option.find('=') + 1);
+      std::erase_if(list, [&](const std::string& one) { return one.starts_with(name); });
+      list.push_back(std::move(option));
+    }
+  }
+
+  void finish() {
+    if (!tx_ && !rx_) return;
+    if (tx_ != rx_) {
+      claims_.miss(where_, "pfctx and pfcrx differ; the document has one list of priorities for both");
+      return;
+    }
+    std::vector<std::string> priorities;
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      if ((*tx_ >> bit & 1U) != 0) priorities.push_back(std::to_string(bit));
+    }
+    claims_.entry("pfc", {{"driver", std::string("mlx4_en")}}, where_).values["priorities"] = priorities;
+  }
+
+ private:
+  void pfc(const Place& where, const std::string& name, std::string_view value) {
+    const auto mask = c_number(value);
+    if (!mask || *mask > 0xff) {
+      claims_.miss(where, fmt::format("mlx4_en {}={}: is no mask of 8 priorities", name, value));
+      return;
+    }
+    (name == "pfctx" ? tx_ : rx_) = static_cast<unsigned>(*mask);
+    where_ = where;
+  }
+
+  Claims& claims_;
+  std::optional<unsigned> tx_, rx_;
+  Place where_;
+};
+
+}  // namespace
+
+void parse_modprobe(std::span<const File> files, Claims& claims) {
+  for (const auto& file : files) {
+    if (file.path.find("/modules-load.d/") == std::string::npos &&
+        file.path.find("/rdma/modules/") == std::string::npos)
+      continue;
+    each_line(file, [&](const Place& where, const std::vector<std::string_view>& words) {
+      const auto module = underscored(words.front());
+      if (!is_rdma(module)) return;
+      claims.took(where);
+      claims.entry("module", {{"name", module}}, where);
+    });
+  }
+  Options options(claims);
+  for (const auto& file : files) {
+    if (file.path.find("/modules-load.d/") != std::string::npos ||
+        file.path.find("/rdma/modules/") != std::string::npos)
+      continue;
+    each_line(file, [&](const Place& where, const auto& words) { options.line(where, words); });
+  }
+  options.finish();
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// NetworkManager's keyfiles (nm-settings-keyfile(5), nm-settings-nmcli(5)).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "foreign/formats.hpp"
+#include "foreign/inet.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::InetMethod;
+
+namespace {
+
+/// "a;b;" and "a,b" as a list.
+std::vector<std::string> list_of(std::string_view text) {
+  std::string blanks(text);
+  std::replace(blanks.begin(), blanks.end(), ';', ' ');
+  std::replace(blanks.begin(), blanks.end(), ',', ' ');
+  std::vector<std::string> out;
+  for (const auto word : words_of(blanks)) out.emplace_back(word);
+  return out;
+}
+
+class Keyfile {
+ public:
+  Keyfile(const File& file, Claims& claims)
+      : file_(file), claims_(claims), groups_(parse_groups(file, claims)) {}
+
+  void parse() {
+    Keys connection(file_.path, items("connection"), claims_);
+    const auto type = connection.peek("type");
+    if (type != "infiniband") {
+      claims_.pass({file_.path, 0}, "is not for InfiniBand");
+      return;
+    }
+    out_.where = {file_.path, 0};
+    out_.name = connection.text("interface-name").value_or("");
+    if (connection.flag("autoconnect") == false) out_.state = model::State::kDown;
+    if (const auto controller = connection.take(connection.has("controller") ? "controller" : "master"))
+      connection.wrong(*controller, "bonds are not part of the document");
+    connection.pass({"type", "id", "uuid", "timestamp", "permissions", "autoconnect-priority",
+                     "autoconnect-retries", "zone", "slave-type", "port-type", "autoconnect-slaves",
+                     "autoconnect-ports", "multi-connect", "wait-device-timeout"});
+    connection.finish();
+    infiniband();
+    inet("ipv4", Family::kIpv4);
+    inet("ipv6", Family::kIpv6);
+    for (const auto& group : groups_) {
+      const bool known = group.name == "connection" || group.name == "infiniband" || group.name == "ipv4" ||
+                         group.name == "ipv6";
+      if (known || group.name == "proxy" || group.name == "user" || group.items.empty()) continue;
+      claims_.miss({file_.path, group.line}, fmt::format("[{}]: is not understood", group.name));
+    }
+    settle(out_);
+    claims_.interfaces.push_back(std::move(out_));
+  }
+
+ private:
+  [[nodiscard]] std::vector<Item> items(std::string_view name) const {
+    std::vector<Item> out;
+    for (const auto& group : groups_) {
+      if (group.name == name) out.insert(out.end(), group.items.begin(), group.items.end());
+    }
+    return out;
+  }
+
+  void infiniband() {
+    Keys keys(file_.path, items("infiniband"), claims_);
+    if (const auto mode = keys.take("transport-mode")) {
+      const auto parsed = model::parse_ipoib_mode(mode->value);
+      if (parsed) {
+        out_.mode = *parsed;
+      } else {
+        keys.wrong(*mode, parsed.error().message);
+      }
+    }
+    const auto mtu = keys.peek("mtu");
+    if (mtu == "0" || mtu == "auto") {
+      keys.pass({"mtu"});
+    } else {
+      out_.mtu = keys.number("mtu", model::kMtuConnectedMax);
+    }
+    if (const auto address = keys.take("mac-address")) {
+      const auto guid = guid_of_address(address->value);
+      if (guid) {
+        out_.guid = *guid;
+      } else {
+        keys.wrong(*address, guid.error().message);
+      }
+    }
+    out_.parent = keys.text("parent").value_or("");
+    const auto key = keys.take("p-key");
+    if (key && key->value != "-1") {
+      const auto pkey = pkey_of(key->value);
+      if (pkey) {
+        out_.pkey = *pkey;
+      } else {
+        out_.broken = true;
+        keys.wrong(*key, pkey.error().message);
+      }
+    }
+    keys.finish();
+  }
+
+  void inet(const std::string& name, Family family) {
+    Keys keys(file_.path, items(name), claims_);
+    auto& inet = out_.inet(family);
+    if (const auto method = keys.take("method")) {
+      const auto& word = method->value;
+      if (word == "auto" || word == "dhcp") {
+        inet.method = InetMethod::kAuto;
+      } else if (word == "link-local") {
+        inet.method = InetMethod::kLinkLocal;
+      } else if (word == "disabled" || word == "ignore") {
+        // "ignore" leaves IPv6 to the kernel; a family that the document does not mention is left so, too.
+        if (family == Family::kIpv6 && word == "disabled") inet.method = InetMethod::kDisabled;
+      } else if (word != "manual") {
+        keys.wrong(*method, fmt::format("{} is not understood", word));
+      }
+    }
+    for (const auto& key : keys.left()) numbered(keys, key, inet, family);
+    if (const auto gateway = keys.take("gateway"))
+      report(keys, *gateway, set_gateway(inet, family, gateway->value));
+    if (const auto servers = keys.take("dns")) {
+      for (const auto& server : list_of(servers->value)) {
+        const auto address = model::IpAddress::parse(server);
+        if (address) {
+          inet.dns.push_back(*address);
+        } else {
+          keys.wrong(*servers, address.error().message);
+        }
+      }
+    }
+    if (const auto search = keys.take("dns-search")) inet.search = list_of(search->value);
+    if (keys.flag("never-default") == true) inet.gateway.reset();
+    keys.pass({"may-fail", "addr-gen-mode", "ip6-privacy", "route-metric", "dhcp-client-id", "dhcp-timeout",
+               "ignore-auto-dns", "ignore-auto-routes", "dad-timeout"});
+    keys.finish();
+  }
+
+  /// address1=192.0.2.1/24,192.0.2.254; addresses1=192.0.2.1;24;192.0.2.254;
+  /// route1=198.51.100.0/24,192.0.2.9,5
+  void numbered(Keys& keys, const std::string& key, Inet& inet, Family family) {
+    const bool options = key.ends_with("_options");
+    const bool address = key.starts_with("address"), route = key.starts_with("route") && !options;
+    const auto digits = key.find_first_of("0123456789");
+    if ((!address && !route) || digits == std::string::npos) return;
+    const auto item = keys.take(key);
+    if (!item) return;
+    auto parts = list_of(item->value);
+    const bool old = item->value.find(';') != std::string::npos && parts.size() > 1 &&
+                     parts.front().find('/') == std::string::npos;
+    if (old) {
+      parts.front() += "/" + parts[1];
+      parts.erase(parts.begin() + 1);
+    }
+    if (parts.empty()) return;
+    if (address) {
+      report(keys, *item, add_address(inet, family, parts.front()));
+      if (parts.size() > 1) report(keys, *item, set_gateway(inet, family, parts[1]));
+      return;
+    }
+    auto words = parts.front();
+    const bool on_link = parts.size() > 1 && (parts[1] == "0.0.0.0" || parts[1] == "::");
+    if (parts.size() > 1 && !on_link) words += " via " + parts[1];
+    if (parts.size() > 2) words += " metric " + parts[2];
+    if (const auto more = keys.take(key + "_options")) {
+      for (const auto& option : list_of(more->value)) {
+        if (option.starts_with("table=")) {
+          words += " table " + option.substr(6);
+        } else {
+          keys.wrong(*more, fmt::format("{} is not understood", option));
+        }
+      }
+    }
+    // A route with a next hop 0.0.0.0 is not the gateway, even without a metric.
+    report(keys, *item, add_route_words(inet, family, words));
+  }
+
+  static void report(Keys& keys, const Item& item, const std::string& why) {
+    if (!why.empty()) keys.wrong(item, why);
+  }
+
+  const File& file_;
+  Claims& claims_;
+  std::vector<Group> groups_;
+  Interface out_;
+};
+
+}  // namespace
+
+void parse_nm(std::span<const File> files, Claims& claims) {
+  for (const auto& file : files) Keyfile(file, claims).parse();
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// nmstate's YAML (nmstate.io, "YAML API").
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "foreign/formats.hpp"
+#include "foreign/inet.hpp"
+#include "foreign/yaml.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::InetMethod;
+
+namespace {
+
+class State {
+ public:
+  State(const File& file, Claims& claims) : file_(file), claims_(claims) {}
+
+  void parse(const YamlNode& root) {
+    YamlKeys keys(root, file_.path, claims_);
+    if (const auto* list = keys.take("interfaces")) {
+      for (const auto& item : list->items) interface(item);
+    }
+    if (const auto* node = keys.take("routes")) routes(*node);
+    if (const auto* node = keys.take("dns-resolver")) servers(*node);
+    keys.pass({"hostname"});
+    keys.finish("state");
+    for (auto& one : found_) {
+      place_search(one);
+      settle(one);
+      claims_.interfaces.push_back(std::move(one));
+    }
+  }
+
+ private:
+  void interface(const YamlNode& node) {
+    const auto* type = node.find("type");
+    if (type == nullptr || type->text != "infiniband") {
+      const auto* name = node.find("name");
+      claims_.pass({file_.path, node.line},
+                   fmt::format("{} is not for InfiniBand", name == nullptr ? "it" : name->text));
+      return;
+    }
+    YamlKeys keys(node, file_.path, claims_);
+    Interface out;
+    out.where = {file_.path, node.line};
+    out.name = keys.text("name");
+    const auto state = keys.text("state");
+    if (state == "down") out.state = model::State::kDown;
+    if (state == "absent") out.state = model::State::kAbsent;
+    if (state == "ignore") out.state = model::State::kIgnore;
+    out.mtu = keys.number("mtu", model::kMtuConnectedMax);
+    if (const auto* address = keys.take("mac-address")) {
+      const auto guid = guid_of_address(address->text);
+      if (guid) {
+        out.guid = *guid;
+      } else {
+        keys.wrong(*address, guid.error().message);
+      }
+    }
+    if (const auto* inner = keys.take("infiniband")) infiniband(*inner, out);
+    for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+      if (const auto* inner = keys.take(family == Family::kIpv4 ? "ipv4" : "ipv6")) inet(*inner, out, family);
+    }
+    keys.pass({"type", "description", "profile-name", "identifier", "permanent-mac-address",
+               "accept-all-mac-addresses", "min-mtu", "max-mtu", "lldp", "wait-ip"});
+    keys.finish(out.name);
+    found_.push_back(std::move(out));
+  }
+
+  void infiniband(const YamlNode& node, Interface& out) {
+    YamlKeys keys(node, file_.path, claims_);
+    if (const auto* mode = keys.take("mode")) {
+      const auto parsed = model::parse_ipoib_mode(mode->text);
+      if (parsed) {
+        out.mode = *parsed;
+      } else {
+        keys.wrong(*mode, parsed.error().message);
+      }
+    }
+    out.parent = keys.text("base-iface");
+    if (const auto* key = keys.take("pkey")) {
+      const auto pkey = pkey_of(key->text);
+      if (!pkey) {
+        out.broken = true;
+        keys.wrong(*key, pkey.error().message);
+      } else if (!out.parent.empty()) {
+        out.pkey = *pkey;  // without a parent it is that of the port itself, 0xffff
+      }
+    }
+    keys.finish("infiniband");
+  }
+
+  void inet(const YamlNode& node, Interface& out, Family family) {
+    YamlKeys keys(node, file_.path, claims_);
+    auto& inet = out.inet(family);
+    const auto enabled = keys.flag("enabled");
+    const bool dhcp = keys.flag("dhcp") == true, autoconf = keys.flag("autoconf") == true;
+    if (const auto* list = keys.take("address")) {
+      for (const auto& item : list->items) {
+        YamlKeys address(item, file_.path, claims_);
+        const auto ip = address.text("ip");
+        const auto length = address.number("prefix-length", 128);
+        address.pass({"valid-life-time", "preferred-life-time"});
+        address.finish("address");
+        const auto parsed = model::IpAddress::parse(ip);
+        // What the interface has by itself is listed, too, when the state was shown by nmstate.
+        if (parsed && family == Family::kIpv6 && parsed->link_local()) continue;
+        const auto why =
+            add_address(inet, family, ip, length ? std::optional(static_cast<int>(*length)) : std::nullopt);
+        if (!why.empty()) keys.wrong(item, why);
+      }
+    }
+    keys.pass({"auto-dns", "auto-gateway", "auto-routes", "auto-table-id", "auto-route-metric",
+               "addr-gen-mode", "dhcp-client-id", "dhcp-duid", "wait-ip", "allow-extra-address"});
+    keys.finish(family == Family::kIpv4 ? "ipv4" : "ipv6");
+    if (enabled == false) {
+      inet = {};
+      if (family == Family::kIpv6) inet.method = InetMethod::kDisabled;
+    } else if (dhcp || autoconf) {
+      inet.method = InetMethod::kAuto;
+    }
+  }
+
+  void routes(const YamlNode& node) {
+    YamlKeys keys(node, file_.path, claims_);
+    keys.pass({"running"});
+    const auto* list = keys.take("config");
+    keys.finish("routes");
+    if (list == nullptr) return;
+    for (const auto& item : list->items) {
+      YamlKeys route(item, file_.path, claims_);
+      const auto to = route.text("destination"), via = route.text("next-hop-address"),
+                 dev = route.text("next-hop-interface");
+      const auto metric = route.number("metric", 0xffffffffU), table = route.number("table-id", 0xffffffffU);
+      const auto state = route.text("state");
+      route.finish("routes");
+      const auto at =
+          std::find_if(found_.begin(), found_.end(), [&](const Interface& one) { return one.name == dev; });
+      if (at == found_.end() || state == "absent") {
+        claims_.pass({file_.path, item.line}, "is no route over an InfiniBand interface");
+        continue;
+      }
+      auto words = to.empty() ? std::string("default") : to;
+      if (!via.empty()) words += " via " + via;
+      if (metric) words += fmt::format(" metric {}", *metric);
+      if (table && *table != 0) words += fmt::format(" table {}", *table);
+      const auto family = (to + via).find(':') != std::string::npos ? Family::kIpv6 : Family::kIpv4;
+      const auto why = add_route_words(at->inet(family), family, words);
+      if (!why.empty()) keys.wrong(item, why);
+    }
+  }
+
+  /// Name servers are the host's there: they go to the first interface that has a gateway of the family.
+  void servers(const YamlNode& node) {
+    YamlKeys keys(node, file_.path, claims_);
+    keys.pass({"running"});
+    const auto* config = keys.take("config");
+    keys.finish("dns-resolver");
+    if (config == nullptr) return;
+    YamlKeys inner(*config, file_.path, claims_);
+    const auto* list = inner.take("server");
+    const auto* search = inner.take("search");
+    inner.pass({"options"});
+    inner.finish("dns-resolver");
+    Interface* owner = nullptr;
+    for (auto& one : found_) {
+      if (owner == nullptr && (one.ipv4.gateway || one.ipv6.gateway)) owner = &one;
+    }
+    if (owner == nullptr) {
+      claims_.pass(inner.place(*config),
+                   "no InfiniBand interface has the default route: name servers are left to the others");
+      return;
+    }
+    for (const auto& item : list == nullptr ? std::vector<YamlNode>{} : list->items) {
+      const auto why = add_server(*owner, item.text);
+      if (!why.empty()) inner.wrong(item, why);
+    }
+    for (const auto& item : search == nullptr ? std::vector<YamlNode>{} : search->items)
+      add_search(*owner, item.text);
+  }
+
+  const File& file_;
+  Claims& claims_;
+  std::vector<Interface> found_;
+};
+
+}  // namespace
+
+void parse_nmstate(std::span<const File> files, Claims& claims) {
+  for (const auto& file : files) {
+    const auto tree = parse_yaml(file.text);
+    if (!tree) {
+      claims.miss({file.path, 0}, tree.error().message);
+    } else {
+      State(file, claims).parse(*tree);
+    }
+  }
+}
+
+}  // namespace rdmacfg::foreign

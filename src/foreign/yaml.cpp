@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/yaml.hpp"
+
+#include <fmt/format.h>
+#include <yaml.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::foreign {
+
+using base::Code;
+using base::Result;
+
+namespace {
+
+/// libyaml's parser and event, freed by themselves.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) {
+    ready_ = yaml_parser_initialize(&parser_) == 1;
+    if (ready_)
+      yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+                                   text.size());
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  ~Reader() {
+    if (held_) yaml_event_delete(&event_);
+    if (ready_) yaml_parser_delete(&parser_);
+  }
+
+  /// The next event, valid until the next call.
+  Result<const yaml_event_t*> next() {
+    if (held_) yaml_event_delete(&event_);
+    held_ = false;
+    if (!ready_ || yaml_parser_parse(&parser_, &event_) != 1) {
+      const auto* problem = parser_.problem == nullptr ? "is no YAML" : parser_.problem;
+      return base::fail(Code::kInvalid, fmt::format("line {}: {}", parser_.problem_mark.line + 1, problem));
+    }
+    held_ = true;
+    return &event_;
+  }
+
+ private:
+  yaml_parser_t parser_{};
+  yaml_event_t event_{};
+  bool ready_ = false, held_ = false;
+};
+
+class Builder {
+ public:
+  explicit Builder(std::string_view text) : reader_(text) {}
+
+  Result<YamlNode> build() {
+    int documents = 0;
+    YamlNode root;
+    root.sort = YamlNode::Sort::kMapping;
+    while (true) {
+      const auto event = reader_.next();
+      if (!event) return base::fail(event.error());
+      switch ((*event)->type) {
+        case YAML_STREAM_END_EVENT:
+          return root;
+        case YAML_DOCUMENT_START_EVENT:
+          if (++documents > 1) return refuse(**event, "a second document is not read");
+          if ((*event)->data.document_start.tag_directives.start !=
+              (*event)->data.document_start.tag_directives.end)
+            return refuse(**event, "tags are not read");
+          break;
+        case YAML_STREAM_START_EVENT:
+        case YAML_DOCUMENT_END_EVENT:
+        case YAML_NO_EVENT:
+          break;
+        default: {
+          auto node = value(**event, 0);
+          if (!node) return node;
+          // "---" and nothing behind it is an empty scalar.
+          if (!node->is_scalar() || !node->text.empty()) root = std::move(*node);
+        }
+      }
+    }
+  }
+
+ private:
+  static base::Failure refuse(const yaml_event_t& event, std::string_view why) {
+    return base::fail(Code::kInvalid, fmt::format("line {}: {}", event.start_mark.line + 1, why));
+  }
+
+  static std::string_view chars(const yaml_char_t* text) {
+    return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
+  }
+
+  /// The node that begins with `event`.
+  Result<YamlNode> value(const yaml_event_t& event, int depth) {
+    if (++nodes_ > kYamlNodes) return refuse(event, fmt::format("more than {} values", kYamlNodes));
+    if (depth > kYamlDepth) return refuse(event, fmt::format("nested deeper than {} levels", kYamlDepth));
+    YamlNode out;
+    out.line = static_cast<int>(event.start_mark.line) + 1;
+    switch (event.type) {
+      case YAML_SCALAR_EVENT: {
+        const auto& scalar = event.data.scalar;
+        if (scalar.anchor != nullptr) return refuse(event, "anchors and aliases are not read");
+        if (scalar.tag != nullptr) return refuse(event, "tags are not read");
+        out.text.assign(reinterpret_cast<const char*>(scalar.value), scalar.length);
+        out.plain = scalar.style == YAML_PLAIN_SCALAR_STYLE;
+        return out;
+      }
+      case YAML_SEQUENCE_START_EVENT:
+        if (event.data.sequence_start.anchor != nullptr)
+          return refuse(event, "anchors and aliases are not read");
+        if (event.data.sequence_start.tag != nullptr) return refuse(event, "tags are not read");
+        out.sort = YamlNode::Sort::kSequence;
+        return sequence(std::move(out), depth);
+      case YAML_MAPPING_START_EVENT:
+        if (event.data.mapping_start.anchor != nullptr)
+          return refuse(event, "anchors and aliases are not read");
+        if (event.data.mapping_start.tag != nullptr) return refuse(event, "tags are not read");
+        out.sort = YamlNode::Sort::kMapping;
+        return mapping(std::move(out), depth);
+      default:
+        return refuse(event, "anchors and aliases are not read");
+    }
+  }
+
+  Result<YamlNode> sequence(YamlNode out, int depth) {
+    while (true) {
+      const auto event = reader_.next();
+      if (!event) return base::fail(event.error());
+      if ((*event)->type == YAML_SEQUENCE_END_EVENT) return out;
+      auto item = value(**event, depth + 1);
+      if (!item) return item;
+      out.items.push_back(std::move(*item));
+    }
+  }
+
+  Result<YamlNode> mapping(YamlNode out, int depth) {
+    while (true) {
+      auto event = reader_.next();
+      if (!event) return base::fail(event.error());
+      if ((*event)->type == YAML_MAPPING_END_EVENT) return out;
+      auto key = value(**event, depth + 1);
+      if (!key) return key;
+      if (!key->is_scalar() || key->text == "<<")
+        return base::fail(Code::kInvalid, fmt::format("line {}: such a key is not read", key->line));
+      if (out.find(key->text) != nullptr)
+        return base::fail(Code::kInvalid, fmt::format("line {}: {} is there already", key->line, key->text));
+      event = reader_.next();
+      if (!event) return base::fail(event.error());
+      auto inner = value(**event, depth + 1);
+      if (!inner) return inner;
+      out.members.push_back({std::move(key->text), key->line, std::move(*inner)});
+    }
+  }
+
+  Reader reader_;
+  std::size_t nodes_ = 0;
+};
+
+}  // namespace
+
+const YamlNode* YamlNode::find(std::string_view key) const {
+  const auto at =
+      std::find_if(members.begin(), members.end(), [&](const Member& member) { return member.key == key; });
+  return at == members.end() ? nullptr : &at->value;
+}
+
+Result<YamlNode> parse_yaml(std::string_view text) { return Builder(text).build(); }
+
+YamlKeys::YamlKeys(const YamlNode& mapping, std::string file, Claims& claims)
+    : mapping_(mapping), file_(std::move(file)), claims_(claims), asked_(mapping.members.size(), false) {}
+
+const YamlNode* YamlKeys::take(std::string_view key) {
+  for (std::size_t at = 0; at < mapping_.members.size(); ++at) {
+    const auto& member = mapping_.members[at];
+    if (member.key != key) continue;
+    if (!asked_[at]) claims_.took({file_, member.line});
+    asked_[at] = true;
+    const bool nothing =
+        member.value.is_scalar() && member.value.plain &&
+        (member.value.text.empty() || member.value.text == "null" || member.value.text == "~");
+    return nothing ? nullptr : &member.value;
+  }
+  return nullptr;
+}
+
+std::string YamlKeys::text(std::string_view key) {
+  const auto* node = take(key);
+  if (node == nullptr) return {};
+  if (node->is_scalar()) return node->text;
+  wrong(*node, fmt::format("{}: has to be a word", key));
+  return {};
+}
+
+std::optional<bool> YamlKeys::flag(std::string_view key) {
+  const auto* node = take(key);
+  if (node == nullptr) return std::nullopt;
+  const auto out = node->is_scalar() ? yes_or_no(node->text) : std::nullopt;
+  if (!out) wrong(*node, fmt::format("{}: has to be true or false", key));
+  return out;
+}
+
+std::optional<std::int64_t> YamlKeys::number(std::string_view key, std::uint64_t most) {
+  const auto* node = take(key);
+  if (node == nullptr) return std::nullopt;
+  const auto out = node->is_scalar() ? base::parse_number(node->text) : std::nullopt;
+  if (out && *out <= most) return static_cast<std::int64_t>(*out);
+  wrong(*node, fmt::format("{}: has to be a number up to {}", key, most));
+  return std::nullopt;
+}
+
+void YamlKeys::pass(std::initializer_list<std::string_view> keys) {
+  for (const auto key : keys) take(key);
+}
+
+void YamlKeys::finish(std::string_view inside) {
+  for (std::size_t at = 0; at < mapping_.members.size(); ++at) {
+    if (asked_[at]) continue;
+    asked_[at] = true;
+    claims_.miss({file_, mapping_.members[at].line},
+                 fmt::format("{}: {}: is not understood", inside, mapping_.members[at].key));
+  }
+}
+
+void YamlKeys::wrong(const YamlNode& node, std::string_view why) {
+  --claims_.understood[file_];
+  claims_.miss(place(node), std::string(why));
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kinds/kind.hpp"
+#include "kinds/networkd_file.hpp"
+
+namespace rdmacfg::kinds {
+
+/// What systemd-networkd does with interfaces. Key: "GUID", "GUID/0x8002".
+const Kind& networkd();
+
+namespace detail {
+
+/// Writes files, has systemd-networkd read them, takes away what is in them no longer, and waits until the
+/// rest is there.
+base::Result<void> apply_networks(std::span<const model::Change> changes, system::Host& host);
+
+/// After a kill: systemd-networkd may not have read what was written, and what was to go may be there still.
+base::Result<void> finish_networks(std::span<const model::Change> changes, system::Host& host);
+
+/// Whether the kernel has every address and route that is written in the file. What comes by DHCP or from
+/// routers is not looked at.
+bool in_effect(const NetworkdFile& file, int index, const std::vector<system::InetAddress>& addresses,
+               const std::vector<system::InetRoute>& routes);
+
+}  // namespace detail
+
+}  // namespace rdmacfg::kinds

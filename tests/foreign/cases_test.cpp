@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs tests/foreign/cases (see the README there). UPDATE_GOLDEN=1 writes what is expected anew.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "base/text.hpp"
+#include "stage.hpp"
+
+namespace rdmacfg::foreign {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder() { return fs::path(SOURCE_ROOT) / "tests/foreign/cases"; }
+
+struct Case {
+  std::string head;  ///< up to the first file
+  std::vector<std::string> words;
+  std::map<std::string, model::Guid, std::less<>> known;
+  std::vector<File> files;
+  std::string document, report;  ///< expected; of an export what it prints
+};
+
+Case read_case(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  Case out;
+  std::string* into = &out.head;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with("==> ") && line.ends_with(" <==")) {
+      const auto name = line.substr(4, line.size() - 8);
+      if (name == "expected document" || name == "expected output") {
+        into = &out.document;
+      } else if (name == "expected report") {
+        into = &out.report;
+      } else {
+        into = &out.files.emplace_back(File{name, ""}).text;
+      }
+      continue;
+    }
+    *into += line + "\n";
+  }
+  for (const auto line : base::split(out.head, '\n')) {
+    const auto words = words_of(line);
+    if (words.empty() || words.front().starts_with('#')) continue;
+    if (words.front() == "known") {
+      out.known.emplace(words[1], *model::Guid::parse(words[2]));
+    } else {
+      out.words.assign(words.begin(), words.end());
+    }
+  }
+  return out;
+}
+
+void write_case(const fs::path& path, const Case& one, const std::string& document,
+                const std::string& report) {
+  std::ofstream stream(path, std::ios::binary);
+  stream << one.head;
+  for (const auto& file : one.files) stream << "==> " << file.path << " <==\n" << file.text;
+  stream << "==> expected " << (one.words.front() == "export" ? "output" : "document") << " <==\n"
+         << document;
+  stream << "==> expected report <==\n" << report;
+}
+
+std::vector<fs::path> all_cases() {
+  std::vector<fs::path> out;
+  for (const auto& entry : fs::directory_iterator(folder())) {
+    if (entry.path().extension() == ".txt") out.push_back(entry.path());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void run(const Case& one, std::string& document, std::string& report) {
+  if (one.words.front() == "export") {
+    const auto source = parsed(one.files.front().text);
+    ASSERT_EQ(render_diagnostics(source, core::validate(source).diagnostics, false), "");
+    const auto made = export_document(source.sections, *find_target(one.words[1]));
+    for (const auto& file : made.files) document += "--> " + file.path + "\n" + file.text;
+    for (const auto& note : made.notes) report += note.where.text() + ": not expressed: " + note.text + "\n";
+    return;
+  }
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  for (const auto& file : one.files) {
+    // What git would not keep as it is: \0 stands for a NUL, \r for a carriage return.
+    auto text = file.text;
+    for (std::size_t at = 0; (at = text.find("\\0", at)) != std::string::npos;)
+      text.replace(at, 2, std::string(1, '\0'));
+    for (std::size_t at = 0; (at = text.find("\\r\n", at)) != std::string::npos;) text.replace(at, 2, "\r");
+    files.content[file.path] = text;
+  }
+  auto made = import_all(files, one.words[1], one.known);
+  EXPECT_FALSE(model::has_errors(complaints(made.document))) << made.document;
+  document = made.document;
+  report = report_of(made.claims);
+}
+
+class Cases : public testing::TestWithParam<fs::path> {};
+
+TEST_P(Cases, GiveWhatIsExpected) {
+  const auto one = read_case(GetParam());
+  ASSERT_GE(one.words.size(), 2U) << "a line `import FORMAT` or `export FORMAT`";
+  std::string document, report;
+  run(one, document, report);
+  if (std::getenv("UPDATE_GOLDEN") != nullptr) {
+    write_case(GetParam(), one, document, report);
+    return;
+  }
+  EXPECT_EQ(document, one.document);
+  EXPECT_EQ(report, one.report);
+}
+
+INSTANTIATE_TEST_SUITE_P(Foreign, Cases, testing::ValuesIn(all_cases()), [](const auto& one) {
+  auto name = one.param.stem().string();
+  for (auto& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return name;
+});
+
+TEST(CasesAsAWhole, AreManyAndOfEveryFormat) {
+  std::set<std::string> seen;
+  std::size_t count = 0;
+  for (const auto& path : all_cases()) {
+    const auto one = read_case(path);
+    ++count;
+    seen.insert(one.words.front() + " " + one.words[1]);
+  }
+  EXPECT_GE(count, 60U);
+  for (const auto& format : formats())
+    EXPECT_TRUE(seen.contains("import " + std::string(format.name))) << format.name;
+  for (const auto& target : targets())
+    EXPECT_TRUE(seen.contains("export " + std::string(target.name))) << target.name;
+}
+
+}  // namespace
+}  // namespace rdmacfg::foreign

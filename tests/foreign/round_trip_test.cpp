@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// A document that is exported and imported again is the same, for everything the target can express.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/text.hpp"
+#include "stage.hpp"
+
+namespace rdmacfg::foreign {
+namespace {
+
+using model::Family;
+using model::InetMethod;
+
+/// Valid documents, from a seed.
+class Generator {
+ public:
+  explicit Generator(unsigned seed) : random_(seed) {}
+
+  Household household() {
+    Household out;
+    const int ports = 1 + below(3);
+    for (int port = 0; port < ports; ++port) {
+      Household::Home home;
+      home.port.guid = model::Guid{std::uint64_t{0x0002c90300317800} + static_cast<std::uint64_t>(port)};
+      if (below(4) != 0) {
+        home.port.name = fmt::format("fab{}", port);
+        home.port.names = true;
+      }
+      settings(home.port);
+      std::set<std::uint16_t> used{0x7fff};
+      for (int child = below(3); child > 0; --child) {
+        Interface one;
+        const auto pkey = *model::Pkey::make(1 + below(0x7ffe));
+        if (!used.insert(pkey.partition()).second) continue;
+        one.pkey = pkey;
+        if (below(4) == 0) {
+          one.name = fmt::format("part{}x{}", port, child);
+          one.names = true;
+        }
+        settings(one);
+        if (below(8) == 0) one.state = model::State::kAbsent;
+        home.children.push_back(std::move(one));
+      }
+      out.homes.push_back(std::move(home));
+    }
+    return out;
+  }
+
+ private:
+  int below(int end) { return std::uniform_int_distribution<int>(0, end - 1)(random_); }
+
+  void settings(Interface& one) {
+    if (below(3) != 0) one.mode = below(2) == 0 ? model::IpoibMode::kDatagram : model::IpoibMode::kConnected;
+    if (below(3) != 0) one.mtu = one.mode == model::IpoibMode::kConnected ? 65520 : 2044;
+    if (below(5) == 0) one.umcast = below(2) == 0;
+    if (below(6) == 0) one.state = model::State::kDown;
+    ++net_;
+    one.ipv4 = inet(Family::kIpv4);
+    one.ipv6 = inet(Family::kIpv6);
+  }
+
+  Inet inet(Family family) {
+    const bool four = family == Family::kIpv4;
+    Inet out;
+    switch (below(6)) {
+      case 0:
+        return out;
+      case 1:
+        out.method = InetMethod::kAuto;
+        return out;
+      case 2:
+        out.method = four ? InetMethod::kLinkLocal : InetMethod::kDisabled;
+        return out;
+      default:
+        break;
+    }
+    const auto net = four ? fmt::format("10.{}.0", net_) : fmt::format("2001:db8:{:x}:", net_);
+    const auto host = [&](int number) { return fmt::format("{}{}{:x}", net, four ? "." : ":", number); };
+    const auto prefix = four ? 24 : 64;
+    for (int at = 1 + below(3); at > 0; --at)
+      out.addresses.push_back(*model::IpPrefix::parse(fmt::format("{}/{}", host(at), prefix)));
+    if (below(2) == 0) out.gateway = *model::IpAddress::parse(host(9));
+    for (int at = below(3); at > 0; --at)
+      out.dns.push_back(
+          *model::IpAddress::parse(four ? fmt::format("192.0.2.{}", at) : fmt::format("2001:db8::{}", at)));
+    if (below(3) == 0) out.search = {"example.net", "example.org"};
+    for (int at = below(3); at > 0; --at) {
+      Route route;
+      route.to = *model::RouteTarget::parse(four ? fmt::format("198.51.{}.0/24", at)
+                                                 : fmt::format("2001:db8:f{}::/48", at));
+      if (below(2) == 0) route.via = *model::IpAddress::parse(host(8));
+      if (below(2) == 0) route.metric = static_cast<std::uint32_t>(1 + below(5000));
+      if (below(3) == 0) route.table = static_cast<std::uint32_t>(1 + below(2000));
+      out.routes.push_back(std::move(route));
+    }
+    return out;
+  }
+
+  std::mt19937 random_;
+  int net_ = 0;
+};
+
+/// The document without its comments.
+std::string bare(const std::vector<Line>& lines) {
+  std::string out;
+  for (const auto& line : lines) {
+    if (!base::trim(line.text).empty() && !line.text.starts_with('#')) out += line.text + "\n";
+  }
+  return out;
+}
+
+std::string bare(std::vector<Household::Home> homes) {
+  return bare(render_document({std::move(homes), {}}, {}));
+}
+
+class RoundTrip : public testing::TestWithParam<std::string> {};
+
+TEST_P(RoundTrip, GivesTheSameDocument) {
+  const auto& target = *find_target(GetParam());
+  int compared = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    const auto text = bare(render_document(Generator(seed).household(), {}));
+    const auto document = parsed(text);
+    ASSERT_FALSE(model::has_errors(core::validate(document).diagnostics))
+        << text << render_diagnostics(document, core::validate(document).diagnostics, false);
+    const auto made = export_document(document.sections, target);
+    std::vector<Remark> notes;
+    const auto wanted = bare(express(homes_of(document.sections), target.words, notes));
+    if (target.words.interfaces && wanted != bare(homes_of(document.sections))) {
+      EXPECT_FALSE(made.notes.empty()) << "what is left out is said";
+    }
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    std::string written;
+    for (const auto& file : made.files) {
+      files.content[file.path] = file.text;
+      written += "==> " + file.path + "\n" + file.text;
+    }
+    const auto back = import_all(files, GetParam());
+    for (const auto& one : back.claims.missed)
+      FAIL() << one.where.text() << ": " << one.text << "\n" << written;
+    ASSERT_EQ(bare(homes_of(parsed(back.document).sections)), wanted) << "seed " << seed << '\n'
+                                                                      << text << written;
+    if (wanted.size() > 20) ++compared;
+  }
+  EXPECT_GE(compared, 200);
+}
+
+INSTANTIATE_TEST_SUITE_P(Foreign, RoundTrip,
+                         testing::Values("nm", "networkd", "netplan", "nmstate", "ifcfg", "udev"),
+                         [](const auto& one) { return one.param; });
+
+}  // namespace
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of other tools in memory, and what import and export make of them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
+#include "fakes/memory_files.hpp"
+#include "foreign/exporter.hpp"
+#include "foreign/importer.hpp"
+#include "kinds/all.hpp"
+
+namespace rdmacfg::foreign {
+
+inline config::Document parsed(const std::string& text) {
+  return config::parse_texts({{"config.toml", text}}, "node1", kinds::grammar());
+}
+
+inline model::Diagnostics complaints(const std::string& text) {
+  return core::validate(parsed(text)).diagnostics;
+}
+
+struct Imported {
+  std::string document;
+  Claims claims;
+};
+
+/// "host" is every format.
+inline Imported import_all(system::Files& files, const std::string& format,
+                           std::map<std::string, model::Guid, std::less<>> known = {},
+                           std::vector<std::string> paths = {}) {
+  Imported out;
+  Request request;
+  for (const auto& one : formats()) {
+    if (format == "host" || format == one.name) request.formats.push_back(&one);
+  }
+  request.paths = std::move(paths);
+  out.claims.known = std::move(known);
+  gather(request, files, out.claims);
+  auto document = make_document(out.claims, complaints);
+  out.document = document ? *document : "error: " + document.error().message;
+  return out;
+}
+
+/// As the program prints it.
+inline std::string report_of(const Claims& claims) {
+  std::string out;
+  for (const auto& [file, lines] : claims.understood) {
+    if (lines > 0) out += file + ": " + std::to_string(lines) + " understood\n";
+  }
+  for (const auto& one : claims.passed) out += one.where.text() + ": passed over: " + one.text + "\n";
+  for (const auto& one : claims.missed) out += one.where.text() + ": not understood: " + one.text + "\n";
+  return out;
+}
+
+}  // namespace rdmacfg::foreign

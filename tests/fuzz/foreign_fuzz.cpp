@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feeds bytes to the parsers of other tools' files: the first byte chooses the format, the rest are its
+// files. What comes out has to be a valid document, and every remark has to be about a line that is there.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "core/pipeline.hpp"
+#include "foreign/importer.hpp"
+#include "kinds/all.hpp"
+
+namespace rdmacfg::foreign {
+namespace {
+
+constexpr std::string_view kSeparator = "\n#---\n";  ///< between files
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "does not hold: %s\n", what);
+  std::abort();
+}
+
+class Texts final : public system::Files {
+ public:
+  std::map<std::string, std::string> content;
+
+  base::Result<std::optional<std::string>> read(const std::string& path) override {
+    const auto at = content.find(path);
+    return at == content.end() ? std::optional<std::string>() : at->second;
+  }
+  base::Result<std::vector<std::string>> list(const std::string& folder) override {
+    std::vector<std::string> out;
+    for (const auto& [path, text] : content) {
+      const auto slash = path.rfind('/');
+      if (path.substr(0, slash) == folder) out.push_back(path.substr(slash + 1));
+    }
+    return out;
+  }
+  base::Result<void> write(const std::string&, std::string_view) override { std::abort(); }
+  base::Result<void> write_private(const std::string&, std::string_view) override { std::abort(); }
+  base::Result<void> remove(const std::string&) override { std::abort(); }
+};
+
+/// A path that the place takes; numbered, so that no file hides another.
+std::string path_at(const Where& where, int number) {
+  std::string name(where.pattern);
+  const auto star = name.find('*');
+  if (star != std::string::npos) name.replace(star, 1, "ib" + std::to_string(number));
+  return std::string(where.folder) + "/" + name;
+}
+
+model::Diagnostics check(const std::string& text) {
+  return core::validate(config::parse_texts({{"fuzz", text}}, "", kinds::grammar())).diagnostics;
+}
+
+void run(const Format& format, std::string_view bytes) {
+  Texts files;
+  for (int number = 0;; ++number) {
+    const auto end = bytes.find(kSeparator);
+    const auto& where = format.places[static_cast<std::size_t>(number) % format.places.size()];
+    files.content[path_at(where, number)] = std::string(bytes.substr(0, end));
+    if (end == std::string_view::npos || number == 8) break;
+    bytes.remove_prefix(end + kSeparator.size());
+  }
+  Claims claims;
+  claims.known = {{"ib0", model::Guid{0x0002c903003178f2}}, {"ib1", model::Guid{0x0002c903003178f3}}};
+  gather({{&format}, {}}, files, claims);
+  const auto text = make_document(claims, check);
+  require(text.has_value(), "there is a document");
+  require(!model::has_errors(check(*text)), "it is valid");
+  for (const auto* remarks : {&claims.missed, &claims.passed}) {
+    for (const auto& one : *remarks) {
+      const auto file = files.content.find(one.where.file);
+      if (file == files.content.end()) continue;
+      // YAML ends lines with U+0085, U+2028 and U+2029, too.
+      auto lines = 1 + std::count(file->second.begin(), file->second.end(), '\n');
+      for (const std::string_view other : {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
+        for (std::size_t at = 0; (at = file->second.find(other, at)) != std::string::npos; ++at) ++lines;
+      }
+      require(one.where.line >= 0 && one.where.line <= lines, "a remark is about a line of its file");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rdmacfg::foreign
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rdmacfg::foreign;
+  if (size == 0) return 0;
+  run(formats()[data[0] % formats().size()], {reinterpret_cast<const char*>(data) + 1, size - 1});
+  return 0;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// import and export as a user calls them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "console.hpp"
+#include "ctl/options.hpp"
+#include "foreign/exporter.hpp"
+#include "foreign/formats.hpp"
+#include "system/linux/linux_host.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kIfcfg =
+    std::string("DEVICE=fab0\nTYPE=InfiniBand\nMTU=65520\nCONNECTED_MODE=yes\nHWADDR=") +
+    "80:00:00:00:fe:80:00:00:00:00:00:00:" + kGuid1 + "\n";
+
+std::string content(const std::filesystem::path& file) {
+  std::ostringstream out;
+  out << std::ifstream(file).rdbuf();
+  return out.str();
+}
+
+/// A console whose host has the files of the machine's disk: a tree in the console's folder.
+class Import : public testing::Test {
+ protected:
+  Import() {
+    console_.environment.host = [](const std::filesystem::path& root) {
+      return system::make_linux_host(root);
+    };
+    root_ = console_.folder() / "root";
+    std::filesystem::create_directories(root_);
+  }
+  void write(const std::string& path, const std::string& text) {
+    const auto file = root_ / path.substr(1);
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << text;
+  }
+  int import(std::vector<std::string> words) {
+    words.insert(words.begin(), {"import", "--root", root_.string()});
+    return console_.run(words);
+  }
+  Console console_;
+  std::filesystem::path root_;
+};
+
+TEST_F(Import, PrintsADocumentThatIsValid) {
+  write("/etc/sysconfig/network-scripts/ifcfg-fab0", kIfcfg);
+  EXPECT_EQ(import({"ifcfg"}), 0) << console_.err.str();
+  EXPECT_THAT(console_.out.str(), AllOf(HasSubstr("[[ipoib]]"), HasSubstr(kGuid1), HasSubstr("mtu = 65520")));
+  EXPECT_THAT(console_.err.str(), HasSubstr("ifcfg-fab0: 5 lines understood"));
+  const auto text = console_.out.str();
+  console_.document(text);
+  EXPECT_EQ(console_.run({"validate"}), 0) << console_.err.str();
+}
+
+TEST_F(Import, SaysWhatItDidNotUnderstandWithFiveAndPendingOkWithNought) {
+  write("/etc/sysconfig/network-scripts/ifcfg-fab0", kIfcfg + "FOO=bar\n");
+  EXPECT_EQ(import({}), 5);
+  EXPECT_THAT(console_.err.str(),
+              HasSubstr("/etc/sysconfig/network-scripts/ifcfg-fab0:6: not understood: FOO"));
+  EXPECT_EQ(import({"host", "--pending-ok"}), 0);
+  EXPECT_EQ(import({"ifcfg", "--json"}), 5);
+  const auto out = json::parse(console_.out.str());
+  EXPECT_EQ(out["schema"], "org.rdmaconfigd.import/1");
+  EXPECT_EQ(out["not_understood"][0]["line"], 6);
+  EXPECT_EQ(out["exit"]["status"], 5);
+  EXPECT_EQ(console_.err.str(), "");
+}
+
+TEST_F(Import, RefusesWhatItCannotDo) {
+  EXPECT_EQ(import({"ifcfg"}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("there is no file of that format"));
+  EXPECT_EQ(import({"ifcfq"}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("did you mean ifcfg?"));
+  EXPECT_EQ(import({"live"}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("no running host below --root"));
+  EXPECT_EQ(import({"host", "/etc"}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("name the format of /etc"));
+}
+
+TEST_F(Import, ReadsPathsAndWritesAFile) {
+  write("/elsewhere/ifcfg-a", kIfcfg);
+  write("/elsewhere/readme", "not this one");
+  const auto output = (console_.folder() / "made.toml").string();
+  EXPECT_EQ(import({"ifcfg", (root_ / "elsewhere").string(), "--output", output}), 0) << console_.err.str();
+  EXPECT_EQ(console_.out.str(), "");
+  EXPECT_THAT(content(output), HasSubstr("name = \"fab0\""));
+  EXPECT_EQ(import({"ifcfg", (root_ / "elsewhere/ifcfg-a").string()}), 0) << console_.err.str();
+  EXPECT_THAT(console_.out.str(), HasSubstr(kGuid1));
+}
+
+TEST_F(Import, ReadsNoLinksNoDevicesNothingHuge) {
+  write("/etc/sysconfig/network-scripts/ifcfg-good", kIfcfg);
+  const auto folder = root_ / "etc/sysconfig/network-scripts";
+  std::filesystem::create_symlink("ifcfg-loop2", folder / "ifcfg-loop1");
+  std::filesystem::create_symlink("ifcfg-loop1", folder / "ifcfg-loop2");
+  std::filesystem::create_symlink("/dev/zero", folder / "ifcfg-zero");
+  std::filesystem::create_directory(folder / "ifcfg-folder");
+  ASSERT_EQ(::mkfifo((folder / "ifcfg-fifo").c_str(), 0600), 0);
+  write("/etc/sysconfig/network-scripts/ifcfg-large", std::string(std::size_t{2} << 20U, 'x'));
+  write("/etc/sysconfig/network-scripts/ifcfg-huge", std::string(std::size_t{5} << 20U, 'x'));
+  EXPECT_EQ(import({"ifcfg"}), 5);
+  for (const auto* name : {"loop1", "loop2", "zero", "folder", "fifo", "large", "huge"})
+    EXPECT_THAT(console_.err.str(), testing::ContainsRegex(std::string("ifcfg-") + name + ".*not understood"))
+        << name;
+  EXPECT_THAT(console_.out.str(), HasSubstr(kGuid1));
+}
+
+TEST(ImportLive, IsWhatIsThereAndLeavesAddressesToOthers) {
+  Console console;
+  EXPECT_EQ(console.run({"import", "live"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr(kGuid1), HasSubstr(kGuid2), Not(HasSubstr("name ="))));
+  const auto text = console.out.str();
+  console.document(text);
+  EXPECT_EQ(console.run({"diff"}), 0) << console.out.str() << console.err.str();
+}
+
+TEST(Export, WritesFilesAndSaysWhatIsMissing) {
+  Console console;
+  console.document(kRename + "umcast = true\n");
+  EXPECT_EQ(console.run({"export", "nm"}), 5);
+  EXPECT_THAT(console.out.str(),
+              AllOf(HasSubstr("# ==> /etc/NetworkManager/system-connections/mlx4_ib0.nmconnection <=="),
+                    HasSubstr("# not expressed: mlx4_ib0: umcast")));
+  EXPECT_THAT(console.err.str(), HasSubstr("not expressed: mlx4_ib0: umcast"));
+  EXPECT_EQ(console.run({"export", "networkd"}), 0) << console.err.str();
+  const auto folder = console.folder() / "tree";
+  EXPECT_EQ(console.run({"export", "nm", "--output", folder.string()}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("is no directory"));
+  std::filesystem::create_directory(folder);
+  EXPECT_EQ(console.run({"export", "nm", "--output", folder.string(), "--pending-ok"}), 0);
+  const auto profile = folder / "etc/NetworkManager/system-connections/mlx4_ib0.nmconnection";
+  EXPECT_EQ(std::filesystem::status(profile).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_EQ(console.run({"export", "netplan", "--json"}), 5);
+  EXPECT_EQ(json::parse(console.out.str())["files"].size(), 2U);
+}
+
+TEST(Export, Refuses) {
+  Console console;
+  console.document("version = 1\n[[ipoib]]\nguid = 3\n");
+  EXPECT_EQ(console.run({"export", "nm"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("nothing is exported"));
+  EXPECT_EQ(console.run({"export"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("export to what?"));
+  EXPECT_EQ(console.run({"export", "netplam"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("did you mean netplan?"));
+}
+
+TEST(Foreign, EveryFormatIsInHelpCompletionsAndDocumentation) {
+  std::string help;
+  for (const auto& command : describe_command_line()) {
+    if (command.name == "import" || command.name == "export") help += command.text;
+  }
+  for (const auto* file :
+       {"packaging/completions/rdma-configctl.bash", "packaging/completions/_rdma-configctl",
+        "packaging/completions/rdma-configctl.fish", "docs/IMPORT.md"}) {
+    const auto text = content(std::filesystem::path(SOURCE_ROOT) / file);
+    for (const auto& format : foreign::formats())
+      EXPECT_THAT(text, HasSubstr(std::string(format.name))) << file;
+    for (const auto& target : foreign::targets())
+      EXPECT_THAT(text, HasSubstr(std::string(target.name))) << file;
+  }
+  for (const auto& format : foreign::formats()) EXPECT_THAT(help, HasSubstr(std::string(format.name)));
+  for (const auto& target : foreign::targets()) EXPECT_THAT(help, HasSubstr(std::string(target.name)));
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl

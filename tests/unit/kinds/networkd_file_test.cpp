@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/networkd_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kinds/networkd.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr const char* kPort = "00:02:c9:03:00:31:78:f2";
+constexpr const char* kChild = "00:02:c9:03:00:31:78:f2/0x8002";
+
+NetworkdFile whole() {
+  NetworkdFile file;
+  file.addresses = Lines{"192.0.2.1/24", "2001:db8::1/64"};
+  file.routes = Lines{"default via 192.0.2.254 metric 150", "ipv6 default via fe80::1 metric 0",
+                      "10.0.0.0/8 metric 5 table 7"};
+  file.dns = Lines{"192.0.2.53", "2001:db8::53"};
+  file.search = Lines{"example.net", "~example.org"};
+  file.link_local = true;
+  return file;
+}
+
+TEST(NetworkdFile, WhatIsWrittenIsRead) {
+  const auto file = whole();
+  EXPECT_EQ(model::to_attributes(parse_network(kPort, render_network(kPort, file))),
+            model::to_attributes(file));
+  NetworkdFile other;
+  other.dhcp = other.router_advertisements = true;
+  other.link_local = false;
+  EXPECT_EQ(model::to_attributes(parse_network(kChild, render_network(kChild, other))),
+            model::to_attributes(other));
+  NetworkdFile down;
+  down.unmanaged = true;
+  EXPECT_EQ(model::to_attributes(parse_network(kPort, render_network(kPort, down))),
+            model::to_attributes(down));
+}
+
+TEST(NetworkdFile, AnInterfaceIsMatchedByGuidAndPkeyNotByName) {
+  const auto port = render_network(kPort, whole()), child = render_network(kChild, whole());
+  EXPECT_NE(port.find("Property=RDMA_CONFIGD_PORT=00:02:c9:03:00:31:78:f2 RDMA_CONFIGD_OF_PORT=1\n"),
+            std::string::npos);
+  EXPECT_NE(
+      child.find("RDMA_CONFIGD_BROADCAST=00:ff:ff:ff:ff:12:40:1b:80:02:00:00:00:00:00:00:ff:ff:ff:ff\n"),
+      std::string::npos);
+  EXPECT_EQ((port + child).find("Name="), std::string::npos);
+}
+
+TEST(NetworkdFile, WhatSomebodyElseChangedIsSeen) {
+  auto text = render_network(kPort, whole());
+  EXPECT_FALSE(parse_network(kPort, text).edited);
+  text.erase(text.find("KeepConfiguration"), std::string("KeepConfiguration=static\n").size());
+  text += "\n[Link]\nMTUBytes=9000\n";
+  EXPECT_EQ(parse_network(kPort, text).edited,
+            (Lines{"+ MTUBytes=9000", "+ [Link]", "- KeepConfiguration=static"}));
+  // One of another interface is all edited.
+  EXPECT_TRUE(parse_network(kChild, render_network(kPort, whole())).edited);
+}
+
+TEST(NetworkdFile, HostileTextsAreRead) {
+  for (const auto* text :
+       {"", "[", "[]", "[Route]\nDestination=\nMetric=99999999999999999999\n", "Address=x\n",
+        "[Address]\nAddress=not/an/address\n", "[Route]\nDestination=10.0.0.1/8\n"}) {
+    const auto file = parse_network(kPort, text);
+    EXPECT_TRUE(addresses_in(file).empty()) << text;
+    (void)routes_in(file);
+    (void)render_network(kPort, file);
+  }
+}
+
+TEST(NetworkdFile, FileNamesAreIds) {
+  for (const std::string id : {kPort, kChild}) {
+    const auto path = networkd_file(id);
+    EXPECT_EQ(networkd_id(path.substr(path.rfind('/') + 1)), id);
+  }
+  EXPECT_FALSE(networkd_id("10-rdma-configd-unmanaged.network"));
+  EXPECT_FALSE(networkd_id("20-wired.network"));
+}
+
+TEST(NetworkdFile, ARouteIsInEffectWithItsMetricAndTable) {
+  NetworkdFile file;
+  file.routes = Lines{"10.0.0.0/8 metric 5 table 7"};
+  auto routes = routes_in(file);
+  ASSERT_EQ(routes.size(), 1U);
+  routes[0].index = 3;
+  EXPECT_TRUE(detail::in_effect(file, 3, {}, routes));
+  EXPECT_FALSE(detail::in_effect(file, 4, {}, routes));
+  routes[0].table = 8;
+  EXPECT_FALSE(detail::in_effect(file, 3, {}, routes));
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
