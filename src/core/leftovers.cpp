@@ -38,19 +38,23 @@ bool is_managed_folder(std::string_view folder) {
   return folder.starts_with(kUnits) && folder.ends_with(".d") && folder.rfind('/') == kUnits.size();
 }
 
+std::vector<std::string> managed_folders(system::Files& files) {
+  std::vector<std::string> out(kFolders.begin(), kFolders.end());
+  const auto units = files.list(std::string(kUnits));
+  if (!units) return out;
+  for (const auto& name : *units) {
+    if (name.ends_with(".d")) out.push_back(fmt::format("{}/{}", kUnits, name));
+  }
+  return out;
+}
+
 void clear_temporaries(system::Files& files) {
-  const auto clear = [&](const std::string& folder) {
+  for (const auto& folder : managed_folders(files)) {
     const auto names = files.list(folder);
-    if (!names) return;  // nothing that is ours can be in it
+    if (!names) continue;  // nothing that is ours can be in it
     for (const auto& name : *names) {
       if (name.starts_with(system::kTemporaryFile)) (void)files.remove(fmt::format("{}/{}", folder, name));
     }
-  };
-  for (const auto folder : kFolders) clear(std::string(folder));
-  const auto units = files.list(std::string(kUnits));
-  if (!units) return;
-  for (const auto& name : *units) {
-    if (name.ends_with(".d")) clear(fmt::format("{}/{}", kUnits, name));
   }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "system/files.hpp"
 
@@ -9,6 +11,9 @@ namespace rdmacfg::core {
 
 /// Whether rdma-configd has files of its own in a folder ("/etc/sysctl.d"); every kind keeps to these.
 bool is_managed_folder(std::string_view folder);
+
+/// All of them that may be there, the drop-in folders of units among them.
+std::vector<std::string> managed_folders(system::Files& files);
 
 /// Removes what a run that was killed while it wrote a file has left beside it.
 void clear_temporaries(system::Files& files);

@@ -109,6 +109,8 @@ std::vector<std::string> left_over(const Plan& plan, system::Host& host) {
   std::vector<std::string> out;
   for (const auto& change : plan.changes) {
     if (!can_be_undone(change, picture->world)) continue;
+    const auto* kind = kinds::find(change.key.kind);
+    if (kind != nullptr && kind->waits_for_confirmation()) continue;  // says by itself what is left of it
     const auto* now = picture->find(change.key);
     if (change.operation == Operation::kCreate) {
       if (now != nullptr)

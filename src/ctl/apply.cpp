@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/plan.hpp"
+#include "core/withdraw.hpp"
 #include "ctl/changing.hpp"
 #include "ctl/json.hpp"
 #include "ctl/render_report.hpp"
@@ -35,6 +36,23 @@ int finish(const Context& context, const config::Document& document, const Repor
 
 std::string what_of(const Arguments& arguments) {
   return arguments.confirm ? fmt::format("apply --confirm {}", *arguments.confirm) : "apply";
+}
+
+bool withdrawn(system::Host& host) {
+  const auto mark = host.files.read(core::kWithdrawnMark);
+  return mark && mark->has_value();
+}
+
+/// After a withdrawal, an apply that somebody asked for puts rdma-configd in charge again.
+void take_back_in_charge(system::Host& host, Report& report) {
+  if (!withdrawn(host)) return;
+  if (const auto done = host.files.remove(core::kWithdrawnMark); !done) {
+    report.notes.push_back("still marked as withdrawn: " + done.error().message);
+    return;
+  }
+  report.notes.emplace_back(
+      "this host was withdrawn: its rdma-admin files (see rdma-configctl(1), withdraw) can go now, and "
+      "`systemctl start rdma-configd` holds it from now on");
 }
 
 base::Error moved_on() {
@@ -71,6 +89,7 @@ int carry_out(const Context& context, const config::Document& document, system::
                         return core::commit(document, request_of(context, what_of(arguments)), core);
                       });
   if (!report) return refuse(context, report.error());
+  if (report->exit == Exit::kOk || report->exit == Exit::kPartly) take_back_in_charge(host, *report);
   report->diagnostics = together(document, *report);
   if (moved) report->error = moved_on();
   return finish(context, document, *report, shown);
@@ -105,6 +124,8 @@ int apply(const Context& context) {
                    "confirmed",
                    0});
   }
+  const auto host = context.environment.host(context.root());
+  if (arguments.boot && withdrawn(*host)) return static_cast<int>(Exit::kOk);
   const auto document = load(context);
   if (!document && arguments.boot && document.error().code == base::Code::kNotFound) {
     return static_cast<int>(Exit::kOk);  // installed, but not configured: nothing is wanted of this host
@@ -112,7 +133,6 @@ int apply(const Context& context) {
   if (!document) return refuse(context, document.error());
   if (model::has_errors(document->diagnostics)) return finish(context, *document, report_of(*document), {});
 
-  const auto host = context.environment.host(context.root());
   if (!arguments.dry_run && (arguments.yes || arguments.boot))
     return carry_out(context, *document, *host, service.get(), nullptr);
 

@@ -46,7 +46,9 @@ std::optional<base::Error> obstacle(const Context& context, const Service* servi
         fmt::format("{} changes network interfaces and files below /etc, which takes root: run it "
                     "with sudo{}",
                     arguments.command,
-                    arguments.command == "apply" ? " (diff and --dry-run do without)" : ""),
+                    arguments.command == "apply"      ? " (diff and --dry-run do without)"
+                    : arguments.command == "withdraw" ? " (--dry-run does without)"
+                                                      : ""),
         0};
   }
   return std::nullopt;

@@ -96,6 +96,7 @@ int apply(const Context& context);
 int confirm(const Context& context);
 int rollback(const Context& context);
 int history(const Context& context);
+int withdraw(const Context& context);
 int validate(const Context& context);
 int doctor(const Context& context);
 int verify(const Context& context);

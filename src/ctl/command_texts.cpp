@@ -7,7 +7,7 @@ namespace rdmacfg::ctl {
 
 namespace {
 
-constexpr std::array<CommandText, 11> kCommands{{
+constexpr std::array<CommandText, 12> kCommands{{
     {"show", "What is there: devices, ports, P_Keys, interfaces, and how they stand to the document.",
      "Shows RDMA devices (firmware, board id, node GUID), their ports (state, rate, LIDs, MTUs, GUID), P_Key "
      "tables, "
@@ -42,6 +42,13 @@ constexpr std::array<CommandText, 11> kCommands{{
     {"history", "Generations: what was applied, when and by whom.",
      "Lists the documents that were applied, the newest last, with the active one marked. It changes "
      "nothing."},
+    {"withdraw", "Hand the host over to its administrator, before rdma-configd is removed.",
+     "Stops the daemon and gives what rdma-configd has written to the administrator: its files go on under "
+     "other names (rdma-admin for rdma-configd), blocks in files of others lose their marks, and scripts "
+     "that udev calls set up modes, MTUs, P_Key interfaces, addresses and routes at boot where no "
+     "NetworkManager profile does. What is not handed over is named. The network stays as it is now, the "
+     "document too; nothing is remembered. Shows all that, and asks. A later apply takes the host back. "
+     "Needs root."},
     {"validate", "Check the document without looking at the host.",
      "Reads the document with all its drop-ins and reports every mistake with file, line and column. It "
      "looks at no "
@@ -85,7 +92,7 @@ constexpr std::string_view kStatuses =
     "Exit status:\n"
     "  0  in sync, or done\n"
     "  1  error; nothing was changed\n"
-    "  2  diff and apply --dry-run: there are changes to make; doctor: something was found\n"
+    "  2  diff and --dry-run: there are changes to make; doctor: something was found\n"
     "  3  apply failed and was undone\n"
     "  4  apply failed, and undoing is incomplete (what is left is named)\n"
     "  5  done, but something is pending or limited (--pending-ok makes it 0)\n";

@@ -16,6 +16,7 @@ inline constexpr const char* kShowSchema = "org.rdmaconfigd.show/1";
 inline constexpr const char* kHistorySchema = "org.rdmaconfigd.history/1";
 inline constexpr const char* kImportSchema = "org.rdmaconfigd.import/1";
 inline constexpr const char* kExportSchema = "org.rdmaconfigd.export/1";
+inline constexpr const char* kWithdrawalSchema = "org.rdmaconfigd.withdrawal/1";
 inline constexpr const char* kVersionSchema = "org.rdmaconfigd.version/1";
 
 /// A report of `command`; `status` is the exit status of the program.

@@ -60,6 +60,9 @@ struct Parser {
     add_apply(*app.get_subcommand("apply"));
     add_local(*app.get_subcommand("confirm"));
     add_rollback(*app.get_subcommand("rollback"));
+    auto* withdraw = app.get_subcommand("withdraw");
+    withdraw->add_flag("-y,--yes", arguments.yes, "Do not ask. Without a terminal it has to be given.");
+    withdraw->add_flag("--dry-run", arguments.dry_run, "Only show what would be done.");
     add_verify(*app.get_subcommand("verify"));
     add_foreign(*app.get_subcommand("import"), *app.get_subcommand("export"));
   }

@@ -29,12 +29,13 @@ int dispatch(const Context& context) {
     std::string_view name;
     int (*run)(const Context&);
   };
-  constexpr std::array<Entry, 13> kEntries{{{"show", show},
+  constexpr std::array<Entry, 14> kEntries{{{"show", show},
                                             {"diff", diff},
                                             {"apply", apply},
                                             {"confirm", confirm},
                                             {"rollback", rollback},
                                             {"history", history},
+                                            {"withdraw", withdraw},
                                             {"validate", validate},
                                             {"doctor", doctor},
                                             {"verify", verify},
@@ -73,7 +74,8 @@ base::Result<std::string> root_of(const std::string& written) {
 int checked(const Context& context, int status) {
   context.environment.out.flush();
   const auto& command = context.arguments.command;
-  const bool changing = command == "apply" || command == "confirm" || command == "rollback";
+  const bool changing =
+      command == "apply" || command == "confirm" || command == "rollback" || command == "withdraw";
   const bool unwanted = changing || context.environment.reader_is_gone();
   if (context.environment.out.good() || unwanted) return status;
   context.say_error("the output could not be written");

@@ -81,6 +81,11 @@ std::string image_of(const model::Attributes& attributes) {
   return model::from_attributes<InitramfsImage>(attributes).image.value_or(std::string());
 }
 
+/// The setting `image`: what the newest image was made with, or how it stands to our files.
+std::string image_now(const std::string& stamp, const std::string& digest) {
+  return stamp == digest || stamp == kUnfinished ? stamp : std::string(kStale);
+}
+
 bool concerns_us(std::string_view kind) {
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
@@ -152,7 +157,7 @@ class InitramfsKind final : public Kind {
     observed.key = {std::string(kKind), std::string(kId)};
     observed.label = kKind;
     InitramfsImage settings, facts;
-    settings.image = *stamp == *digest || *stamp == kUnfinished ? *stamp : std::string(kStale);
+    settings.image = image_now(*stamp, *digest);
     if (!stamp->empty()) facts.built = *stamp;
     observed.settings = model::to_attributes(settings);
     observed.facts = model::to_attributes(facts);
@@ -239,6 +244,17 @@ class InitramfsKind final : public Kind {
         return done;
       }
       if (auto done = write_stamp(host.files, target); !done) return done;
+    }
+    return {};
+  }
+
+  std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {
+    const auto stamp = read_stamp(host.files);
+    const auto digest = digest_now(host.files);
+    for (const auto& change : changes) {
+      if (stamp && digest && image_now(*stamp, *digest) == image_of(change.before)) continue;
+      return {fmt::format("initramfs: an image may hold options and names that were taken back; run {}",
+                          host.initramfs.tool().value_or("the tool that makes it"))};
     }
     return {};
   }

@@ -3,10 +3,13 @@
 # dracut.modules(7): drivers and interfaces that come before the root file system get the options and names of the
 # document, too.
 
+# Not the names of RDMA devices: one that has its name already when the real udevd handles its "add" event would be renamed
+# again by rdma-core's 60-rdma-persistent-naming.rules. They are given behind the root switch.
+
 # Only where rdma-configd has written something.
 check() {
 	local file
-	for file in "${dracutsysrootdir-}"/etc/{udev/rules.d/{59,70}-rdma-configd-*.rules,modprobe.d/rdma-configd*.conf}; do
+	for file in "${dracutsysrootdir-}"/etc/{udev/rules.d/70-rdma-configd-*.rules,modprobe.d/rdma-configd*.conf}; do
 		[[ -f $file ]] && return 0
 	done
 	return 255
@@ -18,11 +21,8 @@ depends() {
 
 install() {
 	local file
-	for file in "${dracutsysrootdir-}"/etc/{udev/rules.d/{59,70}-rdma-configd-*.rules,modprobe.d/rdma-configd*.conf}; do
+	for file in "${dracutsysrootdir-}"/etc/{udev/rules.d/70-rdma-configd-*.rules,modprobe.d/rdma-configd*.conf}; do
 		[[ -f $file ]] && inst_simple "${file#"${dracutsysrootdir-}"}"
 	done
-	if [[ -f ${dracutsysrootdir-}/etc/udev/rules.d/59-rdma-configd-rdma-device.rules ]]; then
-		inst_multiple -o /usr/lib/udev/rdma_rename
-	fi
 	return 0
 }

@@ -174,7 +174,8 @@ TEST(Package, PurgesEveryFileThatIsWritten) {
     for (const auto& name : found(source.path(), "(50-rdma-configd[a-z-]*\\.conf)"))
       EXPECT_THAT(script, HasSubstr(name)) << source.path();
     for (const auto& name :
-         found(source.path(), "\"(/etc/[a-z/]*(?:partitions.conf|default/opensm|sysconfig/opensm))\""))
+         found(source.path(),
+               "\"(/etc/[a-z/]*(?:partitions.conf|opensm.conf|default/opensm|sysconfig/opensm))\""))
       EXPECT_THAT(script, HasSubstr(name)) << source.path();
     // The marks of blocks in files of others.
     for (const auto& mark : found(source.path(), "k(?:Begin|End) *=\\s*\"([^\"]*)\""))
@@ -304,6 +305,38 @@ TEST_F(Completion, OfZshIsUnderstood) {
   EXPECT_THAT(host("guids"), ElementsAre("00:02:c9:03:00:31:78:f2", "00:02:c9:03:00:31:78:f3"));
   EXPECT_THAT(host("ports"), ElementsAre("mlx4_0/1", "mlx4_0/2", "mlx5_0/1"));
   EXPECT_THAT(host("interfaces"), ElementsAre("mlx4_ib0"));
+  // What is offered for an argument, as compadd gets it.
+  const auto value = [&](const std::string& what) {
+    return words(
+        say("zsh -fc '_arguments() { :; }; compadd() { [[ $1 == -a ]] && print -l -- ${(P)2}; }; "
+            "_rdma_configctl_sys=" +
+            sys_.string() + "; source " + file + "; _rdma_configctl_value " + what + "'"));
+  };
+  EXPECT_THAT(value("NAME"),
+              UnorderedElementsAre("mlx4_0", "mlx5_0", "mlx4_0/1", "mlx4_0/2", "mlx5_0/1", "mlx4_ib0",
+                                   "00:02:c9:03:00:31:78:f2", "00:02:c9:03:00:31:78:f3"));
+  EXPECT_THAT(value("INTERFACE"), ElementsAre("mlx4_ib0"));
+  EXPECT_THAT(value("\"LID|GUID\""), ElementsAre("00:02:c9:03:00:31:78:f2", "00:02:c9:03:00:31:78:f3"));
+  EXPECT_THAT(value("SECONDS"), ElementsAre());
+}
+
+/// What reads the administrator's files finds no mark of ours in what a withdrawal leaves.
+TEST(Package, WithdrawalKnowsEveryMark) {
+  const auto hand_over = content(kSource / "src/kinds/hand_over.cpp");
+  int marks = 0;
+  for (const auto& source : fs::recursive_directory_iterator(kSource / "src/kinds")) {
+    if (!source.is_regular_file()) continue;
+    for (const auto& mark : found(source.path(), "k(?:Begin|End) *=\\s*\"([^\"]*)\"")) {
+      const auto start = mark.substr(0, std::string("# rdma-configd: what is between").size());
+      EXPECT_THAT(hand_over, HasSubstr('"' + start)) << source.path();
+      ++marks;
+    }
+    for (const auto& name :
+         found(source.path(),
+               "\"(/etc/[a-z/]*(?:partitions.conf|opensm.conf|default/opensm|sysconfig/opensm))\""))
+      EXPECT_THAT(hand_over, HasSubstr(name)) << source.path();
+  }
+  EXPECT_GE(marks, 4);
 }
 
 }  // namespace
