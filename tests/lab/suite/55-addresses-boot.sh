@@ -1,4 +1,5 @@
 # Addresses of every backend, side by side on one host, come back by themselves: after a driver reload and after a reboot.
+# nightly: CI has time for the core and the daemon
 # lab: --full --mem 2048
 # tree: full
 # boots: 2
