@@ -32,6 +32,7 @@ ok "it stops fighting" lab-wait 90 'busctl get-property org.rdmaconfigd1 /org/rd
 n=$(repairs); sleep 10
 is "and does not begin again" "$(repairs)" "$n"
 [ "$n" -le 4 ] && pass "$n repairs of what is fought for" || fail "$n repairs of what is fought for"
+journalctl -u rdma-configd -o short-monotonic --no-pager | grep -v 'state "' | tail -40 | cut -c1-250
 kill $fighter $monitor; took=$((SECONDS - start))
 spent=$((($(cpu) - before) / 1000000))
 echo "storm: $(grep -c '^[0-9]' /tmp/events) link events and a fighter in $took s: $spent ms of processor time, $n repairs"
