@@ -15,7 +15,7 @@ using model::Value;
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -139,10 +139,10 @@ void write_homeless(Writer& writer, const std::vector<Interface>& homeless) {
 std::string render_value(std::string_view path, std::string_view key, const Value& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
-  if (const auto* text = std::get_if<std::string>(&value)) return key == "pkey" ? *text : quoted(*text);
+  if (const auto* text = std::get_if<std::string>(&value)) return key == "pkey" ? *text : in_quotes(*text);
   std::vector<std::string> parts;
   if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
-    for (const auto& one : *list) parts.push_back(is_bare(path, key) ? one : quoted(one));
+    for (const auto& one : *list) parts.push_back(is_bare(path, key) ? one : in_quotes(one));
   }
   return "[" + base::join(parts, ", ") + "]";
 }
