@@ -50,13 +50,16 @@ has "nobody cannot say to be somebody else" "$(nobody Confirm 'a{sv}' 1 who s al
 rm /etc/polkit-1/rules.d/10-lab.rules; systemctl mask --runtime -q polkit; systemctl stop polkit
 denied "without polkit: denied" nobody $READ $WRITE
 allowed "without polkit: root may" call $READ $WRITE
-systemctl unmask --runtime -q polkit; systemctl start polkit; pkill -STOP polkitd
+systemctl unmask --runtime -q polkit; systemctl start polkit
+if [ -n "$NIGHTLY" ]; then	# each waits for its deadline
+pkill -STOP polkitd
 hanging=(); for m in $READ $WRITE; do nobody $m ${METHOD[$m]} >/tmp/hanging.$m & hanging+=($!); done
 allowed "a polkit that hangs stops nobody else" call $READ $WRITE
 wait "${hanging[@]}"; is "and means no" "$(grep -L 'not authorised' /tmp/hanging.*)" ""
 for i in 1 2 3 4 5 6; do LIMIT=1 nobody Show 'a{sv}' 0 >/dev/null & done; wait
 ok "senders that went away leave it well" busctl get-property $BUS State
 pkill -CONT polkitd
+fi
 # arguments
 has "another type" "$(busctl call $BUS Show s x 2>&1)" "nvalid"
 has "an option that there is not" "$(call Show 'a{sv}' 1 colour s red)" "there is no option colour"
