@@ -167,7 +167,7 @@ Result<std::optional<TakeBack>> load_take_back(system::Files& files, const std::
 Result<void> save_take_back(system::Files& files, const std::string& path, const TakeBack& take_back) {
   const Json json{{"schema", kSchema},
                   {"boot_id", take_back.boot_id},
-                  {"changes", plan_json(take_back.plan)},
+                  {"changes", kept_json(take_back.plan)},
                   {"before", state_json(take_back.before)}};
   return files.write(path, json.dump() + "\n");
 }

@@ -202,22 +202,24 @@ class Transaction {
  private:
   void check(const Plan& plan, const Picture& before, const State& state, Outcome& outcome,
              Attempt& attempt) {
-    bool in_vain = false;
+    auto now = take_picture(document_, host_, keys_of(state, plan), true, false);
+    bool waited = false, in_vain = false;
     for (const auto* kind : kinds::all()) {
       std::vector<Change> mine;
       for (const auto& change : plan.changes) {
         if (change.key.kind == kind->name()) mine.push_back(change);
       }
-      if (mine.empty()) continue;
-      const auto waited = kind->await(mine, host_, options_.carrier_deadline);
-      in_vain = in_vain || (waited && *waited);
+      if (mine.empty() || !now) continue;
+      const auto ended = kind->await(mine, now->world, options_.carrier_deadline);
+      waited = waited || !ended || *ended != kinds::Waited::kNot;
+      in_vain = in_vain || (ended && *ended == kinds::Waited::kInVain);
     }
     // The last moment: a batch cannot be left half way, and waiting for carrier takes its time.
     if (options_.cancelled && options_.cancelled()) {
       outcome.error = base::Error{base::Code::kRefused, "it was cancelled", 0};
       return;
     }
-    auto now = take_picture(document_, host_, keys_of(state, plan), true, in_vain);
+    if (waited) now = take_picture(document_, host_, keys_of(state, plan), true, in_vain);
     if (!now) {
       outcome.error = now.error();
       return;

@@ -70,6 +70,12 @@ Json plan_json(const model::Plan& plan) {
   return changes;
 }
 
+Json kept_json(const model::Plan& plan) {
+  Json changes = Json::array();
+  for (const auto& change : plan.changes) changes.push_back(kept_json(change));
+  return changes;
+}
+
 model::Plan plan_from(const Json& changes) {
   model::Plan plan;
   for (const auto& change : changes) plan.changes.push_back(change_from(change));
@@ -109,7 +115,7 @@ Result<std::optional<Journal>> load_journal(system::Files& files, const std::str
 
 Result<void> write_journal(system::Files& files, const std::string& path, const Journal& journal) {
   const Json json{
-      {"schema", kJournalSchema}, {"boot_id", journal.boot_id}, {"changes", plan_json(journal.plan)}};
+      {"schema", kJournalSchema}, {"boot_id", journal.boot_id}, {"changes", kept_json(journal.plan)}};
   return files.write(path, json.dump() + "\n");
 }
 

@@ -30,7 +30,10 @@ Json to_json(const model::Location& where) {
   return {{"file", where.file}, {"line", where.line}, {"column", where.column}};
 }
 
-Json to_json(const Change& change) {
+namespace {
+
+/// What carries a change out or takes it back.
+Json essence(const Change& change) {
   Json out;
   out["kind"] = change.key.kind;
   out["id"] = change.key.id;
@@ -39,10 +42,25 @@ Json to_json(const Change& change) {
   out["before"] = to_json(change.before);
   out["after"] = to_json(change.after);
   out["fields"] = change.fields;
+  if (!change.needs.empty()) out["needs"] = Json::array();
+  for (const auto& need : change.needs) out["needs"].push_back({{"kind", need.kind}, {"id", need.id}});
+  return out;
+}
+
+}  // namespace
+
+Json kept_json(const Change& change) {
+  auto out = essence(change);
+  if (!change.footing.empty()) out["footing"] = change.footing;
+  if (!change.carried.empty()) out["carried"] = change.carried;
+  return out;
+}
+
+Json to_json(const Change& change) {
+  auto out = essence(change);
   out["effect"] = text_of(change.effect);
   out["interrupts"] = change.interrupts;
-  out["needs"] = Json::array();
-  for (const auto& need : change.needs) out["needs"].push_back({{"kind", need.kind}, {"id", need.id}});
+  if (change.needs.empty()) out["needs"] = Json::array();
   out["origins"] = Json::object();
   for (const auto& [field, where] : change.origins) out["origins"][field] = to_json(where);
   out["footing"] = change.footing;
@@ -86,13 +104,15 @@ Change change_from(const Json& json) {
   change.before = attributes_from(json.at("before"));
   change.after = attributes_from(json.at("after"));
   change.fields = json.at("fields").get<std::vector<std::string>>();
-  for (const auto& need : json.at("needs")) {
+  const auto part = [&](const char* name) { return json.contains(name) ? json.at(name) : Json(); };
+  for (const auto& need : part("needs")) {
     change.needs.push_back({need.at("kind").get<std::string>(), need.at("id").get<std::string>()});
   }
-  for (const auto& [field, where] : json.at("origins").items()) change.origins[field] = location_from(where);
+  const auto origins = part("origins");
+  for (const auto& [field, where] : origins.items()) change.origins[field] = location_from(where);
   change.footing = json.value("footing", std::string());
   change.overruled = json.value("overruled", std::vector<std::string>());
-  change.carried = json.at("carried").get<std::vector<std::string>>();
+  change.carried = json.value("carried", std::vector<std::string>());
   return change;
 }
 

@@ -15,8 +15,13 @@ nlohmann::ordered_json to_json(const model::Attributes& attributes);
 nlohmann::ordered_json to_json(const model::Location& where);
 nlohmann::ordered_json to_json(const model::Change& change);
 
+/// Only what carrying it out, and taking it back, asks for: not where the document says so, nor what it
+/// interrupts.
+nlohmann::ordered_json kept_json(const model::Change& change);
+
 nlohmann::ordered_json state_json(const State& state);
 nlohmann::ordered_json plan_json(const model::Plan& plan);
+nlohmann::ordered_json kept_json(const model::Plan& plan);
 
 /// The inverses; they throw nlohmann::json::exception on another shape (callers of this folder catch it).
 model::Value value_from(const nlohmann::ordered_json& json);

@@ -18,6 +18,30 @@ namespace {
 
 constexpr std::string_view kRemoved = "its device was removed meanwhile";
 
+void overrule(const model::Change& change, const std::string& field, const model::Value& got,
+              Verification& result) {
+  result.overruled[change.key].push_back(field);
+  result.failures.push_back(fmt::format("{}: {} is {}, although the kernel accepted {}", change.label, field,
+                                        model::text_of(got),
+                                        model::text_of(model::value_of(change.after, field))));
+}
+
+/// A limit looks like what somebody else has set just now; it is told apart by asking once more. When that
+/// cannot be asked, it counts as the limit that it looks like.
+void test_limits(const kinds::Kind& kind, const Plan& plan, const Picture& now, Verification& result) {
+  std::vector<model::Change> limited;
+  for (const auto& change : plan.changes) {
+    if (change.key.kind == kind.name() && result.limits.contains(change.key)) limited.push_back(change);
+  }
+  if (limited.empty()) return;
+  const auto standing = kind.limits_standing(limited, now.world.host());
+  for (const auto& change : limited) {
+    if (!standing || standing->contains(change.key)) continue;
+    for (const auto& [field, limit] : result.limits[change.key]) overrule(change, field, limit.got, result);
+    result.limits.erase(change.key);
+  }
+}
+
 }  // namespace
 
 Verification verify(const Plan& plan, const Picture& before, Picture& now, const Outcome& outcome,
@@ -86,12 +110,11 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
       if (explained && verdict.sort == kinds::Verdict::Sort::kLimited) {
         result.limits[change.key][field] = {wanted, got, verdict.reason};
       } else if (!explained) {
-        result.overruled[change.key].push_back(field);
-        result.failures.push_back(fmt::format("{}: {} is {}, although the kernel accepted {}", change.label,
-                                              field, model::text_of(got), model::text_of(wanted)));
+        overrule(change, field, got, result);
       }
     }
   }
+  for (const auto* kind : kinds::all()) test_limits(*kind, plan, now, result);
   // A rename takes links down: what was right before and was not to be changed has to be right still.
   std::set<model::Key> planned;
   for (const auto& change : plan.changes) planned.insert(change.key);

@@ -96,6 +96,7 @@ base::Result<Report> change_here(const Context& context, system::Host& host, con
     lock = *taken;
   }
   const auto signals = environment.hold_signals();
+  const auto precedence = environment.take_precedence();
   core::Context core{host, options_of(context)};
   std::optional<Progress> progress;
   core.options.confirm = [&](const Report& plan) {

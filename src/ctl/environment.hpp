@@ -49,6 +49,9 @@ struct Environment {
   /// Holds back signals that would end the program, as long as the returned object lives.
   std::function<std::shared_ptr<void>()> hold_signals;
 
+  /// Runs before other programs, as long as the returned object lives; nothing without the privilege.
+  std::function<std::shared_ptr<void>()> take_precedence = [] { return std::shared_ptr<void>(); };
+
   /// Whether nobody reads stdout any more, as after `| head`.
   std::function<bool()> reader_is_gone = [] { return false; };
 

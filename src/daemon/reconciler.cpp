@@ -122,9 +122,9 @@ void Reconciler::ended(const model::Report& report, Time now) {
       while (!times.empty() && times.front() + kRevertWindow < now) times.pop_front();
       if (times.size() < kReverts) continue;
       contended_[change.key] = fmt::format(
-          "something else has changed {} back {} times (last from {} to {}); it is left alone until "
-          "the next apply",
-          field, times.size(), model::text_of(model::value_of(change.after, field)),
+          "something else has changed {} of {} back {} times (last from {} to {}); it is left alone "
+          "until the next apply",
+          field, change.label, times.size(), model::text_of(model::value_of(change.after, field)),
           model::text_of(model::value_of(change.before, field)));
     }
   }

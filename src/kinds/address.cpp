@@ -48,7 +48,7 @@ class AddressKind final : public Kind {
   }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    const auto all = addressing_of(bound, &diagnostics);
+    const auto& all = addressing_of(bound, &diagnostics);
     for (const auto& one : direct_only(all, bound, &diagnostics)) {
       for (const auto* family : {&one->ipv4, &one->ipv6}) {
         for (const auto& prefix : family->addresses) {
@@ -119,22 +119,21 @@ class AddressKind final : public Kind {
     return requests.empty() ? Result<void>{} : host.inet.execute(requests);
   }
 
-  Result<bool> await(std::span<const Change> changes, system::Host& host,
-                     std::chrono::milliseconds deadline) const override {
-    auto world = World::observe_links(host);
-    if (!world) return base::fail(world.error());
+  Result<Waited> await(std::span<const Change> changes, World& now,
+                       std::chrono::milliseconds deadline) const override {
     std::set<int> indexes;
     for (const auto& change : changes) {
       const auto id = address_id(change.key);
       if (!id || change.operation == Operation::kDelete || id->prefix.address.family != model::Family::kIpv6)
         continue;
       // Without carrier the kernel does not begin to ask whether somebody has the address.
-      const auto* link = interface_of(id->interface, *world);
+      const auto* link = interface_of(id->interface, now);
       if (link != nullptr && link->carrier) indexes.insert(link->index);
     }
-    if (indexes.empty()) return false;
-    if (auto done = host.inet.wait_for_addresses(indexes, deadline); !done) return base::fail(done.error());
-    return false;
+    if (indexes.empty()) return Waited::kNot;
+    if (auto done = now.host().inet.wait_for_addresses(indexes, deadline); !done)
+      return base::fail(done.error());
+    return Waited::kEnough;
   }
 
   Verdict judge(const Desired& /*desired*/, const Observed* observed,

@@ -18,14 +18,21 @@ using model::SectionSpec;
 
 namespace {
 
-std::string child_path(const Section& section, std::string_view name) {
-  return fmt::format("{}.{}", section.path, name);
+/// Whether `child` is the part `name` of `section`, without making the text "ipoib.pkey.ipv4".
+bool is_part(const Section& child, const Section& section, std::string_view name) {
+  return child.path.size() == section.path.size() + 1 + name.size() && child.path.ends_with(name);
+}
+
+const Section* part(const Section& section, std::string_view name) {
+  const auto at = std::find_if(section.children.begin(), section.children.end(),
+                               [&](const Section& child) { return is_part(child, section, name); });
+  return at == section.children.end() ? nullptr : &*at;
 }
 
 WantedFamily family_of(const Section& section, Family family) {
   WantedFamily out;
   out.family = family;
-  const auto* inner = section.child(child_path(section, family == Family::kIpv4 ? "ipv4" : "ipv6"));
+  const auto* inner = part(section, family == Family::kIpv4 ? "ipv4" : "ipv6");
   if (inner == nullptr) return out;
   out.section = inner;
   auto written = model::from_attributes<InetConfig>(inner->attributes());
@@ -35,7 +42,7 @@ WantedFamily family_of(const Section& section, Family family) {
   if (written.dns) out.dns = std::move(*written.dns);
   if (written.search) out.search = std::move(written.search->names);
   for (const auto& child : inner->children) {
-    if (child.path != child_path(*inner, "routes")) continue;
+    if (!is_part(child, *inner, "routes")) continue;
     const auto route = model::from_attributes<RouteConfig>(child.attributes());
     if (!route.to) continue;  // reported by the rules
     WantedRoute wanted{*route.to, route.via, {}, 254, child.where};
@@ -119,7 +126,9 @@ model::Location WantedFamily::place(std::string_view key) const {
   return entry == nullptr ? section->where : entry->where;
 }
 
-std::vector<Addressing> addressing_of(const Bound& bound, model::Diagnostics* diagnostics) {
+namespace {
+
+std::vector<Addressing> all_of(const Bound& bound) {
   std::vector<Addressing> out;
   for (const auto& port : bound.ports) {
     const auto parent = of_port(port);
@@ -128,8 +137,15 @@ std::vector<Addressing> addressing_of(const Bound& bound, model::Diagnostics* di
       if (section.path == "ipoib.pkey") out.push_back(of_child(port, section, parent));
     }
   }
-  if (diagnostics != nullptr) check_addressing(out, *diagnostics);
   return out;
+}
+
+}  // namespace
+
+const std::vector<Addressing>& addressing_of(const Bound& bound, model::Diagnostics* diagnostics) {
+  if (!bound.addressing) bound.addressing = std::make_shared<const std::vector<Addressing>>(all_of(bound));
+  if (diagnostics != nullptr) check_addressing(*bound.addressing, *diagnostics);
+  return *bound.addressing;
 }
 
 const system::Link* interface_of(std::string_view id, const World& world) {
@@ -143,8 +159,7 @@ const system::Link* interface_of(std::string_view id, const World& world) {
 
 bool has_backend(const Section& ipoib) {
   const auto inet = [](const Section& section) {
-    return section.child(child_path(section, "ipv4")) != nullptr ||
-           section.child(child_path(section, "ipv6")) != nullptr;
+    return part(section, "ipv4") != nullptr || part(section, "ipv6") != nullptr;
   };
   return ipoib.find("backend") != nullptr || inet(ipoib) ||
          std::any_of(ipoib.children.begin(), ipoib.children.end(),

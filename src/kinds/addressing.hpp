@@ -114,7 +114,7 @@ struct Addressing {
 /// Every interface of the document, parents before their children. With `diagnostics` the rules of the
 /// language are checked: families, gateways and next hops that cannot be reached, methods that contradict
 /// other keys, one address for two interfaces.
-std::vector<Addressing> addressing_of(const Bound& bound, model::Diagnostics* diagnostics);
+const std::vector<Addressing>& addressing_of(const Bound& bound, model::Diagnostics* diagnostics);
 
 /// The interface that {"ipoib", GUID} or {"pkey", GUID/0x8002} means now; nullptr without one. Only the id is
 /// looked at.

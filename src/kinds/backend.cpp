@@ -174,24 +174,32 @@ class BackendKind final : public Kind {
 
 }  // namespace
 
-Backends::Backends(const Bound& bound) : bound_(bound) {
-  const bool any = std::any_of(bound.ports.begin(), bound.ports.end(), [](const BoundPort& port) {
-    return has_backend(*port.section) && written(port).value_or(Backend::kAuto) == Backend::kAuto;
-  });
-  if (!any || bound.world == nullptr || bound.world->manager() == Backend::kAuto) return;
+Backends::Backends(const Bound& bound) {
+  std::vector<const BoundPort*> automatic;
+  for (const auto& port : bound.ports) {
+    const auto wanted = written(port).value_or(Backend::kAuto);
+    if (wanted != Backend::kAuto) {
+      decided_.emplace(port.id, wanted);
+    } else if (!has_backend(*port.section)) {
+      decided_.emplace(port.id, Backend::kDirect);
+    } else {
+      automatic.push_back(&port);
+    }
+  }
+  if (automatic.empty()) return;
+  const auto manager = bound.world == nullptr ? Backend::kAuto : bound.world->manager();
+  BackendRules pinned;
   // One that cannot be read fails where it is observed.
-  if (auto rules = read_backend_rules(bound.world->host().files)) pinned_ = std::move(*rules);
+  if (manager != Backend::kAuto) {
+    if (auto rules = read_backend_rules(bound.world->host().files)) pinned = std::move(*rules);
+  }
+  for (const auto* port : automatic) {
+    const auto at = port->guid ? pinned.find(*port->guid) : pinned.end();
+    decided_.emplace(port->id, at == pinned.end() ? manager : at->second);
+  }
 }
 
-Backend Backends::of(const BoundPort& port) const {
-  const auto wanted = written(port).value_or(Backend::kAuto);
-  if (wanted != Backend::kAuto) return wanted;
-  if (!has_backend(*port.section)) return Backend::kDirect;
-  if (port.guid) {
-    if (const auto at = pinned_.find(*port.guid); at != pinned_.end()) return at->second;
-  }
-  return bound_.world == nullptr ? Backend::kAuto : bound_.world->manager();
-}
+Backend Backends::of(const BoundPort& port) const { return decided_.at(port.id); }
 
 void take_from_network_manager(std::string_view kind, std::vector<Desired>& desired,
                                const std::vector<Observed>& observed) {

@@ -2,7 +2,9 @@
 // Who configures the interfaces of a port: decided once, pinned, and told to the others.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <tuple>
 
 #include "kinds/addressing.hpp"
@@ -20,18 +22,17 @@ struct PortBackend {
                    "Who configures the interfaces of the port; the others are told to keep off.", "-")};
 };
 
-/// What "auto" means for each port: what was decided before (our rule file is the pin), else the network
-/// manager of the host.
+/// What "auto" means for each port of `bound`: what was decided before (our rule file is the pin), else the
+/// network manager of the host.
 class Backends {
  public:
   explicit Backends(const Bound& bound);
 
-  /// Never auto, but where there is no host to look at.
+  /// `port` is one of `bound`. Never auto, but where there is no host to look at.
   [[nodiscard]] model::Backend of(const BoundPort& port) const;
 
  private:
-  const Bound& bound_;
-  BackendRules pinned_;
+  std::map<std::string, model::Backend, std::less<>> decided_;  ///< by BoundPort::id
 };
 
 /// Settings "managed_by" of interfaces: who set up what is there.

@@ -15,6 +15,8 @@
 namespace rdmacfg::kinds {
 
 /// An [[ipoib]] entry and the port that it means on this host.
+struct Addressing;
+
 struct BoundPort {
   const model::Section* section = nullptr;
   std::string id;  ///< of the port in keys: its GUID, or "mlx4_0/1" while that is unknown
@@ -30,10 +32,18 @@ struct BoundPort {
 /// The document's entries with the objects of this host that they mean. Valid as long as the sections and the
 /// World.
 struct Bound {
+  Bound() = default;
+  Bound(Bound&&) = default;
+  Bound& operator=(Bound&&) = default;
+  Bound(const Bound&) = delete;  // others point into `ports`
+  Bound& operator=(const Bound&) = delete;
+
   std::vector<BoundPort> ports;              ///< of every [[ipoib]] entry
   std::span<const model::Section> sections;  ///< all entries, for kinds that bind their own
   std::shared_ptr<const std::vector<model::Section>> expanded;  ///< what they are when presets are in them
   const World* world = nullptr;  ///< that they are bound to; one without a host for `validate`
+
+  mutable std::shared_ptr<const std::vector<Addressing>> addressing;  ///< of addressing_of(), once asked for
 
   /// The entries of a top-level section, in the document's order.
   [[nodiscard]] std::vector<const model::Section*> of(std::string_view path) const {

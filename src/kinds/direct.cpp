@@ -72,13 +72,14 @@ std::vector<system::InetRequest> address_deletions(const std::set<std::pair<int,
                                                    const std::vector<system::InetAddress>& now,
                                                    const World& world) {
   std::vector<system::InetRequest> out;
+  std::map<int, std::vector<const model::IpPrefix*>> by_index;
+  for (const auto& one : now) by_index[one.index].push_back(&one.prefix);
   for (const auto& [index, prefix] : going) {
     system::DeleteAddress request{index, world.link(index)->name, prefix, {}};
-    for (const auto& other : now) {
-      const bool along = other.index == index && other.prefix.length == prefix.length &&
-                         other.prefix.network() == prefix.network() &&
+    for (const auto* other : by_index[index]) {
+      const bool along = other->length == prefix.length && other->network() == prefix.network() &&
                          prefix.address.family == model::Family::kIpv4;
-      if (along && !going.contains({index, other.prefix})) request.keep.push_back(other.prefix);
+      if (along && !going.contains({index, *other})) request.keep.push_back(*other);
     }
     out.emplace_back(std::move(request));
   }

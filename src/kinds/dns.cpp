@@ -33,7 +33,7 @@ class DnsKind final : public Kind {
   }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
-    const auto all = addressing_of(bound, nullptr);
+    const auto& all = addressing_of(bound, nullptr);
     for (const auto* one : direct_only(all, bound, nullptr)) {
       std::vector<std::string> servers, search;
       auto desired = start(*one, kKind, "");

@@ -182,9 +182,14 @@ class IpoibKind final : public Kind {
     return {};
   }
 
-  Result<bool> await(std::span<const Change> changes, system::Host& host,
-                     std::chrono::milliseconds deadline) const override {
-    return await_join(changes, host, deadline, link_of);
+  Result<Waited> await(std::span<const Change> changes, World& now,
+                       std::chrono::milliseconds deadline) const override {
+    return await_join(changes, now, deadline, link_of);
+  }
+
+  Result<std::set<model::Key>> limits_standing(std::span<const Change> limited,
+                                               system::Host& host) const override {
+    return mtu_limits_standing(limited, host, link_of);
   }
 
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {

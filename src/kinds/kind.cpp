@@ -8,9 +8,16 @@ void Kind::check(std::vector<model::Desired>& /*desired*/, const std::vector<mod
 
 base::Result<void> Kind::prepare(std::span<model::Change*> /*changes*/, World& /*world*/) const { return {}; }
 
-base::Result<bool> Kind::await(std::span<const model::Change> /*changes*/, system::Host& /*host*/,
-                               std::chrono::milliseconds /*deadline*/) const {
-  return false;
+base::Result<Waited> Kind::await(std::span<const model::Change> /*changes*/, World& /*now*/,
+                                 std::chrono::milliseconds /*deadline*/) const {
+  return Waited::kNot;
+}
+
+base::Result<std::set<model::Key>> Kind::limits_standing(std::span<const model::Change> limited,
+                                                         system::Host& /*host*/) const {
+  std::set<model::Key> all;
+  for (const auto& change : limited) all.insert(change.key);
+  return all;
 }
 
 std::vector<std::string> Kind::clear_away(std::span<const model::Change> /*changes*/,

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,13 @@ struct Verdict {
   std::string reason;
   std::vector<std::string> fields;    ///< that `reason` explains; empty: the resource as a whole
   std::vector<std::string> warnings;  ///< works, but an administrator wants to know
+};
+
+/// How waiting for the kernel ended.
+enum class Waited {
+  kNot,     ///< there was nothing to wait for
+  kEnough,  ///< it came
+  kInVain,  ///< what has not come by now does not come by itself
 };
 
 /// One kind. Implementations hold no state; everything they know comes in as an argument.
@@ -65,9 +73,15 @@ class Kind {
   virtual base::Result<void> apply(std::span<const model::Change> changes, system::Host& host) const = 0;
 
   /// Waits, at most until the deadline, for what the kernel does by itself after `changes` and what they
-  /// depend on. @return whether it waited in vain: what has not come by then does not come by itself.
-  virtual base::Result<bool> await(std::span<const model::Change> changes, system::Host& host,
-                                   std::chrono::milliseconds deadline) const;
+  /// depend on. `now`: as it was just after the changes.
+  virtual base::Result<Waited> await(std::span<const model::Change> changes, World& now,
+                                     std::chrono::milliseconds deadline) const;
+
+  /// Asks the kernel once more for what judge() took for limited by the fabric, and reads it back at once:
+  /// what it gives even then is the limit; otherwise somebody else had set it back in between.
+  /// @return the keys of `limited` of which the limit stands
+  virtual base::Result<std::set<model::Key>> limits_standing(std::span<const model::Change> limited,
+                                                             system::Host& host) const;
 
   /// Puts back what an interrupted apply took down and did not bring back (Change::carried).
   virtual base::Result<void> recover(std::span<const model::Change> changes, system::Host& host) const;

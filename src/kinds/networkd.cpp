@@ -96,18 +96,17 @@ class NetworkdKind final : public Kind {
     const auto state = host.networkd.observe(indexes);
     if (!state) return base::fail(state.error());
     if (!*state) return out;
-    const auto addresses = host.inet.observe_addresses();
-    if (!addresses) return base::fail(addresses.error());
-    const auto routes = host.inet.observe_routes();
-    if (!routes) return base::fail(routes.error());
+    const auto holdings = detail::observe_holdings(host);
+    if (!holdings) return base::fail(holdings.error());
+    std::map<int, std::string> used;  // files, by the interface
+    for (const auto& now : **state) used.emplace(now.index, now.file);
     for (auto& one : out) {
       const auto file = model::from_attributes<NetworkdFile>(one.settings);
       const auto* link = interface_of(one.key.id, world);
       if (link == nullptr || file.unmanaged == true) continue;
-      const bool its = std::any_of((*state)->begin(), (*state)->end(), [&](const auto& now) {
-        return now.index == link->index && now.file == networkd_file(one.key.id);
-      });
-      one.settings["active"] = its && detail::in_effect(file, link->index, *addresses, *routes);
+      const auto at = used.find(link->index);
+      const bool its = at != used.end() && at->second == networkd_file(one.key.id);
+      one.settings["active"] = its && detail::in_effect(file, holdings->of(link->index));
     }
     return out;
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <vector>
+
 #include "kinds/kind.hpp"
 #include "kinds/networkd_file.hpp"
 
@@ -18,10 +21,23 @@ base::Result<void> apply_networks(std::span<const model::Change> changes, system
 /// After a kill: systemd-networkd may not have read what was written, and what was to go may be there still.
 base::Result<void> finish_networks(std::span<const model::Change> changes, system::Host& host);
 
-/// Whether the kernel has every address and route that is written in the file. What comes by DHCP or from
+/// What one interface has.
+struct Holding {
+  std::vector<system::InetAddress> addresses;
+  std::vector<system::InetRoute> routes;
+};
+
+/// What all of them have, by one dump of each sort.
+struct Holdings {
+  std::map<int, Holding> by_index;
+
+  [[nodiscard]] const Holding& of(int index) const;
+};
+base::Result<Holdings> observe_holdings(system::Host& host);
+
+/// Whether the interface has every address and route that is written in the file. What comes by DHCP or from
 /// routers is not looked at.
-bool in_effect(const NetworkdFile& file, int index, const std::vector<system::InetAddress>& addresses,
-               const std::vector<system::InetRoute>& routes);
+bool in_effect(const NetworkdFile& file, const Holding& now);
 
 }  // namespace detail
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "kinds/direct.hpp"
@@ -60,94 +61,148 @@ Result<Step> write(const Change& change, system::Host& host) {
 /// Takes away what a file had and has no longer: systemd-networkd is told to keep what it finds, since others
 /// may have set it.
 Result<void> release(const std::vector<Step>& steps, const World& world, system::Host& host) {
-  const auto addresses = host.inet.observe_addresses();
-  if (!addresses) return base::fail(addresses.error());
-  const auto routes = host.inet.observe_routes();
-  if (!routes) return base::fail(routes.error());
+  const auto holdings = observe_holdings(host);
+  if (!holdings) return base::fail(holdings.error());
   std::vector<system::InetRequest> requests;
+  std::vector<system::InetAddress> all;  // of the interfaces that lose some
   std::set<std::pair<int, model::IpPrefix>> going;
   for (const auto& step : steps) {
     const auto* link = interface_of(step.change->key.id, world);
     if (link == nullptr) continue;
+    const auto& now = holdings->of(link->index);
+    all.insert(all.end(), now.addresses.begin(), now.addresses.end());
     const auto kept = routes_in(step.after);
     const auto stay = addresses_in(step.after);
     for (const auto& route : routes_in(step.before)) {
       if (contains(kept, route)) continue;
-      for (const auto& one : *routes) {
-        if (one.index == link->index && same_place(one, route))
-          requests.emplace_back(system::DeleteRoute{link->name, one});
+      for (const auto& one : now.routes) {
+        if (same_place(one, route)) requests.emplace_back(system::DeleteRoute{link->name, one});
       }
     }
     for (const auto& prefix : addresses_in(step.before)) {
-      const bool there = std::any_of(addresses->begin(), addresses->end(), [&](const auto& one) {
-        return one.index == link->index && one.prefix == prefix;
-      });
-      if (there && !contains(stay, prefix)) going.emplace(link->index, prefix);
+      if (contains(stay, prefix)) continue;
+      for (const auto& one : now.addresses) {
+        if (one.prefix == prefix) going.emplace(link->index, prefix);
+      }
     }
   }
-  for (auto& request : address_deletions(going, *addresses, world)) requests.push_back(std::move(request));
+  for (auto& request : address_deletions(going, all, world)) requests.push_back(std::move(request));
   return requests.empty() ? Result<void>{} : host.inet.execute(requests);
 }
 
-/// Waits until everything of a file is there. Without carrier some of it cannot be, and comes with it.
-Result<void> bring_up(const Step& step, system::Host& host) {
-  bool again = false;
-  for (int moment = 0;; ++moment) {
-    const auto world = World::observe_links(host);
-    if (!world) return base::fail(world.error());
-    const auto* link = interface_of(step.change->key.id, *world);
+/// An interface whose file is to become true.
+struct Wait {
+  const Step* step = nullptr;
+  bool again = false;  ///< it was configured anew
+};
+
+/// What one look at all of them tells.
+struct Look {
+  World world;
+  Holdings holdings;
+  std::map<int, NetworkdLink> links;  ///< by index; those that systemd-networkd knows
+};
+
+/// Nothing when systemd-networkd was stopped meanwhile.
+Result<std::optional<Look>> look_at(const std::vector<Wait>& waits, system::Host& host) {
+  auto world = World::observe_links(host);
+  if (!world) return base::fail(world.error());
+  std::vector<int> indexes;
+  for (const auto& wait : waits) {
+    const auto* link = interface_of(wait.step->change->key.id, *world);
     if (link == nullptr)
       return base::fail(base::Code::kNotFound,
-                        fmt::format("{}: the interface is not there", step.change->label));
-    const auto addresses = host.inet.observe_addresses();
-    if (!addresses) return base::fail(addresses.error());
-    const auto routes = host.inet.observe_routes();
-    if (!routes) return base::fail(routes.error());
-    const std::vector<int> index{link->index};
-    const auto state = host.networkd.observe(index);
-    if (!state) return base::fail(state.error());
-    if (!*state) return {};  // it was stopped meanwhile
-    const auto now = (*state)->empty() ? NetworkdLink{} : (*state)->front();
-    const bool its = now.file == networkd_file(step.change->key.id);
-    if (its && in_effect(step.after, link->index, *addresses, *routes)) return {};
-    if (!again && (!step.written || now.state == "failed" || moment >= kBegun)) {
-      again = true;
-      if (auto done = host.networkd.reconfigure(link->index); !done) return done;
-      continue;
-    }
-    const bool waits = its && !link->carrier;
-    const bool other = !its && !now.file.empty() && moment >= 2 * kBegun;
-    const bool enough = other || moment >= (waits ? kBegun : kMoments);
-    if (!enough && host.networkd.pause(kMoment)) continue;
-    if (its && !link->carrier) return {};
-    if (!its && !now.file.empty())
-      return base::fail(base::Code::kRefused,
-                        fmt::format("{}: systemd-networkd uses {} for it, which sorts before ours; take the "
-                                    "interface out of its [Match]",
-                                    link->name, now.file));
-    return base::fail(
-        base::Code::kTimeout,
-        fmt::format("{}: systemd-networkd has not set what {} says in time (it is {}; journalctl "
-                    "-u systemd-networkd says why)",
-                    link->name, networkd_file(step.change->key.id),
-                    now.state.empty() ? "unknown to it" : now.state));
+                        fmt::format("{}: the interface is not there", wait.step->change->label));
+    indexes.push_back(link->index);
   }
+  auto holdings = observe_holdings(host);
+  if (!holdings) return base::fail(holdings.error());
+  const auto state = host.networkd.observe(indexes);
+  if (!state) return base::fail(state.error());
+  if (!*state) return std::optional<Look>{};
+  Look look{std::move(*world), std::move(*holdings), {}};
+  for (const auto& one : **state) look.links.emplace(one.index, one);
+  return std::optional(std::move(look));
+}
+
+/// One interface at a moment. @return whether there is nothing to wait for any more.
+Result<bool> arrive(Wait& wait, const Look& look, int moment, system::Host& host) {
+  const auto& step = *wait.step;
+  const auto* link = interface_of(step.change->key.id, look.world);
+  const auto at = look.links.find(link->index);
+  const auto now = at == look.links.end() ? NetworkdLink{} : at->second;
+  const bool its = now.file == networkd_file(step.change->key.id);
+  if (its && in_effect(step.after, look.holdings.of(link->index))) return true;
+  if (!wait.again && (!step.written || now.state == "failed" || moment >= kBegun)) {
+    wait.again = true;
+    if (auto done = host.networkd.reconfigure(link->index); !done) return base::fail(done.error());
+    return false;
+  }
+  const bool waits = its && !link->carrier;
+  const bool other = !its && !now.file.empty() && moment >= 2 * kBegun;
+  const bool enough = other || moment >= (waits ? kBegun : kMoments);
+  if (!enough) return false;
+  // Without carrier some of it cannot be there, and comes with it.
+  if (waits) return true;
+  if (!its && !now.file.empty())
+    return base::fail(base::Code::kRefused,
+                      fmt::format("{}: systemd-networkd uses {} for it, which sorts before ours; take the "
+                                  "interface out of its [Match]",
+                                  link->name, now.file));
+  return base::fail(base::Code::kTimeout,
+                    fmt::format("{}: systemd-networkd has not set what {} says in time (it is {}; journalctl "
+                                "-u systemd-networkd says why)",
+                                link->name, networkd_file(step.change->key.id),
+                                now.state.empty() ? "unknown to it" : now.state));
+}
+
+/// Waits until everything of the files is there, all interfaces at a time.
+Result<void> bring_up(std::vector<Wait> waits, system::Host& host) {
+  for (int moment = 0; !waits.empty();) {
+    const auto look = look_at(waits, host);
+    if (!look) return base::fail(look.error());
+    if (!*look) return {};
+    std::vector<Wait> left;
+    for (auto& wait : waits) {
+      const auto there = arrive(wait, **look, moment, host);
+      if (!there) return base::fail(there.error());
+      if (!*there) left.push_back(wait);
+    }
+    waits = std::move(left);
+    // Where there is nothing to wait for, what is not there now is not coming.
+    moment = host.networkd.pause(kMoment) ? moment + 1 : kMoments;
+  }
+  return {};
 }
 
 }  // namespace
 
-bool in_effect(const NetworkdFile& file, int index, const std::vector<system::InetAddress>& addresses,
-               const std::vector<system::InetRoute>& routes) {
+Result<Holdings> observe_holdings(system::Host& host) {
+  auto addresses = host.inet.observe_addresses();
+  if (!addresses) return base::fail(addresses.error());
+  auto routes = host.inet.observe_routes();
+  if (!routes) return base::fail(routes.error());
+  Holdings out;
+  for (auto& one : *addresses) out.by_index[one.index].addresses.push_back(std::move(one));
+  for (auto& one : *routes) out.by_index[one.index].routes.push_back(std::move(one));
+  return out;
+}
+
+const Holding& Holdings::of(int index) const {
+  static const Holding kNothing;
+  const auto at = by_index.find(index);
+  return at == by_index.end() ? kNothing : at->second;
+}
+
+bool in_effect(const NetworkdFile& file, const Holding& now) {
   for (const auto& prefix : addresses_in(file)) {
-    const bool there = std::any_of(addresses.begin(), addresses.end(), [&](const auto& one) {
-      return one.index == index && one.prefix == prefix;
-    });
+    const bool there = std::any_of(now.addresses.begin(), now.addresses.end(),
+                                   [&](const auto& one) { return one.prefix == prefix; });
     if (!there) return false;
   }
   for (const auto& route : routes_in(file)) {
-    const bool there = std::any_of(routes.begin(), routes.end(), [&](const auto& one) {
-      return one.index == index && same_place(one, route);
-    });
+    const bool there = std::any_of(now.routes.begin(), now.routes.end(),
+                                   [&](const auto& one) { return same_place(one, route); });
     if (!there) return false;
   }
   return true;
@@ -170,12 +225,11 @@ Result<void> apply_networks(std::span<const Change> changes, system::Host& host)
   if (std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.written; })) {
     if (auto done = host.networkd.reload(); !done) return done;
   }
+  std::vector<Wait> waits;
   for (const auto& step : steps) {
-    const auto wanted = model::from_attributes<NetworkdFile>(step.change->after).active;
-    if (!wanted || !*wanted) continue;
-    if (auto done = bring_up(step, host); !done) return done;
+    if (model::from_attributes<NetworkdFile>(step.change->after).active == true) waits.push_back({&step});
   }
-  return {};
+  return bring_up(std::move(waits), host);
 }
 
 Result<void> finish_networks(std::span<const Change> changes, system::Host& host) {

@@ -223,12 +223,14 @@ class PkeyKind final : public Kind {
     return {};
   }
 
-  Result<bool> await(std::span<const Change> changes, system::Host& host,
-                     std::chrono::milliseconds deadline) const override {
-    return await_join(changes, host, deadline, [](const model::Key& key, const World& world) -> const Link* {
-      const auto id = pkey_id(key);
-      return id ? child_of(*id, world) : nullptr;
-    });
+  Result<Waited> await(std::span<const Change> changes, World& now,
+                       std::chrono::milliseconds deadline) const override {
+    return await_join(changes, now, deadline, link_at);
+  }
+
+  Result<std::set<model::Key>> limits_standing(std::span<const Change> limited,
+                                               system::Host& host) const override {
+    return mtu_limits_standing(limited, host, link_at);
   }
 
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
@@ -311,6 +313,11 @@ class PkeyKind final : public Kind {
   }
 
  private:
+  static const Link* link_at(const model::Key& key, const World& world) {
+    const auto id = pkey_id(key);
+    return id ? child_of(*id, world) : nullptr;
+  }
+
   /// Wants it as it is.
   static void observe_only(Desired& desired, const Bound& bound) {
     const auto name = text_at(desired.settings, "name");

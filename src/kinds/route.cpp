@@ -78,7 +78,7 @@ class RouteKind final : public Kind {
   }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
-    const auto all = addressing_of(bound, nullptr);
+    const auto& all = addressing_of(bound, nullptr);
     for (const auto* one : direct_only(all, bound, nullptr)) {
       for (const auto* family : {&one->ipv4, &one->ipv6}) {
         if (family->gateway)

@@ -176,6 +176,31 @@ std::string why_mtu_limited(const Desired& desired, const Link& link) {
       link.ipoib->pkey.text(), link.mtu + model::kIpoibHeader, link.mtu);
 }
 
+Result<std::set<model::Key>> mtu_limits_standing(
+    std::span<const model::Change> limited, system::Host& host,
+    const std::function<const Link*(const model::Key&, const World&)>& link_of) {
+  auto world = World::observe_links(host);
+  if (!world) return base::fail(world.error());
+  std::vector<system::LinkRequest> again;
+  for (const auto& change : limited) {
+    const auto* link = link_of(change.key, *world);
+    const auto wanted = model::from_attributes<Ipoib>(change.after);
+    if (link != nullptr && wanted.mtu)
+      again.emplace_back(system::SetLink{.index = link->index, .mtu = wanted.mtu->bytes});
+  }
+  if (!again.empty()) {
+    if (auto done = host.links.execute(again); !done) return base::fail(done.error());
+    if (world = World::observe_links(host); !world) return base::fail(world.error());
+  }
+  std::set<model::Key> standing;
+  for (const auto& change : limited) {
+    const auto* link = link_of(change.key, *world);
+    const auto wanted = model::from_attributes<Ipoib>(change.after);
+    if (link == nullptr || !wanted.mtu || link->mtu < wanted.mtu->bytes) standing.insert(change.key);
+  }
+  return standing;
+}
+
 Result<std::optional<system::SetLink>> reach(const Link& link, const model::Attributes& after,
                                              system::Host& host) {
   const auto wanted = model::from_attributes<Ipoib>(after);
@@ -204,36 +229,27 @@ bool stops_ipv6(const model::Change& change) {
          (!before.mtu || before.mtu->bytes >= model::kMtuIpv6Min);
 }
 
-Result<bool> await_join(std::span<const model::Change> changes, system::Host& host,
-                        std::chrono::milliseconds deadline,
-                        const std::function<const Link*(const model::Key&, const World&)>& link_of) {
+Result<Waited> await_join(std::span<const model::Change> changes, World& now,
+                          std::chrono::milliseconds deadline,
+                          const std::function<const Link*(const model::Key&, const World&)>& link_of) {
   constexpr std::int64_t kSafe = 2044;  // every multicast group has at least 2048
   const auto depends = [](const model::Change& change) {
     const auto wanted = model::from_attributes<Ipoib>(change.after);
     return wanted.mtu && wanted.mtu->bytes > kSafe && wanted.mtu->bytes <= model::kMtuDatagramMax;
   };
-  auto world = World::observe_links(host);
-  if (!world) return base::fail(world.error());
-  // Almost always every one has carrier by now; the devices are read when one has not.
-  const auto waits = [&](const model::Change& change) {
-    const auto* link = change.operation == model::Operation::kDelete ? nullptr : link_of(change.key, *world);
-    return link != nullptr && link->up && !link->carrier;
-  };
-  if (std::none_of(changes.begin(), changes.end(), waits)) return false;
-  if (world = World::observe(host); !world) return base::fail(world.error());
   std::set<model::Guid> answered;  // ports where a changed interface has carrier, or is waited for already
   std::vector<const Link*> joining;
   std::vector<int> awaited;
   for (const auto& change : changes) {
-    const auto* link = change.operation == model::Operation::kDelete ? nullptr : link_of(change.key, *world);
+    const auto* link = change.operation == model::Operation::kDelete ? nullptr : link_of(change.key, now);
     if (link == nullptr || !link->up) continue;
     if (link->carrier) {
       answered.insert(link->ipoib->guid);
       continue;
     }
-    const auto port = world->port(link->ipoib->guid);
+    const auto port = now.port(link->ipoib->guid);
     if (!port || port->port->state != "ACTIVE") continue;
-    if (membership(*port, link->ipoib->pkey, *world) == Membership::kNone) continue;
+    if (membership(*port, link->ipoib->pkey, now) == Membership::kNone) continue;
     if (depends(change) && link->ipoib->mode == IpoibMode::kDatagram) {
       awaited.push_back(link->index);
     } else {
@@ -243,10 +259,10 @@ Result<bool> await_join(std::span<const model::Change> changes, system::Host& ho
   for (const auto* link : joining) {
     if (answered.insert(link->ipoib->guid).second) awaited.push_back(link->index);
   }
-  if (awaited.empty()) return false;
-  auto without = host.links.wait_for_carrier(awaited, deadline);
+  if (awaited.empty()) return Waited::kNot;
+  auto without = now.host().links.wait_for_carrier(awaited, deadline);
   if (!without) return base::fail(without.error());
-  return !without->empty();
+  return without->empty() ? Waited::kEnough : Waited::kInVain;
 }
 
 }  // namespace rdmacfg::kinds

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,11 @@ std::string why_no_carrier(const system::Link& link, const std::optional<PortRef
 /// What the fabric's multicast group did to the MTU; empty when it is not that.
 std::string why_mtu_limited(const model::Desired& desired, const system::Link& link);
 
+/// Kind::limits_standing() of MTUs: which of the interfaces the kernel keeps below what `limited` wants.
+base::Result<std::set<model::Key>> mtu_limits_standing(
+    std::span<const model::Change> limited, system::Host& host,
+    const std::function<const system::Link*(const model::Key&, const World&)>& link_of);
+
 /// Membership in a partition as the port's table has it.
 enum class Membership { kUnknown, kNone, kLimited, kFull };
 Membership membership(const PortRef& port, model::Pkey pkey, World& world);
@@ -54,9 +60,9 @@ bool mtu_fits_mode(std::string_view field, const model::Attributes& before, cons
 bool stops_ipv6(const model::Change& change);
 
 /// Waits for interfaces that are joining their multicast groups: all whose MTU depends on the group, and one
-/// of every port to learn whether a subnet manager answers at all. @return whether one did not get carrier.
-base::Result<bool> await_join(
-    std::span<const model::Change> changes, system::Host& host, std::chrono::milliseconds deadline,
+/// of every port to learn whether a subnet manager answers at all.
+base::Result<Waited> await_join(
+    std::span<const model::Change> changes, World& now, std::chrono::milliseconds deadline,
     const std::function<const system::Link*(const model::Key&, const World&)>& link_of);
 
 }  // namespace rdmacfg::kinds

@@ -11,7 +11,15 @@ for i in $(seq 1 $N); do printf 'link add link %s name %s type ipoib pkey 0x%x\n
 for i in $(seq 1 $N); do printf 'link set %s mtu 2044\nlink set %s up\n' $p.$(printf %04x $((0x8000 + i))) $p.$(printf %04x $((0x8000 + i))); done >> /tmp/all
 for i in $(seq 1 $N); do echo "link del $p.$(printf %04x $((0x8000 + i)))"; done > /tmp/del
 now() { echo "${EPOCHREALTIME/./}"; }	# in microseconds; busybox knows no date +%N
-quiet() { command -v udevadm >/dev/null && udevadm settle; sleep .3; }
+jiffies() { awk '/^cpu / { print $5, $2 + $3 + $4 + $5 + $6 + $7 + $8 }' /proc/stat; }
+quiet() {	# what the last command left the kernel to do (joins, freeing) is not the next one's
+	local a b
+	command -v udevadm >/dev/null && udevadm settle
+	for _ in $(seq 50); do
+		a=($(jiffies)); sleep .4; b=($(jiffies))
+		[ $(((b[0] - a[0]) * 100)) -lt $(((b[1] - a[1]) * 85)) ] || return
+	done
+}
 run() {	# NAME COMMAND...
 	local name=$1 a b rc; shift
 	quiet; a=$(now); "$@" >/tmp/out 2>&1; rc=$?; b=$(now)

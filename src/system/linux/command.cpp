@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +81,7 @@ Result<void> run_command(std::span<const std::string> words, std::chrono::millis
       err != 0) {
     return fail_errno(err, words.front());
   }
+  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(pid), 0);  // building an image is not urgent
   writing.reset();
   std::string said;
   const bool in_time = read_words(reading.get(), said, end);

@@ -5,6 +5,8 @@
 #include <linux/rtnetlink.h>
 
 #include <algorithm>
+#include <thread>
+#include <tuple>
 
 #include "system/linux/link_dump.hpp"
 #include "system/linux/link_requests.hpp"
@@ -16,6 +18,27 @@ namespace detail {
 
 using base::fail;
 using base::Result;
+
+namespace {
+
+constexpr int kTries = 16;
+constexpr int kInterrupted = 3;  ///< from then on two interrupted readings that agree will do
+
+/// Whether two readings say the same of what we change. In a storm of other interfaces (containers that come
+/// and go) no dump is consistent, but one that is left out by accident is not left out twice.
+bool agree(const std::vector<Link>& one, const std::vector<Link>& other) {
+  const auto ours = [](const std::vector<Link>& links) {
+    std::vector<std::tuple<int, std::string, std::int64_t, bool, int>> out;
+    for (const auto& link : links) {
+      if (link.ipoib || link.kind.empty())  // hardware has no kind
+        out.emplace_back(link.index, link.name, link.mtu, link.up, link.parent);
+    }
+    return out;
+  };
+  return ours(one) == ours(other);
+}
+
+}  // namespace
 
 Result<NetlinkSocket*> LinuxLinks::socket() {
   if (!socket_) {
@@ -29,14 +52,22 @@ Result<NetlinkSocket*> LinuxLinks::socket() {
 Result<std::vector<Link>> LinuxLinks::observe_links() {
   const auto netlink = socket();
   if (!netlink) return fail(netlink.error());
-  std::vector<Link> links;
-  const auto read = (*netlink)->dump(
-      link_dump_request(), [&] { links.clear(); },
-      [&](const nlmsghdr& header) {
-        if (auto link = parse_link(header)) links.push_back(std::move(*link));
-      });
-  if (!read) return fail(read.error());
-  std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) { return a.index < b.index; });
+  const auto request = link_dump_request();
+  std::vector<Link> links, before;
+  for (int tries = 1;; ++tries) {
+    links.clear();
+    const auto consistent = (*netlink)->dump_once(request, [&](const nlmsghdr& header) {
+      if (auto link = parse_link(header)) links.push_back(std::move(*link));
+    });
+    if (!consistent) return fail(consistent.error());
+    std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) { return a.index < b.index; });
+    if (*consistent || (tries > kInterrupted && agree(before, links))) break;
+    if (tries == kTries)
+      return fail(base::Code::kBusy,
+                  fmt::format("{}: they change faster than they can be read", request.what()));
+    before.swap(links);
+    std::this_thread::sleep_for(std::chrono::milliseconds(tries));
+  }
   names_.clear();
   for (const auto& link : links) names_.emplace(link.index, link.name);
   return links;

@@ -196,13 +196,16 @@ Result<void> NetlinkSocket::dump(const Message& request, const std::function<voi
 
 Result<void> NetlinkSocket::exchange_batch(std::span<const Message> batch, std::span<Ack> acks) {
   const std::uint32_t first = sequence_ + 1;
+  // The kernel answers in order, and a refusal in any case: asking for the last answer is enough.
+  for (const auto& message : batch.first(batch.size() - 1))
+    message.header()->nlmsg_flags &= static_cast<std::uint16_t>(~NLM_F_ACK);
   if (auto sent = send(batch); !sent) return sent;
-  for (std::size_t answered = 0; answered < batch.size();) {
+  for (bool answered = false; !answered;) {
     const auto got = receive([&](const nlmsghdr& header) {
       const std::uint32_t index = header.nlmsg_seq - first;
       if (header.nlmsg_type != NLMSG_ERROR || index >= batch.size()) return;
       acks[index] = ack_of(header);
-      ++answered;
+      answered = index + 1 == batch.size();
     });
     if (!got) return fail(got.error().in(batch.front().what()));
     if (*got == Got::kOverrun) {

@@ -41,6 +41,10 @@ class NetlinkSocket {
   /// calling `begin` again, when the kernel says that the answer is inconsistent; kBusy when it never is.
   base::Result<void> dump(const Message& request, const std::function<void()>& begin, const Visit& visit);
 
+  /// One try of dump(). @return whether the answer is consistent; of one that is not, objects may be missing
+  /// that were next to others which came or went.
+  base::Result<bool> dump_once(const Message& request, const Visit& visit);
+
   /// Sends all messages in order, many to a system call, and returns the acks in the same order. The kernel
   /// goes on after a refusal within one batch; later batches are sent too.
   base::Result<std::vector<Ack>> exchange(std::span<const Message> messages);
@@ -57,7 +61,6 @@ class NetlinkSocket {
   explicit NetlinkSocket(nl_sock* socket);
   base::Result<void> send(std::span<const Message> messages);
   base::Result<Got> receive(const Visit& visit);
-  base::Result<bool> dump_once(const Message& request, const Visit& visit);
   base::Result<void> exchange_batch(std::span<const Message> batch, std::span<Ack> acks);
   [[nodiscard]] int fd() const;
 

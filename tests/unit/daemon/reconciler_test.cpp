@@ -148,7 +148,7 @@ TEST(Reconciler, AFightEndsAfterThreeReverts) {
   }
   ASSERT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
   EXPECT_THAT(reconciler.contended().at(kIb0),
-              HasSubstr("changed mtu back 3 times (last from 2044 to 1500)"));
+              HasSubstr("changed mtu of ib0 back 3 times (last from 2044 to 1500)"));
   EXPECT_THAT(reconciler.left_alone(now), ElementsAre(Key(kIb0)));
   reconciler.woken(Wake::kApply, now);
   EXPECT_THAT(reconciler.contended(), IsEmpty()) << "an apply starts anew";

@@ -83,13 +83,21 @@ TEST(NetworkdFile, FileNamesAreIds) {
 TEST(NetworkdFile, ARouteIsInEffectWithItsMetricAndTable) {
   NetworkdFile file;
   file.routes = Lines{"10.0.0.0/8 metric 5 table 7"};
-  auto routes = routes_in(file);
-  ASSERT_EQ(routes.size(), 1U);
-  routes[0].index = 3;
-  EXPECT_TRUE(detail::in_effect(file, 3, {}, routes));
-  EXPECT_FALSE(detail::in_effect(file, 4, {}, routes));
-  routes[0].table = 8;
-  EXPECT_FALSE(detail::in_effect(file, 3, {}, routes));
+  detail::Holding now{.addresses = {}, .routes = routes_in(file)};
+  ASSERT_EQ(now.routes.size(), 1U);
+  EXPECT_TRUE(detail::in_effect(file, now));
+  EXPECT_FALSE(detail::in_effect(file, {}));
+  now.routes[0].table = 8;
+  EXPECT_FALSE(detail::in_effect(file, now));
+}
+
+TEST(NetworkdFile, EachInterfaceHasItsOwnRoutes) {
+  NetworkdFile file;
+  file.routes = Lines{"10.0.0.0/8 metric 5 table 7"};
+  detail::Holdings all;
+  all.by_index[3] = {.addresses = {}, .routes = routes_in(file)};
+  EXPECT_TRUE(detail::in_effect(file, all.of(3)));
+  EXPECT_FALSE(detail::in_effect(file, all.of(4)));
 }
 
 }  // namespace
