@@ -120,9 +120,9 @@ void Jobs::start(Job job, Done done) {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, in.get(), STDIN_FILENO);
     ::posix_spawn_file_actions_adddup2(&actions, out.get(), STDOUT_FILENO);
-    std::string program = "/proc/self/exe", name = "rdma-configd", argument = "--worker";
+    std::string name = "rdma-configd", argument = "--worker";
     std::array<char*, 3> argv{name.data(), argument.data(), nullptr};
-    error = ::posix_spawn(&running.pid, program.c_str(), &actions, nullptr, argv.data(), environ);
+    error = ::posix_spawn(&running.pid, program_.c_str(), &actions, nullptr, argv.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
   }
   if (error != 0) {

@@ -30,7 +30,9 @@ class Jobs {
   static constexpr std::size_t kLooks = 2;     ///< jobs that change nothing, at once
   static constexpr std::size_t kResults = 16;  ///< remembered results
 
-  explicit Jobs(Loop& loop) : loop_(loop) {}
+  /// `program` is started with "--worker" for each job (job.hpp: work).
+  explicit Jobs(Loop& loop, std::string program = "/proc/self/exe")
+      : loop_(loop), program_(std::move(program)) {}
 
   using Done = std::function<void(const Job& job, const Outcome& outcome)>;
 
@@ -71,6 +73,7 @@ class Jobs {
   void remember(std::uint32_t id, std::string text);
 
   Loop& loop_;
+  std::string program_;
   std::uint32_t next_ = 1;
   bool changing_ = false;
   std::size_t looking_ = 0;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs in the guest: N children, RUNS runs of each way, one after the other.
 systemctl stop NetworkManager 2>/dev/null
-lab-load ib:mlx4_0:1 pkeys=$((N + 2)) || exit 1
+lab-load ib:mlx4_0:1 pkeys=$((N + 2)) || { echo "the adapter cannot be loaded"; exit 1; }
 p=$(lab-net b001); ip link set $p up; sleep 1
 mkdir -p /etc/rdma-configd
 doc() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\n'; [ "$1" = 0 ] || for i in $(seq 1 $1); do printf '[[ipoib.pkey]]\npkey = 0x%x\nmode = "datagram"\nmtu = 2044\n' $((0x8000 + i)); done; }

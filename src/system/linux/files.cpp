@@ -139,7 +139,7 @@ class LinuxFiles final : public Files {
   explicit LinuxFiles(std::filesystem::path root) : dirs_(std::move(root)) {}
 
   Result<std::optional<std::string>> read(const std::string& path) override {
-    const auto place = find(path, false);
+    const auto place = find(path, For::kReading);
     if (!place) {
       if (place.error().sys_errno == ENOENT) return std::optional<std::string>();
       return fail(place.error());
@@ -159,7 +159,7 @@ class LinuxFiles final : public Files {
   }
 
   Result<void> write_as(const std::string& path, std::string_view content, mode_t mode) {
-    const auto place = find(path, true);
+    const auto place = find(path, For::kWriting);
     if (!place) return fail(place.error());
     if (content.size() > kLimit)
       return fail(Code::kInvalid, fmt::format("{}: too long to be written", place->shown));
@@ -186,7 +186,7 @@ class LinuxFiles final : public Files {
   }
 
   Result<void> remove(const std::string& path) override {
-    const auto place = find(path, false);
+    const auto place = find(path, For::kRemoving);
     if (!place) return place.error().sys_errno == ENOENT ? Result<void>() : fail(place.error());
     struct stat status {};
     if (::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -223,13 +223,18 @@ class LinuxFiles final : public Files {
   }
 
  private:
-  [[nodiscard]] Result<Place> find(const std::string& path, bool make) const {
+  enum class For { kReading, kWriting, kRemoving };
+
+  [[nodiscard]] Result<Place> find(const std::string& path, For what) const {
     const std::filesystem::path whole(path);
     const auto name = whole.filename().native();
     if (!whole.is_absolute() || name.empty() || name == "." || name == "..") {
       return fail(Code::kInvalid, fmt::format("\"{}\": this is no absolute path of a file", path));
     }
-    auto folder = make ? dirs_.make(whole.parent_path()) : dirs_.open(whole.parent_path());
+    const auto links =
+        what == For::kReading ? detail::RootedDir::Links::kFollowed : detail::RootedDir::Links::kInside;
+    auto folder =
+        what == For::kWriting ? dirs_.make(whole.parent_path()) : dirs_.open(whole.parent_path(), links);
     if (!folder) return fail(folder.error());
     return Place{std::move(*folder), name, dirs_.shown(path)};
   }

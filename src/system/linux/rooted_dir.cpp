@@ -2,6 +2,7 @@
 #include "system/linux/rooted_dir.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,6 +19,19 @@ using base::UniqueFd;
 namespace {
 
 constexpr mode_t kFolderMode = 0755;
+constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+/// A descriptor, or -1 and errno.
+int open_below(int folder, const std::string& path, std::uint64_t resolve) {
+  open_how how{};
+  how.flags = kFolder;
+  how.resolve = resolve | RESOLVE_NO_MAGICLINKS;
+  int fd = -1;
+  do {  // EAGAIN: something on the way was renamed just now
+    fd = static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how));
+  } while (fd < 0 && (errno == EAGAIN || errno == EINTR));
+  return fd;
+}
 
 }  // namespace
 
@@ -26,28 +40,35 @@ std::string RootedDir::shown(const std::string& path) const {
                       : (root_ / std::filesystem::path(path).relative_path()).lexically_normal().native();
 }
 
-Result<UniqueFd> RootedDir::open(const std::string& path) const {
-  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+Result<UniqueFd> RootedDir::open(const std::string& path, Links links) const {
   const UniqueFd root(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) return fail_errno(errno, root_.native());
-  const auto relative = std::filesystem::path(path).relative_path();
-  const std::string below = relative.empty() ? "." : relative.native();
-  open_how how{};
-  how.flags = kFlags;
-  how.resolve = RESOLVE_NO_MAGICLINKS;
-  if (root_ != "/") how.resolve |= RESOLVE_IN_ROOT;
-  int fd = -1;
-  do {  // EAGAIN: something on the way was renamed just now
-    fd = static_cast<int>(::syscall(SYS_openat2, root.get(), below.c_str(), &how, sizeof how));
-  } while (fd < 0 && (errno == EAGAIN || errno == EINTR));
-  // Before Linux 5.6 only the machine's own root can be had, for which nothing has to be kept inside.
-  if (fd < 0 && errno == ENOSYS && root_ == "/") fd = ::openat(root.get(), below.c_str(), kFlags);
-  if (fd < 0) return fail_errno(errno, shown(path));
-  return UniqueFd(fd);
+  auto below = std::filesystem::path(path).relative_path().lexically_normal();
+  if (below.empty()) below = ".";
+  if (root_ != "/" || links == Links::kFollowed) {
+    int fd = open_below(root.get(), below.native(), root_ == "/" ? 0 : RESOLVE_IN_ROOT);
+    // Before Linux 5.6 only the machine's own root can be had, for which nothing has to be kept inside.
+    if (fd < 0 && errno == ENOSYS && root_ == "/") fd = ::openat(root.get(), below.c_str(), kFolder);
+    if (fd < 0) return fail_errno(errno, shown(path));
+    return UniqueFd(fd);
+  }
+  const auto top = *below.begin();
+  const UniqueFd managed(::openat(root.get(), top.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!managed) return fail_errno(errno, shown(path));
+  const auto rest = below.lexically_relative(top);
+  UniqueFd fd(open_below(managed.get(), rest.native(), RESOLVE_BENEATH));
+  if (!fd && errno == EXDEV) {
+    return base::fail(base::Code::kIo,
+                      fmt::format("{}: a symbolic link on the way leads out of {}, where nothing is written; "
+                                  "make it a folder, or mount the other one there",
+                                  shown(path), shown("/" + top.native())));
+  }
+  if (!fd) return fail_errno(errno, shown(path));
+  return fd;
 }
 
 Result<UniqueFd> RootedDir::make(const std::string& path) const {
-  auto folder = open(path);
+  auto folder = open(path, Links::kInside);
   if (folder || folder.error().sys_errno != ENOENT) return folder;
   const std::filesystem::path whole(path);
   const auto name = whole.filename().native();
@@ -64,7 +85,7 @@ Result<UniqueFd> RootedDir::make(const std::string& path) const {
   } else if (errno != EEXIST) {
     return fail_errno(errno, shown(path));
   }
-  return open(path);
+  return open(path, Links::kInside);
 }
 
 }  // namespace rdmacfg::system::detail

@@ -13,12 +13,17 @@ namespace rdmacfg::system::detail {
 /// Linux 5.6). Root "/" does without openat2.
 class RootedDir {
  public:
+  /// Symbolic links on the way to a folder of the machine's own root: all are followed, for reading; or those
+  /// alone that are relative and stay below the top folder, such as /etc, for writing.
+  enum class Links { kFollowed, kInside };
+
   explicit RootedDir(std::filesystem::path root) : root_(std::move(root)) {}
 
   /// Opens a folder for reading; `path` is absolute, as on the host.
-  [[nodiscard]] base::Result<base::UniqueFd> open(const std::string& path) const;
+  [[nodiscard]] base::Result<base::UniqueFd> open(const std::string& path,
+                                                  Links links = Links::kFollowed) const;
 
-  /// The same, after making what is missing of it with mode 0755.
+  /// A folder to write in, after making what is missing of it with mode 0755.
   [[nodiscard]] base::Result<base::UniqueFd> make(const std::string& path) const;
 
   /// With the root in front, as an administrator finds it.

@@ -138,5 +138,60 @@ TEST(FilesOfTheMachine, FilesWithoutASizeAreReadToTheirEnd) {
   EXPECT_THAT(**text, HasSubstr("VmPeak"));
 }
 
+// The machine's own root, with hostile links in folders that are written.
+class HostileLinks : public ::testing::Test {
+ protected:
+  std::string at(const std::string& below) const { return tree.at(below).native(); }
+  void expect_refused(const std::string& below) {
+    EXPECT_THAT(files->write(at(below), "evil").error().message, HasSubstr("leads out of /")) << below;
+    EXPECT_THAT(files->write_private(at(below), "evil").error().message, HasSubstr("leads out of /"));
+    EXPECT_THAT(files->remove(at(below)).error().message, HasSubstr("leads out of /")) << below;
+  }
+
+  TempTree tree;
+  std::unique_ptr<Files> files = make_linux_files();
+};
+
+TEST_F(HostileLinks, NothingIsWrittenOrRemovedThroughAnAbsoluteOne) {
+  tree.put("/outside/f", "untouched");
+  tree.link("/etc/rules.d", at("/outside"));
+  expect_refused("/etc/rules.d/f");
+  expect_refused("/etc/rules.d/new/g");
+  EXPECT_EQ(tree.get("/outside/f"), "untouched");
+  EXPECT_THAT(files->list(at("/outside")).value(), ElementsAre("f"));
+  EXPECT_EQ(files->read(at("/etc/rules.d/f")).value(), std::optional<std::string>("untouched"));
+}
+
+TEST_F(HostileLinks, NothingIsWrittenThroughOneThatClimbsOutOfItsTopFolder) {
+  std::string up;
+  for (int i = 0; i < 40; ++i) up += "../";
+  tree.link("/etc/rules.d", up + "proc");
+  expect_refused("/etc/rules.d/f");
+}
+
+TEST_F(HostileLinks, OneThatStaysInsideIsFollowed) {
+  tree.put("/etc/real/f", "old");
+  tree.link("/etc/rules.d", "real");
+  ASSERT_TRUE(files->write(at("/etc/rules.d/f"), "new"));
+  EXPECT_EQ(tree.get("/etc/real/f"), "new");
+}
+
+TEST_F(HostileLinks, ALoopAndADanglingOneAreErrors) {
+  tree.link("/etc/loop", "loop");
+  tree.link("/etc/dangling", "nowhere");
+  EXPECT_FALSE(files->write(at("/etc/loop/f"), "x"));
+  EXPECT_FALSE(files->write(at("/etc/dangling/f"), "x"));
+  EXPECT_FALSE(std::filesystem::exists(at("/etc/nowhere")));
+}
+
+TEST_F(HostileLinks, AFileThatTurnsIntoALinkIsReplacedNeverFollowed) {
+  tree.put("/victim", "untouched");
+  ASSERT_TRUE(files->write(at("/etc/f"), "ours"));
+  std::filesystem::remove(at("/etc/f"));
+  tree.link("/etc/f", "../victim");
+  EXPECT_THAT(files->write(at("/etc/f"), "evil").error().message, HasSubstr("symbolic link"));
+  EXPECT_EQ(tree.get("/victim"), "untouched");
+}
+
 }  // namespace
 }  // namespace rdmacfg::system

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/jobs.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/report_json.hpp"
+#include "unit/system/temp_tree.hpp"
+
+namespace rdmacfg::daemon {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+
+/// Stands in for the worker program. What a job is to do stands in its "what".
+constexpr std::string_view kWorker = R"(#!/bin/sh
+here=${{0%/*}}
+echo "$*" >>"$here/arguments"
+job=$(cat)
+of() {{ case $job in *'"what":"'$1'"'*) true;; *) false;; esac; }}
+result() {{ printf '{{"exit":0,"report":%s,"status":{{"active":7}}}}\n' '{}'; }}
+if of waits; then until [ -e "$here/go" ]; do sleep 0.02; done; fi
+if of progress; then echo '{{"progress":[1,3,"one"]}}'; printf '{{"progr'; sleep 0.05; echo 'ess":[3,3,"three"]}}'; fi
+if of dies; then kill -9 $$; fi
+if of silent; then exit 0; fi
+if of garbage; then echo 'no JSON'; exit 0; fi
+if of fails; then exit 1; fi
+if of undoes; then trap 'result; exit' USR1; touch "$here/ready"; while :; do sleep 0.02; done; fi
+if of obstinate; then touch "$here/ready"; while :; do sleep 0.02; done; fi
+result
+)";
+
+class JobsTest : public ::testing::Test {
+ protected:
+  JobsTest() {
+    sigset_t child;
+    ::sigemptyset(&child);
+    ::sigaddset(&child, SIGCHLD);
+    ::sigprocmask(SIG_BLOCK, &child, nullptr);
+    tree.put("/worker", fmt::format(kWorker, core::report_json(model::Report{}).dump()));
+    ::chmod(tree.at("/worker").c_str(), 0755);
+    jobs.began = [this](const Job& job) { began.push_back(job.what); };
+  }
+
+  std::uint32_t add(const std::string& what, Job::Verb verb = Job::Verb::kApply) {
+    Job job;
+    job.verb = verb;
+    job.what = what;
+    ++open;
+    return jobs.add(std::move(job), [this](const Job& over, const Outcome& outcome) {
+      ended.push_back(over.what);
+      outcomes[over.what] = outcome;
+      if (--open == 0) loop.stop(0);
+    });
+  }
+  void run() {
+    const auto too_long = loop.after(60s, [this] { loop.stop(1); });
+    if (open > 0) {
+      EXPECT_EQ(loop.run(), 0) << "not all jobs came to their end";
+    }
+  }
+  /// Calls `then` as soon as the worker has made the file.
+  void when(const std::string& file, std::function<void()> then) {
+    polls.push_back(loop.after(10ms, [this, file, then = std::move(then)] {
+      if (std::filesystem::exists(tree.at(file))) {
+        then();
+      } else {
+        when(file, then);
+      }
+    }));
+  }
+
+  system::TempTree tree;
+  Loop loop;
+  Jobs jobs{loop, tree.at("/worker").native()};
+  std::vector<Loop::Handle> polls;
+  std::vector<std::string> began, ended;
+  std::map<std::string, Outcome> outcomes;
+  int open = 0;
+};
+
+TEST_F(JobsTest, HasItsResultFromTheWorker) {
+  const auto id = add("plain");
+  EXPECT_NE(id, 0U);
+  EXPECT_EQ(jobs.result(id), nullptr);
+  run();
+  EXPECT_EQ(tree.get("/arguments"), "--worker\n");
+  EXPECT_FALSE(outcomes["plain"].report.error);
+  EXPECT_EQ(outcomes["plain"].status.at("active"), 7);
+  ASSERT_NE(jobs.result(id), nullptr);
+  EXPECT_EQ(*jobs.result(id), outcomes["plain"].report_text);
+  EXPECT_TRUE(jobs.idle());
+}
+
+TEST_F(JobsTest, ProgressIsHandedOnAsItComes) {
+  std::vector<std::string> seen;
+  jobs.progress = [&](std::uint32_t, std::uint64_t done, std::uint64_t total, const std::string& what) {
+    seen.push_back(fmt::format("{}/{} {}", done, total, what));
+  };
+  add("progress");
+  run();
+  EXPECT_THAT(seen, ElementsAre("1/3 one", "3/3 three"));
+  EXPECT_FALSE(outcomes["progress"].report.error);
+}
+
+TEST_F(JobsTest, AWorkerThatDiesOrTalksNonsenseIsAnError) {
+  for (const std::string what : {"dies", "silent", "garbage", "fails"}) add(what);
+  run();
+  ASSERT_TRUE(outcomes["dies"].report.error);
+  EXPECT_THAT(outcomes["dies"].report.error->message, HasSubstr("killed by signal 9"));
+  for (const std::string what : {"silent", "garbage", "fails"}) {
+    ASSERT_TRUE(outcomes[what].report.error) << what;
+    EXPECT_THAT(outcomes[what].report.error->message, HasSubstr("without a result"));
+    EXPECT_EQ(outcomes[what].report.exit, model::Exit::kError);
+  }
+}
+
+TEST_F(JobsTest, AProgramThatCannotBeStartedIsAnErrorToo) {
+  std::filesystem::remove(tree.at("/worker"));
+  const auto id = add("plain");
+  EXPECT_TRUE(ended.empty()) << "the caller does not know the number yet";
+  run();
+  EXPECT_TRUE(outcomes["plain"].report.error);
+  EXPECT_NE(jobs.result(id), nullptr);
+  EXPECT_TRUE(jobs.idle());
+}
+
+TEST_F(JobsTest, OneThatChangesAtATimeAndInTheirOrder) {
+  add("waits");
+  add("second");
+  add("third");
+  EXPECT_TRUE(jobs.busy());
+  EXPECT_THAT(began, ElementsAre("waits"));
+  tree.put("/go", "");
+  run();
+  EXPECT_THAT(ended, ElementsAre("waits", "second", "third"));
+  EXPECT_FALSE(jobs.busy());
+}
+
+TEST_F(JobsTest, LooksRunBesideAChange) {
+  add("waits");
+  add("look", Job::Verb::kDiff);
+  // The look ends while the change waits for the file that is made only then.
+  std::function<void()> then = [this, &then] {
+    if (ended.empty()) {
+      polls.push_back(loop.after(10ms, then));
+    } else {
+      tree.put("/go", "");
+    }
+  };
+  then();
+  run();
+  EXPECT_THAT(ended, ElementsAre("look", "waits"));
+}
+
+TEST_F(JobsTest, TheQueueIsBounded) {
+  add("waits");
+  for (std::size_t i = 0; i < Jobs::kQueue; ++i) EXPECT_NE(add("queued"), 0U);
+  EXPECT_EQ(add("one too many"), 0U);
+  --open;
+  tree.put("/go", "");
+  run();
+  EXPECT_EQ(ended.size(), Jobs::kQueue + 1);
+}
+
+TEST_F(JobsTest, AWaitingJobIsCancelledWithoutAWorker) {
+  add("waits");
+  const auto id = add("second");
+  EXPECT_TRUE(jobs.cancel(id));
+  EXPECT_THAT(ended, ElementsAre("second"));
+  EXPECT_THAT(outcomes["second"].report.error->message, HasSubstr("cancelled"));
+  EXPECT_NE(jobs.result(id), nullptr);
+  tree.put("/go", "");
+  run();
+  EXPECT_THAT(began, ElementsAre("waits"));
+}
+
+TEST_F(JobsTest, ARunningOneSaysItselfWhatBecameOfIt) {
+  const auto id = add("undoes");
+  when("/ready", [this, id] { EXPECT_TRUE(jobs.cancel(id)); });
+  run();
+  EXPECT_FALSE(outcomes["undoes"].report.error);
+  EXPECT_EQ(outcomes["undoes"].status.at("active"), 7);
+}
+
+TEST_F(JobsTest, ARunningOneThatHadBegunNothingIsCancelled) {
+  const auto id = add("obstinate");
+  when("/ready", [this, id] { EXPECT_TRUE(jobs.cancel(id)); });
+  run();
+  EXPECT_THAT(outcomes["obstinate"].report.error->message, HasSubstr("cancelled"));
+}
+
+TEST_F(JobsTest, NoSuchJob) {
+  EXPECT_FALSE(jobs.cancel(1));
+  const auto id = add("plain");
+  run();
+  EXPECT_FALSE(jobs.cancel(id));
+  EXPECT_FALSE(jobs.cancel(id + 1));
+}
+
+TEST_F(JobsTest, OnlyTheLastResultsAreKept) {
+  std::vector<std::uint32_t> ids;
+  static_assert(Jobs::kResults + 2 <= Jobs::kQueue + Jobs::kLooks);
+  for (std::size_t i = 0; i < Jobs::kResults + 2; ++i) ids.push_back(add("plain", Job::Verb::kShow));
+  run();
+  EXPECT_EQ(jobs.result(ids[0]), nullptr);
+  EXPECT_EQ(jobs.result(ids[1]), nullptr);
+  EXPECT_NE(jobs.result(ids[2]), nullptr);
+}
+
+}  // namespace
+}  // namespace rdmacfg::daemon
