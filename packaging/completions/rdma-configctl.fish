@@ -110,5 +110,5 @@ complete -c rdma-configctl -n '__fish_seen_subcommand_from import' -a '(__rdma_c
 complete -c rdma-configctl -n '__fish_seen_subcommand_from import' -l output -x -a '(__rdma_configctl_value "FILE")' -d 'Write the document to this file, not to stdout.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from import' -l adopt -d 'With live: take over names, addresses and routes, too; an apply then owns them.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from export' -a '(__rdma_configctl_value "FORMAT")'
-complete -c rdma-configctl -n '__fish_seen_subcommand_from export' -l output -x -a '(__rdma_configctl_value "DIR")' -d 'Write the files below this folder, not to stdout.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from export' -l output -x -a '(__rdma_configctl_value "DIR")' -d 'Write the files below this folder, which is made, not to stdout.'
 # end of generated

@@ -34,11 +34,18 @@ base::Result<const foreign::Target*> target_of(const Arguments& arguments) {
                   near ? fmt::format("did you mean {}?", *near) : "they are " + base::join(known, ", ")));
 }
 
-/// The files below a folder that is there.
+/// The files below a folder, which is made in one that is there.
 base::Result<void> write_tree(const fs::path& folder, const std::vector<foreign::File>& files) {
   std::error_code error;
-  if (!fs::is_directory(folder, error))
-    return base::fail(base::Code::kNotFound, fmt::format("--output {}: is no directory", folder.string()));
+  if (!fs::is_directory(folder, error)) {
+    if (fs::exists(fs::symlink_status(folder, error)))
+      return base::fail(base::Code::kInvalid, fmt::format("--output {}: is no directory", folder.string()));
+    error.clear();
+    fs::create_directory(folder, error);
+    if (error)
+      return base::fail(base::Code::kNotFound,
+                        fmt::format("--output {}: {}", folder.string(), error.message()));
+  }
   for (const auto& file : files) {
     const auto path =
         folder / (file.path.empty() ? fs::path("runbook.sh") : fs::path(file.path).relative_path());

@@ -25,7 +25,7 @@ std::string route_lines(const Route& route) {
 std::string network_of(const Interface& one, const std::vector<Interface>& children) {
   auto out = first_line("networkd") + fmt::format("[Match]\nName={}\n", one.name);
   std::string link;
-  if (one.mtu && !one.pkey) link += fmt::format("MTUBytes={}\n", *one.mtu);
+  if (one.mtu) link += fmt::format("MTUBytes={}\n", *one.mtu);
   if (one.state == model::State::kDown) link += "ActivationPolicy=down\n";
   if (!link.empty()) out += "\n[Link]\n" + link;
   out += "\n[Network]\n";
@@ -56,8 +56,8 @@ std::string network_of(const Interface& one, const std::vector<Interface>& child
 
 std::string netdev_of(const Interface& one) {
   auto out = first_line("networkd") + fmt::format("[NetDev]\nName={}\nKind=ipoib\n", one.name);
-  if (one.mtu) out += fmt::format("MTUBytes={}\n", *one.mtu);
-  // An address made from the machine id would hide the port's GUID.
+  // The kernel passes over the MTU of a P_Key interface in the making: its .network file has it. And an
+  // address made from the machine id would hide the port's GUID.
   out += fmt::format("MACAddress=none\n\n[IPoIB]\nPartitionKey={}\n", one.pkey->text());
   if (one.mode) out += fmt::format("Mode={}\n", model::text_of(*one.mode));
   if (one.umcast) out += fmt::format("IgnoreUserspaceMulticastGroups={}\n", *one.umcast ? "yes" : "no");
@@ -67,6 +67,7 @@ std::string netdev_of(const Interface& one) {
 }  // namespace
 
 void render_networkd(const std::vector<Household::Home>& homes, Output& out) {
+  render_mode_rules(homes, out);
   for (const auto& home : homes) {
     out.files.push_back(
         {fmt::format("{}/30-{}.network", kFolder, home.port.name), network_of(home.port, home.children)});

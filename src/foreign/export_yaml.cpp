@@ -118,6 +118,7 @@ std::string nmstate_interface(const Interface& one) {
 
 void render_netplan(const std::vector<Household::Home>& homes, Output& out) {
   if (homes.empty()) return;
+  render_mode_rules(homes, out);
   auto text = first_line("netplan") + "network:\n  version: 2\n  ethernets:\n";
   for (const auto& home : homes) {
     const auto& one = home.port;

@@ -259,4 +259,25 @@ Output export_document(const std::vector<Section>& sections, const Target& targe
   return out;
 }
 
+void render_mode_rules(const std::vector<Household::Home>& homes, Output& out) {
+  // The event comes before the attributes do (ipoib_add_port in drivers/infiniband/ulp/ipoib/ipoib_main.c).
+  constexpr std::string_view kWait =
+      R"(PROGRAM="/bin/sh -c 'i=0; until [ -e /sys%p/umcast -o $$i = 50 ]; do i=$$((i+1)); sleep 0.1; done'")";
+  std::string text;
+  for (const auto& home : homes) {
+    const auto& port = home.port;
+    if (!port.mode && !port.umcast) continue;
+    text += R"(ACTION=="add", SUBSYSTEM=="net", DRIVERS=="?*", ATTR{type}=="32", )";
+    text += port.guid ? fmt::format("ATTR{{address}}==\"?*{}\"", port.guid->text())
+                      : fmt::format("NAME==\"{}\"", port.name);
+    // The kernel compares with the line feed (drivers/infiniband/ulp/ipoib/ipoib_main.c).
+    text += fmt::format(", {}", kWait);
+    if (port.mode) text += fmt::format(", ATTR{{mode}}=e\"{}\\n\"", model::text_of(*port.mode));
+    if (port.umcast) text += fmt::format(", ATTR{{umcast}}=\"{}\"", *port.umcast ? 1 : 0);
+    text += '\n';
+  }
+  if (!text.empty())
+    out.files.push_back({"/etc/udev/rules.d/71-ipoib-mode.rules", first_line("udev") + text});
+}
+
 }  // namespace rdmacfg::foreign

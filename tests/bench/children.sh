@@ -29,7 +29,9 @@ run() {	# NAME COMMAND...
 kids() { ls /sys/class/net | grep -c "^$p\."; }
 A="rdma-configctl --config"
 $A /tmp/none.toml apply --yes >/dev/null 2>&1
+[ -z "$NOOP" ] || $A /tmp/full.toml apply --yes >/dev/null 2>&1
 for r in $(seq $RUNS); do
+	if [ -n "$NOOP" ]; then run ours_noop $A /tmp/full.toml apply --yes; run ip_dump ip -d link; continue; fi
 	run ours_make $A /tmp/full.toml apply --yes; [ $(kids) = $N ] || echo "only $(kids)"
 	run ours_noop $A /tmp/full.toml apply --yes
 	run ip_dump ip -d link
@@ -43,5 +45,6 @@ stat() { sort -n /tmp/t.$1 | awk -v n=$1 '{ t[NR] = $1 / 1000 } END { printf "%-
 med() { sort -n /tmp/t.$1 | awk '{ t[NR] = $1 } END { print t[int((NR + 1) / 2)] }'; }
 ratio() { awk -v a=$(med $1) -v b=$(med $2) -v n="$1 / $2" 'BEGIN { printf "%-44s %.2f\n", n, a / b }'; }
 echo "$GUEST guest, $N P_Key interfaces, $RUNS interleaved runs"
+[ -z "$NOOP" ] || { stat ours_noop; stat ip_dump; ratio ours_noop ip_dump; exit; }
 for t in ours_make ip_make_one_by_one ip_make_all_then_up ours_remove ip_remove ours_noop ip_dump; do stat $t; done
 ratio ours_make ip_make_one_by_one; ratio ours_make ip_make_all_then_up; ratio ours_remove ip_remove; ratio ours_noop ip_dump

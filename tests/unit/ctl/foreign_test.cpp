@@ -135,15 +135,18 @@ TEST(Export, WritesFilesAndSaysWhatIsMissing) {
   EXPECT_THAT(console.err.str(), HasSubstr("not expressed: mlx4_ib0: umcast"));
   EXPECT_EQ(console.run({"export", "networkd"}), 0) << console.err.str();
   const auto folder = console.folder() / "tree";
-  EXPECT_EQ(console.run({"export", "nm", "--output", folder.string()}), 1);
+  EXPECT_EQ(console.run({"export", "nm", "--output", (folder / "typo").string()}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("tree/typo: No such file or directory"));
+  std::ofstream(console.folder() / "file") << "x";
+  EXPECT_EQ(console.run({"export", "nm", "--output", (console.folder() / "file").string()}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("is no directory"));
-  std::filesystem::create_directory(folder);
+  EXPECT_FALSE(std::filesystem::exists(folder));
   EXPECT_EQ(console.run({"export", "nm", "--output", folder.string(), "--pending-ok"}), 0);
   const auto profile = folder / "etc/NetworkManager/system-connections/mlx4_ib0.nmconnection";
   EXPECT_EQ(std::filesystem::status(profile).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   EXPECT_EQ(console.run({"export", "netplan", "--json"}), 5);
-  EXPECT_EQ(json::parse(console.out.str())["files"].size(), 2U);
+  EXPECT_EQ(json::parse(console.out.str())["files"].size(), 3U);
 }
 
 TEST(Export, Refuses) {
