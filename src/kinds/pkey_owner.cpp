@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "kinds/backend.hpp"
 #include "kinds/nm_keyfile.hpp"
@@ -44,21 +45,26 @@ Result<void> update_or_hand_over(std::span<const Change> changes, system::Host& 
 
 void hand_to_network_manager(std::vector<Desired>& desired, const std::vector<Observed>& observed,
                              World& world) {
-  std::optional<bool> runs;
-  std::map<std::string, Desired*> interfaces;  // that are there, and not NetworkManager's
+  // One that is not activated leaves the interface alone.
+  const auto activates = [](const Desired& one) {
+    return one.key.kind == kProfile && !one.ignore &&
+           model::value_of(one.settings, "autoconnect") == model::Value(true);
+  };
+  if (std::none_of(desired.begin(), desired.end(), activates)) return;
+  std::set<std::string_view> there;  // and not NetworkManager's
+  for (const auto& now : observed) {
+    if (now.key.kind == kKind && !now.settings.contains(kManagedBy)) there.insert(now.key.id);
+  }
+  std::map<std::string, Desired*> interfaces;
   for (auto& one : desired) {
     if (one.key.kind != kKind || one.ignore || one.absent || one.pending) continue;
-    const bool there = std::any_of(observed.begin(), observed.end(), [&](const Observed& now) {
-      return now.key == one.key && !now.settings.contains(kManagedBy);
-    });
-    if (there) interfaces.emplace(one.key.id, &one);
+    if (there.count(one.key.id) != 0) interfaces.emplace(one.key.id, &one);
   }
+  std::optional<bool> runs;
   for (auto& profile : desired) {
-    const auto at = profile.key.kind == kProfile ? interfaces.find(profile.key.id) : interfaces.end();
-    // One that is not activated leaves the interface alone.
-    if (at == interfaces.end() || profile.ignore ||
-        model::value_of(profile.settings, "autoconnect") != model::Value(true))
-      continue;
+    if (!activates(profile)) continue;
+    const auto at = interfaces.find(profile.key.id);
+    if (at == interfaces.end()) continue;
     if (!runs) {
       const auto state = world.host().network_manager.observe();
       runs = state && *state;
