@@ -30,6 +30,8 @@ class RootedDir {
   [[nodiscard]] std::string shown(const std::string& path) const;
 
  private:
+  [[nodiscard]] base::Result<base::UniqueFd> open_inside(int root, const std::string& below) const;
+
   std::filesystem::path root_;
 };
 
