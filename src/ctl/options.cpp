@@ -138,7 +138,8 @@ struct Parser {
     from.add_flag("--adopt", arguments.adopt,
                   "With live: take over names, addresses and routes, too; an apply then owns them.");
     to.add_option("FORMAT", arguments.words, "The language to write.")->type_name("FORMAT");
-    to.add_option("--output", arguments.output, "Write the files below this folder, which is made, not to stdout.")
+    to.add_option("--output", arguments.output,
+                  "Write the files below this folder, which is made, not to stdout.")
         ->type_name("DIR");
   }
 
