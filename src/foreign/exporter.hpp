@@ -60,7 +60,8 @@ void render_ifcfg(const std::vector<Household::Home>& homes, Output& out);
 std::string render_commands(const std::vector<Household::Home>& homes,
                             const std::vector<model::Section>& sections, std::vector<Remark>& notes);
 
-/// udev rules that set mode and umcast of the ports: systemd-networkd 252 passes over [IPoIB] in a .network file
+/// udev rules that set mode and umcast of the ports: systemd-networkd 252 passes over [IPoIB] in a .network
+/// file
 /// ("Unknown section"), although systemd.network(5) has it.
 void render_mode_rules(const std::vector<Household::Home>& homes, Output& out);
 
