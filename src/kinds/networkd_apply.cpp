@@ -183,8 +183,8 @@ Result<Holdings> observe_holdings(system::Host& host) {
   auto routes = host.inet.observe_routes();
   if (!routes) return base::fail(routes.error());
   Holdings out;
-  for (auto& one : *addresses) out.by_index[one.index].addresses.push_back(std::move(one));
-  for (auto& one : *routes) out.by_index[one.index].routes.push_back(std::move(one));
+  for (const auto& one : *addresses) out.by_index[one.index].addresses.push_back(one);
+  for (const auto& one : *routes) out.by_index[one.index].routes.push_back(one);
   return out;
 }
 
