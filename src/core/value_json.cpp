@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/value_json.hpp"
 
+#include <algorithm>
+
 namespace rdmacfg::core {
 
 using Json = nlohmann::ordered_json;
@@ -53,6 +55,10 @@ Json kept_json(const Change& change) {
   auto out = essence(change);
   if (!change.footing.empty()) out["footing"] = change.footing;
   if (!change.carried.empty()) out["carried"] = change.carried;
+  // Which fields a document asks for has to survive a kill (remember()); where it does so has not.
+  for (const auto& field : change.fields) {
+    if (!change.origins.contains(field)) out["given_back"].push_back(field);
+  }
   return out;
 }
 
@@ -110,6 +116,13 @@ Change change_from(const Json& json) {
   }
   const auto origins = part("origins");
   for (const auto& [field, where] : origins.items()) change.origins[field] = location_from(where);
+  if (!json.contains("origins")) {
+    const auto given_back = json.value("given_back", std::vector<std::string>());
+    for (const auto& field : change.fields) {
+      if (std::find(given_back.begin(), given_back.end(), field) == given_back.end())
+        change.origins[field] = {};
+    }
+  }
   change.footing = json.value("footing", std::string());
   change.overruled = json.value("overruled", std::vector<std::string>());
   change.carried = json.value("carried", std::vector<std::string>());

@@ -49,6 +49,22 @@ TEST(State, ARecordSpeaksOfOneKernelObject) {
   EXPECT_EQ(state.of(observed), nullptr);
 }
 
+TEST(Journal, KeepsWhatADocumentAsksFor) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  model::Change change;
+  change.key = {"ipoib", "1"};
+  change.operation = model::Operation::kUpdate;
+  change.fields = {"mode", "mtu"};
+  change.origins["mtu"] = {"a.toml", 3, 1};
+  ASSERT_TRUE(write_journal(files, "/j", {"boot", {{change}}}));
+  const auto loaded = load_journal(files, "/j");
+  ASSERT_TRUE(loaded && *loaded);
+  const auto& origins = (*loaded)->plan.changes.at(0).origins;
+  EXPECT_TRUE(origins.contains("mtu"));
+  EXPECT_FALSE(origins.contains("mode")) << "it is only given back";
+}
+
 TEST(Journal, KeepsThePlan) {
   fakes::Faults faults;
   fakes::MemoryFiles files{faults};
