@@ -39,11 +39,15 @@ std::vector<std::string_view> characters_of(std::string_view text, bool keep_tab
   return out;
 }
 
+}  // namespace
+
 std::string harmless(std::string_view text) {
   std::string out;
   for (const auto character : characters_of(text, false)) out += character;
   return out;
 }
+
+namespace {
 
 /// Colours as ls and gcc have them, or none.
 class Painter {

@@ -11,6 +11,24 @@ namespace rdmacfg::config {
 
 namespace {
 
+std::optional<std::uint64_t> decimal(std::string_view text) {
+  return text.starts_with("0x") || text.starts_with("0X") ? std::nullopt : base::parse_number(text);
+}
+
+/// What is wrong with a range such as [010-001], which no number is in; empty when nothing is.
+std::string backward_range(std::string_view pattern) {
+  for (auto open = pattern.find('['); open != std::string_view::npos; open = pattern.find('[', open + 1)) {
+    const auto inside = pattern.substr(open + 1, pattern.find(']', open) - open - 1);
+    const auto dash = inside.find('-');
+    if (dash == std::string_view::npos) continue;
+    const auto low = inside.substr(0, dash), high = inside.substr(dash + 1);
+    const auto first = decimal(low), last = decimal(high);
+    if (first && last && *first > *last)
+      return fmt::format("has a range from {0} down to {1}, and no host in it; write [{1}-{0}]", low, high);
+  }
+  return {};
+}
+
 /// What is wrong with a host pattern; empty when nothing is.
 std::string pattern_error(std::string_view pattern) {
   constexpr std::size_t kLongest = 255;  // of a host name, and a bound on the work of matching
@@ -21,7 +39,7 @@ std::string pattern_error(std::string_view pattern) {
     return "has a [ without ]";
   if (open == std::string_view::npos && pattern.find(']') != std::string_view::npos)
     return "has a ] without [";
-  return {};
+  return backward_range(pattern);
 }
 
 /// A list of texts; whole numbers count as their text, so that `priorities = [3]` needs no quotes.

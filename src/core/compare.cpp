@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kinds/all.hpp"
+#include "kinds/backend.hpp"
 
 namespace rdmacfg::core {
 
@@ -46,8 +47,8 @@ class Comparer {
   Comparison run() {
     std::set<model::Key> wanted;
     for (const auto& desired : picture_.desired) {
-      wanted.insert(desired.key);
-      compare_desired(desired);
+      // Of two entries for one object, an error, the first is shown.
+      if (wanted.insert(desired.key).second) compare_desired(desired);
     }
     for (const auto& observed : picture_.observed) {
       if (!wanted.contains(observed.key)) compare_dropped(observed);
@@ -104,7 +105,7 @@ class Comparer {
              std::string limited, ResourceReport& report) {
     if (picture_.world.offline() || (desired.pending && observed == nullptr)) return;
     auto verdict = kinds::find(desired.key.kind)->judge(desired, observed, {}, picture_.world);
-    report.warnings = std::move(verdict.warnings);
+    report.warnings.insert(report.warnings.end(), verdict.warnings.begin(), verdict.warnings.end());
     if (!differing.empty()) return;
     if (verdict.sort == Verdict::Sort::kLimited || !limited.empty()) {
       report.status = Status::kLimited;
@@ -144,12 +145,15 @@ class Comparer {
   void give_back(const Desired& desired, const Observed& observed, const Record& record, Attributes& wanted,
                  ResourceReport& report) const {
     const auto* kind = kinds::find(desired.key.kind);
+    if (desired.settings.contains(kinds::kManagedBy)) return;  // it goes to another owner, and is made anew
     for (const auto& field : record.managed) {
       if (desired.settings.contains(field)) continue;
       auto then = wanted;
       then.insert(observed.settings.begin(), observed.settings.end());
       if (kind->returns(field, record.before, then)) {
-        wanted.emplace(field, model::value_of(record.before, field));
+        // Of what we made no more is known than what a new one has; the rest follows from that.
+        if (!record.created || record.before.contains(field))
+          wanted.emplace(field, model::value_of(record.before, field));
       } else {
         report.warnings.push_back(
             fmt::format("{} is no longer in the document and stays as it is until the next reset", field));

@@ -70,23 +70,41 @@ std::vector<Plan> components(const Plan& plan) {
   return parts;
 }
 
+namespace {
+
+/// The resources that are wanted by the entry at a place of the document, as indices.
+std::vector<std::size_t> wanted_at(const model::Location& where, const Picture& picture) {
+  const auto entry = [&](const model::Location& place) -> const model::Location& {
+    const auto at = picture.entry_of.find(place);
+    return at == picture.entry_of.end() ? place : at->second;
+  };
+  const auto& meant = entry(where);
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < picture.desired.size(); ++i) {
+    const auto& one = picture.desired[i];
+    const bool about = entry(one.where) == meant ||
+                       std::any_of(one.origins.begin(), one.origins.end(),
+                                   [&](const auto& origin) { return entry(origin.second) == meant; });
+    if (about) found.push_back(i);
+  }
+  return found;
+}
+
+}  // namespace
+
 std::optional<std::map<Key, std::string>> set_aside(Picture& picture) {
   auto sets = by_needs(picture.desired);
   std::map<std::size_t, std::string> why;  // by the root of a part
   for (const auto& diagnostic : picture.diagnostics) {
     if (diagnostic.severity != model::Severity::kError) continue;
-    const auto about = [&](const model::Desired& one) {
-      return one.where == diagnostic.where ||
-             std::any_of(one.origins.begin(), one.origins.end(),
-                         [&](const auto& origin) { return origin.second == diagnostic.where; });
-    };
-    bool found = false;
-    for (std::size_t i = 0; i < picture.desired.size(); ++i) {
-      if (!about(picture.desired[i])) continue;
-      why.try_emplace(sets.root(i), diagnostic.message);
-      found = true;
+    auto found = wanted_at(diagnostic.where, picture);
+    // A preset wants nothing itself where everything is written out; then it is about what contradicts it.
+    for (const auto& other : diagnostic.related) {
+      if (!found.empty()) break;
+      found = wanted_at(other.where, picture);
     }
-    if (!found) return std::nullopt;
+    if (found.empty()) return std::nullopt;
+    for (const auto i : found) why.try_emplace(sets.root(i), diagnostic.message);
   }
   std::map<Key, std::string> aside;
   for (std::size_t i = 0; i < picture.desired.size(); ++i) {

@@ -16,9 +16,9 @@ namespace rdmacfg::core {
 /// when one needs the other, both need the same, or one takes the name that the other gives up.
 std::vector<model::Plan> components(const model::Plan& plan);
 
-/// Sets aside every resource that an error of the document against this host speaks of, with all that hangs
-/// together with it: they are ignored in what follows. @return why, by resource; nothing when an error speaks
-/// of no resource.
+/// Sets aside every resource of an entry that an error of the document against this host speaks of, with all
+/// that hangs together with it: they are ignored in what follows. @return why, by resource; nothing when an
+/// error speaks of no resource.
 std::optional<std::map<model::Key, std::string>> set_aside(Picture& picture);
 
 }  // namespace rdmacfg::core

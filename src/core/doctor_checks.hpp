@@ -28,6 +28,12 @@ void rivals(const Patient& patient, std::vector<Finding>& out);
 void stale_initramfs(const Patient& patient, std::vector<Finding>& out);
 void pinned_rdma_cm(const Patient& patient, std::vector<Finding>& out);
 
+/// The named units by systemd's word; none when it does not answer.
+std::vector<system::Unit> units(const Patient& patient, const std::vector<std::string>& names);
+
+/// A file; nothing without one, and of one that may not be read.
+std::optional<std::string> read(const Patient& patient, const std::string& path);
+
 /// The MTU, the mode that the document wants for an interface, if it says so.
 std::optional<std::int64_t> wanted_mtu(const Patient& patient, const system::Link& link);
 std::string wanted_mode(const Patient& patient, const system::Link& link);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of the host around the RDMA devices: limits, and other programs that set the same things.
+// Checks of the host around the RDMA devices: limits, the initramfs, what keeps modules loaded.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "core/doctor_checks.hpp"
 #include "kinds/initramfs.hpp"
+#include "model/host_types.hpp"
 
 namespace rdmacfg::core::detail {
 
@@ -19,26 +20,6 @@ constexpr std::int64_t kEnoughKib =
 /// Services that start programs which register memory; their limit is inherited.
 constexpr std::array kJobStarters{"slurmd.service", "pbs.service",    "pbs_mom.service", "sge_execd.service",
                                   "lsfd.service",   "condor.service", "kubelet.service"};
-
-std::vector<system::Unit> units(const Patient& patient, const std::vector<std::string>& names) {
-  auto found = patient.world.host().units.observe_units(names);
-  if (!found || !*found) return {};
-  return std::move(**found);
-}
-
-std::optional<std::string> read(const Patient& patient, const std::string& path) {
-  auto text = patient.world.host().files.read(path);
-  return text ? std::move(*text) : std::nullopt;
-}
-
-/// Whether a line that is no comment has `part`.
-bool says(const std::string& text, std::string_view part) {
-  for (const auto line : base::split(text, '\n')) {
-    const auto trimmed = base::trim(line);
-    if (!trimmed.starts_with('#') && trimmed.find(part) != std::string_view::npos) return true;
-  }
-  return false;
-}
 
 /// Soft limit of locked memory, bytes; nothing when unlimited or unknown.
 std::optional<std::int64_t> locked_memory(const std::string& limits) {
@@ -52,80 +33,18 @@ std::optional<std::int64_t> locked_memory(const std::string& limits) {
   return std::nullopt;
 }
 
-void rival(std::vector<Finding>& out, std::string object, std::string what, std::string fix) {
-  out.push_back({"rivals", Finding::Weight::kRisk, std::move(object), std::move(what), std::move(fix)});
-}
-
-bool has_ipoib_section(const Patient& patient) {
-  return patient.document != nullptr &&
-         std::any_of(patient.document->sections.begin(), patient.document->sections.end(),
-                     [](const auto& s) { return s.path == "ipoib"; });
-}
-
-void rival_services(const Patient& patient, std::vector<Finding>& out) {
-  for (const auto& unit : units(patient, {"lldpad.service", "openibd.service"})) {
-    if (!unit.there() || (unit.active != "active" && unit.file != "enabled")) continue;
-    if (unit.name == "lldpad.service") {
-      rival(out, unit.name,
-            "it negotiates DCB by itself, and overwrites PFC, ETS and DSCP settings made here",
-            "disable it (systemctl disable --now lldpad), or leave DCB to it and out of the document");
-    } else {
-      rival(out, unit.name,
-            "NVIDIA's driver package sets mode and MTU of IPoIB interfaces and reloads drivers by itself",
-            "disable it, or set SET_IPOIB_CM=no and leave IPOIB_MTU out in /etc/infiniband/openib.conf");
-    }
-  }
-}
-
-void rival_files(const Patient& patient, std::vector<Finding>& out) {
-  if (const auto text = read(patient, "/etc/infiniband/openib.conf");
-      text &&
-      (says(*text, "SET_IPOIB_CM=yes") || says(*text, "SET_IPOIB_CM=auto") || says(*text, "IPOIB_MTU="))) {
-    rival(out, "/etc/infiniband/openib.conf", "it sets mode or MTU of IPoIB interfaces when openibd starts",
-          "set SET_IPOIB_CM=no and remove IPOIB_MTU");
-  }
-  for (const std::string folder : {"/etc/udev/rules.d", "/usr/lib/udev/rules.d"}) {
-    const auto names = patient.world.host().files.list(folder);
-    if (!names) continue;
-    for (const auto& name : *names) {
-      if (name != "82-net-setup-link.rules" && name != "83-mlnx-sf-name.rules" &&
-          name != "70-persistent-ipoib.rules")
-        continue;
-      const auto file = fmt::format("{}/{}", folder, name);
-      const auto text = read(patient, file);
-      if (!text || !says(*text, "NAME")) continue;
-      rival(out, file, "its rules name network interfaces too; udev takes the last name given",
-            "remove the lines for ports that the document names");
-    }
-  }
-  for (const std::string path :
-       {"/etc/netplan/50-cloud-init.yaml", "/etc/network/interfaces.d/50-cloud-init"}) {
-    if (!read(patient, path) || read(patient, "/etc/cloud/cloud-init.disabled")) continue;
-    rival(
-        out, path,
-        "cloud-init writes the network configuration anew at boots, and with it interfaces of its own choice",
-        "keep it from doing so: network: {config: disabled} in "
-        "/etc/cloud/cloud.cfg.d/99-disable-network-config.cfg");
-  }
-}
-
-void rival_profiles(const Patient& patient, std::vector<Finding>& out) {
-  constexpr std::string_view kFolder = "/etc/NetworkManager/system-connections";
-  if (!has_ipoib_section(patient)) return;
-  const auto manager = units(patient, {"NetworkManager.service"});
-  if (manager.empty() || manager.front().active != "active") return;
-  const auto names = patient.world.host().files.list(std::string(kFolder));
-  if (!names) return;
-  for (const auto& name : *names) {
-    const auto path = fmt::format("{}/{}", kFolder, name);
-    const auto text = read(patient, path);
-    if (!text || !says(*text, "[infiniband]") || !says(*text, "transport-mode=")) continue;
-    rival(out, path, "NetworkManager sets mode and MTU from this profile whenever it activates it",
-          "let the profile and the document say the same, or have one of them own the interface");
-  }
-}
-
 }  // namespace
+
+std::vector<system::Unit> units(const Patient& patient, const std::vector<std::string>& names) {
+  auto found = patient.world.host().units.observe_units(names);
+  if (!found || !*found) return {};
+  return std::move(**found);
+}
+
+std::optional<std::string> read(const Patient& patient, const std::string& path) {
+  auto text = patient.world.host().files.read(path);
+  return text ? std::move(*text) : std::nullopt;
+}
 
 void small_memlock(const Patient& patient, std::vector<Finding>& out) {
   std::vector<std::string> names(kJobStarters.begin(), kJobStarters.end());
@@ -133,7 +52,12 @@ void small_memlock(const Patient& patient, std::vector<Finding>& out) {
     for (const auto& section : patient.document->sections) {
       const auto* more = section.path == "memlock" ? section.find("units") : nullptr;
       const auto* list = more == nullptr ? nullptr : std::get_if<std::vector<std::string>>(&more->value);
-      if (list != nullptr) names.insert(names.end(), list->begin(), list->end());
+      if (list == nullptr) continue;
+      for (const auto& written : *list) {
+        const auto unit = model::UnitName::parse(written);
+        // Of a template systemd has no unit, and says nothing of the others either when it is asked for one.
+        if (unit && unit->text.find("@.") == std::string::npos) names.push_back(unit->text);
+      }
     }
   }
   std::sort(names.begin(), names.end());
@@ -150,12 +74,6 @@ void small_memlock(const Patient& patient, std::vector<Finding>& out) {
                      *bytes / 1024),
          fmt::format("set LimitMEMLOCK=infinity for {} ([[memlock]] units) and restart it", unit.name)});
   }
-}
-
-void rivals(const Patient& patient, std::vector<Finding>& out) {
-  rival_services(patient, out);
-  rival_files(patient, out);
-  rival_profiles(patient, out);
 }
 
 void stale_initramfs(const Patient& patient, std::vector<Finding>& out) {

@@ -36,7 +36,8 @@ Ledger ledger_from(const Json& json) {
                                      .previous = waiting.at("previous").get<std::uint64_t>(),
                                      .boot_id = waiting.at("boot_id").get<std::string>(),
                                      .deadline_ms = waiting.at("deadline_ms").get<std::int64_t>(),
-                                     .deadline = waiting.at("deadline").get<std::string>()};
+                                     .deadline = waiting.at("deadline").get<std::string>(),
+                                     .complete = waiting.value("complete", true)};
   }
   return ledger;
 }
@@ -57,7 +58,8 @@ Json ledger_json(const Ledger& ledger) {
                {"previous", one->previous},
                {"boot_id", one->boot_id},
                {"deadline_ms", one->deadline_ms},
-               {"deadline", one->deadline}};
+               {"deadline", one->deadline},
+               {"complete", one->complete}};
   }
   return {{"schema", kSchema},
           {"active", ledger.active},

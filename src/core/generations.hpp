@@ -32,6 +32,7 @@ struct Unconfirmed {
   std::string boot_id;           ///< another boot counts as expiry
   std::int64_t deadline_ms = 0;  ///< CLOCK_BOOTTIME
   std::string deadline;          ///< UTC, for people
+  bool complete = false;         ///< the apply came to its end; one that was interrupted is taken back
   bool operator==(const Unconfirmed&) const = default;
 };
 

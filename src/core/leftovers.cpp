@@ -29,6 +29,10 @@ constexpr std::array<std::string_view, 16> kFolders{"/etc/NetworkManager/system-
                                                     "/var/lib/rdma-configd",
                                                     "/var/lib/rdma-configd/generations",
                                                     "/run/rdma-configd"};
+/// Files of others that have settings of ours in them.
+constexpr std::array<std::string_view, 6> kShared{"/etc/default/opensm",         "/etc/opensm/opensm.conf",
+                                                  "/etc/opensm/partitions.conf", "/etc/rdma/opensm.conf",
+                                                  "/etc/rdma/partitions.conf",   "/etc/sysconfig/opensm"};
 constexpr std::string_view kUnits = "/etc/systemd/system";  // drop-ins: folders NAME.d below it
 
 }  // namespace
@@ -36,6 +40,18 @@ constexpr std::string_view kUnits = "/etc/systemd/system";  // drop-ins: folders
 bool is_managed_folder(std::string_view folder) {
   if (std::find(kFolders.begin(), kFolders.end(), folder) != kFolders.end()) return true;
   return folder.starts_with(kUnits) && folder.ends_with(".d") && folder.rfind('/') == kUnits.size();
+}
+
+bool is_managed_file(std::string_view path) {
+  if (std::find(kShared.begin(), kShared.end(), path) != kShared.end()) return true;
+  const auto slash = path.rfind('/');
+  if (slash == std::string_view::npos || !path.starts_with("/etc/") ||
+      !is_managed_folder(path.substr(0, slash)))
+    return false;
+  const auto name = path.substr(slash + 1);
+  // What is being written has a name with a dot in front; rdma-core wants one without hyphens in its folder.
+  return !name.starts_with('.') && (name.find("rdma-configd") != std::string_view::npos ||
+                                    name.find("rdma_configd") != std::string_view::npos);
 }
 
 std::vector<std::string> managed_folders(system::Files& files) {

@@ -12,7 +12,11 @@ namespace rdmacfg::core {
 /// Whether rdma-configd has files of its own in a folder ("/etc/sysctl.d"); every kind keeps to these.
 bool is_managed_folder(std::string_view folder);
 
-/// All of them that may be there, the drop-in folders of units among them.
+/// Whether a file is ours, or somebody else's in which settings are ours ("/etc/opensm/partitions.conf"). The
+/// records in /var and /run are not among them.
+bool is_managed_file(std::string_view path);
+
+/// All managed folders that may be there, the drop-in folders of units among them.
 std::vector<std::string> managed_folders(system::Files& files);
 
 /// Removes what a run that was killed while it wrote a file has left beside it.

@@ -11,19 +11,40 @@ namespace rdmacfg::core {
 
 using base::Result;
 
-std::set<model::Key> keys_of(const State& state, const model::Plan& plan) {
-  std::set<model::Key> keys;
-  for (const auto& [key, record] : state.records) keys.insert(key);
-  for (const auto& change : plan.changes) keys.insert(change.key);
-  return keys;
+namespace {
+
+void list_places(const model::Section& section, const model::Location& entry,
+                 std::map<model::Location, model::Location>& entry_of) {
+  entry_of.emplace(section.where, entry);
+  for (const auto& [key, value] : section.entries) {
+    if (!value.from_defaults) entry_of.emplace(value.where, entry);
+  }
+  for (const auto& child : section.children) list_places(child, entry, entry_of);
 }
 
-Result<Picture> take_picture(system::Host& host, const std::set<model::Key>& known) {
+}  // namespace
+
+Known keys_of(const State& state, const model::Plan& plan) {
+  Known known;
+  for (const auto& [key, record] : state.records) {
+    known.emplace(key, kinds::Clue{.instance = record.instance, .ours = record.created});
+  }
+  for (const auto& change : plan.changes) {
+    auto& clue = known[change.key];
+    for (const auto* side : {&change.before, &change.after}) {
+      if (auto name = model::text_at(*side, "name"); !name.empty()) clue.names.insert(std::move(name));
+    }
+    clue.others.insert(change.beside.begin(), change.beside.end());
+  }
+  return known;
+}
+
+Result<Picture> take_picture(system::Host& host, const Known& known) {
   auto world = kinds::World::observe(host);
   if (!world) return base::fail(world.error());
   Picture picture;
   picture.world = std::move(*world);
-  for (const auto& key : known) picture.world.concern(key);
+  for (const auto& [key, clue] : known) picture.world.concern(key, clue);
   for (const auto* kind : kinds::all()) {
     auto observed = kind->observe(picture.world);
     if (!observed) return base::fail(observed.error());
@@ -33,22 +54,26 @@ Result<Picture> take_picture(system::Host& host, const std::set<model::Key>& kno
   return picture;
 }
 
-Result<Picture> take_picture(const config::Document& document, system::Host& host,
-                             const std::set<model::Key>& known, bool thorough, bool settled) {
+Result<Picture> take_picture(const config::Document& document, system::Host& host, const Known& known,
+                             bool thorough, bool settled) {
   auto world = kinds::World::observe(host);
   if (!world) return base::fail(world.error());
   Picture picture;
   picture.world = std::move(*world);
   picture.world.thorough = thorough;
   picture.world.settled = settled;
-  for (const auto& key : known) picture.world.concern(key);
+  for (const auto& [key, clue] : known) picture.world.concern(key, clue);
   const auto bound = kinds::bind(document.sections, picture.world, picture.diagnostics);
   for (const auto* kind : kinds::all()) {
     std::vector<model::Desired> desired;
     kind->parse(bound, desired, picture.diagnostics);
     // Below another root there is no kernel to change; it gets its part when it boots.
     if (host.offline && !kind->works_offline()) continue;
-    for (const auto& one : desired) picture.world.concern(one.key);
+    for (const auto& one : desired) {
+      kinds::Clue clue;
+      if (auto name = model::text_at(one.settings, "name"); !name.empty()) clue.names.insert(std::move(name));
+      picture.world.concern(one.key, clue);
+    }
     std::move(desired.begin(), desired.end(), std::back_inserter(picture.desired));
     auto observed = kind->observe(picture.world);
     if (!observed) return base::fail(observed.error());
@@ -64,6 +89,9 @@ Result<Picture> take_picture(const config::Document& document, system::Host& hos
   }
   for (auto& one : found) {
     if (!wrong.contains(one.where)) picture.diagnostics.push_back(std::move(one));
+  }
+  if (model::has_errors(picture.diagnostics)) {
+    for (const auto& section : document.sections) list_places(section, section.where, picture.entry_of);
   }
   return picture;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <vector>
 
 #include "base/error.hpp"
@@ -21,6 +20,8 @@ struct Picture {
   std::vector<model::Observed> observed;
   std::map<model::Key, const model::Observed*> observed_by_key;
   model::Diagnostics diagnostics;  ///< of the document against the host
+  /// Of every place of an entry where the entry begins; empty without errors.
+  std::map<model::Location, model::Location> entry_of;
 
   [[nodiscard]] const model::Observed* find(const model::Key& key) const {
     const auto at = observed_by_key.find(key);
@@ -28,17 +29,19 @@ struct Picture {
   }
 };
 
+/// Resources that are looked at although the document may not mention them, with what is known of each.
+using Known = std::map<model::Key, kinds::Clue>;
+
 /// Observes the host once and lays the document beside it. Changes nothing. `thorough`, `settled`: see
 /// kinds::World.
-/// `known`: resources that are looked at although the document may not mention them.
-base::Result<Picture> take_picture(const config::Document& document, system::Host& host,
-                                   const std::set<model::Key>& known, bool thorough, bool settled);
+base::Result<Picture> take_picture(const config::Document& document, system::Host& host, const Known& known,
+                                   bool thorough, bool settled);
 
 /// The observed part alone.
-base::Result<Picture> take_picture(system::Host& host, const std::set<model::Key>& known);
+base::Result<Picture> take_picture(system::Host& host, const Known& known);
 
 /// The resources of a state and of a plan.
-std::set<model::Key> keys_of(const State& state, const model::Plan& plan);
+Known keys_of(const State& state, const model::Plan& plan);
 
 /// What the document wants where there is no host: only its own rules are checked.
 void check_document(const config::Document& document, model::Diagnostics& diagnostics);

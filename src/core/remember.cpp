@@ -32,6 +32,21 @@ bool keep(Record& record, const model::Observed& now, const model::Desired* desi
   return record.created || !record.managed.empty() || !record.limits.empty();
 }
 
+/// Of what we made: settings that the document gives go back to what a new one has when it drops them.
+void note_given(const model::Change& change, const model::Observed& now, Record& record) {
+  auto fresh = kinds::find(change.key.kind)->when_new();
+  if (fresh.empty()) return;
+  record.before = std::move(fresh);
+  // What changed although nobody asked for it went along with another setting that was given back.
+  std::erase_if(record.managed, [&](const auto& field) {
+    return !change.after.contains(field) && change.operation == Operation::kUpdate &&
+           model::value_of(now.settings, field) != model::value_of(change.before, field);
+  });
+  for (const auto& field : change.fields) {
+    if (change.origins.contains(field)) record.managed.insert(field);
+  }
+}
+
 }  // namespace
 
 void remember(const model::Plan& plan, const Picture& now, State& state) {
@@ -46,17 +61,19 @@ void remember(const model::Plan& plan, const Picture& now, State& state) {
     const bool made_anew = record.instance != observed->instance;
     if (made_anew) {
       // Of an interface that a change had to make anew, or the undoing of its removal, it stays true who made
-      // it; its earlier settings are void.
-      record.before.clear();
-      record.managed.clear();
-      record.limits.clear();
+      // it and what the document gave it; the settings that another one had before are void.
       record.created = change.operation != Operation::kCreate && record.created;
+      record.limits.clear();
+      if (!record.created) {
+        record.before.clear();
+        record.managed.clear();
+      }
       record.instance = observed->instance;
     }
     if (change.operation == Operation::kCreate) record.created = true;
     if (made_anew && kinds::find(change.key.kind)->takes_over(change)) record.created = true;
-    if (change.operation != Operation::kUpdate) continue;
-    if (record.created) continue;
+    if (record.created && change.operation != Operation::kDelete) note_given(change, *observed, record);
+    if (change.operation != Operation::kUpdate || record.created) continue;
     if (record.managed.empty()) record.before = change.before;
     for (const auto& field : change.fields) {
       // What was only given back is nothing to go back from, also when an interrupted run is finished.

@@ -84,9 +84,7 @@ std::optional<Change> inverse(const Change& change, const model::Observed* now) 
 }
 
 void undo_batch(std::span<const Change> batch, system::Host& host) {
-  std::set<model::Key> known;
-  for (const auto& change : batch) known.insert(change.key);
-  auto picture = take_picture(host, known);
+  auto picture = take_picture(host, keys_of({}, {{batch.begin(), batch.end()}}));
   if (!picture) return;
   std::vector<Change> backs;
   for (const auto& change : batch) {

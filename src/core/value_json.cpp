@@ -46,6 +46,7 @@ Json essence(const Change& change) {
   out["fields"] = change.fields;
   if (!change.needs.empty()) out["needs"] = Json::array();
   for (const auto& need : change.needs) out["needs"].push_back({{"kind", need.kind}, {"id", need.id}});
+  if (!change.beside.empty()) out["beside"] = change.beside;
   return out;
 }
 
@@ -125,6 +126,7 @@ Change change_from(const Json& json) {
   }
   change.footing = json.value("footing", std::string());
   change.overruled = json.value("overruled", std::vector<std::string>());
+  change.beside = json.value("beside", std::vector<std::string>());
   change.carried = json.value("carried", std::vector<std::string>());
   return change;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "ctl/command.hpp"
 #include "ctl/json.hpp"
@@ -64,7 +66,7 @@ Json remarks_json(const std::vector<foreign::Remark>& remarks) {
 Json to_json(const foreign::Claims& claims, const std::string& text, int status) {
   Json out{{"schema", kImportSchema}, {"document", text}, {"understood", Json::array()}};
   for (const auto& [file, lines] : claims.understood)
-    out["understood"].push_back({{"file", file}, {"lines", lines}});
+    out["understood"].push_back({{"file", file}, {"lines", std::max(lines, 0)}});
   out["not_understood"] = remarks_json(claims.missed);
   out["passed_over"] = remarks_json(claims.passed);
   out["exit"] = {{"status", status}, {"name", claims.missed.empty() ? "ok" : "partly"}};
@@ -86,6 +88,20 @@ void tell_claims(const Context& context, const foreign::Claims& claims) {
                             one.text));
 }
 
+/// Why there is no document: an empty one would replace the file of an earlier import.
+base::Error nothing_read(const foreign::Claims& claims) {
+  std::vector<std::string> why;
+  for (const auto& one : claims.missed) why.push_back(one.where.text() + ": " + one.text);
+  if (why.empty()) why.emplace_back("name files or folders behind it");
+  constexpr std::size_t kShown = 3;
+  if (why.size() > kShown) {
+    why.resize(kShown);
+    why.emplace_back("and others");
+  }
+  return {base::Code::kNotFound,
+          fmt::format("there is no file of that format that can be read; {}", base::join(why, "; ")), 0};
+}
+
 }  // namespace
 
 int import_from(const Context& context) {
@@ -105,9 +121,8 @@ int import_from(const Context& context) {
         return refuse(context, done.error());
     }
   }
-  if (!live && foreign::gather(*request, host->files, claims) == 0 && claims.missed.empty())
-    return refuse(context, {base::Code::kNotFound,
-                            "there is no file of that format; name files or folders behind it", 0});
+  if (!live && foreign::gather(*request, host->files, claims) == 0)
+    return refuse(context, nothing_read(claims));
   const auto text = foreign::make_document(claims, check);
   if (!text) return refuse(context, text.error().in("making a document of it"));
   const auto exit = claims.missed.empty() ? model::Exit::kOk : model::Exit::kPartly;

@@ -8,6 +8,7 @@
 #pragma GCC diagnostic ignored "-Wnull-dereference"
 #include <CLI/CLI.hpp>
 #pragma GCC diagnostic pop
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -237,6 +238,11 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
                 fmt::format("{} takes no more arguments, but there is {}", sub->get_name(), word));
   }
   const auto bare = word.substr(0, word.find('='));
+  if (sub != nullptr && std::find(known.begin(), known.end(), bare) != known.end()) {
+    return fail(Code::kInvalid,
+                fmt::format("{} is an option of {}; put it after that word: rdma-configctl {} {}", bare,
+                            sub->get_name(), sub->get_name(), word));
+  }
   if (const auto near = base::nearest(bare, known))
     return fail(Code::kInvalid, fmt::format("{}; did you mean {}?", message, *near));
   return fail(Code::kInvalid, message + "; see rdma-configctl --help");

@@ -5,9 +5,10 @@
 #include <poll.h>
 #include <sdbus-c++/sdbus-c++.h>
 
-#include <optional>
 #include <set>
 #include <utility>
+
+#include "daemon/api_options.hpp"
 
 namespace rdmacfg::daemon {
 
@@ -18,39 +19,16 @@ constexpr const char* kPath = "/org/rdmaconfigd1";
 constexpr const char* kInterface = "org.rdmaconfigd1.Manager";
 constexpr const char* kRead = "org.rdmaconfigd1.read";
 constexpr const char* kApply = "org.rdmaconfigd1.apply";
-constexpr std::uint64_t kConfirmMax = 24ULL * 3600;
 
 using Documents = std::vector<sdbus::Struct<std::string, std::string>>;
-using Options = std::map<std::string, sdbus::Variant>;
+using Options = ApiOptions::Sent;
 
-sdbus::Error error(const char* name, const std::string& message) {
-  return {std::string("org.rdmaconfigd1.Error.") + name, message};
-}
-
-template <class T>
-std::optional<T> option(const Options& options, const std::string& name) {
-  const auto at = options.find(name);
-  if (at == options.end()) return std::nullopt;
-  if (!at->second.containsValueOfType<T>()) {
-    throw error("InvalidArgs", fmt::format("the option {} has another type", name));
-  }
-  return at->second.get<T>();
-}
-
-void check_names(const Options& options, const std::set<std::string>& known) {
-  for (const auto& [name, value] : options) {
-    if (name != "interactive" && !known.contains(name)) {
-      throw error("InvalidArgs", fmt::format("there is no option {}", name));
-    }
-  }
-}
+sdbus::Error error(const char* name, const std::string& message) { return api_error(name, message); }
 
 /// For the history. Root may say on whose behalf it asks (sudo); of others the user id is what is known.
-std::string who_of(std::uint32_t uid, const Options& options) {
-  constexpr std::size_t kLongest = 64;
+std::string who_of(std::uint32_t uid, const ApiOptions& asked) {
   if (uid != 0) return fmt::format("uid {}", uid);
-  const auto told = option<std::string>(options, "who").value_or("root");
-  return told.size() <= kLongest ? told : told.substr(0, kLongest);
+  return asked.who.empty() ? "root" : asked.who;
 }
 
 std::vector<config::Text> texts_of(const Documents& documents) {
@@ -78,18 +56,25 @@ struct Api::Detail {
 
   /// Carries out `then` when the sender of the message may do `action`.
   template <class... T, class Then>
-  void allowed(Reply<T...> reply, const char* action, const Options& options, Then then) {
+  void allowed(Reply<T...> reply, const char* action, const Options& options,
+               const std::set<std::string>& known, Then then) {
     const auto* message = api.object_->getCurrentlyProcessedMessage();
     const std::string sender = message == nullptr ? "" : message->getSender();
-    const auto at = options.find("interactive");
-    const bool interactive =
-        at != options.end() && at->second.containsValueOfType<bool>() && at->second.get<bool>();
+    ApiOptions asked;
+    try {
+      asked = ApiOptions::read(options, known);
+    } catch (const sdbus::Error& why) {
+      return refuse(reply, why);
+    }
+    const bool interactive = asked.interactive;
     api.authority_->check(
         sender, action, interactive,
-        [reply, action, then = std::move(then)](Authority::Answer answer, std::uint32_t uid) {
+        [reply, action, asked = std::move(asked), then = std::move(then)](Authority::Answer answer,
+                                                                          std::uint32_t uid) {
           if (answer == Authority::Answer::kYes) {
             try {
-              then(uid);
+              asked.check();
+              then(uid, asked);
             } catch (const sdbus::Error& why) {
               refuse(reply, why);
             }
@@ -109,7 +94,10 @@ struct Api::Detail {
 
   std::uint32_t add(Job job, Jobs::Done done) {
     const auto id = api.jobs_.add(std::move(job), std::move(done));
-    if (id == 0) throw error("LimitsExceeded", "too many jobs are waiting");
+    if (id == 0) {
+      throw error("LimitsExceeded",
+                  api.jobs_.closed() ? "the daemon is about to end" : "too many jobs are waiting");
+    }
     return id;
   }
 
@@ -118,12 +106,12 @@ struct Api::Detail {
             const Options& options) {
     auto reply = std::make_shared<sdbus::Result<std::string>>(std::move(result));
     if (too_large(documents)) return refuse(reply, error("LimitsExceeded", "the document is too large"));
-    allowed(reply, kRead, options, [this, reply, verb, documents, options](std::uint32_t uid) {
-      check_names(options, {});
+    const auto then = [this, reply, verb, documents](std::uint32_t uid, const ApiOptions& asked) {
       Job job;
       job.verb = verb;
       job.texts = texts_of(documents);
-      job.who = who_of(uid, options);
+      job.uid = uid;
+      job.who = who_of(uid, asked);
       if (verb == Job::Verb::kValidate && job.texts.empty())
         throw error("InvalidArgs", "there is no document to validate");
       (void)add(std::move(job), [reply](const Job& one, const Outcome& outcome) {
@@ -132,7 +120,8 @@ struct Api::Detail {
         } catch (const sdbus::Error&) {
         }
       });
-    });
+    };
+    allowed(reply, kRead, options, {}, then);
   }
 
   /// A job that changes the host: the reply is its number, its end a signal.
@@ -140,25 +129,22 @@ struct Api::Detail {
               const std::set<std::string>& known, std::size_t bytes_ok = 1) {
     auto reply = std::make_shared<sdbus::Result<std::uint32_t>>(std::move(result));
     if (bytes_ok == 0) return refuse(reply, error("LimitsExceeded", "the document is too large"));
-    allowed(reply, kApply, options,
-            [this, reply, asked = std::move(wanted), options, known](std::uint32_t uid) {
-              check_names(options, known);
-              Job job = asked;
-              job.retry = option<bool>(options, "retry").value_or(false);
-              const auto confirm = option<std::uint64_t>(options, "confirm").value_or(0);
-              if (confirm > kConfirmMax)
-                throw error("InvalidArgs", "confirm has to be at most 86400 seconds");
-              job.confirm_s = static_cast<std::int64_t>(confirm);
-              if (confirm > 0) job.what += fmt::format(" --confirm {}", confirm);
-              job.expect = option<std::string>(options, "expect").value_or("");
-              job.who = who_of(uid, options);
-              // A job may not end before its number was told.
-              const auto id = add(std::move(job), [this](const Job& one, const Outcome& outcome) {
-                api.finished(one.id, static_cast<int>(outcome.report.exit));
-                if (api.ended) api.ended(one, outcome);
-              });
-              reply->returnResults(id);
-            });
+    const auto then = [this, reply, wanted = std::move(wanted)](std::uint32_t uid, const ApiOptions& asked) {
+      Job job = wanted;
+      job.uid = uid;
+      job.retry = asked.retry;
+      job.confirm_s = static_cast<std::int64_t>(asked.confirm);
+      if (asked.confirm > 0) job.what += fmt::format(" --confirm {}", asked.confirm);
+      job.expect = asked.expect;
+      job.who = who_of(uid, asked);
+      // A job may not end before its number was told.
+      const auto id = add(std::move(job), [this](const Job& one, const Outcome& outcome) {
+        api.finished(one.id, static_cast<int>(outcome.report.exit));
+        if (api.ended) api.ended(one, outcome);
+      });
+      reply->returnResults(id);
+    };
+    allowed(reply, kApply, options, known, then);
   }
 };
 
@@ -249,8 +235,7 @@ Api::Api(Loop& loop, Jobs& jobs)
       .withInputParamNames("job", "options")
       .implementedAs([d, this](sdbus::Result<>&& result, const std::uint32_t& id, const Options& options) {
         auto reply = std::make_shared<sdbus::Result<>>(std::move(result));
-        d->allowed(reply, kApply, options, [this, reply, id, options](std::uint32_t /*uid*/) {
-          check_names(options, {});
+        d->allowed(reply, kApply, options, {}, [this, reply, id](std::uint32_t, const ApiOptions&) {
           if (!jobs_.cancel(id)) throw error("NotFound", fmt::format("there is no job {}", id));
           reply->returnResults();
         });
@@ -261,8 +246,7 @@ Api::Api(Loop& loop, Jobs& jobs)
       .withOutputParamNames("report")
       .implementedAs([d, this](Text&& result, const std::uint32_t& id, const Options& options) {
         auto reply = std::make_shared<Text>(std::move(result));
-        d->allowed(reply, kRead, options, [this, reply, id, options](std::uint32_t /*uid*/) {
-          check_names(options, {});
+        d->allowed(reply, kRead, options, {}, [this, reply, id](std::uint32_t, const ApiOptions&) {
           const auto* text = jobs_.result(id);
           if (text == nullptr) throw error("NotFound", fmt::format("there is no result of a job {}", id));
           reply->returnResults(*text);

@@ -34,30 +34,23 @@ void Authority::check(const std::string& sender, const std::string& action, bool
                       Answered answered) {
   constexpr std::uint32_t kNobody = 65534;
   if (sender.empty()) return answered(Answer::kNo, kNobody);
-  if (pending_ >= kPending || pending_of_[sender] >= kPendingPerSender)
-    return answered(Answer::kBusy, kNobody);
-  ++pending_;
-  ++pending_of_[sender];
-  auto once = std::make_shared<Answered>(
-      [this, sender, answered = std::move(answered)](Answer answer, std::uint32_t uid) {
-        --pending_;
-        if (--pending_of_[sender] == 0) pending_of_.erase(sender);
-        answered(answer, uid);
-      });
+  if (!lookups_.take(sender)) return answered(Answer::kBusy, kNobody);
   bus_->callMethodAsync("GetConnectionUnixUser")
       .onInterface("org.freedesktop.DBus")
       .withTimeout(kDeadline)
       .withArguments(sender)
-      .uponReplyInvoke(
-          [this, sender, action, interactive, once](const sdbus::Error* error, std::uint32_t uid) {
-            if (error != nullptr) return (*once)(Answer::kNo, kNobody);  // it has gone
-            if (uid == 0) return (*once)(Answer::kYes, uid);
-            ask_polkit(sender, uid, action, interactive, once);
-          });
+      .uponReplyInvoke([this, sender, action, interactive, answered = std::move(answered)](
+                           const sdbus::Error* error, std::uint32_t uid) {
+        lookups_.give(sender);
+        if (error != nullptr) return answered(Answer::kNo, kNobody);  // it has gone
+        if (uid == 0) return answered(Answer::kYes, uid);
+        if (!questions_.take(uid)) return answered(Answer::kBusy, uid);
+        ask_polkit(sender, uid, action, interactive, answered);
+      });
 }
 
 void Authority::ask_polkit(const std::string& sender, std::uint32_t uid, const std::string& action,
-                           bool interactive, const std::shared_ptr<Answered>& answered) {
+                           bool interactive, const Answered& answered) {
   using Subject = sdbus::Struct<std::string, std::map<std::string, sdbus::Variant>>;
   using Verdict = sdbus::Struct<bool, bool, std::map<std::string, std::string>>;
   const Subject subject{"system-bus-name", {{"name", sdbus::Variant(sender)}}};
@@ -66,9 +59,10 @@ void Authority::ask_polkit(const std::string& sender, std::uint32_t uid, const s
       .withTimeout(interactive ? kInteractiveDeadline : kDeadline)
       .withArguments(subject, action, std::map<std::string, std::string>{},
                      interactive ? kAllowInteraction : 0U, std::string())
-      .uponReplyInvoke([answered, uid](const sdbus::Error* error, Verdict verdict) {
+      .uponReplyInvoke([this, answered, uid](const sdbus::Error* error, Verdict verdict) {
+        questions_.give(uid);
         const bool yes = error == nullptr && std::get<0>(verdict);
-        (*answered)(yes ? Answer::kYes : Answer::kNo, uid);
+        answered(yes ? Answer::kYes : Answer::kNo, uid);
       });
 }
 

@@ -4,9 +4,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
+
+#include "daemon/quota.hpp"
 
 namespace sdbus {
 class IConnection;
@@ -17,8 +18,8 @@ namespace rdmacfg::daemon {
 
 class Authority {
  public:
-  static constexpr std::size_t kPending = 64;          ///< questions under way, in all
-  static constexpr std::size_t kPendingPerSender = 4;  ///< and of one client
+  static constexpr std::size_t kPending = 64;      ///< questions to polkit under way, in all
+  static constexpr std::size_t kPendingOfOne = 4;  ///< and of one user; likewise of one client to the bus
 
   enum class Answer {
     kYes,
@@ -37,11 +38,12 @@ class Authority {
 
  private:
   void ask_polkit(const std::string& sender, std::uint32_t uid, const std::string& action, bool interactive,
-                  const std::shared_ptr<Answered>& answered);
+                  const Answered& answered);
 
   std::unique_ptr<sdbus::IProxy> bus_, polkit_;
-  std::size_t pending_ = 0;
-  std::map<std::string, std::size_t> pending_of_;
+  // Apart: whom the bus names root needs no question, and does not wait behind passwords that others type.
+  Quota<std::string> lookups_{kPending, kPendingOfOne};
+  Quota<std::uint32_t> questions_{kPending, kPendingOfOne};
 };
 
 }  // namespace rdmacfg::daemon

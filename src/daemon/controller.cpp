@@ -11,8 +11,11 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "core/generations.hpp"
+#include "core/leftovers.hpp"
 #include "daemon/journal.hpp"
 #include "daemon/suspects.hpp"
+#include "daemon/tell.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::daemon {
@@ -23,26 +26,14 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr milliseconds kConnectAgain{1000};
+const std::string kLedger = core::GenerationPaths{}.ledger;
 
-/// Where files of ours are that somebody may change, and the record of what is active.
-const std::vector<std::string> kFolders{"/etc/udev/rules.d",      "/etc/modprobe.d", "/etc/modules-load.d",
-                                        "/etc/security/limits.d", "/etc/sysctl.d",   "/etc/systemd/system",
-                                        "/var/lib/rdma-configd",  "/etc/opensm",     "/etc/rdma/modules"};
+/// So often the configuration is applied again when its apply came to nothing (the worker died, the lock was
+/// not to be had); then what was applied before is held.
+constexpr int kApplyTries = 5;
 
 /// Kinds that hang on interfaces which are not IPoIB.
 const std::set<std::string> kAnyInterface{"soft_rdma", "roce", "pfc", "lossless", "sysctl"};
-
-/// "mtu 2044 → 65520"; the other way round for what has drifted.
-std::string fields_of(const model::Change& change, bool forward) {
-  std::string out;
-  for (const auto& field : change.fields) {
-    const auto before = model::text_of(model::value_of(change.before, field));
-    const auto after = model::text_of(model::value_of(change.after, field));
-    out += fmt::format("{}{} {} → {}", out.empty() ? "" : ", ", field, forward ? before : after,
-                       forward ? after : before);
-  }
-  return out;
-}
 
 double jitter() {
   static std::minstd_rand engine{std::random_device{}()};
@@ -51,7 +42,8 @@ double jitter() {
 
 }  // namespace
 
-Controller::Controller(Loop& loop) : loop_(loop), jobs_(loop), reconciler_(jitter) {
+Controller::Controller(Loop& loop, std::string program)
+    : loop_(loop), jobs_(loop, std::move(program)), reconciler_(jitter), files_(system::make_linux_files()) {
   jobs_.progress = [this](std::uint32_t id, std::uint64_t done, std::uint64_t total,
                           const std::string& what) {
     if (total > 0)
@@ -60,6 +52,9 @@ Controller::Controller(Loop& loop) : loop_(loop), jobs_(loop), reconciler_(jitte
   };
   jobs_.began = [this](const Job& job) {
     if (job.changes()) publish();
+  };
+  jobs_.on_idle = [this] {
+    if (stopping_) loop_.stop(0);
   };
 }
 
@@ -87,11 +82,12 @@ void Controller::stop() {
   deadline_.reset();
   audit_.reset();
   notify("STOPPING=1");
+  jobs_.close();
   if (jobs_.idle()) loop_.stop(0);
 }
 
 void Controller::listen() {
-  const auto add = [this](base::Result<std::unique_ptr<system::EventSource>> source) {
+  const auto add = [this](auto source) {
     if (source) {
       listen_to(std::move(*source));
     } else {
@@ -100,7 +96,11 @@ void Controller::listen() {
   };
   add(system::watch_links(all_links_));
   add(system::watch_devices());
-  add(system::watch_files(kFolders));
+  auto files = system::watch_files(core::managed_folders(*files_), [](const std::string& path) {
+    return path == kLedger || core::is_managed_file(path);
+  });
+  watched_ = files ? files->get() : nullptr;
+  add(std::move(files));
 }
 
 void Controller::listen_to(std::unique_ptr<system::EventSource> source) {
@@ -113,9 +113,9 @@ void Controller::listen_to(std::unique_ptr<system::EventSource> source) {
 }
 
 void Controller::came(const system::Event& event) {
-  const auto wake = event.sort == system::Event::Sort::kDevice  ? Wake::kDevice
-                    : event.what.ends_with("/generations.json") ? Wake::kApply
-                                                                : Wake::kDrift;
+  const auto wake = event.sort == system::Event::Sort::kDevice ? Wake::kDevice
+                    : event.what == kLedger                    ? Wake::kApply
+                                                               : Wake::kDrift;
   reconciler_.woken(wake, Loop::now());
 }
 
@@ -124,7 +124,8 @@ void Controller::connect() {
   try {
     api_ = std::make_unique<Api>(loop_, jobs_);
     api_->ended = [this](const Job& job, const Outcome& outcome) {
-      if (job.verb == Job::Verb::kApply) reconciler_.woken(Wake::kApply, Loop::now());
+      reconciler_.woken(Wake::kApply, Loop::now());
+      watch_again();
       take_status(outcome);
       tell(job, outcome.report);
       publish();
@@ -145,7 +146,14 @@ void Controller::apply_configuration(const std::string& what) {
   job.who = what == "boot" ? "rdma-configd" : "reload";
   job.what = what;
   reconciler_.began();
-  (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) { ended(one, outcome); });
+  (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) {
+    const auto& report = outcome.report;
+    const bool in_vain = (outcome.lost || (report.error && report.error->retryable())) &&
+                         report.plan.empty() && report.resources.empty();
+    again_ = in_vain && ++tries_ < kApplyTries ? one.what : "";
+    if (again_.empty()) tries_ = 0;
+    ended(one, outcome);
+  });
 }
 
 void Controller::plan_next() {
@@ -165,6 +173,7 @@ void Controller::plan_next() {
 
 void Controller::run(bool look) {
   next_.reset();
+  if (!again_.empty()) return apply_configuration(again_);
   running_ = true;
   Job job;
   job.verb = Job::Verb::kHold;
@@ -199,7 +208,8 @@ void Controller::looked(const Job& job, const Outcome& outcome) {
 void Controller::ended(const Job& job, const Outcome& outcome) {
   running_ = false;
   const auto contended = reconciler_.contended();
-  reconciler_.ended(outcome.report, Loop::now());
+  reconciler_.ended(outcome.report, Loop::now(), job.verb == Job::Verb::kHold);
+  watch_again();
   take_status(outcome);
   tell(job, outcome.report);
   for (const auto& [key, why] : reconciler_.contended()) {
@@ -215,10 +225,7 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   }
   notify("READY=1");
   publish();
-  if (stopping_) {
-    if (jobs_.idle()) loop_.stop(0);
-    return;
-  }
+  if (stopping_) return;
   connect();
   if (std::exchange(reload_again_, false)) return reload();
   plan_next();
@@ -230,6 +237,7 @@ void Controller::take_status(const Outcome& outcome) {
   if (all && !all_links_) {
     all_links_ = true;
     sources_.clear();
+    watched_ = nullptr;
     listen();
     reconciler_.woken(Wake::kDrift, Loop::now());  // what happened before is not told any more
   }
@@ -241,60 +249,53 @@ void Controller::take_status(const Outcome& outcome) {
   }
   for (const auto& [key, why] : reconciler_.contended())
     properties_.contended.push_back(key.text() + ": " + why);
-  if (!outcome.status.is_object()) return;
+  if (!outcome.status.is_object()) return;  // the worker died, or the ledger cannot be read
   properties_.generation = outcome.status.value("active", std::uint64_t{0});
   report_drift_ = outcome.status.value("report_drift", false);
   audit_every_ = std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0}));
   properties_.unconfirmed.clear();
-  deadline_.reset();
+  std::optional<milliseconds> deadline;
   const auto waiting = outcome.status.find("unconfirmed");
-  if (waiting == outcome.status.end() || !waiting->is_object()) return;
-  properties_.unconfirmed = waiting->value("deadline", "");
-  const milliseconds left = milliseconds(waiting->value("deadline_ms", std::int64_t{0})) - Loop::now();
-  deadline_ = loop_.after(std::max(left, milliseconds(0)), [this] {
+  if (waiting != outcome.status.end() && waiting->is_object()) {
+    properties_.unconfirmed = waiting->value("deadline", "");
+    deadline = milliseconds(waiting->value("deadline_ms", std::int64_t{0}));
+  }
+  expiry_.set(deadline);
+  plan_expiry();
+}
+
+void Controller::plan_expiry() {
+  deadline_.reset();
+  const auto due = expiry_.due();
+  if (!due || expiring_ || stopping_) return;
+  deadline_ = loop_.after(std::max(*due - Loop::now(), milliseconds(0)), [this] {
+    deadline_.reset();
+    expiring_ = true;
     Job job;
     job.verb = Job::Verb::kExpire;
     job.who = "rdma-configd";
     job.what = "expiry";
-    (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& result) { ended(one, result); });
+    (void)jobs_.add(std::move(job),
+                    [this](const Job& one, const Outcome& outcome) { expired(one, outcome); });
   });
 }
 
-void Controller::tell(const Job& job, const model::Report& report) {
-  std::map<model::Key, const model::ResourceReport*> resources;
-  for (const auto& resource : report.resources) resources.emplace(resource.key, &resource);
-  for (const auto& change : report.plan.changes) {
-    const auto at = resources.find(change.key);
-    const bool done = change.operation == model::Operation::kDelete
-                          ? !report.error
-                          : at != resources.end() && at->second->status == Status::kDone;
-    if (!done) continue;
-    const auto what = fields_of(change, true);
-    const bool repair = job.verb == Job::Verb::kHold;
-    log(repair ? LOG_NOTICE : LOG_INFO, repair ? Message::kRepaired : Message::kApplied,
-        fmt::format("{} {} {}{}{}", repair ? "repaired:" : std::string(model::text_of(change.operation)),
-                    change.key.kind, change.label, what.empty() ? "" : ": ", what),
-        {{"RDMA_KIND", change.key.kind},
-         {"RDMA_RESOURCE", change.key.id},
-         {"RDMA_FIELDS", base::join(change.fields, " ")},
-         {"RDMA_JOB", job.what}});
-  }
-  for (const auto& resource : report.resources) {
-    if (resource.status != Status::kFailed || job.left_alone.contains(resource.key)) continue;
-    log(LOG_ERR, Message::kFailed,
-        fmt::format("{} {}: {}", resource.key.kind, resource.label, resource.reason),
-        {{"RDMA_KIND", resource.key.kind}, {"RDMA_RESOURCE", resource.key.id}});
-  }
-  for (const auto& note : report.notes) {
-    const bool back = note.find("rolled back") != std::string::npos;
-    log(back ? LOG_WARNING : LOG_INFO, back ? Message::kRolledBack : Message::kApplied, note);
-  }
-  for (const auto& one : report.diagnostics) {
-    if (one.severity == model::Severity::kError)
-      log(LOG_ERR, Message::kFailed, one.where.text() + ": " + one.message);
-  }
-  if (report.error) log(LOG_ERR, Message::kFailed, report.error->message);
-  for (const auto& left : report.left_over) log(LOG_ERR, Message::kFailed, "could not be undone: " + left);
+void Controller::expired(const Job& job, const Outcome& outcome) {
+  expiring_ = false;
+  expiry_.tried(Loop::now());
+  watch_again();
+  take_status(outcome);
+  plan_expiry();
+  // Another generation is held now.
+  if (!expiry_.due()) reconciler_.woken(Wake::kApply, Loop::now());
+  tell(job, outcome.report);
+  publish();
+  plan_next();
+}
+
+/// What a job writes may be in a folder that was not there before.
+void Controller::watch_again() {
+  if (watched_ != nullptr) watched_->watch(core::managed_folders(*files_));
 }
 
 void Controller::publish() {

@@ -10,16 +10,19 @@
 #include <vector>
 
 #include "daemon/api.hpp"
+#include "daemon/expiry.hpp"
 #include "daemon/jobs.hpp"
 #include "daemon/loop.hpp"
 #include "daemon/reconciler.hpp"
 #include "system/events.hpp"
+#include "system/files.hpp"
 
 namespace rdmacfg::daemon {
 
 class Controller {
  public:
-  explicit Controller(Loop& loop);
+  /// `program`: what does the jobs (jobs.hpp).
+  explicit Controller(Loop& loop, std::string program = "/proc/self/exe");
 
   /// Listens, and applies what is there. The service is ready when that is done, whatever came of it: devices
   /// that are not there yet are waited for by nobody.
@@ -39,19 +42,27 @@ class Controller {
   void run(bool look);
   void looked(const Job& job, const Outcome& outcome);
   void ended(const Job& job, const Outcome& outcome);
-  void tell(const Job& job, const model::Report& report);
   void take_status(const Outcome& outcome);
+  void plan_expiry();
+  void expired(const Job& job, const Outcome& outcome);
+  void watch_again();
   void publish();
 
   Loop& loop_;
   Jobs jobs_;
   Reconciler reconciler_;
+  Expiry expiry_;
+  std::unique_ptr<system::Files> files_;
   std::unique_ptr<Api> api_;
   std::vector<std::pair<std::unique_ptr<system::EventSource>, Loop::Handle>> sources_;
+  system::FileSource* watched_ = nullptr;  ///< one of the sources
   Loop::Handle next_, deadline_, connecting_, audit_;
   Properties properties_;
   bool ready_ = false;
-  bool running_ = false;  ///< a job of ours
+  bool running_ = false;   ///< an apply or a hold of ours
+  bool expiring_ = false;  ///< an expiry of ours
+  std::string again_;      ///< what for the configuration has to be applied again; empty: it has not
+  int tries_ = 0;
   bool stopping_ = false;
   bool reload_again_ = false;
   bool report_drift_ = false;

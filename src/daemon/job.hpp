@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct Job {
   std::string expect{};        ///< core::digest_of the plan that was agreed to; empty: any
   std::string who{};
   std::string what{};
+  std::optional<std::uint32_t>
+      uid{};  ///< of the client that asked; nothing: the daemon itself. Not handed on
   std::map<model::Key, std::string> left_alone{};  ///< resources, with the reason
 
   [[nodiscard]] bool changes() const {

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <system_error>
+#include <vector>
 
 #include "core/report_json.hpp"
 
@@ -30,38 +32,72 @@ base::UniqueFd file_of(const Job& job) {
   return fd;
 }
 
-Outcome broken(const std::string& why) {
+Outcome broken(const std::string& why, model::Exit exit = model::Exit::kError) {
   Outcome outcome;
   outcome.report.error = base::Error{base::Code::kIo, why, 0};
-  outcome.report.exit = model::Exit::kError;
+  outcome.report.exit = exit;
   outcome.report_text = core::report_json(outcome.report).dump();
   return outcome;
 }
 
-Outcome outcome_of(const std::string& line, int status) {
+/// Of a worker that ran and did not say what it did. What it had begun is in the journal.
+Outcome lost(const Job& job, const std::string& how) {
+  auto outcome = job.changes() ? broken(how +
+                                            " while it may have been changing the host; what it had begun "
+                                            "is finished by the next repair or apply",
+                                        model::Exit::kUndoIncomplete)
+                               : broken(how);
+  outcome.lost = true;
+  return outcome;
+}
+
+Outcome outcome_of(const Job& job, const std::string& line, int status) {
   try {
     const auto json = Json::parse(line);
     auto text = json.at("report").dump();
     auto report = core::report_from(text);
-    if (!report) return broken(report.error().message);
+    if (!report) return lost(job, "the worker's result cannot be read (" + report.error().message + ")");
     return {std::move(*report), std::move(text), json.at("status")};
   } catch (const Json::exception&) {
     // Told to stop before it could say how; it had begun nothing.
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1) return broken("it was cancelled");
-    return broken(WIFSIGNALED(status) ? fmt::format("the worker was killed by signal {}", WTERMSIG(status))
-                                      : "the worker ended without a result");
+    return lost(job, WIFSIGNALED(status) ? fmt::format("the worker was killed by signal {}", WTERMSIG(status))
+                                         : "the worker ended without a result");
   }
 }
 
 }  // namespace
 
 std::uint32_t Jobs::add(Job job, Done done) {
-  if (waiting_.size() >= kQueue) return 0;
+  if (closed_ || !has_room(job)) return 0;
   job.id = next_++;
   const auto id = job.id;
   waiting_.emplace_back(std::move(job), std::move(done));
   start_what_may();
   return id;
+}
+
+bool Jobs::has_room(const Job& job) const {
+  constexpr std::uint32_t kRoot = 0;
+  if (!job.uid) return true;
+  std::size_t same = 0, users = 0;
+  for (const auto& [other, done] : waiting_) {
+    if (!other.uid || other.changes() != job.changes()) continue;
+    if (other.uid == job.uid) ++same;
+    if (*other.uid != kRoot) ++users;
+  }
+  return *job.uid == kRoot ? same < kQueue : same < kQueueOfOne && users < kQueue;
+}
+
+void Jobs::close() {
+  closed_ = true;
+  std::vector<std::uint32_t> waiting;
+  waiting.reserve(waiting_.size());
+  for (const auto& [job, done] : waiting_) waiting.push_back(job.id);
+  for (const auto id : waiting) (void)cancel(id);
+  for (const auto& one : running_) {
+    if (!one.job.changes() && !one.exited && one.pid > 0) (void)::kill(one.pid, SIGKILL);
+  }
 }
 
 bool Jobs::cancel(std::uint32_t id) {
@@ -71,12 +107,12 @@ bool Jobs::cancel(std::uint32_t id) {
     auto [job, done] = std::move(*waits);
     waiting_.erase(waits);
     const auto outcome = broken("it was cancelled");
-    remember(id, outcome.report_text);
+    if (job.changes()) remember(id, outcome.report_text);
     done(job, outcome);
     return true;
   }
   for (auto& one : running_) {
-    if (one.job.id != id || one.exited) continue;
+    if (one.job.id != id || one.exited || one.pid <= 0) continue;
     (void)::kill(one.pid, SIGUSR1);
     return true;
   }
@@ -126,6 +162,8 @@ void Jobs::start(Job job, Done done) {
     ::posix_spawn_file_actions_destroy(&actions);
   }
   if (error != 0) {
+    running.pid = -1;
+    running.status = error;
     running.at_end = running.exited = true;
     // Not from inside add(): the caller does not know the job's number yet.
     running.exit = loop_.after(std::chrono::milliseconds(0), [this, &running] { finish_when_over(running); });
@@ -179,10 +217,14 @@ void Jobs::finish_when_over(Running& running) {
   over.splice(over.begin(), running_, at);
   const auto& one = over.front();
   (one.job.changes() ? void(changing_ = false) : void(--looking_));
-  const auto outcome = outcome_of(one.last, one.status);
-  remember(one.job.id, outcome.report_text);
+  const auto outcome = one.pid > 0 ? outcome_of(one.job, one.last, one.status)
+                                   : broken(fmt::format("the worker could not be started: {}",
+                                                        std::generic_category().message(one.status)));
+  // The answer to a look is its result.
+  if (one.job.changes()) remember(one.job.id, outcome.report_text);
   one.done(one.job, outcome);
   start_what_may();
+  if (on_idle && idle()) on_idle();
 }
 
 void Jobs::remember(std::uint32_t id, std::string text) {

@@ -22,13 +22,16 @@ struct Outcome {
   model::Report report;
   std::string report_text;        ///< the same as JSON
   nlohmann::ordered_json status;  ///< of the ledger: "active", "unconfirmed", "generations"
+  bool lost = false;              ///< the worker ended without saying what it did
 };
 
 class Jobs {
  public:
-  static constexpr std::size_t kQueue = 16;    ///< waiting jobs
-  static constexpr std::size_t kLooks = 2;     ///< jobs that change nothing, at once
-  static constexpr std::size_t kResults = 16;  ///< remembered results
+  /// Waiting jobs of clients, changes and looks each for themselves; root has as many again of its own.
+  static constexpr std::size_t kQueue = 16;
+  static constexpr std::size_t kQueueOfOne = 8;  ///< of them, of one user
+  static constexpr std::size_t kLooks = 2;       ///< jobs that change nothing, at once
+  static constexpr std::size_t kResults = 16;    ///< remembered results
 
   /// `program` is started with "--worker" for each job (job.hpp: work).
   explicit Jobs(Loop& loop, std::string program = "/proc/self/exe")
@@ -39,14 +42,20 @@ class Jobs {
   std::function<void(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what)>
       progress;
   std::function<void(const Job& job)> began;
+  std::function<void()> on_idle;  ///< the last one has ended
 
-  /// Queues a job. @return its number; 0 when the queue is full.
+  /// Queues a job; the daemon's own always have room. @return its number; 0 when the queue is full or closed.
   std::uint32_t add(Job job, Done done);
+
+  /// For the end of the daemon: no job is taken any more, those that wait are cancelled, looks are ended. A
+  /// change that runs is left to its end.
+  void close();
+  [[nodiscard]] bool closed() const { return closed_; }
 
   /// A waiting job goes; a running one undoes what it did so far. False when there is no such job.
   bool cancel(std::uint32_t id);
 
-  /// Result of a job that ended not long ago, as JSON.
+  /// Result of a job that changed something and ended not long ago, as JSON.
   [[nodiscard]] const std::string* result(std::uint32_t id) const;
 
   [[nodiscard]] bool busy() const { return changing_; }
@@ -66,6 +75,7 @@ class Jobs {
     Loop::Handle readable, exit;
   };
 
+  [[nodiscard]] bool has_room(const Job& job) const;
   void start_what_may();
   void start(Job job, Done done);
   void read(Running& running);
@@ -75,6 +85,7 @@ class Jobs {
   Loop& loop_;
   std::string program_;
   std::uint32_t next_ = 1;
+  bool closed_ = false;
   bool changing_ = false;
   std::size_t looking_ = 0;
   std::deque<std::pair<Job, Done>> waiting_;

@@ -14,7 +14,10 @@ void Reconciler::woken(Wake wake, Time now) {
   if (!first_) first_ = now;
   last_ = now;
   if (wake == Wake::kDrift) return;
+  if (wake == Wake::kDevice && (running_ || now < echo_until_)) return;
   failures_.clear();
+  retry_whole_.reset();
+  whole_attempts_ = 0;
   reverts_.clear();
   contended_.clear();
 }
@@ -25,10 +28,22 @@ bool settled(Status status) {
   return status == Status::kInSync || status == Status::kDone || status == Status::kLimited;
 }
 
+/// The worker died, the lock was not to be had, the host could not be observed: nothing is known of any
+/// resource.
+bool failed_whole(const model::Report& report) {
+  return report.error && report.plan.empty() && report.resources.empty();
+}
+
+constexpr const char* kExistence = "";  // in the place of a field
+
 }  // namespace
 
 std::vector<model::Key> Reconciler::looked(const model::Report& report) {
   std::vector<model::Key> fresh;
+  if (failed_whole(report)) {
+    work_ = false;
+    return fresh;
+  }
   std::set<model::Key> differing;
   std::map<model::Key, std::string> instances;
   for (const auto& resource : report.resources) instances.emplace(resource.key, resource.instance);
@@ -59,6 +74,8 @@ std::vector<model::Key> Reconciler::looked(const model::Report& report) {
 }
 
 std::optional<Reconciler::Time> Reconciler::due() const {
+  // Events do not hurry it: a worker that dies may be what made them.
+  if (retry_whole_) return retry_whole_;
   std::optional<Time> when;
   if (first_) when = std::min(*last_ + kQuiet, *first_ + kPatience);
   for (const auto& [key, failure] : failures_) {
@@ -67,7 +84,10 @@ std::optional<Reconciler::Time> Reconciler::due() const {
   return when;
 }
 
-void Reconciler::began() { first_ = last_ = std::nullopt; }
+void Reconciler::began() {
+  first_ = last_ = std::nullopt;
+  running_ = true;
+}
 
 std::map<model::Key, std::string> Reconciler::left_alone(Time now) const {
   auto out = contended_;
@@ -79,7 +99,42 @@ std::map<model::Key, std::string> Reconciler::left_alone(Time now) const {
   return out;
 }
 
-void Reconciler::ended(const model::Report& report, Time now) {
+Reconciler::Time Reconciler::back_off(int attempts) {
+  const double factor = std::pow(2.0, std::min(attempts, 20)) * jitter_();
+  const auto delay = Time(static_cast<std::int64_t>(static_cast<double>(kBackOffMin.count()) * factor));
+  return std::min(delay, kBackOffMax);
+}
+
+void Reconciler::count_revert(const model::Change& change, const std::string& field, Time now) {
+  auto& reverts = reverts_[{change.key, field}];
+  // On a device that came back in between it is no revert, but the first time.
+  if (!change.footing.empty() && !reverts.footing.empty() && change.footing != reverts.footing)
+    reverts.times.clear();
+  if (!change.footing.empty()) reverts.footing = change.footing;
+  reverts.times.push_back(now);
+  while (!reverts.times.empty() && reverts.times.front() + kRevertWindow < now) reverts.times.pop_front();
+  if (reverts.times.size() < kReverts) return;
+  const std::string what =
+      field != kExistence
+          ? fmt::format("changed {} of {} back {} times (last from {} to {})", field, change.label,
+                        reverts.times.size(), model::text_of(model::value_of(change.after, field)),
+                        model::text_of(model::value_of(change.before, field)))
+      : change.operation == model::Operation::kDelete
+          ? fmt::format("made {} again {} times", change.label, reverts.times.size())
+          : fmt::format("removed {} {} times", change.label, reverts.times.size());
+  contended_[change.key] = fmt::format("something else has {}; it is left alone until the next apply", what);
+}
+
+void Reconciler::ended(const model::Report& report, Time now, bool held) {
+  running_ = false;
+  if (failed_whole(report)) {
+    // What was due still is: it was not tried.
+    retry_whole_ = now + back_off(whole_attempts_++);
+    return;
+  }
+  retry_whole_.reset();
+  whole_attempts_ = 0;
+  if (!report.plan.empty()) echo_until_ = now + kEcho;
   std::map<model::Key, Status> status;
   for (const auto& resource : report.resources) status.emplace(resource.key, resource.status);
 
@@ -105,27 +160,19 @@ void Reconciler::ended(const model::Report& report, Time now) {
                 [&](const auto& one) { return !waiting.contains(one.first) && !failed.contains(one.first); });
   for (auto& [key, why] : failed) failures_[key].reason = why;
   for (auto& [key, failure] : failures_) {
-    if (waiting.contains(key)) continue;
-    const double factor = std::pow(2.0, std::min(failure.attempts, 20)) * jitter_();
-    const auto delay = Time(static_cast<std::int64_t>(static_cast<double>(kBackOffMin.count()) * factor));
-    failure.retry = now + std::min(delay, kBackOffMax);
-    ++failure.attempts;
+    if (!waiting.contains(key)) failure.retry = now + back_off(failure.attempts++);
   }
   for (const auto& change : report.plan.changes) {
     const auto at = status.find(change.key);
-    if (change.operation != model::Operation::kUpdate || at == status.end()) continue;
+    const bool gone = at == status.end();
+    if (gone && change.operation != model::Operation::kDelete) continue;
     // Changed back later, or so soon that the apply found it otherwise and failed.
-    const bool done = at->second == Status::kDone || at->second == Status::kLimited;
-    for (const auto& field : done ? change.fields : change.overruled) {
-      auto& times = reverts_[{change.key, field}];
-      times.push_back(now);
-      while (!times.empty() && times.front() + kRevertWindow < now) times.pop_front();
-      if (times.size() < kReverts) continue;
-      contended_[change.key] = fmt::format(
-          "something else has changed {} of {} back {} times (last from {} to {}); it is left alone "
-          "until the next apply",
-          field, change.label, times.size(), model::text_of(model::value_of(change.after, field)),
-          model::text_of(model::value_of(change.before, field)));
+    if (!gone && at->second != Status::kDone && at->second != Status::kLimited) {
+      for (const auto& field : change.overruled) count_revert(change, field, now);
+    } else if (held && change.operation != model::Operation::kUpdate) {
+      count_revert(change, kExistence, now);
+    } else if (held) {
+      for (const auto& field : change.fields) count_revert(change, field, now);
     }
   }
 }

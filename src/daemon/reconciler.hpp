@@ -19,7 +19,7 @@ namespace rdmacfg::daemon {
 
 enum class Wake {
   kDrift,   ///< something of the host changed
-  kDevice,  ///< a device came or went: what was given up is tried again
+  kDevice,  ///< a device or a module came or went: what was given up is tried again
   kApply,   ///< an administrator applied or reloaded: the same
 };
 
@@ -33,6 +33,9 @@ class Reconciler {
   static constexpr Time kBackOffMax{300'000};
   static constexpr std::size_t kReverts = 3;  ///< of one field, then it is contended
   static constexpr Time kRevertWindow{600'000};
+  /// So long after a run that changed something, devices that come or go may still be its own doing: udev
+  /// tells late. They wake, but what the run could not do is not tried sooner for them.
+  static constexpr Time kEcho{1000};
 
   /// @param jitter factor around 1 for back-off, so that a cluster does not act in step
   explicit Reconciler(std::function<double()> jitter = [] { return 1.0; }) : jitter_(std::move(jitter)) {}
@@ -48,8 +51,9 @@ class Reconciler {
   /// What is left alone in a run at `now`, with the reason.
   [[nodiscard]] std::map<model::Key, std::string> left_alone(Time now) const;
 
-  /// A run that makes the host so has ended.
-  void ended(const model::Report& report, Time now);
+  /// A run that makes the host so has ended. `held`: it held what had been applied before, so what it changed
+  /// somebody else had changed back.
+  void ended(const model::Report& report, Time now, bool held = true);
 
   /// A run that only looked (drift = "report") has ended. What was as wanted and is not any more, on the
   /// same kernel object, has drifted and is left alone from now on. @return the drifted resources that were
@@ -68,11 +72,22 @@ class Reconciler {
     Time retry{0};
     std::string reason;
   };
+  struct Reverts {
+    std::string footing;  ///< the kernel object that they were on
+    std::deque<Time> times;
+  };
+
+  Time back_off(int attempts);
+  void count_revert(const model::Change& change, const std::string& field, Time now);
 
   std::function<double()> jitter_;
   std::optional<Time> first_, last_;  ///< events that were not looked at yet
+  bool running_ = false;
+  Time echo_until_{0};
   std::map<model::Key, Failure> failures_;
-  std::map<std::pair<model::Key, std::string>, std::deque<Time>> reverts_;
+  std::optional<Time> retry_whole_;  ///< the last run failed before it knew of any resource
+  int whole_attempts_ = 0;
+  std::map<std::pair<model::Key, std::string>, Reverts> reverts_;  ///< by resource and field
   std::map<model::Key, std::string> contended_;
   /// As wanted when they were last looked at, with the kernel object they were on.
   std::map<model::Key, std::string> settled_;

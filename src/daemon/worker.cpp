@@ -96,8 +96,10 @@ Report run(const Job& job, core::Context& context, const core::Request& request)
     case Job::Verb::kApply: {
       auto document = document_of(job, request.host_name);
       if (!document) return failed(document.error());
-      if (!*document) return {};
-      if (model::has_errors((*document)->diagnostics)) return refused(**document);
+      if (!*document) return core::hold(request, context);
+      const bool applied =
+          job.verb == Job::Verb::kApply && job.by_itself;  // it has something to fall back on
+      if (!applied && model::has_errors((*document)->diagnostics)) return refused(**document);
       if (job.verb == Job::Verb::kValidate) return core::validate(**document);
       if (job.verb == Job::Verb::kApply) return core::commit(**document, request, context);
       return core::diff(**document, context.host, context.options);

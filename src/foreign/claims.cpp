@@ -19,11 +19,12 @@ std::string Place::text() const { return line == 0 ? file : fmt::format("{}:{}",
 InetMethod Inet::effective() const { return method.value_or(InetMethod::kManual); }
 
 Entry& Claims::entry(std::string_view path, const model::Attributes& identity, const Place& where) {
-  for (auto& one : entries) {
-    const bool same = std::all_of(identity.begin(), identity.end(), [&](const auto& attribute) {
-      return model::value_of(one.values, attribute.first) == attribute.second;
-    });
-    if (one.path == path && same) return one;
+  const auto [at, fresh] = found_.try_emplace({std::string(path), identity}, entries.size());
+  if (!fresh) return entries[at->second];
+  if (entries.size() == kMostEntries) {
+    found_.erase(at);
+    if (surplus_.path.empty()) miss(where, fmt::format("from here on: more than {} entries", kMostEntries));
+    return surplus_ = Entry{where, std::string(path), identity};
   }
   return entries.emplace_back(Entry{where, std::string(path), identity});
 }
@@ -92,6 +93,14 @@ std::optional<int> prefix_of_netmask(std::string_view mask) {
 
 std::string child_name(std::string_view parent, model::Pkey pkey) {
   return fmt::format("{}.{:04x}", parent, pkey.full()).substr(0, model::kInterfaceNameMax);
+}
+
+bool is_leftover(std::string_view file_name) {
+  for (const auto* end : {"~", ".bak", ".orig", ".rpmsave", ".rpmnew", ".rpmorig", ".augnew", ".augtmp",
+                          ".dpkg-old", ".dpkg-new", ".dpkg-dist", ".swp"}) {
+    if (file_name.ends_with(end)) return true;
+  }
+  return false;
 }
 
 std::vector<std::string_view> words_of(std::string_view line) {

@@ -88,6 +88,8 @@ struct Entry {
   model::Attributes values;
 };
 
+inline constexpr std::size_t kMostEntries = 5'000;  ///< a document has at most 1 MiB
+
 /// Everything that was claimed by the files of a host.
 struct Claims {
   std::vector<Interface> interfaces;
@@ -102,8 +104,13 @@ struct Claims {
   void miss(Place where, std::string text) { missed.push_back({std::move(where), std::move(text)}); }
   void pass(Place where, std::string text) { passed.push_back({std::move(where), std::move(text)}); }
 
-  /// The entry with this path and these identities; made when there is none.
+  /// The entry with this path and these identities; made when there is none. Of more than kMostEntries the
+  /// rest is left out and reported.
   Entry& entry(std::string_view path, const model::Attributes& identity, const Place& where);
+
+ private:
+  std::map<std::pair<std::string, model::Attributes>, std::size_t> found_;  ///< places in `entries`
+  Entry surplus_;
 };
 
 /// The port GUID of a hardware address of 20 bytes (its last 8), separated by ':' or '-'.
@@ -123,6 +130,9 @@ std::optional<int> prefix_of_netmask(std::string_view mask);
 
 /// "PARENT.8002", cut to what an interface name may have (nm-setting-infiniband.c does it, too).
 std::string child_name(std::string_view parent, model::Pkey pkey);
+
+/// Editors' and package managers' left-overs, which the tools pass over, too.
+bool is_leftover(std::string_view file_name);
 
 /// Words of a line, separated by blanks.
 std::vector<std::string_view> words_of(std::string_view line);

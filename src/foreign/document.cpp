@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "config/guard.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -35,10 +36,14 @@ bool is_bare(std::string_view path, std::string_view key) { return path == "pfc"
 
 class Writer {
  public:
+  void version() { line("version = 1", {}); }
+
   void header(std::string_view path, bool repeated, const Place& from) {
-    const auto depth = static_cast<std::size_t>(std::count(path.begin(), path.end(), '.'));
-    if (depth == 0) lines.push_back({"", from});
-    if (depth == 0 && !from.file.empty()) lines.push_back({"# " + from.text(), from});
+    const bool top = path.starts_with("defaults.");
+    const auto depth = top ? 0 : static_cast<std::size_t>(std::count(path.begin(), path.end(), '.'));
+    indent_.clear();
+    if (depth == 0) line("", from);
+    if (depth == 0 && !from.file.empty()) line(comment(from.text()), from);
     indent_ = std::string(2 * depth, ' ');
     path_ = path;
     line(repeated ? fmt::format("[[{}]]", path) : fmt::format("[{}]", path), from);
@@ -48,11 +53,26 @@ class Writer {
     line(fmt::format("{} = {}", name, render_value(path_, name, value)), from);
   }
 
-  void line(const std::string& text, const Place& from) { lines.push_back({indent_ + text, from}); }
+  /// A GUID that has to be found out.
+  void open_guid(std::string_view interface, const Place& from) {
+    line(fmt::format("guid = \"\"  {}", comment(fmt::format("port GUID of {}", interface))), from);
+  }
+
+  /// Lines of another writer, as comments.
+  void aside(Writer other) {
+    for (auto& one : other.lines) {
+      if (!one.text.empty() && !one.text.starts_with('#')) one.text.insert(0, "# ");
+      lines.push_back(std::move(one));
+    }
+  }
 
   std::vector<Line> lines;
 
  private:
+  /// Names and paths are other people's: a line end among them would begin a line of the document.
+  static std::string comment(std::string_view text) { return "# " + config::harmless(text); }
+  void line(const std::string& text, const Place& from) { lines.push_back({indent_ + text, from}); }
+
   std::string indent_;
   std::string path_;
 };
@@ -98,7 +118,7 @@ void write_home(Writer& writer, const Household::Home& home) {
   if (home.port.guid) {
     writer.key("guid", home.port.guid->text(), home.port.where);
   } else {
-    writer.line("guid = \"\"  # port GUID of " + home.port.name, home.port.where);
+    writer.open_guid(home.port.name, home.port.where);
   }
   write_settings(writer, "ipoib", home.port);
   for (const auto& child : home.children) {
@@ -129,9 +149,7 @@ void write_homeless(Writer& writer, const std::vector<Interface>& homeless) {
     }
     write_home(aside, home);
   }
-  for (const auto& line : aside.lines)
-    writer.lines.push_back(
-        {line.text.empty() || line.text.starts_with('#') ? line.text : "# " + line.text, line.from});
+  writer.aside(std::move(aside));
 }
 
 }  // namespace
@@ -149,14 +167,11 @@ std::string render_value(std::string_view path, std::string_view key, const Valu
 
 std::vector<Line> render_document(const Household& household, const std::vector<Entry>& entries) {
   Writer writer;
-  writer.lines.push_back({"version = 1", {}});
+  writer.version();
   for (const auto& entry : entries) {
     if (entry.path != "defaults.ipoib") continue;
-    writer.lines.push_back({"", {}});
-    writer.lines.push_back({"# " + entry.where.text(), entry.where});
-    writer.lines.push_back({"[defaults.ipoib]", entry.where});
-    for (const auto& [key, value] : entry.values)
-      writer.lines.push_back({fmt::format("{} = {}", key, render_value("ipoib", key, value)), entry.where});
+    writer.header("defaults.ipoib", false, entry.where);
+    for (const auto& [key, value] : entry.values) writer.key(key, value, entry.where);
   }
   for (const auto& home : household.homes) {
     if (!says_nothing(home)) write_home(writer, home);
@@ -193,10 +208,16 @@ base::Result<std::string> prune(std::vector<Line> lines,
   };
   // Leaves out one line, or the section that a line begins; nothing to do for a line that is out already.
   const auto leave_out = [&](const model::Diagnostic& wrong) {
-    const auto first = static_cast<std::size_t>(std::max(wrong.where.line, 1)) - 1;
+    auto first = static_cast<std::size_t>(std::max(wrong.where.line, 1)) - 1;
     if (wrong.where.line < 1 || first >= lines.size() || lines[first].text.starts_with('#')) return false;
+    auto message = wrong.message;
+    // Without its members a partition would be open to all.
+    if (lines[first].text.starts_with("members = ")) {
+      while (first > 0 && header_of(lines[first].text).empty()) --first;
+      message += "; the partition is left out";
+    }
     const auto header = header_of(lines[first].text);
-    claims.miss(lines[first].from, wrong.message);
+    claims.miss(lines[first].from, std::move(message));
     auto last = first + 1;
     while (!header.empty() && last < lines.size()) {
       const auto next = header_of(lines[last].text);

@@ -33,10 +33,7 @@ std::string network_of(const Interface& one, const std::vector<Interface>& child
   const bool four = one.ipv4.method == InetMethod::kAuto, six = one.ipv6.method == InetMethod::kAuto;
   if (four || six) out += fmt::format("DHCP={}\n", four && six ? "yes" : four ? "ipv4" : "ipv6");
   out += fmt::format("IPv6AcceptRA={}\n", six ? "yes" : "no");
-  const bool local4 = one.ipv4.method == InetMethod::kLinkLocal,
-             none6 = one.ipv6.method == InetMethod::kDisabled;
-  if (local4 || none6)
-    out += fmt::format("LinkLocalAddressing={}\n", local4 && none6 ? "ipv4" : local4 ? "yes" : "no");
+  if (one.ipv6.method == InetMethod::kDisabled) out += "LinkLocalAddressing=no\n";
   for (const auto* inet : {&one.ipv4, &one.ipv6}) {
     for (const auto& address : inet->addresses) out += fmt::format("Address={}\n", address.text());
     if (inet->gateway) out += fmt::format("Gateway={}\n", inet->gateway->text());

@@ -32,10 +32,7 @@ void netplan_inet(const Interface& one, std::string& out) {
   const bool six = one.ipv6.method == InetMethod::kAuto;
   if (six) out += fmt::format("{}dhcp6: true\n", kIn);
   out += fmt::format("{}accept-ra: {}\n", kIn, six);
-  const bool local4 = one.ipv4.method == InetMethod::kLinkLocal,
-             none6 = one.ipv6.method == InetMethod::kDisabled;
-  if (local4 || none6)
-    out += fmt::format("{}link-local: [{}]\n", kIn, local4 && none6 ? "ipv4" : local4 ? "ipv4, ipv6" : "");
+  if (one.ipv6.method == InetMethod::kDisabled) out += fmt::format("{}link-local: []\n", kIn);
   std::string addresses, routes, servers, search;
   for (const auto family : {Family::kIpv4, Family::kIpv6}) {
     const auto& inet = one.inet(family);

@@ -31,6 +31,9 @@ struct Format {
 const std::vector<Format>& formats();
 const Format* find_format(std::string_view name);
 
+/// One .link file of udev, with its drop-ins among `files`.
+void parse_link(const File& file, std::span<const File> files, Claims& claims);
+
 void parse_ifcfg(std::span<const File> files, Claims& claims);
 void parse_nm(std::span<const File> files, Claims& claims);
 void parse_udev(std::span<const File> files, Claims& claims);

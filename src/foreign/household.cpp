@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "config/guard.hpp"
 #include "foreign/document.hpp"
 
 namespace rdmacfg::foreign {
@@ -146,6 +147,15 @@ class Builder {
 
 }  // namespace
 
-Household house(Claims& claims) { return Builder(claims).build(); }
+Household house(Claims& claims) {
+  // Escapes of YAML and names of files hold any character; no interface is called so.
+  const auto is_plain = [](std::string_view name) { return config::harmless(name) == name; };
+  for (auto& one : claims.interfaces) {
+    if (one.broken || (is_plain(one.name) && is_plain(one.parent))) continue;
+    one.broken = true;
+    claims.miss(one.where, "the name of the interface has characters in it that no name has");
+  }
+  return Builder(claims).build();
+}
 
 }  // namespace rdmacfg::foreign

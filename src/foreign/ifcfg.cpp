@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/text.hpp"
 #include "foreign/formats.hpp"
@@ -17,12 +19,34 @@ namespace {
 
 std::string name_of(const File& file) { return file.path.substr(file.path.rfind('/') + 1); }
 
-/// Editors' and package managers' left-overs, which the tools pass over, too.
-bool is_leftover(std::string_view name) {
-  for (const auto* end : {"~", ".bak", ".orig", ".rpmsave", ".rpmnew", ".rpmorig", ".augnew", ".augtmp"}) {
-    if (name.ends_with(end)) return true;
+void report(Keys& keys, const Item& item, const std::string& why) {
+  if (!why.empty()) keys.wrong(item, why);
+}
+
+/// IPADDR, IPADDR0, …, with the PREFIX or NETMASK and the GATEWAY of the same number.
+void read_addresses(Keys& keys, Inet& inet, Claims& claims) {
+  for (const auto& key : keys.left()) {
+    if (!key.starts_with("IPADDR")) continue;
+    const auto number = key.substr(6);
+    const auto address = keys.take(key);
+    const auto prefix = keys.take("PREFIX" + number), mask = keys.take("NETMASK" + number);
+    if (!address) continue;
+    std::optional<int> length;
+    if (prefix) {
+      const auto bits = base::parse_number(prefix->value);
+      if (bits && *bits <= 32) length = static_cast<int>(*bits);
+      if (!length) report(keys, *prefix, fmt::format("{} is no prefix length", prefix->value));
+    } else if (mask) {
+      length = prefix_of_netmask(mask->value);
+      if (!length) report(keys, *mask, fmt::format("{} is no netmask", mask->value));
+    } else {
+      claims.miss(keys.place(*address),
+                  fmt::format("{}: neither PREFIX{} nor NETMASK{}", key, number, number));
+    }
+    if (length) report(keys, *address, add_address(inet, Family::kIpv4, address->value, length));
+    if (const auto gateway = number.empty() ? std::nullopt : keys.take("GATEWAY" + number))
+      report(keys, *gateway, set_gateway(inet, Family::kIpv4, gateway->value));
   }
-  return false;
 }
 
 class Ifcfg {
@@ -41,25 +65,10 @@ class Ifcfg {
     ipv4();
     ipv6();
     names();
-    keys_.pass({"TYPE",
-                "NAME",
-                "UUID",
-                "NM_CONTROLLED",
-                "USERCTL",
-                "NETWORK",
-                "BROADCAST",
-                "PROXY_METHOD",
-                "BROWSER_ONLY",
-                "IPV4_FAILURE_FATAL",
-                "IPV6_FAILURE_FATAL",
-                "IPV6_ADDR_GEN_MODE",
-                "IPV6_PRIVACY",
-                "PEERDNS",
-                "PEERROUTES",
-                "HOTPLUG",
-                "AUTOCONNECT_PRIORITY",
-                "IPV6FORWARDING",
-                "LAST_CONNECT",
+    offers();
+    keys_.pass({"TYPE", "NAME", "UUID", "NM_CONTROLLED", "USERCTL", "NETWORK", "BROADCAST", "PROXY_METHOD",
+                "BROWSER_ONLY", "IPV4_FAILURE_FATAL", "IPV6_FAILURE_FATAL", "IPV6_ADDR_GEN_MODE",
+                "IPV6_PRIVACY", "HOTPLUG", "AUTOCONNECT_PRIORITY", "IPV6FORWARDING", "LAST_CONNECT",
                 "CONNECTED_MODE"});
     keys_.finish();
     place_search(out_);
@@ -68,9 +77,7 @@ class Ifcfg {
   }
 
  private:
-  void report(const Item& item, const std::string& why) {
-    if (!why.empty()) keys_.wrong(item, why);
-  }
+  void report(const Item& item, const std::string& why) { foreign::report(keys_, item, why); }
 
   void link() {
     out_.where = {file_.path, 0};
@@ -130,28 +137,7 @@ class Ifcfg {
         report(*proto, fmt::format("{} is not understood", proto->value));
       }
     }
-    for (const auto& key : keys_.left()) {
-      if (!key.starts_with("IPADDR")) continue;
-      const auto number = key.substr(6);
-      const auto address = keys_.take(key);
-      const auto prefix = keys_.take("PREFIX" + number), mask = keys_.take("NETMASK" + number);
-      if (!address) continue;
-      std::optional<int> length;
-      if (prefix) {
-        const auto bits = base::parse_number(prefix->value);
-        if (bits && *bits <= 32) length = static_cast<int>(*bits);
-        if (!length) report(*prefix, fmt::format("{} is no prefix length", prefix->value));
-      } else if (mask) {
-        length = prefix_of_netmask(mask->value);
-        if (!length) report(*mask, fmt::format("{} is no netmask", mask->value));
-      } else {
-        claims_.miss(keys_.place(*address),
-                     fmt::format("{}: neither PREFIX{} nor NETMASK{}", key, number, number));
-      }
-      if (length) report(*address, add_address(inet, Family::kIpv4, address->value, length));
-      if (const auto gateway = number.empty() ? std::nullopt : keys_.take("GATEWAY" + number))
-        report(*gateway, set_gateway(inet, Family::kIpv4, gateway->value));
-    }
+    read_addresses(keys_, inet, claims_);
     if (const auto gateway = keys_.take("GATEWAY"))
       report(*gateway, set_gateway(inet, Family::kIpv4, gateway->value));
     const auto defroute = keys_.flag("DEFROUTE");
@@ -189,6 +175,20 @@ class Ifcfg {
     }
   }
 
+  /// What is done with that which a DHCP server or a router offers.
+  void offers() {
+    const bool four = out_.ipv4.method == InetMethod::kAuto, six = out_.ipv6.method == InetMethod::kAuto;
+    for (const auto* key : {"PEERDNS", "PEERROUTES"}) {
+      if (four || six) keys_.usual(key, "yes");
+    }
+    for (const auto* key : {"IPV6_PEERDNS", "IPV6_PEERROUTES"}) {
+      if (six) keys_.usual(key, "yes");
+    }
+    keys_.pass({"PEERDNS", "PEERROUTES", "IPV6_PEERDNS", "IPV6_PEERROUTES"});
+    if (four && yes_or_no(keys_.peek("DEFROUTE")) == false) keys_.refuse("DEFROUTE");
+    if (six && yes_or_no(keys_.peek("IPV6_DEFROUTE")) == false) keys_.refuse("IPV6_DEFROUTE");
+  }
+
   void names() {
     for (const auto& key : keys_.left()) {
       if (!key.starts_with("DNS") || key.size() != 4 || key[3] < '0' || key[3] > '9') continue;
@@ -206,8 +206,13 @@ class Ifcfg {
 
 /// route-NAME: lines of ip-route(8), or ADDRESS0=, NETMASK0=, GATEWAY0=, METRIC0=.
 void parse_routes(const File& file, Family family, Inet& inet, Claims& claims) {
-  const bool assignments = file.text.find("ADDRESS0=") != std::string::npos;
-  if (!assignments) {
+  std::set<std::uint64_t> numbers;
+  for (const auto line : base::split(file.text, '\n')) {
+    const auto text = base::trim(line);
+    if (!text.starts_with("ADDRESS")) continue;
+    if (const auto number = base::parse_number(text.substr(7, text.find('=') - 7))) numbers.insert(*number);
+  }
+  if (numbers.empty()) {
     int number = 0;
     for (const auto raw : base::split(file.text, '\n')) {
       ++number;
@@ -223,7 +228,7 @@ void parse_routes(const File& file, Family family, Inet& inet, Claims& claims) {
     return;
   }
   Keys keys(file.path, parse_assignments(file, claims), claims);
-  for (int number = 0; keys.has(fmt::format("ADDRESS{}", number)); ++number) {
+  for (const auto number : numbers) {
     const auto address = keys.take(fmt::format("ADDRESS{}", number));
     const auto mask = keys.text(fmt::format("NETMASK{}", number));
     const auto gateway = keys.text(fmt::format("GATEWAY{}", number));
@@ -239,27 +244,75 @@ void parse_routes(const File& file, Family family, Inet& inet, Claims& claims) {
   keys.finish();
 }
 
+/// "ib0" of "ifcfg-ib0:1" and of "ifcfg-ib0-range1"; empty for the file of an interface.
+std::string alias_of(const std::string& name) {
+  const auto range = name.rfind("-range");
+  const bool numbered =
+      range != std::string::npos && range > 5 && base::parse_number(std::string_view(name).substr(range + 6));
+  const auto end = numbered ? range : name.find(':');
+  return end == std::string::npos ? std::string() : name.substr(6, end - 6);
+}
+
+/// A further address of an interface, which ifup-aliases of initscripts adds.
+void parse_alias(const File& file, Interface& into, Claims& claims) {
+  Keys keys(file.path, parse_assignments(file, claims), claims);
+  if (keys.has("IPADDR_START")) {
+    claims.miss({file.path, 0}, "ranges of addresses have no place in the document");
+    return;
+  }
+  if (keys.flag("ONPARENT") == false) {
+    claims.pass({file.path, 0}, "ONPARENT=no: it is not there with its interface");
+    return;
+  }
+  read_addresses(keys, into.ipv4, claims);
+  keys.pass({"DEVICE", "TYPE", "NAME", "UUID", "BOOTPROTO", "ONBOOT", "NM_CONTROLLED", "USERCTL", "NETWORK",
+             "BROADCAST"});
+  keys.finish();
+}
+
 }  // namespace
 
 void parse_ifcfg(std::span<const File> files, Claims& claims) {
-  const auto first = claims.interfaces.size();
+  // Interfaces by name and, as NetworkManager has it, by file.
+  std::map<std::string, std::size_t, std::less<>> named, filed;
+  const auto find = [&](const std::string& name) -> Interface* {
+    const auto at = named.find(name), other = filed.find(name);
+    if (at != named.end()) return &claims.interfaces[at->second];
+    return other == filed.end() ? nullptr : &claims.interfaces[other->second];
+  };
+  std::vector<const File*> aliases;
   for (const auto& file : files) {
     const auto name = name_of(file);
     if (!name.starts_with("ifcfg-") || name == "ifcfg-lo" || is_leftover(name)) continue;
+    if (!alias_of(name).empty()) {
+      aliases.push_back(&file);
+      continue;
+    }
     Ifcfg(file, claims).parse();
+    if (claims.interfaces.empty() || claims.interfaces.back().where.file != file.path) continue;
+    named.try_emplace(claims.interfaces.back().name, claims.interfaces.size() - 1);
+    filed.try_emplace(name.substr(6), claims.interfaces.size() - 1);
+  }
+  for (const auto* file : aliases) {
+    if (auto* one = find(alias_of(name_of(*file))); one != nullptr) {
+      parse_alias(*file, *one, claims);
+    } else {
+      claims.pass({file->path, 0}, "is not for an InfiniBand interface");
+    }
   }
   for (const auto& file : files) {
     const auto name = name_of(file);
-    const bool six = name.starts_with("route6-");
-    if ((!six && !name.starts_with("route-")) || is_leftover(name)) continue;
-    const auto interface = name.substr(six ? 7 : 6);
-    const auto at =
-        std::find_if(claims.interfaces.begin() + static_cast<std::ptrdiff_t>(first), claims.interfaces.end(),
-                     [&](const Interface& one) { return one.name == interface; });
-    if (at == claims.interfaces.end()) {
+    const auto dash = name.find('-');
+    const auto kind = name.substr(0, dash);
+    const bool six = kind == "route6", rules = kind == "rule" || kind == "rule6";
+    if ((!six && !rules && kind != "route") || dash == std::string::npos || is_leftover(name)) continue;
+    auto* one = find(name.substr(dash + 1));
+    if (one == nullptr) {
       claims.pass({file.path, 0}, "is not for an InfiniBand interface");
+    } else if (rules) {
+      claims.miss({file.path, 0}, "policy rules have no place in the document");
     } else {
-      parse_routes(file, six ? Family::kIpv6 : Family::kIpv4, six ? at->ipv6 : at->ipv4, claims);
+      parse_routes(file, six ? Family::kIpv6 : Family::kIpv4, six ? one->ipv6 : one->ipv4, claims);
     }
   }
 }

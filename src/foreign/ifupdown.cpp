@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debian's interfaces(5), with the commands by which people set up IPoIB there.
+// Debian's interfaces(5).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "foreign/formats.hpp"
+#include "foreign/ifupdown_hooks.hpp"
 #include "foreign/inet.hpp"
 
 namespace rdmacfg::foreign {
@@ -23,23 +24,15 @@ struct Stanza {
   std::string method;
   Place where;
   std::vector<Item> lines;  ///< key: first word; value: the rest
+  std::vector<Hook> hooks;
 };
 
-std::string without_quotes(std::string_view text) {
-  std::string out(text);
-  std::erase(out, '"');
-  std::erase(out, '\'');
-  return out;
-}
-
-bool is_hook(std::string_view key) {
-  return key == "pre-up" || key == "up" || key == "post-up" || key == "down" || key == "pre-down" ||
-         key == "post-down";
-}
+/// "ib0:1" is what old tools call a further address of ib0.
+std::string without_label(std::string_view name) { return std::string(name.substr(0, name.find(':'))); }
 
 class Interfaces {
  public:
-  explicit Interfaces(Claims& claims) : claims_(claims) {}
+  Interfaces(std::span<const File> files, Claims& claims) : files_(files), claims_(claims) {}
 
   void read(const File& file) {
     int number = 0, first = 0;
@@ -62,10 +55,17 @@ class Interfaces {
   }
 
   void finish() {
-    std::map<std::string, Interface> found;
-    for (const auto& stanza : stanzas_) {
-      if (!is_ipoib(stanza)) {
+    find_ipoib();
+    std::map<std::string, Interface, std::less<>> found;
+    std::vector<Hook> hooks;
+    for (auto& stanza : stanzas_) {
+      if (!ipoib_.contains(stanza.name)) {
         claims_.pass(stanza.where, fmt::format("{} is not for InfiniBand", stanza.name));
+        for (auto& hook : stanza.hooks) {
+          if (!is_of_ipoib(hook)) continue;
+          claims_.took(hook.where);
+          hooks.push_back(std::move(hook));
+        }
         continue;
       }
       auto& out = found[stanza.name];
@@ -76,13 +76,23 @@ class Interfaces {
       }
       claims_.took(stanza.where);
       take(stanza, out);
+      for (auto& hook : stanza.hooks) {
+        claims_.took(hook.where);
+        hooks.push_back(std::move(hook));
+      }
+    }
+    // The commands run when the interface is there, and may speak of other interfaces.
+    for (const auto& hook : hooks) {
+      const auto why = take_hook(hook, found);
+      if (why.empty()) continue;
+      --claims_.understood[hook.where.file];
+      claims_.miss(hook.where, fmt::format("{}: {}", hook.key, why));
     }
     for (auto& [name, one] : found) {
-      const auto dot = name.rfind('.');
-      if (!one.pkey && dot != std::string::npos && name.size() - dot == 5) {
-        if (const auto pkey = pkey_of("0x" + name.substr(dot + 1))) {
+      if (const auto parent = parent_of(name); !one.pkey && !parent.empty()) {
+        if (const auto pkey = pkey_of("0x" + name.substr(parent.size() + 1))) {
           one.pkey = *pkey;
-          one.parent = name.substr(0, dot);
+          one.parent = parent;
         }
       }
       place_search(one);
@@ -98,37 +108,78 @@ class Interfaces {
     const auto word = words.front();
     if (word == "auto" || word.starts_with("allow-")) {
       inside = false;
-      for (std::size_t at = 1; at < words.size(); ++at) started_.emplace(words[at]);
+      for (std::size_t at = 1; at < words.size(); ++at) started_.insert(without_label(words[at]));
       claims_.took(where);
     } else if (word == "iface") {
       inside = words.size() >= 4;
       if (inside) {
-        stanzas_.push_back({std::string(words[1]), std::string(words[2]), std::string(words[3]), where, {}});
+        stanzas_.push_back(
+            {without_label(words[1]), std::string(words[2]), std::string(words[3]), where, {}, {}});
       } else {
         claims_.miss(where, "iface needs a name, a family and a method");
       }
     } else if (word == "source" || word == "source-directory") {
       inside = false;
-      claims_.pass(where, "files of interfaces.d are read by themselves");
+      source(where, words);
     } else if (inside && word != "mapping") {
-      const auto trimmed = base::trim(whole);
-      stanzas_.back().lines.push_back(
-          {std::string(word), std::string(base::trim(trimmed.substr(word.size()))), line});
+      auto& stanza = stanzas_.back();
+      const auto rest = base::trim(base::trim(whole).substr(word.size()));
+      if (is_hook(word)) {
+        const auto family = stanza.family == "inet6" ? Family::kIpv6 : Family::kIpv4;
+        stanza.hooks.push_back({where, std::string(word), std::string(rest), stanza.name, family});
+      } else {
+        stanza.lines.push_back({std::string(word), std::string(rest), line});
+      }
     } else {
       inside = false;
       claims_.miss(where, fmt::format("{}: is not understood", word));
     }
   }
 
-  [[nodiscard]] bool is_ipoib(const Stanza& stanza) const {
-    if (stanza.name.starts_with("ib") || claims_.known.contains(stanza.name)) return true;
-    const auto of_rule = [&](const auto& name) { return name.second == stanza.name; };
-    if (std::any_of(claims_.names.begin(), claims_.names.end(), of_rule)) return true;
-    return std::any_of(stanza.lines.begin(), stanza.lines.end(), [](const Item& item) {
-      return item.value.find("create_child") != std::string::npos ||
-             item.value.find("type ipoib") != std::string::npos ||
-             (item.value.find("/mode") != std::string::npos && item.value.find("echo") != std::string::npos);
-    });
+  /// source PATTERN and source-directory FOLDER: interfaces.d is read by itself, other files are not.
+  void source(const Place& where, const std::vector<std::string_view>& words) {
+    const auto folder = where.file.substr(0, where.file.rfind('/') + 1);
+    for (std::size_t at = 1; at < words.size(); ++at) {
+      auto pattern = words[at].starts_with('/') ? std::string(words[at]) : folder + std::string(words[at]);
+      if (words.front() == "source-directory") pattern += pattern.ends_with('/') ? "*" : "/*";
+      const bool at_its_place = where.file == "/etc/network/interfaces" &&
+                                pattern.substr(0, pattern.rfind('/')) == "/etc/network/interfaces.d";
+      const bool read = at_its_place || std::any_of(files_.begin(), files_.end(), [&](const File& file) {
+                          return base::matches_glob(pattern, file.path);
+                        });
+      if (read) {
+        claims_.pass(where, fmt::format("{}: is read by itself", words[at]));
+      } else {
+        claims_.miss(where, fmt::format("{}: is not read; name it behind ifupdown", words[at]));
+      }
+    }
+  }
+
+  /// "ib0" of "ib0.8002", the kernel's name of a P_Key interface; empty when it is no such name.
+  static std::string parent_of(std::string_view name) {
+    const auto dot = name.rfind('.');
+    const bool is_child = dot != std::string_view::npos && name.size() - dot == 5 &&
+                          name.find_first_not_of("0123456789abcdefABCDEF", dot + 1) == std::string_view::npos;
+    return std::string(is_child ? name.substr(0, dot) : std::string_view());
+  }
+
+  [[nodiscard]] bool is_known(std::string_view name) const {
+    return name.starts_with("ib") || claims_.known.contains(name) ||
+           std::any_of(claims_.names.begin(), claims_.names.end(),
+                       [&](const auto& one) { return one.second == name; });
+  }
+
+  /// Which stanzas are of IPoIB: by their names, by their commands, and as children of such.
+  void find_ipoib() {
+    for (const auto& stanza : stanzas_) {
+      if (is_known(stanza.name) || renames_child(stanza.hooks) ||
+          std::any_of(stanza.hooks.begin(), stanza.hooks.end(), shows_ipoib))
+        ipoib_.insert(stanza.name);
+    }
+    for (const auto& stanza : stanzas_) {
+      const auto parent = parent_of(stanza.name);
+      if (!parent.empty() && (is_known(parent) || ipoib_.contains(parent))) ipoib_.insert(stanza.name);
+    }
   }
 
   void take(const Stanza& stanza, Interface& out) {
@@ -161,101 +212,21 @@ class Interfaces {
     for (const auto* key : {"dns-search", "dns-domain"}) {
       for (const auto& search : keys.take_all(key)) add_search(out, search.value);
     }
-    for (const auto& key : keys.left()) {
-      if (!is_hook(key)) continue;
-      for (const auto& command : keys.take_all(key)) report(command, hook(key, command.value, out, family));
-    }
     keys.pass({"network", "broadcast", "accept_ra", "autoconf", "dad-attempts", "privext"});
     keys.finish();
   }
 
-  /// A command of a hook. @return why it is not understood.
-  static std::string hook(std::string_view key, std::string_view command, Interface& out, Family family) {
-    auto text = without_quotes(command);
-    for (const auto* end : {"|| true", "|| :"}) {
-      if (text.ends_with(end)) text.resize(text.size() - std::string_view(end).size());
-    }
-    for (std::size_t at = 0; (at = text.find('>', at)) != std::string::npos; at += 3)
-      text.replace(at, 1, " > ");
-    const auto words = words_of(text);
-    if (words.empty()) return {};
-    const auto program = words.front().substr(words.front().rfind('/') + 1);
-    const auto is_own = [&](std::string_view name) {
-      return name == "$IFACE" || name == "${IFACE}" || name == out.name;
-    };
-    if (key.ends_with("down") && key != "up") return {};  // what is taken away again
-    if (program == "modprobe") return {};
-    if (program == "echo" && words.size() == 4 && words[2] == ">") {
-      const auto parts = base::split(words[3], '/');  // /sys/class/net/NAME/mode
-      if (parts.size() != 6 || parts[3] != "net") return "the command is not understood";
-      if (parts[5] == "mode" && is_own(parts[4])) {
-        const auto mode = model::parse_ipoib_mode(words[1]);
-        if (!mode) return mode.error().message;
-        out.mode = *mode;
-        return {};
-      }
-      if (parts[5] == "create_child") {
-        const auto pkey = pkey_of(words[1]);
-        if (!pkey) {
-          out.broken = !is_own(parts[4]);
-          return pkey.error().message;
-        }
-        if (is_own(parts[4])) return {};  // the child has a stanza of its own
-        out.pkey = *pkey;
-        out.parent = parts[4];
-        return {};
-      }
-    }
-    if (program == "ip" || program == "ifconfig") return ip(words, program == "ip", out, family);
-    return "the command is not understood";
-  }
-
-  static std::string ip(const std::vector<std::string_view>& words, bool modern, Interface& out,
-                        Family family) {
-    const auto after = [&](std::string_view word) {
-      const auto at = std::find(words.begin(), words.end(), word);
-      return at == words.end() || at + 1 == words.end() ? std::string_view() : *(at + 1);
-    };
-    const auto has = [&](std::string_view word) {
-      return std::find(words.begin(), words.end(), word) != words.end();
-    };
-    if (modern && has("add") && has("ipoib")) {
-      const auto pkey = pkey_of(after("pkey"));
-      out.broken = !pkey;
-      if (!pkey) return pkey.error().message;
-      out.pkey = *pkey;
-      const auto add = std::find(words.begin(), words.end(), "add");  // ip link add link PARENT …
-      const auto link = std::find(add, words.end(), "link");
-      out.parent = link == words.end() || link + 1 == words.end() ? std::string_view() : *(link + 1);
-      if (const auto mode = model::parse_ipoib_mode(after("mode"))) out.mode = *mode;
-      return {};
-    }
-    if (modern && has("route") && (has("add") || has("replace"))) {
-      std::string line;
-      const auto at = std::find_if(words.begin(), words.end(),
-                                   [](auto word) { return word == "add" || word == "replace"; });
-      for (auto one = at + 1; one != words.end(); ++one) line += fmt::format("{} ", *one);
-      return add_route_words(out.inet(family), family, line);
-    }
-    if (!after("mtu").empty()) {
-      const auto mtu = base::parse_number(after("mtu"));
-      if (!mtu || *mtu > static_cast<std::uint64_t>(model::kMtuConnectedMax)) return "the MTU is none";
-      out.mtu = static_cast<std::int64_t>(*mtu);
-      return {};
-    }
-    if (modern && has("link") && has("set") && has("up")) return {};
-    return "the command is not understood";
-  }
-
+  std::span<const File> files_;
   Claims& claims_;
   std::vector<Stanza> stanzas_;
+  std::set<std::string, std::less<>> ipoib_;
   std::set<std::string, std::less<>> started_;
 };
 
 }  // namespace
 
 void parse_ifupdown(std::span<const File> files, Claims& claims) {
-  Interfaces interfaces(claims);
+  Interfaces interfaces(files, claims);
   for (const auto& file : files) interfaces.read(file);
   interfaces.finish();
 }

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/text.hpp"
 #include "config/guard.hpp"
+#include "foreign/keys.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -26,7 +28,9 @@ class Collector {
     std::set<std::string> masked;
     for (const auto& place : places) {
       for (const auto& name : names_in(std::string(place.folder), place.pattern, false)) {
-        if (masked.insert(name).second) read(fmt::format("{}/{}", place.folder, name), out);
+        if (!masked.insert(name).second) continue;
+        read(fmt::format("{}/{}", place.folder, name), out);
+        drop_ins(name, folders_with(name, places), out);
       }
     }
     const auto base = [](const File& file) { return file.path.substr(file.path.rfind('/') + 1); };
@@ -41,13 +45,40 @@ class Collector {
       for (const auto& name : names_in(path, place.pattern, true)) names.insert(name);
     }
     if (!is_folder_) {
+      const auto slash = path.rfind('/');
       read(path, out);
+      drop_ins(path.substr(slash + 1), {path.substr(0, slash)}, out);
       return;
     }
-    for (const auto& name : names) read(fmt::format("{}/{}", path, name), out);
+    for (const auto& name : names) {
+      read(fmt::format("{}/{}", path, name), out);
+      drop_ins(name, {path}, out);
+    }
   }
 
  private:
+  /// The folders among the places in which a file of this name would be read.
+  static std::vector<std::string> folders_with(const std::string& name, std::span<const Where> places) {
+    std::vector<std::string> out;
+    for (const auto& place : places) {
+      if (base::matches_glob(place.pattern, name)) out.emplace_back(place.folder);
+    }
+    return out;
+  }
+
+  /// NAME.d/*.conf of a file of systemd's that was read; of those with one name the first folder counts.
+  void drop_ins(const std::string& name, const std::vector<std::string>& folders, std::vector<File>& out) {
+    const bool has_them = name.ends_with(".network") || name.ends_with(".netdev") || name.ends_with(".link");
+    // A file that is masked, or empty, which is the same, has none.
+    if (!has_them || out.empty() || !out.back().path.ends_with('/' + name) || out.back().text.empty()) return;
+    std::map<std::string, std::string> paths;
+    for (const auto& folder : folders) {
+      const auto beside = fmt::format("{}/{}.d", folder, name);
+      for (const auto& one : names_in(beside, "*.conf", true)) paths.try_emplace(one, beside + '/' + one);
+    }
+    for (const auto& [one, path] : paths) read(path, out);
+  }
+
   std::vector<std::string> names_in(const std::string& folder, std::string_view pattern, bool quietly) {
     auto names = files_.list(folder);
     is_folder_ = names.has_value() && !names->empty();
@@ -57,6 +88,11 @@ class Collector {
     }
     std::erase_if(*names, [&](const std::string& name) {
       return name.starts_with('.') || !base::matches_glob(pattern, name);
+    });
+    std::erase_if(*names, [&](const std::string& name) {
+      if (!is_leftover(name)) return false;
+      claims_.pass({fmt::format("{}/{}", folder, name), 0}, "is what an editor or a package manager left");
+      return true;
     });
     if (names->size() > kMostFiles) {
       claims_.miss({folder, 0},
@@ -68,6 +104,10 @@ class Collector {
 
   void read(const std::string& path, std::vector<File>& out) {
     auto text = files_.read(path);
+    if (!text && files_.masks(path)) {
+      claims_.pass({path, 0}, "is a link to /dev/null, which masks files of this name");
+      return;
+    }
     if (!text) {
       claims_.miss({path, 0}, text.error().message);
       return;
@@ -94,7 +134,10 @@ class Collector {
   bool is_folder_ = false;
 };
 
-bool is_names(const File& file) { return file.path.ends_with(".rules") || file.path.ends_with(".link"); }
+bool is_names(const File& file) {
+  return file.path.ends_with(".rules") || file.path.ends_with(".link") ||
+         unit_of(file.path).ends_with(".link");
+}
 
 }  // namespace
 

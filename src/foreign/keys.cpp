@@ -108,7 +108,7 @@ std::vector<Group> parse_groups(const File& file, Claims& claims) {
     line = base::trim(whole);
     if (line.empty()) continue;
     if (line.front() == '[' && line.back() == ']' && line.size() > 2) {
-      out.push_back({std::string(line.substr(1, line.size() - 2)), first, {}});
+      out.push_back({std::string(line.substr(1, line.size() - 2)), first, {}, file.path});
       continue;
     }
     const auto equals = line.find('=');
@@ -118,11 +118,30 @@ std::vector<Group> parse_groups(const File& file, Claims& claims) {
       claims.miss({file.path, first}, "stands before the first section");
     } else {
       out.back().items.push_back({std::string(base::trim(line.substr(0, equals))),
-                                  std::string(base::trim(line.substr(equals + 1))), first});
+                                  std::string(base::trim(line.substr(equals + 1))), first, file.path});
     }
   }
   if (!joined.empty()) claims.miss({file.path, first}, "the file ends within a line");
   return out;
+}
+
+std::vector<Group> groups_with_drop_ins(const File& file, std::span<const File> files, Claims& claims) {
+  auto out = parse_groups(file, claims);
+  const auto name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
+  for (const auto& other : files) {
+    if (unit_of(other.path) != name) continue;
+    auto more = parse_groups(other, claims);
+    std::move(more.begin(), more.end(), std::back_inserter(out));
+  }
+  return out;
+}
+
+std::string unit_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string_view::npos || !path.ends_with(".conf")) return {};
+  const auto folder = path.substr(0, slash);
+  const auto name = folder.substr(folder.rfind('/') + 1);
+  return name.ends_with(".d") ? std::string(name.substr(0, name.size() - 2)) : std::string();
 }
 
 Keys::Keys(std::string file, std::vector<Item> items, Claims& claims)
@@ -172,6 +191,17 @@ void Keys::pass(std::initializer_list<std::string_view> keys) {
   }
 }
 
+void Keys::usual(std::string_view key, std::string_view value) {
+  const auto item = take(key);
+  if (!item || item->value == value) return;
+  const auto wanted = yes_or_no(value);
+  if (!wanted || yes_or_no(item->value) != wanted) refuse(key);
+}
+
+void Keys::refuse(std::string_view key) {
+  if (const auto item = take(key)) wrong(*item, fmt::format("{}: has no place in the document", item->value));
+}
+
 void Keys::finish() {
   for (auto& held : items_) {
     if (!held.asked) claims_.miss(place(held.item), fmt::format("{}: is not understood", held.item.key));
@@ -201,7 +231,7 @@ std::vector<std::string> Keys::left() const {
 }
 
 void Keys::wrong(const Item& item, std::string_view why) {
-  --claims_.understood[file_];
+  --claims_.understood[place(item).file];
   claims_.miss(place(item), fmt::format("{}: {}", item.key, why));
 }
 

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,12 +17,14 @@ struct Item {
   std::string key;
   std::string value;
   int line = 0;
+  std::string file = {};  ///< when it is not that of the others, as in a drop-in
 };
 
 struct Group {
   std::string name;  ///< of "[name]"
   int line = 0;
-  std::vector<Item> items;
+  std::vector<Item> items = {};
+  std::string file = {};
 };
 
 /// Assignments as a shell reads them: quotes ('…', "…"), backslashes, comments, `export`. What a shell would
@@ -31,6 +34,12 @@ std::vector<Item> parse_assignments(const File& file, Claims& claims);
 /// Sections of keys; lines that begin with # or ; are comments, and one that ends with a backslash goes on in
 /// the next (systemd.syntax(7)). Sections of one name are not merged.
 std::vector<Group> parse_groups(const File& file, Claims& claims);
+
+/// The sections of a file of systemd's and behind them those of its drop-ins among `files` (systemd.unit(5)).
+std::vector<Group> groups_with_drop_ins(const File& file, std::span<const File> files, Claims& claims);
+
+/// "30-ib.network" for the drop-in "/etc/systemd/network/30-ib.network.d/mtu.conf"; empty for other paths.
+std::string unit_of(std::string_view path);
 
 /// Items of which every one is to be asked for: what nobody asked for was not understood.
 class Keys {
@@ -43,6 +52,11 @@ class Keys {
   std::vector<Item> take_all(std::string_view key);
   /// Keys that need no entry in our document; a pattern may end in '*'.
   void pass(std::initializer_list<std::string_view> keys);
+  /// A key that needs no entry while it has its usual value; "yes" and "no" in every spelling. Another one is
+  /// refused.
+  void usual(std::string_view key, std::string_view value);
+  /// Reports that the document cannot say what the key does; nothing without it.
+  void refuse(std::string_view key);
   /// What nobody asked for.
   void finish();
 
@@ -52,7 +66,9 @@ class Keys {
   /// Keys that are left, each once, in order.
   [[nodiscard]] std::vector<std::string> left() const;
 
-  [[nodiscard]] Place place(const Item& item) const { return {file_, item.line}; }
+  [[nodiscard]] Place place(const Item& item) const {
+    return {item.file.empty() ? file_ : item.file, item.line};
+  }
   /// Reports that a value that was taken makes no sense.
   void wrong(const Item& item, std::string_view why);
 

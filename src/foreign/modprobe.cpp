@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "foreign/formats.hpp"
+#include "model/module_types.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -28,6 +29,28 @@ bool is_rdma(std::string_view module) {
   return false;
 }
 
+/// The words of a line of options, as modprobe and the kernel take them: a blank in quotation marks is part
+/// of the value, and the marks are not (next_arg() in lib/cmdline.c).
+std::vector<std::string> option_words(std::string_view line) {
+  std::vector<std::string> out;
+  bool quoted = false, inside = false;
+  for (const char c : line) {
+    const bool blank = c == ' ' || c == '\t' || c == '\r';
+    if (blank && !quoted) {
+      inside = false;
+      continue;
+    }
+    if (!inside) out.emplace_back();
+    inside = true;
+    if (c == '"') {
+      quoted = !quoted;
+    } else {
+      out.back() += c;
+    }
+  }
+  return out;
+}
+
 /// Lines, with those that end in a backslash joined.
 template <class Each>
 void each_line(const File& file, Each each) {
@@ -44,7 +67,7 @@ void each_line(const File& file, Each each) {
     joined += line;
     const auto words = words_of(joined);
     if (!words.empty() && !words.front().starts_with('#') && !words.front().starts_with(';'))
-      each(Place{file.path, first}, words);
+      each(Place{file.path, first}, words, joined);
     joined.clear();
   }
 }
@@ -53,7 +76,7 @@ class Options {
  public:
   explicit Options(Claims& claims) : claims_(claims) {}
 
-  void line(const Place& where, const std::vector<std::string_view>& words) {
+  void line(const Place& where, const std::vector<std::string_view>& words, std::string_view line) {
     if (words.size() < 2) return;
     const auto module = underscored(words[1]);
     if (!is_rdma(module)) return;
@@ -64,15 +87,21 @@ class Options {
     }
     claims_.took(where);
     std::vector<std::string> options;
-    for (std::size_t at = 2; at < words.size(); ++at) {
-      const auto equals = words[at].find('=');
-      const auto name = underscored(words[at].substr(0, equals));
-      if (equals == std::string_view::npos) {
+    const auto written = option_words(line);
+    for (std::size_t at = 2; at < written.size(); ++at) {
+      const auto& word = written[at];
+      const auto equals = word.find('=');
+      const auto name = underscored(word.substr(0, equals));
+      // One that the document refuses would take the others of its module with it.
+      const auto option = model::ModuleOption::parse(word);
+      if (equals == std::string::npos) {
         claims_.miss(where, fmt::format("{} {}: has no value", module, name));
       } else if (module == "mlx4_en" && (name == "pfctx" || name == "pfcrx")) {
-        pfc(where, name, words[at].substr(equals + 1));
+        pfc(where, name, std::string_view(word).substr(equals + 1));
+      } else if (!option) {
+        claims_.miss(where, fmt::format("{}: {}", module, option.error().message));
       } else {
-        options.push_back(fmt::format("{}={}", name, words[at].substr(equals + 1)));
+        options.push_back(option->text());
       }
     }
     if (options.empty()) return;
@@ -127,7 +156,7 @@ void parse_modprobe(std::span<const File> files, Claims& claims) {
     if (file.path.find("/modules-load.d/") == std::string::npos &&
         file.path.find("/rdma/modules/") == std::string::npos)
       continue;
-    each_line(file, [&](const Place& where, const std::vector<std::string_view>& words) {
+    each_line(file, [&](const Place& where, const std::vector<std::string_view>& words, std::string_view) {
       const auto module = underscored(words.front());
       if (!is_rdma(module)) return;
       claims.took(where);
@@ -139,7 +168,9 @@ void parse_modprobe(std::span<const File> files, Claims& claims) {
     if (file.path.find("/modules-load.d/") != std::string::npos ||
         file.path.find("/rdma/modules/") != std::string::npos)
       continue;
-    each_line(file, [&](const Place& where, const auto& words) { options.line(where, words); });
+    each_line(file, [&](const Place& where, const auto& words, std::string_view line) {
+      options.line(where, words, line);
+    });
   }
   options.finish();
 }

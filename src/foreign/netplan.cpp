@@ -18,9 +18,9 @@ namespace {
 
 class Device {
  public:
-  Device(const YamlNode::Member& member, const File& file, Claims& claims)
-      : member_(member), keys_(member.value, file.path, claims), file_(file), claims_(claims) {
-    out_.where = {file.path, member.line};
+  Device(const YamlNode::Member& member, Claims& claims)
+      : member_(member), keys_(member.value, claims), claims_(claims) {
+    out_.where = {std::string(member.where.file), member.where.line};
     out_.name = member.key;
   }
 
@@ -40,13 +40,20 @@ class Device {
     }
     out_.mtu = keys_.number("mtu", model::kMtuConnectedMax);
     const auto activation = keys_.text("activation-mode");
-    if (activation == "off" || activation == "manual") out_.state = model::State::kDown;
+    if (activation == "off" || activation == "manual") {
+      out_.state = model::State::kDown;
+    } else if (!activation.empty()) {
+      keys_.wrong(*keys_.take("activation-mode"), fmt::format("{}: is neither off nor manual", activation));
+    }
     methods();
     addresses();
     routes();
     servers();
-    keys_.pass({"optional", "renderer", "critical", "dhcp-identifier", "dhcp4-overrides", "dhcp6-overrides",
-                "optional-addresses", "ignore-carrier", "ipv6-privacy"});
+    overrides("dhcp4-overrides", out_.ipv4);
+    overrides("dhcp6-overrides", out_.ipv6);
+    keys_.usual("ipv6-privacy", "no");
+    keys_.pass(
+        {"optional", "renderer", "critical", "dhcp-identifier", "optional-addresses", "ignore-carrier"});
     keys_.finish(member_.key);
     place_search(out_);
     settle(out_);
@@ -59,9 +66,9 @@ class Device {
   }
 
   void match() {
-    const auto* node = keys_.take("match");
+    const auto* node = keys_.mapping("match");
     if (node == nullptr) return;
-    YamlKeys match(*node, file_.path, claims_);
+    YamlKeys match(*node, claims_);
     const auto address = match.text("macaddress"), name = match.text("name");
     if (!address.empty()) {
       const auto guid = guid_of_address(address);
@@ -81,24 +88,37 @@ class Device {
     const bool dhcp = keys_.flag("dhcp6") == true, advertised = keys_.flag("accept-ra") == true;
     if (dhcp || advertised) out_.ipv6.method = InetMethod::kAuto;
     const auto* local = keys_.take("link-local");
-    if (local == nullptr) return;
+    const auto families = keys_.words("link-local");
+    if (local == nullptr || local->sort != YamlNode::Sort::kSequence) return;
+    for (const auto* one : families) {
+      if (one->text == "ipv4" || one->text == "ipv6") continue;
+      return report(*one, fmt::format("link-local: {} is neither ipv4 nor ipv6", one->text));
+    }
     const auto has = [&](std::string_view family) {
-      return std::any_of(local->items.begin(), local->items.end(),
-                         [&](const YamlNode& one) { return one.text == family; });
+      return std::any_of(families.begin(), families.end(),
+                         [&](const YamlNode* one) { return one->text == family; });
     };
     if (has("ipv4") && !out_.ipv4.method) out_.ipv4.method = InetMethod::kLinkLocal;
     if (!has("ipv6") && !out_.ipv6.method) out_.ipv6.method = InetMethod::kDisabled;
   }
 
+  /// What is done with that which a DHCP server offers.
+  void overrides(std::string_view key, const Inet& inet) {
+    const auto* node = keys_.mapping(key);
+    if (node == nullptr || inet.method != InetMethod::kAuto) return;
+    YamlKeys inner(*node, claims_);
+    for (const auto* one : {"use-dns", "use-routes", "use-mtu"}) inner.usual(one, "yes");
+    inner.usual("use-domains", "no");
+    inner.pass({"use-ntp", "use-hostname", "send-hostname", "hostname"});
+    inner.finish(key);
+  }
+
   void addresses() {
-    const auto* list = keys_.take("addresses");
-    if (list != nullptr) {
-      for (const auto& item : list->items) {
-        // "192.0.2.1/24": { label: … }
-        const bool options = item.sort == YamlNode::Sort::kMapping && item.members.size() == 1;
-        if (options) claims_.pass(keys_.place(item), "options of the address are left out");
-        report(item, add_address(out_, options ? item.members.front().key : item.text));
-      }
+    for (const auto& item : keys_.list("addresses")) {
+      // "192.0.2.1/24": { label: … }
+      const bool options = item.sort == YamlNode::Sort::kMapping && item.members.size() == 1;
+      if (options) claims_.pass(item.place(), "options of the address are left out");
+      report(item, add_address(out_, options ? item.members.front().key : item.text));
     }
     for (const auto family : {Family::kIpv4, Family::kIpv6}) {
       const std::string_view key = family == Family::kIpv4 ? "gateway4" : "gateway6";
@@ -112,10 +132,9 @@ class Device {
   }
 
   void routes() {
-    const auto* list = keys_.take("routes");
-    if (list == nullptr) return;
-    for (const auto& item : list->items) {
-      YamlKeys route(item, file_.path, claims_);
+    for (const auto& item : keys_.list("routes")) {
+      YamlKeys route(item, claims_);
+      if (!route.fits()) continue;
       const auto to = route.text("to"), via = route.text("via");
       const auto metric = route.number("metric", 0xffffffffU), table = route.number("table", 0xffffffffU);
       route.pass({"on-link", "scope"});
@@ -131,21 +150,16 @@ class Device {
   }
 
   void servers() {
-    const auto* node = keys_.take("nameservers");
+    const auto* node = keys_.mapping("nameservers");
     if (node == nullptr) return;
-    YamlKeys servers(*node, file_.path, claims_);
-    if (const auto* list = servers.take("addresses")) {
-      for (const auto& item : list->items) report(item, add_server(out_, item.text));
-    }
-    if (const auto* list = servers.take("search")) {
-      for (const auto& item : list->items) add_search(out_, item.text);
-    }
+    YamlKeys servers(*node, claims_);
+    for (const auto* item : servers.words("addresses")) report(*item, add_server(out_, item->text));
+    for (const auto* item : servers.words("search")) add_search(out_, item->text);
     servers.finish("nameservers");
   }
 
   const YamlNode::Member& member_;
   YamlKeys keys_;
-  const File& file_;
   Claims& claims_;
   Interface out_;
 };
@@ -168,8 +182,11 @@ bool is_ipoib(const YamlNode::Member& member, const Claims& claims) {
 }  // namespace
 
 void parse_netplan(std::span<const File> files, Claims& claims) {
+  // One interface may be spoken of in several files: netplan merges them before it looks at them.
+  YamlNode whole;
+  whole.sort = YamlNode::Sort::kMapping;
   for (const auto& file : files) {
-    const auto tree = parse_yaml(file.text);
+    auto tree = parse_yaml(file);
     if (!tree) {
       claims.miss({file.path, 0}, tree.error().message);
       continue;
@@ -179,24 +196,30 @@ void parse_netplan(std::span<const File> files, Claims& claims) {
       claims.miss({file.path, 0}, "has no network:");
       continue;
     }
-    YamlKeys keys(*network, file.path, claims);
-    keys.pass({"version", "renderer"});
-    if (const auto* ethernets = keys.take("ethernets")) {
-      for (const auto& member : ethernets->members) {
-        if (is_ipoib(member, claims)) {
-          Device(member, file, claims).parse();
-        } else {
-          claims.pass({file.path, member.line}, fmt::format("{} is not for InfiniBand", member.key));
-        }
+    for (const auto& member : tree->members) {
+      if (&member.value != network)
+        claims.miss({file.path, member.where.line}, fmt::format("{}: is not understood", member.key));
+    }
+    merge_yaml(whole, *network, claims);
+  }
+  YamlKeys keys(whole, claims);
+  keys.pass({"version", "renderer"});
+  if (const auto* ethernets = keys.mapping("ethernets")) {
+    for (const auto& member : ethernets->members) {
+      if (is_ipoib(member, claims)) {
+        Device(member, claims).parse();
+      } else {
+        claims.pass({std::string(member.where.file), member.where.line},
+                    fmt::format("{} is not for InfiniBand", member.key));
       }
     }
-    for (const auto* other :
-         {"bonds", "bridges", "vlans", "wifis", "modems", "tunnels", "vrfs", "dummy-devices"}) {
-      if (const auto* node = keys.take(other))
-        claims.pass(keys.place(*node), fmt::format("{} are not for InfiniBand", other));
-    }
-    keys.finish("network");
   }
+  for (const auto* other :
+       {"bonds", "bridges", "vlans", "wifis", "modems", "tunnels", "vrfs", "dummy-devices"}) {
+    if (const auto* node = keys.take(other))
+      claims.pass(node->place(), fmt::format("{} are not for InfiniBand", other));
+  }
+  keys.finish("network");
 }
 
 }  // namespace rdmacfg::foreign

@@ -16,10 +16,12 @@ using model::InetMethod;
 
 namespace {
 
-/// A file with its sections; those of one name are joined where they may be.
+/// A file with its sections, and those of its drop-ins among `files`; those of one name are joined where they
+/// may be.
 class Unit {
  public:
-  Unit(const File& of, Claims& to) : file(of), claims(to), groups(parse_groups(of, to)) {}
+  Unit(const File& of, std::span<const File> files, Claims& to)
+      : file(of), claims(to), groups(groups_with_drop_ins(of, files, to)) {}
 
   [[nodiscard]] Keys section(std::string_view name) const {
     std::vector<Item> items;
@@ -34,7 +36,7 @@ class Unit {
   void refuse_others(const std::set<std::string_view>& known) const {
     for (const auto& group : groups) {
       if (!known.contains(group.name) && !group.name.starts_with("X-"))
-        claims.miss({file.path, group.line}, fmt::format("[{}]: is not understood", group.name));
+        claims.miss({group.file, group.line}, fmt::format("[{}]: is not understood", group.name));
     }
   }
 
@@ -71,8 +73,9 @@ void ipoib_section(const Unit& unit, Interface& out) {
   keys.finish();
 }
 
-void parse_netdev(const File& file, Claims& claims, std::vector<Interface>& children) {
-  const Unit unit(file, claims);
+void parse_netdev(const File& file, std::span<const File> files, Claims& claims,
+                  std::vector<Interface>& children) {
+  const Unit unit(file, files, claims);
   auto keys = unit.section("NetDev");
   if (keys.peek("Kind") != "ipoib") {
     claims.pass({file.path, 0}, "is not for InfiniBand");
@@ -96,20 +99,30 @@ void parse_netdev(const File& file, Claims& claims, std::vector<Interface>& chil
 
 class Network {
  public:
-  Network(const File& file, Claims& claims) : unit_(file, claims) {}
+  Network(const File& file, std::span<const File> files, Claims& claims) : unit_(file, files, claims) {}
 
   /// Names that it is for; children that it makes.
   std::vector<std::string> names, children;
+  /// Ports that it is for, by their addresses.
+  std::vector<model::Guid> ports;
   [[nodiscard]] bool is_infiniband() const {
-    return unit_.has("IPoIB") || !children.empty() || unit_.section("Match").peek("Type") == "infiniband" ||
+    return unit_.has("IPoIB") || !children.empty() || !ports.empty() ||
+           unit_.section("Match").peek("Type") == "infiniband" ||
            unit_.section("Match").peek("Kind") == "ipoib";
   }
 
   void look() {
-    const auto match = unit_.section("Match");
-    const auto all = match.peek("Name");
-    for (const auto word : words_of(all)) names.emplace_back(word);
-    auto network = unit_.section("Network");
+    auto match = unit_.section("Match");
+    for (const auto& item : match.take_all("Name")) {
+      for (const auto word : words_of(item.value)) names.emplace_back(word);
+    }
+    for (const auto* key : {"MACAddress", "PermanentMACAddress"}) {
+      const auto addresses = match.peek(key);
+      for (const auto word : words_of(addresses)) {
+        const auto guid = guid_of_address(word);
+        if (guid && std::find(ports.begin(), ports.end(), *guid) == ports.end()) ports.push_back(*guid);
+      }
+    }
     for (const auto& group : unit_.groups) {
       if (group.name != "Network") continue;
       for (const auto& item : group.items) {
@@ -121,6 +134,7 @@ class Network {
   void parse(Interface& out) {
     auto match = unit_.section("Match");
     match.pass({"Name", "Type", "Kind"});
+    if (out.guid) match.pass({"MACAddress", "PermanentMACAddress"});
     match.finish();
     auto link = unit_.section("Link");
     if (const auto mtu = link.number("MTUBytes", model::kMtuConnectedMax)) out.mtu = mtu;
@@ -134,6 +148,7 @@ class Network {
     link.finish();
     network(out);
     sections(out);
+    offers(out);
     ipoib_section(unit_, out);
     unit_.refuse_others({"Match", "Link", "Network", "Address", "Route", "IPoIB", "DHCPv4", "DHCPv6",
                          "IPv6AcceptRA", "DHCP"});
@@ -146,8 +161,8 @@ class Network {
  private:
   void network(Interface& out) {
     auto keys = unit_.section("Network");
-    keys.pass({"IPoIB", "Description", "IPv6PrivacyExtensions", "IPForward", "ConfigureWithoutCarrier",
-               "KeepConfiguration", "LLDP", "EmitLLDP"});
+    keys.pass({"IPoIB", "Description", "ConfigureWithoutCarrier", "KeepConfiguration", "LLDP", "EmitLLDP"});
+    for (const auto* key : {"IPv6PrivacyExtensions", "IPForward"}) keys.usual(key, "no");
     const auto dhcp = keys.take("DHCP");
     const auto word = dhcp ? base::lower(dhcp->value) : "no";
     const auto flag = yes_or_no(word);
@@ -180,13 +195,37 @@ class Network {
   void sections(Interface& out) {
     for (const auto& group : unit_.groups) {
       if (group.name != "Address" && group.name != "Route") continue;
-      Keys keys(unit_.file.path, group.items, unit_.claims);
+      Keys keys(group.file, group.items, unit_.claims);
       if (group.name == "Address") {
         if (const auto address = keys.take("Address"))
           report(keys, *address, add_address(out, address->value));
       } else {
         route(keys, out);
       }
+      keys.finish();
+    }
+  }
+
+  /// What is done with that which a DHCP server or a router offers.
+  void offers(const Interface& out) const {
+    const bool four = out.ipv4.method == InetMethod::kAuto, six = out.ipv6.method == InetMethod::kAuto;
+    for (const auto* name : {"DHCP", "DHCPv4", "DHCPv6", "IPv6AcceptRA"}) {
+      auto keys = unit_.section(name);
+      const bool used = std::string_view(name) == "DHCP"     ? four || six
+                        : std::string_view(name) == "DHCPv4" ? four
+                                                             : six;
+      if (!used) {
+        keys.pass({"*"});
+        continue;
+      }
+      for (const auto* key : {"UseDNS", "UseRoutes", "UseGateway", "UseAddress", "UseRoutePrefix",
+                              "UseAutonomousPrefix", "UseOnLinkPrefix", "DHCPv6Client"})
+        keys.usual(key, "yes");
+      for (const auto* key : {"UseDomains", "Anonymize"}) keys.usual(key, "no");
+      keys.usual("UseMTU", std::string_view(name) == "IPv6AcceptRA" ? "yes" : "no");
+      // Names, clocks and how the server is asked are no matter of the document.
+      keys.pass({"UseNTP", "UseSIP", "UseHostname", "UseTimezone", "SendHostname", "SendRelease",
+                 "SendDecline", "RapidCommit", "MaxAttempts"});
       keys.finish();
     }
   }
@@ -208,66 +247,87 @@ class Network {
   Unit unit_;
 };
 
-}  // namespace
+/// .netdev and .network files together.
+class Reading {
+ public:
+  Reading(std::span<const File> files, Claims& claims) : files_(files), claims_(claims) {}
 
-void parse_networkd(std::span<const File> files, Claims& claims) {
-  std::vector<Interface> children;
-  for (const auto& file : files) {
-    if (file.path.ends_with(".netdev")) parse_netdev(file, claims, children);
+  void all() {
+    for (const auto& file : files_) {
+      if (file.path.ends_with(".netdev")) parse_netdev(file, files_, claims_, children_);
+    }
+    for (const auto& child : children_) infiniband_.insert(child.name);
+    for (const auto& [name, guid] : claims_.known) infiniband_.insert(name);
+    for (const auto& [guid, name] : claims_.names) infiniband_.insert(name);
+    for (const auto& file : files_) {
+      if (file.path.ends_with(".network")) network(file);
+    }
+    for (auto& child : children_) {
+      if (!made_.contains(child.name))
+        claims_.miss(child.where, fmt::format("no .network file has IPoIB={}: nobody makes it", child.name));
+      else
+        claims_.interfaces.push_back(std::move(child));
+    }
   }
-  std::set<std::string> infiniband, taken;
-  for (const auto& child : children) infiniband.insert(child.name);
-  for (const auto& [name, guid] : claims.known) infiniband.insert(name);
-  for (const auto& [guid, name] : claims.names) infiniband.insert(name);
-  for (const auto& file : files) {
-    if (!file.path.ends_with(".network")) continue;
+
+ private:
+  void network(const File& file) {
     Claims aside;  // what is said of a file that is none of ours is no matter
-    Network probe(file, aside);
+    Network probe(file, files_, aside);
     probe.look();
     const bool ours = probe.is_infiniband() ||
                       std::any_of(probe.names.begin(), probe.names.end(),
-                                  [&](const std::string& name) { return infiniband.contains(name); });
-    if (!ours) {
-      claims.pass({file.path, 0}, "is not for InfiniBand");
-      continue;
-    }
-    if (probe.names.empty() ||
-        std::any_of(probe.names.begin(), probe.names.end(), [](const std::string& name) {
-          return name.find_first_of("*?[!") != std::string::npos;
-        })) {
-      claims.miss({file.path, 0}, "[Match] does not name its interfaces");
-      continue;
-    }
-    for (auto& child : children) {
-      const bool made =
-          std::find(probe.children.begin(), probe.children.end(), child.name) != probe.children.end();
-      if (made) child.parent = probe.names.front();
-    }
+                                  [&](const std::string& name) { return infiniband_.contains(name); });
+    if (!ours) return claims_.pass({file.path, 0}, "is not for InfiniBand");
+    const bool pattern = std::any_of(probe.names.begin(), probe.names.end(), [](const std::string& name) {
+      return name.find_first_of("*?[!") != std::string::npos;
+    });
+    // A name beside an address narrows it down; of several of both nobody knows which belong together.
+    const bool together = probe.ports.size() == 1 && probe.names.size() == 1;
+    if (pattern || (probe.names.empty() && probe.ports.empty()))
+      return claims_.miss({file.path, 0}, "[Match] does not name its interfaces");
+    parents(probe);
     for (const auto& name : probe.names) {
-      if (!taken.insert(name).second) {
-        claims.pass({file.path, 0}, fmt::format("an earlier file is for {}", name));
+      interface(file, name, together ? std::optional(probe.ports.front()) : std::nullopt);
+    }
+    if (!probe.names.empty()) return;
+    for (const auto& guid : probe.ports) interface(file, "", guid);
+  }
+
+  /// Tells the P_Key interfaces that the file makes what they are made over.
+  void parents(const Network& probe) {
+    for (auto& child : children_) {
+      if (std::find(probe.children.begin(), probe.children.end(), child.name) == probe.children.end())
         continue;
-      }
-      Network network(file, claims);
-      const auto child = std::find_if(children.begin(), children.end(),
-                                      [&](const Interface& one) { return one.name == name; });
-      if (child != children.end()) {
-        network.parse(*child);
-        continue;
-      }
-      Interface out;
-      out.where = {file.path, 0};
-      out.name = name;
-      network.parse(out);
-      claims.interfaces.push_back(std::move(out));
+      made_.insert(child.name);
+      if (!probe.names.empty()) child.parent = probe.names.front();
+      if (probe.names.empty() || probe.ports.size() == 1) child.guid = probe.ports.front();
     }
   }
-  for (auto& child : children) {
-    if (child.parent.empty())
-      claims.miss(child.where, fmt::format("no .network file has IPoIB={}: nobody makes it", child.name));
-    else
-      claims.interfaces.push_back(std::move(child));
+
+  void interface(const File& file, const std::string& name, const std::optional<model::Guid>& guid) {
+    if (const auto who = name.empty() ? guid->text() : name; !taken_.insert(who).second)
+      return claims_.pass({file.path, 0}, fmt::format("an earlier file is for {}", who));
+    Network network(file, files_, claims_);
+    const auto child = std::find_if(children_.begin(), children_.end(),
+                                    [&](const Interface& one) { return one.name == name; });
+    if (child != children_.end()) return network.parse(*child);
+    Interface out;
+    out.where = {file.path, 0};
+    out.name = name;
+    out.guid = guid;
+    network.parse(out);
+    claims_.interfaces.push_back(std::move(out));
   }
-}
+
+  std::span<const File> files_;
+  Claims& claims_;
+  std::vector<Interface> children_;
+  std::set<std::string> infiniband_, taken_, made_;
+};
+
+}  // namespace
+
+void parse_networkd(std::span<const File> files, Claims& claims) { Reading(files, claims).all(); }
 
 }  // namespace rdmacfg::foreign

@@ -25,6 +25,24 @@ std::vector<std::string> list_of(std::string_view text) {
   return out;
 }
 
+/// "128;0;0;109;…", as old versions write it, with ':' and hexadecimal; other spellings as they are.
+std::string spelled_address(const std::string& text) {
+  if (text.find(';') == std::string::npos) return text;
+  std::string out;
+  for (const auto& part : list_of(text)) {
+    const auto byte = base::parse_number(part);
+    if (!byte || *byte > 0xff) return text;
+    out += fmt::format("{}{:02x}", out.empty() ? "" : ":", *byte);
+  }
+  return out;
+}
+
+/// An address or a network; without a length that of libnm's DEFAULT_PREFIX (nm-keyfile.c).
+std::string with_length(const std::string& text, Family family, bool route) {
+  if (text.find('/') != std::string::npos) return text;
+  return fmt::format("{}/{}", text, family == Family::kIpv4 ? 24 : route ? 128 : 64);
+}
+
 class Keyfile {
  public:
   Keyfile(const File& file, Claims& claims)
@@ -85,7 +103,7 @@ class Keyfile {
       out_.mtu = keys.number("mtu", model::kMtuConnectedMax);
     }
     if (const auto address = keys.take("mac-address")) {
-      const auto guid = guid_of_address(address->value);
+      const auto guid = guid_of_address(spelled_address(address->value));
       if (guid) {
         out_.guid = *guid;
       } else {
@@ -137,9 +155,23 @@ class Keyfile {
     }
     if (const auto search = keys.take("dns-search")) inet.search = list_of(search->value);
     if (keys.flag("never-default") == true) inet.gateway.reset();
-    keys.pass({"may-fail", "addr-gen-mode", "ip6-privacy", "route-metric", "dhcp-client-id", "dhcp-timeout",
-               "ignore-auto-dns", "ignore-auto-routes", "dad-timeout"});
+    habits(keys, inet);
+    keys.pass({"may-fail", "addr-gen-mode", "ip6-privacy", "dhcp-timeout", "dad-timeout"});
     keys.finish();
+  }
+
+  /// What is done with that which a server or router offers, and with routes that have no metric.
+  static void habits(Keys& keys, const Inet& inet) {
+    if (inet.method == InetMethod::kAuto) {
+      for (const auto* key : {"ignore-auto-dns", "ignore-auto-routes"}) keys.usual(key, "no");
+      if (yes_or_no(keys.peek("never-default")) == true) keys.refuse("never-default");
+      keys.refuse("dhcp-client-id");
+    } else {
+      keys.pass({"ignore-auto-dns", "ignore-auto-routes", "dhcp-client-id"});
+    }
+    const bool routes = inet.method == InetMethod::kAuto || inet.gateway || !inet.routes.empty();
+    if (routes) keys.usual("route-metric", "-1");
+    keys.pass({"route-metric"});
   }
 
   /// address1=192.0.2.1/24,192.0.2.254; addresses1=192.0.2.1;24;192.0.2.254;
@@ -159,6 +191,7 @@ class Keyfile {
       parts.erase(parts.begin() + 1);
     }
     if (parts.empty()) return;
+    parts.front() = with_length(parts.front(), family, route);
     if (address) {
       report(keys, *item, add_address(inet, family, parts.front()));
       if (parts.size() > 1) report(keys, *item, set_gateway(inet, family, parts[1]));

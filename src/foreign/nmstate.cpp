@@ -21,12 +21,10 @@ class State {
   State(const File& file, Claims& claims) : file_(file), claims_(claims) {}
 
   void parse(const YamlNode& root) {
-    YamlKeys keys(root, file_.path, claims_);
-    if (const auto* list = keys.take("interfaces")) {
-      for (const auto& item : list->items) interface(item);
-    }
-    if (const auto* node = keys.take("routes")) routes(*node);
-    if (const auto* node = keys.take("dns-resolver")) servers(*node);
+    YamlKeys keys(root, claims_);
+    for (const auto& item : keys.list("interfaces")) interface(item);
+    if (const auto* node = keys.mapping("routes")) routes(*node);
+    if (const auto* node = keys.mapping("dns-resolver")) servers(*node);
     keys.pass({"hostname"});
     keys.finish("state");
     for (auto& one : found_) {
@@ -39,13 +37,17 @@ class State {
  private:
   void interface(const YamlNode& node) {
     const auto* type = node.find("type");
+    if (node.sort != YamlNode::Sort::kMapping) {
+      claims_.miss(node.place(), "interfaces: an item that is no mapping of keys to values");
+      return;
+    }
     if (type == nullptr || type->text != "infiniband") {
       const auto* name = node.find("name");
       claims_.pass({file_.path, node.line},
                    fmt::format("{} is not for InfiniBand", name == nullptr ? "it" : name->text));
       return;
     }
-    YamlKeys keys(node, file_.path, claims_);
+    YamlKeys keys(node, claims_);
     Interface out;
     out.where = {file_.path, node.line};
     out.name = keys.text("name");
@@ -53,6 +55,8 @@ class State {
     if (state == "down") out.state = model::State::kDown;
     if (state == "absent") out.state = model::State::kAbsent;
     if (state == "ignore") out.state = model::State::kIgnore;
+    if (!state.empty() && state != "up" && !out.state)
+      keys.wrong(*keys.take("state"), fmt::format("state: {} is none of up, down, absent and ignore", state));
     out.mtu = keys.number("mtu", model::kMtuConnectedMax);
     if (const auto* address = keys.take("mac-address")) {
       const auto guid = guid_of_address(address->text);
@@ -62,9 +66,10 @@ class State {
         keys.wrong(*address, guid.error().message);
       }
     }
-    if (const auto* inner = keys.take("infiniband")) infiniband(*inner, out);
+    if (const auto* inner = keys.mapping("infiniband")) infiniband(*inner, out);
     for (const auto family : {Family::kIpv4, Family::kIpv6}) {
-      if (const auto* inner = keys.take(family == Family::kIpv4 ? "ipv4" : "ipv6")) inet(*inner, out, family);
+      const auto* inner = keys.mapping(family == Family::kIpv4 ? "ipv4" : "ipv6");
+      if (inner != nullptr) inet(*inner, out, family);
     }
     keys.pass({"type", "description", "profile-name", "identifier", "permanent-mac-address",
                "accept-all-mac-addresses", "min-mtu", "max-mtu", "lldp", "wait-ip"});
@@ -73,7 +78,7 @@ class State {
   }
 
   void infiniband(const YamlNode& node, Interface& out) {
-    YamlKeys keys(node, file_.path, claims_);
+    YamlKeys keys(node, claims_);
     if (const auto* mode = keys.take("mode")) {
       const auto parsed = model::parse_ipoib_mode(mode->text);
       if (parsed) {
@@ -96,27 +101,33 @@ class State {
   }
 
   void inet(const YamlNode& node, Interface& out, Family family) {
-    YamlKeys keys(node, file_.path, claims_);
+    YamlKeys keys(node, claims_);
     auto& inet = out.inet(family);
     const auto enabled = keys.flag("enabled");
     const bool dhcp = keys.flag("dhcp") == true, autoconf = keys.flag("autoconf") == true;
-    if (const auto* list = keys.take("address")) {
-      for (const auto& item : list->items) {
-        YamlKeys address(item, file_.path, claims_);
-        const auto ip = address.text("ip");
-        const auto length = address.number("prefix-length", 128);
-        address.pass({"valid-life-time", "preferred-life-time"});
-        address.finish("address");
-        const auto parsed = model::IpAddress::parse(ip);
-        // What the interface has by itself is listed, too, when the state was shown by nmstate.
-        if (parsed && family == Family::kIpv6 && parsed->link_local()) continue;
-        const auto why =
-            add_address(inet, family, ip, length ? std::optional(static_cast<int>(*length)) : std::nullopt);
-        if (!why.empty()) keys.wrong(item, why);
-      }
+    for (const auto& item : keys.list("address")) {
+      YamlKeys address(item, claims_);
+      if (!address.fits()) continue;
+      const auto ip = address.text("ip");
+      const auto length = address.number("prefix-length", 128);
+      address.pass({"valid-life-time", "preferred-life-time"});
+      address.finish("address");
+      const auto parsed = model::IpAddress::parse(ip);
+      // What the interface has by itself is listed, too, when the state was shown by nmstate.
+      if (parsed && family == Family::kIpv6 && parsed->link_local()) continue;
+      const auto why =
+          add_address(inet, family, ip, length ? std::optional(static_cast<int>(*length)) : std::nullopt);
+      if (!why.empty()) keys.wrong(item, why);
     }
-    keys.pass({"auto-dns", "auto-gateway", "auto-routes", "auto-table-id", "auto-route-metric",
-               "addr-gen-mode", "dhcp-client-id", "dhcp-duid", "wait-ip", "allow-extra-address"});
+    const bool automatic = enabled != false && (dhcp || autoconf);
+    for (const auto* key : {"auto-dns", "auto-gateway", "auto-routes"}) {
+      if (automatic) keys.usual(key, "yes");
+    }
+    if (automatic) keys.usual("auto-route-table-id", "0");
+    if (!automatic)
+      keys.pass({"auto-dns", "auto-gateway", "auto-routes", "auto-route-table-id", "auto-route-metric",
+                 "dhcp-client-id", "dhcp-duid"});
+    keys.pass({"addr-gen-mode", "wait-ip", "allow-extra-address"});
     keys.finish(family == Family::kIpv4 ? "ipv4" : "ipv6");
     if (enabled == false) {
       inet = {};
@@ -127,13 +138,13 @@ class State {
   }
 
   void routes(const YamlNode& node) {
-    YamlKeys keys(node, file_.path, claims_);
+    YamlKeys keys(node, claims_);
     keys.pass({"running"});
-    const auto* list = keys.take("config");
+    const auto& list = keys.list("config");
     keys.finish("routes");
-    if (list == nullptr) return;
-    for (const auto& item : list->items) {
-      YamlKeys route(item, file_.path, claims_);
+    for (const auto& item : list) {
+      YamlKeys route(item, claims_);
+      if (!route.fits()) continue;
       const auto to = route.text("destination"), via = route.text("next-hop-address"),
                  dev = route.text("next-hop-interface");
       const auto metric = route.number("metric", 0xffffffffU), table = route.number("table-id", 0xffffffffU);
@@ -157,14 +168,13 @@ class State {
 
   /// Name servers are the host's there: they go to the first interface that has a gateway of the family.
   void servers(const YamlNode& node) {
-    YamlKeys keys(node, file_.path, claims_);
+    YamlKeys keys(node, claims_);
     keys.pass({"running"});
-    const auto* config = keys.take("config");
+    const auto* config = keys.mapping("config");
     keys.finish("dns-resolver");
     if (config == nullptr) return;
-    YamlKeys inner(*config, file_.path, claims_);
-    const auto* list = inner.take("server");
-    const auto* search = inner.take("search");
+    YamlKeys inner(*config, claims_);
+    const auto list = inner.words("server"), search = inner.words("search");
     inner.pass({"options"});
     inner.finish("dns-resolver");
     Interface* owner = nullptr;
@@ -172,16 +182,15 @@ class State {
       if (owner == nullptr && (one.ipv4.gateway || one.ipv6.gateway)) owner = &one;
     }
     if (owner == nullptr) {
-      claims_.pass(inner.place(*config),
+      claims_.pass(config->place(),
                    "no InfiniBand interface has the default route: name servers are left to the others");
       return;
     }
-    for (const auto& item : list == nullptr ? std::vector<YamlNode>{} : list->items) {
-      const auto why = add_server(*owner, item.text);
-      if (!why.empty()) inner.wrong(item, why);
+    for (const auto* item : list) {
+      const auto why = add_server(*owner, item->text);
+      if (!why.empty()) inner.wrong(*item, why);
     }
-    for (const auto& item : search == nullptr ? std::vector<YamlNode>{} : search->items)
-      add_search(*owner, item.text);
+    for (const auto* item : search) add_search(*owner, item->text);
   }
 
   const File& file_;
@@ -193,7 +202,7 @@ class State {
 
 void parse_nmstate(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
-    const auto tree = parse_yaml(file.text);
+    const auto tree = parse_yaml(file);
     if (!tree) {
       claims.miss({file.path, 0}, tree.error().message);
     } else {

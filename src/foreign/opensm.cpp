@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "foreign/formats.hpp"
 #include "foreign/keys.hpp"
+#include "kinds/partition_rule.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -117,13 +119,13 @@ std::vector<Rule> rules_of(const File& file, Claims& claims) {
 }
 
 /// @return what is wrong with the flag.
-std::string take_flag(std::string_view flag, Entry& entry) {
+std::string take_flag(std::string_view flag, Entry& entry, bool& ipoib) {
   const auto equals = flag.find('=');
   const auto name = base::trim(flag.substr(0, equals));
   const auto value =
       equals == std::string_view::npos ? std::string_view() : base::trim(flag.substr(equals + 1));
   if (name == "ipoib" && value.empty()) {
-    entry.values.erase("ipoib");
+    ipoib = true;
     return {};
   }
   for (const auto* key : {"mtu", "rate", "sl", "scope"}) {
@@ -140,44 +142,111 @@ std::string take_flag(std::string_view flag, Entry& entry) {
   return fmt::format("{}: has no place in the document", name);
 }
 
-void parse_partitions(const File& file, Claims& claims) {
-  for (const auto& rule : rules_of(file, claims)) {
-    const Place where{file.path, rule.line};
-    if (rule.text.empty()) continue;
-    const auto colon = rule.text.find(':');
-    const auto head = std::string_view(rule.text).substr(0, colon);
-    const auto flags = base::split(head, ',');
-    const auto equals = flags.front().find('=');
-    const auto name = base::trim(flags.front().substr(0, equals));
-    const auto pkey =
-        pkey_of(equals == std::string_view::npos ? (name == "Default" ? "0x7fff" : "")
-                                                 : base::trim(flags.front().substr(equals + 1)));
-    if (!pkey) {
-      claims.miss(where, fmt::format("{}: OpenSM chooses its P_Key; write NAME=0x…", name));
-      continue;
-    }
-    std::vector<std::string> members;
-    if (colon != std::string::npos) {
-      for (const auto member : base::split(std::string_view(rule.text).substr(colon + 1), ',')) {
-        std::string one(base::trim(member));
-        std::erase(one, ' ');
-        if (!one.empty()) members.push_back(std::move(one));
+/// A rule that a partition can be made of, or why not.
+struct Parsed {
+  Place where;
+  std::string name;
+  std::optional<model::Pkey> pkey;
+  std::vector<std::string_view> flags;
+  std::vector<std::string> members;  ///< each as our document takes it
+  std::string wrong;
+};
+
+Parsed parse_rule(const Rule& rule, const File& file) {
+  Parsed out;
+  out.where = {file.path, rule.line};
+  const auto text = std::string_view(rule.text);
+  const auto colon = text.find(':');
+  out.flags = base::split(text.substr(0, colon), ',');
+  const auto head = out.flags.front();
+  out.flags.erase(out.flags.begin());
+  const auto equals = head.find('=');
+  out.name = base::trim(head.substr(0, equals));
+  const auto pkey = pkey_of(equals == std::string_view::npos ? (out.name == "Default" ? "0x7fff" : "")
+                                                             : base::trim(head.substr(equals + 1)));
+  if (!pkey) {
+    out.wrong = fmt::format("{}: OpenSM chooses its P_Key; write NAME=0x…", out.name);
+    return out;
+  }
+  out.pkey = *pkey;
+  if (colon != std::string_view::npos) {
+    for (const auto part : base::split(text.substr(colon + 1), ',')) {
+      if (base::trim(part).empty() || base::trim(part) == "NONE") continue;
+      if (auto member = kinds::parse_member(part)) {
+        out.members.push_back(member->text());
+      } else {
+        // Without one of its members the partition would be another one, and without any open to all.
+        out.wrong = fmt::format("{}; the partition {} is left out", member.error().message, pkey->text());
+        return out;
       }
     }
-    if (members.empty()) {
-      // In our document that would mean all.
-      claims.miss(where, "it has no members");
+  }
+  // In our document that would mean all.
+  if (out.members.empty() && out.wrong.empty()) out.wrong = "it has no members";
+  return out;
+}
+
+/// A further rule for a P_Key adds to the first (OpenSM, osm_prtn_config.c); of two values the first counts.
+void merge(Entry& entry, const Entry& more, std::vector<std::string> members, Claims& claims) {
+  const auto defmember_of = [](const Entry& one) {
+    const auto& value = model::value_of(one.values, "defmember");
+    return value == model::Value{} ? std::string("limited") : model::text_of(value);
+  };
+  const bool fresh = !entry.values.contains("members");
+  std::vector<std::string> all;
+  if (fresh) {
+    entry.values.insert(more.values.begin(), more.values.end());
+    entry.values["ipoib"] = false;  // until a rule has the flag
+  } else {
+    all = std::get<std::vector<std::string>>(entry.values.at("members"));
+    for (const auto& [key, value] : more.values) {
+      if (key == "name" || key == "defmember") continue;
+      const auto [at, added] = entry.values.try_emplace(key, value);
+      if (!added && at->second != value)
+        claims.miss(more.where, fmt::format("{}={}: {} in an earlier rule for this P_Key", key,
+                                            model::text_of(value), model::text_of(at->second)));
+    }
+    if (defmember_of(more) != defmember_of(entry)) {
+      for (auto& one : members) {
+        if (one.find('=') == std::string::npos) one += "=" + defmember_of(more);
+      }
+    }
+  }
+  for (auto& one : members) {
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
+  }
+  entry.values["members"] = std::move(all);
+}
+
+void parse_partitions(const File& file, Claims& claims) {
+  const auto rules = rules_of(file, claims);
+  std::vector<Parsed> all;
+  std::set<std::uint16_t> broken;
+  for (const auto& rule : rules) {
+    if (rule.text.empty()) continue;
+    const auto& one = all.emplace_back(parse_rule(rule, file));
+    if (!one.wrong.empty() && one.pkey) broken.insert(one.pkey->partition());
+  }
+  for (auto& one : all) {
+    if (one.wrong.empty() && broken.contains(one.pkey->partition()))
+      one.wrong =
+          fmt::format("another rule for {} was not understood; this one is left out, too", one.pkey->text());
+    if (!one.wrong.empty()) {
+      claims.miss(one.where, one.wrong);
       continue;
     }
-    auto& entry = claims.entry("partition", {{"pkey", fmt::format("0x{:04x}", pkey->partition())}}, where);
-    if (!name.empty() && name != "Default") entry.values["name"] = std::string(name);
-    entry.values["ipoib"] = false;  // until the flag is there
-    claims.took(where);
-    for (std::size_t at = 1; at < flags.size(); ++at) {
-      const auto why = take_flag(base::trim(flags[at]), entry);
-      if (!why.empty()) claims.miss(where, why);
+    claims.took(one.where);
+    Entry more{one.where, "partition", {}};
+    if (!one.name.empty() && one.name != "Default") more.values["name"] = one.name;
+    bool ipoib = false;
+    for (const auto flag : one.flags) {
+      const auto why = take_flag(base::trim(flag), more, ipoib);
+      if (!why.empty()) claims.miss(one.where, why);
     }
-    entry.values["members"] = members;
+    auto& entry =
+        claims.entry("partition", {{"pkey", fmt::format("0x{:04x}", one.pkey->partition())}}, one.where);
+    merge(entry, more, std::move(one.members), claims);
+    if (ipoib) entry.values.erase("ipoib");
   }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that udev gives: rules (udev(7), rdma-core's 70-persistent-ipoib.rules) and .link files
-// (systemd.link(5)).
+// Rules of udev (udev(7), rdma-core's 70-persistent-ipoib.rules): names, and attributes of IPoIB interfaces.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/text.hpp"
 #include "foreign/formats.hpp"
@@ -18,25 +19,42 @@ struct Term {
   std::string key;
   std::string sign;
   std::string value;
+
+  [[nodiscard]] bool sets() const { return sign == "=" || sign == ":="; }
+  [[nodiscard]] bool adds() const { return sets() || sign == "+="; }
 };
+using Terms = std::vector<Term>;
+
+/// Where the quotation ends; \" is a quotation mark in it.
+std::size_t end_of_quote(std::string_view line) {
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '"') return at;
+    if (line[at] == '\\') ++at;
+  }
+  return std::string_view::npos;
+}
 
 /// Nothing when the line is none that udev would take.
-std::optional<std::vector<Term>> terms_of(std::string_view line) {
-  std::vector<Term> out;
+std::optional<Terms> terms_of(std::string_view line) {
+  Terms out;
   while (true) {
     const auto from = line.find_first_not_of(" \t,");
     if (from == std::string_view::npos) return out;
     line.remove_prefix(from);
-    const auto sign = line.find_first_of("=!+-:");
+    const auto attribute = line.find_first_of("{=");
+    const bool braced = attribute != std::string_view::npos && line[attribute] == '{';
+    const auto sign = line.find_first_of("=!+-:", braced ? std::min(line.find('}'), line.size()) : 0);
     if (sign == std::string_view::npos) return std::nullopt;
     Term term{std::string(base::trim(line.substr(0, sign))), {}, {}};
     line.remove_prefix(sign);
     const auto quote = line.find('"');
     if (quote == std::string_view::npos || quote > 4) return std::nullopt;
     term.sign = base::trim(line.substr(0, quote));
-    if (term.sign.ends_with('e')) term.sign.pop_back();  // key=e"…"
+    // key=e"…", key==i"…"
+    if (term.sign.ends_with('e') || term.sign.ends_with('i')) term.sign.pop_back();
+    term.sign = base::trim(term.sign);
     line.remove_prefix(quote + 1);
-    const auto end = line.find('"');
+    const auto end = end_of_quote(line);
     if (end == std::string_view::npos) return std::nullopt;
     term.value = line.substr(0, end);
     line.remove_prefix(end + 1);
@@ -44,9 +62,10 @@ std::optional<std::vector<Term>> terms_of(std::string_view line) {
   }
 }
 
-std::string value_of(const std::vector<Term>& terms, std::string_view key, std::string_view sign) {
+/// What the rule asks for with `==`.
+std::string wanted(const Terms& terms, std::string_view key) {
   for (const auto& term : terms) {
-    if (term.key == key && term.sign == sign) return term.value;
+    if (term.key == key && term.sign == "==") return term.value;
   }
   return {};
 }
@@ -54,42 +73,149 @@ std::string value_of(const std::vector<Term>& terms, std::string_view key, std::
 /// The GUID that a pattern for the whole hardware address ends in: "?*00:02:c9:03:00:31:78:f2".
 std::optional<model::Guid> guid_of_pattern(std::string_view pattern) {
   constexpr std::size_t kGuid = 23;
-  if (pattern.size() < kGuid) return std::nullopt;
+  if (pattern.size() < kGuid || pattern.find('|') != std::string_view::npos) return std::nullopt;
   const auto tail = pattern.substr(pattern.size() - kGuid);
   const auto guid = model::Guid::parse(tail);
   return guid && tail[2] == ':' ? std::optional(*guid) : std::nullopt;
 }
 
-void parse_interface(const std::vector<Term>& terms, const Place& where, Claims& claims) {
-  const auto name = value_of(terms, "NAME", "=");
-  auto address = value_of(terms, "ATTR{address}", "==");
-  if (address.empty()) address = value_of(terms, "ATTRS{address}", "==");
-  const bool infiniband = value_of(terms, "ATTR{type}", "==") == "32";
-  if (name.empty() || (address.empty() && !infiniband)) return;
-  const auto guid = guid_of_pattern(address);
-  if (!guid) {
-    if (infiniband) claims.miss(where, "does not name the port by the GUID at the end of its address");
-    return;
-  }
-  if (name.find_first_of("$%") != std::string::npos) {
-    claims.miss(where, fmt::format("NAME=\"{}\": is made by udev", name));
-    return;
-  }
-  claims.took(where);
-  claims.names.insert_or_assign(*guid, name);
+constexpr std::string_view kNameless = "does not name the port by the GUID at the end of its address";
+
+bool is_pattern(std::string_view text) { return text.find_first_of("*?[|") != std::string_view::npos; }
+
+/// Whether it is for interfaces that go only.
+bool is_farewell(const Terms& terms) {
+  const auto action = wanted(terms, "ACTION");
+  const auto words = base::split(action, '|');
+  return !action.empty() && std::all_of(words.begin(), words.end(), [](std::string_view word) {
+    return word == "remove" || word == "unbind" || word == "offline";
+  });
 }
 
+/// What rules say about interfaces; of what several say about one the last counts, or one with `:=`.
+class Interfaces {
+ public:
+  explicit Interfaces(Claims& claims) : claims_(claims) {}
+
+  void rule(const Terms& terms, const Place& where) {
+    const bool infiniband = wanted(terms, "ATTR{type}") == "32";
+    auto address = wanted(terms, "ATTR{address}");
+    if (address.empty()) address = wanted(terms, "ATTRS{address}");
+    const auto guid = guid_of_pattern(address);
+    const auto subsystem = wanted(terms, "SUBSYSTEM");
+    const auto kernel = wanted(terms, "KERNEL");
+    // Without a word of InfiniBand an attribute that only IPoIB interfaces have says the same.
+    const bool ipoib = sets(terms, "ATTR{umcast}") ||
+                       (sets(terms, "ATTR{mode}") && (subsystem == "net" || kernel.starts_with("ib")));
+    const bool mtu = sets(terms, "ATTR{mtu}") &&
+                     (kernel.starts_with("ib") || is_known(kernel) || is_known(wanted(terms, "NAME")));
+    const bool ours = guid || infiniband || ipoib || mtu;
+    if (!ours || (!subsystem.empty() && subsystem != "net")) return;
+    bool understood = false;
+    for (const auto& term : terms) understood = (term.adds() && one(term, terms, guid, where)) || understood;
+    if (understood) claims_.took(where);
+  }
+
+  void finish() {
+    for (auto& [guid, interface] : by_guid_) claims_.interfaces.push_back(std::move(interface));
+    for (auto& [name, interface] : by_name_) claims_.interfaces.push_back(std::move(interface));
+  }
+
+ private:
+  /// Whether an interface of a port is called so.
+  [[nodiscard]] bool is_known(const std::string& name) const {
+    return claims_.known.contains(name) ||
+           std::any_of(claims_.names.begin(), claims_.names.end(),
+                       [&](const auto& given) { return given.second == name; });
+  }
+  static bool sets(const Terms& terms, std::string_view key) {
+    return std::any_of(terms.begin(), terms.end(),
+                       [&](const Term& term) { return term.key == key && term.sets(); });
+  }
+
+  /// One assignment of a rule; whether it is understood.
+  bool one(const Term& term, const Terms& terms, const std::optional<model::Guid>& guid, const Place& where) {
+    const bool attribute = term.key == "ATTR{mode}" || term.key == "ATTR{umcast}" || term.key == "ATTR{mtu}";
+    if (term.key == "NAME" && term.sets()) return name(term, guid, where);
+    if (attribute && term.sets()) {
+      auto* interface = meant(terms, guid, where);
+      const auto why = interface == nullptr ? std::string(kNameless) : set(term, *interface);
+      if (!why.empty()) claims_.miss(where, why);
+      return why.empty();
+    }
+    if (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{") || term.key.starts_with("RUN"))
+      claims_.miss(where, fmt::format("{}: is not understood", term.key));
+    return false;
+  }
+
+  bool name(const Term& term, const std::optional<model::Guid>& guid, const Place& where) {
+    if (!guid) {
+      claims_.miss(where, std::string(kNameless));
+    } else if (term.value.find_first_of("$%") != std::string::npos) {
+      claims_.miss(where, fmt::format("NAME=\"{}\": is made by udev", term.value));
+    } else if (final_.contains(*guid)) {
+      claims_.pass(where, fmt::format("NAME: an earlier rule with := counts, not {}", term.value));
+    } else {
+      claims_.names.insert_or_assign(*guid, term.value);
+      if (term.sign == ":=") final_.insert(*guid);
+      return true;
+    }
+    return false;
+  }
+
+  /// The interface that the rule is for: of a port, or of a name.
+  Interface* meant(const Terms& terms, const std::optional<model::Guid>& guid, const Place& where) {
+    Interface fresh;
+    fresh.where = where;
+    fresh.guid = guid;
+    if (guid) return &by_guid_.try_emplace(*guid, std::move(fresh)).first->second;
+    fresh.name = wanted(terms, "NAME");
+    if (fresh.name.empty()) fresh.name = wanted(terms, "KERNEL");
+    if (fresh.name.empty() || is_pattern(fresh.name)) return nullptr;
+    const auto name = fresh.name;
+    return &by_name_.try_emplace(name, std::move(fresh)).first->second;
+  }
+
+  /// @return what is wrong.
+  static std::string set(const Term& term, Interface& interface) {
+    // e"connected\n" is with the line feed that the kernel compares with.
+    auto value = term.value;
+    if (value.ends_with("\\n")) value.resize(value.size() - 2);
+    const auto number = base::parse_number(value);
+    if (term.key == "ATTR{mode}") {
+      const auto mode = model::parse_ipoib_mode(value);
+      if (!mode) return fmt::format("ATTR{{mode}}: {}", mode.error().message);
+      interface.mode = *mode;
+    } else if (term.key == "ATTR{umcast}") {
+      if (!number) return fmt::format("ATTR{{umcast}}: {} is no number", value);
+      interface.umcast = *number != 0;
+    } else {
+      if (!number || *number == 0 || *number > model::kMtuConnectedMax)
+        return fmt::format("ATTR{{mtu}}: {} is no number from 1 to {}", value, model::kMtuConnectedMax);
+      interface.mtu = static_cast<std::int64_t>(*number);
+    }
+    return {};
+  }
+
+  Claims& claims_;
+  std::map<model::Guid, Interface> by_guid_;
+  std::map<std::string, Interface> by_name_;
+  std::set<model::Guid> final_;
+};
+
 /// rdma-core's 60-rdma-persistent-naming.rules: PROGRAM="rdma_rename %k NAME_FIXED NAME".
-void parse_device(const std::vector<Term>& terms, const Place& where, Claims& claims) {
-  std::string program = value_of(terms, "PROGRAM", "=");
-  if (program.empty()) program = value_of(terms, "PROGRAM", "==");
-  const auto words = words_of(program);
+void parse_device(const Terms& terms, const Place& where, Claims& claims) {
+  const auto program = std::find_if(terms.begin(), terms.end(), [](const Term& term) {
+    return term.key == "PROGRAM" && (term.sign == "=" || term.sign == "==");
+  });
+  if (program == terms.end()) return;
+  const auto words = words_of(program->value);
   const auto fixed = std::find(words.begin(), words.end(), "NAME_FIXED");
   if (fixed == words.end() || fixed + 1 == words.end()) return;
   model::Attributes identity;
-  if (const auto guid = model::Guid::parse(value_of(terms, "ATTR{node_guid}", "=="))) {
+  if (const auto guid = model::Guid::parse(wanted(terms, "ATTR{node_guid}"))) {
     identity["node_guid"] = guid->text();
-  } else if (const auto pci = model::PciAddress::parse(value_of(terms, "KERNELS", "=="))) {
+  } else if (const auto pci = model::PciAddress::parse(wanted(terms, "KERNELS"))) {
     identity["pci"] = pci->text;
   } else {
     claims.miss(where, "does not name the device by node GUID or PCI address");
@@ -99,7 +225,24 @@ void parse_device(const std::vector<Term>& terms, const Place& where, Claims& cl
   claims.entry("rdma_device", identity, where).values["name"] = std::string(*(fixed + 1));
 }
 
-void parse_rules(const File& file, Claims& claims) {
+void parse_rule(std::string_view line, const Place& where, Interfaces& interfaces, Claims& claims) {
+  const auto terms = terms_of(line);
+  if (!terms) {
+    // Rules about something else are udev's matter.
+    const bool ours = line.find("address}") != std::string_view::npos ||
+                      line.find("rdma_rename") != std::string_view::npos ||
+                      line.find("type}==\"32\"") != std::string_view::npos;
+    if (ours) claims.miss(where, "is no rule as udev takes it");
+  } else if (is_farewell(*terms)) {
+    return;
+  } else if (wanted(*terms, "SUBSYSTEM") == "infiniband") {
+    parse_device(*terms, where, claims);
+  } else {
+    interfaces.rule(*terms, where);
+  }
+}
+
+void parse_rules(const File& file, Interfaces& interfaces, Claims& claims) {
   int number = 0, first = 0;
   std::string joined;
   for (const auto raw : base::split(file.text, '\n')) {
@@ -114,80 +257,23 @@ void parse_rules(const File& file, Claims& claims) {
       continue;
     }
     joined += line;
-    // Rules about something else are udev's matter; only what may name an InfiniBand thing is looked at.
-    const bool ours =
-        joined.find("NAME") != std::string::npos &&
-        (joined.find("address}") != std::string::npos || joined.find("rdma_rename") != std::string::npos ||
-         joined.find("type}==\"32\"") != std::string::npos);
-    if (ours) {
-      const Place where{file.path, first};
-      const auto terms = terms_of(joined);
-      if (!terms) {
-        claims.miss(where, "is no rule as udev takes it");
-      } else if (value_of(*terms, "SUBSYSTEM", "==") == "infiniband") {
-        parse_device(*terms, where, claims);
-      } else {
-        parse_interface(*terms, where, claims);
-      }
-    }
+    parse_rule(joined, {file.path, first}, interfaces, claims);
     joined.clear();
   }
-}
-
-void parse_link(const File& file, Claims& claims) {
-  const auto groups = parse_groups(file, claims);
-  std::vector<Item> match, link;
-  for (const auto& group : groups) {
-    if (group.name == "Match") match.insert(match.end(), group.items.begin(), group.items.end());
-    if (group.name == "Link") link.insert(link.end(), group.items.begin(), group.items.end());
-  }
-  const auto address_of = [&](std::string_view key) {
-    for (const auto& item : match) {
-      if (item.key == key && item.value.size() > 40) return item.value;
-    }
-    return std::string();
-  };
-  auto address = address_of("MACAddress");
-  if (address.empty()) address = address_of("PermanentMACAddress");
-  if (address.empty()) {
-    claims.pass({file.path, 0}, "is not for InfiniBand");
-    return;
-  }
-  Keys keys(file.path, std::move(match), claims);
-  for (const auto& item : {keys.take("MACAddress"), keys.take("PermanentMACAddress")}) {
-    if (!item) continue;
-    const auto guid = guid_of_address(item->value);
-    if (!guid) {
-      keys.wrong(*item, guid.error().message);
-      continue;
-    }
-    Keys wanted(file.path, link, claims);
-    Interface out;
-    out.where = {file.path, 0};
-    out.guid = *guid;
-    if (auto name = wanted.text("Name")) {
-      claims.names.try_emplace(*guid, *name);
-      out.name = std::move(*name);
-    }
-    out.mtu = wanted.number("MTUBytes", model::kMtuConnectedMax);
-    wanted.pass({"NamePolicy", "Description", "AlternativeNamesPolicy", "MACAddressPolicy"});
-    wanted.finish();
-    claims.interfaces.push_back(std::move(out));
-  }
-  keys.pass({"Type", "OriginalName", "Driver"});
-  keys.finish();
 }
 
 }  // namespace
 
 void parse_udev(std::span<const File> files, Claims& claims) {
+  Interfaces interfaces(claims);
   for (const auto& file : files) {
     if (file.path.ends_with(".link")) {
-      parse_link(file, claims);
-    } else {
-      parse_rules(file, claims);
+      parse_link(file, files, claims);
+    } else if (!unit_of(file.path).ends_with(".link")) {
+      parse_rules(file, interfaces, claims);
     }
   }
+  interfaces.finish();
 }
 
 }  // namespace rdmacfg::foreign

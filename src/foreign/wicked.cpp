@@ -103,9 +103,42 @@ void read_inet(Keys& keys, Interface& out) {
   }
 }
 
+bool reaches(const Interface& one, const model::IpAddress& gateway) {
+  const auto& addresses = one.inet(gateway.family).addresses;
+  return std::any_of(addresses.begin(), addresses.end(),
+                     [&](const model::IpPrefix& prefix) { return prefix.contains(gateway); });
+}
+
+/// Who has a route that names no interface: the one whose network its gateway is in.
+struct Owner {
+  Interface* one = nullptr;
+  bool other = false;  ///< an interface that is not for InfiniBand
+};
+
+Owner owner_of(std::string_view gateway, std::span<Interface> interfaces, std::span<const Interface> others) {
+  const auto address = model::IpAddress::parse(gateway);
+  if (!address) return {};
+  for (auto& one : interfaces) {
+    if (reaches(one, *address)) return {&one, false};
+  }
+  return {nullptr, std::any_of(others.begin(), others.end(),
+                               [&](const Interface& one) { return reaches(one, *address); })};
+}
+
+/// What is done with that which a DHCP server offers (ifcfg-dhcp(5)).
+void offers(Keys& keys, const Interface& one) {
+  const bool used = one.ipv4.method == InetMethod::kAuto || one.ipv6.method == InetMethod::kAuto;
+  if (!used) return keys.pass({"DHCLIENT*"});
+  keys.usual("DHCLIENT_SET_DEFAULT_ROUTE", "yes");
+  keys.usual("DHCLIENT_ROUTE_PRIORITY", "0");
+  // Names and how the server is asked are no matter of the document.
+  keys.pass({"DHCLIENT_SET_HOSTNAME", "DHCLIENT_SLEEP", "DHCLIENT_TIMEOUT", "DHCLIENT_WAIT_AT_BOOT",
+             "DHCLIENT_RELEASE_BEFORE_QUIT", "DHCLIENT_MODIFY_SMB_CONF"});
+}
+
 /// "DESTINATION GATEWAY NETMASK INTERFACE", "-" for nothing. A route without an interface is for the file's.
 void read_routes(const File& file, const std::string& owner, std::span<Interface> interfaces,
-                 Claims& claims) {
+                 std::span<const Interface> others, Claims& claims) {
   int number = 0;
   for (const auto raw : base::split(file.text, '\n')) {
     ++number;
@@ -115,10 +148,19 @@ void read_routes(const File& file, const std::string& owner, std::span<Interface
       return at < words.size() && words[at] != "-" ? words[at] : std::string_view();
     };
     const auto device = word(3).empty() ? std::string_view(owner) : word(3);
-    const auto at = std::find_if(interfaces.begin(), interfaces.end(),
-                                 [&](const Interface& one) { return one.name == device; });
     const Place where{file.path, number};
-    if (at == interfaces.end()) {
+    const auto named = std::find_if(interfaces.begin(), interfaces.end(),
+                                    [&](const Interface& one) { return one.name == device; });
+    auto* at = named == interfaces.end() ? nullptr : &*named;
+    if (device.empty() && !interfaces.empty()) {
+      const auto found = owner_of(word(1), interfaces, others);
+      at = found.one;
+      if (at == nullptr && !found.other) {
+        claims.miss(where, "names no interface, and its gateway is in no network of one");
+        continue;
+      }
+    }
+    if (at == nullptr) {
       claims.pass(where, "is not for an InfiniBand interface");
       continue;
     }
@@ -143,10 +185,10 @@ void read_routes(const File& file, const std::string& owner, std::span<Interface
 }  // namespace
 
 void parse_wicked(std::span<const File> files, Claims& claims) {
-  std::vector<Interface> found;
+  std::vector<Interface> found, others;
   for (const auto& file : files) {
     const auto name = name_of(file);
-    if (!name.starts_with("ifcfg-") || name == "ifcfg-lo") continue;
+    if (!name.starts_with("ifcfg-") || name == "ifcfg-lo" || is_leftover(name)) continue;
     Keys keys(file.path, parse_assignments(file, claims), claims);
     Interface out;
     out.where = {file.path, 0};
@@ -155,20 +197,25 @@ void parse_wicked(std::span<const File> files, Claims& claims) {
                        keys.has("IPOIB_DEVICE") || out.name.starts_with("ib");
     if (!seems) {
       claims.pass({file.path, 0}, "is not for InfiniBand");
+      Claims aside;  // its networks only are of use
+      Keys again(file.path, parse_assignments(file, aside), aside);
+      read_inet(again, out);
+      others.push_back(std::move(out));
       continue;
     }
     read_link(keys, out);
     read_inet(keys, out);
     keys.pass({"NAME", "BROADCAST*", "NETWORK*", "LABEL*", "USERCONTROL", "ETHTOOL_OPTIONS", "FIREWALL",
-               "ZONE", "DHCLIENT*", "REMOTE_IPADDR*", "INTERFACETYPE"});
+               "ZONE", "REMOTE_IPADDR*", "INTERFACETYPE"});
+    offers(keys, out);
     keys.finish();
     settle(out);
     found.push_back(std::move(out));
   }
   for (const auto& file : files) {
     const auto name = name_of(file);
-    if (name == "routes") read_routes(file, "", found, claims);
-    if (name.starts_with("ifroute-")) read_routes(file, name.substr(8), found, claims);
+    if (name == "routes") read_routes(file, "", found, others, claims);
+    if (name.starts_with("ifroute-")) read_routes(file, name.substr(8), found, others, claims);
   }
   for (auto& one : found) claims.interfaces.push_back(std::move(one));
 }

@@ -5,6 +5,7 @@
 #include <yaml.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "base/text.hpp"
@@ -52,12 +53,13 @@ class Reader {
 
 class Builder {
  public:
-  explicit Builder(std::string_view text) : reader_(text) {}
+  explicit Builder(const File& file) : file_(file.path), reader_(file.text) {}
 
   Result<YamlNode> build() {
     int documents = 0;
     YamlNode root;
     root.sort = YamlNode::Sort::kMapping;
+    root.file = file_;
     while (true) {
       const auto event = reader_.next();
       if (!event) return base::fail(event.error());
@@ -98,6 +100,7 @@ class Builder {
     if (++nodes_ > kYamlNodes) return refuse(event, fmt::format("more than {} values", kYamlNodes));
     if (depth > kYamlDepth) return refuse(event, fmt::format("nested deeper than {} levels", kYamlDepth));
     YamlNode out;
+    out.file = file_;
     out.line = static_cast<int>(event.start_mark.line) + 1;
     switch (event.type) {
       case YAML_SCALAR_EVENT: {
@@ -151,15 +154,27 @@ class Builder {
       if (!event) return base::fail(event.error());
       auto inner = value(**event, depth + 1);
       if (!inner) return inner;
-      out.members.push_back({std::move(key->text), key->line, std::move(*inner)});
+      out.members.push_back({std::move(key->text), {file_, key->line}, std::move(*inner)});
     }
   }
 
+  std::string_view file_;
   Reader reader_;
   std::size_t nodes_ = 0;
 };
 
+std::string_view word_of(YamlNode::Sort sort) {
+  if (sort == YamlNode::Sort::kScalar) return "a word";
+  return sort == YamlNode::Sort::kSequence ? "a list" : "a mapping of keys to values";
+}
+
+Place place_of(const YamlNode::Spot& spot) { return {std::string(spot.file), spot.line}; }
+
 }  // namespace
+
+bool YamlNode::is_null() const {
+  return is_scalar() && plain && (text.empty() || text == "null" || text == "~");
+}
 
 const YamlNode* YamlNode::find(std::string_view key) const {
   const auto at =
@@ -167,23 +182,83 @@ const YamlNode* YamlNode::find(std::string_view key) const {
   return at == members.end() ? nullptr : &at->value;
 }
 
-Result<YamlNode> parse_yaml(std::string_view text) { return Builder(text).build(); }
+Result<YamlNode> parse_yaml(const File& file) { return Builder(file).build(); }
 
-YamlKeys::YamlKeys(const YamlNode& mapping, std::string file, Claims& claims)
-    : mapping_(mapping), file_(std::move(file)), claims_(claims), asked_(mapping.members.size(), false) {}
+void merge_yaml(YamlNode& into, YamlNode from, Claims& claims) {
+  for (auto& member : from.members) {
+    const auto at = std::find_if(into.members.begin(), into.members.end(),
+                                 [&](const YamlNode::Member& one) { return one.key == member.key; });
+    if (at == into.members.end()) {
+      into.members.push_back(std::move(member));
+      continue;
+    }
+    const bool alike = at->value.sort == member.value.sort;
+    if (alike && at->value.sort == YamlNode::Sort::kMapping) {
+      at->more.push_back(member.where);
+      merge_yaml(at->value, std::move(member.value), claims);
+    } else if (alike && at->value.sort == YamlNode::Sort::kSequence) {
+      at->more.push_back(member.where);
+      std::move(member.value.items.begin(), member.value.items.end(), std::back_inserter(at->value.items));
+    } else if (!alike && !at->value.is_null() && !member.value.is_null()) {
+      claims.miss(place_of(member.where), fmt::format("{}: has to be {} as in {}", member.key,
+                                                      word_of(at->value.sort), place_of(at->where).text()));
+    } else {
+      if (!alike || at->value.text != member.value.text)
+        claims.pass(place_of(at->where), fmt::format("{}: {} says something else, and is later", at->key,
+                                                     place_of(member.where).text()));
+      *at = std::move(member);
+    }
+  }
+}
+
+YamlKeys::YamlKeys(const YamlNode& mapping, Claims& claims)
+    : mapping_(mapping),
+      claims_(claims),
+      asked_(mapping.members.size(), false),
+      fits_(mapping.sort == YamlNode::Sort::kMapping || mapping.is_null()) {
+  if (!fits_) claims_.miss(mapping.place(), fmt::format("has to be {}", word_of(YamlNode::Sort::kMapping)));
+}
 
 const YamlNode* YamlKeys::take(std::string_view key) {
   for (std::size_t at = 0; at < mapping_.members.size(); ++at) {
     const auto& member = mapping_.members[at];
     if (member.key != key) continue;
-    if (!asked_[at]) claims_.took({file_, member.line});
+    if (!asked_[at]) {
+      claims_.took(place_of(member.where));
+      for (const auto& one : member.more) claims_.took(place_of(one));
+    }
     asked_[at] = true;
-    const bool nothing =
-        member.value.is_scalar() && member.value.plain &&
-        (member.value.text.empty() || member.value.text == "null" || member.value.text == "~");
-    return nothing ? nullptr : &member.value;
+    return member.value.is_null() ? nullptr : &member.value;
   }
   return nullptr;
+}
+
+const YamlNode* YamlKeys::mapping(std::string_view key) {
+  const auto* node = take(key);
+  if (node == nullptr || node->sort == YamlNode::Sort::kMapping) return node;
+  wrong(*node, fmt::format("{}: has to be {}", key, word_of(YamlNode::Sort::kMapping)));
+  return nullptr;
+}
+
+const std::vector<YamlNode>& YamlKeys::list(std::string_view key) {
+  static const std::vector<YamlNode> kNone;
+  const auto* node = take(key);
+  if (node == nullptr) return kNone;
+  if (node->sort == YamlNode::Sort::kSequence) return node->items;
+  wrong(*node, fmt::format("{}: has to be {}", key, word_of(YamlNode::Sort::kSequence)));
+  return kNone;
+}
+
+std::vector<const YamlNode*> YamlKeys::words(std::string_view key) {
+  std::vector<const YamlNode*> out;
+  for (const auto& item : list(key)) {
+    if (item.is_scalar()) {
+      out.push_back(&item);
+    } else {
+      wrong(item, fmt::format("{}: has to be {}", key, word_of(YamlNode::Sort::kScalar)));
+    }
+  }
+  return out;
 }
 
 std::string YamlKeys::text(std::string_view key) {
@@ -215,18 +290,30 @@ void YamlKeys::pass(std::initializer_list<std::string_view> keys) {
   for (const auto key : keys) take(key);
 }
 
+void YamlKeys::usual(std::string_view key, std::string_view value) {
+  const auto* node = take(key);
+  if (node == nullptr || (node->is_scalar() && node->text == value)) return;
+  const auto wanted = yes_or_no(value);
+  if (wanted && node->is_scalar() && yes_or_no(node->text) == wanted) return;
+  wrong(*node,
+        fmt::format("{}: {}: has no place in the document", key, node->is_scalar() ? node->text : "it"));
+}
+
 void YamlKeys::finish(std::string_view inside) {
   for (std::size_t at = 0; at < mapping_.members.size(); ++at) {
     if (asked_[at]) continue;
     asked_[at] = true;
-    claims_.miss({file_, mapping_.members[at].line},
-                 fmt::format("{}: {}: is not understood", inside, mapping_.members[at].key));
+    const auto& member = mapping_.members[at];
+    claims_.miss(place_of(member.where), fmt::format("{}: {}: is not understood", inside, member.key));
+    for (const auto& one : member.more)
+      claims_.miss(place_of(one), fmt::format("{}: {}: is not understood", inside, member.key));
   }
 }
 
 void YamlKeys::wrong(const YamlNode& node, std::string_view why) {
-  --claims_.understood[file_];
-  claims_.miss(place(node), std::string(why));
+  // Several values of one list may be wrong, which counted as one line.
+  if (auto& lines = claims_.understood[std::string(node.file)]; lines > 0) --lines;
+  claims_.miss(node.place(), std::string(why));
 }
 
 }  // namespace rdmacfg::foreign

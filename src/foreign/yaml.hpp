@@ -18,7 +18,14 @@ struct YamlNode {
   enum class Sort { kScalar, kSequence, kMapping };
   struct Member;
 
+  /// Where it is written; the file is the one given to parse_yaml().
+  struct Spot {
+    std::string_view file;
+    int line = 0;
+  };
+
   Sort sort = Sort::kScalar;
+  std::string_view file;
   int line = 0;
   bool plain = false;  ///< a scalar without quotes
   std::string text;    ///< of a scalar
@@ -27,35 +34,52 @@ struct YamlNode {
 
   [[nodiscard]] const YamlNode* find(std::string_view key) const;
   [[nodiscard]] bool is_scalar() const { return sort == Sort::kScalar; }
+  [[nodiscard]] bool is_null() const;  ///< nothing, null or ~
+  [[nodiscard]] Place place() const { return {std::string(file), line}; }
 };
 
 struct YamlNode::Member {
   std::string key;
-  int line = 0;
+  Spot where;
   YamlNode value;
+  std::vector<Spot> more = {};  ///< in further files, when they were merged
 };
 
-/// One document; an empty one is a mapping without members. The error has the line in its text.
-base::Result<YamlNode> parse_yaml(std::string_view text);
+/// One document; an empty one is a mapping without members. The nodes speak of `file`, which has to stay. The
+/// error has the line in its text.
+base::Result<YamlNode> parse_yaml(const File& file);
+
+/// Puts a later file's mapping into an earlier one's: mappings are merged, sequences go on, of other values
+/// the later one holds (netplan(5)), which is remarked. What is of another sort is reported and left out.
+void merge_yaml(YamlNode& into, YamlNode from, Claims& claims);
 
 /// The members of a mapping of which every one is to be asked for, as Keys does it.
 class YamlKeys {
  public:
-  YamlKeys(const YamlNode& mapping, std::string file, Claims& claims);
+  /// What is neither a mapping nor nothing is reported, and has no members.
+  YamlKeys(const YamlNode& mapping, Claims& claims);
+  /// Whether it is a mapping, or nothing.
+  [[nodiscard]] bool fits() const { return fits_; }
   const YamlNode* take(std::string_view key);
+  /// Members of one sort; others are reported, and are like none.
+  const YamlNode* mapping(std::string_view key);
+  const std::vector<YamlNode>& list(std::string_view key);
+  /// A sequence of scalars.
+  std::vector<const YamlNode*> words(std::string_view key);
   std::string text(std::string_view key);
   std::optional<bool> flag(std::string_view key);
   std::optional<std::int64_t> number(std::string_view key, std::uint64_t most);
   void pass(std::initializer_list<std::string_view> keys);
+  /// As those of Keys.
+  void usual(std::string_view key, std::string_view value);
   void finish(std::string_view inside);
-  [[nodiscard]] Place place(const YamlNode& node) const { return {file_, node.line}; }
   void wrong(const YamlNode& node, std::string_view why);
 
  private:
   const YamlNode& mapping_;
-  std::string file_;
   Claims& claims_;
   std::vector<bool> asked_;
+  bool fits_ = true;
 };
 
 }  // namespace rdmacfg::foreign

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/text.hpp"
@@ -79,9 +80,10 @@ class Binder {
     if (selector.guid) {
       BoundPort bound;
       bind_guid(bound, *selector.guid, world_);
+      check_twin(bound, section.find("guid")->where, std::nullopt);
       add(section, std::move(bound));
     } else if (selector.device && selector.port) {
-      bind_device(section, *selector.device, *selector.port);
+      bind_device(section, *selector.device, selector.port->number);
     } else if (const auto* match = section.child("ipoib.match")) {
       bind_match(section, *match);
     }
@@ -102,12 +104,15 @@ class Binder {
           bound.pending = fmt::format("{} port {} has no GUID yet", name, number);
         } else {
           bind_guid(bound, port.guid, world_);
+          check_twin(bound, section.find("device")->where, PortRef{device, &port});
         }
         add(section, std::move(bound));
         return;
       }
-      error(section.find("port")->where, fmt::format("[[ipoib]] port: {} has no port {}", name, number),
+      wrong(bound, section.find("port")->where,
+            fmt::format("[[ipoib]] port: {} has no port {}", name, number),
             fmt::format("it has {} port(s), counted from 1", device->ports.size()));
+      add(section, std::move(bound));
       return;
     }
     bound.pending =
@@ -137,18 +142,41 @@ class Binder {
       return;
     }
     const auto* name = section.find("name");
-    if (name != nullptr && found.size() > 1 && model::NameTemplate{model::text_of(name->value)}.fixed()) {
-      error(
-          name->where,
-          fmt::format("[[ipoib]] name: \"{}\" would be the name of {} ports: {} and {}",
-                      model::text_of(name->value), found.size(), port_label(found[0]), port_label(found[1])),
-          "use a template, such as \"ib_s{pci_slot}p{port}\", or a narrower match");
-      return;
-    }
+    const bool one_name_for_all =
+        name != nullptr && found.size() > 1 && model::NameTemplate{model::text_of(name->value)}.fixed();
     for (const auto& port : found) {
       BoundPort bound;
       bind_guid(bound, port.port->guid, world_);
+      check_twin(bound, section.where, port);
+      if (one_name_for_all) {
+        wrong(bound, name->where,
+              fmt::format("[[ipoib]] name: \"{}\" would be the name of {} ports: {} and {}",
+                          model::text_of(name->value), found.size(), port_label(found[0]),
+                          port_label(found[1])),
+              "use a template, such as \"ib_s{pci_slot}p{port}\", or a narrower match");
+      }
       add(section, std::move(bound));
+    }
+  }
+
+  /// An IPoIB interface is known by its port's GUID alone: of two with the same GUID, it would be the wrong
+  /// one. The functions of one adapter may share a port and its interface, though.
+  void check_twin(BoundPort& bound, const model::Location& where, std::optional<PortRef> meant) {
+    for (const auto& device : world_.snapshot().devices) {
+      for (const auto& port : device.ports) {
+        const auto first = meant ? meant : bound.port;
+        if (!first || first->port == &port || port.guid != bound.guid || port.link_layer != "InfiniBand" ||
+            port.netdevs == first->port->netdevs)
+          continue;
+        twins_.insert(bound.id);
+        wrong(
+            bound, where,
+            fmt::format("[[ipoib]] {} and {} have the same port GUID {}, so their interfaces cannot be told "
+                        "apart",
+                        port_label(*first), port_label({&device, &port}), bound.guid->text()),
+            "give one of the two another GUID, as its vendor's tools can");
+        return;
+      }
     }
   }
 
@@ -161,45 +189,50 @@ class Binder {
 
   void add(const Section& section, BoundPort bound) {
     bound.section = &section;
-    if (!name(bound)) return;
+    if (!bound.wrong) name(bound);
+    if (bound.name.empty() && bound.link != nullptr) bound.name = bound.link->name;
     bound.label = !bound.name.empty() ? bound.name : bound.port ? port_label(*bound.port) : bound.id;
     const auto [first, fresh] = seen_.try_emplace(bound.id, &section);
-    if (!fresh) {
-      auto& d = error(section.where,
-                      fmt::format("[[ipoib]] means the port {} that another entry means already", bound.id),
-                      "write one entry for a port; guid, device + port and match can all mean the same one");
-      d.related.push_back({first->second->where, "the first entry for this port"});
-      return;
+    if (!fresh && !twins_.contains(bound.id)) {
+      wrong(bound, section.where,
+            fmt::format("[[ipoib]] means the port {} that another entry means already", bound.id),
+            "write one entry for a port; guid, device + port and match can all mean the same one",
+            {{first->second->where, "the first entry for this port"}});
     }
+    // An interface that an entry in error would rename keeps its name.
+    if (bound.wrong) bound.names = false;
+    if (bound.wrong && bound.link != nullptr) bound.name = bound.link->name;
     bound_.ports.push_back(std::move(bound));
   }
 
-  /// The wanted name, else the present one. False when the template is wrong.
-  bool name(BoundPort& bound) {
-    if (const auto* wanted = bound.section->find("name")) {
-      const model::NameTemplate pattern{model::text_of(wanted->value)};
-      std::optional<system::RdmaDevice> called;
-      auto port = bound.port;
-      if (port) port->device = &called.emplace(renamed(*port->device));
-      auto expanded = expand(pattern, port);
-      if (!expanded) {
-        auto message = "[[ipoib]] name: " + expanded.error().message;
-        const bool said = std::any_of(diagnostics_.begin(), diagnostics_.end(), [&](const Diagnostic& d) {
-          return d.where == wanted->where && d.message == message;
-        });
-        if (!said) error(wanted->where, std::move(message), "");
-        return false;
-      }
-      bound.names = expanded->has_value();
-      if (*expanded) bound.name = **expanded;
+  /// The wanted name.
+  void name(BoundPort& bound) {
+    const auto* wanted = bound.section->find("name");
+    if (wanted == nullptr) return;
+    const model::NameTemplate pattern{model::text_of(wanted->value)};
+    std::optional<system::RdmaDevice> called;
+    auto port = bound.port;
+    if (port) port->device = &called.emplace(renamed(*port->device));
+    auto expanded = expand(pattern, port);
+    if (!expanded) {
+      wrong(bound, wanted->where, "[[ipoib]] name: " + expanded.error().message, "");
+      return;
     }
-    if (bound.name.empty() && bound.link != nullptr) bound.name = bound.link->name;
-    return true;
+    bound.names = expanded->has_value();
+    if (*expanded) bound.name = **expanded;
   }
 
-  Diagnostic& error(const model::Location& where, std::string message, std::string hint) {
-    return diagnostics_.emplace_back(
-        Diagnostic{model::Severity::kError, where, std::move(message), std::move(hint), {}});
+  /// Reports what keeps the entry from being carried out for this port; once, where it is so of several.
+  void wrong(BoundPort& bound, const model::Location& where, std::string message, std::string hint,
+             std::vector<Diagnostic::Related> related = {}) {
+    if (!bound.wrong) bound.wrong = message;
+    if (!bound.guid) bound.pending = message;
+    const bool said = std::any_of(diagnostics_.begin(), diagnostics_.end(), [&](const Diagnostic& d) {
+      return d.where == where && d.message == message;
+    });
+    if (said) return;
+    diagnostics_.push_back(
+        Diagnostic{model::Severity::kError, where, std::move(message), std::move(hint), std::move(related)});
   }
 
   const World& world_;
@@ -207,6 +240,7 @@ class Binder {
   Diagnostics& diagnostics_;
   Bound bound_;
   std::map<std::string, const Section*> seen_;
+  std::set<std::string> twins_;  // ids of ports that cannot be told apart
 };
 
 }  // namespace

@@ -27,6 +27,9 @@ struct BoundPort {
   bool names = false;                  ///< the document wants the name
   std::string label;                   ///< for people
   std::optional<std::string> pending;  ///< why nothing can be done with it now
+  /// The error because of which the entry is not carried out for this port; it is reported. The port is
+  /// still the entry's, so that what the entry has made of it is not taken for dropped.
+  std::optional<std::string> wrong;
 };
 
 /// The document's entries with the objects of this host that they mean. Valid as long as the sections and the
@@ -56,7 +59,8 @@ struct Bound {
 };
 
 /// Resolves selectors (guid; device + port; match) against the host. What is not there is pending, not an
-/// error; two entries for one port, a fixed name for several ports and an unknown place-holder are errors.
+/// error; two entries for one port (both then have it), a port whose GUID another one has too, a fixed name
+/// for several ports and an unknown place-holder are errors.
 Bound bind(const std::vector<model::Section>& sections, const World& world, model::Diagnostics& diagnostics);
 
 }  // namespace rdmacfg::kinds

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "kinds/rdma_rules.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -36,63 +37,134 @@ std::string text_at(const Section& section, std::string_view key) {
   return entry == nullptr ? std::string() : model::text_of(entry->value);
 }
 
-struct Resolver {
-  const World& world;
-  Diagnostics* diagnostics;
+const RdmaDevice* device_by_id(const World& world, std::string_view id) {
+  return device_with(world, [&](const auto& d) {
+    return d.pci == id || (d.node_guid.number != 0 && d.node_guid.text() == id);
+  });
+}
 
-  void error(const model::Location& where, std::string message, std::string hint) const {
-    if (diagnostics != nullptr)
-      diagnostics->push_back(Diagnostic{Severity::kError, where, std::move(message), std::move(hint), {}});
+std::string not_there(std::string_view id) {
+  return model::Guid::parse(id) ? fmt::format("no RDMA device has the node GUID {} now", id)
+                                : fmt::format("no RDMA device at {} now", id);
+}
+
+/// What our udev rules know the devices of `device = ` by: the present name is gone once it was changed.
+/// What an entry says itself (pci, node_guid) is left out.
+DeviceRules rules_of_names(std::span<const Section> sections, const World& world) {
+  const bool by_name = std::any_of(sections.begin(), sections.end(), [](const Section& section) {
+    return section.path == kSection && section.find("device") != nullptr;
+  });
+  if (!by_name || !world.has_host()) return {};
+  auto rules = read_device_rules(world.host().files);
+  if (!rules) return {};  // fails where they are observed
+  for (const auto& section : sections) {
+    if (section.path != kSection) continue;
+    rules->erase(text_at(section, "pci"));
+    rules->erase(text_at(section, "node_guid"));
   }
+  return std::move(*rules);
+}
 
-  [[nodiscard]] std::optional<NamedDevice> resolve(const Section& section) const {
+class Resolver {
+ public:
+  Resolver(std::span<const Section> sections, const World& world, Diagnostics* diagnostics)
+      : world_(world), rules_(rules_of_names(sections, world)), diagnostics_(diagnostics) {}
+
+  [[nodiscard]] NamedDevice resolve(const Section& section) const {
     NamedDevice out;
     out.section = &section;
     out.name = text_at(section, "name");
-    if (const auto pci = text_at(section, "pci"); !pci.empty()) {
-      out.id = pci;
-      out.device = device_with(world, [&](const auto& d) { return d.pci == pci; });
-      if (out.device == nullptr) out.pending = fmt::format("no RDMA device at {} now", pci);
-    } else if (const auto guid = text_at(section, "node_guid"); !guid.empty()) {
-      out.id = guid;
-      out.device = device_with(world, [&](const auto& d) { return d.node_guid.text() == guid; });
-      if (out.device == nullptr) out.pending = fmt::format("no RDMA device has the node GUID {} now", guid);
-    } else if (!by_present_name(section, out)) {
-      return std::nullopt;
+    out.id = text_at(section, "pci");
+    if (out.id.empty()) out.id = text_at(section, "node_guid");
+    if (out.id.empty()) {
+      by_present_name(section, out);
+    } else {
+      out.known = true;
+      out.device = device_by_id(world_, out.id);
+      if (out.device == nullptr) out.pending = not_there(out.id);
     }
-    if (world.offline()) out.pending.reset();
+    if (world_.offline()) out.pending.reset();
     return out;
   }
 
-  /// `device = ` is the name before our rename or, once that is done, the wanted name itself.
-  bool by_present_name(const Section& section, NamedDevice& out) const {
+  void say(Severity severity, const model::Location& where, std::string message, std::string hint) const {
+    if (diagnostics_ != nullptr)
+      diagnostics_->push_back(Diagnostic{severity, where, std::move(message), std::move(hint), {}});
+  }
+
+  void wrong(NamedDevice& out, const model::Location& where, std::string message, std::string hint) const {
+    out.wrong = message;
+    out.device = nullptr;
+    say(Severity::kError, where, std::move(message), std::move(hint));
+  }
+
+ private:
+  /// `device = ` is the name before our rename or, once that is done, the wanted name itself; while the
+  /// device has neither (udev may have named it anew), our rule knows it.
+  void by_present_name(const Section& section, NamedDevice& out) const {
     const auto former = text_at(section, "device");
-    if (former.empty()) return false;  // reported by the grammar
-    const auto* as_written = device_with(world, [&](const auto& d) { return d.name == former; });
-    const auto* as_wanted = device_with(world, [&](const auto& d) { return d.name == out.name; });
+    out.id = former;
+    if (former.empty()) return;  // reported by the grammar
+    const auto& where = section.find("device")->where;
+    const auto* as_written = device_with(world_, [&](const auto& d) { return d.name == former; });
+    const auto* as_wanted = device_with(world_, [&](const auto& d) { return d.name == out.name; });
+    const auto rule =
+        std::find_if(rules_.begin(), rules_.end(), [&](const auto& r) { return r.second == out.name; });
+    const bool ruled = rule != rules_.end();
+    const auto* as_ruled = ruled ? device_by_id(world_, rule->first) : nullptr;
+    out.known = ruled;
+    if (ruled) out.id = rule->first;
+    if (as_ruled != nullptr) {
+      out.device = as_ruled;
+      if (as_written != nullptr && as_written != as_ruled) {
+        say(Severity::kWarning, where,
+            fmt::format("[[rdma_device]] device: {} is another device now; {} stays the name of the one that "
+                        "got it, {}",
+                        former, out.name, rule->first),
+            "use pci or node_guid, which stay the same");
+      }
+      return;
+    }
+    if (ruled && as_written != nullptr) {
+      wrong(
+          out, where,
+          fmt::format("[[rdma_device]] device: {} is there, but {} is the name of the device at {}, which is "
+                      "not; so which one is meant cannot be told by name",
+                      former, out.name, rule->first),
+          "use pci or node_guid, which stay the same");
+      return;
+    }
     if (as_written != nullptr && as_wanted != nullptr && as_written != as_wanted) {
-      error(section.find("device")->where,
+      wrong(out, where,
             fmt::format("[[rdma_device]] device: {} and {} are both there, so which one is to be called {} "
                         "cannot be told by name",
                         former, out.name, out.name),
             "use pci or node_guid, which stay the same");
-      return false;
+      return;
     }
-    out.device = as_wanted != nullptr ? as_wanted : as_written;
-    out.id = out.device == nullptr ? former : stable_id(*out.device);
-    if (out.device == nullptr) {
-      out.pending = fmt::format("no RDMA device is called {} now", former);
-    } else if (out.id.empty()) {
-      error(
-          section.find("device")->where,
+    const auto* device = as_wanted != nullptr ? as_wanted : as_written;
+    if (device == nullptr) {
+      out.pending = ruled ? not_there(out.id) : fmt::format("no RDMA device is called {} now", former);
+      return;
+    }
+    auto id = stable_id(*device);
+    if (id.empty()) {
+      wrong(
+          out, where,
           fmt::format("[[rdma_device]] device: {} has neither a PCI address nor a node GUID, so it cannot be "
                       "recognised again",
-                      out.device->name),
+                      device->name),
           "name it where it is made ([[soft_rdma]] name)");
-      return false;
+      return;
     }
-    return true;
+    out.device = device;
+    out.known = true;
+    out.id = std::move(id);
   }
+
+  const World& world_;
+  DeviceRules rules_;
+  Diagnostics* diagnostics_;
 };
 
 }  // namespace
@@ -100,31 +172,38 @@ struct Resolver {
 DeviceNames DeviceNames::of(std::span<const Section> sections, const World& world, Diagnostics* diagnostics) {
   DeviceNames names;
   names.world_ = &world;
-  const Resolver resolver{world, diagnostics};
+  const Resolver resolver{sections, world, diagnostics};
   std::map<std::string, const Section*> by_name;
-  std::map<const RdmaDevice*, const Section*> by_device;
+  std::map<const RdmaDevice*, std::size_t> by_device;
   for (const auto& section : sections) {
     if (section.path != kSection) continue;
     auto entry = resolver.resolve(section);
-    if (!entry || entry->name.empty()) continue;
-    if (const auto [first, fresh] = by_name.try_emplace(entry->name, &section); !fresh) {
-      resolver.error(
-          section.find("name")->where,
-          fmt::format("[[rdma_device]] name: \"{}\" is the name of two devices; the other entry is at {}",
-                      entry->name, first->second->where.text()),
-          "names of RDMA devices are unique");
+    if (entry.id.empty()) continue;
+    if (entry.name.empty()) {
+      resolver.say(Severity::kError, section.where, "[[rdma_device]]: name is missing",
+                   "write the name that the device is to have");
       continue;
     }
-    if (entry->device != nullptr) {
-      if (const auto [first, fresh] = by_device.try_emplace(entry->device, &section); !fresh) {
-        resolver.error(section.where,
+    if (const auto [first, fresh] = by_name.try_emplace(entry.name, &section); !fresh) {
+      resolver.wrong(
+          entry, section.find("name")->where,
+          fmt::format("[[rdma_device]] name: \"{}\" is the name of two devices; the other entry is "
+                      "at {}",
+                      entry.name, first->second->where.text()),
+          "names of RDMA devices are unique");
+    }
+    if (entry.device != nullptr) {
+      if (const auto [first, fresh] = by_device.try_emplace(entry.device, names.entries_.size()); !fresh) {
+        const auto& other = names.entries_[first->second];
+        entry.rival = model::Key{std::string(kSection), other.id};
+        const auto device = describe(*entry.device);
+        resolver.wrong(entry, section.where,
                        fmt::format("[[rdma_device]] means the device {} that the entry at {} means already",
-                                   describe(*entry->device), first->second->where.text()),
+                                   device, other.section->where.text()),
                        "write one entry for a device");
-        continue;
       }
     }
-    names.entries_.push_back(std::move(*entry));
+    names.entries_.push_back(std::move(entry));
   }
   return names;
 }

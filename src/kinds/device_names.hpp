@@ -20,14 +20,20 @@ namespace rdmacfg::kinds {
 struct NamedDevice {
   const model::Section* section = nullptr;
   const system::RdmaDevice* device = nullptr;  ///< while it is there
-  std::string id;    ///< PCI address or node GUID as the entry has it; of `device = ` what the device has
-  std::string name;  ///< wanted
+  /// PCI address or node GUID as the entry has it; of `device = ` what the device has or, while that is away,
+  /// what our udev rule with this name has. The present name while neither is known.
+  std::string id;
+  std::string name;    ///< wanted
+  bool known = false;  ///< `id` is what a rule can match
   std::optional<std::string> pending;
+  std::optional<std::string> wrong;  ///< the error because of which the entry is not carried out; reported
+  std::optional<model::Key> rival;   ///< of the entry that means the same device
 };
 
 class DeviceNames {
  public:
-  /// Errors of resolution (two entries for one device, one name for two) are added to `diagnostics` if given.
+  /// Errors of resolution (two entries for one device, one name for two) are added to `diagnostics` if given;
+  /// such an entry renames nothing.
   static DeviceNames of(std::span<const model::Section> sections, const World& world,
                         model::Diagnostics* diagnostics = nullptr);
 

@@ -51,7 +51,8 @@ bool names(const std::string& text, const std::string& interface) {
   return false;
 }
 
-/// Whether a keyfile is for the interface `id`, now called `name`.
+}  // namespace
+
 bool profile_is_for(const std::string& text, const std::string& id, const std::string& name) {
   auto sections = keyfile_sections(text);
   if (sections["connection"]["type"] != "infiniband" || sections["connection"]["autoconnect"] == "false")
@@ -68,6 +69,8 @@ bool profile_is_for(const std::string& text, const std::string& id, const std::s
   const auto ours = model::Pkey::parse(std::string_view(id).substr(slash + 1));
   return theirs && ours && theirs->partition() == ours->partition();
 }
+
+namespace {
 
 void warn(Diagnostics& diagnostics, const Desired& one, const std::string& message, std::string hint) {
   diagnostics.push_back({Severity::kWarning, one.where, message, std::move(hint), {}});

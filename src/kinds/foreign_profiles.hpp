@@ -2,6 +2,7 @@
 // What other people's configuration says about interfaces that we configure.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "kinds/world.hpp"
@@ -9,6 +10,10 @@
 #include "model/resource.hpp"
 
 namespace rdmacfg::kinds {
+
+/// Whether a keyfile, unless NetworkManager leaves it alone (autoconnect=false), is for the interface `id`
+/// (GUID, or GUID/P_Key), now called `name`.
+bool profile_is_for(const std::string& text, const std::string& id, const std::string& name);
 
 /// Warns of other profiles of NetworkManager for the interfaces of our profiles, with their files.
 void warn_of_foreign_profiles(const std::vector<model::Desired>& desired, World& world,

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "kinds/ipoib.hpp"
+#include "kinds/marked_text.hpp"
 #include "kinds/pkey.hpp"
 
 namespace rdmacfg::kinds {
@@ -26,9 +27,8 @@ constexpr std::string_view kSetupRules = "/etc/udev/rules.d/90-rdma-admin-setup.
 constexpr std::array<std::string_view, 7> kBlockFiles{
     "/etc/default/opensm", "/etc/sysconfig/opensm",       "/etc/opensm/opensm.conf",  "/etc/rdma/opensm.conf",
     "/etc/rdma/mlx4.conf", "/etc/opensm/partitions.conf", "/etc/rdma/partitions.conf"};
-constexpr std::array<std::string_view, 2> kBlockBegins{"# rdma-configd: what is between",
-                                                       "# Written by rdma-configd from its configuration:"};
-constexpr std::array<std::string_view, 2> kBlockEnds{"# rdma-configd: end", "# end of rdma-configd's lines"};
+constexpr std::array<std::string_view, 2> kBlockBegins{kOpensmMarks.begin, kMlx4Marks.begin};
+constexpr std::array<std::string_view, 2> kBlockEnds{kOpensmMarks.end, kMlx4Marks.end};
 /// Lines within a block that only we have a use for.
 constexpr std::array<std::string_view, 2> kNotes{"# ports of the document: ", "# before: "};
 

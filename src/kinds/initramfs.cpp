@@ -13,6 +13,7 @@
 #include "kinds/modprobe_file.hpp"
 #include "kinds/module.hpp"
 #include "kinds/pfc.hpp"
+#include "kinds/rdma_system.hpp"
 #include "kinds/rule_file.hpp"
 
 namespace rdmacfg::kinds {
@@ -31,8 +32,9 @@ constexpr std::string_view kStale = "stale";
 constexpr std::string_view kUnfinished = "unfinished";  // a rebuild was begun, or has to be done again
 constexpr std::string_view kPolicy = "policy";
 constexpr std::string_view kFilesBefore = "files ";
-constexpr std::array<std::string_view, 3> kFiles{kModuleOptionsFile, kPfcOptionsFile, kRuleFile};
-constexpr std::array<std::string_view, 3> kKinds{"link_name", "module", "pfc"};
+constexpr std::array<std::string_view, 4> kFiles{kModuleOptionsFile, kPfcOptionsFile, kNetnsOptionsFile,
+                                                 kRuleFile};
+constexpr std::array<std::string_view, 4> kKinds{"link_name", "module", "pfc", "rdma_system"};
 
 /// Content by path, of those files that are there.
 using Contents = std::map<std::string_view, std::string>;
@@ -95,6 +97,7 @@ Contents contents_after(const std::vector<Desired>& desired, const std::vector<O
   std::map<model::Key, const Observed*> now;
   for (const auto& one : observed) now.emplace(one.key, &one);
   OptionLines modules, pfcs;
+  std::optional<model::NetnsMode> netns;
   Rules rules;
   for (const auto& one : desired) {
     if (one.key.kind == "module") {
@@ -103,6 +106,8 @@ Contents contents_after(const std::vector<Desired>& desired, const std::vector<O
     } else if (one.key.kind == "pfc") {
       if (const auto priorities = model::from_attributes<PfcDriver>(one.settings).priorities)
         pfcs[one.key.id] = pfc_options(*priorities);
+    } else if (one.key.kind == "rdma_system") {
+      netns = model::from_attributes<RdmaSystem>(one.settings).option;
     } else if (one.key.kind == "link_name") {
       auto rule = model::from_attributes<LinkName>(one.settings).rule;
       const auto at = now.find(one.key);
@@ -114,6 +119,7 @@ Contents contents_after(const std::vector<Desired>& desired, const std::vector<O
   Contents out;
   if (!modules.empty()) out.emplace(kModuleOptionsFile, render_option_lines(modules));
   if (!pfcs.empty()) out.emplace(kPfcOptionsFile, render_option_lines(pfcs));
+  if (netns) out.emplace(kNetnsOptionsFile, render_netns_option(*netns));
   if (!rules.empty()) out.emplace(kRuleFile, render_rules(rules));
   return out;
 }
@@ -132,6 +138,9 @@ class InitramfsKind final : public Kind {
     }
     for (const auto* section : bound.of("pfc")) {
       if (origin == nullptr && section->find("driver") != nullptr) origin = section;
+    }
+    for (const auto* section : bound.of("rdma_system")) {
+      if (origin == nullptr && section->find("netns") != nullptr) origin = section;
     }
     const auto own = bound.of(kKind);
     if (!own.empty()) origin = own.front();
@@ -181,9 +190,18 @@ class InitramfsKind final : public Kind {
       at = std::prev(desired.end());
     }
     auto& image = *at;
-    if (!rebuilds(image.policy) || world.offline() || !can_rebuild(world.host())) return;
+    if ((!rebuilds(image.policy) && !world.offline()) || !can_rebuild(world.host())) return;
     const auto wanted = digest_of(contents_after(desired, observed));
     const auto now = digest_now(world.host().files);
+    if (world.offline()) {
+      // No systemd answers there that could run the tool, so it stays with the administrator.
+      const auto stamp = read_stamp(world.host().files);
+      const bool as_it_is = now && *now == wanted;
+      if (as_it_is && stamp && (*stamp == wanted || newer(world.host()))) return;
+      image.pending = fmt::format("initramfs stale: run {} in that root",
+                                  world.host().initramfs.tool().value_or("the tool that makes it"));
+      return;
+    }
     // Whoever rebuilt it by hand has saved us the work.
     if (now && *now == wanted && !wanted.empty() && mine != observed.end() &&
         image_of(mine->settings) == kStale && newer(world.host()))

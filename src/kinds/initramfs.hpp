@@ -24,7 +24,8 @@ struct InitramfsImage {
       model::field("policy", &InitramfsImage::policy, model::Role::kPolicy,
                    "What to do when the initramfs does not hold our module options and naming rules as they "
                    "are: rebuild, or report (it is pending, with the command to give).",
-                   "rebuild, where [[module]] options or a [[pfc]] driver are in the document"),
+                   "rebuild, where [[module]] options, a [[pfc]] driver or netns of [rdma_system] are in the "
+                   "document"),
       model::field("image", &InitramfsImage::image, model::Role::kDerived,
                    "Digest of our files if the initramfs holds them as they are; else \"stale\"."),
       model::field("built", &InitramfsImage::built, model::Role::kFact,

@@ -124,6 +124,10 @@ class Kind {
   /// it.
   [[nodiscard]] virtual bool takes_over(const model::Change& /*change*/) const { return false; }
 
+  /// What a new resource has of those settings that a document need not give. One that we made goes back to
+  /// them when the document drops a setting; without any, what was once set stays.
+  [[nodiscard]] virtual model::Attributes when_new() const { return {}; }
+
   /// The kernel object that a resource goes away with (its port's interface, its device), as one that comes
   /// back under the same name is another: what was planned on one says nothing of the next. Empty when there
   /// is none now, or the resource depends on none. Asked of changes that are prepared.

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kinds/luggage.hpp"
+#include "kinds/pkey.hpp"
 #include "kinds/rename.hpp"
 #include "kinds/rule_file.hpp"
 
@@ -64,7 +65,7 @@ class LinkNameKind final : public Kind {
         desired.settings["rule"] = port.name;
         if (port.link != nullptr) desired.settings["name"] = port.name;
       } else if (!port.pending) {
-        desired.pending = "the name depends on a port that is not there";
+        desired.pending = port.wrong.value_or("the name depends on a port that is not there");
       }
       out.push_back(std::move(desired));
     }
@@ -107,12 +108,15 @@ class LinkNameKind final : public Kind {
         moving.insert(world.parent(*guid)->index);
       }
     }
+    // What the plan deletes is gone before anything gets another name.
+    const auto leaving = detail::leaving(desired, observed, world);
+    moving.insert(leaving.begin(), leaving.end());
     std::optional<ForeignNames> foreign;
     for (const auto& one : desired) {
       const auto wanted = text_at(one.settings, "rule");
       const auto guid = guid_of(one.key);
       if (one.key.kind != kKind || one.ignore || wanted.empty() || !guid) continue;
-      check_taken(one, wanted, world.parent(*guid), world, moving, diagnostics);
+      check_taken(one, wanted, world.parent(*guid), desired, world, moving, diagnostics);
       if (!foreign) {
         auto read = ForeignNames::read(world.host().files);
         if (!read) return;
@@ -278,12 +282,38 @@ class LinkNameKind final : public Kind {
     return {};
   }
 
-  static void check_taken(const Desired& one, const std::string& wanted, const Link* mine, const World& world,
+  /// The entry of a P_Key interface that is to get another name; nullptr without one.
+  static const Desired* renaming(const Link& child, const std::vector<Desired>& desired, const World& world) {
+    if (!child.ipoib || !child.ipoib->child) return nullptr;
+    const auto at = std::find_if(desired.begin(), desired.end(), [&](const Desired& one) {
+      const auto name = text_at(one.settings, "name");
+      if (one.key.kind != pkey().name() || one.ignore || name.empty() || name == child.name) return false;
+      const auto id = detail::pkey_id(one.key);
+      return id && detail::child_of(*id, world) == &child;
+    });
+    return at == desired.end() ? nullptr : &*at;
+  }
+
+  static void check_taken(const Desired& one, const std::string& wanted, const Link* mine,
+                          const std::vector<Desired>& desired, const World& world,
                           const std::set<int>& moving, Diagnostics& diagnostics) {
     const auto* holder = world.named(wanted);
     if (mine == nullptr || holder == nullptr || holder == mine) return;
     const bool altname = holder->name != wanted;
     if (!altname && moving.contains(holder->index)) return;  // it gets another name in the same plan
+    if (const auto* entry = altname ? nullptr : renaming(*holder, desired, world); entry != nullptr) {
+      // Ports get their names before what is over them: P_Key interfaces are called after their ports.
+      auto& d = diagnostics.emplace_back(Diagnostic{
+          Severity::kError,
+          one.origins.at("name"),
+          fmt::format("[[ipoib]] name: \"{}\" is still the name of the interface of P_Key {}, which "
+                      "gets another one only after the port",
+                      wanted, holder->ipoib->pkey.text()),
+          "apply the new name of that interface first, and this one then",
+          {}});
+      d.related.push_back({entry->where, "the entry of that interface"});
+      return;
+    }
     diagnostics.push_back(Diagnostic{
         Severity::kError,
         one.origins.at("name"),

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "kinds/dcb.hpp"
+#include "kinds/roce_ports.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -32,21 +33,6 @@ std::optional<unsigned> number_in(const Section& section, std::string_view key) 
   return number ? std::optional(static_cast<unsigned>(*number)) : std::nullopt;
 }
 
-/// Whether a [[roce]] entry is about an interface: by its name, or by the device and port it belongs to.
-bool is_about(const Section& roce, const std::string& interface, const World& world) {
-  if (const auto name = text_in(roce, "interface"); !name.empty()) return name == interface;
-  const auto name = text_in(roce, "device");
-  const auto number = number_in(roce, "port");
-  for (const auto& device : world.snapshot().devices) {
-    if (name.empty() || device.name != name) continue;
-    for (const auto& port : device.ports) {
-      if (number && port.number != static_cast<int>(*number)) continue;
-      if (std::find(port.netdevs.begin(), port.netdevs.end(), interface) != port.netdevs.end()) return true;
-    }
-  }
-  return false;
-}
-
 /// The DSCP of a RoCE port's connections and where it is said.
 struct Marking {
   unsigned dscp = 0;
@@ -60,19 +46,25 @@ std::optional<Marking> marking_of(const Section& roce) {
 }
 
 bool has_rdma_device(const std::string& interface, const World& world) {
-  for (const auto& device : world.snapshot().devices) {
-    for (const auto& port : device.ports) {
-      if (port.link_layer == "Ethernet" &&
-          std::find(port.netdevs.begin(), port.netdevs.end(), interface) != port.netdevs.end())
-        return true;
-    }
+  const auto* link = world.named(interface);
+  const auto port = link == nullptr ? std::nullopt : port_over(*link, world);
+  return port && port->port->link_layer == "Ethernet";
+}
+
+/// Where flow control is set for an interface: a bond has none, its ports do.
+std::vector<std::string> flow_controlled(const std::string& interface, const World& world) {
+  std::vector<std::string> ports;
+  const auto* link = world.named(interface);
+  for (const auto& other : world.snapshot().links) {
+    if (link != nullptr && link->kind == "bond" && other.master == link->index) ports.push_back(other.name);
   }
-  return false;
+  if (ports.empty()) ports.push_back(interface);
+  return ports;
 }
 
 /// The entry of `path` for an interface, made when there is none.
 Section& entry_for(std::vector<Section>& sections, const std::string& path, const Section& preset,
-                   const std::function<bool(const Section&)>& is_it) {
+                   const std::string& interface, const std::function<bool(const Section&)>& is_it) {
   const auto at = std::find_if(sections.begin(), sections.end(), [&](const Section& section) {
     return section.path == path && is_it(section);
   });
@@ -80,7 +72,7 @@ Section& entry_for(std::vector<Section>& sections, const std::string& path, cons
   Section made;
   made.path = path;
   made.where = preset.where;
-  made.entries.emplace("interface", *preset.find("interface"));
+  made.entries.emplace("interface", model::Entry{interface, preset.find("interface")->where, false});
   sections.push_back(std::move(made));
   return sections.back();
 }
@@ -93,7 +85,10 @@ void fill(Section& section, const std::string& key, const T& value, const model:
 class Linter {
  public:
   Linter(std::span<const Section> sections, const World& world, Diagnostics& diagnostics)
-      : sections_(sections), world_(world), diagnostics_(diagnostics) {}
+      : sections_(sections),
+        names_(DeviceNames::of(sections, world)),
+        world_(world),
+        diagnostics_(diagnostics) {}
 
   void lint(const Section& pfc) {
     const auto interface = text_in(pfc, "interface");
@@ -103,7 +98,8 @@ class Linter {
       check_classes(pfc, dcb);
     }
     for (const auto& section : sections_) {
-      if (section.path == "roce" && is_about(section, interface, world_)) check_roce(pfc, dcb, section);
+      if (section.path == "roce" && is_about(section, interface, names_, world_))
+        check_roce(pfc, dcb, section);
     }
   }
 
@@ -112,8 +108,11 @@ class Linter {
     const auto wanted = model::from_attributes<Lossless>(preset.attributes());
     const unsigned priority = wanted.priority.value_or(model::Priority{kPriority}).number;
     const unsigned dscp = wanted.dscp.value_or(model::Dscp{kDscp}).number;
+    const auto controlled = flow_controlled(name, world_);
     for (const auto& section : sections_) {
-      if (section.path != "pfc" || text_in(section, "interface") != name) continue;
+      if (section.path != "pfc" ||
+          std::find(controlled.begin(), controlled.end(), text_in(section, "interface")) == controlled.end())
+        continue;
       const auto dcb = model::from_attributes<InterfaceDcb>(section.attributes());
       if (dcb.priorities && !dcb.priorities->has(priority)) {
         say(Severity::kError, place(preset, "priority"),
@@ -129,7 +128,7 @@ class Linter {
       }
     }
     for (const auto& section : sections_) {
-      if (section.path != "roce" || !is_about(section, name, world_)) continue;
+      if (section.path != "roce" || !is_about(section, name, names_, world_)) continue;
       const auto marking = marking_of(section);
       if (!marking || marking->dscp == dscp) continue;
       say(Severity::kError, place(preset, "dscp"),
@@ -227,6 +226,7 @@ class Linter {
   }
 
   std::span<const Section> sections_;
+  DeviceNames names_;
   const World& world_;
   Diagnostics& diagnostics_;
 };
@@ -234,6 +234,7 @@ class Linter {
 }  // namespace
 
 std::vector<Section> expand_lossless(std::vector<Section> sections, const World& world) {
+  const auto names = DeviceNames::of(sections, world);
   std::vector<Section> presets;
   for (const auto& section : sections) {
     if (section.path == "lossless" && section.find("interface") != nullptr) presets.push_back(section);
@@ -247,23 +248,26 @@ std::vector<Section> expand_lossless(std::vector<Section> sections, const World&
       const auto* entry = preset.find(key);
       return entry == nullptr ? preset.where : entry->where;
     };
-    auto& pfc = entry_for(sections, "pfc", preset,
-                          [&](const Section& section) { return text_in(section, "interface") == interface; });
-    const auto at = where_of("priority");
-    // Its own classes only where the entry says nothing of them: the keys hang together.
-    if (!pfc.find("traffic_classes") && !pfc.find("bandwidth") && !pfc.find("strict")) {
-      model::TrafficClasses classes;
-      classes.of[priority] = 1;
-      fill(pfc, "traffic_classes", classes, at);
-      model::Bandwidth bandwidth;
-      bandwidth.percent[0] = bandwidth.percent[1] = 50;
-      fill(pfc, "bandwidth", bandwidth, at);
+    for (const auto& name : flow_controlled(interface, world)) {
+      auto& pfc = entry_for(sections, "pfc", preset, name,
+                            [&](const Section& section) { return text_in(section, "interface") == name; });
+      const auto at = where_of("priority");
+      // Its own classes only where the entry says nothing of them: the keys hang together.
+      if (!pfc.find("traffic_classes") && !pfc.find("bandwidth") && !pfc.find("strict")) {
+        model::TrafficClasses classes;
+        classes.of[priority] = 1;
+        fill(pfc, "traffic_classes", classes, at);
+        model::Bandwidth bandwidth;
+        bandwidth.percent[0] = bandwidth.percent[1] = 50;
+        fill(pfc, "bandwidth", bandwidth, at);
+      }
+      fill(pfc, "priorities", model::Priorities{1U << priority}, at);
+      fill(pfc, "dscp", model::DscpMap{{{dscp.number, priority}}}, where_of("dscp"));
     }
-    fill(pfc, "priorities", model::Priorities{1U << priority}, at);
-    fill(pfc, "dscp", model::DscpMap{{{dscp.number, priority}}}, where_of("dscp"));
     if (!has_rdma_device(interface, world)) continue;
-    auto& roce = entry_for(sections, "roce", preset,
-                           [&](const Section& section) { return is_about(section, interface, world); });
+    auto& roce = entry_for(sections, "roce", preset, interface, [&](const Section& section) {
+      return is_about(section, interface, names, world);
+    });
     if (!roce.find("tos")) fill(roce, "dscp", dscp, where_of("dscp"));
   }
   return sections;

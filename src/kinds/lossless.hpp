@@ -23,7 +23,7 @@ struct Lossless {
 
   static constexpr auto kFields = std::tuple{
       model::field("interface", &Lossless::interface, model::Role::kIdentity,
-                   "Ethernet interface, by its name after all renames.", "-"),
+                   "Ethernet interface, by its name after all renames; of a bond, every port of it.", "-"),
       model::field("priority", &Lossless::priority, model::Role::kPolicy,
                    "The priority that is lossless, in a traffic class of its own with half of the bandwidth.",
                    "3"),

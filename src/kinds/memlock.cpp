@@ -69,8 +69,9 @@ class MemlockKind final : public Kind {
     for (auto& id : world.concerned(kKind)) asked.insert(std::move(id));
     auto declared = read_declared_groups(world.host().files);
     if (!declared) return base::fail(declared.error());
-    std::set<std::string> domains;
-    for (const auto& [domain, limit] : *limits) domains.insert(domain);
+    auto written = read_limit_domains(world.host().files);
+    if (!written) return base::fail(written.error());
+    auto domains = std::move(*written);
     for (const auto& group : *declared) domains.insert("@" + group);
     std::vector<Observed> out;
     for (const auto& domain : domains) {

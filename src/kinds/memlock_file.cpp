@@ -43,13 +43,32 @@ Result<void> write_or_remove(system::Files& files, std::string_view path, const 
 }  // namespace
 
 Limits parse_limits(std::string_view text) {
-  Limits limits;
+  Limits soft, hard, limits;
   for (const auto line : base::split(text, '\n')) {
     const auto words = words_of(line);
-    if (words.size() != 4 || words[1] != "hard" || words[2] != "memlock") continue;
-    if (const auto limit = LockLimit::parse(words[3])) limits.insert_or_assign(std::string(words[0]), *limit);
+    if (words.size() != 4 || words[2] != "memlock") continue;
+    const auto limit = LockLimit::parse(words[3]);
+    const std::string domain(words[0]);
+    for (auto* half : {&soft, &hard}) {
+      if (words[1] != "-" && words[1] != (half == &soft ? "soft" : "hard")) continue;
+      half->erase(domain);  // what pam_limits cannot read does not count as what it was before
+      if (limit) half->insert_or_assign(domain, *limit);
+    }
+  }
+  for (const auto& [domain, limit] : hard) {
+    const auto other = soft.find(domain);
+    if (other != soft.end() && other->second == limit) limits.emplace(domain, limit);
   }
   return limits;
+}
+
+std::set<std::string> parse_limit_domains(std::string_view text) {
+  std::set<std::string> domains;
+  for (const auto line : base::split(text, '\n')) {
+    const auto words = words_of(line);
+    if (words.size() == 4 && words[2] == "memlock") domains.emplace(words[0]);
+  }
+  return domains;
 }
 
 std::string render_limits(const Limits& limits) {
@@ -66,6 +85,12 @@ std::string render_limits(const Limits& limits) {
 Result<Limits> read_limits(system::Files& files) {
   return read_or_empty(files, std::string(kLimitsFile)).map([](const std::string& text) {
     return parse_limits(text);
+  });
+}
+
+Result<std::set<std::string>> read_limit_domains(system::Files& files) {
+  return read_or_empty(files, std::string(kLimitsFile)).map([](const std::string& text) {
+    return parse_limit_domains(text);
   });
 }
 

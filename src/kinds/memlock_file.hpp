@@ -24,10 +24,14 @@ inline constexpr std::string_view kDropInName = "50-rdma-configd-memlock.conf";
 
 using Limits = std::map<std::string, model::LockLimit>;  ///< by domain
 
-/// Lines that are not ours (or were damaged) are not in the result; writing drops them.
+/// Limits that hold soft and hard. Lines that are not ours (or were damaged) are not in the result; writing
+/// drops them.
 Limits parse_limits(std::string_view text);
+/// Domains with a line about locked memory, also where half of the limit is missing.
+std::set<std::string> parse_limit_domains(std::string_view text);
 std::string render_limits(const Limits& limits);
 base::Result<Limits> read_limits(system::Files& files);
+base::Result<std::set<std::string>> read_limit_domains(system::Files& files);
 /// Writes the file, or removes it when there is no limit.
 base::Result<void> write_limits(system::Files& files, const Limits& limits);
 

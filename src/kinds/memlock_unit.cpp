@@ -231,15 +231,18 @@ class MemlockUnitKind final : public Kind {
     const auto now = model::from_attributes<MemlockUnit>(observed->settings);
     const auto wanted = model::from_attributes<MemlockUnit>(desired.settings);
     const auto facts = model::from_attributes<MemlockUnit>(observed->facts);
-    if (!now.loaded && !is_template(desired.key.id)) {
+    if (is_template(desired.key.id)) {
+      verdict.reason = wanted.limit ? why_instances_wait(desired.key.id, *wanted.limit, world.host()) : "";
+      if (!verdict.reason.empty()) verdict.sort = Verdict::Sort::kPending;
+    } else if (!now.loaded) {
       verdict.sort = Verdict::Sort::kPending;
       verdict.reason = fmt::format("{}; its drop-in is written", systemd_answers(world.host())
                                                                      ? "there is no such unit now"
                                                                      : "no systemd answers here");
     } else if (now.process && wanted.limit && *now.process != *wanted.limit) {
       verdict.sort = Verdict::Sort::kPending;
-      verdict.reason = fmt::format("a restart of {} is needed: its process {} may lock {} KiB",
-                                   desired.key.id, facts.pid.value_or(0), now.process->text());
+      verdict.reason = fmt::format("a restart of {} is needed: its process {} may lock {}", desired.key.id,
+                                   facts.pid.value_or(0), words_of(*now.process));
     }
     return verdict;
   }
@@ -257,6 +260,32 @@ class MemlockUnitKind final : public Kind {
       if (auto former = LockLimit::parse(std::string_view(text).substr(kFormer.size()))) return *former;
     }
     return std::nullopt;
+  }
+
+  static std::string words_of(const LockLimit& limit) {
+    return limit.kib ? limit.text() + " KiB" : "any amount";
+  }
+
+  /// What runs of a template keeps the limit that it was started with; empty when all have the one wanted.
+  static std::string why_instances_wait(const std::string& unit, const LockLimit& wanted,
+                                        system::Host& host) {
+    constexpr std::size_t kNamed = 5;
+    const auto instances = host.units.observe_instances(unit);
+    if (!instances || !*instances) return {};
+    std::string names;
+    std::size_t number = 0;
+    for (const auto& one : **instances) {
+      const auto now = one.main_pid == 0 ? std::nullopt : host.units.observe_memlock(one.main_pid);
+      if (!now || *now == wanted || ++number > kNamed) continue;
+      names += fmt::format("{}{} (may lock {})", number == 1 ? "" : ", ", one.name, words_of(*now));
+    }
+    if (number == 0) return {};
+    if (number > kNamed) names += fmt::format(" and {} more", number - kNamed);
+    return unit == kSessions ? "logged-in users have to log out of all sessions and in again (of those that "
+                               "linger the unit has "
+                               "to be restarted): " +
+                                   names
+                             : "a restart of what runs is needed: " + names;
   }
 
   static bool systemd_answers(system::Host& host) {

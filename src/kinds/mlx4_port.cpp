@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/marked_text.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -25,8 +26,6 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kKind = "mlx4_port";
-constexpr std::string_view kBegin = "# Written by rdma-configd from its configuration:";
-constexpr std::string_view kEnd = "# end of rdma-configd's lines";
 constexpr auto kReturnTime = std::chrono::seconds(5);  // of the adapter; it takes a fraction of a second
 constexpr auto kPoll = std::chrono::milliseconds(50);
 
@@ -34,38 +33,32 @@ using Lines = std::map<std::string, PortTypes>;
 
 /// /etc/rdma/mlx4.conf, of which only a block is ours.
 struct Mlx4File {
-  std::vector<std::string> others;  ///< lines around our block, as they are
+  std::string others;  ///< the text around our block, as it is
   Lines lines;
+  std::optional<Damage> damage;
 
   static Result<Mlx4File> read(system::Files& files) {
     auto text = files.read(std::string(kMlx4File));
     if (!text) return base::fail(text.error());
     Mlx4File out;
     if (!*text) return out;
-    bool ours = false;
-    for (const auto line : base::split(**text, '\n')) {
-      if (line == kBegin) {
-        ours = true;
-      } else if (line == kEnd) {
-        ours = false;
-      } else if (!ours) {
-        out.others.emplace_back(line);
-      } else if (auto found = parse_line(line)) {
-        out.lines.insert(std::move(*found));
-      }
+    auto marked = parse_marked(**text, kMlx4Marks);
+    out.others = std::move(marked.others);
+    out.damage = std::move(marked.damage);
+    for (const auto& line : marked.lines) {
+      if (auto found = line.ours ? parse_line(line.text) : std::nullopt) out.lines.insert(std::move(*found));
     }
-    if (!out.others.empty() && out.others.back().empty()) out.others.pop_back();
     return out;
   }
 
   [[nodiscard]] Result<void> write(system::Files& files) const {
     if (others.empty() && lines.empty()) return files.remove(std::string(kMlx4File));
-    std::string text;
-    for (const auto& line : others) text += line + "\n";
+    auto text = others;
+    if (!text.empty() && !text.ends_with('\n')) text += '\n';
     if (!lines.empty()) {
-      text += std::string(kBegin) + "\n";
+      text += std::string(kMlx4Marks.begin) + "\n";
       for (const auto& [pci, types] : lines) text += pci + " " + base::join(types.list, " ") + "\n";
-      text += std::string(kEnd) + "\n";
+      text += std::string(kMlx4Marks.end) + "\n";
     }
     return files.write(std::string(kMlx4File), text);
   }
@@ -139,7 +132,9 @@ class Mlx4PortKind final : public Kind {
     if (!file) return base::fail(file.error());
     std::map<std::string, Mlx4PortTypes> found;
     std::map<std::string, std::vector<std::string>> now;
-    for (const auto& [pci, types] : file->lines) found[pci].at_boot = types;
+    if (!file->damage) {  // else check() says so; what is ours is not known
+      for (const auto& [pci, types] : file->lines) found[pci].at_boot = types;
+    }
     if (!world.offline()) {
       auto devices = host.mlx4_ports.observe_mlx4();
       if (!devices) return base::fail(devices.error());
@@ -167,6 +162,8 @@ class Mlx4PortKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
+    if (const auto file = Mlx4File::read(world.host().files))
+      report_damage(file->damage, kMlx4File, kKind, desired, !file->lines.empty(), diagnostics);
     for (auto& one : desired) {
       if (one.key.kind != kKind) continue;
       warn_foreign(one, world.host().files, diagnostics);
@@ -212,6 +209,7 @@ class Mlx4PortKind final : public Kind {
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
     auto file = Mlx4File::read(host.files);
     if (!file) return base::fail(file.error());
+    const auto before = file->lines;
     for (const auto& change : changes) {
       if (const auto line = model::from_attributes<Mlx4PortTypes>(change.after).at_boot) {
         file->lines[change.key.id] = *line;
@@ -219,7 +217,10 @@ class Mlx4PortKind final : public Kind {
         file->lines.erase(change.key.id);
       }
     }
-    if (auto done = file->write(host.files); !done) return done;
+    if (file->damage && file->lines != before) return base::fail(error_of(*file->damage, kMlx4File));
+    if (!file->damage) {
+      if (auto done = file->write(host.files); !done) return done;
+    }
     if (host.offline) return {};
     for (const auto& change : changes) {
       const auto wanted = model::from_attributes<Mlx4PortTypes>(change.after).ports;
@@ -245,12 +246,8 @@ class Mlx4PortKind final : public Kind {
   static void warn_foreign(const Desired& one, system::Files& files, Diagnostics& diagnostics) {
     const auto text = files.read(std::string(kMlx4File));
     if (!text || !*text) return;
-    int number = 0;
-    bool ours = false;
-    for (const auto line : base::split(**text, '\n')) {
-      ++number;
-      if (line == kBegin) ours = true;
-      if (line == kEnd) ours = false;
+    const auto marked = parse_marked(**text, kMlx4Marks);
+    for (const auto& [line, number, ours] : marked.lines) {
       const auto found = ours ? std::nullopt : Mlx4File::parse_line(line);
       if (!found || found->first != one.key.id) continue;
       diagnostics.push_back(Diagnostic{

@@ -100,9 +100,16 @@ void read_lines(const std::string& path, const std::string& name, std::string_vi
   }
 }
 
+/// As kstrtobool() reads it (lib/kstrtox.c): by the first letter, of "on" and "off" by the second.
 std::optional<bool> switch_of(std::string_view text) {
-  if (text == "1" || text == "y" || text == "Y" || text == "on" || text == "t" || text == "T") return true;
-  if (text == "0" || text == "n" || text == "N" || text == "off" || text == "f" || text == "F") return false;
+  constexpr std::string_view kOn = "yY1tT", kOff = "nN0fF";
+  if (text.empty()) return std::nullopt;
+  if (text.size() > 1 && (text[0] == 'o' || text[0] == 'O')) {
+    if (text[1] == 'n' || text[1] == 'N') return true;
+    if (text[1] == 'f' || text[1] == 'F') return false;
+  }
+  if (kOn.find(text[0]) != std::string_view::npos) return true;
+  if (kOff.find(text[0]) != std::string_view::npos) return false;
   return std::nullopt;
 }
 
@@ -157,7 +164,7 @@ std::vector<ForeignLine> read_foreign_lines(system::Files& files) {
   }
   std::vector<ForeignLine> out;
   for (const auto& [name, path] : paths) {
-    if (path == kModuleOptionsFile || path == kPfcOptionsFile) continue;
+    if (path == kModuleOptionsFile || path == kPfcOptionsFile || path == kNetnsOptionsFile) continue;
     if (const auto text = files.read(path); text && *text) read_lines(path, name, **text, out);
   }
   return out;

@@ -15,6 +15,7 @@ namespace rdmacfg::kinds {
 
 inline constexpr std::string_view kModuleOptionsFile = "/etc/modprobe.d/rdma-configd.conf";
 inline constexpr std::string_view kPfcOptionsFile = "/etc/modprobe.d/rdma-configd-pfc.conf";
+inline constexpr std::string_view kNetnsOptionsFile = "/etc/modprobe.d/rdma-configd-netns.conf";
 
 /// Options by module.
 using OptionLines = std::map<std::string, model::ModuleOptions>;

@@ -167,8 +167,14 @@ class ModuleKind final : public Kind {
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
     for (auto* change : changes) {
       // What is not loaded yet gets its options at once.
-      const bool loaded = is_true(change->before, "loaded");
-      if (!loaded || why_not_running(change->key.id, options_of(change->after), world.host().modules).empty())
+      if (!is_true(change->before, "loaded")) {
+        change->effect = model::Effect::kNow;
+        continue;
+      }
+      const auto wanted = options_of(change->after);
+      auto& modules = world.host().modules;
+      if (why_not_running(change->key.id, wanted, modules).empty() &&
+          untold(change->key.id, wanted, modules).empty())
         change->effect = model::Effect::kNow;
     }
     return {};
@@ -218,9 +224,20 @@ class ModuleKind final : public Kind {
   Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& /*fields*/,
                 World& world) const override {
     if (observed == nullptr || !is_true(observed->settings, "loaded")) return {};
-    auto why = why_not_running(desired.key.id, options_of(desired.settings), world.host().modules);
-    if (why.empty()) return {};
-    return {Verdict::Sort::kPending, why + "; driver reload or reboot needed", {}, {}};
+    const auto wanted = options_of(desired.settings);
+    auto& modules = world.host().modules;
+    Verdict verdict;
+    if (auto why = why_not_running(desired.key.id, wanted, modules); !why.empty()) {
+      verdict.sort = Verdict::Sort::kPending;
+      verdict.reason = why + "; driver reload or reboot needed";
+    }
+    if (const auto hidden = untold(desired.key.id, wanted, modules); !hidden.empty()) {
+      verdict.warnings.push_back(
+          fmt::format("{} does not show what it has for {}: if it was loaded before the option was given, a "
+                      "driver reload or reboot is needed",
+                      desired.key.id, base::join(hidden, ", ")));
+    }
+    return verdict;
   }
 
   [[nodiscard]] bool works_offline() const override { return true; }
@@ -234,6 +251,17 @@ class ModuleKind final : public Kind {
   }
 
  private:
+  /// Options whose parameter has no file in /sys/module (its permissions are 0).
+  static std::vector<std::string> untold(const std::string& module, const ModuleOptions& wanted,
+                                         system::Modules& modules) {
+    std::vector<std::string> out;
+    for (const auto& option : wanted.list) {
+      // "dyndbg" is no parameter: the kernel takes it itself.
+      if (option.name != "dyndbg" && !modules.parameter(module, option.name)) out.push_back(option.name);
+    }
+    return out;
+  }
+
   /// An update leaves alone what it does not mention; a creation and a deletion mean all of it.
   static bool concerns(const Change& change, const std::string& field) {
     return change.operation != model::Operation::kUpdate || change.after.contains(field) ||

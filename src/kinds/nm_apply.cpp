@@ -59,56 +59,104 @@ bool is_active(const NmState& state, const std::string& uuid) {
                      [&](const auto& one) { return one.uuid == uuid && one.activated; });
 }
 
-/// NetworkManager that was restarted does not know any more that it has made a P_Key interface.
-Result<void> delete_child(const std::string& id, system::Host& host) {
-  if (id.find('/') == std::string::npos) return {};
+/// The links and their addresses as they are, dumped again only after something that may have changed them.
+class Links {
+ public:
+  explicit Links(system::Host& host) : host_(host) {}
+
+  Result<const World*> now() {
+    if (!world_) {
+      auto observed = World::observe_links(host_);
+      if (!observed) return base::fail(observed.error());
+      world_ = std::move(*observed);
+    }
+    return &*world_;
+  }
+  Result<const std::vector<system::InetAddress>*> addresses() {
+    if (!addresses_) {
+      auto observed = host_.inet.observe_addresses();
+      if (!observed) return base::fail(observed.error());
+      addresses_ = std::move(*observed);
+    }
+    return &*addresses_;
+  }
+  void changed() {
+    world_.reset();
+    addresses_.reset();
+  }
+
+ private:
+  system::Host& host_;
+  std::optional<World> world_;
+  std::optional<std::vector<system::InetAddress>> addresses_;
+};
+
+/// NetworkManager that was restarted does not know any more that it has made P_Key interfaces.
+Result<void> delete_children(const std::vector<std::string>& ids, system::Host& host) {
   for (const bool again : {true, false}) {
+    if (ids.empty()) return {};
     const auto world = World::observe_links(host);
     if (!world) return base::fail(world.error());
-    const auto* link = interface_of(id, *world);
-    if (link == nullptr) return {};
-    const std::vector<system::LinkRequest> request{system::DeleteLink{link->index}};
+    std::vector<system::LinkRequest> requests;
+    for (const auto& id : ids) {
+      const auto* link = interface_of(id, *world);
+      if (link != nullptr) requests.emplace_back(system::DeleteLink{link->index});
+    }
+    if (requests.empty()) return {};
     // It may be that NetworkManager is just about to do so.
-    if (auto done = host.links.execute(request); done || !again) return done;
+    if (auto done = host.links.execute(requests); done || !again) return done;
   }
   return {};
 }
 
-Result<void> take_away(const Step& step, system::Host& host, bool running) {
-  const auto& id = step.change->key.id;
-  if (running) {
+Result<void> take_away(const std::vector<Step>& steps, system::Host& host, bool running) {
+  std::vector<std::string> children;
+  for (const auto& step : steps) {
+    const auto& id = step.change->key.id;
+    if (!running || step.change->operation != Operation::kDelete) continue;
     if (auto done = host.network_manager.remove(nm_uuid(id)); !done) return done;
     // One that it was not to bring up was not made by it.
     const bool made = step.before && step.before->autoconnect != false;
-    if (auto done = made ? delete_child(id, host) : Result<void>{}; !done) return done;
+    if (made && id.find('/') != std::string::npos) children.push_back(id);
   }
-  return host.files.remove(nm_file(id));
+  if (auto done = delete_children(children, host); !done) return done;
+  for (const auto& step : steps) {
+    if (step.change->operation != Operation::kDelete) continue;
+    if (auto done = host.files.remove(nm_file(step.change->key.id)); !done) return done;
+  }
+  return {};
 }
 
-Result<void> bring_up(const Step& step, const NmState& state, system::Host& host) {
+Result<void> bring_up(const Step& step, const NmState& state, system::Host& host, Links& links) {
   const auto& id = step.change->key.id;
   const auto uuid = nm_uuid(id);
   const auto wanted = model::from_attributes<NmProfile>(step.change->after).active;
   if (!wanted) return {};
-  if (!*wanted) return is_active(state, uuid) ? host.network_manager.deactivate(uuid) : Result<void>{};
-  auto world = World::observe_links(host);
+  if (!*wanted) {
+    if (!is_active(state, uuid)) return {};
+    links.changed();
+    return host.network_manager.deactivate(uuid);
+  }
+  auto world = links.now();
   if (!world) return base::fail(world.error());
-  const auto* link = interface_of(id, *world);
+  const auto* link = interface_of(id, **world);
   const bool same_link = step.before && step.before->pkey == step.after.pkey &&
                          step.before->parent == step.after.parent && link != nullptr &&
                          link->ipoib->mode == step.after.mode;
   if (is_active(state, uuid) && same_link) {
-    const auto addresses = host.inet.observe_addresses();
+    const auto addresses = links.addresses();
     if (!addresses) return base::fail(addresses.error());
-    if (!step.written && in_effect(step.after, *link, *addresses)) return {};
+    if (!step.written && in_effect(step.after, *link, **addresses)) return {};
     auto done = host.network_manager.reapply(link->name);
     if (done || done.error().code != base::Code::kUnsupported) return done;
   }
   auto done = host.network_manager.activate(uuid, link == nullptr ? "" : link->name, kActivation);
+  // A port that comes up anew may take its P_Key interfaces along; a P_Key interface is a matter of its own.
+  if (!done || id.find('/') == std::string::npos) links.changed();
   if (done) return done;
   // Without carrier it cannot come up now, and NetworkManager tries by itself when there is one.
-  if (world = World::observe_links(host); !world) return base::fail(world.error());
-  link = interface_of(id, *world);
+  if (world = links.now(); !world) return base::fail(world.error());
+  link = interface_of(id, **world);
   if (link != nullptr && !link->carrier) return {};
   return base::fail(done.error().in(step.change->label));
 }
@@ -121,10 +169,11 @@ Result<void> with_manager(const std::vector<Step>& steps, const NmState& state, 
   if (!files.empty()) {
     if (auto done = host.network_manager.load(files); !done) return done;
   }
+  if (auto done = take_away(steps, host, true); !done) return done;
+  Links links(host);
   for (const auto& step : steps) {
-    auto done = step.change->operation == Operation::kDelete ? take_away(step, host, true)
-                                                             : bring_up(step, state, host);
-    if (!done) return done;
+    if (step.change->operation == Operation::kDelete) continue;
+    if (auto done = bring_up(step, state, host, links); !done) return done;
   }
   return {};
 }
@@ -180,13 +229,7 @@ Result<void> apply_profiles(std::span<const Change> changes, system::Host& host)
     if (!observed) return base::fail(observed.error());
     state = std::move(*observed);
   }
-  if (!state) {
-    for (const auto& step : steps) {
-      if (step.change->operation != Operation::kDelete) continue;
-      if (auto done = take_away(step, host, false); !done) return done;
-    }
-    return {};
-  }
+  if (!state) return take_away(steps, host, false);
   std::vector<std::string> interfaces;
   for (const auto& change : changes) {
     if (const auto* link = interface_of(change.key.id, world)) interfaces.push_back(link->name);

@@ -80,8 +80,13 @@ class OpensmKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     if (world.offline()) return;
-    if (observe_opensm_layout(world.host().files) == OpensmLayout::kRhel)
-      check_priorities(desired, diagnostics);
+    auto& files = world.host().files;
+    const auto layout = observe_opensm_layout(files);
+    if (layout == OpensmLayout::kRhel) check_priorities(desired, diagnostics);
+    const auto path = opensm_defaults_path(layout);
+    const auto text = files.read(path);
+    const auto defaults = parse_opensm_defaults(text ? text->value_or("") : std::string());
+    report_damage(defaults.damage, path, kKind, desired, !defaults.ports.empty(), diagnostics);
     std::map<model::Key, Opensm> now;
     for (const auto& one : observed) {
       if (one.key.kind == kKind) now.emplace(one.key, model::from_attributes<Opensm>(one.settings));
@@ -152,8 +157,13 @@ class OpensmKind final : public Kind {
 
   static std::string why_not(const Desired& one, const std::map<model::Key, Opensm>& now,
                              const std::set<int>& ours, World& world) {
-    const auto layout = observe_opensm_layout(world.host().files);
-    if (layout == OpensmLayout::kNone) return "OpenSM is not installed; package opensm has it";
+    auto& files = world.host().files;
+    const auto layout = observe_opensm_layout(files);
+    if (layout == OpensmLayout::kNone) {
+      const auto folder = observe_opensm_folder(files);
+      if (!folder || !*folder) return std::string(kNoOpensm);
+      return "neither opensm@.service nor /etc/sysconfig/opensm is there: how OpenSM is started is not known";
+    }
     const auto at = now.find(one.key);
     if (at == now.end()) {
       return layout == OpensmLayout::kRhel ? "there is no opensm.service" : "there is no opensm@.service";

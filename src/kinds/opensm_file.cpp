@@ -11,9 +11,6 @@ namespace rdmacfg::kinds {
 
 namespace {
 
-constexpr std::string_view kBegin =
-    "# rdma-configd: what is between the two marks is lost when it is changed.";
-constexpr std::string_view kEnd = "# rdma-configd: end";
 constexpr std::string_view kOurPorts = "# ports of the document: ";
 constexpr std::string_view kWasDisabled = "# before: opensm.service was disabled";
 constexpr std::string_view kWasStopped = "# before: opensm.service was stopped";
@@ -49,8 +46,24 @@ OpensmLayout observe_opensm_layout(system::Files& files) {
   return OpensmLayout::kNone;
 }
 
-std::string partitions_path(OpensmLayout layout) {
-  return layout == OpensmLayout::kRhel ? "/etc/rdma/partitions.conf" : "/etc/opensm/partitions.conf";
+base::Result<std::optional<std::string>> observe_opensm_folder(system::Files& files) {
+  const std::string usual = "/etc/opensm", rdma = "/etc/rdma";
+  const auto layout = observe_opensm_layout(files);
+  if (layout == OpensmLayout::kDebian) return usual;
+  const auto used = [&](const std::string& folder) -> base::Result<bool> {
+    for (const auto* name : {"/opensm.conf", "/partitions.conf"}) {
+      const auto text = files.read(folder + name);
+      if (!text) return base::fail(text.error());
+      if (*text) return true;
+    }
+    return false;
+  };
+  const auto in_usual = used(usual), in_rdma = used(rdma);
+  if (!in_usual) return base::fail(in_usual.error());
+  if (!in_rdma) return base::fail(in_rdma.error());
+  if (*in_usual != *in_rdma) return *in_usual ? usual : rdma;
+  if (layout == OpensmLayout::kRhel) return rdma;
+  return *in_usual ? std::optional(usual) : std::nullopt;
 }
 
 std::string opensm_defaults_path(OpensmLayout layout) {
@@ -77,7 +90,11 @@ std::string_view ports_variable(OpensmLayout layout) {
   return layout == OpensmLayout::kRhel ? "GUIDS" : "PORTS";
 }
 
-/// Ports that a text names; neither ALL nor NONE is one.
+bool names_all(std::string_view text, OpensmLayout layout) {
+  return layout == OpensmLayout::kDebian && shell_value(text, ports_variable(layout)) == "ALL";
+}
+
+/// Ports that a text names one by one; neither ALL nor NONE is one.
 std::vector<std::string> ports_in(std::string_view text, OpensmLayout layout) {
   std::vector<std::string> out;
   const auto value = shell_value(text, ports_variable(layout)).value_or("");
@@ -90,6 +107,7 @@ std::vector<std::string> ports_in(std::string_view text, OpensmLayout layout) {
 }  // namespace
 
 bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid) {
+  if (names_all(text, layout)) return true;
   const auto ports = ports_in(text, layout);
   return std::any_of(ports.begin(), ports.end(),
                      [&](const auto& port) { return base::parse_number(port) == guid.number; });
@@ -97,15 +115,10 @@ bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid) {
 
 OpensmDefaults parse_opensm_defaults(std::string_view text) {
   OpensmDefaults out;
-  bool ours = false;
-  for (std::size_t start = 0; start < text.size();) {
-    const auto end = std::min(text.find('\n', start), text.size());
-    const auto line = text.substr(start, end - start);
-    const auto whole = text.substr(start, std::min(end + 1, text.size()) - start);
-    start = end + 1;
-    if (line == kBegin) ours = true;
-    if (!ours) out.others += whole;
-    if (line == kEnd) ours = false;
+  auto marked = parse_marked(text, kOpensmMarks);
+  out.others = std::move(marked.others);
+  out.damage = std::move(marked.damage);
+  for (const auto& [line, at, ours] : marked.lines) {
     if (!ours) continue;
     out.was_disabled = out.was_disabled || line == kWasDisabled;
     out.was_stopped = out.was_stopped || line == kWasStopped;
@@ -128,19 +141,23 @@ std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout 
   std::string text = defaults.others;
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   auto ports = ports_in(defaults.others, layout);
+  const bool all = names_all(defaults.others, layout);
   std::vector<std::string> ours;
   std::optional<int> priority;
   for (const auto& [guid, wanted] : defaults.ports) {
-    if (!names_port(defaults.others, layout, guid)) ports.push_back(opensm_guid(guid));
+    if (all || !names_port(defaults.others, layout, guid)) ports.push_back(opensm_guid(guid));
     ours.push_back(opensm_guid(guid) + (wanted ? fmt::format(":{}", *wanted) : ""));
     priority = std::max(priority, wanted);
   }
-  text += fmt::format("{}\n{}{}\n", kBegin, kOurPorts, base::join(ours, " "));
+  text += fmt::format("{}\n{}{}\n", kOpensmMarks.begin, kOurPorts, base::join(ours, " "));
   if (defaults.was_disabled) text += fmt::format("{}\n", kWasDisabled);
   if (defaults.was_stopped) text += fmt::format("{}\n", kWasStopped);
-  text += fmt::format("{}=\"{}\"\n", ports_variable(layout), base::join(ports, " "));
+  // Others' ALL would be cut down to ours, and their ports be without a subnet manager after a boot; where
+  // nothing was started at boot, ALL started none either, and is not to begin now.
+  if (defaults.was_disabled || !all)
+    text += fmt::format("{}=\"{}\"\n", ports_variable(layout), base::join(ports, " "));
   if (layout == OpensmLayout::kRhel && priority) text += fmt::format("PRIORITY={}\n", *priority);
-  return text + std::string(kEnd) + "\n";
+  return text + std::string(kOpensmMarks.end) + "\n";
 }
 
 std::string opensm_drop_in(model::Guid guid) {
@@ -171,31 +188,40 @@ bool Partitions::has(std::uint16_t partition) const {
 
 Partitions parse_partitions(std::string_view text) {
   Partitions out;
-  bool ours = false;
-  bool inside = false;  // of a foreign rule that goes on over lines
-  int number = 0;
-  for (std::size_t start = 0; start < text.size();) {
-    const auto end = std::min(text.find('\n', start), text.size());
-    const auto line = text.substr(start, end - start);
-    const auto whole = text.substr(start, std::min(end + 1, text.size()) - start);
-    start = end + 1;
-    ++number;
-    if (line == kBegin) ours = true;
+  auto marked = parse_marked(text, kOpensmMarks);
+  out.others = std::move(marked.others);
+  out.damage = std::move(marked.damage);
+  std::string rule;  // of others, as far as it was read
+  int first = 0;
+  const auto unfinished = [&] {
+    if (!rule.empty() && !out.damage) {
+      out.damage = Damage{
+          first,
+          "the rule that begins here has no \";\" at its end: OpenSM takes what follows for more of it",
+          "end that rule with \";\""};
+    }
+    rule.clear();
+  };
+  for (const auto& [line, number, ours] : marked.lines) {
+    auto code = line.substr(0, line.find('#'));
     if (ours) {
-      if (const auto partition = partition_of(line); partition && !line.starts_with('#')) {
+      unfinished();
+      if (const auto partition = partition_of(code))
         out.rules.insert_or_assign(*partition, std::string(line));
-      }
-      if (line == kEnd) ours = false;
       continue;
     }
-    out.others += whole;
-    const auto code = base::trim(line.substr(0, line.find('#')));
-    if (code.empty()) continue;
-    if (!inside) {
-      if (const auto partition = partition_of(code)) out.foreign.push_back({number, *partition});
+    while (true) {
+      const auto end = code.find(';');
+      const auto part = base::trim(code.substr(0, end));
+      if (rule.empty()) first = number;
+      if (!part.empty()) rule += std::string(part) + ' ';
+      if (end == std::string_view::npos) break;
+      if (const auto partition = partition_of(rule)) out.foreign.push_back({first, *partition});
+      rule.clear();
+      code.remove_prefix(end + 1);
     }
-    inside = !code.ends_with(';');
   }
+  unfinished();
   return out;
 }
 
@@ -203,9 +229,9 @@ std::string render_partitions(const Partitions& partitions) {
   if (partitions.rules.empty()) return partitions.others;
   std::string text = partitions.others;
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
-  text += std::string(kBegin) + "\n";
+  text += std::string(kOpensmMarks.begin) + "\n";
   for (const auto& [partition, rule] : partitions.rules) text += rule + "\n";
-  return text + std::string(kEnd) + "\n";
+  return text + std::string(kOpensmMarks.end) + "\n";
 }
 
 }  // namespace rdmacfg::kinds

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "kinds/marked_text.hpp"
 #include "model/types.hpp"
 #include "system/files.hpp"
 
@@ -20,15 +21,21 @@ std::string opensm_unit(model::Guid guid);
 /// "0x0002c90300a0b001"
 std::string opensm_guid(model::Guid guid);
 
-/// Where a distribution has OpenSM's files.
+/// How a distribution starts OpenSM.
 enum class OpensmLayout {
-  kNone,    ///< it is not installed
-  kDebian,  ///< /etc/default/opensm, opensm@GUID.service, /etc/opensm
-  kRhel,    ///< /etc/sysconfig/opensm, /etc/rdma
+  kNone,    ///< in none of these ways
+  kDebian,  ///< /etc/default/opensm, opensm@GUID.service
+  kRhel,    ///< /etc/sysconfig/opensm
 };
 
 OpensmLayout observe_opensm_layout(system::Files& files);
-std::string partitions_path(OpensmLayout layout);
+
+/// The folder from which this host's OpenSM reads opensm.conf and partitions.conf: /etc/opensm (Debian, SUSE,
+/// upstream) or /etc/rdma (RHEL). That of the files that are there, as who starts OpenSM does not say where
+/// it was built to read; nothing when no OpenSM is installed.
+base::Result<std::optional<std::string>> observe_opensm_folder(system::Files& files);
+
+inline constexpr std::string_view kNoOpensm = "OpenSM is not installed; package opensm has it";
 
 /// What starts OpenSM at boot: Debian's starts an opensm@ instance for each port, RHEL's runs them itself.
 inline constexpr const char* kOpensmService = "opensm.service";
@@ -41,6 +48,7 @@ struct OpensmDefaults {
   std::string others;                               ///< the text without our part
   std::map<model::Guid, std::optional<int>> ports;  ///< ours; RHEL: with the priority that is wanted
   bool was_disabled = false, was_stopped = false;   ///< opensm.service, before we had the first port
+  std::optional<Damage> damage;                     ///< then the file is not to be written
   bool operator==(const OpensmDefaults&) const = default;
 };
 
@@ -50,7 +58,8 @@ std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout 
 
 /// The value of a variable as a shell has it after reading `text`; nothing when it is never set.
 std::optional<std::string> shell_value(std::string_view text, std::string_view variable);
-/// Whether opensm.service starts OpenSM on the port according to the whole file; "ALL" names no port.
+/// Whether opensm.service, where it is enabled, starts OpenSM on the port according to the whole file;
+/// Debian's "ALL" names every port.
 bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid);
 
 /// "/etc/systemd/system/opensm@0x….service.d/50-rdma-configd.conf"
@@ -67,7 +76,8 @@ struct Partitions {
   std::map<std::uint16_t, std::string>
       rules;                     ///< "storage=0x8002, ipoib : ALL=full;" by 15 bits of the P_Key
   std::string others;            ///< the text without our part
-  std::vector<Foreign> foreign;  ///< rules in it
+  std::vector<Foreign> foreign;  ///< rules in it; OpenSM ends one at a ';', not at the end of a line
+  std::optional<Damage> damage;  ///< then the file is not to be written
 
   [[nodiscard]] bool has(std::uint16_t partition) const;
 };

@@ -22,10 +22,7 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kKind = "opensm_option";
-constexpr std::string_view kBegin =
-    "# rdma-configd: what is between the two marks is lost when it is changed.";
 constexpr std::string_view kWasMissing = "# before: there was no file";
-constexpr std::string_view kEnd = "# rdma-configd: end";
 /// osm_subn_parse_conf_file() reads lines into 1024 bytes.
 constexpr std::size_t kLineMost = 1000;
 
@@ -75,11 +72,13 @@ class OpensmOptionKind final : public Kind {
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
     auto& files = world.host().files;
-    const auto layout = observe_opensm_layout(files);
-    if (layout == OpensmLayout::kNone) return out;
-    auto text = files.read(opensm_options_path(layout));
+    const auto folder = observe_opensm_folder(files);
+    if (!folder) return base::fail(folder.error());
+    if (!*folder) return out;
+    auto text = files.read(opensm_options_path(**folder));
     if (!text) return base::fail(text.error());
     const auto options = parse_opensm_options(text->value_or(""));
+    if (options.damage) return out;  // check() says so; what is ours is not known
     for (const auto& [key, value] : options.ours) {
       Observed observed;
       observed.key = {std::string(kKind), key};
@@ -94,11 +93,19 @@ class OpensmOptionKind final : public Kind {
   }
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
-             Diagnostics& /*diagnostics*/) const override {
-    if (observe_opensm_layout(world.host().files) != OpensmLayout::kNone) return;
+             Diagnostics& diagnostics) const override {
+    auto& files = world.host().files;
+    const auto folder = observe_opensm_folder(files);
+    if (folder && *folder) {
+      const auto path = opensm_options_path(**folder);
+      const auto text = files.read(path);
+      const auto options = parse_opensm_options(text ? text->value_or("") : std::string());
+      report_damage(options.damage, path, kKind, desired, !options.ours.empty(), diagnostics);
+      return;
+    }
     for (auto& one : desired) {
       if (one.key.kind != kKind) continue;
-      one.pending = "OpenSM is not installed; package opensm has it";
+      one.pending = std::string(kNoOpensm);
       one.settings.clear();
     }
   }
@@ -114,10 +121,13 @@ class OpensmOptionKind final : public Kind {
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
-    const auto path = opensm_options_path(observe_opensm_layout(host.files));
+    const auto folder = observe_opensm_folder(host.files);
+    if (!folder) return base::fail(folder.error());
+    const auto path = opensm_options_path(folder->value_or("/etc/opensm"));
     auto text = host.files.read(path);
     if (!text) return base::fail(text.error());
     auto options = parse_opensm_options(text->value_or(""));
+    const auto before = options.ours;
     for (const auto& change : changes) {
       const auto wanted = model::from_attributes<OpensmOption>(change.after);
       if (wanted.value) {
@@ -125,6 +135,9 @@ class OpensmOptionKind final : public Kind {
       } else {
         options.ours.erase(change.key.id);
       }
+    }
+    if (options.damage) {
+      return options.ours == before ? Result<void>{} : base::fail(error_of(*options.damage, path));
     }
     options.was_missing = options.was_missing || !*text;
     const auto content = render_opensm_options(options);
@@ -161,19 +174,11 @@ class OpensmOptionKind final : public Kind {
 
 OpensmOptions parse_opensm_options(std::string_view text) {
   OpensmOptions out;
-  bool ours = false;
-  for (std::size_t start = 0; start < text.size();) {
-    const auto end = std::min(text.find('\n', start), text.size());
-    const auto line = text.substr(start, end - start);
-    const auto whole = text.substr(start, std::min(end + 1, text.size()) - start);
-    start = end + 1;
-    if (line == kBegin) ours = true;
-    if (!ours) out.others += whole;
+  auto marked = parse_marked(text, kOpensmMarks);
+  out.others = std::move(marked.others);
+  out.damage = std::move(marked.damage);
+  for (const auto& [line, number, ours] : marked.lines) {
     out.was_missing = out.was_missing || (ours && line == kWasMissing);
-    if (line == kEnd) {
-      ours = false;
-      continue;
-    }
     const auto content = base::trim(line.substr(0, line.find('#')));
     const auto space = content.find_first_of(" \t");
     if (content.empty() || space == std::string_view::npos) continue;
@@ -188,15 +193,13 @@ std::string render_opensm_options(const OpensmOptions& options) {
   if (options.ours.empty()) return options.others;
   std::string text = options.others;
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
-  text += fmt::format("{}\n", kBegin);
+  text += fmt::format("{}\n", kOpensmMarks.begin);
   if (options.was_missing) text += fmt::format("{}\n", kWasMissing);
   for (const auto& [key, value] : options.ours) text += fmt::format("{} {}\n", key, value);
-  return text + std::string(kEnd) + "\n";
+  return text + std::string(kOpensmMarks.end) + "\n";
 }
 
-std::string opensm_options_path(OpensmLayout layout) {
-  return layout == OpensmLayout::kRhel ? "/etc/rdma/opensm.conf" : "/etc/opensm/opensm.conf";
-}
+std::string opensm_options_path(const std::string& folder) { return folder + "/opensm.conf"; }
 
 model::SectionSpec opensm_option_section() {
   model::SectionSpec section{.name = kKind,

@@ -31,13 +31,15 @@ struct OpensmOption {
 struct OpensmOptions {
   std::map<std::string, std::string> ours;
   std::map<std::string, std::string> theirs;
-  std::string others;        ///< the text without our part
-  bool was_missing = false;  ///< there was no file before we had the first one
+  std::string others;            ///< the text without our part
+  bool was_missing = false;      ///< there was no file before we had the first one
+  std::optional<Damage> damage;  ///< then the file is not to be written
 };
 
 OpensmOptions parse_opensm_options(std::string_view text);
 std::string render_opensm_options(const OpensmOptions& options);
-std::string opensm_options_path(OpensmLayout layout);
+/// `folder`: of observe_opensm_folder().
+std::string opensm_options_path(const std::string& folder);
 
 model::SectionSpec opensm_option_section();
 

@@ -22,6 +22,9 @@ namespace {
 // In Change::carried: opensm.service before it, as undoing may find nothing of that in the file.
 constexpr std::string_view kDisabled = "opensm.service is disabled";
 constexpr std::string_view kStopped = "opensm.service is stopped";
+// And what of that the file said, as undoing may find it gone.
+constexpr std::string_view kWasDisabled = "opensm.service was disabled";
+constexpr std::string_view kWasStopped = "opensm.service was stopped";
 
 using Units = std::map<std::string, Unit>;
 
@@ -64,12 +67,25 @@ bool is_listed(const std::string& text, OpensmLayout layout, Guid guid) {
          (!defaults.ports.contains(guid) || render_opensm_defaults(defaults, layout) == text);
 }
 
+bool carries(std::span<const Change> changes, std::string_view what) {
+  return std::any_of(changes.begin(), changes.end(), [&](const Change& one) {
+    return std::find(one.carried.begin(), one.carried.end(), what) != one.carried.end();
+  });
+}
+
+/// Whether others have Debian's opensm.service start it at boot; then the file needs nothing of ours.
+bool starts_already(const OpensmDefaults& defaults, Guid guid, OpensmLayout layout, const Units& units) {
+  return layout == OpensmLayout::kDebian && !defaults.was_disabled && !defaults.ports.contains(guid) &&
+         is_enabled(units) && names_port(defaults.others, layout, guid);
+}
+
 /// The file with what changes want of it, and opensm.service enabled as long as ports of ours are in it.
 Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, OpensmLayout layout,
                           const Units& units) {
   const auto text = read_defaults(host.files, layout);
   if (!text) return base::fail(text.error());
   auto defaults = parse_opensm_defaults(*text);
+  const auto before = defaults;
   bool had = !defaults.ports.empty();
   for (const auto& change : changes) {
     const auto wanted = model::from_attributes<Opensm>(change.after);
@@ -79,21 +95,19 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
       defaults.ports.erase(*guid);
       continue;
     }
+    if (!carries({&change, 1}, kWasDisabled) && starts_already(before, *guid, layout, units)) continue;
     auto& priority = defaults.ports[*guid];
     priority.reset();
     if (layout == OpensmLayout::kRhel && wanted.priority) priority = static_cast<int>(*wanted.priority);
   }
   const bool has = !defaults.ports.empty();
   if (has && !had) {
-    defaults.was_disabled = !is_enabled(units);
-    defaults.was_stopped = layout == OpensmLayout::kRhel && !runs(units, kOpensmService);
+    defaults.was_disabled = !is_enabled(units) || carries(changes, kWasDisabled);
+    defaults.was_stopped =
+        layout == OpensmLayout::kRhel && (!runs(units, kOpensmService) || carries(changes, kWasStopped));
   } else if (!has && !had) {
-    for (const auto& change : changes) {
-      for (const auto& carried : change.carried) {
-        defaults.was_disabled = defaults.was_disabled || carried == kDisabled;
-        defaults.was_stopped = defaults.was_stopped || carried == kStopped;
-      }
-    }
+    defaults.was_disabled = defaults.was_disabled || carries(changes, kDisabled);
+    defaults.was_stopped = defaults.was_stopped || carries(changes, kStopped);
     had = defaults.was_disabled || defaults.was_stopped;
   }
   // First what follows from the file, as it holds what was before.
@@ -104,8 +118,9 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
     if (auto done = host.units.act(UnitAction::kStop, kOpensmService); !done) return base::fail(done.error());
   }
   const auto path = opensm_defaults_path(layout);
+  if (before.damage && defaults != before) return base::fail(error_of(*before.damage, path));
   const auto content = render_opensm_defaults(defaults, layout);
-  const bool differs = content != *text;
+  const bool differs = !before.damage && content != *text;
   if (differs) {
     auto done = content.empty() ? host.files.remove(path) : host.files.write(path, content);
     if (!done) return base::fail(done.error());
@@ -217,11 +232,14 @@ Result<void> prepare_opensm(std::span<Change*> changes, system::Host& host) {
   if (!units) return base::fail(units.error());
   const bool rhel = layout == OpensmLayout::kRhel;
   const bool running = runs(*units, kOpensmService);
-  const bool first = parse_opensm_defaults(*text).ports.empty();
+  const auto defaults = parse_opensm_defaults(*text);
+  const bool first = defaults.ports.empty();
   for (auto* change : changes) {
     if (rhel && running) change->interrupts.emplace_back("every OpenSM of this host is restarted");
     if (first && !is_enabled(*units)) change->carried.emplace_back(kDisabled);
     if (first && rhel && !running) change->carried.emplace_back(kStopped);
+    if (defaults.was_disabled) change->carried.emplace_back(kWasDisabled);
+    if (defaults.was_stopped) change->carried.emplace_back(kWasStopped);
   }
   return {};
 }
@@ -242,11 +260,12 @@ Result<std::vector<std::string>> running_opensm(system::Host& host) {
   }
   const auto units = observe_units(host, guids);
   if (!units) return base::fail(units.error());
-  const bool rhel = observe_opensm_layout(host.files) == OpensmLayout::kRhel;
+  const auto layout = observe_opensm_layout(host.files);
   std::vector<std::string> out;
   for (const auto& [name, unit] : *units) {
     // Debian's opensm.service only starts the others.
-    if (unit.active == "active" && (rhel || (name != kOpensmService && unit.main_pid != 0)))
+    const bool starter = layout == OpensmLayout::kDebian && name == kOpensmService;
+    if (unit.active == "active" && !starter && (layout == OpensmLayout::kRhel || unit.main_pid != 0))
       out.push_back(name);
   }
   return out;
@@ -262,8 +281,8 @@ Result<void> restart_opensm(system::Host& host) {
 }
 
 Result<void> reread_partitions(system::Host& host) {
-  // RHEL's main process is the shell that starts them, which a signal would end.
-  if (observe_opensm_layout(host.files) == OpensmLayout::kRhel) return restart_opensm(host);
+  // RHEL's main process is the shell that starts them, which a signal would end; others' may be one, too.
+  if (observe_opensm_layout(host.files) != OpensmLayout::kDebian) return restart_opensm(host);
   const auto running = running_opensm(host);
   if (!running) return base::fail(running.error());
   for (const auto& name : *running) {

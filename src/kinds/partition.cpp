@@ -4,14 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/opensm_file.hpp"
 #include "kinds/opensm_units.hpp"
+#include "kinds/partition_rule.hpp"
 #include "kinds/pkey.hpp"
 
 namespace rdmacfg::kinds {
@@ -27,41 +28,13 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kKind = "partition";
-constexpr std::uint16_t kDefault = 0x7fff;
 
-bool is_membership(std::string_view text) { return text == "full" || text == "limited" || text == "both"; }
-
-/// A member as OpenSM reads it; an error is a sentence.
-Result<std::string> member_of(std::string_view text) {
-  constexpr std::array<std::string_view, 5> kWords{"ALL", "ALL_CAS", "ALL_SWITCHES", "ALL_ROUTERS", "SELF"};
-  const auto equals = text.find('=');
-  const auto who = base::trim(text.substr(0, equals));
-  std::string out;
-  if (std::find(kWords.begin(), kWords.end(), who) != kWords.end()) {
-    out = who;
-  } else if (const auto guid = model::Guid::parse(who)) {
-    out = opensm_guid(*guid);
-  } else {
-    return base::fail(
-        base::Code::kInvalid,
-        fmt::format("\"{}\" is no port GUID, ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS or SELF", who));
-  }
-  if (equals == std::string_view::npos) return out;
-  const auto membership = base::trim(text.substr(equals + 1));
-  if (!is_membership(membership)) {
-    return base::fail(base::Code::kInvalid,
-                      fmt::format("\"{}\" is no membership: full, limited or both", membership));
-  }
-  return out + "=" + std::string(membership);
-}
-
-std::optional<std::int64_t> mtu_code(std::int64_t mtu) {
-  if (mtu >= 1 && mtu <= 5) return mtu;
-  for (std::int64_t code = 1, bytes = 256; code <= 5; ++code, bytes *= 2) {
-    if (mtu == bytes) return code;
-  }
-  return std::nullopt;
-}
+/// An entry of the document, by partition.
+struct Listed {
+  Location where;
+  PartitionRule rule;
+};
+using AllListed = std::map<std::uint16_t, Listed>;
 
 /// Tells the subnet managers of this host to read the file again.
 Result<void> tell(system::Host& host) {
@@ -79,16 +52,16 @@ class PartitionKind final : public Kind {
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto sections = bound.of(kKind);
     if (sections.empty()) return;
-    std::map<std::uint16_t, Location> listed;
+    AllListed listed;
     std::map<std::string, Location> names;
     for (const auto* section : sections) {
       const auto wanted = model::from_attributes<Partition>(section->attributes());
       if (!wanted.pkey) continue;  // reported already, by the grammar
-      listed.emplace(wanted.pkey->partition(), section->where);
       auto desired = desired_of(*section, fields(), {std::string(kKind), wanted.pkey->text()},
                                 "partition " + wanted.name.value_or(wanted.pkey->text()));
-      const auto rule = rule_of(*section, wanted, diagnostics);
-      if (const auto [first, fresh] = names.try_emplace(rule.substr(0, rule.find('=')), section->where);
+      auto rule = make_rule(*section, wanted, diagnostics);
+      if (const auto [first, fresh] =
+              names.try_emplace(rule.text.substr(0, rule.text.find('=')), section->where);
           !fresh) {
         auto& d = diagnostics.emplace_back(model::Diagnostic{
             Severity::kError,
@@ -98,61 +71,45 @@ class PartitionKind final : public Kind {
             {}});
         d.related.push_back({first->second, "the first"});
       }
-      desired.settings["rule"] = rule;
+      desired.settings["rule"] = rule.text;
       desired.origins["rule"] = section->where;
       out.push_back(std::move(desired));
+      warn_limited(*section, rule, diagnostics);
+      listed.emplace(wanted.pkey->partition(), Listed{section->where, std::move(rule)});
     }
-    for (const auto& port : bound.ports) {
-      for (const auto& child : port.section->children) {
-        if (child.path != "ipoib.pkey") continue;
-        const auto* key = child.find("pkey");
-        const auto wanted = model::from_attributes<PkeyLink>(child.attributes());
-        if (key == nullptr || !wanted.pkey || listed.contains(wanted.pkey->partition())) continue;
-        auto& d = diagnostics.emplace_back(model::Diagnostic{
-            Severity::kWarning,
-            key->where,
-            fmt::format("[[ipoib.pkey]] pkey: no [[partition]] has {}", wanted.pkey->text()),
-            "the interface has no carrier until a subnet manager gives the port this P_Key",
-            {}});
-        d.related.push_back({sections.front()->where, "the partitions of this document begin here"});
-      }
-    }
+    for (const auto& port : bound.ports) warn_outside(port, listed, bound.world->offline(), diagnostics);
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
-    auto& files = world.host().files;
     std::vector<Observed> out;
-    for (const auto layout : {OpensmLayout::kDebian, OpensmLayout::kRhel}) {
-      auto text = files.read(partitions_path(layout));
-      if (!text) return base::fail(text.error());
-      if (!*text) continue;
-      for (const auto& [partition, rule] : parse_partitions(**text).rules) {
-        Observed observed;
-        observed.key = {std::string(kKind), fmt::format("{:#06x}", partition | 0x8000U)};
-        observed.label = "partition " + rule.substr(0, rule.find('='));
-        observed.settings["rule"] = rule;
-        observed.ours_by_nature = true;
-        out.push_back(std::move(observed));
-      }
-      break;
+    const auto file = read(world.host().files);
+    if (!file) return base::fail(file.error());
+    if (file->partitions.damage) return out;  // check() says so; what is ours is not known
+    for (const auto& [partition, rule] : file->partitions.rules) {
+      Observed observed;
+      observed.key = {std::string(kKind), fmt::format("{:#06x}", partition | 0x8000U)};
+      observed.label = "partition " + rule.substr(0, rule.find('='));
+      observed.settings["rule"] = rule;
+      observed.ours_by_nature = true;
+      out.push_back(std::move(observed));
     }
     return out;
   }
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
+    const auto file = read(world.host().files);
+    if (!file) return;  // observe() has failed for it
+    const auto& [there, path, installed] = *file;
+    report_damage(there.damage, path, kKind, desired, !there.rules.empty(), diagnostics);
     const Desired* first = nullptr;
-    bool has_default = false;
-    const auto layout = observe_opensm_layout(world.host().files);
-    const auto path = partitions_path(layout);
-    const auto text = world.host().files.read(path);
-    const auto there = parse_partitions(text && *text ? **text : std::string());
+    std::set<std::uint16_t> ours;
     for (auto& one : desired) {
       if (one.key.kind != kKind) continue;
       if (first == nullptr) first = &one;
       const auto pkey = model::Pkey::parse(one.key.id);
       if (!pkey) continue;
-      has_default = has_default || pkey->partition() == kDefault;
+      ours.insert(pkey->partition());
       for (const auto& foreign : there.foreign) {
         if (foreign.partition != pkey->partition()) continue;
         diagnostics.push_back({Severity::kError,
@@ -161,12 +118,19 @@ class PartitionKind final : public Kind {
                                "remove that rule, or this entry",
                                {}});
       }
-      if (layout == OpensmLayout::kNone) {
-        one.pending = "OpenSM is not installed; package opensm has it";
+      if (!installed) {
+        one.pending = std::string(kNoOpensm);
         one.settings.clear();
       }
     }
-    if (first == nullptr || has_default || there.has(kDefault)) return;
+    if (first == nullptr) return;
+    for (const auto& one : desired) {
+      if (one.key.kind != "pkey" || one.absent || one.ignore) continue;
+      const auto pkey = pkey_of(one.key);
+      if (pkey && !ours.contains(pkey->partition()) && !there.has(pkey->partition()))
+        warn_unlisted(one.where, *pkey, first->where, diagnostics);
+    }
+    if (ours.contains(kDefaultPartition) || there.has(kDefaultPartition)) return;
     diagnostics.push_back(
         {Severity::kWarning,
          first->where,
@@ -178,10 +142,9 @@ class PartitionKind final : public Kind {
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
-    const auto path = partitions_path(observe_opensm_layout(host.files));
-    auto text = host.files.read(path);
-    if (!text) return base::fail(text.error());
-    auto partitions = parse_partitions(text->value_or(""));
+    auto file = read(host.files);
+    if (!file) return base::fail(file.error());
+    auto& [partitions, path, installed] = *file;
     const auto before = partitions.rules;
     for (const auto& change : changes) {
       const auto pkey = model::Pkey::parse(change.key.id);
@@ -194,6 +157,7 @@ class PartitionKind final : public Kind {
       }
     }
     if (partitions.rules == before) return {};
+    if (partitions.damage) return base::fail(error_of(*partitions.damage, path));
     const auto content = render_partitions(partitions);
     // OpenSM takes an empty file for one without a default rule.
     auto done = content.empty() ? host.files.remove(path) : host.files.write(path, content);
@@ -210,64 +174,84 @@ class PartitionKind final : public Kind {
   }
 
  private:
-  static std::string rule_of(const model::Section& section, const Partition& wanted,
-                             Diagnostics& diagnostics) {
-    const auto wrong = [&](std::string_view key, std::string what, std::string hint) {
-      const auto* entry = section.find(key);
-      diagnostics.push_back({Severity::kError,
-                             entry == nullptr ? section.where : entry->where,
-                             fmt::format("[[partition]] {}: {}", key, what),
-                             std::move(hint),
-                             {}});
-    };
-    const bool is_default = wanted.pkey->partition() == kDefault;
-    auto name = wanted.name.value_or(is_default ? "Default" : fmt::format("p{:04x}", wanted.pkey->full()));
-    if (name.find_first_of(" \t\n=,:;#") != std::string::npos) {
-      wrong("name", fmt::format("\"{}\" has a character that partitions.conf cannot hold", name),
-            "letters, digits, - and _");
-    }
-    if ((name == "Default") != is_default) {
-      wrong("name", is_default ? "the partition 0x7fff is called Default" : "only 0x7fff is called Default",
-            "");
-    }
-    auto rule = fmt::format("{}={:#06x}", name, is_default ? kDefault : wanted.pkey->full());
-    if (wanted.ipoib.value_or(true)) rule += ", ipoib";
-    if (wanted.mtu) {
-      const auto code = mtu_code(*wanted.mtu);
-      if (!code) {
-        wrong("mtu", fmt::format("{} is no InfiniBand MTU", *wanted.mtu),
-              "256, 512, 1024, 2048 or 4096 bytes, or OpenSM's code 1 to 5");
-      }
-      rule += fmt::format(", mtu={}", code.value_or(0));
-    }
-    const auto number = [&](std::string_view key, const std::optional<std::int64_t>& value,
-                            std::int64_t least, std::int64_t most) {
-      if (!value) return;
-      if (*value < least || *value > most) {
-        wrong(key, fmt::format("{} is out of range, has to be {} to {}", *value, least, most), "");
-      }
-      rule += fmt::format(", {}={}", key, *value);
-    };
-    number("rate", wanted.rate, 2, 63);
-    number("sl", wanted.sl, 0, 15);
-    number("scope", wanted.scope, 1, 14);
-    if (wanted.defmember) {
-      if (!is_membership(*wanted.defmember)) {
-        wrong("defmember", fmt::format("\"{}\" is no membership", *wanted.defmember),
-              "full, limited or both");
-      }
-      rule += ", defmember=" + *wanted.defmember;
-    }
-    std::vector<std::string> members;
-    for (const auto& written : wanted.members.value_or(std::vector<std::string>{"ALL=full"})) {
-      auto member = member_of(written);
-      if (!member) {
-        wrong("members", member.error().message, "");
+  struct File {
+    Partitions partitions;
+    std::string path;
+    bool installed = false;
+  };
+
+  /// The one file that everything here is about: what is read is what is written.
+  static Result<File> read(system::Files& files) {
+    const auto folder = observe_opensm_folder(files);
+    if (!folder) return base::fail(folder.error());
+    File out;
+    out.installed = folder->has_value();
+    out.path = folder->value_or("/etc/opensm") + "/partitions.conf";
+    const auto text = files.read(out.path);
+    if (!text) return base::fail(text.error());
+    out.partitions = parse_partitions(text->value_or(""));
+    return out;
+  }
+
+  /// Of a P_Key interface, whether its port is known or not: "<port>/0x8002".
+  static std::optional<model::Pkey> pkey_of(const model::Key& key) {
+    const auto id = std::string_view(key.id);
+    const auto parsed = model::Pkey::parse(id.substr(id.rfind('/') + 1, id.rfind('#') - id.rfind('/') - 1));
+    return parsed ? std::optional(*parsed) : std::nullopt;
+  }
+
+  static void warn_limited(const model::Section& section, const PartitionRule& rule,
+                           Diagnostics& diagnostics) {
+    if (!rule.right || rule.members.empty() || rule.has_full()) return;
+    const auto* members = section.find("members");
+    diagnostics.push_back({Severity::kWarning,
+                           members == nullptr ? section.where : members->where,
+                           "[[partition]] members: every host is a limited member, and these do not reach "
+                           "each other",
+                           "\"ALL=full\", or full for those that all others are to reach",
+                           {}});
+  }
+
+  /// Interfaces of a port whose partition does not have the port.
+  static void warn_outside(const BoundPort& port, const AllListed& listed, bool offline,
+                           Diagnostics& diagnostics) {
+    for (const auto& child : port.section->children) {
+      if (child.path != "ipoib.pkey") continue;
+      const auto* key = child.find("pkey");
+      const auto wanted = model::from_attributes<PkeyLink>(child.attributes());
+      if (key == nullptr || !wanted.pkey || wanted.state == model::State::kAbsent ||
+          wanted.state == model::State::kIgnore)
+        continue;
+      const auto at = listed.find(wanted.pkey->partition());
+      if (at == listed.end()) {
+        // On a host check() knows the rules of others, too.
+        if (offline && !listed.empty())
+          warn_unlisted(key->where, *wanted.pkey, listed.begin()->second.where, diagnostics);
         continue;
       }
-      members.push_back(std::move(*member));
+      const auto& [where, rule] = at->second;
+      if (!rule.right || !port.guid || rule.lists(*port.guid)) continue;
+      auto& d = diagnostics.emplace_back(model::Diagnostic{
+          Severity::kWarning,
+          key->where,
+          fmt::format("[[ipoib.pkey]] pkey: port {} is no member of [[partition]] {}", port.guid->text(),
+                      wanted.pkey->text()),
+          fmt::format("add \"{}=full\" to its members; until then the interface has no carrier",
+                      opensm_guid(*port.guid)),
+          {}});
+      d.related.push_back({where, "the partition"});
     }
-    return fmt::format("{} : {};", rule, base::join(members, ", "));
+  }
+
+  static void warn_unlisted(const Location& where, const model::Pkey& pkey, const Location& partitions,
+                            Diagnostics& diagnostics) {
+    auto& d = diagnostics.emplace_back(
+        model::Diagnostic{Severity::kWarning,
+                          where,
+                          fmt::format("[[ipoib.pkey]] pkey: no [[partition]] has {}", pkey.text()),
+                          "the interface has no carrier until a subnet manager gives the port this P_Key",
+                          {}});
+    d.related.push_back({partitions, "the partitions of this document begin here"});
   }
 };
 

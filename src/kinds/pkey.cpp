@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
-#include <set>
 #include <unordered_map>
 
 #include "base/text.hpp"
@@ -13,6 +13,7 @@
 #include "kinds/luggage.hpp"
 #include "kinds/name_template.hpp"
 #include "kinds/nm_keyfile.hpp"
+#include "kinds/pkey_names.hpp"
 #include "kinds/transport.hpp"
 
 namespace rdmacfg::kinds {
@@ -30,6 +31,11 @@ using model::State;
 using model::text_at;
 using system::Link;
 
+namespace {
+constexpr std::string_view kKind = "pkey";
+constexpr std::string_view kSection = "[[ipoib.pkey]]";
+}  // namespace
+
 namespace detail {
 
 std::optional<PkeyId> pkey_id(const model::Key& key) {
@@ -43,10 +49,61 @@ std::optional<PkeyId> pkey_id(const model::Key& key) {
   return PkeyId{*guid, *pkey, hash == std::string::npos ? std::string() : key.id.substr(hash + 1)};
 }
 
-const Link* child_of(const PkeyId& id, const World& world, std::string_view name) {
+const std::vector<const Link*>& siblings_of(const PkeyId& id, const World& world) {
+  static const std::vector<const Link*> kNone;
   const auto* parent = world.parent(id.guid);
-  if (parent == nullptr) return nullptr;
-  return world.child(parent->index, id.pkey, id.name.empty() ? name : id.name);
+  return parent == nullptr ? kNone : world.children(parent->index, id.pkey);
+}
+
+namespace {
+
+const Link* called(const std::vector<const Link*>& links, std::string_view name) {
+  const auto at =
+      std::find_if(links.begin(), links.end(), [&](const Link* one) { return one->name == name; });
+  return at == links.end() ? nullptr : *at;
+}
+
+}  // namespace
+
+const Link* child_of(const PkeyId& id, const World& world, std::string_view name) {
+  const auto& all = siblings_of(id, world);
+  if (!id.name.empty()) return called(all, id.name);
+  if (all.empty()) return nullptr;
+  if (const auto* link = name.empty() ? nullptr : called(all, name); link != nullptr) return link;
+  const auto& clue = world.clue({std::string(kKind), fmt::format("{}/{}", id.guid.text(), id.pkey.text())});
+  if (all.size() == 1 && clue.others.empty()) return all.front();
+  std::vector<const Link*> left;
+  for (const auto* link : all) {
+    const auto instance = world.instance(*link);
+    if (clue.others.contains(instance)) continue;
+    if (clue.instance == instance) return link;
+    left.push_back(link);
+  }
+  const auto at =
+      std::find_if(left.begin(), left.end(), [&](const Link* one) { return clue.names.contains(one->name); });
+  if (at != left.end()) return *at;
+  return left.empty() ? nullptr : left.front();
+}
+
+const Link* child_of(const Change& change, const World& world) {
+  const auto id = pkey_id(change.key);
+  if (!id) return nullptr;
+  std::vector<const Link*> mine;
+  for (const auto* link : siblings_of(*id, world)) {
+    const bool beside = !change.beside.empty() && std::find(change.beside.begin(), change.beside.end(),
+                                                            world.instance(*link)) != change.beside.end();
+    if (!beside) mine.push_back(link);
+  }
+  const auto before = text_at(change.before, "name");
+  if (!id->name.empty()) return called(mine, id->name);
+  if (change.operation == Operation::kDelete || detail::hands_over(change)) return called(mine, before);
+  if (const auto* link = called(mine, text_at(change.after, "name")); link != nullptr) return link;
+  if (const auto* link = called(mine, before); link != nullptr) return link;
+  return mine.empty() ? nullptr : mine.front();
+}
+
+std::string kernel_name(std::string_view parent, model::Pkey pkey) {
+  return fmt::format("{}.{:04x}", parent, pkey.full()).substr(0, model::kInterfaceNameMax);
 }
 
 }  // namespace detail
@@ -58,31 +115,9 @@ using detail::pkey_id;
 
 namespace {
 
-constexpr std::string_view kKind = "pkey";
-constexpr std::string_view kSection = "[[ipoib.pkey]]";
-
 Diagnostic error_at(const model::Location& where, std::string message, std::string hint) {
   return {Severity::kError, where, std::move(message), std::move(hint), {}};
 }
-
-/// Names that the document gives, each once.
-class NameBook {
- public:
-  explicit NameBook(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
-
-  void claim(const std::string& name, const model::Location& where, std::string_view section) {
-    const auto [first, fresh] = names_.try_emplace(name, where);
-    if (fresh) return;
-    auto d = error_at(where, fmt::format("{} name: \"{}\" is the name of another entry too", section, name),
-                      "every interface needs a name of its own");
-    d.related.push_back({first->second, "first used here"});
-    diagnostics_.push_back(std::move(d));
-  }
-
- private:
-  Diagnostics& diagnostics_;
-  std::map<std::string, model::Location> names_;
-};
 
 class PkeyKind final : public Kind {
  public:
@@ -90,9 +125,10 @@ class PkeyKind final : public Kind {
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<PkeyLink>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    NameBook names(diagnostics);
+    PkeyNames names(diagnostics);
     for (const auto& port : bound.ports) {
-      if (port.names) names.claim(port.name, port.section->find("name")->where, "[[ipoib]]");
+      if (port.names && state_of(port) != State::kIgnore)
+        names.claim(port.name, port.section->find("name")->where, "[[ipoib]]");
     }
     const Backends backends(bound);
     for (const auto& port : bound.ports) {
@@ -104,11 +140,11 @@ class PkeyKind final : public Kind {
         if (theirs) observe_only(out.back(), bound);
       }
     }
+    names.check_first_names();
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
-    std::set<std::string> seen;
     const auto theirs = nm_profiles(world.host().files);
     for (const auto* parent : world.parents()) {
       const auto port = world.port(parent->ipoib->guid);
@@ -116,7 +152,8 @@ class PkeyKind final : public Kind {
         Observed observed;
         observed.key = {std::string(kKind),
                         fmt::format("{}/{}", parent->ipoib->guid.text(), link->ipoib->pkey.text())};
-        if (!seen.insert(observed.key.id).second) observed.key.id += "#" + link->name;
+        if (child_of({parent->ipoib->guid, link->ipoib->pkey, {}}, world) != link)
+          observed.key.id += "#" + link->name;
         observed.label = link->name;
         observed.instance = world.instance(*link);
         observed.settings["name"] = link->name;
@@ -138,52 +175,7 @@ class PkeyKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
-    std::map<model::Key, const Observed*> now;
-    for (const auto& one : observed) {
-      if (one.key.kind == kKind) now.emplace(one.key, &one);
-    }
-    add_pruned(desired, now);
-    take_from_network_manager(kKind, desired, observed);
-    detail::hand_to_network_manager(desired, observed, world);
-    std::set<int> moving;  // interfaces that get another name, or go, in this plan
-    for (const auto& one : desired) {
-      const auto* link = one.ignore ? nullptr : link_of(one, world);
-      if (link != nullptr) moving.insert(link->index);
-    }
-    for (auto& one : desired) {
-      if (one.key.kind != kKind || one.ignore || one.pending || one.absent) continue;
-      const auto id = pkey_id(one.key);
-      const auto* parent = id ? world.parent(id->guid) : nullptr;
-      if (parent == nullptr) continue;
-      if (id->pkey == parent->ipoib->pkey) {
-        diagnostics.push_back(error_at(
-            one.where,
-            fmt::format("{} pkey: {} is the P_Key of {} itself", kSection, id->pkey.text(), parent->name),
-            "leave the entry out: the port's own interface is in that partition"));
-        continue;
-      }
-      const auto at = now.find(one.key);
-      const auto* link = child_of(*id, world, text_at(one.settings, "name"));
-      if (at != now.end() && link != nullptr && link->name != at->second->label) {
-        diagnostics.push_back(
-            error_at(one.where,
-                     fmt::format("{}: {} and {} are both interfaces of P_Key {} over {}", kSection,
-                                 at->second->label, link->name, id->pkey.text(), parent->name),
-                     fmt::format("remove the one that is too many: ip link del {}", at->second->label)));
-        continue;
-      }
-      check_capability(one, at == now.end() ? nullptr : at->second, link != nullptr ? *link : *parent,
-                       kSection, id->guid, world, diagnostics);
-      const auto wanted = text_at(one.settings, "name");
-      const auto* holder = world.named(wanted);
-      if (holder == nullptr || holder == link || moving.contains(holder->index)) continue;
-      const auto origin = one.origins.find("name");
-      diagnostics.push_back(
-          error_at(origin == one.origins.end() ? one.where : origin->second,
-                   fmt::format("{}: \"{}\" is already the name of another interface (index {})", kSection,
-                               wanted, holder->index),
-                   "give this entry a name = \"…\" of its own, or remove that interface first"));
-    }
+    detail::check_children(desired, observed, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
@@ -192,6 +184,11 @@ class PkeyKind final : public Kind {
     for (auto* change : changes) {
       const auto id = pkey_id(change->key);
       const auto* link = id ? child_of(*id, world, text_at(change->before, "name")) : nullptr;
+      if (id && id->name.empty()) {
+        for (const auto* other : detail::siblings_of(*id, world)) {
+          if (other != link) change->beside.push_back(world.instance(*other));
+        }
+      }
       if (link == nullptr || !explain(*change, *link, world)) continue;
       carrying.emplace_back(change, link->index);
       links.push_back(*link);
@@ -225,12 +222,12 @@ class PkeyKind final : public Kind {
 
   Result<Waited> await(std::span<const Change> changes, World& now,
                        std::chrono::milliseconds deadline) const override {
-    return await_join(changes, now, deadline, link_at);
+    return await_join(changes, now, deadline, links_of(changes));
   }
 
   Result<std::set<model::Key>> limits_standing(std::span<const Change> limited,
                                                system::Host& host) const override {
-    return mtu_limits_standing(limited, host, link_at);
+    return mtu_limits_standing(limited, host, links_of(limited));
   }
 
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
@@ -241,8 +238,7 @@ class PkeyKind final : public Kind {
     for (const auto& change : changes) {
       if (change.operation == Operation::kDelete || hands_over(change)) continue;
       if (change.carried.empty() && !changes_hands(change)) continue;
-      const auto id = pkey_id(change.key);
-      const auto* link = id ? child_of(*id, *world, text_at(change.after, "name")) : nullptr;
+      const auto* link = child_of(change, *world);
       auto luggage = unpack(change.carried);
       if (link == nullptr && change.operation == Operation::kUpdate && reachable(change.key, *world))
         lost.push_back(change);
@@ -265,7 +261,7 @@ class PkeyKind final : public Kind {
                 const std::vector<std::string>& differing, World& world) const override {
     const auto id = pkey_id(desired.key);
     if (!id || desired.ignore || desired.absent) return {};
-    const auto* link = child_of(*id, world, text_at(desired.settings, "name"));
+    const auto* link = child_of(*id, world);
     const auto port = world.port(id->guid);
     if (link == nullptr) {
       Verdict verdict;  // not there yet: say beforehand that it will not get carrier
@@ -295,7 +291,21 @@ class PkeyKind final : public Kind {
 
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,
                              const model::Attributes& then) const override {
+    if (field == "mtu" && !before.contains("mtu")) {
+      // Of one that we made nobody knows the MTU that it would have, but an MTU of connected mode goes with
+      // the mode.
+      const auto will_be = model::from_attributes<PkeyLink>(then);
+      return will_be.mode == model::IpoibMode::kDatagram && will_be.mtu &&
+             will_be.mtu->bytes > model::kMtuDatagramMax;
+    }
     return field != "state" && field != "name" && mtu_fits_mode(field, before, then);
+  }
+
+  [[nodiscard]] model::Attributes when_new() const override {
+    PkeyLink fresh;
+    fresh.mode = model::IpoibMode::kDatagram;
+    fresh.umcast = false;
+    return model::to_attributes(fresh);
   }
 
   [[nodiscard]] bool takes_over(const Change& change) const override {
@@ -313,9 +323,15 @@ class PkeyKind final : public Kind {
   }
 
  private:
-  static const Link* link_at(const model::Key& key, const World& world) {
-    const auto id = pkey_id(key);
-    return id ? child_of(*id, world) : nullptr;
+  /// Finds the interfaces of changes by their keys.
+  static std::function<const Link*(const model::Key&, const World&)> links_of(
+      std::span<const Change> changes) {
+    std::map<model::Key, const Change*> by_key;
+    for (const auto& change : changes) by_key.emplace(change.key, &change);
+    return [by_key = std::move(by_key)](const model::Key& key, const World& world) {
+      const auto at = by_key.find(key);
+      return at == by_key.end() ? nullptr : child_of(*at->second, world);
+    };
   }
 
   /// Wants it as it is.
@@ -329,7 +345,13 @@ class PkeyKind final : public Kind {
     describe(*link, desired.settings);
   }
 
-  static Desired parse_one(const BoundPort& port, const Section& section, NameBook& names,
+  static std::optional<State> state_of(const BoundPort& port) {
+    const auto* entry = port.section->find("state");
+    if (entry == nullptr) return std::nullopt;
+    return model::from_attributes<PkeyLink>({{"state", entry->value}}).state;
+  }
+
+  static Desired parse_one(const BoundPort& port, const Section& section, PkeyNames& names,
                            Diagnostics& diagnostics) {
     Desired desired;
     const auto written = model::from_attributes<PkeyLink>(section.attributes());
@@ -351,11 +373,15 @@ class PkeyKind final : public Kind {
           .emplace(spec.name, entry->value);
       desired.origins.emplace(spec.name, entry->where);
     }
+    const auto of_port = state_of(port);
+    desired.ignore = written.state == State::kIgnore || of_port == State::kIgnore;
+    desired.absent = !desired.ignore && written.state == State::kAbsent;
+    const bool has_name = !desired.ignore && !desired.absent;  // else it gets none from us
     if (!written.name && !port.name.empty()) {
       auto name = fmt::format("{}.{:04x}", port.name, pkey.full());
       const auto* key = section.find("pkey");
       const auto where = key == nullptr ? section.where : key->where;
-      if (name.size() > model::kInterfaceNameMax) {
+      if (has_name && name.size() > model::kInterfaceNameMax) {
         diagnostics.push_back(
             error_at(where,
                      fmt::format("{}: the name \"{}\" would have {} characters, the kernel takes at "
@@ -370,53 +396,27 @@ class PkeyKind final : public Kind {
     desired.label = desired.settings.contains("name")
                         ? text_at(desired.settings, "name")
                         : fmt::format("P_Key {} of {}", pkey.text(), port.label);
-    if (desired.settings.contains("name")) names.claim(desired.label, desired.origins.at("name"), kSection);
-    check_mode_and_mtu(desired, kSection, diagnostics);
-    const auto* parent_state = port.section->find("state");
-    desired.ignore = written.state == State::kIgnore ||
-                     (parent_state != nullptr && model::text_of(parent_state->value) == "ignore");
-    desired.absent = !desired.ignore && written.state == State::kAbsent;
-    if (!written.state) {
-      const bool down = parent_state != nullptr && model::text_of(parent_state->value) == "down";
-      desired.settings["state"] = std::string(model::text_of(down ? State::kDown : State::kUp));
+    if (has_name && desired.settings.contains("name")) {
+      names.claim(desired.label, desired.origins.at("name"), kSection);
+      if (written.mode == model::IpoibMode::kConnected && !port.name.empty())
+        names.needs(detail::kernel_name(port.name, pkey), desired.label, section.where);
     }
+    check_mode_and_mtu(desired, kSection, diagnostics);
+    if (written.state == State::kUp && of_port == State::kDown) {
+      auto& d = diagnostics.emplace_back(
+          error_at(section.find("state")->where,
+                   fmt::format("{} state: an interface over a port that is down cannot be up: the kernel "
+                               "takes it down with the port",
+                               kSection),
+                   "leave it out, then it is as the port is; or set the port to \"up\""));
+      d.related.push_back({port.section->find("state")->where, "the port is to be down"});
+    }
+    if (!written.state)
+      desired.settings["state"] =
+          std::string(model::text_of(of_port == State::kDown ? State::kDown : State::kUp));
     if (desired.ignore || desired.absent || desired.pending) desired.settings.clear();
     desired.needs = {{"link_name", port.id}, {"ipoib", port.id}};
     return desired;
-  }
-
-  static void add_pruned(std::vector<Desired>& desired, const std::map<model::Key, const Observed*>& now) {
-    std::map<std::string, const Desired*> pruning;  // by the port's GUID
-    std::set<model::Key> listed;
-    for (const auto& one : desired) {
-      const auto* prune = std::get_if<bool>(&model::value_of(one.policy, "prune"));
-      if (one.key.kind == "ipoib" && prune != nullptr && *prune && !one.ignore)
-        pruning.emplace(one.key.id, &one);
-      if (one.key.kind == kKind) listed.insert(one.key);
-    }
-    std::vector<Desired> removals;
-    for (const auto& [key, observed] : now) {
-      const auto parent = pruning.find(key.id.substr(0, key.id.rfind('/')));
-      if (parent == pruning.end() || listed.contains(key)) continue;
-      Desired removal;
-      removal.key = key;
-      removal.label = observed->label;
-      removal.where = parent->second->origins.at("prune");
-      removal.origins["prune"] = removal.where;
-      removal.absent = true;
-      removals.push_back(std::move(removal));
-    }
-    desired.insert(desired.end(), removals.begin(), removals.end());
-  }
-
-  static const Link* link_of(const Desired& one, const World& world) {
-    if (one.key.kind == kKind) {
-      const auto id = pkey_id(one.key);
-      return id ? child_of(*id, world, text_at(one.settings, "name")) : nullptr;
-    }
-    if (one.key.kind != "link_name") return nullptr;
-    const auto guid = model::Guid::parse(one.key.id);
-    return guid ? world.parent(*guid) : nullptr;
   }
 
   /// Fills in what a change interrupts; true when it takes something away that has to be carried over.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -71,8 +72,26 @@ struct PkeyId {
 
 std::optional<PkeyId> pkey_id(const model::Key& key);
 
-/// The child that a key means now; nullptr without one. Of several, the one called `name`, else the first.
+/// The interfaces of a key's partition over its port, in the order of their indexes.
+const std::vector<const system::Link*>& siblings_of(const PkeyId& id, const World& world);
+
+/// The child that a key means now; nullptr without one. Of several the one called `name`, else the one that
+/// the clues of the world speak of (ours, the one named as wanted), else the first.
 const system::Link* child_of(const PkeyId& id, const World& world, std::string_view name = {});
+
+/// The one that a change is about, never one beside it; for a deletion only under the name that it had.
+const system::Link* child_of(const model::Change& change, const World& world);
+
+/// What the kernel calls a child that is made by sysfs: PARENT.%04x, cut to what fits.
+std::string kernel_name(std::string_view parent, model::Pkey pkey);
+
+/// Kind::check(), with what `prune` implies added.
+void check_children(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed,
+                    World& world, model::Diagnostics& diagnostics);
+
+/// Indexes of the P_Key interfaces that the plan will delete: absent, pruned, or ours and dropped.
+std::set<int> leaving(const std::vector<model::Desired>& desired,
+                      const std::vector<model::Observed>& observed, const World& world);
 
 base::Result<void> create_children(std::span<const model::Change> changes, system::Host& host);
 base::Result<void> update_children(std::span<const model::Change> changes, system::Host& host);

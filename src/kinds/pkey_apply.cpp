@@ -57,14 +57,7 @@ Result<const Link*> parent_of(const Child& child, const World& world) {
   return parent;
 }
 
-const Link* present(const Child& child, const World& world) {
-  const auto before = model::from_attributes<PkeyLink>(child.change->before);
-  if (child.wanted.name) {
-    const auto* link = child_of(child.id, world, child.wanted.name->text);
-    if (link == nullptr || link->name == child.wanted.name->text) return link;
-  }
-  return child_of(child.id, world, before.name ? std::string_view(before.name->text) : std::string_view());
-}
+const Link* present(const Child& child, const World& world) { return child_of(*child.change, world); }
 
 Result<void> execute(system::Host& host, const std::vector<LinkRequest>& requests) {
   return requests.empty() ? Result<void>{} : host.links.execute(requests);
@@ -123,19 +116,63 @@ Result<void> unpack_all(const std::vector<Child>& children, system::Host& host) 
   return {};
 }
 
+/// A child to be made by sysfs.
+struct BySysfs {
+  const Link* parent = nullptr;
+  model::Pkey pkey;
+  std::string wanted;
+
+  [[nodiscard]] std::string first_name() const { return kernel_name(parent->name, pkey); }
+};
+
+/// Makes children by sysfs. The kernel gives them a name of its own first, cut to what fits, so that those of
+/// a port with a long name would get in each other's way: of those one is made at a time, and called
+/// otherwise at once. Where the wanted name is still taken it is a temporary one; settle() does the rest.
+Result<void> make_by_sysfs(std::vector<BySysfs> todo, system::Host& host) {
+  while (!todo.empty()) {
+    std::map<std::string, BySysfs> round;
+    std::vector<BySysfs> later;
+    for (auto& one : todo) {
+      auto name = one.first_name();
+      if (!round.try_emplace(std::move(name), one).second) later.push_back(std::move(one));
+    }
+    todo = std::move(later);
+    bool renames = false;
+    for (const auto& [made, one] : round) {
+      if (auto done = host.ipoib.create_child(one.parent->name, one.pkey); !done) return done;
+      renames = renames || made != one.wanted;
+    }
+    if (!renames) continue;
+    auto world = World::observe_links(host);
+    if (!world) return base::fail(world.error());
+    std::vector<LinkRequest> requests;
+    for (const auto& [made, one] : round) {
+      if (made == one.wanted) continue;
+      const auto* link = world->named(made);
+      if (link == nullptr || link->parent != one.parent->index)
+        return base::fail(Code::kNotFound, fmt::format("{}: the interface is not there", made));
+      const bool free = world->named(one.wanted) == nullptr;
+      requests.emplace_back(
+          SetLink{.index = link->index, .name = free ? one.wanted : system::temporary_name(link->index)});
+    }
+    if (auto done = execute(host, requests); !done) return done;
+  }
+  return {};
+}
+
 /// Creates what is not there. Datagram children over netlink, without asking for a mode; connected ones
 /// through sysfs, since only those get the mode file that can be written safely.
 Result<void> create_missing(const std::vector<Child>& children, system::Host& host, const World& world,
                             std::vector<Child>& to_settle) {
   std::vector<LinkRequest> creations, settings;
-  std::vector<std::pair<std::string, model::Pkey>> by_sysfs;
+  std::vector<BySysfs> by_sysfs;
   for (const auto& child : children) {
     auto parent = parent_of(child, world);
     if (!parent) return base::fail(parent.error());
     if (present(child, world) != nullptr) {
       to_settle.push_back(child);
     } else if (child.wanted.mode == IpoibMode::kConnected) {
-      by_sysfs.emplace_back((*parent)->name, child.id.pkey);
+      by_sysfs.push_back({*parent, child.id.pkey, child.name(**parent)});
       to_settle.push_back(child);
     } else {
       const auto name = child.name(**parent);
@@ -150,10 +187,7 @@ Result<void> create_missing(const std::vector<Child>& children, system::Host& ho
   // All creations first: between them udev's workers would compete for RTNL with the rest.
   if (auto done = execute(host, creations); !done) return done;
   if (auto done = execute(host, settings); !done) return done;
-  for (const auto& [parent, pkey] : by_sysfs) {
-    if (auto done = host.ipoib.create_child(parent, pkey); !done) return done;
-  }
-  return {};
+  return make_by_sysfs(std::move(by_sysfs), host);
 }
 
 std::uint32_t unused_group(const World& world) {
@@ -222,6 +256,7 @@ Result<void> update_children(std::span<const Change> changes, system::Host& host
   // A child without a mode file cannot change its mode safely: it is made anew, with everything it had. One
   // that is missing altogether was deleted by an attempt that got stuck there.
   std::vector<const Link*> old;
+  std::vector<Child> staying;
   std::vector<Change> anew;
   anew.reserve(children.size());
   for (const auto& child : children) {
@@ -229,8 +264,10 @@ Result<void> update_children(std::span<const Change> changes, system::Host& host
     auto full = *child.change;
     if (link != nullptr) {
       if (!child.wanted.mode || *child.wanted.mode == link->ipoib->mode ||
-          host.ipoib.has_mode_file(link->name))
+          host.ipoib.has_mode_file(link->name)) {
+        staying.push_back(child);
         continue;
+      }
       model::Attributes now;
       now["name"] = link->name;
       describe(*link, now);
@@ -243,6 +280,8 @@ Result<void> update_children(std::span<const Change> changes, system::Host& host
   }
   if (auto done = delete_links(old, host, *world); !done) return done;
   if (!anew.empty()) {
+    // One that stays may still have the name that one of the new ones gets.
+    if (auto done = settle(staying, host); !done) return done;
     if (world = World::observe_links(host); !world) return base::fail(world.error());
     std::vector<Child> made;
     const auto missing = children_of(anew);

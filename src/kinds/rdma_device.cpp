@@ -49,11 +49,11 @@ class RdmaDeviceKind final : public Kind {
     for (const auto& entry : names.entries()) {
       auto desired = desired_of(*entry.section, fields(), {std::string(kKind), entry.id}, entry.name);
       desired.origins["rule"] = desired.origins["name"];
-      desired.pending = entry.pending;
+      desired.pending = entry.wrong ? entry.wrong : entry.pending;
+      if (entry.rival) desired.needs.push_back(*entry.rival);
       // The rule can be written before the device is there, if what it matches is known.
       desired.settings.clear();
-      const bool known = entry.device != nullptr || entry.section->find("device") == nullptr;
-      if (known) desired.settings["rule"] = entry.name;
+      if (entry.known && !entry.wrong) desired.settings["rule"] = entry.name;
       if (entry.device != nullptr) desired.settings["name"] = entry.name;
       out.push_back(std::move(desired));
     }

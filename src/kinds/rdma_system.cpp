@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/rdma_system.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/modprobe_file.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -18,11 +21,12 @@ using model::Observed;
 namespace {
 
 constexpr std::string_view kKind = "rdma_system";
-constexpr const char* kFile = "/etc/modprobe.d/rdma-configd-netns.conf";
+constexpr std::string_view kModule = "ib_core";
+constexpr std::string_view kParameter = "netns_mode";
 constexpr std::string_view kOption = "options ib_core netns_mode=";
 
 Result<std::optional<NetnsMode>> read_option(system::Files& files) {
-  auto text = files.read(kFile);
+  auto text = files.read(std::string(kNetnsOptionsFile));
   if (!text) return base::fail(text.error());
   std::optional<NetnsMode> mode;
   const auto content = text->value_or("");
@@ -35,9 +39,27 @@ Result<std::optional<NetnsMode>> read_option(system::Files& files) {
 }
 
 Result<void> write_option(system::Files& files, std::optional<NetnsMode> mode) {
-  if (!mode) return files.remove(kFile);
-  return files.write(kFile, "# Written by rdma-configd; what is changed here is lost.\n" +
-                                std::string(kOption) + (*mode == NetnsMode::kShared ? "1\n" : "0\n"));
+  const std::string path(kNetnsOptionsFile);
+  return mode ? files.write(path, render_netns_option(*mode)) : files.remove(path);
+}
+
+/// The same parameter in a [[module]] entry of the same document: two files would contradict each other.
+void check_own_options(const Bound& bound, const model::Location& netns_at, Diagnostics& diagnostics) {
+  for (const auto* section : bound.of("module")) {
+    const auto* name = section->find("name");
+    const auto* options = section->find("options");
+    if (name == nullptr || options == nullptr || model::text_of(name->value) != kModule) continue;
+    const auto parsed = model::Codec<model::ModuleOptions>::parse(options->value);
+    const bool same = parsed && std::any_of(parsed->list.begin(), parsed->list.end(),
+                                            [](const auto& option) { return option.name == kParameter; });
+    if (!same) continue;
+    diagnostics.push_back(
+        {model::Severity::kError,
+         options->where,
+         fmt::format("[[module]] options: {} of {} is set by netns of [rdma_system]", kParameter, kModule),
+         "leave it out here",
+         {{netns_at, "netns of [rdma_system]"}}});
+  }
 }
 
 class RdmaSystemKind final : public Kind {
@@ -47,12 +69,13 @@ class RdmaSystemKind final : public Kind {
     return model::specs<RdmaSystem>();
   }
 
-  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kKind)) {
       auto desired = desired_of(*section, fields(), {std::string(kKind), "netns"}, "RDMA system");
       if (const auto* netns = section->find("netns")) {
         desired.settings["option"] = netns->value;
         desired.origins["option"] = netns->where;
+        check_own_options(bound, netns->where, diagnostics);
       }
       out.push_back(std::move(desired));
     }
@@ -141,6 +164,11 @@ class RdmaSystemKind final : public Kind {
 };
 
 }  // namespace
+
+std::string render_netns_option(NetnsMode mode) {
+  return fmt::format("# Written by rdma-configd; what is changed here is lost.\n{}{}\n", kOption,
+                     mode == NetnsMode::kShared ? 1 : 0);
+}
 
 model::SectionSpec rdma_system_section() {
   model::SectionSpec section{

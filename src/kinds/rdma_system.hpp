@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <tuple>
 
 #include "kinds/kind.hpp"
@@ -22,6 +23,9 @@ struct RdmaSystem {
       model::field("option", &RdmaSystem::option, model::Role::kDerived,
                    "What our file gives ib_core when it is loaded.")};
 };
+
+/// Our file with the option of ib_core.
+std::string render_netns_option(model::NetnsMode mode);
 
 model::SectionSpec rdma_system_section();
 

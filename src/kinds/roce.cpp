@@ -11,6 +11,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/roce_ports.hpp"
 #include "kinds/roce_record.hpp"
+#include "kinds/roce_writer.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -27,16 +28,6 @@ using system::RoceDefaults;
 namespace {
 
 constexpr std::string_view kKind = "roce";
-constexpr std::string_view kV1 = "IB/RoCE v1";
-constexpr std::string_view kV2 = "RoCE v2";
-
-std::string_view gid_type_of(model::RoceMode mode) { return mode == model::RoceMode::kV1 ? kV1 : kV2; }
-
-std::optional<model::RoceMode> mode_of(std::string_view gid_type) {
-  if (gid_type == kV1) return model::RoceMode::kV1;
-  if (gid_type == kV2) return model::RoceMode::kV2;
-  return std::nullopt;
-}
 
 Roce values_of(const RoceWritten& known) {
   Roce out;
@@ -44,143 +35,6 @@ Roce values_of(const RoceWritten& known) {
   if (known.tos) out.tos = model::Tos{*known.tos};
   return out;
 }
-
-int number_of(std::string_view id) {
-  return static_cast<int>(base::parse_number(id.substr(id.rfind('/') + 1)).value_or(0));
-}
-
-bool agrees(const RoceWritten& known, const RoceDefaults& actual) {
-  return (!known.gid_type || *known.gid_type == actual.gid_type) && (!known.tos || *known.tos == actual.tos);
-}
-
-/// Writes the defaults of one device's ports, and leaves its folder as it was. The record says on disk what
-/// is to be before it is done, so that undoing and recovery know that something may have changed.
-class Writer {
- public:
-  Writer(system::Host& host, const RdmaDevice& device, RoceRecords& records)
-      : host_(host), device_(device), records_(records), rdma_cm_(host.rdma_cm.observe_instance()) {}
-
-  Result<void> run(std::span<const Change* const> changes) {
-    const auto before = records_;
-    bool ours = !has_folder();
-    for (const auto* change : changes) {
-      auto& record = record_of(*change);
-      ours = ours || record.folder == device_.name;
-      const auto wanted = model::from_attributes<Roce>(change->after);
-      if (wanted.mode) record.written.gid_type = gid_type_of(*wanted.mode);
-      if (wanted.tos) record.written.tos = static_cast<int>(wanted.tos->number);
-      record.folder = device_.name;
-    }
-    if (auto done = write_roce_records(host_.files, records_); !done) return done;
-    auto made = host_.rdma_cm.make_folder(device_.name);
-    Result<void> result;
-    if (!made) result = base::fail(made.error());
-    for (std::size_t i = 0; i < changes.size() && result; ++i) result = write(*changes[i]);
-    for (const auto* change : changes) settle(*change, result.has_value(), before);
-    // A folder that stays keeps rdma_cm from being unloaded.
-    if (ours) {
-      if (auto removed = remove_folder(); !removed) {
-        for (const auto* change : changes) record_of(*change).folder = device_.name;
-        if (result) result = removed;
-      }
-    }
-    if (auto done = write_roce_records(host_.files, records_); !done && result) return done;
-    return result;
-  }
-
- private:
-  bool has_folder() const {
-    const auto folders = host_.rdma_cm.observe_folders();
-    return std::find(folders.begin(), folders.end(), device_.name) != folders.end();
-  }
-
-  Result<void> remove_folder() {
-    constexpr int kTries = 2;
-    Result<void> removed;
-    for (int i = 0; i < kTries && has_folder(); ++i) removed = host_.rdma_cm.remove_folder(device_.name);
-    if (removed && has_folder())
-      return base::fail(base::Code::kBusy, device_.name + ": its folder in configfs cannot be removed");
-    return removed;
-  }
-
-  std::string instance_of(const Change& change) const {
-    return roce_instance(device_, number_of(change.key.id), rdma_cm_, host_.boot_id);
-  }
-  RoceRecord& record_of(const Change& change) { return records_[instance_of(change)]; }
-
-  Result<void> write(const Change& change) {
-    const int port = number_of(change.key.id);
-    auto& record = record_of(change);
-    const auto now = host_.rdma_cm.observe_defaults(device_.name, port);
-    if (!now) {
-      return base::fail(base::Code::kNotFound,
-                        fmt::format("{} port {}: its RoCE defaults cannot be read", device_.name, port));
-    }
-    if (!record.found) {
-      record.found = *now;
-      if (auto done = write_roce_records(host_.files, records_); !done) return done;
-    }
-    const auto goal = goal_of(change, record);
-    if (goal.gid_type != now->gid_type) {
-      if (auto done = host_.rdma_cm.write_gid_type(device_.name, port, goal.gid_type); !done) return done;
-    }
-    if (goal.tos != now->tos) {
-      if (auto done = host_.rdma_cm.write_tos(device_.name, port, goal.tos); !done) return done;
-    }
-    const auto then = host_.rdma_cm.observe_defaults(device_.name, port);
-    if (then == goal) return {};
-    return base::fail(
-        base::Code::kRefused,
-        fmt::format("{} port {}: reads {} ToS {} after {} ToS {} was written", device_.name, port,
-                    then ? then->gid_type : "nothing", then ? then->tos : 0, goal.gid_type, goal.tos));
-  }
-
-  /// What is not wanted goes back to what was found.
-  static RoceDefaults goal_of(const Change& change, const RoceRecord& record) {
-    const auto wanted = model::from_attributes<Roce>(change.after);
-    return {wanted.mode ? std::string(gid_type_of(*wanted.mode)) : record.found->gid_type,
-            wanted.tos ? static_cast<int>(wanted.tos->number) : record.found->tos};
-  }
-
-  /// Makes the record say what is so.
-  void settle(const Change& change, bool done, const RoceRecords& before) {
-    const auto instance = instance_of(change);
-    auto& record = records_[instance];
-    record.folder.clear();
-    const auto wanted = model::from_attributes<Roce>(change.after);
-    if (done) {
-      if (!wanted.mode) record.written.gid_type.reset();
-      if (!wanted.tos) record.written.tos.reset();
-      if (!wanted.mode && !wanted.tos) records_.erase(instance);
-      return;
-    }
-    const auto actual = host_.rdma_cm.observe_defaults(device_.name, number_of(change.key.id));
-    const auto old = before.find(instance);
-    if (!actual) {
-      // The folder could not be made, so nothing was written; or the device has gone, and all this with it.
-      if (old == before.end() || old->second.folder.empty()) restore(instance, before);
-    } else if (old != before.end() && agrees(old->second.written, *actual)) {
-      record.written = old->second.written;
-    } else if (old == before.end() && record.found == actual) {
-      records_.erase(instance);
-    } else {
-      record.written = {actual->gid_type, actual->tos};
-    }
-  }
-
-  void restore(const std::string& instance, const RoceRecords& before) {
-    if (const auto old = before.find(instance); old != before.end()) {
-      records_[instance] = old->second;
-    } else {
-      records_.erase(instance);
-    }
-  }
-
-  system::Host& host_;
-  const RdmaDevice& device_;
-  RoceRecords& records_;
-  std::string rdma_cm_;
-};
 
 class RoceKind final : public Kind {
  public:
@@ -192,6 +46,7 @@ class RoceKind final : public Kind {
       auto desired = desired_of(*port.section, fields(), {std::string(kKind), port.id}, port.label);
       desired.needs = port.needs;
       desired.pending = port.pending;
+      check_soft(port, diagnostics);
       const auto *dscp = port.section->find("dscp"), *tos = port.section->find("tos");
       if (dscp != nullptr && tos != nullptr) {
         diagnostics.push_back(Diagnostic{Severity::kError,
@@ -284,7 +139,7 @@ class RoceKind final : public Kind {
     if (!records) return base::fail(records.error());
     drop_stale(*records, *world);
     for (const auto& [device, mine] : by_device) {
-      if (auto done = Writer(host, *device, *records).run(mine); !done) return done;
+      if (auto done = write_roce_defaults(host, *device, mine, *records); !done) return done;
     }
     return {};
   }
@@ -304,7 +159,7 @@ class RoceKind final : public Kind {
       const auto folders = host.rdma_cm.observe_folders();
       const bool stayed = std::find(folders.begin(), folders.end(), record.folder) != folders.end();
       if (stayed || host.rdma_cm.make_folder(record.folder)) {
-        actual = host.rdma_cm.observe_defaults(record.folder, number_of(at->first));
+        actual = host.rdma_cm.observe_defaults(record.folder, number_at_end(at->first));
         if (auto done = host.rdma_cm.remove_folder(record.folder); !done) return done;
       }
       record.folder.clear();
@@ -367,6 +222,26 @@ class RoceKind final : public Kind {
     if (const auto now = host.rdma_cm.observe_defaults(device.name, port)) return {now->gid_type, now->tos};
     const auto at = records.find(roce_instance(device, port, rdma_cm, host.boot_id));
     return at == records.end() ? RoceWritten{} : at->second.written;
+  }
+
+  /// What software devices offer is known before they are made.
+  static void check_soft(const RocePort& port, Diagnostics& diagnostics) {
+    if (!port.soft) return;
+    const auto* mode = port.section->find("mode");
+    if (*port.soft == model::SoftType::kSiw) {
+      diagnostics.push_back(Diagnostic{Severity::kError,
+                                       port.section->where,
+                                       fmt::format("[[roce]] {} is Soft-iWARP, which is no RoCE", port.label),
+                                       "remove the entry, or make the device with type = \"rxe\"",
+                                       {}});
+    } else if (mode != nullptr && model::text_of(mode->value) == model::text_of(model::RoceMode::kV1)) {
+      diagnostics.push_back(
+          Diagnostic{Severity::kError,
+                     mode->where,
+                     fmt::format("[[roce]] mode: {} is Soft-RoCE, which has RoCE v2 alone", port.label),
+                     "write mode = \"v2\"",
+                     {}});
+    }
   }
 
   /// Records of devices that have gone, or of an rdma_cm that was unloaded, speak of nothing.

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "kinds/kind.hpp"
+#include "model/port_types.hpp"
 #include "model/section.hpp"
 
 namespace rdmacfg::kinds {
@@ -13,7 +14,7 @@ namespace rdmacfg::kinds {
 /// (NCCL, UCX) do not look at them.
 struct Roce {
   std::optional<std::string> device;
-  std::optional<std::int64_t> port;
+  std::optional<model::PortNumber> port;
   std::optional<model::InterfaceName> interface;
   std::optional<model::RoceMode> mode;
   std::optional<model::Tos> tos;

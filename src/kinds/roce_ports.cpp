@@ -32,16 +32,8 @@ std::vector<std::string> same_port(const Link& link, const World& world) {
   return names;
 }
 
-std::optional<PortRef> port_over(const Link& link, const World& world) {
-  for (const auto& name : same_port(link, world)) {
-    for (const auto& device : world.snapshot().devices) {
-      for (const auto& port : device.ports) {
-        if (std::find(port.netdevs.begin(), port.netdevs.end(), name) != port.netdevs.end())
-          return PortRef{&device, &port};
-      }
-    }
-  }
-  return std::nullopt;
+bool has_netdev(const system::RdmaPort& port, const std::string& name) {
+  return std::find(port.netdevs.begin(), port.netdevs.end(), name) != port.netdevs.end();
 }
 
 struct Binder {
@@ -50,14 +42,18 @@ struct Binder {
   const DeviceNames names;
   Diagnostics& diagnostics;
 
-  void error(const model::Location& where, std::string message, std::string hint) const {
-    diagnostics.push_back(Diagnostic{Severity::kError, where, std::move(message), std::move(hint), {}});
+  void error(RocePort& out, const model::Location& where, std::string message, std::string hint,
+             std::vector<Diagnostic::Related> related = {}) const {
+    out.pending = message;
+    diagnostics.push_back(
+        Diagnostic{Severity::kError, where, std::move(message), std::move(hint), std::move(related)});
   }
 
   void found(RocePort& out, const RdmaDevice& device, const system::RdmaPort& port) const {
     out.port = PortRef{&device, &port};
     out.id = roce_id(device, port.number);
     out.label = fmt::format("{}/{}", names.name_of(device), port.number);
+    if (const auto soft = model::parse_soft_type(device.soft)) out.soft = *soft;
     if (const auto key = names.renaming(device)) out.needs.push_back(*key);
   }
 
@@ -78,9 +74,9 @@ struct Binder {
         return true;
       }
     }
-    error(number->where, fmt::format("[[roce]] port: {} has no port {}", called, wanted),
+    error(out, number->where, fmt::format("[[roce]] port: {} has no port {}", called, wanted),
           fmt::format("it has {} port(s), counted from 1", device->ports.size()));
-    return false;
+    return true;
   }
 
   /// A software device that the same document makes, over an interface that is there.
@@ -89,6 +85,7 @@ struct Binder {
       const auto *its = soft->find("name"), *interface = soft->find("interface"), *type = soft->find("type");
       if (its == nullptr || interface == nullptr || type == nullptr || model::text_of(its->value) != name)
         continue;
+      if (const auto parsed = model::parse_soft_type(model::text_of(type->value))) out.soft = *parsed;
       if (world.named(model::text_of(interface->value)) == nullptr) return false;
       out.needs.push_back(
           {"soft_rdma", fmt::format("{}/{}", model::text_of(interface->value), model::text_of(type->value))});
@@ -129,6 +126,38 @@ std::optional<PortRef> roce_port(const std::string& id, const World& world) {
   return std::nullopt;
 }
 
+std::optional<PortRef> port_over(const Link& link, const World& world) {
+  for (const auto& name : same_port(link, world)) {
+    for (const auto& device : world.snapshot().devices) {
+      for (const auto& port : device.ports) {
+        if (has_netdev(port, name)) return PortRef{&device, &port};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_about(const Section& roce, const std::string& interface, const DeviceNames& names,
+              const World& world) {
+  const auto* link = world.named(interface);
+  const auto port = link == nullptr ? std::nullopt : port_over(*link, world);
+  if (const auto* written = roce.find("interface")) {
+    const auto name = model::text_of(written->value);
+    const auto* other = name == interface ? link : world.named(name);
+    if (name == interface || other == nullptr || !port) return name == interface;
+    const auto its = port_over(*other, world);
+    return its && its->port == port->port;
+  }
+  const auto *name = roce.find("device"), *number = roce.find("port");
+  const auto* device =
+      name == nullptr || number == nullptr ? nullptr : names.find(model::text_of(name->value));
+  if (device == nullptr) return false;
+  return std::any_of(device->ports.begin(), device->ports.end(), [&](const auto& one) {
+    return model::Value{std::int64_t{one.number}} == number->value &&
+           ((port && port->port == &one) || has_netdev(one, interface));
+  });
+}
+
 std::vector<RocePort> bind_roce(const Bound& bound, Diagnostics& diagnostics) {
   const Binder binder{bound, *bound.world, DeviceNames::of(bound.sections, *bound.world), diagnostics};
   std::vector<RocePort> out;
@@ -139,18 +168,16 @@ std::vector<RocePort> bind_roce(const Bound& bound, Diagnostics& diagnostics) {
     if (!binder.by_device(*section, port) && !binder.by_interface(*section, port)) continue;
     if (binder.world.offline()) port.pending.reset();
     if (port.port && port.port->port->link_layer != "Ethernet") {
-      binder.error(section->where,
+      binder.error(port, section->where,
                    fmt::format("[[roce]] {} runs {} now, and RoCE is for Ethernet ports", port.label,
                                port.port->port->link_layer),
                    "remove the entry, or make the port an Ethernet port first");
-      continue;
     }
     if (const auto [first, fresh] = seen.try_emplace(port.id, section); !fresh) {
-      binder.error(section->where,
+      binder.error(port, section->where,
                    fmt::format("[[roce]] means the port {} that another entry means already", port.label),
-                   "write one entry for a port; device + port and interface can mean the same one");
-      diagnostics.back().related.push_back({first->second->where, "the first entry for this port"});
-      continue;
+                   "write one entry for a port; device + port and interface can mean the same one",
+                   {{first->second->where, "the first entry for this port"}});
     }
     out.push_back(std::move(port));
   }

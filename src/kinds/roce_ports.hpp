@@ -18,8 +18,10 @@ struct RocePort {
   std::string id;     ///< "0000:10:00.0/1"; of a device that is not on PCI "rxe0/1"
   std::string label;  ///< "mlx5_storage/1"
   std::optional<PortRef> port;
-  std::vector<model::Key> needs;       ///< what gives it its name, or makes it
-  std::optional<std::string> pending;  ///< why nothing can be done with it now
+  std::optional<model::SoftType> soft;  ///< of a software device, there or made by the same document
+  std::vector<model::Key> needs;        ///< what gives it its name, or makes it
+  std::optional<std::string>
+      pending;  ///< why nothing can be done with it now; also an error that is reported
 };
 
 /// The id of a port in keys.
@@ -28,8 +30,16 @@ std::string roce_id(const system::RdmaDevice& device, int port);
 /// The port with that id; nothing while it is not there.
 std::optional<PortRef> roce_port(const std::string& id, const World& world);
 
+/// The port that an interface belongs to, or the bond that it is in, or what is in it; nothing while there is
+/// no such device.
+std::optional<PortRef> port_over(const system::Link& link, const World& world);
+
+/// Whether a [[roce]] entry is about the port of an interface.
+bool is_about(const model::Section& roce, const std::string& interface, const DeviceNames& names,
+              const World& world);
+
 /// Resolves device + port and interface. A port that runs InfiniBand, a port number that the device has not,
-/// and two entries for one port are errors; what is not there is pending.
+/// and two entries for one port are errors (of an entry that is then pending); what is not there is pending.
 std::vector<RocePort> bind_roce(const Bound& bound, model::Diagnostics& diagnostics);
 
 }  // namespace rdmacfg::kinds

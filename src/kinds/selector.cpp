@@ -18,9 +18,9 @@ bool matches(const PortMatch& match, const system::RdmaDevice& device, const sys
     return !pattern || base::matches_glob(*pattern, text);
   };
   return fits(match.driver, device.driver) && fits(match.device, device.name) &&
-         fits(match.pci, device.pci) &&
-         (!match.link_layer || base::lower(*match.link_layer) == base::lower(port.link_layer)) &&
-         (!match.port || *match.port == port.number);
+         (!match.pci || base::matches_glob(match.pci->text, device.pci)) &&
+         (!match.link_layer || port.link_layer == "InfiniBand") &&
+         (!match.port || match.port->number == port.number);
 }
 
 std::string text_of(const PortMatch& match) {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "model/field.hpp"
+#include "model/port_types.hpp"
 #include "model/section.hpp"
 #include "system/rdma.hpp"
 
@@ -15,7 +16,7 @@ namespace rdmacfg::kinds {
 struct PortSelector {
   std::optional<model::Guid> guid;
   std::optional<std::string> device;
-  std::optional<std::int64_t> port;
+  std::optional<model::PortNumber> port;
 
   static constexpr auto kFields =
       std::tuple{model::field("guid", &PortSelector::guid, model::Role::kIdentity,
@@ -30,9 +31,9 @@ struct PortSelector {
 struct PortMatch {
   std::optional<std::string> driver;
   std::optional<std::string> device;
-  std::optional<std::string> pci;
-  std::optional<std::string> link_layer;
-  std::optional<std::int64_t> port;
+  std::optional<model::PciPattern> pci;
+  std::optional<model::IpoibLinkLayer> link_layer;
+  std::optional<model::PortNumber> port;
 
   static constexpr auto kFields =
       std::tuple{model::field("driver", &PortMatch::driver, model::Role::kIdentity,
@@ -40,7 +41,7 @@ struct PortMatch {
                  model::field("device", &PortMatch::device, model::Role::kIdentity,
                               "RDMA device name, as \"mlx5_*\".", "any"),
                  model::field("pci", &PortMatch::pci, model::Role::kIdentity,
-                              "PCI address, as \"0000:1?:00.0\".", "any"),
+                              "PCI address, as \"0000:1?:00.0\" or \"1?:00.0\".", "any"),
                  model::field("link_layer", &PortMatch::link_layer, model::Role::kIdentity,
                               "Link layer; only \"InfiniBand\" ports have IPoIB.", "InfiniBand"),
                  model::field("port", &PortMatch::port, model::Role::kIdentity, "Port number.", "any")};

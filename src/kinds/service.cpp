@@ -71,6 +71,7 @@ class ServiceKind final : public Kind {
              fmt::format("[[service]] name: {} is a template, which has no state of its own", id),
              "write an instance of it, such as srp_daemon_port@mlx4_0:1.service",
              {}});
+        continue;  // and systemd fails whoever asks for one
       }
       auto desired = desired_of(*section, fields(), {std::string(kKind), id}, id);
       if (desired.settings.empty()) {

@@ -30,7 +30,11 @@ void each_setting(
     const auto equals = line.find('=');
     if (equals == std::string_view::npos) continue;
     const auto path = model::SysctlPath::parse(base::trim(line.substr(0, equals)));
-    if (path) visit(number, path->text, std::string(base::trim(line.substr(equals + 1))));
+    if (!path) continue;
+    // The kernel takes any blanks between the numbers of a list, and shows tabs.
+    const auto value = std::string(base::trim(line.substr(equals + 1)));
+    const auto parsed = model::Codec<model::SysctlValue>::parse(value);
+    visit(number, path->text, parsed ? parsed->text : value);
   }
 }
 

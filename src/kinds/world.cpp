@@ -49,6 +49,8 @@ World::World(system::Host& host, system::Snapshot snapshot)
 
 namespace {
 
+const std::vector<const Link*> kNoLinks;
+
 template <class Map, class Key>
 auto pointer_in(const Map& map, const Key& key) -> typename Map::mapped_type {
   const auto at = map.find(key);
@@ -67,19 +69,14 @@ const Link* World::parent(Guid guid) const { return pointer_in(parent_of_, guid)
 const Link* World::link(int index) const { return pointer_in(by_index_, index); }
 const Link* World::named(const std::string& name) const { return pointer_in(by_name_, name); }
 
-const Link* World::child(int parent_index, model::Pkey pkey, std::string_view name) const {
-  const auto at = child_of_.find({parent_index, pkey.partition()});
-  if (at == child_of_.end()) return nullptr;
-  for (const auto* link : at->second) {
-    if (link->name == name) return link;
-  }
-  return at->second.front();
+const std::vector<const Link*>& World::children(int parent_index) const {
+  const auto at = children_.find(parent_index);
+  return at == children_.end() ? kNoLinks : at->second;
 }
 
-const std::vector<const Link*>& World::children(int parent_index) const {
-  static const std::vector<const Link*> kNone;
-  const auto at = children_.find(parent_index);
-  return at == children_.end() ? kNone : at->second;
+const std::vector<const Link*>& World::children(int parent_index, model::Pkey pkey) const {
+  const auto at = child_of_.find({parent_index, pkey.partition()});
+  return at == child_of_.end() ? kNoLinks : at->second;
 }
 
 const std::optional<std::vector<std::uint16_t>>& World::pkeys(const PortRef& port) {
@@ -136,9 +133,23 @@ model::Backend World::manager() const {
   return *manager_;
 }
 
+void World::concern(const model::Key& key, const Clue& clue) {
+  auto& all = concerned_[key];
+  if (!clue.instance.empty()) all.instance = clue.instance;
+  all.ours = all.ours || clue.ours;
+  all.names.insert(clue.names.begin(), clue.names.end());
+  all.others.insert(clue.others.begin(), clue.others.end());
+}
+
+const Clue& World::clue(const model::Key& key) const {
+  static const Clue kNothing;
+  const auto at = concerned_.find(key);
+  return at == concerned_.end() ? kNothing : at->second;
+}
+
 std::vector<std::string> World::concerned(std::string_view kind) const {
   std::vector<std::string> ids;
-  for (const auto& key : concerned_) {
+  for (const auto& [key, clue] : concerned_) {
     if (key.kind == kind) ids.push_back(key.id);
   }
   return ids;

@@ -25,6 +25,14 @@ struct PortRef {
   const system::RdmaPort* port = nullptr;
 };
 
+/// What tells the object that a key means from others that it could mean: P_Key interfaces of one partition.
+struct Clue {
+  std::string instance{};          ///< that the state has of it
+  bool ours = false;               ///< made by us, says the state
+  std::set<std::string> names{};   ///< that it has, had or is to have
+  std::set<std::string> others{};  ///< instances of what it is not
+};
+
 /// One observation of the host with the look-ups that kinds need; P_Key tables and MTUs are read at the first
 /// question. Pointers stay valid as long as the World.
 class World {
@@ -38,6 +46,7 @@ class World {
   World() = default;
 
   [[nodiscard]] system::Host& host() const { return *host_; }
+  [[nodiscard]] bool has_host() const { return host_ != nullptr; }
   /// Only files may be looked at: --root, or no host at all.
   [[nodiscard]] bool offline() const { return host_ == nullptr || host_->offline; }
 
@@ -46,7 +55,9 @@ class World {
 
   /// Resources that the run is about (of the document, the state and the plan): all that a kind observes
   /// whose resources cannot be listed in one sweep, such as systemd's units.
-  void concern(const model::Key& key) { concerned_.insert(key); }
+  void concern(const model::Key& key, const Clue& clue = {});
+  /// What is known of a resource from elsewhere; empty when the run is not about it.
+  [[nodiscard]] const Clue& clue(const model::Key& key) const;
   /// Their ids, of one kind.
   [[nodiscard]] std::vector<std::string> concerned(std::string_view kind) const;
 
@@ -61,9 +72,8 @@ class World {
   /// The P_Key interfaces over a parent, by index.
   [[nodiscard]] const std::vector<const system::Link*>& children(int parent_index) const;
 
-  /// The child of a parent in a partition; of several the one called `name`, else the first; nullptr without
-  /// one.
-  [[nodiscard]] const system::Link* child(int parent_index, model::Pkey pkey, std::string_view name) const;
+  /// Those of one partition: netlink lets several through.
+  [[nodiscard]] const std::vector<const system::Link*>& children(int parent_index, model::Pkey pkey) const;
 
   [[nodiscard]] const system::Link* link(int index) const;
 
@@ -91,7 +101,7 @@ class World {
 
   system::Host* host_ = nullptr;
   std::shared_ptr<const system::Snapshot> snapshot_ = std::make_shared<const system::Snapshot>();
-  std::set<model::Key> concerned_;
+  std::map<model::Key, Clue> concerned_;
   mutable std::optional<model::Backend> manager_;
   std::map<model::Guid, PortRef> ports_;
   std::map<model::Guid, const system::Link*> parent_of_;

@@ -30,6 +30,9 @@ struct Change {
   std::string footing;  ///< the kernel object it was planned on (Kind::footing); empty: on none
   std::vector<std::string>
       overruled;  ///< fields that the kernel took, and that were otherwise at the next look
+  /// Objects that its key could be taken for and that are not its own (Observed::instance): a second P_Key
+  /// interface of one partition.
+  std::vector<std::string> beside;
   std::vector<std::string> carried;  ///< what the kernel drops on the way and the kind puts back (opaque)
 };
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace rdmacfg::model {
 
 using base::Code;
@@ -68,7 +70,14 @@ Value Codec<Guid>::value(const Guid& parsed) { return parsed.text(); }
 
 Result<Pkey> Codec<Pkey>::parse(const Value& written) {
   if (const auto* number = std::get_if<std::int64_t>(&written)) return Pkey::make(*number);
-  return get_text(written, "an integer like 0x8002").and_then(Pkey::parse);
+  return get_text(written, "an integer like 0x8002").and_then([](const std::string& text) -> Result<Pkey> {
+    // Names of interfaces ("ib0.8002") and other tools write P_Keys in hexadecimal without 0x.
+    if (text.size() == 4 && (text[0] == '8' || text[0] == '9') && base::parse_number(text))
+      return fail(
+          Code::kInvalid,
+          fmt::format("\"{0}\" may mean 0x{0} or the decimal {0}; write one of them without quotes", text));
+    return Pkey::parse(text);
+  });
 }
 Value Codec<Pkey>::value(const Pkey& parsed) { return parsed.text(); }
 

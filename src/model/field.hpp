@@ -140,7 +140,7 @@ RDMACFG_CODEC(
     R"({"type":"string","pattern":"^(([0-9A-Fa-f]{2}:){7}[0-9A-Fa-f]{2}|([0-9A-Fa-f]{4}:){3}[0-9A-Fa-f]{4}|(0[xX])?[0-9A-Fa-f]{16})$"})");
 RDMACFG_CODEC(
     Pkey, "P_Key",
-    R"({"oneOf":[{"type":"integer","minimum":1,"maximum":65535,"not":{"const":32768}},{"type":"string","pattern":"^(0[xX][0-9A-Fa-f]+|[0-9]+)$"}]})");
+    R"({"oneOf":[{"type":"integer","minimum":1,"maximum":65535,"not":{"const":32768}},{"type":"string","pattern":"^(0[xX][0-9A-Fa-f]+|[0-9]+)$","not":{"pattern":"^[89][0-9]{3}$"}}]})");
 RDMACFG_CODEC(IpoibMode, "\"datagram\" or \"connected\"", R"({"enum":["datagram","connected"]})");
 RDMACFG_CODEC(State, "\"up\", \"down\", \"absent\" or \"ignore\"",
               R"({"enum":["up","down","absent","ignore"]})");

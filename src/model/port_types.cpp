@@ -3,6 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+
 namespace rdmacfg::model {
 
 using base::Code;
@@ -20,5 +25,45 @@ Result<PortTypes> Codec<PortTypes>::parse(const Value& written) {
   return PortTypes{*list};
 }
 Value Codec<PortTypes>::value(const PortTypes& parsed) { return parsed.list; }
+
+Result<PortNumber> Codec<PortNumber>::parse(const Value& written) {
+  constexpr std::int64_t kMost = 255;
+  const auto* number = std::get_if<std::int64_t>(&written);
+  if (number == nullptr) return fail(Code::kInvalid, "has to be an integer like 1");
+  if (*number < 1 || *number > kMost)
+    return fail(Code::kInvalid,
+                fmt::format("{} is no port: they are counted from 1 (at most {})", *number, kMost));
+  return PortNumber{*number};
+}
+Value Codec<PortNumber>::value(const PortNumber& parsed) { return parsed.number; }
+
+Result<PciPattern> Codec<PciPattern>::parse(const Value& written) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (text == nullptr) return fail(Code::kInvalid, "has to be a text like \"0000:1?:00.0\"");
+  if (text->find_first_of("*?[") == std::string::npos)
+    return PciAddress::parse(*text).map(
+        [](PciAddress address) { return PciPattern{std::move(address.text)}; });
+  auto pattern = base::lower(*text);
+  const auto open = pattern.find('[');
+  if (pattern.find_first_not_of("0123456789abcdef:.*?!^[]-") != std::string::npos ||
+      (open != std::string::npos && pattern.find(']', open) == std::string::npos))
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" matches no PCI address; a pattern looks like \"0000:1?:00.0\"", *text));
+  // A * in front may stand for the domain too.
+  if (std::count(pattern.begin(), pattern.end(), ':') == 1 && !pattern.starts_with('*'))
+    pattern = "0000:" + pattern;
+  return PciPattern{std::move(pattern)};
+}
+Value Codec<PciPattern>::value(const PciPattern& parsed) { return parsed.text; }
+
+Result<IpoibLinkLayer> Codec<IpoibLinkLayer>::parse(const Value& written) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (text == nullptr) return fail(Code::kInvalid, "has to be \"InfiniBand\"");
+  if (base::lower(*text) != "infiniband")
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" has to be \"InfiniBand\": only such ports have IPoIB", *text));
+  return IpoibLinkLayer{};
+}
+Value Codec<IpoibLinkLayer>::value(const IpoibLinkLayer& /*parsed*/) { return std::string("InfiniBand"); }
 
 }  // namespace rdmacfg::model

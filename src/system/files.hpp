@@ -20,6 +20,8 @@ class Files {
 
   /// Makes the file hold exactly `content` with mode 0644, root-owned: temporary file, fsync, rename, fsync
   /// of the folder. Never through a symlink, never when it is the same already. Missing folders are made.
+  /// One that was there keeps its SELinux label, and its mode where that lets fewer read it; a new one gets
+  /// the label that the policy has for it.
   virtual base::Result<void> write(const std::string& path, std::string_view content) = 0;
 
   /// The same with mode 0600, for files whose readers insist on it (NetworkManager's keyfiles).
@@ -30,6 +32,10 @@ class Files {
 
   /// Names of the entries of a folder, sorted; empty when there is no such folder.
   virtual base::Result<std::vector<std::string>> list(const std::string& folder) = 0;
+
+  /// Whether it is a symbolic link to /dev/null, by which systemd and udev are told to take no file of that
+  /// name.
+  virtual bool masks(const std::string& /*path*/) { return false; }
 };
 
 }  // namespace rdmacfg::system

@@ -15,15 +15,16 @@ class Initramfs {
  public:
   virtual ~Initramfs() = default;
 
-  /// The command that an administrator would give: "update-initramfs -u", "dracut -f"; nothing when no tool
-  /// is installed.
+  /// The command that an administrator would give: "update-initramfs -u -k all", "dracut -f"; nothing when no
+  /// tool is installed.
   virtual std::optional<std::string> tool() = 0;
 
   /// Whether there is an image at all; a machine may boot without one.
   virtual bool has_image() = 0;
 
-  /// Whether the newest image was made after the last change of the given files and of their folders (a file
-  /// that was removed changes its folder). False when that cannot be seen.
+  /// Whether the image of the kernel that runs (below another root: of the newest there) was made after the
+  /// last change of the given files and of their folders (a file that was removed changes its folder). False
+  /// when that cannot be seen. Images of crash and rescue kernels say nothing.
   virtual bool newer_than(std::span<const std::string> paths) = 0;
 
   /// Has systemd run the tool by our own unit, and waits for it, at most a quarter of an hour. A tool that

@@ -44,6 +44,10 @@ class Units {
   virtual base::Result<std::optional<std::vector<Unit>>> observe_units(
       std::span<const std::string> names) = 0;
 
+  /// The instances that run of a template ("user@.service"), with name and main process only; nothing when no
+  /// systemd answers.
+  virtual base::Result<std::optional<std::vector<Unit>>> observe_instances(const std::string& unit) = 0;
+
   /// Enables or disables a unit for the next boot, as `systemctl enable` does, and has systemd read its files
   /// again. Fails when the unit is not there or its file has no [Install] section.
   virtual base::Result<void> set_enabled(const std::string& unit, bool enabled) = 0;

@@ -3,76 +3,10 @@
 // however the time runs out.
 #include <random>
 
-#include "contract/stage.hpp"
-#include "core/commit.hpp"
+#include "contract/commit_host.hpp"
 
 namespace rdmacfg::contract {
 namespace {
-
-constexpr std::chrono::seconds kWithin{60};
-
-config::Document document_of(const std::string& text) {
-  return config::parse_texts({{"config.toml", text}}, "node1", kinds::grammar());
-}
-
-/// A host whose applies are generations, with a clock in the hand of the test.
-class Host {
- public:
-  explicit Host(std::unique_ptr<FakeKernel> kernel) : kernel_(std::move(kernel)) {}
-  explicit Host(const Scenario& scenario) : Host(FakeKernel::parse(scenario.host)) {
-    for (std::size_t i = 0; i + 1 < scenario.documents.size(); ++i) commit(scenario.documents[i]);
-    kernel_->faults.clear();
-  }
-
-  Report commit(const std::string& text, std::optional<std::chrono::seconds> confirm = std::nullopt,
-                bool by_itself = false) {
-    return with([&](core::Context& context) {
-      return core::commit(
-          document_of(text),
-          {.who = "root", .what = "apply", .host_name = "node1", .by_itself = by_itself, .confirm = confirm},
-          context);
-    });
-  }
-  Report confirm() {
-    return with([&](core::Context& context) {
-      return core::confirm({.who = "root", .what = "confirm", .host_name = "node1"}, context);
-    });
-  }
-  Report roll_back(std::uint64_t number = 0) {
-    return with([&](core::Context& context) {
-      return core::roll_back(number, {.who = "root", .what = "rollback", .host_name = "node1"}, context);
-    });
-  }
-  Report expire() {
-    return with([&](core::Context& context) {
-      return core::expire({.who = "the timer", .what = "rollback", .host_name = "node1"}, context);
-    });
-  }
-  Report hold() {
-    return with([&](core::Context& context) {
-      return core::hold({.who = "", .what = "hold", .host_name = "node1", .by_itself = true}, context);
-    });
-  }
-  core::Ledger ledger() {
-    auto host = kernel_->host();
-    return core::load_ledger(host.files, core::GenerationPaths().ledger).value();
-  }
-
-  void pass(std::chrono::seconds time) { now_ms_ += std::chrono::milliseconds(time).count(); }
-  FakeKernel& kernel() { return *kernel_; }
-  [[nodiscard]] std::string dump() const { return kernel_->dump(kVisible); }
-
- private:
-  Report with(const std::function<Report(core::Context&)>& run) {
-    auto host = kernel_->host();
-    core::Context context{host, {}};
-    context.clock = {[this] { return now_ms_; }, [](auto) { return std::string("2026-01-01T00:00:00Z"); }};
-    return run(context);
-  }
-
-  std::unique_ptr<FakeKernel> kernel_;
-  std::int64_t now_ms_ = 1000;
-};
 
 class Confirmed : public Contract {};
 
@@ -156,28 +90,6 @@ TEST_P(Confirmed, AKillAnywhereLeavesNothingUnconfirmed) {
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, Confirmed, testing::ValuesIn(scenarios()),
                          [](const auto& scenario) { return scenario.param.name; });
-
-constexpr const char* kFirst = R"(version = 1
-[[ipoib]]
-guid = "00:02:c9:03:00:31:78:f2"
-mode = "connected"
-mtu = 65520
-)";
-constexpr const char* kSecond = R"(version = 1
-[[ipoib]]
-guid = "00:02:c9:03:00:31:78:f2"
-mode = "connected"
-mtu = 4092
-)";
-
-std::unique_ptr<FakeKernel> two_ports() {
-  auto kernel = std::make_unique<FakeKernel>();
-  kernel->add_device({.name = "mlx4_0", .pci = "0000:10:00.0", .node_guid = 0x0002c903003178f0})
-      .ib_port(
-          {.guid = "00:02:c9:03:00:31:78:f2", .interface = "ib0", .pkeys = {0xffff, 0x8002, 0x8003, 0x8004}})
-      .ib_port({.guid = "00:02:c9:03:00:31:78:f3", .interface = "ib1", .pkeys = {0xffff, 0x8002}});
-  return kernel;
-}
 
 TEST(Generations, AreCountedOnceForOneDocument) {
   Host host(two_ports());

@@ -55,6 +55,9 @@ TEST_P(Contract, FilesAreInFoldersThatAreKnown) {
   for (const auto& [path, content] : stage.kernel().files.content) {
     if (before.contains(path) || path.starts_with("/sys/") || path.starts_with("/proc/")) continue;
     EXPECT_TRUE(core::is_managed_folder(path.substr(0, path.rfind('/')))) << path;
+    if (path.starts_with("/etc/")) {
+      EXPECT_TRUE(core::is_managed_file(path)) << path << ": drift is not heard of";
+    }
   }
 }
 

@@ -36,6 +36,16 @@ constexpr const char* kManyChildren = R"({
         { "pkey": 8, "items": ["addr4 192.0.8.1/24"] }, { "pkey": 9, "umcast": true }, { "pkey": 10 } ] } }] }]
 })";
 
+/// Partitions with two interfaces each.
+constexpr const char* kTwins = R"({
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002", "0x8003"],
+      "interface": { "name": "ib0", "up": true, "children": [
+        { "pkey": "0x8002", "name": "first", "up": true, "items": ["addr4 192.0.2.1/24"] },
+        { "pkey": "0x8002", "name": "second", "up": true, "items": ["addr4 192.0.2.2/24"] },
+        { "pkey": "0x8003", "name": "third" }, { "pkey": "0x8003", "name": "fourth", "by": "sysfs" } ] } } ] }]
+})";
+
 /// A driver that runs with other options than the document will want, and one that is not loaded.
 constexpr const char* kModules = R"({
   "modules": {
@@ -77,6 +87,13 @@ constexpr const char* kSubnetManager = R"({
   "units": { "opensm.service": {}, "opensm@.service": { "installable": false } },
   "files": { "/etc/default/opensm": "PORTS=ALL\n",
              "/etc/opensm/partitions.conf": "Default=0x7fff, ipoib : ALL=full;\n" } })";
+
+/// Debian's opensm.service starts one on every port at boot.
+constexpr const char* kSubnetManagerOnAll = R"({
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0", "up": true } } ] }],
+  "units": { "opensm.service": { "enabled": true }, "opensm@.service": { "installable": false } },
+  "files": { "/etc/default/opensm": "PORTS=ALL\n" } })";
 
 constexpr const char* kSubnetManagerOfRhel = R"({
   "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
@@ -235,6 +252,26 @@ const std::vector<Scenario>& scenarios() {
       {.name = "child_dropped",
        .host = kBusyHost,
        .documents = {text({kC}) + child("0x8002", "mode = \"connected\"\n"), text({kC})}},
+      {.name = "child_settings_dropped",
+       .host = kBusyHost,
+       .documents = {text({kC}) + child("0x8002", "mode = \"connected\"\nmtu = 60000\numcast = true\n"),
+                     text({kC}) + child("0x8002")}},
+      {.name = "child_of_a_long_name_made_connected",
+       .host = kBusyHost,
+       .documents = {"version = 1\n" + text({kB, "name = \"partition_ib0\"\n"}) +
+                         child("0x8002", "name = \"old\"\n"),
+                     "version = 1\n" + text({kB, "name = \"partition_ib0\"\n"}) +
+                         child("0x8002", "name = \"fast\"\nmode = \"connected\"\nmtu = 9000\n") +
+                         child("0x8003", "name = \"slow\"\nmode = \"connected\"\n") + kC +
+                         child("0x8002", "name = \"a\"\nmode = \"connected\"\n") +
+                         child("0x8003", "name = \"b\"\nmode = \"connected\"\n")},
+       .created = {"slow", "a", "b"},
+       .exit = model::Exit::kPartly},
+      {.name = "two_of_one_partition",
+       .host = kTwins,
+       .documents = {text({kA, "prune = true\n"}) +
+                     child("0x8002", "name = \"first\"\nmode = \"connected\"\nmtu = 9000\n") +
+                     child("0x8003", "state = \"absent\"\n")}},
       {.name = "pruned", .host = kBusyHost, .documents = {text({kA, "prune = true\n"}) + child("0x8002")}},
       {.name = "many_pruned",
        .host = kManyChildren,
@@ -323,6 +360,10 @@ const std::vector<Scenario>& scenarios() {
       {.name = "rdma_system",
        .host = kServices,
        .documents = {"version = 1\n[rdma_system]\nnetns = \"exclusive\"\n"}},
+      {.name = "rdma_system_in_the_initramfs",
+       .host = kDrivers,
+       .documents = {"version = 1\n[rdma_system]\nnetns = \"exclusive\"\n",
+                     "version = 1\n[rdma_system]\nnetns = \"shared\"\n"}},
       {.name = "opensm_started",
        .host = kSubnetManager,
        .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = "
@@ -337,6 +378,10 @@ const std::vector<Scenario>& scenarios() {
        .host = kSubnetManager,
        .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"
                      "[[partition]]\npkey = 2\n",
+                     "version = 1\n"}},
+      {.name = "opensm_on_all",
+       .host = kSubnetManagerOnAll,
+       .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n",
                      "version = 1\n"}},
       {.name = "opensm_option",
        .host = kSubnetManager,

@@ -73,10 +73,15 @@ std::string FakeUnits::dump() const {
 
 std::string FakeUnits::drop_ins_of(const std::string& name) const {
   std::string all;
-  for (const auto& [path, text] : files_.content) {
-    if (path.starts_with("/etc/systemd/system/" + name + ".d/") && path.ends_with(".conf"))
-      all += text + "\n";
-  }
+  const auto add = [&](const std::string& unit) {
+    for (const auto& [path, text] : files_.content) {
+      if (path.starts_with("/etc/systemd/system/" + unit + ".d/") && path.ends_with(".conf"))
+        all += text + "\n";
+    }
+  };
+  const auto at = name.find('@');
+  if (at != std::string::npos && !name.ends_with("@.service")) add(name.substr(0, at + 1) + ".service");
+  add(name);
   return all;
 }
 
@@ -97,6 +102,9 @@ Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_units(
   if (!answers) return std::optional<std::vector<system::Unit>>{};
   std::vector<system::Unit> all;
   for (const auto& name : names) {
+    // As systemd 252 has it: a template fails the whole call, a name without a suffix is passed over.
+    if (name.find("@.") != std::string::npos) return fail_errno(EINVAL, "ListUnitsByNames: " + name);
+    if (name.find('.') == std::string::npos) continue;
     system::Unit unit;
     unit.name = name;
     const auto* from = find(name);
@@ -113,6 +121,22 @@ Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_units(
       unit.stops_unneeded = !from->needed;
     }
     all.push_back(std::move(unit));
+  }
+  return std::optional(std::move(all));
+}
+
+Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_instances(const std::string& unit) {
+  if (observe_error != 0) return fail_errno(observe_error, "ListUnitsByPatterns");
+  if (!answers) return std::optional<std::vector<system::Unit>>{};
+  std::vector<system::Unit> all;
+  for (const auto& [name, one] : units) {
+    if (name == unit || !one.running || !name.starts_with(unit.substr(0, unit.find('@') + 1))) continue;
+    auto& found = all.emplace_back();
+    found.name = name;
+    found.load = "loaded";
+    found.active = "active";
+    found.sub = "running";
+    found.main_pid = one.pid;
   }
   return std::optional(std::move(all));
 }

@@ -46,6 +46,7 @@ class FakeUnits final : public system::Units {
 
   base::Result<std::optional<std::vector<system::Unit>>> observe_units(
       std::span<const std::string> names) override;
+  base::Result<std::optional<std::vector<system::Unit>>> observe_instances(const std::string& unit) override;
   base::Result<void> set_enabled(const std::string& unit, bool enabled) override;
   base::Result<void> act(system::UnitAction action, const std::string& unit) override;
   base::Result<void> signal(const std::string& unit, int number) override;

@@ -3,7 +3,6 @@
 #include "system/events.hpp"
 
 #include <libudev.h>
-#include <linux/if_arp.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/inotify.h>
@@ -16,8 +15,9 @@
 #include <map>
 
 #include "base/unique_fd.hpp"
+#include "system/linux/link_dump.hpp"
+#include "system/linux/link_filter.hpp"
 #include "system/linux/linux_host.hpp"
-#include "system/linux/netlink_message.hpp"
 
 namespace rdmacfg::system {
 
@@ -28,15 +28,17 @@ using base::UniqueFd;
 
 constexpr int kReceiveBuffer = 4 << 20;
 
+constexpr int kMessagesAtOnce = 4096;  // then whoever else waits for the loop has a turn
+
 class LinkEvents final : public EventSource {
  public:
-  LinkEvents(UniqueFd fd, bool all) : fd_(std::move(fd)), all_(all) {}
+  LinkEvents(UniqueFd fd, bool all) : fd_(std::move(fd)), filter_(all) {}
 
   [[nodiscard]] int fd() const override { return fd_.get(); }
 
   std::vector<Event> read() override {
     std::vector<Event> events;
-    for (;;) {
+    for (int i = 0; i < kMessagesAtOnce; ++i) {
       const auto count = ::recv(fd_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno == ENOBUFS) {
@@ -48,29 +50,27 @@ class LinkEvents final : public EventSource {
       for (std::size_t at = 0; at + sizeof(nlmsghdr) <= size;) {
         const auto& header = *reinterpret_cast<const nlmsghdr*>(buffer_.data() + at);
         if (header.nlmsg_len < sizeof(nlmsghdr) || header.nlmsg_len > size - at) break;
-        note(header, events);
+        auto what = filter_.take(header);
+        if (what && (events.empty() || events.back().what != *what))
+          events.push_back({Event::Sort::kLink, std::move(*what)});
         at += (header.nlmsg_len + 3U) & ~std::size_t{3};
       }
     }
+    return events;
   }
 
  private:
-  void note(const nlmsghdr& header, std::vector<Event>& events) const {
-    if (header.nlmsg_type == RTM_SETDCB || header.nlmsg_type == RTM_GETDCB) {
-      events.push_back({Event::Sort::kLink, "dcb"});
-      return;
-    }
-    if (header.nlmsg_type != RTM_NEWLINK && header.nlmsg_type != RTM_DELLINK) return;
-    const auto link = detail::Parsed<ifinfomsg>::of(header);
-    if (!link || (link->family.ifi_type != ARPHRD_INFINIBAND && !all_)) return;
-    auto name = link->attributes.text(IFLA_IFNAME);
-    if (events.empty() || events.back().what != name) events.push_back({Event::Sort::kLink, std::move(name)});
-  }
-
   UniqueFd fd_;
-  bool all_;
+  detail::LinkFilter filter_;
   alignas(nlmsghdr) std::array<char, 65536> buffer_{};
 };
+
+/// "udevadm trigger", which packages call, announces what has been there all the time.
+bool came_or_went(udev_device* device) {
+  const char* action = udev_device_get_action(device);
+  if (action == nullptr || udev_device_get_property_value(device, "SYNTH_UUID") != nullptr) return false;
+  return std::strcmp(action, "add") == 0 || std::strcmp(action, "remove") == 0;
+}
 
 class UdevEvents final : public EventSource {
  public:
@@ -89,7 +89,7 @@ class UdevEvents final : public EventSource {
     while (auto* device = udev_monitor_receive_device(monitor_)) {
       const char* name = udev_device_get_sysname(device);
       const char* action = udev_device_get_action(device);
-      events.push_back({Event::Sort::kDevice,
+      events.push_back({came_or_went(device) ? Event::Sort::kDevice : Event::Sort::kDeviceChange,
                         std::string(name == nullptr ? "" : name) + " " + (action == nullptr ? "" : action)});
       udev_device_unref(device);
     }
@@ -101,14 +101,18 @@ class UdevEvents final : public EventSource {
   udev_monitor* monitor_;
 };
 
-class FileEvents final : public EventSource {
+class FileEvents final : public FileSource {
  public:
-  explicit FileEvents(UniqueFd fd) : fd_(std::move(fd)) {}
+  FileEvents(UniqueFd fd, std::function<bool(const std::string&)> ours)
+      : fd_(std::move(fd)), ours_(std::move(ours)) {}
 
-  void watch(const std::string& folder) {
-    const int watch = ::inotify_add_watch(
-        fd_.get(), folder.c_str(), IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_ONLYDIR);
-    if (watch >= 0) folders_[watch] = folder;
+  void watch(const std::vector<std::string>& folders) override {
+    for (const auto& folder : folders) {
+      const int watch = ::inotify_add_watch(
+          fd_.get(), folder.c_str(),
+          IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_MOVE_SELF | IN_ONLYDIR);
+      if (watch >= 0) folders_[watch] = folder;
+    }
   }
 
   [[nodiscard]] int fd() const override { return fd_.get(); }
@@ -122,20 +126,32 @@ class FileEvents final : public EventSource {
       for (std::size_t at = 0; at + sizeof(inotify_event) <= static_cast<std::size_t>(count);) {
         const auto* event = reinterpret_cast<const inotify_event*>(buffer_.data() + at);
         at += sizeof(inotify_event) + event->len;
-        if ((event->mask & IN_Q_OVERFLOW) != 0) events.push_back({Event::Sort::kLost, "inotify"});
-        const std::string name = event->len == 0 ? "" : static_cast<const char*>(event->name);
-        // Temporary files of ours and files of others are no matter.
-        if (name.starts_with('.') ||
-            (name.find("rdma-configd") == std::string::npos && name != "generations.json"))
-          continue;
-        const auto folder = folders_.find(event->wd);
-        events.push_back({Event::Sort::kFile, (folder == folders_.end() ? "" : folder->second + "/") + name});
+        note(*event, events);
       }
     }
   }
 
  private:
+  void note(const inotify_event& event, std::vector<Event>& events) {
+    if ((event.mask & IN_Q_OVERFLOW) != 0) {
+      events.push_back({Event::Sort::kLost, "inotify"});
+      return;
+    }
+    const auto folder = folders_.find(event.wd);
+    if (folder == folders_.end()) return;
+    if ((event.mask & IN_IGNORED) != 0) {  // the folder has gone, and the watch with it
+      folders_.erase(folder);
+    } else if ((event.mask & IN_MOVE_SELF) != 0) {
+      events.push_back({Event::Sort::kFile, folder->second});
+      (void)::inotify_rm_watch(fd_.get(), event.wd);
+    } else if (event.len > 0) {
+      auto path = folder->second + "/" + static_cast<const char*>(event.name);
+      if (ours_(path)) events.push_back({Event::Sort::kFile, std::move(path)});
+    }
+  }
+
   UniqueFd fd_;
+  std::function<bool(const std::string&)> ours_;
   std::map<int, std::string> folders_;
   alignas(inotify_event) std::array<char, 16384> buffer_{};
 };
@@ -151,11 +167,16 @@ Result<std::unique_ptr<EventSource>> watch_links(bool all) {
   if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     return base::fail_errno(errno, "binding rtnetlink");
   }
-  for (const int group : {RTNLGRP_LINK, RTNLGRP_DCB}) {
+  for (const int group : {RTNLGRP_LINK, RTNLGRP_DCB, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR,
+                          RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE}) {
     if (::setsockopt(fd.get(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof group) != 0) {
       return base::fail_errno(errno, "joining a group of rtnetlink");
     }
   }
+  // Addresses and routes only have the index of their interface.
+  const auto dump = detail::link_dump_request();
+  if (::send(fd.get(), dump.header(), dump.header()->nlmsg_len, 0) < 0)
+    return base::fail_errno(errno, "asking for the interfaces");
   return std::make_unique<LinkEvents>(std::move(fd), all);
 }
 
@@ -178,11 +199,12 @@ Result<std::unique_ptr<EventSource>> watch_devices() {
   return events;
 }
 
-Result<std::unique_ptr<EventSource>> watch_files(const std::vector<std::string>& folders) {
+Result<std::unique_ptr<FileSource>> watch_files(const std::vector<std::string>& folders,
+                                                std::function<bool(const std::string& path)> ours) {
   UniqueFd fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (!fd) return base::fail_errno(errno, "inotify");
-  auto events = std::make_unique<FileEvents>(std::move(fd));
-  for (const auto& folder : folders) events->watch(folder);
+  auto events = std::make_unique<FileEvents>(std::move(fd), std::move(ours));
+  events->watch(folders);
   return events;
 }
 

@@ -14,6 +14,7 @@
 #include "base/unique_fd.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/rooted_dir.hpp"
+#include "system/linux/selinux_label.hpp"
 #include "system/temporary_file.hpp"
 
 namespace rdmacfg::system {
@@ -42,12 +43,14 @@ std::string_view sort_of(mode_t mode) {
 struct Place {
   UniqueFd folder;
   std::string name;
-  std::string shown;
+  std::string path;   ///< as on the host
+  std::string shown;  ///< with the root in front
 };
 
 struct Content {
   std::string text;
   struct stat status {};
+  UniqueFd file;
 };
 
 /// What the file holds; nothing when it is not there.
@@ -63,8 +66,9 @@ Result<std::optional<Content>> read_place(const Place& place) {
                                        sort_of(content.status.st_mode)));
   };
   if (!S_ISREG(content.status.st_mode)) return wrong_sort();
-  const UniqueFd file(::openat(place.folder.get(), place.name.c_str(),
-                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  content.file = UniqueFd(::openat(place.folder.get(), place.name.c_str(),
+                                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const auto& file = content.file;
   if (!file) {
     if (errno == ENOENT) return std::optional<Content>();
     return fail_errno(errno, place.shown);
@@ -105,6 +109,7 @@ struct Temporary {
   }
 
   Result<void> create() {
+    const detail::CreationLabel label(place.path, S_IFREG);
     constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     constexpr std::size_t kSuffix = 6;
     for (int attempt = 0; attempt < kTempTries; ++attempt) {
@@ -158,7 +163,7 @@ class LinuxFiles final : public Files {
     return write_as(path, content, kPrivateMode);
   }
 
-  Result<void> write_as(const std::string& path, std::string_view content, mode_t mode) {
+  Result<void> write_as(const std::string& path, std::string_view content, mode_t most) {
     const auto place = find(path, For::kWriting);
     if (!place) return fail(place.error());
     if (content.size() > kLimit)
@@ -172,9 +177,11 @@ class LinuxFiles final : public Files {
         return fail(before.error());
       }
     }
+    const mode_t mode = before && *before ? mode_beside((*before)->status, most) : most;
     if (before && *before && is_as_wanted(**before, content, mode)) return {};
     Temporary temporary(*place);
     if (auto done = temporary.create(); !done) return done;
+    if (before && *before) detail::copy_label((*before)->file.get(), temporary.file.get());
     if (auto done = write_all(temporary.file.get(), content, place->shown); !done) return done;
     if (::fchmod(temporary.file.get(), mode) != 0 || ::fsync(temporary.file.get()) != 0 ||
         ::renameat(place->folder.get(), temporary.name.c_str(), place->folder.get(), place->name.c_str()) !=
@@ -222,6 +229,16 @@ class LinuxFiles final : public Files {
     return names;
   }
 
+  bool masks(const std::string& path) override {
+    constexpr std::string_view kNothing = "/dev/null";
+    const auto place = find(path, For::kReading);
+    if (!place) return false;
+    // By its text: below another root there may be no /dev/null.
+    std::array<char, kNothing.size() + 1> target{};
+    const auto length = ::readlinkat(place->folder.get(), place->name.c_str(), target.data(), target.size());
+    return length > 0 && std::string_view(target.data(), static_cast<std::size_t>(length)) == kNothing;
+  }
+
  private:
   enum class For { kReading, kWriting, kRemoving };
 
@@ -236,7 +253,16 @@ class LinuxFiles final : public Files {
     auto folder =
         what == For::kWriting ? dirs_.make(whole.parent_path()) : dirs_.open(whole.parent_path(), links);
     if (!folder) return fail(folder.error());
-    return Place{std::move(*folder), name, dirs_.shown(path)};
+    return Place{std::move(*folder), name, path, dirs_.shown(path)};
+  }
+
+  /// A file that an administrator let fewer people read, as those with keys in them, stays so; what its group
+  /// may read does not go to another group.
+  static mode_t mode_beside(const struct stat& there, mode_t most) {
+    const bool same_group = there.st_gid == ::getegid();
+    const mode_t kept = there.st_mode & (same_group ? 0777U : ~static_cast<mode_t>(S_IRWXG) & 0777U);
+    const bool narrower = (there.st_mode & most) != most;
+    return narrower ? most & (kept | S_IRUSR | S_IWUSR) : most;
   }
 
   static bool is_as_wanted(const Content& there, std::string_view wanted, mode_t mode) {

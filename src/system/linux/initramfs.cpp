@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include <array>
 #include <chrono>
@@ -22,6 +23,7 @@ using base::Result;
 struct Tool {
   std::string_view path;
   std::string_view command;
+  std::string_view elsewhere;  ///< below another root, for kernels that do not run
   std::string_view unit;
 };
 
@@ -29,9 +31,11 @@ constexpr std::chrono::microseconds kDeadline = std::chrono::minutes(15);
 
 // dracut has an update-initramfs of its own on some systems, so it is looked for first.
 constexpr std::array<Tool, 3> kTools{
-    {{"/usr/bin/dracut", "dracut -f", "rdma-configd-dracut.service"},
-     {"/usr/sbin/dracut", "dracut -f", "rdma-configd-dracut.service"},
-     {"/usr/sbin/update-initramfs", "update-initramfs -u", "rdma-configd-update-initramfs.service"}}};
+    {{"/usr/bin/dracut", "dracut -f", "dracut -f --regenerate-all", "rdma-configd-dracut.service"},
+     {"/usr/sbin/dracut", "dracut -f", "dracut -f --regenerate-all", "rdma-configd-dracut.service"},
+     // Without -k only the newest kernel's, which need not be the one that runs.
+     {"/usr/sbin/update-initramfs", "update-initramfs -u -k all", "update-initramfs -u -k all",
+      "rdma-configd-update-initramfs.service"}}};
 
 using detail::FileTime;
 
@@ -47,14 +51,15 @@ class LinuxInitramfs final : public Initramfs {
 
   std::optional<std::string> tool() override {
     const auto* found = find();
-    return found == nullptr ? std::nullopt : std::optional(std::string(found->command));
+    if (found == nullptr) return std::nullopt;
+    return std::string(running() ? found->command : found->elsewhere);
   }
 
   bool has_image() override { return !detail::observe_images(root_).empty(); }
 
   bool newer_than(std::span<const std::string> paths) override {
     std::optional<FileTime> image;
-    for (const auto& [path, stamp] : detail::observe_images(root_)) {
+    for (const auto& [path, stamp] : detail::boot_images(detail::observe_images(root_), running())) {
       if (!image || stamp.modified > *image) image = stamp.modified;
     }
     if (!image) return false;
@@ -86,6 +91,13 @@ class LinuxInitramfs final : public Initramfs {
   }
 
  private:
+  /// The release of the kernel that runs; nothing below another root, where none does.
+  [[nodiscard]] std::optional<std::string> running() const {
+    struct utsname names {};
+    if (root_ != "/" || ::uname(&names) != 0) return std::nullopt;
+    return std::string(static_cast<const char*>(names.release));
+  }
+
   [[nodiscard]] const Tool* find() const {
     for (const auto& tool : kTools) {
       if (changed(root_ / std::filesystem::path(tool.path).relative_path())) return &tool;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -18,6 +19,54 @@ using std::filesystem::path;
 constexpr std::array<std::string_view, 3> kImages{"initrd.img-*", "initramfs-*.img", "initrd-*"};
 constexpr std::array<std::string_view, 2> kEntryImages{"initrd", "initrd-*"};  // TOKEN/VERSION/initrd
 constexpr std::array<std::string_view, 1> kUnified{"*.efi"};
+constexpr std::array<std::string_view, 5> kSpare{"kdump", "rescue", ".bak", ".old", ".dpkg-"};
+constexpr std::size_t kMachineId = 32;  // hexadecimal digits
+
+bool digit(char c) { return c >= '0' && c <= '9'; }
+
+/// From the first part of a name that looks like a version on: "6.1.0-18-amd64" of
+/// "initrd.img-6.1.0-18-amd64".
+std::string release_in(std::string_view name) {
+  for (std::size_t start = 0; start < name.size(); ++start) {
+    const auto end = std::min(name.find_first_not_of("0123456789", start), name.size());
+    const bool begins = (start == 0 || name[start - 1] == '-') && end != start;
+    if (begins && end + 1 < name.size() && name[end] == '.' && digit(name[end + 1]))
+      return std::string(name.substr(start));
+  }
+  return {};
+}
+
+/// Of the Boot Loader Specification and dracut: "MACHINE-ID-6.9.3-200.fc40.x86_64+3" (tries that are left),
+/// "linux-6.9.3-MACHINE-ID".
+std::string release_in_unified(std::string_view name) {
+  auto release = release_in(name);
+  if (const auto plus = release.find('+');
+      plus != std::string::npos && plus + 1 < release.size() && digit(release[plus + 1]))
+    release.resize(plus);
+  const auto dash = release.rfind('-');
+  const bool id = dash != std::string::npos && release.size() - dash - 1 == kMachineId &&
+                  release.find_first_not_of("0123456789abcdef", dash + 1) == std::string::npos;
+  if (id) release.resize(dash);
+  return release;
+}
+
+std::string release_of(const path& image) {
+  const auto name = image.filename().string();
+  const auto folder = image.parent_path().filename().string();  // TOKEN/VERSION/initrd, …/initrd-1
+  const auto stem = std::string_view(name).substr(0, name.rfind('.'));
+  if (name.ends_with(".efi")) return release_in_unified(stem);
+  if (name.ends_with(".img")) return release_in(stem);
+  auto release = release_in(name);
+  return release.empty() ? release_in(folder) : release;
+}
+
+/// Whether nothing is booted from it in the usual way: of crash and rescue kernels, and what tools and
+/// packages keep of a former image.
+bool spare(const path& image) {
+  const auto name = image.parent_path().filename().string() + "/" + image.filename().string();
+  return std::any_of(kSpare.begin(), kSpare.end(),
+                     [&](auto word) { return name.find(word) != std::string::npos; });
+}
 
 template <class Each>
 void each_entry(const path& folder, Each each) {
@@ -37,7 +86,8 @@ void collect(const path& folder, const std::array<std::string_view, N>& patterns
     out[file] = {status.st_ino,
                  status.st_size,
                  {status.st_ctim.tv_sec, status.st_ctim.tv_nsec},
-                 {status.st_mtim.tv_sec, status.st_mtim.tv_nsec}};
+                 {status.st_mtim.tv_sec, status.st_mtim.tv_nsec},
+                 release_of(file)};
   });
 }
 
@@ -54,6 +104,21 @@ Images observe_images(const path& root) {
     collect(top / "EFI" / "Linux", kUnified, out);
   }
   return out;
+}
+
+Images boot_images(const Images& all, const std::optional<std::string>& release) {
+  auto wanted = release.value_or(std::string());
+  for (const auto& [file, stamp] : all) {
+    const bool newer = !release && ::strverscmp(stamp.release.c_str(), wanted.c_str()) > 0;
+    if (newer && !spare(file)) wanted = stamp.release;
+  }
+  Images out, untold;
+  for (const auto& [file, stamp] : all) {
+    if (spare(file)) continue;
+    if (stamp.release.empty()) untold.emplace(file, stamp);
+    if (!stamp.release.empty() && stamp.release == wanted) out.emplace(file, stamp);
+  }
+  return out.empty() ? untold : out;
 }
 
 bool made_anew(const Images& before, const Images& after) {

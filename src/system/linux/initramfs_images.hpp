@@ -7,6 +7,9 @@
 #include <ctime>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace rdmacfg::system::detail {
@@ -19,6 +22,8 @@ struct ImageStamp {
   off_t size = 0;
   FileTime changed;   ///< st_ctim, which nobody can set
   FileTime modified;  ///< st_mtim
+  std::string
+      release{};  ///< of the kernel that it is for ("6.1.0-18-amd64"); empty when its name does not tell
   bool operator==(const ImageStamp&) const = default;
 };
 
@@ -26,6 +31,11 @@ using Images = std::map<std::filesystem::path, ImageStamp>;
 
 /// Every initramfs (and unified kernel image) below /boot and /efi of `root`.
 Images observe_images(const std::filesystem::path& root);
+
+/// Those of `all` that a kernel boots the system from, not those of crash and rescue kernels: of the kernel
+/// with this release (uname -r); without one, as below another root, of the newest that there is. Where none
+/// is of that kernel, those whose name tells none (initramfs-linux.img).
+Images boot_images(const Images& all, const std::optional<std::string>& release);
 
 /// Whether one of `after` was made since `before`.
 bool made_anew(const Images& before, const Images& after);

@@ -7,7 +7,8 @@ namespace {
 /// A host together with the adapters that it refers to.
 struct LinuxHost {
   explicit LinuxHost(const std::filesystem::path& root)
-      : files(make_linux_files(root)),
+      : initramfs(make_linux_initramfs(root)),
+        files(make_linux_files(root)),
         host{.links = *links,
              .inet = *inet,
              .resolver = *resolver,
@@ -43,7 +44,7 @@ struct LinuxHost {
   std::unique_ptr<Units> units = make_linux_units();
   std::unique_ptr<Timers> timers = make_linux_timers();
   std::unique_ptr<Modules> modules = make_linux_modules();
-  std::unique_ptr<Initramfs> initramfs = make_linux_initramfs();
+  std::unique_ptr<Initramfs> initramfs;
   std::unique_ptr<Dcb> dcb = make_linux_dcb();
   std::unique_ptr<Mlx4Ports> mlx4_ports = make_linux_mlx4_ports();
   std::unique_ptr<Accounts> accounts = make_linux_accounts();

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "system/events.hpp"
 #include "system/function_test.hpp"
@@ -29,8 +33,14 @@ std::unique_ptr<Networkd> make_linux_networkd();
 /// /sys/class/net/*/{mode,create_child}.
 std::unique_ptr<Ipoib> make_linux_ipoib(const std::filesystem::path& sysfs = "/sys");
 
-/// /sys/class/infiniband, and libibverbs for MTUs.
-std::unique_ptr<Rdma> make_linux_rdma(std::filesystem::path sysfs = "/sys");
+/// The interface of a device's port as RDMA netlink tells it; nothing without one here.
+using NetdevOf = std::function<std::optional<std::string>(const std::string& device, int port)>;
+std::optional<std::string> netlink_netdev_of(const std::string& device, int port);
+
+/// /sys/class/infiniband, and libibverbs for MTUs. Kernels before 6.6 do not tell there what a siw device
+/// runs over: `netdev_of` is asked.
+std::unique_ptr<Rdma> make_linux_rdma(std::filesystem::path sysfs = "/sys",
+                                      NetdevOf netdev_of = netlink_netdev_of);
 
 /// RDMA netlink; the socket is opened at the first use.
 std::unique_ptr<RdmaAdmin> make_linux_rdma_admin();
@@ -61,14 +71,15 @@ std::unique_ptr<Dcb> make_linux_dcb();
 /// /sys/bus/pci/devices/*/mlx4_port{1,2}.
 std::unique_ptr<Mlx4Ports> make_linux_mlx4_ports(const std::filesystem::path& sysfs = "/sys");
 
-/// rtnetlink: IPoIB interfaces, or with `all` every interface; DCB.
+/// rtnetlink: IPoIB interfaces with their addresses and routes, or with `all` every interface; DCB.
 base::Result<std::unique_ptr<EventSource>> watch_links(bool all);
 
 /// udev, after its rules: RDMA devices and kernel modules.
 base::Result<std::unique_ptr<EventSource>> watch_devices();
 
-/// inotify: files of ours in these folders. A folder that is not there is passed over.
-base::Result<std::unique_ptr<EventSource>> watch_files(const std::vector<std::string>& folders);
+/// inotify: files in these folders that are `ours`, by their path.
+base::Result<std::unique_ptr<FileSource>> watch_files(const std::vector<std::string>& folders,
+                                                      std::function<bool(const std::string& path)> ours);
 
 /// Transient timers of systemd.
 std::unique_ptr<Timers> make_linux_timers();

@@ -22,7 +22,8 @@ using base::Result;
 using detail::SysfsDir;
 
 constexpr std::int64_t kArphrdInfiniband = 32;
-constexpr std::size_t kPrefixText = 19;  // "fe80:0000:0000:0000"
+constexpr std::string_view kSiwDescription = "Software iWARP stack";  // include/uapi/rdma/siw-abi.h
+constexpr std::size_t kPrefixText = 19;                               // "fe80:0000:0000:0000"
 constexpr std::size_t kGuidText = 19;
 
 /// "4: ACTIVE" → "ACTIVE"
@@ -79,7 +80,8 @@ std::vector<IpoibNetdev> ipoib_netdevs(const std::filesystem::path& net,
 
 class SysfsRdma final : public Rdma {
  public:
-  explicit SysfsRdma(std::filesystem::path sysfs) : sysfs_(std::move(sysfs)) {}
+  SysfsRdma(std::filesystem::path sysfs, NetdevOf netdev_of)
+      : sysfs_(std::move(sysfs)), netdev_of_(std::move(netdev_of)) {}
 
   Result<std::vector<RdmaDevice>> observe_devices(const std::set<std::string>& children) override {
     std::vector<RdmaDevice> devices;
@@ -172,19 +174,23 @@ class SysfsRdma final : public Rdma {
       if (last_part(node->link("subsystem")) == "pci") device.pci = last_part(parent);
     }
     device.instance = instance_of(devices_path() / name);
-    if (device.driver.empty()) {
-      // rxe says what it runs over; siw is the only other one without hardware.
-      if (entry->read("parent")) {
-        device.soft = "rxe";
-      } else if (device.node_type == "RNIC") {
-        device.soft = "siw";
-      }
+    if (device.node_type == "RNIC" && (device.driver.empty() || device.node_description == kSiwDescription)) {
+      // Older kernels make it a child of what its interface belongs to, whose driver is not its own.
+      device.soft = "siw";
+      device.driver.clear();
+      device.pci.clear();
+    } else if (device.driver.empty() && entry->read("parent")) {
+      device.soft = "rxe";  // it says what it runs over
     }
     for (const auto& number : ports->list()) {
       const auto port = ports->sub(number);
       const auto parsed = base::parse_number(number);
       if (!port || !parsed) continue;
       device.ports.push_back(read_port(*port, static_cast<int>(*parsed), parent, netdevs));
+    }
+    for (auto& port : device.ports) {
+      if (device.soft != "siw" || !port.netdevs.empty() || !netdev_of_) continue;
+      if (auto netdev = netdev_of_(name, port.number)) port.netdevs.push_back(std::move(*netdev));
     }
     std::sort(device.ports.begin(), device.ports.end(),
               [](const RdmaPort& a, const RdmaPort& b) { return a.number < b.number; });
@@ -232,12 +238,13 @@ class SysfsRdma final : public Rdma {
   }
 
   std::filesystem::path sysfs_;
+  NetdevOf netdev_of_;
 };
 
 }  // namespace
 
-std::unique_ptr<Rdma> make_linux_rdma(std::filesystem::path sysfs) {
-  return std::make_unique<SysfsRdma>(std::move(sysfs));
+std::unique_ptr<Rdma> make_linux_rdma(std::filesystem::path sysfs, NetdevOf netdev_of) {
+  return std::make_unique<SysfsRdma>(std::move(sysfs), std::move(netdev_of));
 }
 
 }  // namespace rdmacfg::system

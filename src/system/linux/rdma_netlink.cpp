@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source: include/uapi/rdma/rdma_netlink.h, drivers/infiniband/core/nldev.c.
+#include "system/linux/rdma_netlink.hpp"
+
 #include <fmt/format.h>
 #include <rdma/rdma_netlink.h>
 
@@ -31,6 +33,13 @@ Message request(int command, std::uint16_t flags, std::string what) {
   const auto type = static_cast<std::uint16_t>((static_cast<unsigned>(RDMA_NL_NLDEV) << 10U) +
                                                static_cast<unsigned>(command));
   return {type, flags, std::span<const std::byte>{}, std::move(what), kRoom};
+}
+
+/// RDMA netlink has no fixed header.
+Attributes attributes_of(const nlmsghdr& header) {
+  if (header.nlmsg_len < detail::kNlHeader) return Attributes();
+  const auto* bytes = reinterpret_cast<const std::byte*>(&header);
+  return Attributes({bytes + detail::kNlHeader, header.nlmsg_len - detail::kNlHeader});
 }
 
 class RdmaNetlink final : public RdmaAdmin {
@@ -84,6 +93,21 @@ class RdmaNetlink final : public RdmaAdmin {
     return execute(message);
   }
 
+  std::optional<std::string> netdev_of(const std::string& device, int port) {
+    const auto what = fmt::format("{}/{}: ask for its interface", device, port);
+    const auto index = index_of(device, what);
+    if (!index || !*index) return std::nullopt;
+    auto message = request(RDMA_NLDEV_CMD_PORT_GET, kDump, what);
+    message.put(RDMA_NLDEV_ATTR_DEV_INDEX, **index);
+    std::optional<std::string> found;
+    const auto read = (*socket())->dump(
+        message, [&] { found.reset(); },
+        [&](const nlmsghdr& header) {
+          if (auto netdev = detail::netdev_in(header, port)) found = std::move(netdev);
+        });
+    return read ? found : std::nullopt;
+  }
+
  private:
   Result<NetlinkSocket*> socket() {
     if (!socket_) {
@@ -107,8 +131,7 @@ class RdmaNetlink final : public RdmaAdmin {
     const auto read = (*netlink)->dump(
         request(RDMA_NLDEV_CMD_GET, kDump, what), [&] { found.reset(); },
         [&](const nlmsghdr& header) {
-          const auto* bytes = reinterpret_cast<const std::byte*>(&header);
-          const Attributes attributes({bytes + detail::kNlHeader, header.nlmsg_len - detail::kNlHeader});
+          const auto attributes = attributes_of(header);
           if (attributes.text(RDMA_NLDEV_ATTR_DEV_NAME) != device) return;
           found = attributes.number<std::uint32_t>(RDMA_NLDEV_ATTR_DEV_INDEX);
         });
@@ -120,6 +143,18 @@ class RdmaNetlink final : public RdmaAdmin {
 };
 
 }  // namespace
+
+std::optional<std::string> detail::netdev_in(const nlmsghdr& header, int port) {
+  const auto attributes = attributes_of(header);
+  const auto number = attributes.number<std::uint32_t>(RDMA_NLDEV_ATTR_PORT_INDEX);
+  if (!number || port < 0 || *number != static_cast<std::uint32_t>(port)) return std::nullopt;
+  auto name = attributes.text(RDMA_NLDEV_ATTR_NDEV_NAME);
+  return name.empty() ? std::nullopt : std::optional(std::move(name));
+}
+
+std::optional<std::string> netlink_netdev_of(const std::string& device, int port) {
+  return RdmaNetlink().netdev_of(device, port);
+}
 
 std::unique_ptr<RdmaAdmin> make_linux_rdma_admin() { return std::make_unique<RdmaNetlink>(); }
 

@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <vector>
 
+#include "system/linux/selinux_label.hpp"
+
 namespace rdmacfg::system::detail {
 
 using base::fail_errno;
@@ -115,6 +117,7 @@ Result<UniqueFd> RootedDir::make(const std::string& path) const {
   if (name.empty() || whole.parent_path() == whole) return folder;
   const auto parent = make(whole.parent_path());
   if (!parent) return tl::unexpected(parent.error());
+  const CreationLabel label(path, S_IFDIR);
   if (::mkdirat(parent->get(), name.c_str(), kFolderMode) == 0) {
     // The umask has had its say in mkdirat.
     const UniqueFd made(

@@ -64,7 +64,23 @@ class SystemdUnits final : public Units {
     const BusMessage reply(raw_reply, sd_bus_message_unref);
     if (status < 0 && error.says_nobody()) return std::optional<std::vector<Unit>>{};
     if (status < 0) return fail(error.error_of(status, what));
-    return read_units(*bus, reply.get(), names, what);
+    return read_units(*bus, reply.get(), names, what, complete);
+  }
+
+  Result<std::optional<std::vector<Unit>>> observe_instances(const std::string& unit) override {
+    const auto what = fmt::format("asking systemd about instances of {}", unit);
+    auto bus = systemd_.bus();
+    if (!bus) return fail(bus.error());
+    if (*bus == nullptr) return std::optional<std::vector<Unit>>{};
+    BusError error;
+    sd_bus_message* raw_reply = nullptr;
+    const int status =
+        sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "ListUnitsByPatterns", &error.error,
+                           &raw_reply, "asas", 0, 1, pattern_of(unit).c_str());
+    const BusMessage reply(raw_reply, sd_bus_message_unref);
+    if (status < 0 && error.says_nobody()) return std::optional<std::vector<Unit>>{};
+    if (status < 0) return fail(error.error_of(status, what));
+    return read_units(*bus, reply.get(), {}, what, read_main_pid);
   }
 
   Result<void> set_enabled(const std::string& unit, bool enabled) override {
@@ -159,9 +175,22 @@ class SystemdUnits final : public Units {
     return "StartUnit";
   }
 
+  /// "user@*.service"; a backslash of an escaped name is no escape of the pattern.
+  static std::string pattern_of(const std::string& unit) {
+    std::string pattern;
+    for (const char c : unit) {
+      if (c == '\\') pattern += c;
+      pattern += c;
+      if (c == '@') pattern += '*';
+    }
+    return pattern;
+  }
+
+  template <class Complete>
   static Result<std::optional<std::vector<Unit>>> read_units(sd_bus* bus, sd_bus_message* reply,
                                                              std::span<const std::string> names,
-                                                             const std::string& what) {
+                                                             const std::string& what,
+                                                             Complete complete_unit) {
     std::vector<Unit> found;
     int status = sd_bus_message_enter_container(reply, 'a', "(ssssssouso)");
     while (status >= 0) {
@@ -177,7 +206,7 @@ class SystemdUnits final : public Units {
       unit.active = active;
       unit.sub = sub;
       if (job_id != 0) unit.job = job;
-      complete(bus, path, unit);
+      complete_unit(bus, path, unit);
       found.push_back(std::move(unit));
     }
     if (status < 0) return fail_errno(-status, what);
@@ -237,6 +266,10 @@ class SystemdUnits final : public Units {
                                     'b', &stops) >= 0) {
       unit.stops_unneeded = stops != 0;
     }
+    read_main_pid(bus, path, unit);
+  }
+
+  static void read_main_pid(sd_bus* bus, const std::string& path, Unit& unit) {
     if (!unit.name.ends_with(".service") || unit.active == "inactive" || unit.active == "failed") return;
     BusError no_service;
     std::uint32_t pid = 0;

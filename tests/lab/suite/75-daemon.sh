@@ -28,6 +28,22 @@ ok "a child that was deleted comes back" lab-wait 60 'test -e /sys/class/net/mlx
 rmmod fake_hca; lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
 ok "driver reload" lab-wait 90 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520 -a -e /sys/class/net/mlx4_ib0.8002'
 
+# addresses, routes and files; and somebody who does not give up
+systemctl stop NetworkManager
+sed -i '/^mtu  = 65520/a backend = "direct"\nipv4 = { addresses = ["192.0.2.1/24"], routes = [{ to = "10.9.0.0/16" }] }' $CONF
+exits "addresses" 0 apply
+ip addr del 192.0.2.1/24 dev mlx4_ib0
+ok "an address that was deleted comes back" lab-wait 60 'ip -4 addr show dev mlx4_ib0 | grep -q 192.0.2.1/24 && ip route show 10.9.0.0/16 | grep -q mlx4_ib0'
+ip route del 10.9.0.0/16 dev mlx4_ib0
+ok "a route that was deleted comes back" lab-wait 60 'ip route show 10.9.0.0/16 | grep -q mlx4_ib0'
+rm /etc/udev/rules.d/71-rdma-configd-backend.rules
+ok "a file that was deleted comes back" lab-wait 60 'test -e /etc/udev/rules.d/71-rdma-configd-backend.rules'
+(while :; do ip link del mlx4_ib0.8002; sleep .3; done) 2>/dev/null & fighter=$!
+ok "who deletes a child again and again contends" lab-wait 90 'busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager Contended | grep -q "has removed mlx4_ib0.8002"'
+kill $fighter; wait $fighter 2>/dev/null
+sed -i '/^backend = /d; /^ipv4 = /d' $CONF
+exits "an apply begins anew" 0 apply; ok "the child is there" test -e /sys/class/net/mlx4_ib0.8002
+
 # drift that is only reported; a new device is configured all the same
 printf '[daemon]\ndrift = "report"\n' >>$CONF
 exits "drift = report" 0 apply

@@ -117,6 +117,12 @@ TEST(Match, SaysWhatIsWrong) {
                           "a:1:22: [match] host: is an integer, has to be a text",
                           "a:1:25: [match] host: \"a[0-9\" has a [ without ]",
                           "a:1:34: [match] host: \"a]\" has a ] without ["));
+  EXPECT_THAT(
+      messages("match = {host = ['gpu[010-001]', 'gpu[001-010]', 'r[0-9]n[12-3]']}"),
+      ElementsAre("a:1:18: [match] host: \"gpu[010-001]\" has a range from 010 down to 001, and no "
+                  "host in it; write [001-010]",
+                  "a:1:50: [match] host: \"r[0-9]n[12-3]\" has a range from 12 down to 3, and no host "
+                  "in it; write [3-12]"));
 }
 
 }  // namespace

@@ -163,6 +163,17 @@ TEST_F(Doctor, SmallMemlock) {
   EXPECT_EQ(found(), Names{});
 }
 
+TEST_F(Doctor, SmallMemlockOfUnitsAsTheDocumentWritesThem) {
+  const auto& unit = kernel->units.add("mpid.service", {.running = true});
+  kernel->files.content["/proc/" + std::to_string(unit.pid) + "/limits"] =
+      "Max locked memory         8388608              8388608              bytes\n";
+  const std::string document =
+      "version = 1\n[[memlock]]\ndomain = \"@rdma\"\nlimit = \"unlimited\"\nunits = ";
+  EXPECT_EQ(found(document + "[\"mpid\"]\n"), Names{"small_memlock mpid.service"});
+  EXPECT_EQ(found(document + "[\"worker@.service\", \"mpid.service\"]\n"),
+            Names{"small_memlock mpid.service"});
+}
+
 TEST_F(Doctor, RivalServices) {
   kernel->units.add("lldpad.service", {.running = true});
   kernel->units.add("openibd.service", {.enabled = true});
@@ -185,13 +196,66 @@ TEST_F(Doctor, RivalFiles) {
                    "rivals /etc/netplan/50-cloud-init.yaml"}));
 }
 
+TEST_F(Doctor, CloudInitThatKeepsOffIsNoRival) {
+  auto& files = kernel->files.content;
+  files["/etc/network/interfaces.d/50-cloud-init"] = "auto lo\n";
+  const Names rival{"rivals /etc/network/interfaces.d/50-cloud-init"};
+  files["/etc/cloud/cloud.cfg.d/99-x.cfg"] = "# network: {config: disabled}\nnetwork:\n  version: 1\n";
+  EXPECT_EQ(found(), rival);
+  files["/etc/cloud/cloud.cfg.d/99-x.cfg"] = "users:\n  config: disabled\n";
+  EXPECT_EQ(found(), rival);
+  for (const auto* text :
+       {"network: {config: disabled}\n", "# x\nnetwork:\n  config: \"disabled\"  # off\n"}) {
+    files["/etc/cloud/cloud.cfg.d/99-x.cfg"] = text;
+    EXPECT_EQ(found(), Names{}) << text;
+  }
+  files.erase("/etc/cloud/cloud.cfg.d/99-x.cfg");
+  files["/etc/cloud/cloud.cfg.d/99-x.bak"] = "network: {config: disabled}\n";
+  EXPECT_EQ(found(), rival) << "cloud-init reads *.cfg only";
+}
+
+TEST_F(Doctor, OpenibConfThatSetsNothingIsNoRival) {
+  auto& text = kernel->files.content["/etc/infiniband/openib.conf"];
+  const Names rival{"rivals /etc/infiniband/openib.conf"};
+  for (const auto* quiet : {"SET_IPOIB_CM=\"no\"\nIPOIB_MTU=\"\"\n", "IPOIB_MTU=\n", "IPOIB_MTU=''  # none\n",
+                            "# IPOIB_MTU=65520\n", "SET_IPOIB_CM=yes\nSET_IPOIB_CM=no\n"}) {
+    text = quiet;
+    EXPECT_EQ(found(), Names{}) << quiet;
+  }
+  for (const auto* loud : {"IPOIB_MTU=65520\n", "IPOIB_MTU=\"2044\"\n", "SET_IPOIB_CM='auto' # x\n"}) {
+    text = loud;
+    EXPECT_EQ(found(), rival) << loud;
+  }
+}
+
 TEST_F(Doctor, RivalProfiles) {
   kernel->units.add("NetworkManager.service", {.running = true});
-  kernel->files.content["/etc/NetworkManager/system-connections/ib.nmconnection"] =
-      "[infiniband]\ntransport-mode=datagram\n";
+  const std::string file = "/etc/NetworkManager/system-connections/ib.nmconnection";
+  auto& text = kernel->files.content[file];
+  const std::string profile =
+      "[connection]\ntype=infiniband\ninterface-name=ib0\n[infiniband]\ntransport-mode=connected\n";
+  const std::string document =
+      "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nmode = \"datagram\"\nmtu = 2044\n";
+  const Names rival{"rivals " + file};
+  text = profile;
   EXPECT_EQ(found(), Names{}) << "the document has no such interface";
-  EXPECT_EQ(found("version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\n"),
-            Names{"rivals /etc/NetworkManager/system-connections/ib.nmconnection"});
+  EXPECT_EQ(found(document), rival);
+  text = profile + "mtu=65520\n";
+  EXPECT_EQ(found("version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nmtu = 2044\n"), rival);
+  // Each of the ways out.
+  text =
+      "[connection]\ntype=infiniband\ninterface-name=ib0\n[infiniband]\ntransport-mode=datagram\nmtu=2044\n";
+  EXPECT_EQ(found(document), Names{});
+  text = profile + "[connection]\nautoconnect=false\n";
+  EXPECT_EQ(found(document), Names{});
+  // Others' interfaces are others' matter, and our own profiles are the document.
+  text = "[connection]\ntype=infiniband\ninterface-name=ib7\n[infiniband]\ntransport-mode=connected\n";
+  EXPECT_EQ(found(document), Names{});
+  kernel->files.content.erase(file);
+  kernel->files.content
+      ["/etc/NetworkManager/system-connections/"
+       "rdma-configd-0002c903003178f2.nmconnection"] = profile;
+  EXPECT_EQ(found(document), Names{});
 }
 
 TEST_F(Doctor, EveryCheckHasAName) {

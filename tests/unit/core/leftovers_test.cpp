@@ -38,5 +38,20 @@ TEST(Leftovers, FoldersOfDropIns) {
   EXPECT_FALSE(is_managed_folder("/etc"));
 }
 
+TEST(Leftovers, FilesOfOursAndThoseWithSettingsOfOurs) {
+  for (const auto* path : {"/etc/sysctl.d/zz-rdma-configd.conf", "/etc/rdma/modules/rdma_configd.conf",
+                           "/etc/opensm/partitions.conf", "/etc/sysconfig/opensm",
+                           "/etc/systemd/system/slurmd.service.d/50-rdma-configd-memlock.conf",
+                           "/etc/NetworkManager/system-connections/rdma-configd-ib0.nmconnection"}) {
+    EXPECT_TRUE(is_managed_file(path)) << path;
+  }
+  for (const auto* path :
+       {"/etc/sysctl.d/99-sysctl.conf", "/etc/sysctl.d/.rdma-configd.aB3xYz", "/etc/opensm/qos-policy.conf",
+        "/etc/default/grub", "/etc/sysctl.d/sub/rdma-configd.conf", "/home/rdma-configd.conf", "rdma-configd",
+        "/var/lib/rdma-configd/state.json", "/var/lib/rdma-configd/rdma-configd.conf"}) {
+    EXPECT_FALSE(is_managed_file(path)) << path;
+  }
+}
+
 }  // namespace
 }  // namespace rdmacfg::core

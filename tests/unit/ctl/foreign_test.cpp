@@ -80,6 +80,7 @@ TEST_F(Import, SaysWhatItDidNotUnderstandWithFiveAndPendingOkWithNought) {
 TEST_F(Import, RefusesWhatItCannotDo) {
   EXPECT_EQ(import({"ifcfg"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("there is no file of that format"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("name files or folders"));
   EXPECT_EQ(import({"ifcfq"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("did you mean ifcfg?"));
   EXPECT_EQ(import({"live"}), 1);
@@ -99,6 +100,18 @@ TEST_F(Import, ReadsPathsAndWritesAFile) {
   EXPECT_THAT(console_.out.str(), HasSubstr(kGuid1));
 }
 
+TEST_F(Import, OfNothingLeavesTheOutputAsItIs) {
+  const auto output = (console_.folder() / "made.toml").string();
+  std::ofstream(output) << "version = 1\n";
+  EXPECT_EQ(import({"netplan", "/no/such.yaml", "--output", output}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("/no/such.yaml: is not there"));
+  EXPECT_EQ(import({"netplan", "/no/such.yaml", "--pending-ok", "--output", output}), 1);
+  write("/etc/netplan/large.yaml", std::string(std::size_t{2} << 20U, 'x'));
+  EXPECT_EQ(import({"netplan", "--output", output}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("/etc/netplan/large.yaml"));
+  EXPECT_EQ(content(output), "version = 1\n");
+}
+
 TEST_F(Import, ReadsNoLinksNoDevicesNothingHuge) {
   write("/etc/sysconfig/network-scripts/ifcfg-good", kIfcfg);
   const auto folder = root_ / "etc/sysconfig/network-scripts";
@@ -114,6 +127,22 @@ TEST_F(Import, ReadsNoLinksNoDevicesNothingHuge) {
     EXPECT_THAT(console_.err.str(), testing::ContainsRegex(std::string("ifcfg-") + name + ".*not understood"))
         << name;
   EXPECT_THAT(console_.out.str(), HasSubstr(kGuid1));
+}
+
+TEST_F(Import, PassesOverWhatIsMasked) {
+  write("/etc/systemd/network/30-ib.network",
+        std::string("[Match]\nMACAddress=80:00:00:00:fe:80:00:00:00:00:00:00:") + kGuid1 +
+            "\n[Link]\nMTUBytes=2044\n");
+  write("/usr/lib/systemd/network/40-ib.network", "[Match]\nType=infiniband\nName=fab9\n");
+  write("/usr/lib/systemd/network/30-ib.network.d/mtu.conf", "[Link]\nMTUBytes=4092\n");
+  const auto folder = root_ / "etc/systemd/network";
+  std::filesystem::create_directory(folder / "30-ib.network.d");
+  for (const auto* name : {"40-ib.network", "10-ib.link", "30-ib.network.d/mtu.conf"})
+    std::filesystem::create_symlink("/dev/null", folder / name);
+  EXPECT_EQ(import({"networkd"}), 0) << console_.err.str();
+  EXPECT_THAT(console_.out.str(), AllOf(HasSubstr("mtu = 2044"), Not(HasSubstr("fab9"))));
+  for (const auto* name : {"40-ib.network", "10-ib.link", "30-ib.network.d/mtu.conf"})
+    EXPECT_THAT(console_.err.str(), HasSubstr(std::string(name) + ": passed over: is a link to /dev/null"));
 }
 
 TEST(ImportLive, IsWhatIsThereAndLeavesAddressesToOthers) {

@@ -27,6 +27,11 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"frobnicate"}, "unknown subcommand frobnicate; see rdma-configctl --help");
   fails({"apply", "--dry-rum"}, "apply has no option --dry-rum; did you mean --dry-run?");
   fails({"--jsno", "show"}, "show has no option --jsno; did you mean --json?");
+  fails({"--yes", "apply"},
+        "--yes is an option of apply; put it after that word: rdma-configctl apply --yes");
+  fails({"--wait=5", "apply"},
+        "--wait is an option of apply; put it after that word: rdma-configctl apply --wait=5");
+  fails({"--yes", "show"}, "show has no option --yes; see rdma-configctl --help");
   fails({"diff", "ib0"}, "diff takes no more arguments, but there is ib0");
   fails({"show", "diff"}, "show and diff cannot be done at once");
   fails({}, "what is to be done? show, diff, apply, validate or doctor; see --help");
@@ -205,6 +210,17 @@ TEST(Apply, OfflineTakesNoLockAndNoRoot) {
   const auto status = console.run({"apply", "--yes", "--root", console.folder().string()});
   EXPECT_TRUE(status == 0 || status == 5) << status << console.err.str();
   EXPECT_EQ(console.locks, 0);
+}
+
+TEST(Apply, OfflineNamesAnInitramfsThatIsOlder) {
+  Console console;
+  console.kernel.initramfs.command = "dracut -f --regenerate-all";
+  console.document("version = 1\n[[module]]\nname = \"mlx4_core\"\noptions = [\"num_vfs=4\"]\n");
+  const std::vector<std::string> apply{"apply", "--yes", "--root", console.folder().string()};
+  EXPECT_EQ(console.run(apply), 5) << console.err.str();
+  EXPECT_THAT(console.out.str(), HasSubstr("initramfs stale: run dracut -f --regenerate-all in that root"));
+  console.kernel.initramfs.newer = true;
+  EXPECT_EQ(console.run(apply), 0) << console.out.str();
 }
 
 TEST(Show, WorksWithoutAConfiguration) {

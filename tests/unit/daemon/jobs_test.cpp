@@ -47,16 +47,20 @@ class JobsTest : public ::testing::Test {
     jobs.began = [this](const Job& job) { began.push_back(job.what); };
   }
 
-  std::uint32_t add(const std::string& what, Job::Verb verb = Job::Verb::kApply) {
+  std::uint32_t add(const std::string& what, Job::Verb verb = Job::Verb::kApply,
+                    std::optional<std::uint32_t> uid = {}) {
     Job job;
     job.verb = verb;
     job.what = what;
+    job.uid = uid;
     ++open;
-    return jobs.add(std::move(job), [this](const Job& over, const Outcome& outcome) {
+    const auto id = jobs.add(std::move(job), [this](const Job& over, const Outcome& outcome) {
       ended.push_back(over.what);
       outcomes[over.what] = outcome;
       if (--open == 0) loop.stop(0);
     });
+    if (id == 0) --open;
+    return id;
   }
   void run() {
     const auto too_long = loop.after(60s, [this] { loop.stop(1); });
@@ -116,8 +120,18 @@ TEST_F(JobsTest, AWorkerThatDiesOrTalksNonsenseIsAnError) {
   for (const std::string what : {"silent", "garbage", "fails"}) {
     ASSERT_TRUE(outcomes[what].report.error) << what;
     EXPECT_THAT(outcomes[what].report.error->message, HasSubstr("without a result"));
-    EXPECT_EQ(outcomes[what].report.exit, model::Exit::kError);
+    EXPECT_EQ(outcomes[what].report.exit, model::Exit::kUndoIncomplete) << "it may have changed something";
+    EXPECT_TRUE(outcomes[what].lost);
   }
+  EXPECT_EQ(outcomes["dies"].report.exit, model::Exit::kUndoIncomplete);
+  EXPECT_THAT(outcomes["dies"].report.error->message, HasSubstr("may have been changing the host"));
+}
+
+TEST_F(JobsTest, ALookThatDiesHasChangedNothing) {
+  add("dies", Job::Verb::kDiff);
+  run();
+  EXPECT_EQ(outcomes["dies"].report.exit, model::Exit::kError);
+  EXPECT_TRUE(outcomes["dies"].lost);
 }
 
 TEST_F(JobsTest, AProgramThatCannotBeStartedIsAnErrorToo) {
@@ -125,7 +139,9 @@ TEST_F(JobsTest, AProgramThatCannotBeStartedIsAnErrorToo) {
   const auto id = add("plain");
   EXPECT_TRUE(ended.empty()) << "the caller does not know the number yet";
   run();
-  EXPECT_TRUE(outcomes["plain"].report.error);
+  ASSERT_TRUE(outcomes["plain"].report.error);
+  EXPECT_THAT(outcomes["plain"].report.error->message, HasSubstr("could not be started"));
+  EXPECT_EQ(outcomes["plain"].report.exit, model::Exit::kError) << "nothing was changed";
   EXPECT_NE(jobs.result(id), nullptr);
   EXPECT_TRUE(jobs.idle());
 }
@@ -158,14 +174,59 @@ TEST_F(JobsTest, LooksRunBesideAChange) {
   EXPECT_THAT(ended, ElementsAre("look", "waits"));
 }
 
-TEST_F(JobsTest, TheQueueIsBounded) {
+TEST_F(JobsTest, TheQueueOfOneUserIsBounded) {
+  constexpr std::uint32_t kAlice = 1000, kBob = 1001;
   add("waits");
-  for (std::size_t i = 0; i < Jobs::kQueue; ++i) EXPECT_NE(add("queued"), 0U);
-  EXPECT_EQ(add("one too many"), 0U);
-  --open;
+  for (std::size_t i = 0; i < Jobs::kQueueOfOne; ++i) EXPECT_NE(add("queued", Job::Verb::kApply, kAlice), 0U);
+  EXPECT_EQ(add("one too many", Job::Verb::kApply, kAlice), 0U);
+  EXPECT_NE(add("another's", Job::Verb::kApply, kBob), 0U);
   tree.put("/go", "");
   run();
-  EXPECT_EQ(ended.size(), Jobs::kQueue + 1);
+  EXPECT_EQ(ended.size(), Jobs::kQueueOfOne + 2);
+}
+
+TEST_F(JobsTest, LooksOfClientsKeepNobodyFromChanging) {
+  constexpr std::uint32_t kRoot = 0, kFirstUser = 1000;
+  for (std::size_t i = 0; i < Jobs::kLooks; ++i) add("waits", Job::Verb::kShow);
+  add("waits");
+  std::size_t taken = 0;
+  for (std::uint32_t uid = kFirstUser; uid < kFirstUser + 10; ++uid) {
+    for (std::size_t i = 0; i < Jobs::kQueueOfOne; ++i) {
+      if (add("look", Job::Verb::kShow, uid) != 0) ++taken;
+    }
+  }
+  EXPECT_EQ(taken, Jobs::kQueue);
+  EXPECT_NE(add("root's look", Job::Verb::kShow, kRoot), 0U);
+  EXPECT_NE(add("confirm", Job::Verb::kConfirm, kRoot), 0U);
+  EXPECT_NE(add("apply", Job::Verb::kApply, kFirstUser), 0U);
+  EXPECT_NE(add("hold", Job::Verb::kHold), 0U) << "the daemon's own";
+  EXPECT_NE(add("own look", Job::Verb::kShow), 0U);
+  tree.put("/go", "");
+  run();
+  EXPECT_TRUE(outcomes.contains("hold") && outcomes.contains("confirm") && outcomes.contains("own look"));
+}
+
+TEST_F(JobsTest, AtTheEndAChangeIsFinishedAndNothingElse) {
+  bool idle = false;
+  jobs.on_idle = [&] { idle = true; };
+  constexpr std::uint32_t kAlice = 1000;
+  add("undoes", Job::Verb::kShow, kAlice);  // a look that never ends by itself
+  add("waits", Job::Verb::kApply, kAlice);
+  add("second", Job::Verb::kApply, kAlice);
+  add("own", Job::Verb::kHold);
+  when("/ready", [this, &idle] {
+    jobs.close();
+    EXPECT_THAT(ended, ElementsAre("second", "own"));
+    EXPECT_EQ(add("late"), 0U);
+    EXPECT_EQ(add("late look", Job::Verb::kShow, 0), 0U);
+    EXPECT_FALSE(idle);
+    tree.put("/go", "");
+  });
+  run();
+  EXPECT_TRUE(idle);
+  EXPECT_FALSE(outcomes["waits"].report.error) << "it was left to its end";
+  EXPECT_TRUE(outcomes["undoes"].report.error);
+  EXPECT_EQ(ended.size(), 4U);
 }
 
 TEST_F(JobsTest, AWaitingJobIsCancelledWithoutAWorker) {
@@ -185,6 +246,7 @@ TEST_F(JobsTest, ARunningOneSaysItselfWhatBecameOfIt) {
   when("/ready", [this, id] { EXPECT_TRUE(jobs.cancel(id)); });
   run();
   EXPECT_FALSE(outcomes["undoes"].report.error);
+  EXPECT_FALSE(outcomes["undoes"].lost);
   EXPECT_EQ(outcomes["undoes"].status.at("active"), 7);
 }
 
@@ -205,8 +267,9 @@ TEST_F(JobsTest, NoSuchJob) {
 
 TEST_F(JobsTest, OnlyTheLastResultsAreKept) {
   std::vector<std::uint32_t> ids;
-  static_assert(Jobs::kResults + 2 <= Jobs::kQueue + Jobs::kLooks);
-  for (std::size_t i = 0; i < Jobs::kResults + 2; ++i) ids.push_back(add("plain", Job::Verb::kShow));
+  for (std::size_t i = 0; i < Jobs::kResults + 2; ++i) ids.push_back(add("plain"));
+  // A look's report is the answer to it.
+  for (std::size_t i = 0; i < Jobs::kResults; ++i) add("plain", Job::Verb::kShow);
   run();
   EXPECT_EQ(jobs.result(ids[0]), nullptr);
   EXPECT_EQ(jobs.result(ids[1]), nullptr);

@@ -200,6 +200,167 @@ TEST(Reconciler, AnErrorOfAllConcernsWhatWasPlanned) {
   EXPECT_THAT(reconciler.left_alone(Time(1000)), ElementsAre(Key(kIb0)));
 }
 
+/// What a run that came to nothing says: the worker died, or the host could not be observed.
+model::Report nothing_known() {
+  model::Report report;
+  report.error = base::Error{base::Code::kIo, "the worker was killed by signal 9", 0};
+  return report;
+}
+
+TEST(Reconciler, ARunThatCameToNothingIsTriedAgain) {
+  Reconciler reconciler;
+  Time now(1000), before(0);
+  reconciler.woken(Wake::kDrift, now);
+  for (int i = 0; i < 30; ++i) {
+    reconciler.began();
+    reconciler.ended(nothing_known(), now);
+    ASSERT_TRUE(reconciler.due());
+    const Time delay = *reconciler.due() - now;
+    EXPECT_GT(delay, Time(0));
+    EXPECT_GE(delay, before);
+    EXPECT_LE(delay, Reconciler::kBackOffMax);
+    before = delay;
+    now = *reconciler.due();
+  }
+  EXPECT_EQ(before, Reconciler::kBackOffMax);
+  reconciler.woken(Wake::kDrift, now - Time(1000));
+  EXPECT_EQ(reconciler.due(), now) << "its own events do not hurry it";
+  reconciler.began();
+  reconciler.ended(report_of({{kIb0, Status::kInSync}}), now);
+  EXPECT_FALSE(reconciler.due());
+}
+
+TEST(Reconciler, ARunThatCameToNothingLosesNoRetry) {
+  Reconciler reconciler;
+  reconciler.began();
+  reconciler.ended(report_of({{kIb0, Status::kFailed}}), Time(1000));
+  const auto retry = *reconciler.due();
+  reconciler.began();
+  reconciler.ended(nothing_known(), retry);
+  reconciler.began();
+  reconciler.ended(report_of({{kIb0, Status::kFailed}}), *reconciler.due());
+  EXPECT_THAT(reconciler.left_alone(retry), ElementsAre(Key(kIb0)));
+  EXPECT_TRUE(reconciler.due());
+}
+
+TEST(Reconciler, AnAdministratorEndsEveryWaiting) {
+  Reconciler reconciler;
+  for (int i = 0; i < 20; ++i) {
+    reconciler.began();
+    reconciler.ended(nothing_known(), reconciler.due().value_or(Time(1000)));
+  }
+  reconciler.woken(Wake::kApply, Time(5000));
+  EXPECT_EQ(reconciler.due(), Time(5000) + Reconciler::kQuiet);
+}
+
+TEST(Reconciler, ALookThatCameToNothingForgetsNoDrift) {
+  Reconciler reconciler;
+  reconciler.began();
+  reconciler.ended(report_of({{kIb0, Status::kDone, {"mtu"}}}), Time(1000));
+  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}}})), ElementsAre(kIb0));
+  EXPECT_THAT(reconciler.looked(nothing_known()), IsEmpty());
+  EXPECT_FALSE(reconciler.has_work());
+  EXPECT_THAT(reconciler.left_alone(Time(2000)), ElementsAre(Key(kIb0)));
+}
+
+/// A report of a run that made or removed one thing.
+model::Report existence(model::Operation operation, const std::string& footing,
+                        Status status = Status::kDone) {
+  auto report = report_of({{kIb0, status, {"mtu"}}});
+  auto& change = report.plan.changes.front();
+  change.operation = operation;
+  change.fields.clear();
+  change.footing = footing;
+  return report;
+}
+
+TEST(Reconciler, AFightOverWhetherItIsThereEndsToo) {
+  for (const auto operation : {model::Operation::kCreate, model::Operation::kDelete}) {
+    Reconciler reconciler;
+    for (std::size_t i = 0; i < Reconciler::kReverts; ++i) {
+      EXPECT_THAT(reconciler.contended(), IsEmpty());
+      reconciler.woken(Wake::kDrift, Time(1000));
+      reconciler.began();
+      reconciler.ended(existence(operation, "boot/5"), Time(2000));
+    }
+    ASSERT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
+    EXPECT_THAT(reconciler.contended().at(kIb0),
+                HasSubstr(operation == model::Operation::kCreate ? "has removed ib0 3 times"
+                                                                 : "has made ib0 again 3 times"));
+  }
+}
+
+TEST(Reconciler, ADeletedResourceNeedsNoLineInTheReport) {
+  Reconciler reconciler;
+  auto report = existence(model::Operation::kDelete, "");
+  report.resources.clear();
+  for (std::size_t i = 0; i < Reconciler::kReverts; ++i) reconciler.ended(report, Time(1000));
+  EXPECT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
+}
+
+TEST(Reconciler, WhatGoesWithItsDeviceIsNotFoughtFor) {
+  Reconciler reconciler;
+  for (int i = 0; i < 10; ++i) {
+    reconciler.began();
+    reconciler.ended(existence(model::Operation::kCreate, "boot/" + std::to_string(i)), Time(1000));
+    EXPECT_THAT(reconciler.contended(), IsEmpty());
+  }
+}
+
+TEST(Reconciler, WhatFailedToBeMadeIsNotFoughtFor) {
+  Reconciler reconciler;
+  for (int i = 0; i < 10; ++i)
+    reconciler.ended(existence(model::Operation::kCreate, "boot/5", Status::kFailed), Time(1000));
+  EXPECT_THAT(reconciler.contended(), IsEmpty());
+}
+
+TEST(Reconciler, AnApplyIsNoRevert) {
+  Reconciler reconciler;
+  for (int i = 0; i < 10; ++i) {
+    reconciler.ended(existence(model::Operation::kCreate, ""), Time(1000), false);
+    reconciler.ended(report_of({{kIb1, Status::kDone, {"mtu"}}}), Time(1000), false);
+  }
+  EXPECT_THAT(reconciler.contended(), IsEmpty());
+}
+
+TEST(Reconciler, ItsOwnUeventsDoNotStartAFightAnew) {
+  Reconciler reconciler;
+  Time now(1000);
+  for (std::size_t i = 0; i < Reconciler::kReverts; ++i) {
+    reconciler.woken(Wake::kDrift, now);
+    reconciler.began();
+    reconciler.woken(Wake::kDevice, now);  // the rename of an RDMA device, as udev tells it
+    reconciler.ended(report_of({{kIb0, Status::kDone, {"name"}}}), now);
+    reconciler.woken(Wake::kDevice, now + Reconciler::kEcho - Time(1));
+    now += Time(30'000);
+  }
+  EXPECT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
+  reconciler.woken(Wake::kDevice, now);
+  EXPECT_THAT(reconciler.contended(), IsEmpty()) << "a device of somebody else's";
+}
+
+TEST(Reconciler, WhatIsUndoneDoesNotEndItsOwnWaiting) {
+  Reconciler reconciler;
+  Time now(1000), before(0);
+  auto report = report_of({{kIb0, Status::kFailed, {"module"}}});
+  report.error = base::Error{base::Code::kRefused, "no", 0};
+  for (int i = 0; i < 15; ++i) {
+    reconciler.began();
+    reconciler.woken(Wake::kDevice, now);  // loaded
+    reconciler.woken(Wake::kDevice, now);  // and unloaded again
+    reconciler.ended(report, now);
+    reconciler.woken(Wake::kDevice, now + Time(100));
+    EXPECT_THAT(reconciler.left_alone(now + Time(1)), ElementsAre(Key(kIb0)));
+    reconciler.began();  // the run that these events wake
+    reconciler.ended(report_of({{kIb0, Status::kFailed}}), now + Time(1));
+    const auto delay = *reconciler.due() - now;
+    EXPECT_GE(delay, before);
+    before = delay;
+    now = *reconciler.due();
+  }
+  EXPECT_GT(before, Time(10'000));
+}
+
 TEST(Reconciler, ReportedDriftIsToldOnceAndLeftAlone) {
   Reconciler reconciler;
   reconciler.began();

@@ -18,7 +18,17 @@ TEST(MemlockFile, OtherLinesAreNotOurs) {
   EXPECT_TRUE(
       parse_limits("@rdma soft memlock 1\n# @rdma hard memlock 1\n@rdma hard nofile 1\n@x hard memlock y\n")
           .empty());
-  EXPECT_EQ(parse_limits("  @rdma\thard  memlock unlimited # all\n").size(), 1U);
+  EXPECT_EQ(parse_limits("  @rdma\t-  memlock unlimited # all\n").size(), 1U);
+}
+
+TEST(MemlockFile, ALimitIsSoftAndHard) {
+  const std::string hard = "@rdma hard memlock unlimited\n";
+  EXPECT_TRUE(parse_limits(hard).empty());
+  EXPECT_EQ(parse_limit_domains(hard), std::set<std::string>{"@rdma"});
+  EXPECT_TRUE(parse_limits(hard + "@rdma soft memlock 64\n").empty());
+  EXPECT_EQ(parse_limits(hard + "@rdma soft memlock 64\n@rdma soft memlock unlimited\n").size(), 1U)
+      << "the later line counts";
+  EXPECT_TRUE(parse_limits("@rdma - memlock 64\n@rdma soft memlock 32\n").empty());
 }
 
 TEST(MemlockFile, TheLastLimitOfADropInCounts) {

@@ -38,7 +38,8 @@ TEST(ModprobeFile, ForeignLinesInTheOrderOfModprobe) {
                    {"/usr/lib/modprobe.d/z.conf", "options m y=2 x=3\n"},
                    {"/etc/modprobe.d/c.txt", "options m x=9\n"},
                    {"/etc/modprobe.d/rdma-configd.conf", "options m x=4\n"},
-                   {"/etc/modprobe.d/rdma-configd-pfc.conf", "options m x=5\n"}};
+                   {"/etc/modprobe.d/rdma-configd-pfc.conf", "options m x=5\n"},
+                   {"/etc/modprobe.d/rdma-configd-netns.conf", "options m x=6\n"}};
   const auto lines = read_foreign_lines(files);
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0].sort, ForeignLine::Sort::kInstall);
@@ -62,6 +63,11 @@ TEST(ModprobeFile, ValuesAreComparedAsTheKernelReadsThem) {
   EXPECT_TRUE(same("on=n", "N"));
   EXPECT_TRUE(same("on", "Y"));
   EXPECT_FALSE(same("on", "N"));
+  for (const auto* on : {"x=yes", "x=Yes", "x=true", "x=T", "x=on", "x=ON", "x=enabled", "x=1x"})
+    EXPECT_EQ(same(on, "Y"), std::string_view(on) != "x=enabled") << on;
+  for (const auto* off : {"x=no", "x=No", "x=false", "x=F", "x=off", "x=Of", "x=oops"})
+    EXPECT_EQ(same(off, "N"), std::string_view(off) != "x=oops") << off;
+  EXPECT_FALSE(same("x=yes", "N"));
   EXPECT_TRUE(same("list=1,2", "1,2"));
   EXPECT_FALSE(same("name=x", "Y"));
 }

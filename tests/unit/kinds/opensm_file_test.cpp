@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/memory_files.hpp"
+
 namespace rdmacfg::kinds {
 namespace {
 
@@ -20,7 +22,8 @@ TEST(OpensmFile, TheLastAssignmentOfAVariableCounts) {
 
 TEST(OpensmFile, APortIsNamedByItsNumber) {
   EXPECT_TRUE(names_port("PORTS=\"0x2C903003178F2\"\n", OpensmLayout::kDebian, kOne));
-  EXPECT_FALSE(names_port("PORTS=ALL\n", OpensmLayout::kDebian, kOne));
+  EXPECT_TRUE(names_port("PORTS=\"ALL\"\n", OpensmLayout::kDebian, kOne));
+  EXPECT_FALSE(names_port("GUIDS=ALL\n", OpensmLayout::kRhel, kOne));
   EXPECT_FALSE(names_port("PORTS=0x0002c903003178f2\n", OpensmLayout::kRhel, kOne));
   EXPECT_TRUE(names_port("GUIDS=0x0002c903003178f2\n", OpensmLayout::kRhel, kOne));
 }
@@ -46,6 +49,33 @@ TEST(OpensmFile, PortsOfOthersStayInTheList) {
   defaults.ports[kTwo];
   const auto text = render_opensm_defaults(defaults, OpensmLayout::kDebian);
   EXPECT_EQ(shell_value(text, "PORTS"), "0x1 0x2c903003178f2 0x0002c903003178f4");
+}
+
+TEST(OpensmFile, AllStaysWhereItStartsOpensmAtBoot) {
+  auto defaults = parse_opensm_defaults("PORTS=ALL\n");
+  defaults.ports[kOne];
+  EXPECT_EQ(shell_value(render_opensm_defaults(defaults, OpensmLayout::kDebian), "PORTS"), "ALL");
+  defaults.was_disabled = true;
+  EXPECT_EQ(shell_value(render_opensm_defaults(defaults, OpensmLayout::kDebian), "PORTS"),
+            "0x0002c903003178f2");
+}
+
+TEST(OpensmFile, TheFolderIsThatOfTheFilesThatAreThere) {
+  const auto folder = [](const std::vector<std::string>& paths) {
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    for (const auto& path : paths) files.content[path] = "";
+    return observe_opensm_folder(files).value().value_or("none");
+  };
+  EXPECT_EQ(folder({}), "none");
+  EXPECT_EQ(folder({"/etc/default/opensm", "/etc/rdma/partitions.conf"}), "/etc/opensm");
+  EXPECT_EQ(folder({"/etc/sysconfig/opensm"}), "/etc/rdma");
+  EXPECT_EQ(folder({"/etc/sysconfig/opensm", "/etc/opensm/partitions.conf"}), "/etc/opensm");
+  EXPECT_EQ(folder({"/etc/sysconfig/opensm", "/etc/opensm/opensm.conf", "/etc/rdma/opensm.conf"}),
+            "/etc/rdma");
+  EXPECT_EQ(folder({"/etc/opensm/opensm.conf"}), "/etc/opensm");
+  EXPECT_EQ(folder({"/etc/opensm/opensm.conf", "/etc/rdma/partitions.conf"}), "/etc/opensm");
+  EXPECT_EQ(folder({"/etc/rdma/partitions.conf"}), "/etc/rdma");
 }
 
 TEST(OpensmFile, WhatOthersAppendBehindOursIsKeptAndCounts) {
@@ -96,6 +126,27 @@ TEST(OpensmFile, RulesOfOthersAreSeenWithTheirLineAndStay) {
   EXPECT_TRUE(parsed.has(2));
   EXPECT_FALSE(parsed.has(3));
   EXPECT_EQ(render_partitions(parsed), others);
+}
+
+TEST(OpensmFile, ARuleEndsAtItsSemicolon) {
+  const auto parsed =
+      parse_partitions("Default=0x7fff : ALL=full; a=0x8001 : # ; not here\n ALL; b=2:ALL;\n");
+  ASSERT_EQ(parsed.foreign.size(), 3U);
+  EXPECT_EQ(parsed.foreign[1].partition, 1);
+  EXPECT_EQ(parsed.foreign[1].line, 1);
+  EXPECT_EQ(parsed.foreign[2].partition, 2);
+  EXPECT_EQ(parsed.foreign[2].line, 2);
+  EXPECT_FALSE(parsed.damage);
+}
+
+TEST(OpensmFile, ARuleOfOthersWithoutEndIsDamage) {
+  Partitions ours;
+  ours.rules[2] = "storage=0x8002 : ALL;";
+  for (const auto& behind : {std::string(), render_partitions(ours)}) {
+    const auto parsed = parse_partitions("# a\nDefault=0x7fff :\n ALL=full\n" + behind);
+    ASSERT_TRUE(parsed.damage);
+    EXPECT_EQ(parsed.damage->line, 2);
+  }
 }
 
 TEST(OpensmFile, OnlyFifteenBitsOfAPkeyCount) {

@@ -26,6 +26,12 @@ TEST(SysctlFile, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(parse_sysctls(render_sysctls(sysctls)), sysctls);
 }
 
+TEST(SysctlFile, BlanksWithinAValueDoNotMatter) {
+  EXPECT_EQ(parse_sysctls("net.ipv4.tcp_rmem = 4096\t87380   6291456\n"),
+            (Sysctls{{"net/ipv4/tcp_rmem", "4096 87380 6291456"}}));
+  EXPECT_EQ(parse_sysctls("kernel.core_pattern =\n"), (Sysctls{{"kernel/core_pattern", ""}}));
+}
+
 TEST(SysctlFile, OtherFilesThatSetTheSameAreFound) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);

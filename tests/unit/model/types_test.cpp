@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/field.hpp"
+#include "model/port_types.hpp"
 
 namespace rdmacfg::model {
 namespace {
@@ -42,6 +43,44 @@ TEST(Pkey, RefusesWhatNamesNoPartition) {
   for (const auto* text : {"", "0x", "x8002", "8002h", "-1", "0x18002", "99999999999999999999"}) {
     EXPECT_FALSE(Pkey::parse(text)) << text;
   }
+}
+
+/// As in the names of interfaces, or as it is written: who reads it does not know.
+TEST(Pkey, ATextThatCouldBeEitherIsRefused) {
+  EXPECT_NE(Codec<Pkey>::parse(Value{std::string("8002")}).error().message.find("0x8002 or the decimal 8002"),
+            std::string::npos);
+  for (const auto* text : {"0x8002", "32770", "2", "7fff", "1234"}) {
+    const bool hexadecimal = std::string_view(text) == "7fff";
+    EXPECT_EQ(Codec<Pkey>::parse(Value{std::string(text)}).has_value(), !hexadecimal) << text;
+  }
+  EXPECT_EQ(Codec<Pkey>::parse(Value{std::int64_t{8002}})->text(), "0x9f42");
+}
+
+TEST(PortNumber, CountsFromOne) {
+  for (const std::int64_t number : {-3, 0, 256})
+    EXPECT_NE(Codec<PortNumber>::parse(Value{number}).error().message.find("counted from 1"),
+              std::string::npos);
+  EXPECT_EQ(Codec<PortNumber>::parse(Value{std::int64_t{255}})->number, 255);
+  EXPECT_FALSE(Codec<PortNumber>::parse(Value{std::string("1")}));
+}
+
+TEST(PciPattern, IsReadAsAddressesAre) {
+  const std::vector<std::pair<const char*, const char*>> spellings{
+      {"0000:AF:00.0", "0000:af:00.0"},         {"10:00.0", "0000:10:00.0"}, {"1?:00.0", "0000:1?:00.0"},
+      {"0000:[A-F]?:00.0", "0000:[a-f]?:00.0"}, {"*:00.0", "*:00.0"},        {"*", "*"}};
+  for (const auto& [text, canonical] : spellings) {
+    const auto pattern = Codec<PciPattern>::parse(Value{std::string(text)});
+    ASSERT_TRUE(pattern) << text;
+    EXPECT_EQ(pattern->text, canonical);
+    EXPECT_EQ(Codec<PciPattern>::parse(Value{pattern->text})->text, canonical) << "it parses to itself";
+  }
+  for (const auto* text : {"", "10", "0000:1g:00.0", "mlx*", "0000:[1:00.0"})
+    EXPECT_FALSE(Codec<PciPattern>::parse(Value{std::string(text)})) << text;
+}
+
+TEST(IpoibLinkLayer, IsInfiniBand) {
+  EXPECT_TRUE(Codec<IpoibLinkLayer>::parse(Value{std::string("infiniband")}));
+  EXPECT_FALSE(Codec<IpoibLinkLayer>::parse(Value{std::string("Ethernet")}));
 }
 
 TEST(InterfaceName, FollowsTheKernel) {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+
+#include <array>
+#include <string_view>
 
 #include "system/linux/linux_host.hpp"
 #include "temp_tree.hpp"
@@ -68,6 +72,41 @@ TEST_F(FilesTest, AnotherModeIsRewritten) {
   EXPECT_EQ(status("/f").st_mode & 07777U, 0644U);
 }
 
+TEST_F(FilesTest, WhatFewerMayReadStaysSo) {
+  ASSERT_TRUE(files->write("/opensm.conf", "m_key 0x1\n"));
+  ASSERT_EQ(::chmod(tree.at("/opensm.conf").c_str(), 0640), 0);
+  ASSERT_TRUE(files->write("/opensm.conf", "m_key 0x2\n"));
+  EXPECT_EQ(status("/opensm.conf").st_mode & 07777U, 0640U);
+  ASSERT_EQ(::chmod(tree.at("/opensm.conf").c_str(), 0600), 0);
+  ASSERT_TRUE(files->write("/opensm.conf", "m_key 0x3\n"));
+  EXPECT_EQ(status("/opensm.conf").st_mode & 07777U, 0600U);
+  const auto inode = status("/opensm.conf").st_ino;
+  ASSERT_TRUE(files->write("/opensm.conf", "m_key 0x3\n"));
+  EXPECT_EQ(status("/opensm.conf").st_ino, inode);
+}
+
+TEST_F(FilesTest, NoOtherGroupGetsToReadIt) {
+  ASSERT_TRUE(files->write("/opensm.conf", "m_key 0x1\n"));
+  if (::chown(tree.at("/opensm.conf").c_str(), ::geteuid(), 12345) != 0) GTEST_SKIP() << "not root";
+  ASSERT_EQ(::chmod(tree.at("/opensm.conf").c_str(), 0640), 0);
+  ASSERT_TRUE(files->write("/opensm.conf", "m_key 0x2\n"));
+  EXPECT_EQ(status("/opensm.conf").st_mode & 07777U, 0600U);
+}
+
+TEST_F(FilesTest, ALabelIsKept) {
+  constexpr std::string_view kLabel = "system_u:object_r:mine_t:s0";
+  ASSERT_TRUE(files->write("/f", "one"));
+  const auto path = tree.at("/f");
+  if (::setxattr(path.c_str(), "security.selinux", kLabel.data(), kLabel.size(), 0) != 0) {
+    GTEST_SKIP() << "this file system takes no label from this user";
+  }
+  ASSERT_TRUE(files->write("/f", "two"));
+  std::array<char, 100> label{};
+  const auto length = ::getxattr(path.c_str(), "security.selinux", label.data(), label.size());
+  ASSERT_GT(length, 0);
+  EXPECT_EQ(std::string_view(label.data(), static_cast<std::size_t>(length)), kLabel);
+}
+
 TEST_F(FilesTest, NeverThroughASymlink) {
   tree.put("/secret", "untouched");
   tree.link("/etc/link", "../secret");
@@ -106,6 +145,16 @@ TEST_F(FilesTest, OnlyRegularFiles) {
   EXPECT_THAT(files->write("/folder", "x").error().message, HasSubstr("a directory"));
   EXPECT_THAT(files->remove("/folder").error().message, HasSubstr("a directory"));
   EXPECT_FALSE(files->list("/fifo"));
+}
+
+TEST_F(FilesTest, OnlyALinkToDevNullMasks) {
+  tree.put("/etc/empty", "");
+  tree.link("/etc/mask", "/dev/null");
+  tree.link("/etc/other", "/dev/nullx");
+  tree.link("/etc/short", "/dev");
+  EXPECT_TRUE(files->masks("/etc/mask"));
+  for (const auto* path : {"/etc/empty", "/etc/other", "/etc/short", "/etc/none", "/none/mask", "relative"})
+    EXPECT_FALSE(files->masks(path)) << path;
 }
 
 TEST_F(FilesTest, LongOnesAreRefusedWhenReadAndCanBeReplaced) {

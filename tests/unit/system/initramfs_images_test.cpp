@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/linux/initramfs_images.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <array>
+#include <ctime>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "system/linux/linux_host.hpp"
 #include "temp_tree.hpp"
 
 namespace rdmacfg::system::detail {
@@ -40,6 +49,72 @@ TEST(InitramfsImages, AreMadeAnewWhenWrittenReplacedOrAdded) {
   tree.put("boot/initrd.img-2", "two");
   EXPECT_TRUE(made_anew(third, now()));
   EXPECT_FALSE(made_anew(now(), third)) << "one that goes is none that was made";
+}
+
+std::set<std::string> names_of(const Images& images) {
+  std::set<std::string> out;
+  for (const auto& [file, stamp] : images) out.insert(file.filename().string());
+  return out;
+}
+
+TEST(InitramfsImages, OnlyThoseOfTheKernelThatRunsCount) {
+  TempTree tree;
+  using Names = std::set<std::string>;
+  const std::string id = "0123456789abcdef0123456789abcdef";
+  for (const auto& file :
+       {std::string("boot/initramfs-5.14.0-1.el9.x86_64.img"),
+        std::string("boot/initramfs-5.14.0-1.el9.x86_64kdump.img"),
+        std::string("boot/initramfs-5.14.0-11.el9.x86_64.img"), "boot/initramfs-0-rescue-" + id + ".img",
+        "boot/efi/EFI/Linux/" + id + "-5.14.0-1.el9.x86_64+3.efi",
+        "boot/efi/EFI/Linux/linux-5.14.0-11.el9.x86_64-" + id + ".efi",
+        std::string("boot/initramfs-linux.img")})
+    tree.put(file, "image");
+  const auto all = observe_images(tree.path());
+  EXPECT_EQ(names_of(boot_images(all, "5.14.0-1.el9.x86_64")),
+            (Names{"initramfs-5.14.0-1.el9.x86_64.img", id + "-5.14.0-1.el9.x86_64+3.efi"}));
+  EXPECT_EQ(names_of(boot_images(all, std::nullopt)),
+            (Names{"initramfs-5.14.0-11.el9.x86_64.img", "linux-5.14.0-11.el9.x86_64-" + id + ".efi"}))
+      << "the newest kernel's, by number";
+  EXPECT_EQ(names_of(boot_images(all, "6.1.0")), Names{"initramfs-linux.img"});
+}
+
+TEST(InitramfsImages, AreForTheKernelOfTheirName) {
+  TempTree tree;
+  const auto release = [&](const std::string& file) {
+    tree.put(file, "image");
+    return observe_images(tree.path()).at(tree.at(file)).release;
+  };
+  EXPECT_EQ(release("boot/initrd.img-6.1.0-18-amd64"), "6.1.0-18-amd64");
+  EXPECT_EQ(release("boot/initrd.img-6.5.0+12-x"), "6.5.0+12-x");
+  EXPECT_EQ(release("boot/initrd-5.14.21-150500-default"), "5.14.21-150500-default");
+  EXPECT_EQ(release("boot/0a1b/6.9.3-200.fc40/initrd"), "6.9.3-200.fc40");
+  EXPECT_EQ(release("boot/0a1b/6.9.3-200.fc40/initrd-1"), "6.9.3-200.fc40");
+  EXPECT_EQ(release("efi/EFI/Linux/debian.efi"), "");
+  EXPECT_TRUE(boot_images(observe_images(TempTree().path()), "6.1.0").empty());
+}
+
+TEST(LinuxInitramfs, AnImageTreeIsStaleWhileItsNewestKernelsImageIsOlder) {
+  TempTree tree;
+  tree.put("usr/sbin/update-initramfs", "");
+  tree.put("etc/modprobe.d/rdma-configd.conf", "options mlx4_core x=1\n");
+  const auto initramfs = make_linux_initramfs(tree.path());
+  EXPECT_EQ(initramfs->tool(), "update-initramfs -u -k all");
+  EXPECT_FALSE(initramfs->has_image());
+  const auto made = [&](const std::string& file, std::time_t when) {
+    tree.put(file, "image");
+    const std::array<timespec, 2> times{{{when, 0}, {when, 0}}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, tree.at(file).c_str(), times.data(), 0), 0);
+  };
+  const std::vector<std::string> paths{"/etc/modprobe.d/rdma-configd.conf"};
+  const auto soon = std::time(nullptr) + 3600;
+  made("boot/initrd.img-6.1.0-18-amd64", 1000);
+  EXPECT_FALSE(initramfs->newer_than(paths));
+  made("boot/initrd.img-6.1.0-9-amd64", soon);
+  made("boot/initramfs-6.1.0-18-amd64kdump.img", soon);
+  made("boot/initrd.img-6.1.0-18-amd64.old-dkms", soon);
+  EXPECT_FALSE(initramfs->newer_than(paths)) << "another kernel's hides nothing";
+  made("boot/initrd.img-6.1.0-18-amd64", soon);
+  EXPECT_TRUE(initramfs->newer_than(paths));
 }
 
 }  // namespace

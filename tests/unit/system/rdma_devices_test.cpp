@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
+#include <rdma/rdma_netlink.h>
+
+#include <map>
 
 #include "system/linux/linux_host.hpp"
+#include "system/linux/netlink_message.hpp"
+#include "system/linux/rdma_netlink.hpp"
 #include "temp_tree.hpp"
 
 namespace rdmacfg::system {
@@ -57,7 +62,11 @@ class RdmaDevicesTest : public ::testing::Test {
   }
 
   TempTree tree;
-  std::unique_ptr<Rdma> rdma = make_linux_rdma(tree.path());
+  std::map<std::string, std::string> told;  ///< interfaces by "siw0/1", as netlink tells them
+  std::unique_ptr<Rdma> rdma = make_linux_rdma(tree.path(), [this](const std::string& device, int port) {
+    const auto at = told.find(device + "/" + std::to_string(port));
+    return at == told.end() ? std::nullopt : std::optional(at->second);
+  });
 };
 
 TEST_F(RdmaDevicesTest, NoneWithoutTheClass) { EXPECT_THAT(rdma->observe_devices().value(), IsEmpty()); }
@@ -138,6 +147,46 @@ TEST_F(RdmaDevicesTest, LeavesOutWhatIsGoing) {
   const auto devices = rdma->observe_devices().value();
   ASSERT_EQ(devices.size(), 1U);
   EXPECT_EQ(devices[0].name, "mlx4_0");
+}
+
+TEST_F(RdmaDevicesTest, SiwRunsOverWhatSysfsOrElseNetlinkSays) {
+  device("siw0", "");
+  port("siw0", 1, "Ethernet", "0202:c9ff:fe31:78f1:0000:0000:0000:0000");
+  tree.put("/class/infiniband/siw0/node_type", "4: RNIC\n");
+  tree.put("/class/infiniband/siw0/ports/1/gid_attrs/ndevs/0", "");
+  const auto found = [&] { return rdma->observe_devices().value().at(0); };
+  EXPECT_EQ(found().soft, "siw");
+  EXPECT_THAT(found().ports.at(0).netdevs, IsEmpty());
+  told["siw0/1"] = "eth0";
+  EXPECT_THAT(found().ports.at(0).netdevs, ElementsAre("eth0"));
+  tree.put("/class/infiniband/siw0/ports/1/gid_attrs/ndevs/0", "eth1\n");
+  EXPECT_THAT(found().ports.at(0).netdevs, ElementsAre("eth1"));
+}
+
+TEST_F(RdmaDevicesTest, SiwBelowTheParentOfItsInterfaceIsSiw) {
+  device("siw0", kPci);
+  port("siw0", 1, "Ethernet", "0202:c9ff:fe31:78f1:0000:0000:0000:0000");
+  tree.put("/class/infiniband/siw0/node_type", "4: RNIC\n");
+  told["siw0/1"] = "eth0";
+  EXPECT_EQ(rdma->observe_devices().value().at(0).soft, "") << "an adapter's";
+  tree.put("/class/infiniband/siw0/node_desc", "Software iWARP stack\n");
+  const auto found = rdma->observe_devices().value().at(0);
+  EXPECT_EQ(found.soft, "siw");
+  EXPECT_EQ(found.driver + found.pci, "");
+  EXPECT_THAT(found.ports.at(0).netdevs, ElementsAre("eth0"));
+}
+
+TEST(RdmaNetlink, ThePortsInterface) {
+  const auto answer = [](std::uint32_t port, const char* netdev) {
+    detail::Message message(0, 0, std::span<const std::byte>{}, "", 256);
+    message.put(RDMA_NLDEV_ATTR_DEV_INDEX, std::uint32_t{3});
+    message.put(RDMA_NLDEV_ATTR_PORT_INDEX, port);
+    if (netdev != nullptr) message.put(RDMA_NLDEV_ATTR_NDEV_NAME, std::string_view(netdev));
+    return message;
+  };
+  EXPECT_EQ(detail::netdev_in(*answer(1, "eth0").header(), 1), "eth0");
+  EXPECT_EQ(detail::netdev_in(*answer(2, "eth0").header(), 1), std::nullopt);
+  EXPECT_EQ(detail::netdev_in(*answer(1, nullptr).header(), 1), std::nullopt);
 }
 
 TEST_F(RdmaDevicesTest, WhatMayNotBeReadStaysEmpty) {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/commit.hpp"
+
+namespace rdmacfg::core::detail {
+
+model::Report error_report(base::Error error);
+config::Document parsed(std::vector<config::Text> texts, const Request& request);
+
+/// One run of commit(), hold() and the others.
+class Run {
+ public:
+  Run(const Request& request, Context& context) : request_(request), context_(context) {}
+
+  base::Result<void> load();
+
+  Ledger& ledger() { return ledger_; }
+  [[nodiscard]] bool waits() const { return ledger_.unconfirmed.has_value(); }
+  [[nodiscard]] bool is_overdue() const { return overdue(ledger_, context_.host.boot_id, context_.clock); }
+
+  /// Why what waits for confirmation is to be taken back now; empty when there is no reason. We hold the
+  /// lock: an apply that did not come to its end is not under way any more.
+  [[nodiscard]] std::string fallen() const;
+
+  model::Report held(std::uint64_t number);
+
+  /// Instead of a document that cannot be had: the host is held to what it was made to be before.
+  model::Report held_instead_of(const std::vector<model::Diagnostic>& faults, const std::string& why);
+
+  model::Report fresh(const config::Document& document, const std::string& digest);
+
+  model::Report confirmed();
+
+  /// The apply that waits for confirmation goes, and nothing of it stays.
+  model::Report taken_back(const std::string& why);
+
+  model::Report back_to(std::uint64_t number);
+
+ private:
+  system::Files& files() { return context_.host.files; }
+
+  [[nodiscard]] std::uint64_t next_number() const;
+
+  static void note(model::Report& report, const base::Error& error);
+
+  static void merge(model::Report& report, model::Report other);
+
+  base::Result<void> save();
+
+  /// Takes an apply of this boot back, setting by setting.
+  /// @return false when something is left to do: what could not be restored, or what was made for the
+  /// generation after that apply, such as for a device that came meanwhile.
+  bool undone(TakeBack take_back, model::Report& report);
+
+  base::Result<void> add(const std::vector<config::Text>& texts, const std::string& digest);
+
+  /// Before the first write: the deadline on disk, and a timer that outlives us.
+  base::Result<void> begin_unconfirmed(const config::Document& document, const std::string& digest);
+
+  void end_unconfirmed(model::Report& report);
+
+  void mark(std::uint64_t number, std::string fate);
+
+  /// A host that nothing is wanted of: what we made goes, what we changed is given back.
+  model::Report nothing();
+
+  const Request& request_;
+  Context& context_;
+  Ledger ledger_;
+};
+
+}  // namespace rdmacfg::core::detail

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other programs and files that set what the document sets. Sources: openibd's openib.conf, cloud-init's
+// "Network configuration" (network: {config: disabled}), nm-settings-keyfile(5).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "core/doctor_checks.hpp"
+#include "kinds/foreign_profiles.hpp"
+#include "kinds/nm_keyfile.hpp"
+
+namespace rdmacfg::core::detail {
+
+namespace {
+
+/// Whether a line that is no comment has `part`.
+bool says(const std::string& text, std::string_view part) {
+  for (const auto line : base::split(text, '\n')) {
+    const auto trimmed = base::trim(line);
+    if (!trimmed.starts_with('#') && trimmed.find(part) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+/// What a file of shell assignments gives `key`, without quotes; the last one counts.
+std::string assigned(const std::string& text, std::string_view key) {
+  std::string out;
+  for (const auto line : base::split(text, '\n')) {
+    auto value = base::trim(line);
+    if (!value.starts_with(key) || value.substr(key.size(), 1) != "=") continue;
+    value.remove_prefix(key.size() + 1);
+    const bool quoted = value.starts_with('"') || value.starts_with('\'');
+    const auto end = quoted ? value.find(value.front(), 1) : value.find_first_of(" \t#;");
+    out = quoted ? value.substr(1, end - 1) : value.substr(0, end);
+  }
+  return out;
+}
+
+void rival(std::vector<Finding>& out, std::string object, std::string what, std::string fix) {
+  out.push_back({"rivals", Finding::Weight::kRisk, std::move(object), std::move(what), std::move(fix)});
+}
+
+void rival_services(const Patient& patient, std::vector<Finding>& out) {
+  for (const auto& unit : units(patient, {"lldpad.service", "openibd.service"})) {
+    if (!unit.there() || (unit.active != "active" && unit.file != "enabled")) continue;
+    if (unit.name == "lldpad.service") {
+      rival(out, unit.name,
+            "it negotiates DCB by itself, and overwrites PFC, ETS and DSCP settings made here",
+            "disable it (systemctl disable --now lldpad), or leave DCB to it and out of the document");
+    } else {
+      rival(out, unit.name,
+            "NVIDIA's driver package sets mode and MTU of IPoIB interfaces and reloads drivers by itself",
+            "disable it, or set SET_IPOIB_CM=no and leave IPOIB_MTU out in /etc/infiniband/openib.conf");
+    }
+  }
+}
+
+/// Whether a file of cloud-init says network: {config: disabled}, in one line or in two.
+bool disables_network(const std::string& text) {
+  bool inside = false;
+  for (const auto line : base::split(text, '\n')) {
+    std::string bare(line.substr(0, line.find('#')));
+    std::erase_if(bare, [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '"' || c == '\''; });
+    if (bare.empty()) continue;
+    if (line.front() != ' ') inside = bare == "network:";
+    if (bare == "network:{config:disabled}" || (inside && bare == "config:disabled")) return true;
+  }
+  return false;
+}
+
+bool cloud_init_keeps_off(const Patient& patient) {
+  if (read(patient, "/etc/cloud/cloud-init.disabled")) return true;
+  constexpr std::string_view kFolder = "/etc/cloud/cloud.cfg.d";
+  std::vector<std::string> paths{"/etc/cloud/cloud.cfg"};
+  if (const auto names = patient.world.host().files.list(std::string(kFolder))) {
+    for (const auto& name : *names) {
+      if (name.ends_with(".cfg")) paths.push_back(fmt::format("{}/{}", kFolder, name));
+    }
+  }
+  return std::any_of(paths.begin(), paths.end(), [&](const auto& path) {
+    const auto text = read(patient, path);
+    return text && disables_network(*text);
+  });
+}
+
+void rival_files(const Patient& patient, std::vector<Finding>& out) {
+  if (const auto text = read(patient, "/etc/infiniband/openib.conf")) {
+    const auto connected = assigned(*text, "SET_IPOIB_CM");
+    if (connected == "yes" || connected == "auto" || !assigned(*text, "IPOIB_MTU").empty()) {
+      rival(out, "/etc/infiniband/openib.conf", "it sets mode or MTU of IPoIB interfaces when openibd starts",
+            "set SET_IPOIB_CM=no and remove IPOIB_MTU");
+    }
+  }
+  for (const std::string folder : {"/etc/udev/rules.d", "/usr/lib/udev/rules.d"}) {
+    const auto names = patient.world.host().files.list(folder);
+    if (!names) continue;
+    for (const auto& name : *names) {
+      if (name != "82-net-setup-link.rules" && name != "83-mlnx-sf-name.rules" &&
+          name != "70-persistent-ipoib.rules")
+        continue;
+      const auto file = fmt::format("{}/{}", folder, name);
+      const auto text = read(patient, file);
+      if (!text || !says(*text, "NAME")) continue;
+      rival(out, file, "its rules name network interfaces too; udev takes the last name given",
+            "remove the lines for ports that the document names");
+    }
+  }
+  for (const std::string path :
+       {"/etc/netplan/50-cloud-init.yaml", "/etc/network/interfaces.d/50-cloud-init"}) {
+    if (!read(patient, path) || cloud_init_keeps_off(patient)) continue;
+    rival(
+        out, path,
+        "cloud-init writes the network configuration anew at boots, and with it interfaces of its own choice",
+        "keep it from doing so: network: {config: disabled} in "
+        "/etc/cloud/cloud.cfg.d/99-disable-network-config.cfg");
+  }
+}
+
+/// Whether a profile for the interface sets mode or MTU otherwise than the document.
+bool contradicts(const Patient& patient, const system::Link& link, const std::string& text) {
+  const auto guid = link.ipoib->guid.text();
+  const auto id = link.ipoib->child ? guid + "/" + link.ipoib->pkey.text() : guid;
+  if (!kinds::profile_is_for(text, id, link.name)) return false;
+  const auto profile = kinds::parse_keyfile(text);
+  const auto mode = wanted_mode(patient, link);
+  const auto mtu = wanted_mtu(patient, link);
+  return (!mode.empty() && profile.mode && model::text_of(*profile.mode) != mode) ||
+         (mtu && profile.mtu && profile.mtu->bytes != *mtu);
+}
+
+void rival_profiles(const Patient& patient, std::vector<Finding>& out) {
+  const auto manager = units(patient, {"NetworkManager.service"});
+  if (manager.empty() || manager.front().active != "active") return;
+  const auto names = patient.world.host().files.list(std::string(kinds::kNmFolder));
+  if (!names) return;
+  const auto& links = patient.world.snapshot().links;
+  for (const auto& name : *names) {
+    if (kinds::nm_id(name)) continue;  // ours: made from the document
+    const auto path = fmt::format("{}/{}", kinds::kNmFolder, name);
+    const auto text = read(patient, path);
+    const bool against = text && std::any_of(links.begin(), links.end(), [&](const auto& link) {
+                           return link.ipoib && contradicts(patient, link, *text);
+                         });
+    if (!against) continue;
+    rival(
+        out, path,
+        "NetworkManager sets another mode or MTU than the document from this profile, whenever it activates "
+        "it",
+        "let the profile and the document say the same, or give the profile autoconnect=false");
+  }
+}
+
+}  // namespace
+
+void rivals(const Patient& patient, std::vector<Finding>& out) {
+  rival_services(patient, out);
+  rival_files(patient, out);
+  rival_profiles(patient, out);
+}
+
+}  // namespace rdmacfg::core::detail

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of a call on the bus (docs/DBUS.md), as values: what a client sent is not kept while polkit is
+// asked.
+#pragma once
+
+#include <sdbus-c++/sdbus-c++.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace rdmacfg::daemon {
+
+/// org.rdmaconfigd1.Error.NAME
+sdbus::Error api_error(const char* name, const std::string& message);
+
+struct ApiOptions {
+  using Sent = std::map<std::string, sdbus::Variant>;
+
+  static constexpr std::size_t kMost = 16;       ///< options of a call
+  static constexpr std::size_t kLongest = 4096;  ///< bytes of a text
+  static constexpr std::uint64_t kConfirmMax = 24ULL * 3600;
+
+  bool interactive = false;
+  bool retry = false;
+  std::uint64_t confirm = 0;  ///< seconds
+  std::string expect{};
+  std::string who{};                    ///< at most 64 bytes
+  std::optional<sdbus::Error> wrong{};  ///< is for those to know who may call at all
+
+  /// Throws LimitsExceeded for what is too large to be kept until it is known who asks.
+  static ApiOptions read(const Sent& sent, const std::set<std::string>& known);
+
+  /// Throws what is wrong.
+  void check() const {
+    if (wrong) throw sdbus::Error(*wrong);
+  }
+};
+
+}  // namespace rdmacfg::daemon

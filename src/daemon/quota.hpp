@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of something may be under way: in all, and of one.
+#pragma once
+
+#include <cstddef>
+#include <map>
+
+namespace rdmacfg::daemon {
+
+template <class Key>
+class Quota {
+ public:
+  Quota(std::size_t in_all, std::size_t of_one) : in_all_(in_all), of_one_(of_one) {}
+
+  /// False when there is no room for one more; else give() has to follow.
+  bool take(const Key& key) {
+    if (taken_ >= in_all_) return false;
+    const auto at = taken_of_.find(key);
+    if (at != taken_of_.end() && at->second >= of_one_) return false;
+    ++taken_;
+    ++taken_of_[key];
+    return true;
+  }
+
+  void give(const Key& key) {
+    const auto at = taken_of_.find(key);
+    if (at == taken_of_.end()) return;
+    --taken_;
+    if (--at->second == 0) taken_of_.erase(at);
+  }
+
+ private:
+  std::size_t in_all_, of_one_;
+  std::size_t taken_ = 0;
+  std::map<Key, std::size_t> taken_of_;
+};
+
+}  // namespace rdmacfg::daemon

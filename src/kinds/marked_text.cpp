@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/marked_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rdmacfg::kinds {
+
+namespace {
+
+Damage unclosed(int line, const Marks& marks) {
+  return {line,
+          fmt::format("lines of rdma-configd begin here, and no line \"{}\" says where they end", marks.end),
+          "write that line below them, or remove the line that begins them"};
+}
+
+}  // namespace
+
+MarkedText parse_marked(std::string_view text, const Marks& marks) {
+  MarkedText out;
+  int begun = 0;  // line of the begin mark that is open
+  int number = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const auto end = std::min(text.find('\n', start), text.size());
+    const auto line = text.substr(start, end - start);
+    const auto whole = text.substr(start, std::min(end + 1, text.size()) - start);
+    start = end + 1;
+    ++number;
+    if (line == marks.begin) {
+      // One that follows an open one: whose the lines between them are is not known.
+      if (begun != 0 && !out.damage) out.damage = unclosed(begun, marks);
+      begun = number;
+    } else if (begun != 0 && line == marks.end) {
+      begun = 0;
+    } else {
+      if (begun == 0) out.others += whole;
+      out.lines.push_back({line, number, begun != 0});
+    }
+  }
+  if (begun != 0 && !out.damage) out.damage = unclosed(begun, marks);
+  return out;
+}
+
+base::Error error_of(const Damage& damage, std::string_view path) {
+  return {base::Code::kInvalid, fmt::format("{}:{}: {}", path, damage.line, damage.what), 0};
+}
+
+void report_damage(const std::optional<Damage>& damage, std::string_view path, std::string_view kind,
+                   std::span<const model::Desired> desired, bool ours, model::Diagnostics& diagnostics) {
+  if (!damage) return;
+  const auto first = std::find_if(desired.begin(), desired.end(),
+                                  [&](const model::Desired& one) { return one.key.kind == kind; });
+  const bool wanted = first != desired.end();
+  if (!wanted && !ours) return;
+  diagnostics.push_back({wanted ? model::Severity::kError : model::Severity::kWarning,
+                         wanted ? first->where : model::Location{},
+                         error_of(*damage, path).message,
+                         damage->hint,
+                         {}});
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of others in which the lines between two marks are ours.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "model/diagnostic.hpp"
+#include "model/resource.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Whole lines.
+struct Marks {
+  std::string_view begin, end;
+};
+
+inline constexpr Marks kOpensmMarks{
+    "# rdma-configd: what is between the two marks is lost when it is changed.", "# rdma-configd: end"};
+inline constexpr Marks kMlx4Marks{"# Written by rdma-configd from its configuration:",
+                                  "# end of rdma-configd's lines"};
+
+/// Why a file of others cannot be rewritten: where our part ends, or what stands before it, is not clear.
+struct Damage {
+  int line = 0;
+  std::string what;  ///< "…, and no line \"# rdma-configd: end\" after it"
+  std::string hint;
+  bool operator==(const Damage&) const = default;
+};
+
+struct MarkedText {
+  struct Line {
+    std::string_view text;  ///< into the text that was parsed
+    int number = 0;
+    bool ours = false;
+  };
+  std::vector<Line> lines;       ///< without the marks
+  std::string others;            ///< the text around our part, as it is
+  std::optional<Damage> damage;  ///< a begin mark without an end mark; what follows it counts as ours
+};
+
+MarkedText parse_marked(std::string_view text, const Marks& marks);
+
+/// "/etc/opensm/partitions.conf:3: …"
+base::Error error_of(const Damage& damage, std::string_view path);
+
+/// An error where the document has entries of the kind; where it has none a warning, if some of `ours` are in
+/// the file: those stay until it is mended, and keep nothing else from being applied.
+void report_damage(const std::optional<Damage>& damage, std::string_view path, std::string_view kind,
+                   std::span<const model::Desired> desired, bool ours, model::Diagnostics& diagnostics);
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of P_Key interfaces that need the host: partitions that have two, names that are taken.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "kinds/backend.hpp"
+#include "kinds/pkey.hpp"
+#include "kinds/transport.hpp"
+
+namespace rdmacfg::kinds::detail {
+
+using model::Desired;
+using model::Diagnostic;
+using model::Diagnostics;
+using model::Observed;
+using model::Severity;
+using model::text_at;
+using system::Link;
+
+namespace {
+
+constexpr std::string_view kKind = "pkey";
+constexpr std::string_view kSection = "[[ipoib.pkey]]";
+
+/// The entries whose ports have prune = true, by the port's GUID.
+std::map<std::string, const Desired*> pruning(const std::vector<Desired>& desired) {
+  std::map<std::string, const Desired*> out;
+  for (const auto& one : desired) {
+    const auto* prune = std::get_if<bool>(&model::value_of(one.policy, "prune"));
+    if (one.key.kind == "ipoib" && prune != nullptr && *prune && !one.ignore) out.emplace(one.key.id, &one);
+  }
+  return out;
+}
+
+std::map<std::string, const Desired*> listed(const std::vector<Desired>& desired) {
+  std::map<std::string, const Desired*> out;
+  for (const auto& one : desired) {
+    if (one.key.kind == kKind) out.emplace(one.key.id, &one);
+  }
+  return out;
+}
+
+/// What prune implies for an interface: the port's entry when it has to go. A second interface of a partition
+/// that is left alone is left alone too.
+const Desired* pruned_by(const std::string& id, const std::map<std::string, const Desired*>& ports,
+                         const std::map<std::string, const Desired*>& entries) {
+  const auto port = ports.find(id.substr(0, id.rfind('/')));
+  if (port == ports.end() || entries.contains(id)) return nullptr;
+  const auto entry = entries.find(id.substr(0, id.find('#')));
+  return entry != entries.end() && entry->second->ignore ? nullptr : port->second;
+}
+
+void add_pruned(std::vector<Desired>& desired, const std::vector<Observed>& observed) {
+  const auto ports = pruning(desired);
+  if (ports.empty()) return;
+  const auto entries = listed(desired);
+  std::vector<Desired> removals;
+  for (const auto& one : observed) {
+    if (one.key.kind != kKind) continue;
+    const auto* port = pruned_by(one.key.id, ports, entries);
+    if (port == nullptr) continue;
+    Desired removal;
+    removal.key = one.key;
+    removal.label = one.label;
+    removal.where = port->origins.at("prune");
+    removal.origins["prune"] = removal.where;
+    removal.absent = true;
+    removal.needs = {{"ipoib", port->key.id}};  // an entry that is set aside removes nothing
+    removals.push_back(std::move(removal));
+  }
+  desired.insert(desired.end(), removals.begin(), removals.end());
+}
+
+const Link* link_of(const Desired& one, const World& world) {
+  if (one.key.kind == kKind) {
+    const auto id = pkey_id(one.key);
+    return id ? child_of(*id, world) : nullptr;
+  }
+  if (one.key.kind != "link_name") return nullptr;
+  const auto guid = model::Guid::parse(one.key.id);
+  return guid ? world.parent(*guid) : nullptr;
+}
+
+Diagnostic error_at(const model::Location& where, std::string message, std::string hint) {
+  return {Severity::kError, where, std::move(message), std::move(hint), {}};
+}
+
+class Checker {
+ public:
+  Checker(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+          Diagnostics& diagnostics)
+      : world_(world), diagnostics_(diagnostics), leaving_(leaving(desired, observed, world)) {
+    for (const auto& one : observed) {
+      if (one.key.kind == kKind) now_.emplace(one.key, &one);
+    }
+    for (const auto& one : desired) {
+      const auto* link = one.ignore ? nullptr : link_of(one, world);
+      if (link == nullptr) continue;
+      const auto name = text_at(one.settings, "name");
+      if (one.key.kind == "link_name" && !name.empty()) ports_.emplace(link->index, name);
+      moving_.insert(link->index);
+      if (!name.empty() && name != link->name) renamed_.insert(link->index);
+    }
+  }
+
+  void check(Desired& one) {
+    const auto id = pkey_id(one.key);
+    const auto* parent = id ? world_.parent(id->guid) : nullptr;
+    if (parent == nullptr) return;
+    if (id->pkey == parent->ipoib->pkey) {
+      if (one.absent) return;
+      error(one.where,
+            fmt::format("{} pkey: {} is the P_Key of {} itself", kSection, id->pkey.text(), parent->name),
+            "leave the entry out: the port's own interface is in that partition");
+      return;
+    }
+    const auto* link = child_of(*id, world_);
+    if (link != nullptr && doubled(one, *id, *link, *parent)) return;
+    if (one.absent) return;
+    const auto at = now_.find(one.key);
+    check_capability(one, at == now_.end() ? nullptr : at->second, link != nullptr ? *link : *parent,
+                     kSection, id->guid, world_, diagnostics_);
+    check_names(one, *id, link, *parent);
+  }
+
+ private:
+  void error(const model::Location& where, std::string message, std::string hint) {
+    diagnostics_.push_back(error_at(where, std::move(message), std::move(hint)));
+  }
+
+  [[nodiscard]] bool made_anew(const Desired& one, const Link& link) const {
+    const auto at = now_.find(one.key);
+    const bool hands = at != now_.end() && model::value_of(one.settings, kManagedBy) !=
+                                               model::value_of(at->second->settings, kManagedBy);
+    const auto wanted = model::from_attributes<PkeyLink>(one.settings);
+    return hands ||
+           (wanted.mode && *wanted.mode != link.ipoib->mode && !world_.host().ipoib.has_mode_file(link.name));
+  }
+
+  /// Of two interfaces of one partition only one can be meant; with the other one there the entry would not
+  /// hold, or the wrong one would be taken. What else is done by key has to find the same one: the first.
+  bool doubled(const Desired& one, const PkeyId& id, const Link& link, const Link& parent) {
+    if (!id.name.empty()) return false;
+    std::vector<const Link*> staying;
+    for (const auto* other : siblings_of(id, world_)) {
+      if (other == &link || !leaving_.contains(other->index)) staying.push_back(other);
+    }
+    if (staying.size() < 2) return false;
+    const auto wanted = text_at(one.settings, "name");
+    const auto* other = staying.front() != &link ? staying.front() : staying[1];
+    for (const auto* each : staying) {
+      if (each != &link && each->name == wanted) other = each;
+    }
+    if (!one.absent && staying.front() == &link && other->name != wanted && !made_anew(one, link))
+      return false;
+    error(one.where,
+          fmt::format("{}: {} and {} are both interfaces of P_Key {} over {}", kSection, link.name,
+                      other->name, id.pkey.text(), parent.name),
+          fmt::format("remove the one that is too many: ip link del {}", other->name));
+    return true;
+  }
+
+  void check_names(const Desired& one, const PkeyId& id, const Link* link, const Link& parent) {
+    const auto wanted = text_at(one.settings, "name");
+    const auto at = [&](const char* field) {
+      const auto origin = one.origins.find(field);
+      return origin == one.origins.end() ? one.where : origin->second;
+    };
+    const auto* holder = world_.named(wanted);
+    if (holder != nullptr && holder != link && !moving_.contains(holder->index) &&
+        !leaving_.contains(holder->index)) {
+      error(at("name"),
+            fmt::format("{}: \"{}\" is already the name of another interface (index {})", kSection, wanted,
+                        holder->index),
+            "give this entry a name = \"…\" of its own, or remove that interface first");
+      return;
+    }
+    const auto mode = model::from_attributes<PkeyLink>(one.settings).mode;
+    if (mode != model::IpoibMode::kConnected || (link != nullptr && !made_anew(one, *link))) return;
+    const auto port = ports_.find(parent.index);
+    const auto first = kernel_name(port == ports_.end() ? parent.name : port->second, id.pkey);
+    holder = first == wanted ? nullptr : world_.named(first);
+    if (holder == nullptr || holder == link || leaving_.contains(holder->index) ||
+        renamed_.contains(holder->index))
+      return;
+    error(at("mode"),
+          fmt::format("{} mode: the kernel calls a new connected interface \"{}\" at first, and that is the "
+                      "name of another interface (index {})",
+                      kSection, first, holder->index),
+          "give that interface another name, or remove it first");
+  }
+
+  World& world_;
+  Diagnostics& diagnostics_;
+  std::set<int> leaving_;
+  std::map<model::Key, const Observed*> now_;
+  std::map<int, std::string> ports_;  ///< names that ports are to have, by index
+  std::set<int> moving_;              ///< interfaces that the document names, or wants to go
+  std::set<int> renamed_;             ///< those that get another name
+};
+
+}  // namespace
+
+std::set<int> leaving(const std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                      const World& world) {
+  const auto ports = pruning(desired);
+  const auto entries = listed(desired);
+  std::set<int> out;
+  for (const auto& one : observed) {
+    if (one.key.kind != kKind) continue;
+    const auto entry = entries.find(one.key.id);
+    const auto& clue = world.clue(one.key);
+    const bool goes = entry != entries.end() ? entry->second->absent && !entry->second->ignore
+                                             : (clue.ours && clue.instance == one.instance) ||
+                                                   pruned_by(one.key.id, ports, entries) != nullptr;
+    const auto* link = goes ? world.named(one.label) : nullptr;
+    if (link != nullptr) out.insert(link->index);
+  }
+  return out;
+}
+
+void check_children(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+                    Diagnostics& diagnostics) {
+  add_pruned(desired, observed);
+  take_from_network_manager(kKind, desired, observed);
+  hand_to_network_manager(desired, observed, world);
+  Checker checker(desired, observed, world, diagnostics);
+  for (auto& one : desired) {
+    if (one.key.kind == kKind && !one.ignore && !one.pending) checker.check(one);
+  }
+}
+
+}  // namespace rdmacfg::kinds::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which notifications of rtnetlink(7) are about something that is managed. A busy host has many that are not:
+// a router's routes, leases that are renewed. Sources: net/ipv4/devinet.c, net/ipv6/addrconf.c,
+// net/ipv4/fib_trie.c, net/ipv6/route.c.
+#pragma once
+
+#include <linux/netlink.h>
+
+#include <optional>
+#include <set>
+#include <string>
+
+namespace rdmacfg::system::detail {
+
+class LinkFilter {
+ public:
+  /// `all`: also interfaces that are not IPoIB; addresses and routes are managed of IPoIB only.
+  explicit LinkFilter(bool all) : all_(all) {}
+
+  /// What has changed, for the log; nothing when the message is no matter. Messages of a dump (NLM_F_MULTI)
+  /// only tell which interfaces there are.
+  std::optional<std::string> take(const nlmsghdr& header);
+
+ private:
+  std::optional<std::string> take_link(const nlmsghdr& header);
+  [[nodiscard]] bool concerns_address(const nlmsghdr& header) const;
+  [[nodiscard]] bool concerns_route(const nlmsghdr& header) const;
+
+  bool all_;
+  std::set<int> ours_;  ///< indexes of IPoIB interfaces
+};
+
+}  // namespace rdmacfg::system::detail

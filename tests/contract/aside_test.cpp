@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// At boot and on events, an entry that is wrong for this host is set aside: the others are carried out, and
+// what it made earlier stays.
+#include <algorithm>
+
+#include "contract/stage.hpp"
+
+namespace rdmacfg::contract {
+namespace {
+
+using model::Status;
+
+/// A host on which documents are applied and things happen.
+class Aside : public testing::Test {
+ protected:
+  static std::string card(const std::string& name, const std::string& pci, const std::string& ports) {
+    return fmt::format(
+        R"({{"devices": [{{"name": "{}", "driver": "mlx4_core", "pci": "{}", "ports": [{}]}}]}})", name, pci,
+        ports);
+  }
+  static std::string port(const std::string& tail, const std::string& interface) {
+    return fmt::format(
+        R"({{"guid": "00:02:c9:03:00:31:{}", "pkeys": ["0xffff", "0x8002", "0x8003"], "interface": {{"name": "{}", "up": true}}}})",
+        tail, interface);
+  }
+
+  Report apply(const std::string& text, bool independent = true) {
+    const auto document =
+        config::parse_texts({{"config.toml", "version = 1\n" + text}}, "node1", kinds::grammar());
+    EXPECT_FALSE(model::has_errors(document.diagnostics))
+        << config::render_diagnostics(document, document.diagnostics, false);
+    core::Options options;
+    options.independent = independent;
+    auto host = kernel_->host();
+    return core::apply(document, host, options);
+  }
+
+  static Status status_of(const Report& report, const std::string& key) {
+    const auto at = std::find_if(report.resources.begin(), report.resources.end(),
+                                 [&](const auto& one) { return one.key.text() == key; });
+    EXPECT_NE(at, report.resources.end()) << key;
+    return at == report.resources.end() ? Status::kForeign : at->status;
+  }
+
+  /// What another entry wants is done, and everything else is as it was.
+  void expect_aside(const std::string& document, const std::string& wrong_key) {
+    EXPECT_EQ(apply(document, false).exit, Exit::kError) << "by hand it is all or nothing";
+    kernel_->set_mtu("other", 4092);
+    auto goal = kernel_->dump(kVisible);
+    const auto line = goal.find("link other ");
+    ASSERT_NE(line, std::string::npos);
+    goal.replace(goal.find("mtu 4092", line), 8, "mtu 2044");
+    const auto report = apply(document);
+    EXPECT_EQ(report.exit, Exit::kUndone) << text_of(report);
+    EXPECT_EQ(difference(kernel_->dump(kVisible), goal), "") << text_of(report);
+    EXPECT_EQ(status_of(report, wrong_key), Status::kFailed);
+    EXPECT_EQ(std::count_if(report.resources.begin(), report.resources.end(),
+                            [&](const auto& one) { return one.key.text() == wrong_key; }),
+              1);
+    EXPECT_EQ(difference(kernel_->dump(kVisible), goal), "");
+  }
+
+  std::unique_ptr<fakes::FakeKernel> kernel_ =
+      fakes::FakeKernel::parse(card("qib0", "0000:20:00.0", port("99:01", "other")));
+  const std::string other_ = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:99:01\"\nmtu = 2044\n";
+};
+
+TEST_F(Aside, AFixedNameThatASecondAdapterWouldGetToo) {
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0")));
+  const auto document = other_ +
+                        "[[ipoib]]\nmatch = { pci = \"0000:1?:00.0\" }\nname = \"fab0\"\nprune = "
+                        "true\n[[ipoib.pkey]]\npkey = 0x8002\n";
+  ASSERT_TRUE(applied(apply(document)));
+  kernel_->add_child("fab0", 0x8003, "foreign");
+  kernel_->add(card("mlx4_1", "0000:11:00.0", port("79:02", "ib1")));
+  expect_aside(document, "ipoib 00:02:c9:03:00:31:78:f2");
+}
+
+TEST_F(Aside, APortThatTheNewAdapterHasNot) {
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0") + "," + port("78:f3", "ib1")));
+  const auto document = other_ + "[[ipoib]]\ndevice = \"mlx4_0\"\nport = 2\nname = \"fab1\"\n";
+  ASSERT_TRUE(applied(apply(document)));
+  kernel_->machine.remove_device("mlx4_0");
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("79:02", "ib2")));
+  expect_aside(document, "ipoib mlx4_0/2");
+  EXPECT_NE(kernel_->dump().find("78:f3"), std::string::npos) << "its rule stays";
+}
+
+TEST_F(Aside, ATemplateThatBecomesTooLong) {
+  kernel_->add(card("m", "0000:10:00.0", port("78:f2", "ib0")));
+  const auto document = other_ +
+                        "[[ipoib]]\nmatch = { pci = \"10:00.0\" }\nname = \"p_{device}_{port}\"\n"
+                        "[[ipoib.pkey]]\npkey = 0x8002\nname = \"storage\"\n";
+  ASSERT_TRUE(applied(apply(document)));
+  ASSERT_EQ(kernel_->machine.rename_device("m", "an_adapter_of_ours"), 0);
+  expect_aside(document, "link_name 00:02:c9:03:00:31:78:f2");
+}
+
+TEST_F(Aside, TwoEntriesThatComeToMeanOnePort) {
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0")));
+  kernel_->add(card("mlx4_1", "0000:11:00.0", port("79:02", "ib1")));
+  const auto document = other_ +
+                        "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"fab0\"\n"
+                        "[[ipoib.pkey]]\npkey = 0x8002\n"
+                        "[[ipoib]]\ndevice = \"mlx4_1\"\nport = 1\nname = \"fab1\"\n"
+                        "[[ipoib.pkey]]\npkey = 0x8003\n";
+  ASSERT_TRUE(applied(apply(document)));
+  kernel_->add_child("fab0", 0x8003, "fab0.8003");
+  kernel_->machine.remove_device("mlx4_1");
+  ASSERT_EQ(kernel_->machine.rename_device("mlx4_0", "mlx4_1"), 0);
+  expect_aside(document, "ipoib 00:02:c9:03:00:31:78:f2");
+}
+
+TEST_F(Aside, TwoPortsThatCannotBeToldApart) {
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0")));
+  const auto document = other_ + "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"fab0\"\n";
+  ASSERT_TRUE(applied(apply(document)));
+  kernel_->add(card("mlx4_1", "0000:11:00.0", port("78:f2", "ib1")));
+  expect_aside(document, "ipoib 00:02:c9:03:00:31:78:f2");
+}
+
+TEST_F(Aside, ADeviceThatTwoEntriesMean) {
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0")));
+  kernel_->add(card("mlx4_1", "0000:11:00.0", port("79:02", "ib1")));
+  const auto document = other_ +
+                        "[[rdma_device]]\npci = \"0000:10:00.0\"\nname = \"fab0\"\n"
+                        "[[rdma_device]]\nnode_guid = \"00:02:c9:03:00:31:79:01\"\nname = \"fab1\"\n";
+  ASSERT_TRUE(applied(apply(document)));
+  kernel_->machine.remove_device("fab1");
+  kernel_->machine.remove_device("fab0");
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("79:02", "ib2")));
+  expect_aside(document, "rdma_device 00:02:c9:03:00:31:79:01");
+}
+
+TEST_F(Aside, APresentNameThatAnotherDeviceHasNow) {
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0")));
+  const auto document = other_ + "[[rdma_device]]\ndevice = \"mlx4_0\"\nname = \"fab0\"\n";
+  ASSERT_TRUE(applied(apply(document)));
+  kernel_->machine.remove_device("fab0");
+  kernel_->add(card("mlx4_0", "0000:11:00.0", port("79:02", "ib2")));
+  expect_aside(document, "rdma_device 0000:10:00.0");
+}
+
+TEST_F(Aside, ARocePortThatIsInfiniBandNow) {
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0")));
+  expect_aside(other_ + "[[roce]]\ndevice = \"mlx4_0\"\nport = 1\ndscp = 26\n", "roce 0000:10:00.0/1");
+  expect_aside(other_ + "[[roce]]\ndevice = \"mlx4_0\"\nport = 2\ndscp = 26\n", "roce mlx4_0/2");
+}
+
+/// The preset has nothing of its own to set aside: all its keys are written out.
+TEST_F(Aside, APresetThatAnEntryContradicts) {
+  kernel_->add(R"({"devices": [{"name": "mlx5_0", "driver": "mlx5_core", "pci": "0000:10:00.0", "ports": [
+      {"guid": "00:02:c9:03:00:31:78:f2", "link_layer": "Ethernet", "netdev": "eth0"}]}],
+      "links": [{"name": "eth0", "up": true}], "dcb": {"eth0": {}}, "rdma_cm": true})");
+  const std::string written =
+      "[[pfc]]\ninterface = \"eth0\"\npriorities = [3]\ndscp = [\"26:3\", \"24:3\"]\n"
+      "bandwidth = [50, 50]\ntraffic_classes = [0, 0, 0, 1, 0, 0, 0, 0]\n"
+      "[[roce]]\ndevice = \"mlx5_0\"\nport = 1\ndscp = 24\n";
+  ASSERT_TRUE(applied(apply(other_ + written)));
+  expect_aside(other_ + written + "[[lossless]]\ninterface = \"eth0\"\n", "roce 0000:10:00.0/1");
+}
+
+TEST_F(Aside, WhatIsWrongInItselfStopsEverything) {
+  const auto report = apply(other_ + "[[ipoib]]\ndevice = \"mlx4_0\"\nport = 1\nname = \"ib0\"\n");
+  EXPECT_EQ(report.exit, Exit::kError);
+  EXPECT_EQ(kernel_->link("other").mtu, 4092);
+}
+
+}  // namespace
+}  // namespace rdmacfg::contract

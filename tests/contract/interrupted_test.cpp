@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Applies with a time limit that do not go as they should: interrupted, with a full disk, with devices that
+// come meanwhile; and documents that cannot be had.
+#include "contract/commit_host.hpp"
+
+namespace rdmacfg::contract {
+namespace {
+
+constexpr const char* kBothPorts = R"(version = 1
+[[ipoib]]
+guid = "00:02:c9:03:00:31:78:f2"
+[[ipoib.pkey]]
+pkey = 0x8002
+[[ipoib]]
+guid = "00:02:c9:03:00:31:78:f4"
+mode = "connected"
+mtu = 65520
+[[ipoib.pkey]]
+pkey = 0x8002
+)";
+
+void add_late_device(FakeKernel& kernel) {
+  kernel.add_device({.name = "mlx4_1", .pci = "0000:20:00.0", .node_guid = 0x0002c903003178f4})
+      .ib_port({.guid = "00:02:c9:03:00:31:78:f4", .interface = "ib8", .pkeys = {0xffff, 0x8002}});
+  kernel.set_up("ib8");  // up is not taken back from what is no longer in a document (ADR 0008)
+}
+
+TEST(Unconfirmed, AnInterruptedApplyIsTakenBackAtOnce) {
+  std::size_t calls = 0;
+  {
+    Host host(two_ports());
+    ASSERT_TRUE(applied(host.commit(kFirst)));
+    host.kernel().faults.clear();
+    ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
+    calls = host.kernel().faults.calls();
+  }
+  std::size_t taken_back = 0;
+  for (std::size_t n = 1; n <= calls; ++n) {
+    SCOPED_TRACE(fmt::format("killed at call {} of {}", n, calls));
+    Host host(two_ports());
+    ASSERT_TRUE(applied(host.commit(kFirst)));
+    const auto before = host.dump();
+    host.kernel().faults.clear();
+    host.kernel().faults.kill_at(n);
+    try {
+      host.commit(kSecond, kWithin);
+    } catch (const fakes::Killed&) {
+    }
+    host.kernel().faults.clear();
+    // All but its last word was done: an apply that came to its end waits for its confirmation.
+    const bool complete = host.ledger().unconfirmed && host.ledger().unconfirmed->complete;
+    const auto report = host.hold();
+    EXPECT_TRUE(applied(report)) << text_of(report);
+    if (complete) continue;
+    ++taken_back;
+    EXPECT_EQ(difference(host.dump(), before), "");
+    EXPECT_FALSE(host.ledger().unconfirmed);
+    EXPECT_EQ(host.ledger().active, 1U);
+  }
+  EXPECT_GT(taken_back, 5U);
+}
+
+TEST(Unconfirmed, AnApplyAfterAnInterruptedOneBeginsFromBefore) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  host.kernel().faults.clear();
+  host.kernel().faults.kill_at(6);
+  EXPECT_THROW(host.commit(kSecond, kWithin), fakes::Killed);
+  host.kernel().faults.clear();
+  ASSERT_TRUE(host.ledger().unconfirmed);
+  const auto report = host.commit(kFirst);
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_FALSE(host.ledger().unconfirmed);
+}
+
+TEST(Unconfirmed, WhatWasMadeForALateDeviceGoesToo) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  Host untouched(two_ports());
+  ASSERT_TRUE(applied(untouched.commit(kFirst)));
+  add_late_device(untouched.kernel());
+
+  host.commit(kBothPorts, kWithin);
+  add_late_device(host.kernel());
+  ASSERT_TRUE(applied(host.hold()));
+  ASSERT_NE(difference(host.dump(), untouched.dump()), "") << "the event configures what has come";
+  host.pass(kWithin);
+  const auto back = host.expire();
+  EXPECT_TRUE(applied(back)) << text_of(back);
+  EXPECT_EQ(difference(host.dump(), untouched.dump()), "");
+}
+
+TEST(Unconfirmed, WithoutAnEarlierGenerationALateDeviceIsGivenBackToo) {
+  Host host(two_ports());
+  Host untouched(two_ports());
+  add_late_device(untouched.kernel());
+  host.commit(kBothPorts, kWithin);
+  add_late_device(host.kernel());
+  ASSERT_TRUE(applied(host.hold()));
+  host.pass(kWithin);
+  const auto back = host.expire();
+  EXPECT_TRUE(applied(back)) << text_of(back);
+  EXPECT_EQ(difference(host.dump(), untouched.dump()), "");
+}
+
+TEST(Unconfirmed, WhatCannotBeWrittenIsNotConfirmed) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  const auto before = host.dump();
+  ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
+  host.kernel().faults.clear();
+  host.kernel().faults.refuse("generations.json", ENOSPC);
+  const auto confirmed = host.confirm();
+  EXPECT_EQ(confirmed.exit, Exit::kError);
+  ASSERT_TRUE(confirmed.error);
+  EXPECT_NE(confirmed.error->message.find("not confirmed"), std::string::npos) << confirmed.error->message;
+  EXPECT_TRUE(host.kernel().timers.armed.contains(core::kRollbackTimer));
+  host.pass(kWithin);
+  EXPECT_EQ(host.expire().exit, Exit::kError) << "nor can the rollback be recorded";
+  host.kernel().faults.clear();
+  const auto back = host.expire();
+  EXPECT_TRUE(applied(back)) << text_of(back);
+  EXPECT_EQ(difference(host.dump(), before), "");
+  EXPECT_FALSE(host.ledger().unconfirmed);
+}
+
+TEST(Unconfirmed, ADamagedRecordIsNoReasonToStay) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  const auto before = host.dump();
+  ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
+  ASSERT_TRUE(host.kernel().files.write(core::GenerationPaths().take_back, "{"));
+  host.pass(kWithin);
+  const auto back = host.expire();
+  EXPECT_TRUE(applied(back)) << text_of(back);
+  EXPECT_EQ(difference(host.dump(), before), "");
+  EXPECT_FALSE(host.ledger().unconfirmed);
+}
+
+TEST(Held, WhenTheDocumentHasErrors) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  const auto first = host.dump();
+  host.kernel().set_mtu("ib0", 2044);
+  const auto report = host.commit("version = 1\n[[ipoib]]\nguidd = 7\n", std::nullopt, true);
+  EXPECT_EQ(difference(host.dump(), first), "") << "the generation before is held";
+  EXPECT_TRUE(model::has_errors(report.diagnostics)) << "and the errors are told";
+  EXPECT_EQ(host.ledger().active, 1U);
+}
+
+TEST(Held, WhenTheDocumentDoesNotFitTheHost) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  const auto first = host.dump();
+  host.kernel().set_mtu("ib0", 2044);
+  const auto report = host.commit(
+      "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nmode = \"datagram\"\nmtu = 65520\n",
+      std::nullopt, true);
+  EXPECT_EQ(difference(host.dump(), first), "");
+  EXPECT_TRUE(model::has_errors(report.diagnostics)) << text_of(report);
+}
+
+TEST(Held, AskedForByAPersonErrorsAreErrorsAlone) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  host.kernel().set_mtu("ib0", 2044);
+  const auto moved = host.dump();
+  const auto report = host.commit("version = 1\n[[ipoib]]\nguidd = 7\n");
+  EXPECT_EQ(report.exit, Exit::kError);
+  EXPECT_EQ(difference(host.dump(), moved), "");
+}
+
+}  // namespace
+}  // namespace rdmacfg::contract

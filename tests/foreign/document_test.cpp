@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an import makes of names that it did not choose: of files, and of very many entries.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "base/text.hpp"
+#include "stage.hpp"
+
+namespace rdmacfg::foreign {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kEvil = "a\n[[module]]\nname = \"evil\"\n#";
+
+/// Lines of the document that count.
+std::vector<std::string> lines_of(const std::string& document) {
+  std::vector<std::string> out;
+  for (const auto line : base::split(document, '\n')) {
+    const auto text = base::trim(line);
+    if (!text.empty() && !text.starts_with('#')) out.emplace_back(text);
+  }
+  return out;
+}
+
+Imported import_file(const std::string& format, const std::string& path, const std::string& text,
+                     std::map<std::string, model::Guid, std::less<>> known = {}) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content[path] = text;
+  return import_all(files, format, std::move(known), {path});
+}
+
+TEST(NamesOfFiles, AddNothingToTheDocument) {
+  const std::map<std::string, model::Guid, std::less<>> known{{"ib0", model::Guid{0x0002c903003178f2}}};
+  for (const auto& name : {kEvil, std::string("\x1b[31m"), std::string("\xff")}) {
+    const auto homed =
+        import_file("ifcfg", "/in/ifcfg-" + name, "DEVICE=ib0\nTYPE=InfiniBand\nMTU=2044\n", known);
+    EXPECT_EQ(lines_of(homed.document),
+              (std::vector<std::string>{"version = 1", "[[ipoib]]", "guid = \"00:02:c9:03:00:31:78:f2\"",
+                                        "mtu = 2044"}))
+        << homed.document;
+    const auto homeless = import_file("ifcfg", "/in/ifcfg-" + name, "DEVICE=ib7\nTYPE=InfiniBand\n");
+    EXPECT_EQ(lines_of(homeless.document), (std::vector<std::string>{"version = 1"})) << homeless.document;
+    const auto named = import_file("wicked", "/in/ifcfg-ib0" + name, "IPOIB_MODE=connected\n", known);
+    EXPECT_EQ(lines_of(named.document), (std::vector<std::string>{"version = 1"})) << named.document;
+    ASSERT_EQ(named.claims.missed.size(), 1U) << "a name that none is, is said";
+    const auto openib = import_file("openib", "/in/" + name + "/openib.conf", "SET_IPOIB_CM=yes\n");
+    EXPECT_EQ(lines_of(openib.document),
+              (std::vector<std::string>{"version = 1", "[defaults.ipoib]", "mode = \"connected\""}))
+        << openib.document;
+    const auto module =
+        import_file("modprobe", "/in/" + name + "/a.conf", "options mlx4_core debug_level=1\n");
+    EXPECT_THAT(module.document, Not(HasSubstr("\nname = \"evil\""))) << module.document;
+    EXPECT_THAT(module.document, HasSubstr("\nname = \"mlx4_core\"")) << module.document;
+  }
+}
+
+TEST(Entries, AreFoundAgainAndBounded) {
+  Claims claims;
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::size_t at = 0; at < kMostEntries + 100; ++at)
+      claims.entry("partition", {{"pkey", fmt::format("0x{:04x}", at)}}, {"p", 1}).values["name"] =
+          std::to_string(at);
+  }
+  EXPECT_EQ(claims.entries.size(), kMostEntries);
+  EXPECT_EQ(claims.missed.size(), 1U) << "what is left out is said once";
+  EXPECT_EQ(model::text_at(claims.entry("partition", {{"pkey", std::string("0x0007")}}, {}).values, "name"),
+            "7");
+  EXPECT_EQ(model::text_at(claims.entries.back().values, "name"), std::to_string(kMostEntries - 1));
+}
+
+TEST(Entries, OfTwentyThousandPartitionsTakeNoStepPerPair) {
+  std::string text;
+  for (int at = 1; at < 19'500; ++at) text += fmt::format("p{0}=0x{0:04x}: ALL=full;\n", at);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto made = import_file("opensm", "/etc/opensm/partitions.conf", text);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_THAT(made.document, HasSubstr(fmt::format("name = \"p{}\"", kMostEntries)));
+  EXPECT_THAT(report_of(made.claims),
+              HasSubstr(fmt::format("/etc/opensm/partitions.conf:{}: not understood: from here on: more than",
+                                    kMostEntries + 1)));
+}
+
+}  // namespace
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/marked_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rdmacfg::kinds {
+namespace {
+
+constexpr Marks kMarks{"# begin", "# end"};
+
+TEST(MarkedText, WhatIsBetweenTheMarksIsOurs) {
+  const auto text = parse_marked("a\n# begin\nb\n# end\n\nc", kMarks);
+  EXPECT_EQ(text.others, "a\n\nc");
+  EXPECT_FALSE(text.damage);
+  ASSERT_EQ(text.lines.size(), 4U);
+  EXPECT_EQ(text.lines[1].text, "b");
+  EXPECT_EQ(text.lines[1].number, 3);
+  EXPECT_TRUE(text.lines[1].ours);
+  EXPECT_EQ(text.lines[3].text, "c");
+  EXPECT_EQ(text.lines[3].number, 6);
+  EXPECT_FALSE(text.lines[3].ours);
+}
+
+TEST(MarkedText, WithoutMarksAllIsOthers) {
+  for (const std::string text : {"", "a\n", "a\n# end\nb"}) {
+    EXPECT_EQ(parse_marked(text, kMarks).others, text);
+    EXPECT_FALSE(parse_marked(text, kMarks).damage);
+  }
+}
+
+TEST(MarkedText, ABeginWithoutEndIsDamage) {
+  const auto lost = parse_marked("a\n# begin\nb\n", kMarks);
+  ASSERT_TRUE(lost.damage);
+  EXPECT_EQ(lost.damage->line, 2);
+  EXPECT_EQ(error_of(*lost.damage, "/etc/x").message.substr(0, 9), "/etc/x:2:");
+  const auto twice = parse_marked("# begin\na\n# begin\nb\n# end\nc\n", kMarks);
+  ASSERT_TRUE(twice.damage) << "whose a is, is not known";
+  EXPECT_EQ(twice.damage->line, 1);
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds

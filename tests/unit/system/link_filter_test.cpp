@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/linux/link_filter.hpp"
+
+#include <gtest/gtest.h>
+#include <linux/if_addr.h>
+#include <linux/if_arp.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include "system/linux/netlink_message.hpp"
+
+namespace rdmacfg::system::detail {
+namespace {
+
+constexpr int kIb0 = 7, kEth0 = 2;
+
+Message link(std::uint16_t type, int index, unsigned short hardware, const char* name,
+             std::uint16_t flags = 0) {
+  ifinfomsg header{};
+  header.ifi_index = index;
+  header.ifi_type = hardware;
+  Message message(type, flags, header, "");
+  message.put(IFLA_IFNAME, name);
+  return message;
+}
+
+Message address(std::uint16_t type, int index, std::uint32_t flags = IFA_F_PERMANENT,
+                std::uint8_t family = AF_INET, std::uint8_t scope = RT_SCOPE_UNIVERSE) {
+  ifaddrmsg header{};
+  header.ifa_family = family;
+  header.ifa_index = static_cast<std::uint32_t>(index);
+  header.ifa_scope = scope;
+  Message message(type, 0, header, "");
+  message.put(IFA_FLAGS, flags);
+  return message;
+}
+
+struct Route {
+  int index = kIb0;
+  unsigned char protocol = RTPROT_STATIC;
+  unsigned char type = RTN_UNICAST;
+  unsigned flags = 0;
+  std::uint16_t message_flags = 0;
+};
+
+Message route(std::uint16_t type, const Route& one) {
+  rtmsg header{};
+  header.rtm_family = AF_INET;
+  header.rtm_type = one.type;
+  header.rtm_protocol = one.protocol;
+  header.rtm_flags = one.flags;
+  Message message(type, one.message_flags, header, "");
+  message.put(RTA_OIF, static_cast<std::uint32_t>(one.index));
+  return message;
+}
+
+class LinkFilterTest : public ::testing::Test {
+ protected:
+  /// The two interfaces are there from the start, as the dump tells.
+  LinkFilterTest() {
+    EXPECT_FALSE(take(link(RTM_NEWLINK, kIb0, ARPHRD_INFINIBAND, "ib0", NLM_F_MULTI)));
+    EXPECT_FALSE(take(link(RTM_NEWLINK, kEth0, ARPHRD_ETHER, "eth0", NLM_F_MULTI)));
+  }
+
+  std::optional<std::string> take(const Message& message) { return filter.take(*message.header()); }
+
+  LinkFilter filter{false};
+};
+
+TEST_F(LinkFilterTest, LinksOfTheSortAskedFor) {
+  EXPECT_EQ(take(link(RTM_NEWLINK, kIb0, ARPHRD_INFINIBAND, "ib0")), "ib0");
+  EXPECT_EQ(take(link(RTM_DELLINK, kIb0, ARPHRD_INFINIBAND, "ib0")), "ib0");
+  EXPECT_FALSE(take(link(RTM_NEWLINK, kEth0, ARPHRD_ETHER, "eth0")));
+  filter = LinkFilter(true);
+  EXPECT_EQ(take(link(RTM_NEWLINK, kEth0, ARPHRD_ETHER, "eth0")), "eth0");
+}
+
+TEST_F(LinkFilterTest, AddressesOfOurInterfaces) {
+  EXPECT_EQ(take(address(RTM_DELADDR, kIb0)), "address");
+  EXPECT_EQ(take(address(RTM_NEWADDR, kIb0)), "address");
+  EXPECT_EQ(take(address(RTM_DELADDR, kIb0, 0, AF_INET6)), "address");
+  EXPECT_FALSE(take(address(RTM_DELADDR, kEth0)));
+  EXPECT_FALSE(take(address(RTM_DELADDR, kIb0, IFA_F_PERMANENT, AF_INET6, RT_SCOPE_LINK)));
+  EXPECT_FALSE(take(address(RTM_NEWADDR, kIb0, 0))) << "a lease that was renewed";
+}
+
+TEST_F(LinkFilterTest, AnInterfaceThatCameOrWentSinceIsKnown) {
+  take(link(RTM_NEWLINK, 9, ARPHRD_INFINIBAND, "ib0.8002"));
+  EXPECT_EQ(take(address(RTM_DELADDR, 9)), "address");
+  take(link(RTM_DELLINK, 9, ARPHRD_INFINIBAND, "ib0.8002"));
+  EXPECT_FALSE(take(address(RTM_DELADDR, 9)));
+}
+
+TEST_F(LinkFilterTest, RoutesThatSomebodySet) {
+  EXPECT_EQ(take(route(RTM_DELROUTE, {})), "route");
+  EXPECT_EQ(take(route(RTM_NEWROUTE, {.protocol = RTPROT_BOOT})), "route");
+  EXPECT_EQ(take(route(RTM_NEWROUTE, {.protocol = RTPROT_BGP})), "route");
+  EXPECT_FALSE(take(route(RTM_DELROUTE, {.index = kEth0})));
+  EXPECT_FALSE(take(route(RTM_NEWROUTE, {.protocol = RTPROT_KERNEL})));
+  EXPECT_FALSE(take(route(RTM_NEWROUTE, {.protocol = RTPROT_RA})));
+  EXPECT_FALSE(take(route(RTM_NEWROUTE, {.type = RTN_LOCAL})));
+  EXPECT_FALSE(take(route(RTM_NEWROUTE, {.flags = RTM_F_CLONED})));
+  EXPECT_EQ(
+      take(route(RTM_NEWROUTE, {.index = kEth0, .protocol = RTPROT_BOOT, .message_flags = NLM_F_REPLACE})),
+      "route")
+      << "it may have taken the place of ours";
+  EXPECT_FALSE(
+      take(route(RTM_NEWROUTE, {.index = kEth0, .protocol = RTPROT_BGP, .message_flags = NLM_F_REPLACE})));
+}
+
+TEST_F(LinkFilterTest, WhatIsCutOffIsNoMatter) {
+  for (const std::uint16_t type : {RTM_NEWLINK, RTM_DELADDR, RTM_NEWROUTE, RTM_NEWNEIGH}) {
+    nlmsghdr header{};
+    header.nlmsg_type = type;
+    header.nlmsg_len = sizeof header;
+    EXPECT_FALSE(filter.take(header));
+  }
+}
+
+}  // namespace
+}  // namespace rdmacfg::system::detail
