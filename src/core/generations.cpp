@@ -54,12 +54,8 @@ Json ledger_json(const Ledger& ledger) {
   }
   Json waiting = nullptr;
   if (const auto& one = ledger.unconfirmed) {
-    waiting = {{"generation", one->generation},
-               {"previous", one->previous},
-               {"boot_id", one->boot_id},
-               {"deadline_ms", one->deadline_ms},
-               {"deadline", one->deadline},
-               {"complete", one->complete}};
+    waiting = {{"generation", one->generation},   {"previous", one->previous}, {"boot_id", one->boot_id},
+               {"deadline_ms", one->deadline_ms}, {"deadline", one->deadline}, {"complete", one->complete}};
   }
   return {{"schema", kSchema},
           {"active", ledger.active},

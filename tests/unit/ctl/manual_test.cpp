@@ -328,10 +328,12 @@ TEST(Package, WithdrawalKnowsEveryMark) {
   for (const auto& source : fs::recursive_directory_iterator(kSource / "src/kinds")) {
     if (!source.is_regular_file()) continue;
     for (const auto& name : found(source.path(), "constexpr Marks (k\\w+)")) {
-      for (const auto* end : {".begin", ".end"}) EXPECT_THAT(hand_over, HasSubstr(name + end)) << source.path();
+      for (const auto* end : {".begin", ".end"})
+        EXPECT_THAT(hand_over, HasSubstr(name + end)) << source.path();
       ++marks;
     }
-    EXPECT_THAT(found(source.path(), "(k(?:Begin|End)) *=\\s*\""), IsEmpty()) << "marks are for marked_text.hpp";
+    EXPECT_THAT(found(source.path(), "(k(?:Begin|End)) *=\\s*\""), IsEmpty())
+        << "marks are for marked_text.hpp";
     for (const auto& name :
          found(source.path(),
                "\"(/etc/[a-z/]*(?:partitions.conf|opensm.conf|default/opensm|sysconfig/opensm))\""))
