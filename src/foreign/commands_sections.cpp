@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "config/guard.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -33,7 +34,8 @@ class Writer {
   void write() {
     const auto& path = section_.path;
     const auto before = out_.size();
-    line(fmt::format("\n# [[{}]] {}", path, Place{section_.where.file, section_.where.line}.text()));
+    line(fmt::format("\n# [[{}]] {}", path,
+                     config::harmless(Place{section_.where.file, section_.where.line}.text())));
     if (path == "module") return module();
     if (path == "mlx4_port") return mlx4_port();
     if (path == "memlock") return memlock();

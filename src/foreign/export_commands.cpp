@@ -3,6 +3,7 @@
 // Documentation/infiniband/ipoib.rst of Linux).
 #include <fmt/format.h>
 
+#include "config/guard.hpp"
 #include "foreign/commands_sections.hpp"
 #include "foreign/exporter.hpp"
 #include "kinds/rule_file.hpp"
@@ -40,7 +41,7 @@ class Script {
   void home(const Household::Home& home) {
     const auto& port = home.port;
     line("");
-    line(fmt::format("# {}", port.where.text()));
+    line(fmt::format("# {}", config::harmless(port.where.text())));
     if (port.guid) line(fmt::format("dev=$(interface_of {})", port.guid->text()));
     if (port.guid && port.names) rename(port);
     line(fmt::format("dev={}", port.name));
@@ -69,7 +70,7 @@ class Script {
 
   void make(const Interface& one) {
     line("");
-    line(fmt::format("# P_Key {}, {}", one.pkey->text(), one.where.text()));
+    line(fmt::format("# P_Key {}, {}", one.pkey->text(), config::harmless(one.where.text())));
     if (one.state == State::kAbsent) {
       line(fmt::format("[ ! -e /sys/class/net/{0} ] || ip link delete dev {0}", one.name));
       return;

@@ -267,8 +267,9 @@ bool renames_child(const std::vector<Hook>& hooks) {
   for (const auto& hook : hooks) {
     const auto words = shell_words(hook.command, hook.own);
     const auto echo = echo_of(words);
-    const auto pkey = echo && echo->file == "create_child" ? pkey_of(echo->value) : model::Pkey{};
-    if (echo && pkey) made.insert(child_name(echo->interface, *pkey));
+    if (echo && echo->file == "create_child") {
+      if (const auto pkey = pkey_of(echo->value)) made.insert(child_name(echo->interface, *pkey));
+    }
     const bool renamed = has(words, "set") && after(words, "name") == hook.own;
     if (renamed &&
         std::any_of(words.begin(), words.end(), [&](const auto& word) { return made.contains(word); }))
