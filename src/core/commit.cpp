@@ -81,7 +81,7 @@ Report commit(const config::Document& document, const Request& request, Context&
     report = run.fresh(document, digest);
     // Nothing was begun: the document does not fit this host.
     if (request.by_itself && report.exit == Exit::kError && model::has_errors(report.diagnostics) &&
-        held != 0 && run.ledger().find(held)->digest != digest) {
+        held != 0 && !run.ledger().is_active(digest)) {
       report = run.held_instead_of(report.diagnostics, "the document has errors");
     }
   }
@@ -93,8 +93,8 @@ Report hold(const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
   if (const auto why = run.fallen(); !why.empty()) return run.taken_back(why);
-  if (run.ledger().active == 0) return {};
-  return run.held(run.ledger().active);
+  if (run.ledger().active != 0) return run.held(run.ledger().active);
+  return run.interrupted() ? run.nothing() : Report{};
 }
 
 Report look(const Request& request, Context& context) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/leftovers.hpp"
+#include "core/plan.hpp"
 #include "core/remember.hpp"
 #include "core/transaction.hpp"
 #include "kinds/all.hpp"
@@ -46,6 +47,11 @@ std::string Run::fallen() const {
   return waits() && !ledger_.unconfirmed->complete ? "it was interrupted" : "";
 }
 
+bool Run::interrupted() {
+  const auto journal = load_journal(files(), context_.options.paths.journal);
+  return !journal || *journal;
+}
+
 Report Run::held(std::uint64_t number) {
   auto texts = load_texts(files(), context_.paths.texts, number);
   if (!texts) return error_report(texts.error());
@@ -60,12 +66,12 @@ Report Run::held_instead_of(const std::vector<model::Diagnostic>& faults, const 
   report.diagnostics.insert(report.diagnostics.begin(), faults.begin(), faults.end());
   report.notes.insert(report.notes.begin(),
                       fmt::format("{}; generation {} is held instead", why, ledger_.active));
+  if (good(report)) report.exit = Exit::kError;  // what is wanted is not what is
   return report;
 }
 
 Report Run::fresh(const config::Document& document, const std::string& digest) {
-  const auto* active = ledger_.find(ledger_.active);
-  const bool same = active != nullptr && active->digest == digest;
+  const bool same = ledger_.is_active(digest);
   auto options = context_.options;
   const bool confirm = request_.confirm && !same;
   const Ledger before = ledger_;
@@ -198,23 +204,26 @@ Result<void> Run::save() {
 
 bool Run::undone(TakeBack take_back, Report& report) {
   const auto& plan = take_back.plan;
-  // It may have been killed half way, or be under way in a process that was.
+  // It may have been killed half way, or be under way in a process that was; or what was killed is a later
+  // run, whose journal says what it had made.
   const auto journal = load_journal(files(), context_.options.paths.journal);
-  if (!journal || *journal) report.left_over = put_back(plan, context_.host);
+  const bool another = journal && *journal && digest_of((*journal)->plan) != digest_of(plan);
+  if (!journal || (*journal && !another)) report.left_over = put_back(plan, context_.host);
   for (auto& left : undo(plan, context_.host)) report.left_over.push_back(std::move(left));
   report.exit = report.left_over.empty() ? Exit::kOk : Exit::kUndoIncomplete;
-  bool whole = report.left_over.empty();
+  bool whole = report.left_over.empty() && !another;
   if (auto picture = take_picture(context_.host, keys_of({}, plan))) {
     auto state = std::move(take_back.before);
     reinstate(plan, *picture, state);
     // Records of what the plan does not speak of are of later runs: with them it goes as it came.
     if (const auto now = load_state(files(), context_.options.paths.state)) {
-      for (const auto& [key, record] : now->records) {
+      for (const auto& one : now->records) {
+        const auto& key = one.first;
         const bool planned = std::any_of(plan.changes.begin(), plan.changes.end(),
                                          [&](const auto& change) { return change.key == key; });
         const auto before = state.records.find(key);
-        if (planned || (before != state.records.end() && before->second == record)) continue;
-        state.records.insert_or_assign(key, record);
+        if (planned || (before != state.records.end() && before->second == one.second)) continue;
+        state.records.insert_or_assign(key, one.second);
         whole = false;
       }
     }
@@ -222,6 +231,7 @@ bool Run::undone(TakeBack take_back, Report& report) {
       note(report, done.error());
     }
   }
+  if (another) return whole;
   if (auto done = files().remove(context_.options.paths.journal); !done) note(report, done.error());
   return whole;
 }
@@ -238,6 +248,8 @@ Result<void> Run::add(const std::vector<config::Text>& texts, const std::string&
 Result<void> Run::begin_unconfirmed(const config::Document& document, const std::string& digest) {
   const auto previous = ledger_.active;
   std::erase(ledger_.refused, digest);
+  // One that a killed run has left would be taken for this apply's.
+  if (auto done = files().remove(context_.paths.take_back); !done) return done;
   if (auto done = add(document.files, digest); !done) return done;
   const std::chrono::milliseconds within = *request_.confirm;
   ledger_.unconfirmed = Unconfirmed{.generation = ledger_.active,

@@ -26,6 +26,9 @@ class Run {
   /// lock: an apply that did not come to its end is not under way any more.
   [[nodiscard]] std::string fallen() const;
 
+  /// Whether an apply that was killed has left its journal.
+  [[nodiscard]] bool interrupted();
+
   model::Report held(std::uint64_t number);
 
   /// Instead of a document that cannot be had: the host is held to what it was made to be before.
@@ -39,6 +42,9 @@ class Run {
   model::Report taken_back(const std::string& why);
 
   model::Report back_to(std::uint64_t number);
+
+  /// A host that nothing is wanted of: what we made goes, what we changed is given back.
+  model::Report nothing();
 
  private:
   system::Files& files() { return context_.host.files; }
@@ -64,9 +70,6 @@ class Run {
   void end_unconfirmed(model::Report& report);
 
   void mark(std::uint64_t number, std::string fate);
-
-  /// A host that nothing is wanted of: what we made goes, what we changed is given back.
-  model::Report nothing();
 
   const Request& request_;
   Context& context_;

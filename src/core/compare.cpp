@@ -162,6 +162,10 @@ class Comparer {
   }
 
   void compare_dropped(const Observed& observed) {
+    // A port's GUID, or that and a P_Key.
+    if (picture_.unknown_port && model::Guid::parse(observed.key.id.substr(0, observed.key.id.find('/')))) {
+      return;
+    }
     const auto* kind = kinds::find(observed.key.kind);
     const auto* record = state_.of(observed);
     ResourceReport report{.key = observed.key, .label = observed.label, .status = Status::kForeign};

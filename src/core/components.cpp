@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <set>
 
 namespace rdmacfg::core {
 
@@ -111,9 +112,21 @@ std::optional<std::map<Key, std::string>> set_aside(Picture& picture) {
     const auto at = why.find(sets.root(i));
     if (at == why.end()) continue;
     picture.desired[i].ignore = true;
-    aside.emplace(picture.desired[i].key, at->second);
+    // "mlx4_0/3": not even by its GUID is it known.
+    const auto& key = picture.desired[i].key;
+    picture.unknown_port |= key.kind == "ipoib" && !model::Guid::parse(key.id);
+    aside.emplace(key, at->second);
   }
   return aside;
+}
+
+void keep_aside(const Picture& planned, Picture& now) {
+  std::set<Key> ignored;
+  for (const auto& one : planned.desired) {
+    if (one.ignore) ignored.insert(one.key);
+  }
+  for (auto& one : now.desired) one.ignore = one.ignore || ignored.contains(one.key);
+  now.unknown_port = planned.unknown_port;
 }
 
 }  // namespace rdmacfg::core

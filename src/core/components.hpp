@@ -21,4 +21,8 @@ std::vector<model::Plan> components(const model::Plan& plan);
 /// error speaks of no resource.
 std::optional<std::map<model::Key, std::string>> set_aside(Picture& picture);
 
+/// What is ignored in the picture that a plan was made from is ignored in a later one, too: it was not
+/// carried out, and what is remembered of it stays.
+void keep_aside(const Picture& planned, Picture& now);
+
 }  // namespace rdmacfg::core

@@ -80,6 +80,11 @@ Generation* Ledger::find(std::uint64_t number) {
   return const_cast<Generation*>(std::as_const(*this).find(number));
 }
 
+bool Ledger::is_active(const std::string& digest) const {
+  const auto* generation = find(active);
+  return generation != nullptr && generation->digest == digest;
+}
+
 std::uint64_t Ledger::before(std::uint64_t number) const {
   std::uint64_t found = 0;
   for (const auto& one : generations) {
@@ -141,7 +146,8 @@ void prune(system::Files& files, const GenerationPaths& paths, Ledger& ledger) {
   const auto fallback = ledger.before(ledger.active);
   for (auto at = ledger.generations.begin();
        at != ledger.generations.end() && ledger.generations.size() > kKept;) {
-    if (at->number == ledger.active || at->number == fallback) {
+    const bool awaited = ledger.unconfirmed && at->number == ledger.unconfirmed->previous;
+    if (at->number == ledger.active || at->number == fallback || awaited) {
       ++at;
       continue;
     }

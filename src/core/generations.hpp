@@ -46,6 +46,8 @@ struct Ledger {
 
   [[nodiscard]] const Generation* find(std::uint64_t number) const;
   [[nodiscard]] Generation* find(std::uint64_t number);
+  /// Whether the active generation is of these files.
+  [[nodiscard]] bool is_active(const std::string& digest) const;
   /// The last one before `number` that was not rolled back; 0 without one.
   [[nodiscard]] std::uint64_t before(std::uint64_t number) const;
   [[nodiscard]] bool refuses(const std::string& digest) const;

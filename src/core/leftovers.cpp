@@ -30,9 +30,10 @@ constexpr std::array<std::string_view, 16> kFolders{"/etc/NetworkManager/system-
                                                     "/var/lib/rdma-configd/generations",
                                                     "/run/rdma-configd"};
 /// Files of others that have settings of ours in them.
-constexpr std::array<std::string_view, 6> kShared{"/etc/default/opensm",         "/etc/opensm/opensm.conf",
-                                                  "/etc/opensm/partitions.conf", "/etc/rdma/opensm.conf",
-                                                  "/etc/rdma/partitions.conf",   "/etc/sysconfig/opensm"};
+constexpr std::array<std::string_view, 7> kShared{"/etc/rdma/mlx4.conf",     "/etc/default/opensm",
+                                                  "/etc/opensm/opensm.conf", "/etc/opensm/partitions.conf",
+                                                  "/etc/rdma/opensm.conf",   "/etc/rdma/partitions.conf",
+                                                  "/etc/sysconfig/opensm"};
 constexpr std::string_view kUnits = "/etc/systemd/system";  // drop-ins: folders NAME.d below it
 
 }  // namespace

@@ -22,6 +22,8 @@ struct Picture {
   model::Diagnostics diagnostics;  ///< of the document against the host
   /// Of every place of an entry where the entry begins; empty without errors.
   std::map<model::Location, model::Location> entry_of;
+  /// An entry that was set aside may mean any port: what no entry names of a port may be its.
+  bool unknown_port = false;
 
   [[nodiscard]] const model::Observed* find(const model::Key& key) const {
     const auto at = observed_by_key.find(key);

@@ -102,7 +102,8 @@ Result<bool> recover(system::Host& host, State& state, const Options& options,
   // After a reboot the kernel's state is derived anew; only files outlive it, and those are whole or not
   // there.
   if ((*journal)->boot_id != host.boot_id || host.offline) return true;
-  notes.emplace_back("an apply that was interrupted was found; it is finished now");
+  notes.emplace_back(
+      "an apply that was interrupted was found; what it left is brought to what is wanted now");
   // The journal must not keep every later apply from running: what cannot be put back is said.
   for (const auto& what : put_back((*journal)->plan, host)) {
     notes.push_back("what an interrupted apply took down could not all be put back: " + what);
@@ -224,6 +225,7 @@ class Transaction {
       outcome.error = now.error();
       return;
     }
+    keep_aside(before, *now);
     attempt.now = std::move(*now);
     attempt.verification = verify(plan, before, *attempt.now, outcome, state);
     if (!attempt.verification.failures.empty()) {
@@ -249,7 +251,7 @@ void note_overruled(Report& report, const Verification& verification) {
 
 /// After the plan as a whole has failed and was undone: each part by itself. What succeeds stays.
 void by_parts(const config::Document& document, system::Host& host, const Options& options, State& state,
-              Transaction& transaction, Report& report, Attempt& last,
+              const Picture& picture, Transaction& transaction, Report& report, Attempt& last,
               std::map<model::Key, std::string>& failed) {
   const auto parts = components(report.plan);
   Plan carried_out;
@@ -261,6 +263,7 @@ void by_parts(const config::Document& document, system::Host& host, const Option
       last.error = before.error();
       return;
     }
+    keep_aside(picture, *before);
     auto attempt = transaction.run(part, *before, state);
     note_overruled(report, attempt.verification);
     report.left_over.insert(report.left_over.end(), attempt.left_over.begin(), attempt.left_over.end());
@@ -276,6 +279,7 @@ void by_parts(const config::Document& document, system::Host& host, const Option
   if (messages.empty()) last.error.reset();
   if (carried_out.changes.empty()) return;
   if (auto now = take_picture(document, host, keys_of(state, report.plan), true, true)) {
+    keep_aside(picture, *now);
     finish_report(report, *now, state, carried_out, postponed, failed, options);
   }
 }
@@ -293,7 +297,7 @@ Report run_plan(const config::Document& document, system::Host& host, const Opti
     transaction.record(state, "what was done could not be recorded: ");
   } else if (options.independent && report.left_over.empty() && transaction.written() &&
              components(report.plan).size() > 1) {
-    by_parts(document, host, options, state, transaction, report, attempt, aside);
+    by_parts(document, host, options, state, picture, transaction, report, attempt, aside);
   }
   report.error = attempt.error;
   if (!transaction.written()) {

@@ -29,8 +29,25 @@ constexpr milliseconds kConnectAgain{1000};
 const std::string kLedger = core::GenerationPaths{}.ledger;
 
 /// So often the configuration is applied again when its apply came to nothing (the worker died, the lock was
-/// not to be had); then what was applied before is held.
+/// not to be had); then what was applied before is held. Where nothing was, it is tried on and on.
 constexpr int kApplyTries = 5;
+
+/// The apply ended before it knew of any resource, and not for what the document says.
+bool in_vain(const Outcome& outcome) {
+  const auto& report = outcome.report;
+  return report.error && !outcome.cancelled && report.plan.empty() && report.resources.empty() &&
+         !model::has_errors(report.diagnostics);
+}
+
+model::Report not_applied() {
+  model::Report report;
+  report.error = base::Error{base::Code::kBusy, "the configuration is not applied yet", 0};
+  return report;
+}
+
+bool good(const model::Report& report) {
+  return !report.error && (report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly);
+}
 
 /// Kinds that hang on interfaces which are not IPoIB.
 const std::set<std::string> kAnyInterface{"soft_rdma", "roce", "pfc", "lossless", "sysctl"};
@@ -73,6 +90,7 @@ void Controller::reload() {
                                                         std::chrono::steady_clock::now().time_since_epoch())
                                                         .count()));
   reconciler_.woken(Wake::kApply, Loop::now());
+  tries_ = 0;
   apply_configuration("reload");
 }
 
@@ -124,6 +142,7 @@ void Controller::connect() {
   try {
     api_ = std::make_unique<Api>(loop_, jobs_);
     api_->ended = [this](const Job& job, const Outcome& outcome) {
+      if (job.changes() && good(outcome.report)) again_.clear();  // what somebody wants now is done
       reconciler_.woken(Wake::kApply, Loop::now());
       watch_again();
       take_status(outcome);
@@ -147,11 +166,9 @@ void Controller::apply_configuration(const std::string& what) {
   job.what = what;
   reconciler_.began();
   (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) {
-    const auto& report = outcome.report;
-    const bool in_vain = (outcome.lost || (report.error && report.error->retryable())) &&
-                         report.plan.empty() && report.resources.empty();
-    again_ = in_vain && ++tries_ < kApplyTries ? one.what : "";
-    if (again_.empty()) tries_ = 0;
+    const bool failed = in_vain(outcome);
+    tries_ = failed ? tries_ + 1 : 0;
+    again_ = failed ? one.what : "";
     ended(one, outcome);
   });
 }
@@ -173,7 +190,12 @@ void Controller::plan_next() {
 
 void Controller::run(bool look) {
   next_.reset();
-  if (!again_.empty()) return apply_configuration(again_);
+  if (!again_.empty() && (tries_ < kApplyTries || active_ == 0U)) {
+    // Not behind a change that a client has asked for: when that is good, nothing is applied again. Its end
+    // calls plan_next().
+    if (!jobs_.busy()) apply_configuration(again_);
+    return;
+  }
   running_ = true;
   Job job;
   job.verb = Job::Verb::kHold;
@@ -207,8 +229,14 @@ void Controller::looked(const Job& job, const Outcome& outcome) {
 
 void Controller::ended(const Job& job, const Outcome& outcome) {
   running_ = false;
+  if (stopping_ && outcome.cancelled) return;
+  if (outcome.status.is_object()) active_ = outcome.status.value("active", std::uint64_t{0});
+  const bool hold = job.verb == Job::Verb::kHold;
+  if (hold && active_ && *active_ != 0) again_.clear();
   const auto contended = reconciler_.contended();
-  reconciler_.ended(outcome.report, Loop::now(), job.verb == Job::Verb::kHold);
+  // With nothing active there was nothing to hold: the apply is still due, after a while.
+  const bool nothing_held = hold && active_ == 0U && !again_.empty();
+  reconciler_.ended(nothing_held ? not_applied() : outcome.report, Loop::now(), hold);
   watch_again();
   take_status(outcome);
   tell(job, outcome.report);
@@ -223,7 +251,7 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
     ready_ = true;
     log(LOG_INFO, Message::kStarted, "what is there is configured");
   }
-  notify("READY=1");
+  if (!stopping_) notify("READY=1");
   publish();
   if (stopping_) return;
   connect();
@@ -250,7 +278,7 @@ void Controller::take_status(const Outcome& outcome) {
   for (const auto& [key, why] : reconciler_.contended())
     properties_.contended.push_back(key.text() + ": " + why);
   if (!outcome.status.is_object()) return;  // the worker died, or the ledger cannot be read
-  properties_.generation = outcome.status.value("active", std::uint64_t{0});
+  active_ = properties_.generation = outcome.status.value("active", std::uint64_t{0});
   report_drift_ = outcome.status.value("report_drift", false);
   audit_every_ = std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0}));
   properties_.unconfirmed.clear();
@@ -282,6 +310,7 @@ void Controller::plan_expiry() {
 
 void Controller::expired(const Job& job, const Outcome& outcome) {
   expiring_ = false;
+  if (stopping_ && outcome.cancelled) return;
   expiry_.tried(Loop::now());
   watch_again();
   take_status(outcome);

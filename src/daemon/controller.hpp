@@ -62,7 +62,8 @@ class Controller {
   bool running_ = false;   ///< an apply or a hold of ours
   bool expiring_ = false;  ///< an expiry of ours
   std::string again_;      ///< what for the configuration has to be applied again; empty: it has not
-  int tries_ = 0;
+  int tries_ = 0;          ///< of it, in vain
+  std::optional<std::uint64_t> active_;  ///< generation; nothing: no worker has told yet
   bool stopping_ = false;
   bool reload_again_ = false;
   bool report_drift_ = false;

@@ -40,13 +40,34 @@ Outcome broken(const std::string& why, model::Exit exit = model::Exit::kError) {
   return outcome;
 }
 
+Outcome cancelled() {
+  auto outcome = broken("it was cancelled");
+  outcome.cancelled = true;
+  return outcome;
+}
+
+/// What becomes of what a job had begun whose worker is gone.
+std::string sequel(const Job& job) {
+  constexpr const char* kBack = "the next repair goes from there to the active generation; ";
+  switch (job.verb) {
+    case Job::Verb::kApply:
+      if (job.confirm_s > 0) return "what it had begun is taken back";
+      return job.by_itself ? "the next run goes on from there" : std::string(kBack) + "apply again";
+    case Job::Verb::kRollBack:
+      return std::string(kBack) + "roll back again";
+    case Job::Verb::kConfirm:
+      return "`rdma-configctl history` shows whether it is confirmed";
+    default:
+      return "the next repair goes on from there";
+  }
+}
+
 /// Of a worker that ran and did not say what it did. What it had begun is in the journal.
 Outcome lost(const Job& job, const std::string& how) {
-  auto outcome = job.changes() ? broken(how +
-                                            " while it may have been changing the host; what it had begun "
-                                            "is finished by the next repair or apply",
-                                        model::Exit::kUndoIncomplete)
-                               : broken(how);
+  auto outcome =
+      job.changes() ? broken(fmt::format("{} while it may have been changing the host; {}", how, sequel(job)),
+                             model::Exit::kUndoIncomplete)
+                    : broken(how);
   outcome.lost = true;
   return outcome;
 }
@@ -60,7 +81,7 @@ Outcome outcome_of(const Job& job, const std::string& line, int status) {
     return {std::move(*report), std::move(text), json.at("status")};
   } catch (const Json::exception&) {
     // Told to stop before it could say how; it had begun nothing.
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1) return broken("it was cancelled");
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1) return cancelled();
     return lost(job, WIFSIGNALED(status) ? fmt::format("the worker was killed by signal {}", WTERMSIG(status))
                                          : "the worker ended without a result");
   }
@@ -106,7 +127,7 @@ bool Jobs::cancel(std::uint32_t id) {
   if (waits != waiting_.end()) {
     auto [job, done] = std::move(*waits);
     waiting_.erase(waits);
-    const auto outcome = broken("it was cancelled");
+    const auto outcome = cancelled();
     if (job.changes()) remember(id, outcome.report_text);
     done(job, outcome);
     return true;

@@ -23,6 +23,7 @@ struct Outcome {
   std::string report_text;        ///< the same as JSON
   nlohmann::ordered_json status;  ///< of the ledger: "active", "unconfirmed", "generations"
   bool lost = false;              ///< the worker ended without saying what it did
+  bool cancelled = false;         ///< somebody did not want it before it had begun anything
 };
 
 class Jobs {

@@ -18,8 +18,23 @@ void Reconciler::woken(Wake wake, Time now) {
   failures_.clear();
   retry_whole_.reset();
   whole_attempts_ = 0;
-  reverts_.clear();
-  contended_.clear();
+  // What is on a kernel object is fought for until it is on another one: whoever fights may do so by loading
+  // modules and making devices.
+  const bool all = wake == Wake::kApply;
+  std::erase_if(contended_, [&](const auto& one) { return all || footing_of(one.first).empty(); });
+  std::erase_if(reverts_, [&](const auto& one) { return all || one.second.footing.empty(); });
+}
+
+std::string Reconciler::footing_of(const model::Key& key) const {
+  for (auto at = reverts_.lower_bound({key, ""}); at != reverts_.end() && at->first.first == key; ++at) {
+    if (!at->second.footing.empty()) return at->second.footing;
+  }
+  return {};
+}
+
+void Reconciler::forget_fight(const model::Key& key) {
+  contended_.erase(key);
+  std::erase_if(reverts_, [&](const auto& one) { return one.first.first == key; });
 }
 
 namespace {
@@ -130,6 +145,7 @@ void Reconciler::ended(const model::Report& report, Time now, bool held) {
   if (failed_whole(report)) {
     // What was due still is: it was not tried.
     retry_whole_ = now + back_off(whole_attempts_++);
+    echo_until_ = now + kEcho;  // a worker that dies may have changed something first
     return;
   }
   retry_whole_.reset();
@@ -143,6 +159,14 @@ void Reconciler::ended(const model::Report& report, Time now, bool held) {
     if (settled(resource.status)) settled_.insert_or_assign(resource.key, resource.instance);
   }
   const auto waiting = left_alone(now);
+  for (const auto& resource : report.resources) {
+    const auto footing = footing_of(resource.key);
+    if (!contended_.contains(resource.key) || footing.empty() || resource.instance.empty() ||
+        footing == resource.instance)
+      continue;
+    forget_fight(resource.key);  // on a device that came back it was left alone for nothing
+    woken(Wake::kDrift, now);
+  }
   std::map<model::Key, std::string> failed;
   for (const auto& resource : report.resources) {
     if (resource.status == Status::kFailed && !waiting.contains(resource.key))

@@ -19,7 +19,7 @@ namespace rdmacfg::daemon {
 
 enum class Wake {
   kDrift,   ///< something of the host changed
-  kDevice,  ///< a device or a module came or went: what was given up is tried again
+  kDevice,  ///< a device or a module came: what failed is tried again
   kApply,   ///< an administrator applied or reloaded: the same
 };
 
@@ -63,7 +63,8 @@ class Reconciler {
   /// Whether, after a look, there is something to do that is no drift: a device that came, say.
   [[nodiscard]] bool has_work() const { return work_; }
 
-  /// Fields that somebody else changes back all the time, by resource.
+  /// Fields that somebody else changes back all the time, by resource. Until an apply, or until the resource
+  /// is on another kernel object: of one that is on none, until a device or a module comes.
   [[nodiscard]] const std::map<model::Key, std::string>& contended() const { return contended_; }
 
  private:
@@ -79,6 +80,9 @@ class Reconciler {
 
   Time back_off(int attempts);
   void count_revert(const model::Change& change, const std::string& field, Time now);
+  /// The kernel object that somebody fights about; empty when it is on none, or not known.
+  [[nodiscard]] std::string footing_of(const model::Key& key) const;
+  void forget_fight(const model::Key& key);
 
   std::function<double()> jitter_;
   std::optional<Time> first_, last_;  ///< events that were not looked at yet

@@ -17,6 +17,13 @@ namespace {
 
 std::string name_of(const File& file) { return file.path.substr(file.path.rfind('/') + 1); }
 
+/// OpenSM reads numbers (strtoull()), of any length; nothing else of what our document takes.
+base::Result<model::Guid> guid_of(std::string_view text) {
+  const bool octal = text.starts_with('0') && !text.starts_with("0x") && !text.starts_with("0X");
+  const auto number = octal ? std::nullopt : base::parse_number(text);
+  return number && *number != 0 ? base::Result<model::Guid>(model::Guid{*number}) : model::Guid::parse(text);
+}
+
 /// opensm.conf: "key value" lines. Ports and priorities; the other settings stay in that file.
 void parse_conf(const File& file, Claims& claims) {
   int number = 0, others = 0;
@@ -29,11 +36,11 @@ void parse_conf(const File& file, Claims& claims) {
     if (words.empty()) continue;
     const Place here{file.path, number};
     if (words.front() == "guid" && words.size() == 2) {
-      const auto parsed = model::Guid::parse(words[1]);
-      if (parsed && parsed->number != 0) {
+      const auto parsed = guid_of(words[1]);
+      if (parsed) {
         guid = *parsed;
         where = here;
-      } else if (!parsed) {
+      } else if (base::parse_number(words[1]).value_or(1) != 0) {  // 0: whichever port is up
         claims.miss(here, parsed.error().message);
         continue;
       }
@@ -75,7 +82,7 @@ void parse_ports(const File& file, Claims& claims) {
     const auto item = keys.take(key);
     if (!item) continue;
     for (const auto word : words_of(item->value)) {
-      const auto guid = model::Guid::parse(word);
+      const auto guid = guid_of(word);
       if (word == "NONE") continue;
       if (!guid) {
         keys.wrong(*item, word == "ALL" ? "ALL names no port; list those that OpenSM is to run on"
@@ -91,12 +98,12 @@ void parse_ports(const File& file, Claims& claims) {
 
 struct Rule {
   int line = 0;
-  std::string text;
+  std::string text;  ///< line ends only where members are
 };
 
 std::vector<Rule> rules_of(const File& file, Claims& claims) {
   std::vector<Rule> out;
-  std::string text;
+  std::string text;  // with its line ends, as one ends a multicast group
   int number = 0, first = 0;
   for (const auto raw : base::split(file.text, '\n')) {
     ++number;
@@ -107,9 +114,11 @@ std::vector<Rule> rules_of(const File& file, Claims& claims) {
         first = number;
       }
       const auto end = line.find(';');
-      text += std::string(line.substr(0, end)) + ' ';
+      text += std::string(line.substr(0, end)) + '\n';
       if (end == std::string_view::npos) break;
-      out.push_back({first, std::string(base::trim(text))});
+      auto& rule = out.emplace_back(Rule{first, std::string(base::trim(text))});
+      const auto colon = static_cast<std::ptrdiff_t>(std::min(rule.text.find(':'), rule.text.size()));
+      std::replace(rule.text.begin(), rule.text.begin() + colon, '\n', ' ');
       text.clear();
       line.remove_prefix(end + 1);
     }
@@ -148,9 +157,41 @@ struct Parsed {
   std::string name;
   std::optional<model::Pkey> pkey;
   std::vector<std::string_view> flags;
-  std::vector<std::string> members;  ///< each as our document takes it
+  std::vector<std::string> members;      ///< each as our document takes it
+  std::vector<std::string_view> groups;  ///< "mgid=…" to the end of its line: a multicast group
   std::string wrong;
 };
+
+base::Result<kinds::PartitionMember> parse_member(std::string_view text) {
+  const auto equals = text.find('=');
+  const auto guid = guid_of(base::trim(text.substr(0, equals)));
+  if (!guid) return kinds::parse_member(text);
+  return kinds::parse_member(guid->text() +
+                             std::string(equals == std::string_view::npos ? "" : text.substr(equals)));
+}
+
+/// What stands behind the colon.
+void parse_properties(std::string_view text, Parsed& out) {
+  for (const auto line : base::split(text, '\n')) {
+    for (const auto raw : base::split(line, ',')) {
+      const auto part = base::trim(raw);
+      if (part.empty() || part == "NONE") continue;
+      if (base::trim(part.substr(0, part.find('='))) == "mgid") {
+        const auto from = static_cast<std::size_t>(part.data() - line.data());
+        out.groups.push_back(base::trim(line.substr(from)));
+        break;
+      }
+      if (auto member = parse_member(part)) {
+        out.members.push_back(member->text());
+      } else {
+        // Without one of its members the partition would be another one, and without any open to all.
+        out.wrong = fmt::format("{}; the partition {} is left out", member.error().message, out.pkey->text());
+        out.groups.clear();
+        return;
+      }
+    }
+  }
+}
 
 Parsed parse_rule(const Rule& rule, const File& file) {
   Parsed out;
@@ -169,18 +210,7 @@ Parsed parse_rule(const Rule& rule, const File& file) {
     return out;
   }
   out.pkey = *pkey;
-  if (colon != std::string_view::npos) {
-    for (const auto part : base::split(text.substr(colon + 1), ',')) {
-      if (base::trim(part).empty() || base::trim(part) == "NONE") continue;
-      if (auto member = kinds::parse_member(part)) {
-        out.members.push_back(member->text());
-      } else {
-        // Without one of its members the partition would be another one, and without any open to all.
-        out.wrong = fmt::format("{}; the partition {} is left out", member.error().message, pkey->text());
-        return out;
-      }
-    }
-  }
+  if (colon != std::string_view::npos) parse_properties(text.substr(colon + 1), out);
   // In our document that would mean all.
   if (out.members.empty() && out.wrong.empty()) out.wrong = "it has no members";
   return out;
@@ -225,7 +255,9 @@ void parse_partitions(const File& file, Claims& claims) {
   for (const auto& rule : rules) {
     if (rule.text.empty()) continue;
     const auto& one = all.emplace_back(parse_rule(rule, file));
-    if (!one.wrong.empty() && one.pkey) broken.insert(one.pkey->partition());
+    // A rule of multicast groups alone takes nothing from the members of others.
+    const bool only_groups = one.members.empty() && !one.groups.empty();
+    if (!one.wrong.empty() && one.pkey && !only_groups) broken.insert(one.pkey->partition());
   }
   for (auto& one : all) {
     if (one.wrong.empty() && broken.contains(one.pkey->partition()))
@@ -243,6 +275,8 @@ void parse_partitions(const File& file, Claims& claims) {
       const auto why = take_flag(base::trim(flag), more, ipoib);
       if (!why.empty()) claims.miss(one.where, why);
     }
+    for (const auto group : one.groups)
+      claims.miss(one.where, fmt::format("{}: has no place in the document", group));
     auto& entry =
         claims.entry("partition", {{"pkey", fmt::format("0x{:04x}", one.pkey->partition())}}, one.where);
     merge(entry, more, std::move(one.members), claims);

@@ -138,8 +138,14 @@ class Interfaces {
     const bool attribute = term.key == "ATTR{mode}" || term.key == "ATTR{umcast}" || term.key == "ATTR{mtu}";
     if (term.key == "NAME" && term.sets()) return name(term, guid, where);
     if (attribute && term.sets()) {
-      auto* interface = meant(terms, guid, where);
-      const auto why = interface == nullptr ? std::string(kNameless) : set(term, *interface);
+      // A value that makes no sense makes no entry: the rule may be for another sort of interface.
+      Interface judged;
+      auto why = set(term, judged);
+      if (auto* interface = why.empty() ? meant(terms, guid, where) : nullptr) {
+        set(term, *interface);
+      } else if (why.empty()) {
+        why = kNameless;
+      }
       if (!why.empty()) claims_.miss(where, why);
       return why.empty();
     }

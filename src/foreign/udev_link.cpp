@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // .link files of udev (systemd.link(5)).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
 #include "foreign/formats.hpp"
 #include "foreign/keys.hpp"
 
@@ -16,15 +22,29 @@ std::vector<Item> section_of(const std::vector<Group>& groups, std::string_view 
   return out;
 }
 
-void link_settings(Keys wanted, Interface out, Claims& claims) {
-  if (auto name = wanted.text("Name")) {
-    claims.names.try_emplace(*out.guid, *name);
-    out.name = std::move(*name);
+/// The addresses of InfiniBand, 20 bytes long; several are separated by blanks.
+bool has_long(std::string_view addresses) {
+  const auto words = words_of(addresses);
+  return std::any_of(words.begin(), words.end(), [](std::string_view word) { return word.size() > 40; });
+}
+
+/// What a file sets, for each of the ports that it matches.
+void link_settings(Keys wanted, const Interface& base, const std::set<model::Guid>& guids, Claims& claims) {
+  auto out = base;
+  const auto name = wanted.take("Name");
+  if (name && guids.size() > 1) {
+    wanted.wrong(*name, fmt::format("{}: {} ports cannot all be called so", name->value, guids.size()));
+  } else if (name) {
+    claims.names.try_emplace(*guids.begin(), name->value);
+    out.name = name->value;
   }
   out.mtu = wanted.number("MTUBytes", model::kMtuConnectedMax);
   wanted.pass({"NamePolicy", "Description", "AlternativeNamesPolicy", "MACAddressPolicy"});
   wanted.finish();
-  claims.interfaces.push_back(std::move(out));
+  for (const auto& guid : guids) {
+    out.guid = guid;
+    claims.interfaces.push_back(out);
+  }
 }
 
 }  // namespace
@@ -32,9 +52,8 @@ void link_settings(Keys wanted, Interface out, Claims& claims) {
 void parse_link(const File& file, std::span<const File> files, Claims& claims) {
   const auto groups = groups_with_drop_ins(file, files, claims);
   Keys match(file.path, section_of(groups, "Match"), claims);
-  const auto is_long = [&](std::string_view key) { return match.peek(key).size() > 40; };
   const auto driver = match.peek("Driver");
-  if (!is_long("MACAddress") && !is_long("PermanentMACAddress")) {
+  if (!has_long(match.peek("MACAddress")) && !has_long(match.peek("PermanentMACAddress"))) {
     if (match.peek("Type") == "infiniband" || driver.find("ipoib") != std::string::npos) {
       claims.miss({file.path, 0}, "[Match] does not name the port by its address");
     } else {
@@ -42,17 +61,25 @@ void parse_link(const File& file, std::span<const File> files, Claims& claims) {
     }
     return;
   }
-  for (const auto& item : {match.take("MACAddress"), match.take("PermanentMACAddress")}) {
-    if (!item) continue;
-    const auto guid = guid_of_address(item->value);
-    if (!guid) {
-      match.wrong(*item, guid.error().message);
-      continue;
+  // A port's address begins with the number of a queue pair, which may change: then one port has several.
+  std::set<model::Guid> guids;
+  for (const auto* key : {"MACAddress", "PermanentMACAddress"}) {
+    for (const auto& item : match.take_all(key)) {
+      std::string why;
+      for (const auto word : words_of(item.value)) {
+        if (const auto guid = guid_of_address(word)) {
+          guids.insert(*guid);
+        } else {
+          why = guid.error().message;
+        }
+      }
+      if (!why.empty()) match.wrong(item, why);
     }
+  }
+  if (!guids.empty()) {
     Interface out;
     out.where = {file.path, 0};
-    out.guid = *guid;
-    link_settings(Keys(file.path, section_of(groups, "Link"), claims), std::move(out), claims);
+    link_settings(Keys(file.path, section_of(groups, "Link"), claims), out, guids, claims);
   }
   match.pass({"Type", "OriginalName", "Driver"});
   match.finish();

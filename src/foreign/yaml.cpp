@@ -168,6 +168,16 @@ std::string_view word_of(YamlNode::Sort sort) {
   return sort == YamlNode::Sort::kSequence ? "a list" : "a mapping of keys to values";
 }
 
+/// netplan adds up the lists of several files, except this one (netplan's parse.c, handle_link_local).
+bool is_replaced(std::string_view key) { return key == "link-local"; }
+
+/// Two words, or two lists of words.
+bool says_the_same(const YamlNode& one, const YamlNode& other) {
+  return one.text == other.text &&
+         std::equal(one.items.begin(), one.items.end(), other.items.begin(), other.items.end(),
+                    [](const YamlNode& a, const YamlNode& b) { return a.text == b.text; });
+}
+
 Place place_of(const YamlNode::Spot& spot) { return {std::string(spot.file), spot.line}; }
 
 }  // namespace
@@ -196,14 +206,16 @@ void merge_yaml(YamlNode& into, YamlNode from, Claims& claims) {
     if (alike && at->value.sort == YamlNode::Sort::kMapping) {
       at->more.push_back(member.where);
       merge_yaml(at->value, std::move(member.value), claims);
-    } else if (alike && at->value.sort == YamlNode::Sort::kSequence) {
+    } else if (alike && at->value.sort == YamlNode::Sort::kSequence && !is_replaced(member.key)) {
       at->more.push_back(member.where);
       std::move(member.value.items.begin(), member.value.items.end(), std::back_inserter(at->value.items));
-    } else if (!alike && !at->value.is_null() && !member.value.is_null()) {
+    } else if (!alike && member.value.is_null()) {
+      at->more.push_back(member.where);  // "ib0:" and nothing behind it takes nothing away
+    } else if (!alike && !at->value.is_null()) {
       claims.miss(place_of(member.where), fmt::format("{}: has to be {} as in {}", member.key,
                                                       word_of(at->value.sort), place_of(at->where).text()));
     } else {
-      if (!alike || at->value.text != member.value.text)
+      if (!alike || !says_the_same(at->value, member.value))
         claims.pass(place_of(at->where), fmt::format("{}: {} says something else, and is later", at->key,
                                                      place_of(member.where).text()));
       *at = std::move(member);

@@ -49,8 +49,9 @@ struct YamlNode::Member {
 /// error has the line in its text.
 base::Result<YamlNode> parse_yaml(const File& file);
 
-/// Puts a later file's mapping into an earlier one's: mappings are merged, sequences go on, of other values
-/// the later one holds (netplan(5)), which is remarked. What is of another sort is reported and left out.
+/// Puts a later file's mapping into an earlier one's: mappings are merged, sequences go on (link-local does
+/// not), of other values the later one holds (netplan(5)), which is remarked. What is of another sort is
+/// reported and left out, and a key without a value changes no mapping or sequence.
 void merge_yaml(YamlNode& into, YamlNode from, Claims& claims);
 
 /// The members of a mapping of which every one is to be asked for, as Keys does it.

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/lossless.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -108,6 +109,17 @@ class DcbKind final : public Kind {
       add_algorithms(desired);
       out.push_back(std::move(desired));
     }
+    for (const auto* preset : presets_without_ports(bound.sections, *bound.world)) {
+      const auto id = model::text_of(preset->find("interface")->value);
+      Desired waiting;
+      waiting.key = {std::string(kKind), id};
+      waiting.label = "DCB of " + id;
+      waiting.where = preset->where;
+      waiting.pending = fmt::format("{} has no ports now", id);
+      const bool named =
+          std::any_of(out.begin(), out.end(), [&](const auto& other) { return other.key == waiting.key; });
+      if (!named) out.push_back(std::move(waiting));
+    }
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
@@ -133,7 +145,7 @@ class DcbKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     for (auto& one : desired) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kKind || one.pending) continue;
       const auto* link = world.named(one.key.id);
       if (link == nullptr) {
         one.pending = fmt::format("no interface {} now", one.key.id);

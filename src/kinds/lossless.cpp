@@ -51,14 +51,15 @@ bool has_rdma_device(const std::string& interface, const World& world) {
   return port && port->port->link_layer == "Ethernet";
 }
 
-/// Where flow control is set for an interface: a bond has none, its ports do.
+/// Where flow control is set for an interface: a bond has none, its ports do, and at boot it may have no port
+/// yet.
 std::vector<std::string> flow_controlled(const std::string& interface, const World& world) {
-  std::vector<std::string> ports;
   const auto* link = world.named(interface);
+  if (link == nullptr || link->kind != "bond") return {interface};
+  std::vector<std::string> ports;
   for (const auto& other : world.snapshot().links) {
-    if (link != nullptr && link->kind == "bond" && other.master == link->index) ports.push_back(other.name);
+    if (other.master == link->index) ports.push_back(other.name);
   }
-  if (ports.empty()) ports.push_back(interface);
   return ports;
 }
 
@@ -271,6 +272,16 @@ std::vector<Section> expand_lossless(std::vector<Section> sections, const World&
     if (!roce.find("tos")) fill(roce, "dscp", dscp, where_of("dscp"));
   }
   return sections;
+}
+
+std::vector<const Section*> presets_without_ports(std::span<const Section> sections, const World& world) {
+  std::vector<const Section*> out;
+  for (const auto& section : sections) {
+    if (section.path == "lossless" && section.find("interface") != nullptr &&
+        flow_controlled(text_in(section, "interface"), world).empty())
+      out.push_back(&section);
+  }
+  return out;
 }
 
 void lint_lossless(std::span<const Section> sections, const World& world, Diagnostics& diagnostics) {

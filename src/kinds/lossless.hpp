@@ -40,6 +40,10 @@ model::SectionSpec lossless_section();
 /// leave open is filled in, with the preset's place as origin; entries that are not there are added.
 std::vector<model::Section> expand_lossless(std::vector<model::Section> sections, const World& world);
 
+/// The [[lossless]] entries of bonds that have no port now, so that there is nothing to set flow control on.
+std::vector<const model::Section*> presets_without_ports(std::span<const model::Section> sections,
+                                                         const World& world);
+
 /// Contradictions between [[pfc]] and [[roce]] entries of one interface are errors, gaps are warnings.
 void lint_lossless(std::span<const model::Section> sections, const World& world,
                    model::Diagnostics& diagnostics);

@@ -26,6 +26,8 @@ namespace {
 
 constexpr std::string_view kKind = "opensm";
 constexpr std::string_view kInstance = "unit";
+/// One that others' lines start; the state has it of those that the document found like that.
+constexpr std::string_view kInstanceOfOthers = "unit that others start";
 constexpr std::int64_t kPriorityMost = 15;
 
 class OpensmKind final : public Kind {
@@ -70,8 +72,8 @@ class OpensmKind final : public Kind {
       Observed observed;
       observed.key = {std::string(kKind), guid.text()};
       observed.label = "opensm on " + guid.text();
-      observed.instance = kInstance;
-      observed.settings = model::to_attributes(now);
+      observed.instance = instance(now, world.clue(observed.key).instance);
+      observed.settings = model::to_attributes(now.settings);
       out.push_back(std::move(observed));
     }
     return out;
@@ -105,9 +107,11 @@ class OpensmKind final : public Kind {
       one.pending = why;
       one.settings.clear();
     }
+    if (defaults.damage) hold_dropped(desired, observed, path);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    if (auto done = give_back_opensm(changes, world.host()); !done) return done;
     for (auto* change : changes) {
       const auto now = model::from_attributes<Opensm>(change->before);
       const auto wanted = model::from_attributes<Opensm>(change->after);
@@ -116,6 +120,8 @@ class OpensmKind final : public Kind {
       } else if (now.running == true && now.priority != wanted.priority) {
         change->interrupts.push_back(change->label + " is restarted");
       }
+      if (!change->origins.empty() && world.clue(change->key).instance == kInstanceOfOthers)
+        change->carried.emplace_back(kOpensmOfOthers);
     }
     return prepare_opensm(changes, world.host());
   }
@@ -135,6 +141,33 @@ class OpensmKind final : public Kind {
   }
 
  private:
+  /// What is remembered of one with lines of ours is void when those are gone and others start it: dropped,
+  /// or in their hands now. What others started to begin with stays that, also while it is disabled, until
+  /// nobody names it.
+  static std::string instance(const OpensmNow& now, const std::string& known) {
+    if (known.empty()) return std::string(now.by_others ? kInstanceOfOthers : kInstance);
+    if (now.settings.priority) return known;
+    if (known == kInstance && now.by_others) return std::string(kInstanceOfOthers);
+    const bool nobodys = !now.named && now.settings.running == false;
+    return known == kInstanceOfOthers && nobodys ? std::string(kInstance) : known;
+  }
+
+  /// What the document drops waits until the file is mended, as it was: it is not given back in part, and not
+  /// forgotten.
+  static void hold_dropped(std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                           const std::string& path) {
+    std::set<model::Key> wanted;
+    for (const auto& one : desired) wanted.insert(one.key);
+    for (const auto& one : observed) {
+      if (one.key.kind != kKind || wanted.contains(one.key)) continue;
+      auto& held = desired.emplace_back();
+      held.key = one.key;
+      held.label = one.label;
+      held.settings = one.settings;
+      held.pending = fmt::format("no longer in the document; it is given back when {} is mended", path);
+    }
+  }
+
   /// RHEL's /etc/sysconfig/opensm has one PRIORITY.
   static void check_priorities(const std::vector<Desired>& desired, Diagnostics& diagnostics) {
     const Desired* first = nullptr;

@@ -25,6 +25,10 @@ constexpr std::string_view kStopped = "opensm.service is stopped";
 // And what of that the file said, as undoing may find it gone.
 constexpr std::string_view kWasDisabled = "opensm.service was disabled";
 constexpr std::string_view kWasStopped = "opensm.service was stopped";
+// That lines of ours name the port, as undoing may find that others' do so, too, and those are gone.
+constexpr std::string_view kWasListed = "our lines name it";
+// Of ports that the document drops: others' lines go on starting them.
+constexpr std::string_view kStaysEnabled = "opensm.service stays enabled";
 
 using Units = std::map<std::string, Unit>;
 
@@ -73,10 +77,11 @@ bool carries(std::span<const Change> changes, std::string_view what) {
   });
 }
 
-/// Whether others have Debian's opensm.service start it at boot; then the file needs nothing of ours.
-bool starts_already(const OpensmDefaults& defaults, Guid guid, OpensmLayout layout, const Units& units) {
+/// Whether others have Debian's opensm.service start it, where that is enabled; then the file needs nothing
+/// of ours.
+bool named_by_others(const OpensmDefaults& defaults, Guid guid, OpensmLayout layout) {
   return layout == OpensmLayout::kDebian && !defaults.was_disabled && !defaults.ports.contains(guid) &&
-         is_enabled(units) && names_port(defaults.others, layout, guid);
+         names_port(defaults.others, layout, guid);
 }
 
 /// The file with what changes want of it, and opensm.service enabled as long as ports of ours are in it.
@@ -86,16 +91,21 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
   if (!text) return base::fail(text.error());
   auto defaults = parse_opensm_defaults(*text);
   const auto before = defaults;
-  bool had = !defaults.ports.empty();
+  bool had = !defaults.ports.empty(), others_start = false;
   for (const auto& change : changes) {
     const auto wanted = model::from_attributes<Opensm>(change.after);
     const auto guid = Guid::parse(change.key.id);
-    if (!guid || !wanted.enabled) continue;
-    if (!*wanted.enabled) {
-      defaults.ports.erase(*guid);
+    if (!guid) continue;
+    // What the document drops has no lines of ours, whatever becomes of the port.
+    if (wanted.enabled == false || (!wanted.enabled && change.origins.empty())) defaults.ports.erase(*guid);
+    if (wanted.enabled != true) continue;
+    const std::span<const Change> one(&change, 1);
+    const bool enabled = is_enabled(units) || carries(one, kOpensmOfOthers);
+    if (!carries(one, kWasDisabled) && !carries(one, kWasListed) && enabled &&
+        named_by_others(before, *guid, layout)) {
+      others_start = true;
       continue;
     }
-    if (!carries({&change, 1}, kWasDisabled) && starts_already(before, *guid, layout, units)) continue;
     auto& priority = defaults.ports[*guid];
     priority.reset();
     if (layout == OpensmLayout::kRhel && wanted.priority) priority = static_cast<int>(*wanted.priority);
@@ -105,27 +115,27 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
     defaults.was_disabled = !is_enabled(units) || carries(changes, kWasDisabled);
     defaults.was_stopped =
         layout == OpensmLayout::kRhel && (!runs(units, kOpensmService) || carries(changes, kWasStopped));
-  } else if (!has && !had) {
+  } else if (!has && !had && !others_start) {
     defaults.was_disabled = defaults.was_disabled || carries(changes, kDisabled);
     defaults.was_stopped = defaults.was_stopped || carries(changes, kStopped);
     had = defaults.was_disabled || defaults.was_stopped;
   }
+  const auto path = opensm_defaults_path(layout);
+  if (before.damage && defaults != before) return base::fail(error_of(*before.damage, path));
   // First what follows from the file, as it holds what was before.
-  if (!has && had && defaults.was_disabled && is_enabled(units)) {
+  if (!has && had && defaults.was_disabled && is_enabled(units) && !carries(changes, kStaysEnabled)) {
     if (auto done = host.units.set_enabled(kOpensmService, false); !done) return base::fail(done.error());
   }
   if (!has && had && defaults.was_stopped && runs(units, kOpensmService)) {
     if (auto done = host.units.act(UnitAction::kStop, kOpensmService); !done) return base::fail(done.error());
   }
-  const auto path = opensm_defaults_path(layout);
-  if (before.damage && defaults != before) return base::fail(error_of(*before.damage, path));
   const auto content = render_opensm_defaults(defaults, layout);
   const bool differs = !before.damage && content != *text;
   if (differs) {
     auto done = content.empty() ? host.files.remove(path) : host.files.write(path, content);
     if (!done) return base::fail(done.error());
   }
-  if (has && !is_enabled(units)) {
+  if ((has || others_start) && !is_enabled(units)) {
     if (auto done = host.units.set_enabled(kOpensmService, true); !done) return base::fail(done.error());
   }
   return differs;
@@ -195,9 +205,9 @@ Result<void> apply_service(std::span<const Change> changes, system::Host& host, 
 
 }  // namespace
 
-Result<std::map<Guid, Opensm>> observe_opensm(system::Host& host, OpensmLayout layout,
-                                              const std::set<Guid>& guids) {
-  std::map<Guid, Opensm> out;
+Result<std::map<Guid, OpensmNow>> observe_opensm(system::Host& host, OpensmLayout layout,
+                                                 const std::set<Guid>& guids) {
+  std::map<Guid, OpensmNow> out;
   if (layout == OpensmLayout::kNone) return out;
   const bool debian = layout == OpensmLayout::kDebian;
   const auto text = read_defaults(host.files, layout);
@@ -211,7 +221,9 @@ Result<std::map<Guid, Opensm>> observe_opensm(system::Host& host, OpensmLayout l
     Opensm now;
     const bool listed = is_listed(*text, layout, guid);
     now.enabled = listed && is_enabled(*units);
-    now.running = runs(*units, unit->first) && (debian || listed);
+    // Lines that are not as they would be written have been read all the same.
+    const bool named = names_port(*text, layout, guid);
+    now.running = runs(*units, unit->first) && (debian || named);
     if (debian) {
       auto drop_in = host.files.read(opensm_drop_in(guid));
       if (!drop_in) return base::fail(drop_in.error());
@@ -219,9 +231,55 @@ Result<std::map<Guid, Opensm>> observe_opensm(system::Host& host, OpensmLayout l
     } else if (const auto at = defaults.ports.find(guid); at != defaults.ports.end()) {
       now.priority = at->second;
     }
-    out.emplace(guid, now);
+    const bool starts = is_enabled(*units) || (!debian && now.running == true);
+    const bool by_others = listed && starts && !defaults.damage && !defaults.ports.contains(guid);
+    out.emplace(guid, OpensmNow{now, named, by_others});
   }
   return out;
+}
+
+Result<void> give_back_opensm(std::span<Change*> changes, system::Host& host) {
+  const auto layout = observe_opensm_layout(host.files);
+  const auto text = read_defaults(host.files, layout);
+  if (!text) return base::fail(text.error());
+  const auto units = observe_units(host, {});
+  if (!units) return base::fail(units.error());
+  const auto now = parse_opensm_defaults(*text);
+  auto then = now;
+  bool stays_enabled = false;
+  const auto dropped = [](const Change& change) { return change.origins.empty(); };
+  for (const auto* change : changes) {
+    const auto guid = Guid::parse(change->key.id);
+    if (!guid || !dropped(*change)) continue;
+    then.ports.erase(*guid);
+    // It was enabled before the document had the port, whatever somebody did to it since.
+    stays_enabled = stays_enabled || (model::from_attributes<Opensm>(change->after).enabled == true &&
+                                      names_port(now.others, layout, *guid));
+  }
+  const bool last = then.ports.empty() && !now.ports.empty();
+  const bool enabled = is_enabled(*units) && (!last || !now.was_disabled || stays_enabled);
+  const bool running = runs(*units, kOpensmService) && (!last || !now.was_stopped);
+  const auto rest = render_opensm_defaults(then, layout);
+  for (auto* change : changes) {
+    const auto guid = Guid::parse(change->key.id);
+    if (!guid || !dropped(*change)) continue;
+    if (stays_enabled) change->carried.emplace_back(kStaysEnabled);
+    const bool named = names_port(rest, layout, *guid);
+    const auto becomes = [&](const std::string& field, bool on) {
+      const auto at = change->after.find(field);
+      if (at == change->after.end()) return;
+      std::erase(change->fields, field);
+      if (on) {  // by others' lines: nothing to be given back
+        change->after.erase(at);
+        return;
+      }
+      at->second = false;
+      if (model::value_of(change->before, field) != model::Value{false}) change->fields.push_back(field);
+    };
+    becomes("enabled", named && enabled);
+    if (layout == OpensmLayout::kRhel && (!named || running)) becomes("running", named);
+  }
+  return {};
 }
 
 Result<void> prepare_opensm(std::span<Change*> changes, system::Host& host) {
@@ -240,6 +298,8 @@ Result<void> prepare_opensm(std::span<Change*> changes, system::Host& host) {
     if (first && rhel && !running) change->carried.emplace_back(kStopped);
     if (defaults.was_disabled) change->carried.emplace_back(kWasDisabled);
     if (defaults.was_stopped) change->carried.emplace_back(kWasStopped);
+    const auto guid = Guid::parse(change->key.id);
+    if (guid && defaults.ports.contains(*guid)) change->carried.emplace_back(kWasListed);
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -17,9 +18,23 @@
 
 namespace rdmacfg::kinds {
 
+struct OpensmNow {
+  Opensm settings;
+  bool named = false;      ///< in the file, whoever wrote it there
+  bool by_others = false;  ///< opensm.service starts it, and by others' lines alone
+};
+
 /// The subnet managers on the given ports; those that this host cannot have are left out.
-base::Result<std::map<model::Guid, Opensm>> observe_opensm(system::Host& host, OpensmLayout layout,
-                                                           const std::set<model::Guid>& guids);
+base::Result<std::map<model::Guid, OpensmNow>> observe_opensm(system::Host& host, OpensmLayout layout,
+                                                              const std::set<model::Guid>& guids);
+
+/// In Change::carried: others' lines had opensm.service start it before the document had it; to enable that
+/// again is all it needs.
+inline constexpr std::string_view kOpensmOfOthers = "others' lines start it";
+
+/// Of ports that the document drops: what others' lines start stays so, and what nobody starts is not to be
+/// started, whatever it was like before. First of all, as the rest follows from it.
+base::Result<void> give_back_opensm(std::span<model::Change*> changes, system::Host& host);
 
 /// Fills in what concerns opensm.service: that it restarts them all, and how it was before.
 base::Result<void> prepare_opensm(std::span<model::Change*> changes, system::Host& host);

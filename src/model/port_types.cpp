@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
@@ -37,6 +38,33 @@ Result<PortNumber> Codec<PortNumber>::parse(const Value& written) {
 }
 Value Codec<PortNumber>::value(const PortNumber& parsed) { return parsed.number; }
 
+namespace {
+
+/// How many characters of an address a pattern stands for, those of a * not counted.
+std::size_t positions_of(std::string_view pattern) {
+  std::size_t positions = 0;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    if (pattern[at] == '*') continue;
+    ++positions;
+    if (pattern[at] == '[') at = std::min(pattern.find(']', at), pattern.size());
+  }
+  return positions;
+}
+
+/// Whether the domain is left out. A bus has two digits, a domain four. A * may stand for either: then only
+/// a function behind the colon ("1*:00.0") makes it a bus; in front of all it may be both.
+bool begins_with_bus(std::string_view pattern) {
+  const auto colon = pattern.find(':');
+  if (colon == std::string_view::npos || pattern.find(':', colon + 1) != std::string_view::npos ||
+      pattern.starts_with('*'))
+    return false;
+  const auto first = pattern.substr(0, colon), rest = pattern.substr(colon + 1);
+  if (positions_of(first) > 2) return false;
+  return first.find('*') == std::string_view::npos || rest.find('.') != std::string_view::npos;
+}
+
+}  // namespace
+
 Result<PciPattern> Codec<PciPattern>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
   if (text == nullptr) return fail(Code::kInvalid, "has to be a text like \"0000:1?:00.0\"");
@@ -49,9 +77,7 @@ Result<PciPattern> Codec<PciPattern>::parse(const Value& written) {
       (open != std::string::npos && pattern.find(']', open) == std::string::npos))
     return fail(Code::kInvalid,
                 fmt::format("\"{}\" matches no PCI address; a pattern looks like \"0000:1?:00.0\"", *text));
-  // A * in front may stand for the domain too.
-  if (std::count(pattern.begin(), pattern.end(), ':') == 1 && !pattern.starts_with('*'))
-    pattern = "0000:" + pattern;
+  if (begins_with_bus(pattern)) pattern = "0000:" + pattern;
   return PciPattern{std::move(pattern)};
 }
 Value Codec<PciPattern>::value(const PciPattern& parsed) { return parsed.text; }

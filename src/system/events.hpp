@@ -14,8 +14,8 @@ namespace rdmacfg::system {
 struct Event {
   enum class Sort {
     kLink,          ///< an interface, an address, a route, DCB
-    kDevice,        ///< an RDMA device or a kernel module came or went
-    kDeviceChange,  ///< one that stays has another name, or was only announced again
+    kDevice,        ///< an RDMA device or a kernel module came
+    kDeviceChange,  ///< one went; or one that stays has another name, or was only announced again
     kFile,          ///< a file that we manage
     kLost,          ///< events were lost: anything may have changed
   };

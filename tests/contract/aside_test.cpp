@@ -86,6 +86,32 @@ TEST_F(Aside, APortThatTheNewAdapterHasNot) {
   EXPECT_NE(kernel_->dump().find("78:f3"), std::string::npos) << "its rule stays";
 }
 
+TEST_F(Aside, APortNumberThatBecomesWrong) {
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0")));
+  const auto entry = [&](int number) {
+    return other_ +
+           fmt::format(
+               "[[ipoib]]\ndevice = \"mlx4_0\"\nport = {}\nname = \"fab0\"\n[[ipoib.pkey]]\npkey = 0x8002\n",
+               number);
+  };
+  ASSERT_TRUE(applied(apply(entry(1))));
+  kernel_->carry("fab0.8002", "addr4 192.0.2.1/24");
+  expect_aside(entry(3), "ipoib mlx4_0/3");
+}
+
+TEST_F(Aside, WhatIsDroppedMeanwhileGoesBackOnceItIsMended) {
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0")));
+  const std::string entry = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n";
+  ASSERT_TRUE(applied(apply(other_ + entry + "mtu = 2044\n")));
+  // The MTU is dropped, beside something that this host has not.
+  const auto wrong =
+      apply("[[ipoib]]\nguid = \"00:02:c9:03:00:31:99:01\"\nmtu = 1500\n" + entry + "name = \"other\"\n");
+  EXPECT_EQ(wrong.exit, Exit::kUndone) << text_of(wrong);
+  ASSERT_EQ(kernel_->link("ib0").mtu, 2044);
+  ASSERT_TRUE(applied(apply("[[ipoib]]\nguid = \"00:02:c9:03:00:31:99:01\"\nmtu = 1500\n" + entry)));
+  EXPECT_EQ(kernel_->link("ib0").mtu, 4092) << "as it was before the first apply";
+}
+
 TEST_F(Aside, ATemplateThatBecomesTooLong) {
   kernel_->add(card("m", "0000:10:00.0", port("78:f2", "ib0")));
   const auto document = other_ +

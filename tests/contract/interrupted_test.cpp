@@ -103,6 +103,109 @@ TEST(Unconfirmed, WithoutAnEarlierGenerationALateDeviceIsGivenBackToo) {
   EXPECT_EQ(difference(host.dump(), untouched.dump()), "");
 }
 
+TEST(Unconfirmed, AKilledHoldForALateDeviceGoesToo) {
+  const auto waiting = [] {
+    auto host = std::make_unique<Host>(two_ports());
+    EXPECT_TRUE(applied(host->commit(kFirst)));
+    host->commit(kBothPorts, kWithin);
+    add_late_device(host->kernel());
+    host->kernel().faults.clear();
+    return host;
+  };
+  Host untouched(two_ports());
+  ASSERT_TRUE(applied(untouched.commit(kFirst)));
+  add_late_device(untouched.kernel());
+  auto whole = waiting();
+  ASSERT_TRUE(applied(whole->hold()));
+  const auto calls = whole->kernel().faults.calls();
+  ASSERT_GT(calls, 5U);
+  for (std::size_t n = 1; n <= calls; ++n) {
+    SCOPED_TRACE(fmt::format("killed at call {} of {}", n, calls));
+    auto host = waiting();
+    host->kernel().faults.kill_at(n);
+    EXPECT_THROW(host->hold(), fakes::Killed);
+    host->kernel().faults.clear();
+    host->pass(kWithin);
+    const auto back = host->expire();
+    EXPECT_TRUE(applied(back)) << text_of(back);
+    EXPECT_EQ(difference(host->dump(), untouched.dump()), "");
+  }
+}
+
+TEST(Unconfirmed, AnOlderApplysRecordIsNotTakenForThisOnes) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
+  const auto second = host.dump();
+  const auto stale = host.kernel().files.read(core::GenerationPaths().take_back).value();
+  ASSERT_TRUE(stale);
+  ASSERT_TRUE(applied(host.confirm()));
+  std::size_t calls = 0;
+  {
+    Host other(two_ports());
+    ASSERT_TRUE(applied(other.commit(kSecond)));
+    other.kernel().faults.clear();
+    ASSERT_TRUE(applied(other.commit(kFirst, kWithin)));
+    calls = other.kernel().faults.calls();
+  }
+  // As if the confirmation had been killed before its last step.
+  ASSERT_TRUE(host.kernel().files.write(core::GenerationPaths().take_back, *stale));
+  for (std::size_t n = 1; n <= calls && !host.ledger().unconfirmed; ++n) {
+    host.kernel().faults.clear();
+    host.kernel().faults.kill_at(n);
+    try {
+      host.commit(kFirst, kWithin);
+    } catch (const fakes::Killed&) {
+    }
+    host.kernel().faults.clear();
+  }
+  ASSERT_TRUE(host.ledger().unconfirmed);
+  ASSERT_TRUE(applied(host.hold()));
+  EXPECT_EQ(difference(host.dump(), second), "") << "what is confirmed stays";
+}
+
+TEST(Unconfirmed, TheGenerationToGoBackToIsKept) {
+  Host host(two_ports());
+  const auto numbered = [](int number) { return fmt::format("{}# {}\n", kFirst, number); };
+  for (int number = 1; number <= 32; ++number) ASSERT_TRUE(applied(host.commit(numbered(number))));
+  ASSERT_TRUE(applied(host.roll_back(1)));
+  const auto first = host.dump();
+  ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
+  host.pass(kWithin);
+  ASSERT_TRUE(applied(host.expire()));
+  EXPECT_EQ(host.ledger().active, 1U);
+  const auto held = host.hold();
+  EXPECT_TRUE(applied(held)) << text_of(held);
+  EXPECT_EQ(difference(host.dump(), first), "");
+}
+
+TEST(Held, WithoutAGenerationWhatAKilledApplyLeftGoes) {
+  std::size_t calls = 0;
+  {
+    Host host(two_ports());
+    host.kernel().faults.clear();
+    ASSERT_TRUE(applied(host.commit(kFirst)));
+    calls = host.kernel().faults.calls();
+  }
+  Host untouched(two_ports());
+  for (const auto* port : {"ib0"}) untouched.kernel().set_up(port);
+  for (std::size_t n = 1; n <= calls; ++n) {
+    SCOPED_TRACE(fmt::format("killed at call {} of {}", n, calls));
+    Host host(two_ports());
+    host.kernel().set_up("ib0");
+    host.kernel().faults.clear();
+    host.kernel().faults.kill_at(n);
+    EXPECT_THROW(host.commit(kFirst), fakes::Killed);
+    host.kernel().faults.clear();
+    if (host.ledger().active != 0) continue;
+    const auto report = host.hold();
+    EXPECT_TRUE(applied(report)) << text_of(report);
+    if (!report.notes.empty()) {
+      EXPECT_EQ(difference(host.dump(), untouched.dump()), "");
+    }
+  }
+}
+
 TEST(Unconfirmed, WhatCannotBeWrittenIsNotConfirmed) {
   Host host(two_ports());
   ASSERT_TRUE(applied(host.commit(kFirst)));
@@ -145,6 +248,7 @@ TEST(Held, WhenTheDocumentHasErrors) {
   const auto report = host.commit("version = 1\n[[ipoib]]\nguidd = 7\n", std::nullopt, true);
   EXPECT_EQ(difference(host.dump(), first), "") << "the generation before is held";
   EXPECT_TRUE(model::has_errors(report.diagnostics)) << "and the errors are told";
+  EXPECT_EQ(report.exit, Exit::kError);
   EXPECT_EQ(host.ledger().active, 1U);
 }
 

@@ -11,13 +11,14 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <map>
+#include <utility>
 
 #include "base/unique_fd.hpp"
 #include "system/linux/link_dump.hpp"
 #include "system/linux/link_filter.hpp"
 #include "system/linux/linux_host.hpp"
+#include "system/linux/uevent.hpp"
 
 namespace rdmacfg::system {
 
@@ -43,34 +44,53 @@ class LinkEvents final : public EventSource {
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno == ENOBUFS) {
         events.push_back({Event::Sort::kLost, "rtnetlink"});
+        relist_ = true;
         continue;
       }
-      if (count <= 0) return events;
+      if (count <= 0) break;
       const auto size = static_cast<std::size_t>(count);
       for (std::size_t at = 0; at + sizeof(nlmsghdr) <= size;) {
         const auto& header = *reinterpret_cast<const nlmsghdr*>(buffer_.data() + at);
         if (header.nlmsg_len < sizeof(nlmsghdr) || header.nlmsg_len > size - at) break;
         auto what = filter_.take(header);
+        if (header.nlmsg_type == NLMSG_DONE || header.nlmsg_type == NLMSG_ERROR) what = list_ended(header);
         if (what && (events.empty() || events.back().what != *what))
           events.push_back({Event::Sort::kLink, std::move(*what)});
         at += (header.nlmsg_len + 3U) & ~std::size_t{3};
       }
     }
+    if (relist_ && !listing_) (void)list();
     return events;
   }
 
+  /// Asks for the interfaces that there are: addresses and routes only have the index of theirs.
+  Result<void> list() {
+    const auto dump = detail::link_dump_request();
+    if (::send(fd_.get(), dump.header(), dump.header()->nlmsg_len, 0) < 0)
+      return base::fail_errno(errno, "asking for the interfaces");
+    listing_ = true;
+    again_ = relist_;
+    relist_ = false;
+    return {};
+  }
+
  private:
+  /// Until a list is complete that was asked for after an overrun, addresses and routes of an interface that
+  /// came meanwhile were passed over.
+  std::optional<std::string> list_ended(const nlmsghdr& header) {
+    const bool whole = header.nlmsg_type == NLMSG_DONE;
+    listing_ = false;
+    if (!whole) relist_ = true;  // refused (EBUSY): asked for again
+    return whole && std::exchange(again_, false) ? std::optional<std::string>("interfaces") : std::nullopt;
+  }
+
   UniqueFd fd_;
+  bool listing_ = false;  ///< the kernel has not told all of a list yet; it makes one at a time
+  bool relist_ = false;   ///< a list is needed: interfaces may have come that nothing told of
+  bool again_ = false;    ///< the list that is under way is such a one
   detail::LinkFilter filter_;
   alignas(nlmsghdr) std::array<char, 65536> buffer_{};
 };
-
-/// "udevadm trigger", which packages call, announces what has been there all the time.
-bool came_or_went(udev_device* device) {
-  const char* action = udev_device_get_action(device);
-  if (action == nullptr || udev_device_get_property_value(device, "SYNTH_UUID") != nullptr) return false;
-  return std::strcmp(action, "add") == 0 || std::strcmp(action, "remove") == 0;
-}
 
 class UdevEvents final : public EventSource {
  public:
@@ -88,9 +108,12 @@ class UdevEvents final : public EventSource {
     std::vector<Event> events;
     while (auto* device = udev_monitor_receive_device(monitor_)) {
       const char* name = udev_device_get_sysname(device);
-      const char* action = udev_device_get_action(device);
-      events.push_back({came_or_went(device) ? Event::Sort::kDevice : Event::Sort::kDeviceChange,
-                        std::string(name == nullptr ? "" : name) + " " + (action == nullptr ? "" : action)});
+      const char* told = udev_device_get_action(device);
+      const std::string action(told == nullptr ? "" : told);
+      const bool synthetic = udev_device_get_property_value(device, "SYNTH_UUID") != nullptr;
+      events.push_back(
+          {detail::device_came(action, synthetic) ? Event::Sort::kDevice : Event::Sort::kDeviceChange,
+           std::string(name == nullptr ? "" : name) + " " + action});
       udev_device_unref(device);
     }
     return events;
@@ -173,11 +196,9 @@ Result<std::unique_ptr<EventSource>> watch_links(bool all) {
       return base::fail_errno(errno, "joining a group of rtnetlink");
     }
   }
-  // Addresses and routes only have the index of their interface.
-  const auto dump = detail::link_dump_request();
-  if (::send(fd.get(), dump.header(), dump.header()->nlmsg_len, 0) < 0)
-    return base::fail_errno(errno, "asking for the interfaces");
-  return std::make_unique<LinkEvents>(std::move(fd), all);
+  auto events = std::make_unique<LinkEvents>(std::move(fd), all);
+  if (auto done = events->list(); !done) return base::fail(done.error());
+  return events;
 }
 
 Result<std::unique_ptr<EventSource>> watch_devices() {

@@ -183,7 +183,10 @@ class LinuxFiles final : public Files {
     if (auto done = temporary.create(); !done) return done;
     if (before && *before) detail::copy_label((*before)->file.get(), temporary.file.get());
     if (auto done = write_all(temporary.file.get(), content, place->shown); !done) return done;
-    if (::fchmod(temporary.file.get(), mode) != 0 || ::fsync(temporary.file.get()) != 0 ||
+    const mode_t given = before && *before
+                             ? with_its_group((*before)->status, temporary.file.get(), mode, most, *place)
+                             : mode;
+    if (::fchmod(temporary.file.get(), given) != 0 || ::fsync(temporary.file.get()) != 0 ||
         ::renameat(place->folder.get(), temporary.name.c_str(), place->folder.get(), place->name.c_str()) !=
             0) {
       return fail_errno(errno, place->shown);
@@ -256,13 +259,28 @@ class LinuxFiles final : public Files {
     return Place{std::move(*folder), name, path, dirs_.shown(path)};
   }
 
-  /// A file that an administrator let fewer people read, as those with keys in them, stays so; what its group
-  /// may read does not go to another group.
+  /// A file that an administrator let fewer people read, as those with keys in them, stays so.
   static mode_t mode_beside(const struct stat& there, mode_t most) {
-    const bool same_group = there.st_gid == ::getegid();
-    const mode_t kept = there.st_mode & (same_group ? 0777U : ~static_cast<mode_t>(S_IRWXG) & 0777U);
     const bool narrower = (there.st_mode & most) != most;
-    return narrower ? most & (kept | S_IRUSR | S_IWUSR) : most;
+    return narrower ? most & (there.st_mode | S_IRUSR | S_IWUSR) : most;
+  }
+
+  /// Gives a narrower file's group to the new one, as its service may read it by that (systemd-networkd is
+  /// not root). @return the mode for it: without the right to do so, what the group may read does not go to
+  /// another one; but what is ours has no secrets, and has to stay readable.
+  static mode_t with_its_group(const struct stat& there, int file, mode_t mode, mode_t most,
+                               const Place& place) {
+    if (mode == most || (mode & S_IRWXG) == 0) return mode;
+    struct stat made {};
+    if (::fstat(file, &made) == 0 && made.st_gid == there.st_gid) return mode;
+    if (::fchown(file, static_cast<uid_t>(-1), there.st_gid) == 0) return mode;
+    return is_ours(place.name) ? most : mode & ~static_cast<mode_t>(S_IRWXG);
+  }
+
+  /// By its name, which nobody else takes.
+  static bool is_ours(std::string_view name) {
+    return name.find("rdma-configd") != std::string_view::npos ||
+           name.find("rdma_configd") != std::string_view::npos;
   }
 
   static bool is_as_wanted(const Content& there, std::string_view wanted, mode_t mode) {

@@ -20,22 +20,29 @@ using base::Code;
 using base::fail;
 using base::Result;
 
+struct Way {
+  std::string_view command;
+  std::string_view unit;
+};
+
 struct Tool {
   std::string_view path;
-  std::string_view command;
-  std::string_view elsewhere;  ///< below another root, for kernels that do not run
-  std::string_view unit;
+  Way one;  ///< of the kernel that runs, which is the only one
+  Way all;  ///< of every kernel: another than that which runs may be the next to boot
 };
 
 constexpr std::chrono::microseconds kDeadline = std::chrono::minutes(15);
 
 // dracut has an update-initramfs of its own on some systems, so it is looked for first.
+constexpr Way kDracut{"dracut -f", "rdma-configd-dracut.service"};
+constexpr Way kDracutAll{"dracut -f --regenerate-all", "rdma-configd-dracut-all.service"};
 constexpr std::array<Tool, 3> kTools{
-    {{"/usr/bin/dracut", "dracut -f", "dracut -f --regenerate-all", "rdma-configd-dracut.service"},
-     {"/usr/sbin/dracut", "dracut -f", "dracut -f --regenerate-all", "rdma-configd-dracut.service"},
-     // Without -k only the newest kernel's, which need not be the one that runs.
-     {"/usr/sbin/update-initramfs", "update-initramfs -u -k all", "update-initramfs -u -k all",
-      "rdma-configd-update-initramfs.service"}}};
+    {{"/usr/bin/dracut", kDracut, kDracutAll},
+     {"/usr/sbin/dracut", kDracut, kDracutAll},
+     // Without -k it takes one, also where /boot has no vmlinuz-VERSION, by which -k all goes.
+     {"/usr/sbin/update-initramfs",
+      {"update-initramfs -u", "rdma-configd-update-initramfs.service"},
+      {"update-initramfs -u -k all", "rdma-configd-update-initramfs-all.service"}}}};
 
 using detail::FileTime;
 
@@ -50,9 +57,8 @@ class LinuxInitramfs final : public Initramfs {
   explicit LinuxInitramfs(std::filesystem::path root) : root_(std::move(root)) {}
 
   std::optional<std::string> tool() override {
-    const auto* found = find();
-    if (found == nullptr) return std::nullopt;
-    return std::string(running() ? found->command : found->elsewhere);
+    const auto way = find();
+    return way ? std::optional(std::string(way->command)) : std::nullopt;
   }
 
   bool has_image() override { return !detail::observe_images(root_).empty(); }
@@ -73,8 +79,8 @@ class LinuxInitramfs final : public Initramfs {
   }
 
   Result<void> rebuild() override {
-    const auto* found = find();
-    if (found == nullptr) return fail(Code::kNotFound, "rebuilding the initramfs: no tool is installed");
+    const auto found = find();
+    if (!found) return fail(Code::kNotFound, "rebuilding the initramfs: no tool is installed");
     const auto what = fmt::format("running {}", found->command);
     const auto before = detail::observe_images(root_);
     systemd_.set_timeout(kDeadline);
@@ -98,11 +104,14 @@ class LinuxInitramfs final : public Initramfs {
     return std::string(static_cast<const char*>(names.release));
   }
 
-  [[nodiscard]] const Tool* find() const {
+  /// How it is done here; nothing without a tool.
+  [[nodiscard]] std::optional<Way> find() const {
     for (const auto& tool : kTools) {
-      if (changed(root_ / std::filesystem::path(tool.path).relative_path())) return &tool;
+      if (!changed(root_ / std::filesystem::path(tool.path).relative_path())) continue;
+      const bool all = !running() || detail::of_several_kernels(detail::observe_images(root_));
+      return all ? tool.all : tool.one;
     }
-    return nullptr;
+    return std::nullopt;
   }
 
   std::filesystem::path root_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -104,6 +105,14 @@ Images observe_images(const path& root) {
     collect(top / "EFI" / "Linux", kUnified, out);
   }
   return out;
+}
+
+bool of_several_kernels(const Images& all) {
+  std::set<std::string> releases;
+  for (const auto& [file, stamp] : all) {
+    if (!stamp.release.empty() && !spare(file)) releases.insert(stamp.release);
+  }
+  return releases.size() > 1;
 }
 
 Images boot_images(const Images& all, const std::optional<std::string>& release) {

@@ -37,6 +37,9 @@ Images observe_images(const std::filesystem::path& root);
 /// is of that kernel, those whose name tells none (initramfs-linux.img).
 Images boot_images(const Images& all, const std::optional<std::string>& release);
 
+/// Whether systems are booted with images of more than one kernel.
+bool of_several_kernels(const Images& all);
+
 /// Whether one of `after` was made since `before`.
 bool made_anew(const Images& before, const Images& after);
 

@@ -71,6 +71,8 @@ bool LinkFilter::concerns_route(const nlmsghdr& header) const {
       if ((header.nlmsg_flags & NLM_F_REPLACE) != 0) return true;
       break;
     default:
+      // A routing daemon's route beside ours changes nothing of ours, and there may be many a second.
+      if (header.nlmsg_type == RTM_NEWROUTE && (header.nlmsg_flags & NLM_F_REPLACE) == 0) return false;
       break;
   }
   const auto index = route->attributes.number<std::uint32_t>(RTA_OIF);

@@ -40,7 +40,7 @@ TEST(Leftovers, FoldersOfDropIns) {
 
 TEST(Leftovers, FilesOfOursAndThoseWithSettingsOfOurs) {
   for (const auto* path : {"/etc/sysctl.d/zz-rdma-configd.conf", "/etc/rdma/modules/rdma_configd.conf",
-                           "/etc/opensm/partitions.conf", "/etc/sysconfig/opensm",
+                           "/etc/opensm/partitions.conf", "/etc/sysconfig/opensm", "/etc/rdma/mlx4.conf",
                            "/etc/systemd/system/slurmd.service.d/50-rdma-configd-memlock.conf",
                            "/etc/NetworkManager/system-connections/rdma-configd-ib0.nmconnection"}) {
     EXPECT_TRUE(is_managed_file(path)) << path;

@@ -138,6 +138,38 @@ TEST_F(ApiTest, TheDaemonEndsWithAClientsJobAndTakesNoOther) {
   EXPECT_EQ(std::count(asked.begin(), asked.end(), verb(Job::Verb::kConfirm)), 0) << "it was cancelled";
 }
 
+TEST_F(ApiTest, WhatAClientHasDoneIsNotOverwrittenByAReloadThatIsRetried) {
+  const auto apply = verb(Job::Verb::kApply), back = verb(Job::Verb::kRollBack);
+  const auto times = [this](const std::string& one) {
+    const auto asked = verbs();
+    return std::count(asked.begin(), asked.end(), one);
+  };
+  // The second apply is the reload. It waits, and dies.
+  play("if [ $verb = " + apply + " ] && [ $(grep -c '^" + apply + "$' \"$here/verbs\") -eq 2 ]; then " +
+       kWaits + "; kill -9 $$; fi; [ $verb != " + back + " ] || sleep 0.5");
+  controller.start();
+  const auto on_the_bus = loop.after(1s, [&] {
+    controller.reload();
+    when([&] { return times(apply) == 2; },
+         [&] {
+           call("Rollback", std::uint64_t{1}, Options{});
+           when([this] { return done == 1; },
+                [&] {
+                  tree.put("/go", "");
+                  when([&] { return times(back) == 1 && verbs().back() != back; },
+                       [this] { controller.stop(); });
+                });
+         });
+  });
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(failed, 0);
+  const auto asked = verbs();
+  ASSERT_GE(asked.size(), 3U);
+  EXPECT_EQ(asked[asked.size() - 3], apply) << "the reload";
+  EXPECT_EQ(asked[asked.size() - 2], back);
+  EXPECT_EQ(asked.back(), verb(Job::Verb::kHold)) << "what was rolled back to is held";
+}
+
 TEST_F(ApiTest, WhatIsTooLargeIsRefusedAtOnce) {
   play("");
   controller.start();

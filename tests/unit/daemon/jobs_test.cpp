@@ -127,6 +127,33 @@ TEST_F(JobsTest, AWorkerThatDiesOrTalksNonsenseIsAnError) {
   EXPECT_THAT(outcomes["dies"].report.error->message, HasSubstr("may have been changing the host"));
 }
 
+TEST_F(JobsTest, WhatBecomesOfWhatADeadWorkerHadBegunIsSaid) {
+  std::vector<std::string> said;
+  const auto die = [&](Job::Verb verb, std::int64_t confirm_s, bool by_itself) {
+    Job job;
+    job.verb = verb;
+    job.what = "dies";
+    job.confirm_s = confirm_s;
+    job.by_itself = by_itself;
+    ++open;
+    (void)jobs.add(std::move(job), [&](const Job&, const Outcome& outcome) {
+      said.push_back(outcome.report.error->message);
+      if (--open == 0) loop.stop(0);
+    });
+  };
+  die(Job::Verb::kApply, 0, false);
+  die(Job::Verb::kApply, 60, false);
+  die(Job::Verb::kApply, 0, true);
+  die(Job::Verb::kRollBack, 0, false);
+  die(Job::Verb::kHold, 0, false);
+  run();
+  EXPECT_THAT(
+      said,
+      ElementsAre(HasSubstr("the next repair goes from there to the active generation; apply again"),
+                  HasSubstr("what it had begun is taken back"), HasSubstr("the next run goes on from there"),
+                  HasSubstr("roll back again"), HasSubstr("the next repair goes on from there")));
+}
+
 TEST_F(JobsTest, ALookThatDiesHasChangedNothing) {
   add("dies", Job::Verb::kDiff);
   run();

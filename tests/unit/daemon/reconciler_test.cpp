@@ -339,6 +339,59 @@ TEST(Reconciler, ItsOwnUeventsDoNotStartAFightAnew) {
   EXPECT_THAT(reconciler.contended(), IsEmpty()) << "a device of somebody else's";
 }
 
+TEST(Reconciler, WhoDeletesADeviceAgainAndAgainFightsToo) {
+  Reconciler reconciler;
+  Time now(1000);
+  for (std::size_t i = 0; i < Reconciler::kReverts; ++i) {
+    EXPECT_THAT(reconciler.contended(), IsEmpty());
+    reconciler.woken(Wake::kDrift, now);  // "rdma link del"
+    reconciler.began();
+    reconciler.woken(Wake::kDevice, now);
+    reconciler.ended(existence(model::Operation::kCreate, "boot/5"), now);
+    reconciler.woken(Wake::kDevice, now + Reconciler::kEcho + Time(500));  // a module of somebody else's
+    now += Time(2000);
+  }
+  EXPECT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
+  reconciler.woken(Wake::kDevice, now += Time(2000));
+  EXPECT_THAT(reconciler.contended(), ElementsAre(Key(kIb0))) << "it is on the same interface still";
+
+  const auto left = [](const std::string& instance) {
+    return report_of({{kIb0, Status::kFailed, {}, instance}});
+  };
+  for (const std::string same : {"boot/5", ""}) {
+    reconciler.began();
+    reconciler.ended(left(same), now);
+    EXPECT_THAT(reconciler.contended(), ElementsAre(Key(kIb0))) << "\"" << same << "\"";
+    EXPECT_FALSE(reconciler.due());
+  }
+  reconciler.began();
+  reconciler.ended(left("boot/6"), now);
+  EXPECT_THAT(reconciler.contended(), IsEmpty()) << "the interface went and came back";
+  EXPECT_EQ(reconciler.due(), now + Reconciler::kQuiet) << "by a run of its own, as nobody failed";
+  reconciler.began();
+  EXPECT_THAT(reconciler.left_alone(now), IsEmpty());
+  reconciler.ended(existence(model::Operation::kCreate, "boot/6"), now);
+  EXPECT_THAT(reconciler.contended(), IsEmpty()) << "what was counted before is forgotten";
+}
+
+TEST(Reconciler, AWorkerThatDiesIsNoReasonToStartTheNext) {
+  Reconciler reconciler;
+  Time now(1000), before(0);
+  for (int i = 0; i < 20; ++i) {
+    reconciler.began();
+    reconciler.ended(nothing_known(), now);
+    const auto due = reconciler.due();
+    reconciler.woken(Wake::kDevice, now + Time(100));  // what it did before it died, as udev tells it
+    ASSERT_EQ(reconciler.due(), due);
+    EXPECT_GE(*due - now, before);
+    before = *due - now;
+    now = *due;
+  }
+  EXPECT_EQ(before, Reconciler::kBackOffMax);
+  reconciler.woken(Wake::kDevice, now - Time(1000));
+  EXPECT_LT(*reconciler.due(), now) << "a device that came does hurry it";
+}
+
 TEST(Reconciler, WhatIsUndoneDoesNotEndItsOwnWaiting) {
   Reconciler reconciler;
   Time now(1000), before(0);

@@ -65,9 +65,22 @@ TEST(PortNumber, CountsFromOne) {
 }
 
 TEST(PciPattern, IsReadAsAddressesAre) {
-  const std::vector<std::pair<const char*, const char*>> spellings{
-      {"0000:AF:00.0", "0000:af:00.0"},         {"10:00.0", "0000:10:00.0"}, {"1?:00.0", "0000:1?:00.0"},
-      {"0000:[A-F]?:00.0", "0000:[a-f]?:00.0"}, {"*:00.0", "*:00.0"},        {"*", "*"}};
+  const std::vector<std::pair<const char*, const char*>> spellings{{"0000:AF:00.0", "0000:af:00.0"},
+                                                                   {"10:00.0", "0000:10:00.0"},
+                                                                   {"1?:00.0", "0000:1?:00.0"},
+                                                                   {"0000:[A-F]?:00.0", "0000:[a-f]?:00.0"},
+                                                                   {"*:00.0", "*:00.0"},
+                                                                   {"*", "*"},
+                                                                   {"0000:*", "0000:*"},
+                                                                   {"0001:*", "0001:*"},
+                                                                   {"0000:1*", "0000:1*"},
+                                                                   {"000?:*", "000?:*"},
+                                                                   {"10:*", "0000:10:*"},
+                                                                   {"[1-3]?:*", "0000:[1-3]?:*"},
+                                                                   {"1*:00.0", "0000:1*:00.0"},
+                                                                   {"0000*:00.0", "0000*:00.0"},
+                                                                   {"1*:*", "1*:*"},
+                                                                   {"af:00.[0-3]", "0000:af:00.[0-3]"}};
   for (const auto& [text, canonical] : spellings) {
     const auto pattern = Codec<PciPattern>::parse(Value{std::string(text)});
     ASSERT_TRUE(pattern) << text;

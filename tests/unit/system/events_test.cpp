@@ -22,6 +22,7 @@
 #include "base/unique_fd.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/netlink_socket.hpp"
+#include "system/linux/uevent.hpp"
 #include "unit/system/temp_tree.hpp"
 
 namespace rdmacfg::system {
@@ -104,13 +105,8 @@ class LinkEventsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (::unshare(CLONE_NEWNET) != 0) GTEST_SKIP() << "no network namespace can be made here";
-    tun = base::UniqueFd(::open("/dev/net/tun", O_RDWR | O_CLOEXEC));
-    ifreq request{};
-    std::strncpy(request.ifr_name, "fake0", IFNAMSIZ - 1);
-    request.ifr_flags = IFF_TUN | IFF_NO_PI;
-    if (!tun || ::ioctl(tun.get(), TUNSETIFF, &request) != 0 ||
-        ::ioctl(tun.get(), TUNSETLINK, ARPHRD_INFINIBAND) != 0)
-      GTEST_SKIP() << "no tunnel can be made here";
+    tun = tunnel("fake0");
+    if (!tun) GTEST_SKIP() << "no tunnel can be made here";
     auto opened = detail::NetlinkSocket::open();
     ASSERT_TRUE(opened);
     netlink.emplace(std::move(*opened));
@@ -118,6 +114,16 @@ class LinkEventsTest : public ::testing::Test {
     ASSERT_TRUE(made) << made.error().message;
     links = std::move(*made);
     index = static_cast<int>(::if_nametoindex("fake0"));
+  }
+
+  static base::UniqueFd tunnel(const char* name) {
+    base::UniqueFd fd(::open("/dev/net/tun", O_RDWR | O_CLOEXEC));
+    ifreq request{};
+    std::strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+    request.ifr_flags = IFF_TUN | IFF_NO_PI;
+    const bool made = fd && ::ioctl(fd.get(), TUNSETIFF, &request) == 0 &&
+                      ::ioctl(fd.get(), TUNSETLINK, ARPHRD_INFINIBAND) == 0;
+    return made ? std::move(fd) : base::UniqueFd{};
   }
 
   void address(std::uint16_t type, int on, std::uint8_t last) {
@@ -148,6 +154,40 @@ TEST_F(LinkEventsTest, AnAddressOfAnInterfaceThatWasThereBefore) {
   EXPECT_THAT(read(*links), Contains("address"));
   address(RTM_NEWADDR, static_cast<int>(::if_nametoindex("lo")), 1);
   EXPECT_THAT(read(*links), IsEmpty());
+}
+
+/// An interface that came while events were lost is known all the same, whether the first list was read by
+/// then or not.
+TEST_F(LinkEventsTest, AnInterfaceThatNothingToldOf) {
+  constexpr int kSmall = 4096, kLarge = 1 << 20;
+  for (const bool listed : {true, false}) {
+    links = std::move(*watch_links(false));
+    if (listed) {
+      EXPECT_THAT(read(*links), IsEmpty());
+    }
+    ASSERT_EQ(::setsockopt(links->fd(), SOL_SOCKET, SO_RCVBUF, &kSmall, sizeof kSmall), 0);
+    for (std::uint8_t i = 1; i < 100; ++i) {
+      address(RTM_NEWADDR, index, i);
+      address(RTM_DELADDR, index, i);
+    }
+    const auto late = tunnel("fake1");
+    ASSERT_TRUE(late);
+    ASSERT_EQ(::setsockopt(links->fd(), SOL_SOCKET, SO_RCVBUF, &kLarge, sizeof kLarge), 0);
+    const auto told = read(*links);
+    EXPECT_THAT(told, Contains("rtnetlink")) << listed;
+    EXPECT_THAT(told, Not(Contains("fake1"))) << "the overrun has to swallow it";
+    EXPECT_EQ(told.empty() ? "" : told.back(), "interfaces") << "what came before the list was passed over";
+    address(RTM_NEWADDR, static_cast<int>(::if_nametoindex("fake1")), 1);
+    EXPECT_THAT(read(*links), Contains("address")) << listed;
+  }
+}
+
+TEST(DeviceEvents, OnlyOneThatComesIsNew) {
+  EXPECT_TRUE(detail::device_came("add", false));
+  EXPECT_FALSE(detail::device_came("add", true)) << "udevadm trigger";
+  EXPECT_FALSE(detail::device_came("remove", false));
+  EXPECT_FALSE(detail::device_came("move", false));
+  EXPECT_FALSE(detail::device_came("", false));
 }
 
 }  // namespace

@@ -85,12 +85,65 @@ TEST_F(FilesTest, WhatFewerMayReadStaysSo) {
   EXPECT_EQ(status("/opensm.conf").st_ino, inode);
 }
 
+/// A file's group that is not this process's own.
+constexpr gid_t kGroup = 12345;
+
 TEST_F(FilesTest, NoOtherGroupGetsToReadIt) {
   ASSERT_TRUE(files->write("/opensm.conf", "m_key 0x1\n"));
-  if (::chown(tree.at("/opensm.conf").c_str(), ::geteuid(), 12345) != 0) GTEST_SKIP() << "not root";
+  if (::chown(tree.at("/opensm.conf").c_str(), ::geteuid(), kGroup) != 0) GTEST_SKIP() << "not root";
   ASSERT_EQ(::chmod(tree.at("/opensm.conf").c_str(), 0640), 0);
   ASSERT_TRUE(files->write("/opensm.conf", "m_key 0x2\n"));
+  EXPECT_EQ(status("/opensm.conf").st_mode & 07777U, 0640U);
+  EXPECT_EQ(status("/opensm.conf").st_gid, kGroup) << "the group that may read it is the same";
+  const auto inode = status("/opensm.conf").st_ino;
+  ASSERT_TRUE(files->write("/opensm.conf", "m_key 0x2\n"));
+  EXPECT_EQ(status("/opensm.conf").st_ino, inode);
+}
+
+/// Writes as a user who may give a file to no other group; root's own files are given to that user.
+class FilesOfAUserTest : public FilesTest {
+ protected:
+  static constexpr uid_t kUser = 54321;
+
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "not root";
+    ASSERT_EQ(::chmod(tree.path().c_str(), 0755), 0);
+    ASSERT_EQ(::chown(tree.path().c_str(), kUser, kUser), 0);
+  }
+  void TearDown() override {
+    if (::getuid() == 0) become(0);
+  }
+
+  /// A file that `kGroup` may read and others may not, changed by the user.
+  void change(const std::string& path) {
+    ASSERT_TRUE(files->write(path, "one\n"));
+    ASSERT_EQ(::chown(tree.at(path).c_str(), kUser, kGroup), 0);
+    ASSERT_EQ(::chmod(tree.at(path).c_str(), 0640), 0);
+    become(kUser);
+    const auto done = files->write(path, "two\n");
+    EXPECT_TRUE(done) << done.error().message;
+    const auto inode = status(path).st_ino;
+    EXPECT_TRUE(files->write(path, "two\n"));
+    EXPECT_EQ(status(path).st_ino, inode) << "once is enough";
+  }
+
+ private:
+  static void become(uid_t user) {
+    const bool done =
+        user == 0 ? ::seteuid(0) == 0 && ::setegid(0) == 0 : ::setegid(user) == 0 && ::seteuid(user) == 0;
+    EXPECT_TRUE(done) << user;
+  }
+};
+
+TEST_F(FilesOfAUserTest, NoOtherGroupGetsToReadIt) {
+  change("/opensm.conf");
   EXPECT_EQ(status("/opensm.conf").st_mode & 07777U, 0600U);
+  EXPECT_NE(status("/opensm.conf").st_gid, kGroup);
+}
+
+TEST_F(FilesOfAUserTest, WhatIsOursStaysReadable) {
+  change("/10-rdma-configd-ib0.network");
+  EXPECT_EQ(status("/10-rdma-configd-ib0.network").st_mode & 07777U, 0644U);
 }
 
 TEST_F(FilesTest, ALabelIsKept) {

@@ -93,6 +93,16 @@ TEST(InitramfsImages, AreForTheKernelOfTheirName) {
   EXPECT_TRUE(boot_images(observe_images(TempTree().path()), "6.1.0").empty());
 }
 
+TEST(InitramfsImages, OfSeveralKernels) {
+  TempTree tree;
+  tree.put("boot/initrd.img-6.1.0-18-amd64", "");
+  tree.put("boot/initrd.img-6.1.0-18-amd64.old", "");
+  tree.put("boot/initramfs-6.1.0-9-amd64kdump.img", "");
+  EXPECT_FALSE(of_several_kernels(observe_images(tree.path()))) << "spare ones are not remade";
+  tree.put("boot/initrd.img-6.1.0-9-amd64", "");
+  EXPECT_TRUE(of_several_kernels(observe_images(tree.path())));
+}
+
 TEST(LinuxInitramfs, AnImageTreeIsStaleWhileItsNewestKernelsImageIsOlder) {
   TempTree tree;
   tree.put("usr/sbin/update-initramfs", "");

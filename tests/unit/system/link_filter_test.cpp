@@ -94,7 +94,9 @@ TEST_F(LinkFilterTest, AnInterfaceThatCameOrWentSinceIsKnown) {
 TEST_F(LinkFilterTest, RoutesThatSomebodySet) {
   EXPECT_EQ(take(route(RTM_DELROUTE, {})), "route");
   EXPECT_EQ(take(route(RTM_NEWROUTE, {.protocol = RTPROT_BOOT})), "route");
-  EXPECT_EQ(take(route(RTM_NEWROUTE, {.protocol = RTPROT_BGP})), "route");
+  EXPECT_FALSE(take(route(RTM_NEWROUTE, {.protocol = RTPROT_BGP}))) << "beside ours";
+  EXPECT_EQ(take(route(RTM_NEWROUTE, {.protocol = RTPROT_BGP, .message_flags = NLM_F_REPLACE})), "route");
+  EXPECT_EQ(take(route(RTM_DELROUTE, {.protocol = RTPROT_BGP})), "route") << "it may have stood for ours";
   EXPECT_FALSE(take(route(RTM_DELROUTE, {.index = kEth0})));
   EXPECT_FALSE(take(route(RTM_NEWROUTE, {.protocol = RTPROT_KERNEL})));
   EXPECT_FALSE(take(route(RTM_NEWROUTE, {.protocol = RTPROT_RA})));
