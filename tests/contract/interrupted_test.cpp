@@ -25,6 +25,14 @@ void add_late_device(FakeKernel& kernel) {
   kernel.set_up("ib8");  // up is not taken back from what is no longer in a document (ADR 0008)
 }
 
+/// The time is over, and everything is as it was before.
+void expect_taken_back(Host& host, const std::string& before) {
+  const auto back = host.expire();
+  EXPECT_TRUE(applied(back)) << text_of(back);
+  EXPECT_EQ(difference(host.dump(), before), "");
+  EXPECT_FALSE(host.ledger().unconfirmed);
+}
+
 TEST(Unconfirmed, AnInterruptedApplyIsTakenBackAtOnce) {
   std::size_t calls = 0;
   {
@@ -221,10 +229,7 @@ TEST(Unconfirmed, WhatCannotBeWrittenIsNotConfirmed) {
   host.pass(kWithin);
   EXPECT_EQ(host.expire().exit, Exit::kError) << "nor can the rollback be recorded";
   host.kernel().faults.clear();
-  const auto back = host.expire();
-  EXPECT_TRUE(applied(back)) << text_of(back);
-  EXPECT_EQ(difference(host.dump(), before), "");
-  EXPECT_FALSE(host.ledger().unconfirmed);
+  expect_taken_back(host, before);
 }
 
 TEST(Unconfirmed, ADamagedRecordIsNoReasonToStay) {
@@ -234,10 +239,7 @@ TEST(Unconfirmed, ADamagedRecordIsNoReasonToStay) {
   ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
   ASSERT_TRUE(host.kernel().files.write(core::GenerationPaths().take_back, "{"));
   host.pass(kWithin);
-  const auto back = host.expire();
-  EXPECT_TRUE(applied(back)) << text_of(back);
-  EXPECT_EQ(difference(host.dump(), before), "");
-  EXPECT_FALSE(host.ledger().unconfirmed);
+  expect_taken_back(host, before);
 }
 
 TEST(Held, WhenTheDocumentHasErrors) {
