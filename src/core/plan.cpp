@@ -91,8 +91,9 @@ std::string digest_of(const model::Plan& plan) {
 std::optional<std::string> lost_footing(const Change& change, const kinds::World& world) {
   if (change.footing.empty()) return std::nullopt;
   const auto now = kinds::find(change.key.kind)->footing(change, world);
-  if (now == change.footing) return std::nullopt;
-  return now.empty() ? "its device was removed meanwhile" : "its device was removed and came back meanwhile";
+  if (now == change.footing && now != kinds::kLeaving) return std::nullopt;
+  return now.empty() || now == kinds::kLeaving ? "its device was removed meanwhile"
+                                               : "its device was removed and came back meanwhile";
 }
 
 }  // namespace rdmacfg::core

@@ -118,18 +118,18 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
   // A rename takes links down: what was right before and was not to be changed has to be right still.
   std::set<model::Key> planned;
   for (const auto& change : plan.changes) planned.insert(change.key);
-  for (const auto& change : compare(now, state, false).changes) {
+  for (auto& change : compare(now, state, false).changes) {
     const auto* then = before.find(change.key);
     const auto* observed = now.find(change.key);
     if (planned.contains(change.key) || !desired.contains(change.key) || then == nullptr) continue;
-    // Unless its device went and came back meanwhile.
     const auto* kind = kinds::find(change.key.kind);
-    if (observed == nullptr && kind->has_to_stay(*then, now.world) &&
-        kind->reachable(change.key, now.world) &&
-        kind->footing(change, before.world) == kind->footing(change, now.world))
+    // Unless its device is going, or went and came back meanwhile.
+    change.footing = kind->footing(change, before.world);
+    if (lost_footing(change, now.world)) continue;
+    if (observed == nullptr && kind->has_to_stay(*then, now.world) && kind->reachable(change.key, now.world))
       result.failures.push_back(fmt::format("{}: it is gone, and was not to be changed", change.label));
     if (observed == nullptr || then->instance != observed->instance) continue;
-    if (kinds::find(change.key.kind)->waits_for_confirmation()) continue;  // follows what others did
+    if (kind->waits_for_confirmation()) continue;  // follows what others did
     for (const auto& field : change.fields) {
       if (model::value_of(then->settings, field) == model::value_of(observed->settings, field)) continue;
       result.failures.push_back(fmt::format("{}: {} is {} now, and was {}", change.label, field,

@@ -156,7 +156,14 @@ std::vector<std::string> World::concerned(std::string_view kind) const {
 }
 
 std::string footing_on(const Link* link, const World& world) {
-  return link == nullptr ? std::string() : world.instance(*link);
+  if (link == nullptr) return {};
+  if (!link->ipoib) return world.instance(*link);
+  // A child's GUID is its port's too. An interface may outlive the device for a moment: down, and ours to
+  // lose.
+  const auto port = world.port(link->ipoib->guid);
+  if (!port) return world.instance(*link);
+  return port->device->leaving ? std::string(kLeaving)
+                               : world.instance(*link) + " on " + port->device->instance;
 }
 
 }  // namespace rdmacfg::kinds

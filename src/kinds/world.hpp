@@ -115,6 +115,9 @@ class World {
   std::map<const system::RdmaPort*, std::optional<system::PortMtu>> mtus_;
 };
 
+/// Kind::footing of what lives on an interface of a device that is being removed.
+inline constexpr std::string_view kLeaving = "leaving";
+
 /// Kind::footing of what lives on an interface; empty without one.
 std::string footing_on(const system::Link* link, const World& world);
 

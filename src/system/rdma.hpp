@@ -44,6 +44,7 @@ struct RdmaDevice {
   std::string pci;       ///< "0000:10:00.0"; empty when the parent is not on PCI
   std::string soft;      ///< "rxe" or "siw" for a software device over a network interface, else empty
   std::string instance;  ///< another text for each registration of a device, whatever its name
+  bool leaving = false;  ///< the kernel is removing it: its interfaces go down one by one, then disappear
   std::vector<RdmaPort> ports;
 };
 

@@ -112,6 +112,28 @@ TEST_P(Disturbed, ADeviceThatComesBackInTheMiddleIsPendingAndThenDone) {
   }
 }
 
+TEST_P(Disturbed, ADeviceThatIsBeingRemovedIsPending) {
+  std::vector<std::string> devices;
+  Stage first(GetParam());
+  for (const auto& device : first.kernel().machine.devices) {
+    if (device.soft.empty()) devices.push_back(device.name);
+  }
+  for (const auto& device : devices) {
+    SCOPED_TRACE(device);
+    for_every_call([&](std::size_t n, const std::string& /*what*/) {
+      Stage stage(GetParam());
+      stage.kernel().leave_device_at(n, device);
+      const auto report = stage.apply();
+      EXPECT_TRUE(applied(report)) << text_of(report);
+      stage.kernel().machine.replug_device(device);
+      const auto again = stage.apply();
+      EXPECT_TRUE(applied(again)) << text_of(again);
+      const auto diff = stage.diff();
+      EXPECT_TRUE(applied(diff) && diff.plan.empty()) << text_of(diff);
+    });
+  }
+}
+
 TEST_P(Disturbed, ACancelledApplyLeavesTheStateBefore) {
   for (int when = 1;; ++when) {
     SCOPED_TRACE(fmt::format("cancelled when asked for the {}. time", when));

@@ -103,6 +103,10 @@ void FakeKernel::remove_device_at(std::size_t n, const std::string& device) {
   faults.before(n, [this, device] { machine.remove_device(device); });
 }
 
+void FakeKernel::leave_device_at(std::size_t n, const std::string& device) {
+  faults.before(n, [this, device] { machine.leave_device(device); });
+}
+
 void FakeKernel::replug_device_at(std::size_t n, const std::string& device, bool named) {
   faults.before(n, [this, device, named] {
     machine.replug_device(device);

@@ -116,6 +116,8 @@ class FakeKernel final : public system::Links,
 
   /// Surprise removal of a device just before the n-th call.
   void remove_device_at(std::size_t n, const std::string& device);
+  /// It begins to go then: its interfaces are down, and still there.
+  void leave_device_at(std::size_t n, const std::string& device);
   /// It comes back at once; udev names its interfaces at once too, or only later.
   void replug_device_at(std::size_t n, const std::string& device, bool named);
   /// A reboot: interfaces come anew, named by our udev rules if they can be; everything else of the kernel is

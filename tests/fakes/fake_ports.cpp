@@ -177,6 +177,7 @@ Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices(
     device.pci = from.pci;
     device.soft = from.soft;
     device.instance = std::to_string(from.instance);
+    device.leaving = from.leaving;
     for (const auto& p : from.ports) {
       system::RdmaPort port;
       port.number = p.number;

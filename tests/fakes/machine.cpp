@@ -105,9 +105,20 @@ void Machine::replug_device(const std::string& name) {
   Device again = *found;
   remove_device(name);
   again.instance = 0;
+  again.leaving = false;
   for (auto& port : again.ports) port.roce_mode.clear();
   devices.push_back(std::move(again));
   probe(devices.back());
+}
+
+void Machine::leave_device(const std::string& name) {
+  auto* found = device(name);
+  if (found == nullptr) return;
+  found->leaving = true;
+  for (auto& link : links) {
+    if (link.device != name) continue;
+    link.up = link.carrier = false;
+  }
 }
 
 int Machine::change_mtu(Interface& link, std::int64_t mtu) {

@@ -46,6 +46,7 @@ struct Device {
   bool verbs = true;      ///< user-space verbs can tell the MTU
   std::string soft{};     ///< "rxe", "siw"
   int instance = 0;       ///< of this registration; given by the machine
+  bool leaving = false;   ///< it is being removed
   std::vector<Port> ports{};
 };
 
@@ -114,6 +115,7 @@ class Machine {
   void remove_device(const std::string& name);
   /// Unplugs and plugs in again: another kernel object, in its first state, with interfaces called ibN.
   void replug_device(const std::string& name);
+  void leave_device(const std::string& name);
 
   int set(const system::SetLink& request);
   int set_created(const system::SetCreated& request);

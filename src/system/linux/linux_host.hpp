@@ -37,10 +37,17 @@ std::unique_ptr<Ipoib> make_linux_ipoib(const std::filesystem::path& sysfs = "/s
 using NetdevOf = std::function<std::optional<std::string>(const std::string& device, int port)>;
 std::optional<std::string> netlink_netdev_of(const std::string& device, int port);
 
+/// The names of the devices that RDMA netlink knows; nothing when it cannot be asked. One that is being
+/// removed is not among them (ib_core's disable_device()), while sysfs has it until its last client has let
+/// go.
+using Registered = std::function<std::optional<std::set<std::string>>()>;
+std::optional<std::set<std::string>> netlink_registered();
+
 /// /sys/class/infiniband, and libibverbs for MTUs. Kernels before 6.6 do not tell there what a siw device
 /// runs over: `netdev_of` is asked.
 std::unique_ptr<Rdma> make_linux_rdma(std::filesystem::path sysfs = "/sys",
-                                      NetdevOf netdev_of = netlink_netdev_of);
+                                      NetdevOf netdev_of = netlink_netdev_of,
+                                      Registered registered = netlink_registered);
 
 /// RDMA netlink; the socket is opened at the first use.
 std::unique_ptr<RdmaAdmin> make_linux_rdma_admin();

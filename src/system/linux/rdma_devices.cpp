@@ -80,8 +80,8 @@ std::vector<IpoibNetdev> ipoib_netdevs(const std::filesystem::path& net,
 
 class SysfsRdma final : public Rdma {
  public:
-  SysfsRdma(std::filesystem::path sysfs, NetdevOf netdev_of)
-      : sysfs_(std::move(sysfs)), netdev_of_(std::move(netdev_of)) {}
+  SysfsRdma(std::filesystem::path sysfs, NetdevOf netdev_of, Registered registered)
+      : sysfs_(std::move(sysfs)), netdev_of_(std::move(netdev_of)), registered_(std::move(registered)) {}
 
   Result<std::vector<RdmaDevice>> observe_devices(const std::set<std::string>& children) override {
     std::vector<RdmaDevice> devices;
@@ -91,6 +91,7 @@ class SysfsRdma final : public Rdma {
     for (const auto& name : folder->list()) {
       if (auto device = read_device(*folder, name, netdevs)) devices.push_back(std::move(*device));
     }
+    mark_leaving(devices);
     return devices;
   }
 
@@ -147,6 +148,13 @@ class SysfsRdma final : public Rdma {
 
  private:
   [[nodiscard]] std::filesystem::path devices_path() const { return sysfs_ / "class/infiniband"; }
+
+  void mark_leaving(std::vector<RdmaDevice>& devices) const {
+    if (devices.empty() || !registered_) return;
+    const auto names = registered_();
+    if (!names) return;
+    for (auto& device : devices) device.leaving = !names->contains(device.name);
+  }
 
   static bool usable(const std::string& name) {
     return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
@@ -239,12 +247,14 @@ class SysfsRdma final : public Rdma {
 
   std::filesystem::path sysfs_;
   NetdevOf netdev_of_;
+  Registered registered_;
 };
 
 }  // namespace
 
-std::unique_ptr<Rdma> make_linux_rdma(std::filesystem::path sysfs, NetdevOf netdev_of) {
-  return std::make_unique<SysfsRdma>(std::move(sysfs), std::move(netdev_of));
+std::unique_ptr<Rdma> make_linux_rdma(std::filesystem::path sysfs, NetdevOf netdev_of,
+                                      Registered registered) {
+  return std::make_unique<SysfsRdma>(std::move(sysfs), std::move(netdev_of), std::move(registered));
 }
 
 }  // namespace rdmacfg::system

@@ -7,8 +7,10 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "system/linux/linux_host.hpp"
 #include "system/linux/netlink_socket.hpp"
@@ -108,6 +110,14 @@ class RdmaNetlink final : public RdmaAdmin {
     return read ? found : std::nullopt;
   }
 
+  std::optional<std::set<std::string>> registered() {
+    const auto found = indices("ask for the RDMA devices");
+    if (!found) return std::nullopt;
+    std::set<std::string> names;
+    for (const auto& one : *found) names.insert(one.first);
+    return names;
+  }
+
  private:
   Result<NetlinkSocket*> socket() {
     if (!socket_) {
@@ -124,19 +134,26 @@ class RdmaNetlink final : public RdmaAdmin {
     return (*netlink)->execute({&message, 1});
   }
 
-  Result<std::optional<std::uint32_t>> index_of(const std::string& device, const std::string& what) {
+  Result<std::map<std::string, std::uint32_t>> indices(const std::string& what) {
     const auto netlink = socket();
     if (!netlink) return fail(netlink.error());
-    std::optional<std::uint32_t> found;
+    std::map<std::string, std::uint32_t> found;
     const auto read = (*netlink)->dump(
-        request(RDMA_NLDEV_CMD_GET, kDump, what), [&] { found.reset(); },
+        request(RDMA_NLDEV_CMD_GET, kDump, what), [&] { found.clear(); },
         [&](const nlmsghdr& header) {
           const auto attributes = attributes_of(header);
-          if (attributes.text(RDMA_NLDEV_ATTR_DEV_NAME) != device) return;
-          found = attributes.number<std::uint32_t>(RDMA_NLDEV_ATTR_DEV_INDEX);
+          const auto index = attributes.number<std::uint32_t>(RDMA_NLDEV_ATTR_DEV_INDEX);
+          if (index) found.emplace(attributes.text(RDMA_NLDEV_ATTR_DEV_NAME), *index);
         });
     if (!read) return fail(read.error());
     return found;
+  }
+
+  Result<std::optional<std::uint32_t>> index_of(const std::string& device, const std::string& what) {
+    const auto found = indices(what);
+    if (!found) return fail(found.error());
+    const auto at = found->find(device);
+    return at == found->end() ? std::nullopt : std::optional(at->second);
   }
 
   std::unique_ptr<NetlinkSocket> socket_;
@@ -155,6 +172,8 @@ std::optional<std::string> detail::netdev_in(const nlmsghdr& header, int port) {
 std::optional<std::string> netlink_netdev_of(const std::string& device, int port) {
   return RdmaNetlink().netdev_of(device, port);
 }
+
+std::optional<std::set<std::string>> netlink_registered() { return RdmaNetlink().registered(); }
 
 std::unique_ptr<RdmaAdmin> make_linux_rdma_admin() { return std::make_unique<RdmaNetlink>(); }
 

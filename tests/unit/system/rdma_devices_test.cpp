@@ -62,11 +62,15 @@ class RdmaDevicesTest : public ::testing::Test {
   }
 
   TempTree tree;
-  std::map<std::string, std::string> told;  ///< interfaces by "siw0/1", as netlink tells them
-  std::unique_ptr<Rdma> rdma = make_linux_rdma(tree.path(), [this](const std::string& device, int port) {
-    const auto at = told.find(device + "/" + std::to_string(port));
-    return at == told.end() ? std::nullopt : std::optional(at->second);
-  });
+  std::optional<std::set<std::string>> registered;  ///< as netlink has them
+  std::map<std::string, std::string> told;          ///< interfaces by "siw0/1", as netlink tells them
+  std::unique_ptr<Rdma> rdma = make_linux_rdma(
+      tree.path(),
+      [this](const std::string& device, int port) {
+        const auto at = told.find(device + "/" + std::to_string(port));
+        return at == told.end() ? std::nullopt : std::optional(at->second);
+      },
+      [this] { return registered; });
 };
 
 TEST_F(RdmaDevicesTest, NoneWithoutTheClass) { EXPECT_THAT(rdma->observe_devices().value(), IsEmpty()); }
@@ -104,6 +108,16 @@ TEST_F(RdmaDevicesTest, ReadsDeviceAndPorts) {
   EXPECT_EQ(second.gid_prefix, "fe80:0000:0000:0001");
   EXPECT_THAT(second.netdevs, ElementsAre("ib1"));
   EXPECT_THAT(found.ports[0].netdevs, ElementsAre("ib0"));
+}
+
+TEST_F(RdmaDevicesTest, OneThatNetlinkHasNoMoreIsLeaving) {
+  device("mlx4_0", kPci);
+  device("mlx4_1", kPci);
+  for (const auto& device : rdma->observe_devices().value()) EXPECT_FALSE(device.leaving) << "nobody to ask";
+  registered = {"mlx4_1"};
+  const auto devices = rdma->observe_devices().value();
+  ASSERT_EQ(devices.size(), 2U);
+  for (const auto& device : devices) EXPECT_EQ(device.leaving, device.name == "mlx4_0") << device.name;
 }
 
 TEST_F(RdmaDevicesTest, DoesNotLookAtKnownChildren) {
