@@ -2,7 +2,7 @@
 # bash completion of rdma-configctl(1). Devices, GUIDs and interfaces are those of the host, read from /sys.
 
 # generated: rdma-configctl reference bash
-_rdma_configctl_commands='show diff apply confirm rollback history withdraw validate doctor verify import export schema'
+_rdma_configctl_commands='show diff apply confirm rollback history withdraw wait-online validate doctor verify import export schema'
 _rdma_configctl_options() { # SUBCOMMAND
 	case $1 in
 	'') echo '--config --root --json --pending-ok --no-colour --no-color --version -h --help';;
@@ -13,6 +13,7 @@ _rdma_configctl_options() { # SUBCOMMAND
 	rollback) echo '-y --yes --expired --local';;
 	history) echo '';;
 	withdraw) echo '-y --yes --dry-run';;
+	wait-online) echo '--timeout';;
 	validate) echo '';;
 	doctor) echo '';;
 	verify) echo '--server --once --client --mad --from --ipoib --to --count --service';;
@@ -29,6 +30,7 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: what it takes
 	apply/--confirm) echo 'SECONDS';;
 	apply/--wait) echo 'SECONDS';;
 	rollback/) echo 'N';;
+	wait-online/--timeout) echo 'SECONDS';;
 	verify/--client) echo 'HOST';;
 	verify/--mad) echo 'LID|GUID';;
 	verify/--from) echo 'PORT';;

@@ -214,6 +214,7 @@ CheckedFile check_file(const Node& root, std::string_view host, const Grammar& g
   for (const auto& [name, node] : root.members) {
     if (name == "version" || find_spec(grammar, name)) continue;
     if (name == "match") {
+      out.matched = true;
       out.skipped = check_match(node, host, report);
     } else if (name == "defaults" && node.sort == Node::Sort::kTable) {
       out.defaults = checker.defaults(node, grammar, "");

@@ -28,6 +28,7 @@ struct Reporter {
 struct CheckedFile {
   std::vector<model::Section> sections;
   std::vector<model::Section> defaults;  ///< with the paths of the sections that they are for
+  bool matched = false;                  ///< has a [match]
   std::optional<std::string> skipped;    ///< why the file does not apply to this host
 };
 

@@ -29,7 +29,7 @@ struct Source {
   /// standard input. Empty: the system's own, /etc/rdma-configd/config.toml with conf.d/*.toml of /usr/lib,
   /// /run and /etc.
   std::filesystem::path file;
-  std::string host;  ///< for [match]; the node name, without a domain too
+  std::string host;  ///< for [match]; the node name, without a domain too. Empty: not known (yet)
 };
 
 /// One file as text.
@@ -45,6 +45,7 @@ struct Document {
   model::Diagnostics diagnostics;    ///< errors (then `sections` is what could be understood) and warnings
   std::vector<Text> files;           ///< in the order of merging, for excerpts and for a digest
   std::vector<std::string> skipped;  ///< files that do not apply, each with its reason
+  std::string host;                  ///< that [match] was held against; empty when no file has one
 };
 
 /// Finds and reads the files: main file first, then drop-ins sorted by file name over all three directories,

@@ -56,6 +56,7 @@ Document parse_texts(std::vector<Text> texts, std::string_view host, const Gramm
       continue;
     }
     auto file = check_file(tree.root, host, grammar, {text, document.diagnostics});
+    if (file.matched) document.host = host;
     if (file.skipped) {
       document.skipped.push_back(fmt::format("{}: {}", text.name, *file.skipped));
       continue;

@@ -133,8 +133,14 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
     }
   }
   if (!good || applies) return std::nullopt;
-  return fmt::format("is for hosts {}; this one is {}", base::join(tried, ", "),
-                     host.empty() ? "nameless" : host);
+  // To leave the file out would be to take away all that it had put there.
+  if (host.empty()) {
+    return wrong(
+        hosts.at,
+        "[match] host: this host has no name (yet), so that nothing tells whether the file is for it",
+        "give it one in /etc/hostname, or wait until the network has");
+  }
+  return fmt::format("is for hosts {}; this one is {}", base::join(tried, ", "), host);
 }
 
 }  // namespace rdmacfg::config

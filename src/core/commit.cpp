@@ -50,7 +50,7 @@ Report commit(const config::Document& document, const Request& request, Context&
     if (back.exit != Exit::kOk && back.exit != Exit::kPartly && !request.by_itself) return back;
     notes = std::move(back.notes);
   }
-  const auto digest = digest_of(document.files);
+  const auto digest = digest_of(document);
   const auto held = run.ledger().active;
   Report report;
   if (faulty && held == 0) {
@@ -95,6 +95,11 @@ Report hold(const Request& request, Context& context) {
   if (const auto why = run.fallen(); !why.empty()) return run.taken_back(why);
   if (run.ledger().active != 0) return run.held(run.ledger().active);
   return run.interrupted() ? run.nothing() : Report{};
+}
+
+bool unfinished(const Request& request, Context& context) {
+  Run run(request, context);
+  return run.load() && (!run.fallen().empty() || run.interrupted());
 }
 
 Report look(const Request& request, Context& context) {

@@ -66,6 +66,10 @@ base::Result<std::uint64_t> rollback_target(const Ledger& ledger, std::uint64_t 
 /// As roll_back(0) when an apply is overdue for confirmation; else nothing.
 model::Report expire(const Request& request, Context& context);
 
+/// Whether there is something of an apply that did not come to its end: it was killed, or is to be taken
+/// back. hold() sees to it.
+bool unfinished(const Request& request, Context& context);
+
 /// Whether an apply waits for confirmation in vain.
 bool overdue(const Ledger& ledger, const std::string& boot_id, const Clock& clock);
 

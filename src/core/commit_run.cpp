@@ -31,8 +31,8 @@ Report error_report(base::Error error) {
   return report;
 }
 
-config::Document parsed(std::vector<config::Text> texts, const Request& request) {
-  return config::parse_texts(std::move(texts), request.host_name, kinds::grammar());
+config::Document parsed(Remembered remembered, const Request& request) {
+  return parse_again(std::move(remembered), request.host_name);
 }
 
 Result<void> Run::load() {
@@ -104,6 +104,7 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
     }
     return report;
   }
+  if (begun && is_overdue()) return too_late(std::move(report));
   // At boot and on events one part may have failed; the document is what the host is held to all the same.
   if (begun) {
     ledger_.unconfirmed->complete = true;
@@ -116,11 +117,26 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
   if (begun || !counts) return report;
   std::erase(ledger_.refused, digest);
   if (!same) {
-    if (auto done = add(document.files, digest); !done) note(report, done.error());
+    if (auto done = add(document, digest); !done) note(report, done.error());
   }
   if (!(ledger_ == before)) {
     if (auto done = save(); !done) note(report, done.error());
   }
+  return report;
+}
+
+Report Run::too_late(Report applied) {
+  // Whoever was to take it back waits for our lock.
+  auto report = taken_back("it was not confirmed in time");
+  report.plan = std::move(applied.plan);
+  report.diagnostics = std::move(applied.diagnostics);
+  if (!good(report)) return report;
+  report.error = base::Error{
+      base::Code::kTimeout,
+      fmt::format("applying took longer than the {} s in which it was to be confirmed; it was rolled back",
+                  request_.confirm->count()),
+      0};
+  report.exit = Exit::kUndone;
   return report;
 }
 
@@ -176,7 +192,12 @@ Report Run::back_to(std::uint64_t number) {
   if (!texts) return error_report(texts.error());
   auto report = apply(parsed(std::move(*texts), request_), context_.host, context_.options);
   if (!good(report)) return report;
-  mark(active, fmt::format("rolled back to {}", number));
+  if (number < active) {
+    mark(active, fmt::format("rolled back to {}", number));
+  } else {
+    refuse(active);  // it stays one to go back to; by itself its document would take the place of this one
+  }
+  welcome(number);
   ledger_.active = number;
   if (auto done = save(); !done) note(report, done.error());
   report.notes.push_back(fmt::format("generation {} is active again", number));
@@ -236,9 +257,9 @@ bool Run::undone(TakeBack take_back, Report& report) {
   return whole;
 }
 
-Result<void> Run::add(const std::vector<config::Text>& texts, const std::string& digest) {
+Result<void> Run::add(const config::Document& document, const std::string& digest) {
   const auto number = next_number();
-  if (auto done = save_texts(files(), context_.paths.texts, number, texts); !done) return done;
+  if (auto done = save_texts(files(), context_.paths.texts, number, document); !done) return done;
   ledger_.generations.push_back(
       {number, digest, context_.clock.utc(std::chrono::milliseconds(0)), request_.who, request_.what, {}});
   ledger_.active = number;
@@ -250,7 +271,7 @@ Result<void> Run::begin_unconfirmed(const config::Document& document, const std:
   std::erase(ledger_.refused, digest);
   // One that a killed run has left would be taken for this apply's.
   if (auto done = files().remove(context_.paths.take_back); !done) return done;
-  if (auto done = add(document.files, digest); !done) return done;
+  if (auto done = add(document, digest); !done) return done;
   const std::chrono::milliseconds within = *request_.confirm;
   ledger_.unconfirmed = Unconfirmed{.generation = ledger_.active,
                                     .previous = previous,
@@ -272,11 +293,24 @@ void Run::mark(std::uint64_t number, std::string fate) {
   auto* generation = ledger_.find(number);
   if (generation == nullptr) return;
   generation->fate = std::move(fate);
-  if (!ledger_.refuses(generation->digest)) ledger_.refused.push_back(generation->digest);
+  refuse(number);
+}
+
+void Run::refuse(std::uint64_t number) {
+  const auto* generation = ledger_.find(number);
+  if (generation == nullptr || ledger_.refuses(generation->digest)) return;
+  ledger_.refused.push_back(generation->digest);
+}
+
+void Run::welcome(std::uint64_t number) {
+  auto* generation = ledger_.find(number);
+  if (generation == nullptr) return;
+  generation->fate.clear();
+  std::erase(ledger_.refused, generation->digest);
 }
 
 Report Run::nothing() {
-  return apply(parsed({{"nothing", "version = 1\n"}}, request_), context_.host, context_.options);
+  return apply(parsed({{{"nothing", "version = 1\n"}}, ""}, request_), context_.host, context_.options);
 }
 
 }  // namespace rdmacfg::core::detail

@@ -9,7 +9,7 @@
 namespace rdmacfg::core::detail {
 
 model::Report error_report(base::Error error);
-config::Document parsed(std::vector<config::Text> texts, const Request& request);
+config::Document parsed(Remembered remembered, const Request& request);
 
 /// One run of commit(), hold() and the others.
 class Run {
@@ -62,14 +62,24 @@ class Run {
   /// generation after that apply, such as for a device that came meanwhile.
   bool undone(TakeBack take_back, model::Report& report);
 
-  base::Result<void> add(const std::vector<config::Text>& texts, const std::string& digest);
+  base::Result<void> add(const config::Document& document, const std::string& digest);
 
   /// Before the first write: the deadline on disk, and a timer that outlives us.
   base::Result<void> begin_unconfirmed(const config::Document& document, const std::string& digest);
 
   void end_unconfirmed(model::Report& report);
 
+  /// The time to confirm was over before the apply was: it is taken back, as nobody could have confirmed it.
+  model::Report too_late(model::Report applied);
+
+  /// Gone back from: not to be returned to by itself, neither by rollback nor by its document.
   void mark(std::uint64_t number, std::string fate);
+
+  /// Its document is not applied by itself until it changes.
+  void refuse(std::uint64_t number);
+
+  /// Somebody wants it: whatever was held against it is over.
+  void welcome(std::uint64_t number);
 
   const Request& request_;
   Context& context_;

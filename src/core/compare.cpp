@@ -77,7 +77,8 @@ class Comparer {
     Attributes wanted = desired.settings;
     const auto* record = observed == nullptr ? nullptr : state_.of(*observed);
     std::string limited = record == nullptr ? std::string() : hold_limits(*record, *observed, wanted);
-    if (record != nullptr) give_back(desired, *observed, *record, wanted, report);
+    // What waits for something is left as it is until that has come.
+    if (record != nullptr && !desired.pending) give_back(desired, *observed, *record, wanted, report);
     list_attributes(desired, wanted, observed, report);
 
     const Attributes nothing;
@@ -141,13 +142,22 @@ class Comparer {
     return reason;
   }
 
+  /// Whether a setting went back as far as the fabric allows, and nothing has changed since.
+  [[nodiscard]] bool is_as_far_back(const Record& record, const Observed& observed,
+                                    const std::string& field) const {
+    const auto limit = record.limits.find(field);
+    return !retry_ && limit != record.limits.end() &&
+           limit->second.wanted == model::value_of(record.before, field) &&
+           limit->second.got == model::value_of(observed.settings, field);
+  }
+
   /// Settings that the document no longer has go back to what they were before.
   void give_back(const Desired& desired, const Observed& observed, const Record& record, Attributes& wanted,
                  ResourceReport& report) const {
     const auto* kind = kinds::find(desired.key.kind);
     if (desired.settings.contains(kinds::kManagedBy)) return;  // it goes to another owner, and is made anew
     for (const auto& field : record.managed) {
-      if (desired.settings.contains(field)) continue;
+      if (desired.settings.contains(field) || is_as_far_back(record, observed, field)) continue;
       auto then = wanted;
       then.insert(observed.settings.begin(), observed.settings.end());
       if (kind->returns(field, record.before, then)) {
@@ -162,10 +172,6 @@ class Comparer {
   }
 
   void compare_dropped(const Observed& observed) {
-    // A port's GUID, or that and a P_Key.
-    if (picture_.unknown_port && model::Guid::parse(observed.key.id.substr(0, observed.key.id.find('/')))) {
-      return;
-    }
     const auto* kind = kinds::find(observed.key.kind);
     const auto* record = state_.of(observed);
     ResourceReport report{.key = observed.key, .label = observed.label, .status = Status::kForeign};
@@ -186,6 +192,7 @@ class Comparer {
       }
       if (record != nullptr) {
         for (const auto& field : record->managed) {
+          if (is_as_far_back(*record, observed, field)) continue;
           if (kind->returns(field, record->before, record->before)) {
             change.after.insert_or_assign(field, model::value_of(record->before, field));
           } else {
@@ -206,7 +213,11 @@ class Comparer {
       }
     }
     const bool changes = change.operation == Operation::kDelete || !change.fields.empty();
-    if (changes) {
+    auto held = changes ? kind->why_held(observed.key, picture_.desired, picture_.world) : std::string();
+    if (!held.empty()) {
+      report.status = Status::kPending;
+      report.reason = "no entry names it now, but it is left as it is: " + std::move(held);
+    } else if (changes) {
       for (auto& attribute : report.attributes)
         attribute.wanted = model::value_of(change.after, attribute.name);
       if (change.operation == Operation::kDelete) change.after.clear();

@@ -112,10 +112,7 @@ std::optional<std::map<Key, std::string>> set_aside(Picture& picture) {
     const auto at = why.find(sets.root(i));
     if (at == why.end()) continue;
     picture.desired[i].ignore = true;
-    // "mlx4_0/3": not even by its GUID is it known.
-    const auto& key = picture.desired[i].key;
-    picture.unknown_port |= key.kind == "ipoib" && !model::Guid::parse(key.id);
-    aside.emplace(key, at->second);
+    aside.emplace(picture.desired[i].key, at->second);
   }
   return aside;
 }
@@ -126,7 +123,6 @@ void keep_aside(const Picture& planned, Picture& now) {
     if (one.ignore) ignored.insert(one.key);
   }
   for (auto& one : now.desired) one.ignore = one.ignore || ignored.contains(one.key);
-  now.unknown_port = planned.unknown_port;
 }
 
 }  // namespace rdmacfg::core

@@ -6,6 +6,10 @@
 #include <map>
 
 #include "core/doctor_checks.hpp"
+#include "core/pipeline.hpp"
+#include "core/state.hpp"
+#include "kinds/ipoib.hpp"
+#include "kinds/pkey.hpp"
 
 namespace rdmacfg::core::detail {
 
@@ -32,6 +36,18 @@ void each_ipoib(const World& world, Each each) {
   for (const auto& link : world.snapshot().links) {
     if (link.ipoib) each(link, world.port(link.ipoib->guid));
   }
+}
+
+/// Whether the fabric gave no more when it was asked for just this MTU.
+bool is_limited(const State& state, const system::Link& link, std::int64_t wanted, const World& world) {
+  const auto& kind = link.ipoib->child ? kinds::pkey() : kinds::ipoib();
+  const auto guid = link.ipoib->guid.text();
+  const auto at = state.records.find(
+      {std::string(kind.name()), link.ipoib->child ? guid + "/" + link.ipoib->pkey.text() : guid});
+  if (at == state.records.end() || at->second.instance != world.instance(link)) return false;
+  const auto limit = at->second.limits.find("mtu");
+  return limit != at->second.limits.end() && limit->second.wanted == model::Value{wanted} &&
+         limit->second.got == model::Value{link.mtu};
 }
 
 }  // namespace
@@ -92,17 +108,26 @@ void pkey_missing(const Patient& patient, std::vector<Finding>& out) {
 
 void mtu_capped(const Patient& patient, std::vector<Finding>& out) {
   auto& world = patient.world;
+  const auto state = load_state(world.host().files, Paths().state);
   each_ipoib(world, [&](const system::Link& link, const std::optional<PortRef>& port) {
     if (!port || !link.up || !link.carrier || link.ipoib->mode != model::IpoibMode::kDatagram) return;
     const auto wanted = wanted_mtu(patient, link);
     if (!wanted || link.mtu >= *wanted) return;
-    out.push_back(
-        {"mtu_capped", Finding::Weight::kProblem, link.name,
-         fmt::format("the document wants an MTU of {}, and the interface has {}: the multicast group of "
-                     "partition {} allows no more",
-                     *wanted, link.mtu, link.ipoib->pkey.text()),
-         "give the partition a larger MTU at the subnet manager (mtu=5 is 4096 in partitions.conf), or want "
-         "less"});
+    const auto sentence =
+        fmt::format("the document wants an MTU of {}, and the interface has {}", *wanted, link.mtu);
+    if (state && is_limited(*state, link, *wanted, world)) {
+      out.push_back(
+          {"mtu_capped", Finding::Weight::kProblem, link.name,
+           fmt::format("{}: the multicast group of partition {} allows no more", sentence,
+                       link.ipoib->pkey.text()),
+           "give the partition a larger MTU at the subnet manager (mtu=5 is 4096 in partitions.conf), or "
+           "want less"});
+    } else {
+      out.push_back({"mtu_capped", Finding::Weight::kProblem, link.name,
+                     state ? sentence + ": the document is not applied, or it was changed since"
+                           : sentence + " (who may not read what was applied cannot tell why)",
+                     "rdma-configctl apply; it says so when the fabric allows no more"});
+    }
   });
 }
 
@@ -152,6 +177,18 @@ void zero_guid(const Patient& patient, std::vector<Finding>& out) {
     for (const auto& port : device.ports)
       zero = zero || (port.link_layer == "InfiniBand" && port.guid.number == 0);
     if (!zero) continue;
+    const bool infiniband = std::any_of(device.ports.begin(), device.ports.end(),
+                                        [](const auto& port) { return port.link_layer == "InfiniBand"; });
+    if (!infiniband) {
+      out.push_back(
+          {"zero_guid", Finding::Weight::kRisk, device.name,
+           "its node GUID is zero, as of virtual functions that were given no MAC address: programs "
+           "that tell devices by their GUID take it for another one, and nothing can be named after "
+           "it",
+           "give the virtual function a MAC address on the host (ip link set … vf N mac …), which "
+           "its GUID is made of, and bind its driver again"});
+      continue;
+    }
     out.push_back(
         {"zero_guid", Finding::Weight::kProblem, device.name,
          "it has a GUID of zero, as virtual functions have that nobody gave one: the subnet manager ignores "

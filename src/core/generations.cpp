@@ -8,6 +8,7 @@
 #include "base/digest.hpp"
 #include "core/json_file.hpp"
 #include "core/value_json.hpp"
+#include "kinds/all.hpp"
 
 namespace rdmacfg::core {
 
@@ -32,12 +33,13 @@ Ledger ledger_from(const Json& json) {
   }
   ledger.refused = json.at("refused").get<std::vector<std::string>>();
   if (const auto& waiting = json.at("unconfirmed"); !waiting.is_null()) {
-    ledger.unconfirmed = Unconfirmed{.generation = waiting.at("generation").get<std::uint64_t>(),
-                                     .previous = waiting.at("previous").get<std::uint64_t>(),
-                                     .boot_id = waiting.at("boot_id").get<std::string>(),
-                                     .deadline_ms = waiting.at("deadline_ms").get<std::int64_t>(),
-                                     .deadline = waiting.at("deadline").get<std::string>(),
-                                     .complete = waiting.value("complete", true)};
+    ledger.unconfirmed =
+        Unconfirmed{.generation = waiting.at("generation").get<std::uint64_t>(),
+                    .previous = waiting.at("previous").get<std::uint64_t>(),
+                    .boot_id = waiting.at("boot_id").get<std::string>(),
+                    .deadline_ms = waiting.at("deadline_ms").get<std::int64_t>(),
+                    .deadline = waiting.at("deadline").get<std::string>(),
+                    .complete = !waiting.contains("complete") || waiting.at("complete").get<bool>()};
   }
   return ledger;
 }
@@ -97,12 +99,13 @@ bool Ledger::refuses(const std::string& digest) const {
   return std::find(refused.begin(), refused.end(), digest) != refused.end();
 }
 
-std::string digest_of(const std::vector<config::Text>& files) {
+std::string digest_of(const config::Document& document) {
   std::string all;
-  for (const auto& file : files) {
+  for (const auto& file : document.files) {
     all += fmt::format("{}:{}\n{}:", file.name.size(), file.name, file.text.size());
     all += file.text;
   }
+  if (!document.host.empty()) all += "host:" + document.host;
   return base::sha256(all);
 }
 
@@ -116,15 +119,15 @@ Result<void> save_ledger(system::Files& files, const std::string& path, const Le
   return files.write(path, ledger_json(ledger).dump(1) + "\n");
 }
 
-Result<std::vector<config::Text>> load_texts(system::Files& files, const std::string& folder,
-                                             std::uint64_t number) {
+Result<Remembered> load_texts(system::Files& files, const std::string& folder, std::uint64_t number) {
   const auto path = path_of(folder, number);
-  auto loaded = load_json<std::vector<config::Text>>(files, path, kSchema, [](const Json& json) {
-    std::vector<config::Text> texts;
+  auto loaded = load_json<Remembered>(files, path, kSchema, [](const Json& json) {
+    Remembered remembered;
     for (const auto& one : json.at("files")) {
-      texts.push_back({one.at("name").get<std::string>(), one.at("text").get<std::string>()});
+      remembered.files.push_back({one.at("name").get<std::string>(), one.at("text").get<std::string>()});
     }
-    return texts;
+    remembered.host = json.value("host", std::string());
+    return remembered;
   });
   if (!loaded) return base::fail(loaded.error());
   if (!*loaded) {
@@ -134,12 +137,18 @@ Result<std::vector<config::Text>> load_texts(system::Files& files, const std::st
 }
 
 Result<void> save_texts(system::Files& files, const std::string& folder, std::uint64_t number,
-                        const std::vector<config::Text>& texts) {
+                        const config::Document& document) {
   Json list = Json::array();
-  for (const auto& one : texts) list.push_back({{"name", one.name}, {"text", one.text}});
-  const Json json{{"schema", kSchema}, {"files", std::move(list)}};
+  for (const auto& one : document.files) list.push_back({{"name", one.name}, {"text", one.text}});
+  Json json{{"schema", kSchema}, {"files", std::move(list)}};
+  if (!document.host.empty()) json["host"] = document.host;
   return files.write(path_of(folder, number),
                      json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+config::Document parse_again(Remembered remembered, std::string_view host) {
+  const auto name = remembered.host.empty() ? std::string(host) : std::move(remembered.host);
+  return config::parse_texts(std::move(remembered.files), name, kinds::grammar());
 }
 
 void prune(system::Files& files, const GenerationPaths& paths, Ledger& ledger) {

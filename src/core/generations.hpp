@@ -66,17 +66,26 @@ struct GenerationPaths {
   std::string take_back = "/var/lib/rdma-configd/unconfirmed.json";
 };
 
-/// Of the names and texts of all files that were read, also of those that only mask or are for other hosts.
-std::string digest_of(const std::vector<config::Text>& files);
+/// A document as it was applied.
+struct Remembered {
+  std::vector<config::Text> files;
+  std::string host;  ///< config::Document::host: a name that changes later takes nothing away
+};
+
+/// Of the names and texts of all files that were read, also of those that only mask or are for other hosts;
+/// and of the host's name where a file asks for it.
+std::string digest_of(const config::Document& document);
 
 base::Result<Ledger> load_ledger(system::Files& files, const std::string& path);
 /// Written only when it differs from what is there.
 base::Result<void> save_ledger(system::Files& files, const std::string& path, const Ledger& ledger);
 
-base::Result<std::vector<config::Text>> load_texts(system::Files& files, const std::string& folder,
-                                                   std::uint64_t number);
+base::Result<Remembered> load_texts(system::Files& files, const std::string& folder, std::uint64_t number);
 base::Result<void> save_texts(system::Files& files, const std::string& folder, std::uint64_t number,
-                              const std::vector<config::Text>& texts);
+                              const config::Document& document);
+
+/// The document of a generation, read again; `host` where it does not say for which it was applied.
+config::Document parse_again(Remembered remembered, std::string_view host);
 
 /// Drops the oldest generations beyond 32, with their texts; the active one and those that it may fall back
 /// to stay.

@@ -22,12 +22,27 @@ void list_places(const model::Section& section, const model::Location& entry,
   for (const auto& child : section.children) list_places(child, entry, entry_of);
 }
 
+/// Which entry a place belongs to: that with the last header or key at or before it in the file.
+const model::Location* entry_at(const std::map<model::Location, model::Location>& entry_of,
+                                const model::Location& where) {
+  const model::Location* found = nullptr;
+  for (const auto& [place, entry] : entry_of) {
+    if (place.file == where.file && place.line <= where.line) found = &entry;
+  }
+  return found;
+}
+
 }  // namespace
 
 Known keys_of(const State& state, const model::Plan& plan) {
   Known known;
   for (const auto& [key, record] : state.records) {
-    known.emplace(key, kinds::Clue{.instance = record.instance, .ours = record.created});
+    kinds::Clue clue{.instance = record.instance, .ours = record.created};
+    for (const auto& field : record.managed) {
+      const auto at = record.before.find(field);
+      if (at != record.before.end()) clue.before.insert(*at);
+    }
+    known.emplace(key, std::move(clue));
   }
   for (const auto& change : plan.changes) {
     auto& clue = known[change.key];
@@ -64,6 +79,7 @@ Result<Picture> take_picture(const config::Document& document, system::Host& hos
   picture.world.settled = settled;
   for (const auto& [key, clue] : known) picture.world.concern(key, clue);
   const auto bound = kinds::bind(document.sections, picture.world, picture.diagnostics);
+  picture.world.unresolved = bound.unresolved;
   for (const auto* kind : kinds::all()) {
     std::vector<model::Desired> desired;
     kind->parse(bound, desired, picture.diagnostics);
@@ -101,6 +117,26 @@ void check_document(const config::Document& document, model::Diagnostics& diagno
   const auto bound = kinds::bind(document.sections, nowhere, diagnostics);
   std::vector<model::Desired> desired;
   for (const auto* kind : kinds::all()) kind->parse(bound, desired, diagnostics);
+}
+
+void check_understood(const config::Document& document, model::Diagnostics& diagnostics) {
+  std::map<model::Location, model::Location> entry_of;
+  for (const auto& section : document.sections) list_places(section, section.where, entry_of);
+  std::set<model::Location> faulty;
+  for (const auto& one : document.diagnostics) {
+    if (one.severity != model::Severity::kError) continue;
+    const auto* entry = entry_at(entry_of, one.where);
+    if (entry == nullptr)
+      return;  // a whole file may be missing: what the rest says of it is no error of its own
+    faulty.insert(*entry);
+  }
+  model::Diagnostics found;
+  check_document(document, found);
+  for (auto& one : found) {
+    const auto* entry = entry_at(entry_of, one.where);
+    if (one.severity == model::Severity::kError && (entry == nullptr || !faulty.contains(*entry)))
+      diagnostics.push_back(std::move(one));
+  }
 }
 
 }  // namespace rdmacfg::core

@@ -22,8 +22,6 @@ struct Picture {
   model::Diagnostics diagnostics;  ///< of the document against the host
   /// Of every place of an entry where the entry begins; empty without errors.
   std::map<model::Location, model::Location> entry_of;
-  /// An entry that was set aside may mean any port: what no entry names of a port may be its.
-  bool unknown_port = false;
 
   [[nodiscard]] const model::Observed* find(const model::Key& key) const {
     const auto at = observed_by_key.find(key);
@@ -47,5 +45,8 @@ Known keys_of(const State& state, const model::Plan& plan);
 
 /// What the document wants where there is no host: only its own rules are checked.
 void check_document(const config::Document& document, model::Diagnostics& diagnostics);
+
+/// The same of a document with errors: what is wrong with its other entries.
+void check_understood(const config::Document& document, model::Diagnostics& diagnostics);
 
 }  // namespace rdmacfg::core

@@ -31,14 +31,6 @@ using model::Status;
 
 namespace {
 
-/// A document with errors is not carried out, and certainly not taken for one that drops everything.
-Report refused(const config::Document& document) {
-  Report report;
-  report.diagnostics = document.diagnostics;
-  report.exit = Exit::kError;
-  return report;
-}
-
 Report failed(base::Error error) {
   Report report;
   report.error = std::move(error);
@@ -66,14 +58,16 @@ Result<void> prepare(Plan& plan, kinds::World& world) {
   return {};
 }
 
-/// What cannot be taken back at once is not done before somebody has confirmed the rest.
-void wait_for_confirmation(Comparison& comparison) {
+/// What cannot be taken back at once, and takes long, is not done before somebody has confirmed the rest, nor
+/// while others wait for the rest.
+void put_off(Comparison& comparison, const Options& options) {
+  if (!options.unconfirmed && !options.awaited) return;
   const auto waits = [](const model::Key& key) { return kinds::find(key.kind)->waits_for_confirmation(); };
   std::erase_if(comparison.changes, [&](const Change& change) { return waits(change.key); });
   for (auto& resource : comparison.resources) {
     if (resource.status != Status::kDiffers || !waits(resource.key)) continue;
     resource.status = Status::kPending;
-    resource.reason = "waits until the apply is confirmed";
+    resource.reason = options.unconfirmed ? "waits until the apply is confirmed" : kAfterwards;
   }
 }
 
@@ -83,8 +77,11 @@ Result<Report> make_plan(const config::Document& document, Picture& picture, con
   Report report;
   report.diagnostics = document.diagnostics;
   report.diagnostics.insert(report.diagnostics.end(), picture.diagnostics.begin(), picture.diagnostics.end());
+  if (document.sections.empty()) {
+    for (const auto& skipped : document.skipped) report.notes.push_back("not used: " + skipped);
+  }
   auto comparison = compare(picture, state, options.retry_limited);
-  if (options.unconfirmed) wait_for_confirmation(comparison);
+  put_off(comparison, options);
   report.resources = std::move(comparison.resources);
   report.plan = order(std::move(comparison.changes));
   if (auto done = prepare(report.plan, picture.world); !done) return base::fail(done.error());
@@ -119,7 +116,7 @@ void finish_report(Report& report, Picture& now, const State& state, const Plan&
                    const std::map<model::Key, std::string>& postponed,
                    const std::map<model::Key, std::string>& failed, const Options& options) {
   auto comparison = compare(now, state, false);
-  if (options.unconfirmed) wait_for_confirmation(comparison);
+  put_off(comparison, options);
   std::set<model::Key> planned;
   for (const auto& change : carried_out.changes) planned.insert(change.key);
   for (auto& resource : comparison.resources) {
@@ -184,7 +181,12 @@ class Transaction {
       return attempt;
     }
     remember(plan, *attempt.now, state);
-    for (auto& [key, limits] : attempt.verification.limits) state.records[key].limits = std::move(limits);
+    for (auto& [key, limits] : attempt.verification.limits) {
+      // Of what is in a file, and on no object of the kernel's, nothing else may be remembered.
+      const auto* observed = attempt.now->find(key);
+      const bool filed = observed != nullptr && observed->instance.empty();
+      if (filed || state.records.contains(key)) state.records[key].limits = std::move(limits);
+    }
     record(state, "what was done could not be recorded: ");
     return attempt;
   }
@@ -317,13 +319,18 @@ Report run_plan(const config::Document& document, system::Host& host, const Opti
 Report validate(const config::Document& document) {
   Report report;
   report.diagnostics = document.diagnostics;
-  if (!model::has_errors(report.diagnostics)) check_document(document, report.diagnostics);
+  if (model::has_errors(document.diagnostics)) {
+    check_understood(document, report.diagnostics);
+  } else {
+    check_document(document, report.diagnostics);
+  }
   report.exit = model::has_errors(report.diagnostics) ? Exit::kError : Exit::kOk;
   return report;
 }
 
 Report diff(const config::Document& document, system::Host& host, const Options& options) {
-  if (model::has_errors(document.diagnostics)) return refused(document);
+  if (model::has_errors(document.diagnostics))
+    return validate(document);  // and certainly not taken for one that drops everything
   auto state = load_state(host.files, options.paths.state);
   if (!state) return failed(state.error());
   auto picture = take_picture(document, host, keys_of(*state, {}), true, true);
@@ -341,7 +348,7 @@ Report diff(const config::Document& document, system::Host& host, const Options&
 }
 
 Report apply(const config::Document& document, system::Host& host, const Options& options) {
-  if (model::has_errors(document.diagnostics)) return refused(document);
+  if (model::has_errors(document.diagnostics)) return validate(document);
   auto state = load_state(host.files, options.paths.state);
   if (!state) return failed(state.error());
   const State before = *state;
@@ -368,7 +375,7 @@ Report apply(const config::Document& document, system::Host& host, const Options
   auto planned = make_plan(document, *picture, *state, options);
   if (!planned) return failed(planned.error());
   Report report = std::move(*planned);
-  report.notes = std::move(notes);
+  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
   if (model::has_errors(report.diagnostics) && !set_apart) {
     report.exit = Exit::kError;
     return report;

@@ -21,12 +21,17 @@ struct Paths {
   std::string journal = "/var/lib/rdma-configd/journal.json";
 };
 
+/// The reason of what Options::awaited leaves to a later run.
+inline constexpr const char* kAfterwards = "follows when the rest is done";
+
 struct Options {
   bool retry_limited = false;  ///< try again what the fabric limited before
   /// What does not hang together succeeds or fails by itself (boot, events); else all or nothing.
   bool independent = false;
   /// Somebody has to confirm it yet: what cannot be taken back at once (the initramfs) waits for that.
   bool unconfirmed = false;
+  /// Others wait for this run (networks at boot): what takes minutes (the initramfs) is left to a later one.
+  bool awaited = false;
   /// Resources that are left alone this time, with the reason (somebody else fights for them).
   std::map<model::Key, std::string> left_alone;
   std::function<bool()> cancelled;  ///< asked between batches and before the end; true undoes it all

@@ -24,7 +24,8 @@ bool keep(Record& record, const model::Observed& now, const model::Desired* desi
   // reset, or until somebody else changes it.
   const auto* kind = kinds::find(now.key.kind);
   std::erase_if(record.managed, [&](const auto& field) {
-    if (desired != nullptr && (desired->ignore || desired->settings.contains(field))) return false;
+    if (desired != nullptr && (desired->ignore || desired->pending || desired->settings.contains(field)))
+      return false;
     return kind->returns(field, record.before, now.settings) ||
            model::value_of(now.settings, field) == model::value_of(record.before, field);
   });
@@ -88,6 +89,12 @@ void forget(const Picture& now, State& state) {
   for (auto at = state.records.begin(); at != state.records.end();) {
     const auto* observed = now.find(at->first);
     const auto want = desired.find(at->first);
+    const bool held = want == desired.end() && observed != nullptr &&
+                      !kinds::find(at->first.kind)->why_held(at->first, now.desired, now.world).empty();
+    if (held && observed->instance == at->second.instance) {
+      ++at;  // it goes back once it is certain that nobody wants it
+      continue;
+    }
     if (observed == nullptr || observed->instance != at->second.instance ||
         !keep(at->second, *observed, want == desired.end() ? nullptr : want->second)) {
       at = state.records.erase(at);

@@ -101,6 +101,24 @@ void undo_batch(std::span<const Change> batch, system::Host& host) {
   }
 }
 
+/// Of what did not go back, what the fabric does not allow any more: that is no failure of undoing. It looks
+/// like a write that failed, and is told apart by writing once more.
+std::set<std::string> limited_fields(const Change& change, const model::Observed& now,
+                                     const std::vector<std::string>& fields, kinds::World& world) {
+  const auto* kind = kinds::find(change.key.kind);
+  model::Desired asked;
+  asked.key = change.key;
+  asked.label = change.label;
+  asked.settings = change.before;
+  const auto verdict = kind->judge(asked, &now, fields, world);
+  if (verdict.sort != kinds::Verdict::Sort::kLimited || verdict.fields.empty()) return {};
+  Change back = change;
+  back.after = change.before;
+  const auto standing = kind->limits_standing({&back, 1}, world.host());
+  if (!standing || !standing->contains(change.key)) return {};
+  return {verdict.fields.begin(), verdict.fields.end()};
+}
+
 std::vector<std::string> left_over(const Plan& plan, system::Host& host) {
   auto picture = take_picture(host, keys_of({}, plan));
   if (!picture) return {"the host could not be observed after undoing: " + picture.error().message};
@@ -119,7 +137,11 @@ std::vector<std::string> left_over(const Plan& plan, system::Host& host) {
       out.push_back(fmt::format("{} {}: could not be made again", change.key.kind, change.label));
       continue;
     }
-    for (const auto& field : not_back(change.fields, change.before, now->settings)) {
+    const auto fields = not_back(change.fields, change.before, now->settings);
+    const auto limited =
+        fields.empty() ? std::set<std::string>() : limited_fields(change, *now, fields, picture->world);
+    for (const auto& field : fields) {
+      if (limited.contains(field)) continue;
       out.push_back(fmt::format("{} {}: {} is {}, was {}", change.key.kind, change.label, field,
                                 model::text_of(model::value_of(now->settings, field)),
                                 model::text_of(model::value_of(change.before, field))));

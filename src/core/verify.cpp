@@ -94,14 +94,13 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
       result.postponed[change.key] = kRemoved;
       continue;
     }
+    // What is given back is not in the document any more, but it is what was asked of the kernel.
     const auto at = desired.find(change.key);
-    kinds::Verdict verdict;
-    if (at != desired.end()) {
-      // What was to be given back is not in the document any more, but it is what was asked of the kernel.
-      auto asked = *at->second;
-      asked.settings = change.after;
-      verdict = kind->judge(asked, observed, differing, now.world);
-    }
+    auto asked = at == desired.end() ? model::Desired{} : *at->second;
+    asked.key = change.key;
+    asked.label = change.label;
+    asked.settings = change.after;
+    const auto verdict = kind->judge(asked, observed, differing, now.world);
     for (const auto& field : differing) {
       const auto& wanted = model::value_of(change.after, field);
       const auto& got = model::value_of(observed->settings, field);

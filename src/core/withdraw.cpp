@@ -44,7 +44,7 @@ Result<std::vector<model::Desired>> wanted(const std::string& host_name, Context
   if (ledger->active == 0) return std::vector<model::Desired>{};
   auto texts = load_texts(host.files, context.paths.texts, ledger->active);
   if (!texts) return base::fail(texts.error());
-  const auto document = config::parse_texts(std::move(*texts), host_name, kinds::grammar());
+  const auto document = parse_again(std::move(*texts), host_name);
   auto picture = take_picture(document, host, {}, false, true);
   if (!picture) return base::fail(picture.error());
   return std::move(picture->desired);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <sdbus-c++/sdbus-c++.h>
 
 #include <chrono>
@@ -33,6 +34,16 @@ base::Error error_of(const sdbus::Error& error) {
   return {denied ? Code::kDenied : Code::kRefused, "rdma-configd: " + error.getMessage(), 0};
 }
 
+/// Whether nobody answered: then the call may have been carried out.
+bool is_silence(const sdbus::Error& error) {
+  const auto& name = error.getName();
+  for (const auto* one : {"NoReply", "Timeout", "TimedOut", "Disconnected"}) {
+    if (name == std::string("org.freedesktop.DBus.Error.") + one) return true;
+  }
+  return name == "System.Error.ETIMEDOUT" || name == "System.Error.ECONNRESET" ||
+         name == "System.Error.ENOTCONN";
+}
+
 class BusService : public Service {
  public:
   BusService() : connection_(sdbus::createSystemBusConnection()) {
@@ -53,11 +64,13 @@ class BusService : public Service {
           const std::lock_guard hold(mutex_);
           if (id == job_ && progress_) progress_(done, total, what);
         });
-    manager_->uponSignal("Finished").onInterface(kInterface).call([this](std::uint32_t id, std::int32_t) {
-      const std::lock_guard hold(mutex_);
-      finished_[id] = true;
-      changed_.notify_all();
-    });
+    manager_->uponSignal("Finished")
+        .onInterface(kInterface)
+        .call([this](std::uint32_t id, std::int32_t exit) {
+          const std::lock_guard hold(mutex_);
+          finished_[id] = exit;
+          changed_.notify_all();
+        });
     manager_->finishRegistration();
   }
 
@@ -124,39 +137,74 @@ class BusService : public Service {
   /// Starts a job and waits for its end: as long as the daemon lives there is one.
   template <class Start>
   Result<Report> job(const Call& call, const Start& start, const char* method) {
+    std::uint32_t id = 0;
+    {
+      const std::lock_guard hold(mutex_);
+      gone_ = false;  // one that went before is no matter: the call starts another
+    }
     try {
-      std::uint32_t id = 0;
       start(manager_->callMethod(method), id);
-      {
-        std::unique_lock wait(mutex_);
-        job_ = id;
-        progress_ = call.progress;
-        changed_.wait(wait, [&] { return gone_ || finished_[id]; });
-        progress_ = nullptr;
-        if (!finished_[id]) {
-          return base::fail(
-              Code::kRefused,
-              "rdma-configd ended while it was at work; it finishes or undoes what it began when it "
-              "starts again: see `rdma-configctl show`");
-        }
-      }
+    } catch (const sdbus::Error& error) {
+      if (is_silence(error)) return unknown("rdma-configd has not answered");
+      return base::fail(error_of(error));
+    }
+    std::optional<std::int32_t> exit;
+    {
+      std::unique_lock wait(mutex_);
+      job_ = id;
+      progress_ = call.progress;
+      changed_.wait(wait, [&] { return gone_ || finished_.contains(id); });
+      progress_ = nullptr;
+      if (const auto at = finished_.find(id); at != finished_.end()) exit = at->second;
+    }
+    if (!exit) return unknown("rdma-configd ended while it was at work");
+    try {
       std::string text;
       manager_->callMethod("Result")
           .onInterface(kInterface)
           .withTimeout(kAnswer)
-          .withArguments(id, Options{})
+          .withArguments(id, Options{{"interactive", sdbus::Variant(true)}})
           .storeResultsTo(text);
-      return core::report_from(text);
+      if (auto report = core::report_from(text)) return report;
+      return untold(*exit, "its report cannot be read");
     } catch (const sdbus::Error& error) {
-      return base::fail(error_of(error));
+      return untold(*exit, error_of(error).message);
     }
+  }
+
+  /// Of a job that may have begun, and of whose end nothing is known.
+  static Report unknown(const std::string& why) {
+    Report report;
+    report.error =
+        base::Error{Code::kIo,
+                    why +
+                        ", so it is not known what was done. When it starts again it finishes or undoes what "
+                        "it began: look at `systemctl status rdma-configd`, `rdma-configctl history` and "
+                        "`rdma-configctl diff`, then do it again if need be",
+                    0};
+    report.exit = model::Exit::kUndoIncomplete;
+    return report;
+  }
+
+  /// Of a job that ended, of which only the exit status is known.
+  static Report untold(std::int32_t exit, const std::string& why) {
+    Report report;
+    report.exit = exit >= 0 && exit <= static_cast<int>(model::Exit::kPartly) ? static_cast<model::Exit>(exit)
+                                                                              : model::Exit::kUndoIncomplete;
+    report.error = base::Error{
+        Code::kRefused,
+        fmt::format("rdma-configd has ended the job with exit status {}; more is not known ({}): see "
+                    "`rdma-configctl show`",
+                    exit, why),
+        0};
+    return report;
   }
 
   std::unique_ptr<sdbus::IConnection> connection_;
   std::unique_ptr<sdbus::IProxy> bus_, manager_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<std::uint32_t, bool> finished_;
+  std::map<std::uint32_t, std::int32_t> finished_;  ///< exit status by job
   std::function<void(std::size_t, std::size_t, const std::string&)> progress_;
   std::uint32_t job_ = 0;
   bool gone_ = false;

@@ -76,7 +76,7 @@ core::Request request_of(const Context& context, std::string what) {
   if (!environment.privileged) who.clear();  // the daemon knows
   return {.who = who,
           .what = std::move(what),
-          .host_name = environment.host_name,
+          .host_name = host_name(context),
           .by_itself = context.arguments.boot,
           .confirm =
               context.arguments.confirm

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/host_name.hpp"
 #include "ctl/json.hpp"
 #include "kinds/all.hpp"
 
@@ -17,11 +18,19 @@ void Context::say(std::string_view text) const {
   environment.err << "rdma-configctl: " << clean(text, err.utf8) << '\n';
 }
 
+std::string host_name(const Context& context) {
+  if (!context.offline()) return context.environment.host_name;
+  const auto text = context.environment.host(context.root())->files.read("/etc/hostname");
+  return text && *text ? base::host_name_in(**text) : std::string();
+}
+
 base::Result<config::Document> load(const Context& context) {
   config::Source source;
   source.root = context.root();
   source.file = context.arguments.config;
-  source.host = context.environment.host_name;
+  source.host = host_name(context);
+  // Whether a document is right does not hang on where it is looked at.
+  if (source.host.empty() && context.arguments.command == "validate") source.host = "localhost";
   auto texts = config::read_files(source);
   if (!texts) return base::fail(texts.error());
   return config::parse_texts(std::move(*texts), source.host, kinds::grammar());
@@ -57,9 +66,9 @@ int refuse(const Context& context, const base::Error& error) {
 }
 
 model::Report report_of(const config::Document& document) {
+  if (model::has_errors(document.diagnostics)) return core::validate(document);
   model::Report report;
   report.diagnostics = document.diagnostics;
-  report.exit = model::has_errors(report.diagnostics) ? model::Exit::kError : model::Exit::kOk;
   return report;
 }
 

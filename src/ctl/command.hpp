@@ -35,6 +35,7 @@ struct Arguments {
   bool local = false;                       ///< without the daemon
   std::optional<std::uint64_t> generation;  ///< rollback N
   bool expired = false;                     ///< rollback --expired
+  std::optional<std::uint64_t> timeout;     ///< wait-online --timeout, seconds
   // verify
   bool server = false;
   bool once = false;
@@ -65,6 +66,9 @@ struct Context {
   /// A line that is no data, to stderr.
   void say(std::string_view text) const;
 };
+
+/// What [match] is held against: this host's name, or below --root the image's; empty when it has none.
+std::string host_name(const Context& context);
 
 /// Reads and parses the document; fails when there is none or it cannot be read.
 base::Result<config::Document> load(const Context& context);
@@ -97,6 +101,7 @@ int confirm(const Context& context);
 int rollback(const Context& context);
 int history(const Context& context);
 int withdraw(const Context& context);
+int wait_online(const Context& context);
 int validate(const Context& context);
 int doctor(const Context& context);
 int verify(const Context& context);

@@ -7,7 +7,7 @@ namespace rdmacfg::ctl {
 
 namespace {
 
-constexpr std::array<CommandText, 12> kCommands{{
+constexpr std::array<CommandText, 13> kCommands{{
     {"show", "What is there: devices, ports, P_Keys, interfaces, and how they stand to the document.",
      "Shows RDMA devices (firmware, board id, node GUID), their ports (state, rate, LIDs, MTUs, GUID), P_Key "
      "tables, "
@@ -49,6 +49,14 @@ constexpr std::array<CommandText, 12> kCommands{{
      "NetworkManager profile does. What is not handed over is named. The network stays as it is now, the "
      "document too; nothing is remembered. Shows all that, and asks. A later apply takes the host back. "
      "Needs root."},
+    {"wait-online", "Wait until the interfaces that are here have their addresses.",
+     "For rdma-configd-wait-online.service, and scripts: waits until each interface that is there, and that "
+     "the document as it was last applied gives addresses, has carrier and these addresses, whoever sets "
+     "them "
+     "up. Hardware that is absent is not waited for. It changes nothing. Exit status 0: all have, or there "
+     "is "
+     "nothing to wait for; 1: some have not when the time is over, and they are named, or no document is "
+     "applied."},
     {"validate", "Check the document without looking at the host.",
      "Reads the document with all its drop-ins and reports every mistake with file, line and column. It "
      "looks at no "
@@ -94,7 +102,7 @@ constexpr std::string_view kStatuses =
     "  1  error; nothing was changed\n"
     "  2  diff and --dry-run: there are changes to make; doctor: something was found\n"
     "  3  apply failed and was undone\n"
-    "  4  apply failed, and undoing is incomplete (what is left is named)\n"
+    "  4  apply failed, and undoing is incomplete (what is left is named), or it is not known what was done\n"
     "  5  done, but something is pending or limited (--pending-ok makes it 0)\n";
 
 constexpr std::string_view kTour =

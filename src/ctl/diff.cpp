@@ -13,9 +13,6 @@ int diff(const Context& context) {
     const auto host = context.environment.host(context.root());
     report = core::diff(*document, *host, options_of(context));
     report.diagnostics = together(*document, report);
-    if (document->sections.empty()) {
-      for (const auto& skipped : document->skipped) report.notes.push_back("not used: " + skipped);
-    }
   }
   const int status = status_of(context, report.exit);
   if (context.arguments.json) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <thread>
 
 #include "base/error.hpp"
 #include "ctl/service.hpp"
@@ -56,6 +57,9 @@ struct Environment {
   std::function<bool()> reader_is_gone = [] { return false; };
 
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
+  std::function<void(std::chrono::milliseconds)> sleep = [](std::chrono::milliseconds time) {
+    std::this_thread::sleep_for(time);
+  };
 };
 
 }  // namespace rdmacfg::ctl

@@ -40,8 +40,7 @@ std::optional<base::Error> misplaced(const Context& context) {
 base::Result<Report> preview(const Context& context, system::Host& host, std::uint64_t number) {
   auto texts = core::load_texts(host.files, core::GenerationPaths().texts, number);
   if (!texts) return base::fail(texts.error());
-  const auto document =
-      config::parse_texts(std::move(*texts), context.environment.host_name, kinds::grammar());
+  const auto document = core::parse_again(std::move(*texts), context.environment.host_name);
   return core::diff(document, host, options_of(context));
 }
 

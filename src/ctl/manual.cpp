@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "ctl/schema.hpp"
 #include "kinds/all.hpp"
@@ -197,15 +199,21 @@ std::string render_bash(const std::vector<CommandInfo>& commands) {
       base::join(names, " "), options, values);
 }
 
+/// The array with the options of a subcommand: "own_wait_online".
+std::string zsh_array(std::string command) {
+  std::replace(command.begin(), command.end(), '-', '_');
+  return "own_" + command;
+}
+
 std::string render_zsh(const std::vector<CommandInfo>& commands) {
   std::string names;
   std::string arrays = "commands every";
   std::string out;
   for (const auto& command : commands) {
-    if (!command.name.empty()) arrays += " own_" + command.name;
+    if (!command.name.empty()) arrays += " " + zsh_array(command.name);
     if (!command.name.empty())
       names += fmt::format("    {}\n", single_quoted(command.name + ":" + zsh_text(command.doc)));
-    out += fmt::format("  {}=(\n", command.name.empty() ? "every" : "own_" + command.name);
+    out += fmt::format("  {}=(\n", command.name.empty() ? "every" : zsh_array(command.name));
     for (const auto& option : command.options) out += zsh_option(option);
     out += "  )\n";
   }

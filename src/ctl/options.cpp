@@ -64,6 +64,10 @@ struct Parser {
     auto* withdraw = app.get_subcommand("withdraw");
     withdraw->add_flag("-y,--yes", arguments.yes, "Do not ask. Without a terminal it has to be given.");
     withdraw->add_flag("--dry-run", arguments.dry_run, "Only show what would be done.");
+    app.get_subcommand("wait-online")
+        ->add_option("--timeout", arguments.timeout, "Give up after so long (default 120); 0 only looks.")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{86400}).description(""));
     add_verify(*app.get_subcommand("verify"));
     add_foreign(*app.get_subcommand("import"), *app.get_subcommand("export"));
   }

@@ -22,6 +22,7 @@ Cell value_cell(const std::optional<T>& value) {
 
 std::string text_of(const std::vector<model::ModuleOption>& options) {
   std::vector<std::string> texts;
+  texts.reserve(options.size());
   for (const auto& option : options) texts.push_back(option.text());
   return base::join(texts, " ");
 }

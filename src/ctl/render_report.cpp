@@ -154,6 +154,18 @@ std::string render_plan(const Report& report, const Look& look) {
   return separated({render_blocks(blocks_of(report), look, false), warnings_of(report, look)});
 }
 
+/// At boot one part may fail by itself, and the others are done.
+std::string undone(const Report& report) {
+  std::size_t made = 0, failed = 0;
+  for (const auto& resource : report.resources) {
+    if (resource.status == model::Status::kDone) ++made;
+    if (resource.status == model::Status::kFailed) ++failed;
+  }
+  if (failed == 0) return "The apply failed and was undone: the host is as it was before.";
+  return fmt::format("{} made; {} failed and {} as before: see above.", count(made, "change"),
+                     count(failed, "resource"), failed == 1 ? "is" : "are");
+}
+
 std::string render_applied(const Report& report, const Look& look, const Report& shown) {
   std::set<std::string> said;
   render_warnings(shown, look, said);
@@ -164,6 +176,7 @@ std::string render_applied(const Report& report, const Look& look, const Report&
   switch (report.exit) {
     case model::Exit::kOk:
     case model::Exit::kPartly:
+      if (report.error) break;  // it is said how far what was done is known
       closing = report.plan.empty()
                     ? nothing_to_do(report)
                     : fmt::format("Done: {} made; {}{}.\n", count(blocks_of(report).size(), "change"),
@@ -174,10 +187,13 @@ std::string render_applied(const Report& report, const Look& look, const Report&
       closing = "Nothing was changed.\n";
       break;
     case model::Exit::kUndone:
-      closing =
-          look.paint("The apply failed and was undone: the host is as it was before.", Style::kBad) + '\n';
+      closing = look.paint(undone(report), Style::kBad) + '\n';
       break;
     case model::Exit::kUndoIncomplete:
+      if (report.left_over.empty()) {
+        closing = look.paint("It is not known what was done.", Style::kBad) + '\n';
+        break;
+      }
       closing = look.paint("The apply failed, and undoing it is incomplete. Left over:", Style::kBad) + '\n';
       for (const auto& left : report.left_over) closing += "  - " + clean(left, look.utf8) + '\n';
       closing += "Look at `rdma-configctl show` and repair that, then apply again.\n";

@@ -29,13 +29,14 @@ int dispatch(const Context& context) {
     std::string_view name;
     int (*run)(const Context&);
   };
-  constexpr std::array<Entry, 14> kEntries{{{"show", show},
+  constexpr std::array<Entry, 15> kEntries{{{"show", show},
                                             {"diff", diff},
                                             {"apply", apply},
                                             {"confirm", confirm},
                                             {"rollback", rollback},
                                             {"history", history},
                                             {"withdraw", withdraw},
+                                            {"wait-online", wait_online},
                                             {"validate", validate},
                                             {"doctor", doctor},
                                             {"verify", verify},

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sdbus-c++/sdbus-c++.h>
 
+#include <array>
 #include <set>
 #include <utility>
 
@@ -17,6 +18,9 @@ namespace {
 constexpr const char* kName = "org.rdmaconfigd1";
 constexpr const char* kPath = "/org/rdmaconfigd1";
 constexpr const char* kInterface = "org.rdmaconfigd1.Manager";
+/// Who sets up addresses and name servers that are wanted of them.
+constexpr std::array<const char*, 3> kManagers{"org.freedesktop.resolve1", "org.freedesktop.network1",
+                                               "org.freedesktop.NetworkManager"};
 constexpr const char* kRead = "org.rdmaconfigd1.read";
 constexpr const char* kApply = "org.rdmaconfigd1.apply";
 
@@ -57,7 +61,7 @@ struct Api::Detail {
   /// Carries out `then` when the sender of the message may do `action`.
   template <class... T, class Then>
   void allowed(Reply<T...> reply, const char* action, const Options& options,
-               const std::set<std::string>& known, Then then) {
+               const std::set<std::string>& known, Then then, Authority::MayAnyway may_anyway = nullptr) {
     const auto* message = api.object_->getCurrentlyProcessedMessage();
     const std::string sender = message == nullptr ? "" : message->getSender();
     ApiOptions asked;
@@ -83,7 +87,8 @@ struct Api::Detail {
           } else {
             refuse(reply, error("AccessDenied", fmt::format("{} is not authorised", action)));
           }
-        });
+        },
+        std::move(may_anyway));
   }
 
   static bool too_large(const Documents& documents) {
@@ -246,11 +251,14 @@ Api::Api(Loop& loop, Jobs& jobs)
       .withOutputParamNames("report")
       .implementedAs([d, this](Text&& result, const std::uint32_t& id, const Options& options) {
         auto reply = std::make_shared<Text>(std::move(result));
-        d->allowed(reply, kRead, options, {}, [this, reply, id](std::uint32_t, const ApiOptions&) {
+        const auto then = [this, reply, id](std::uint32_t, const ApiOptions&) {
           const auto* text = jobs_.result(id);
           if (text == nullptr) throw error("NotFound", fmt::format("there is no result of a job {}", id));
           reply->returnResults(*text);
-        });
+        };
+        // Who was allowed to have it done may know how it went.
+        d->allowed(reply, kRead, options, {}, then,
+                   [this, id](std::uint32_t uid) { return jobs_.asked_by(id, uid); });
       });
   object_->registerSignal("Progress")
       .onInterface(kInterface)
@@ -277,6 +285,7 @@ Api::Api(Loop& loop, Jobs& jobs)
     return properties_.contended;
   });
   object_->finishRegistration();
+  watch_managers();
   connection_->requestName(kName);
 
   const auto process = [this] {
@@ -293,6 +302,24 @@ Api::Api(Loop& loop, Jobs& jobs)
 }
 
 Api::~Api() = default;
+
+/// By name, so that nobody else who comes or goes wakes the daemon.
+void Api::watch_managers() {
+  for (const auto* name : kManagers) {
+    const auto match = fmt::format(
+        "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+        "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{}'",
+        name);
+    connection_->addMatch(
+        match,
+        [this](sdbus::Message& message) {
+          std::string changed, before, now;
+          message >> changed >> before >> now;
+          if (!now.empty() && appeared) appeared();
+        },
+        sdbus::floating_slot);
+  }
+}
 
 void Api::set(const Properties& properties) {
   std::vector<std::string> changed;

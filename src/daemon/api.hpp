@@ -43,12 +43,17 @@ class Api {
   /// Every job that a client asks for, on its end.
   std::function<void(const Job& job, const Outcome& outcome)> ended;
 
+  /// Systemd-resolved, systemd-networkd or NetworkManager has come to the bus: what waits for it can be done.
+  std::function<void()> appeared;
+
   void set(const Properties& properties);
   void progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what);
   void finished(std::uint32_t id, int exit);
 
  private:
   struct Detail;
+
+  void watch_managers();
 
   Loop& loop_;
   Jobs& jobs_;

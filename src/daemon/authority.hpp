@@ -33,8 +33,10 @@ class Authority {
   using Answered = std::function<void(Answer answer, std::uint32_t uid)>;
 
   /// Asks without waiting. `sender` is a unique bus name; `action` "org.rdmaconfigd1.apply"; `interactive`:
-  /// the user may be asked for a password.
-  void check(const std::string& sender, const std::string& action, bool interactive, Answered answered);
+  /// the user may be asked for a password. A user for whom `may_anyway` says so needs no permission.
+  using MayAnyway = std::function<bool(std::uint32_t uid)>;
+  void check(const std::string& sender, const std::string& action, bool interactive, Answered answered,
+             MayAnyway may_anyway = nullptr);
 
  private:
   void ask_polkit(const std::string& sender, std::uint32_t uid, const std::string& action, bool interactive,

@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <random>
-#include <set>
 #include <utility>
 
 #include "base/text.hpp"
-#include "core/generations.hpp"
-#include "core/leftovers.hpp"
+#include "daemon/duties.hpp"
+#include "daemon/health.hpp"
 #include "daemon/journal.hpp"
+#include "daemon/naming.hpp"
 #include "daemon/suspects.hpp"
 #include "daemon/tell.hpp"
 #include "system/linux/linux_host.hpp"
@@ -25,8 +25,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds kConnectAgain{1000};
-const std::string kLedger = core::GenerationPaths{}.ledger;
+constexpr milliseconds kConnectAgainMax{300'000};
 
 /// So often the configuration is applied again when its apply came to nothing (the worker died, the lock was
 /// not to be had); then what was applied before is held. Where nothing was, it is tried on and on.
@@ -49,8 +48,14 @@ bool good(const model::Report& report) {
   return !report.error && (report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly);
 }
 
-/// Kinds that hang on interfaces which are not IPoIB.
-const std::set<std::string> kAnyInterface{"soft_rdma", "roce", "pfc", "lossless", "sysctl"};
+/// Why the configuration was not applied: what a person would look at first.
+std::string why_refused(const model::Report& report) {
+  for (const auto& one : report.diagnostics) {
+    if (one.severity == model::Severity::kError) return one.where.text() + ": " + one.message;
+  }
+  if (report.error) return report.error->message;
+  return report.notes.empty() ? "another generation is held" : report.notes.front();
+}
 
 double jitter() {
   static std::minstd_rand engine{std::random_device{}()};
@@ -59,8 +64,15 @@ double jitter() {
 
 }  // namespace
 
-Controller::Controller(Loop& loop, std::string program)
-    : loop_(loop), jobs_(loop, std::move(program)), reconciler_(jitter), files_(system::make_linux_files()) {
+Controller::Controller(Loop& loop, std::string program, std::string marker)
+    : loop_(loop),
+      jobs_(loop, std::move(program)),
+      reconciler_(jitter),
+      audit_(jitter),
+      files_(system::make_linux_files()),
+      marker_(*files_, std::move(marker), system::linux_boot_id()),
+      listener_(
+          loop, *files_, [this](const system::Event& event) { came(event); }, [this] { plan_next(); }) {
   jobs_.progress = [this](std::uint32_t id, std::uint64_t done, std::uint64_t total,
                           const std::string& what) {
     if (total > 0)
@@ -76,8 +88,14 @@ Controller::Controller(Loop& loop, std::string program)
 }
 
 void Controller::start() {
-  listen();
+  listener_.start();
+  resumes_ = marker_.stands();
   apply_configuration("boot");
+  // Files for certain hosts could not be told from those for others before.
+  named_ = when_named(loop_, [this] {
+    if (std::exchange(has_name_, true)) return;
+    reload();
+  });
 }
 
 void Controller::reload() {
@@ -98,41 +116,16 @@ void Controller::stop() {
   stopping_ = true;
   next_.reset();
   deadline_.reset();
-  audit_.reset();
+  audit_timer_.reset();
   notify("STOPPING=1");
+  (void)marker_.clear();
   jobs_.close();
   if (jobs_.idle()) loop_.stop(0);
 }
 
-void Controller::listen() {
-  const auto add = [this](auto source) {
-    if (source) {
-      listen_to(std::move(*source));
-    } else {
-      log(LOG_WARNING, Message::kTrouble, "cannot listen for changes: " + source.error().message);
-    }
-  };
-  add(system::watch_links(all_links_));
-  add(system::watch_devices());
-  auto files = system::watch_files(core::managed_folders(*files_), [](const std::string& path) {
-    return path == kLedger || core::is_managed_file(path);
-  });
-  watched_ = files ? files->get() : nullptr;
-  add(std::move(files));
-}
-
-void Controller::listen_to(std::unique_ptr<system::EventSource> source) {
-  auto* raw = source.get();
-  auto handle = loop_.on_readable(raw->fd(), [this, raw] {
-    for (const auto& event : raw->read()) came(event);
-    plan_next();
-  });
-  sources_.emplace_back(std::move(source), std::move(handle));
-}
-
 void Controller::came(const system::Event& event) {
   const auto wake = event.sort == system::Event::Sort::kDevice ? Wake::kDevice
-                    : event.what == kLedger                    ? Wake::kApply
+                    : event.what == ledger_path()              ? Wake::kApply
                                                                : Wake::kDrift;
   reconciler_.woken(wake, Loop::now());
 }
@@ -142,18 +135,33 @@ void Controller::connect() {
   try {
     api_ = std::make_unique<Api>(loop_, jobs_);
     api_->ended = [this](const Job& job, const Outcome& outcome) {
-      if (job.changes() && good(outcome.report)) again_.clear();  // what somebody wants now is done
+      if (job.changes() && good(outcome.report)) {  // what somebody wants now is done
+        again_.clear();
+        if (!job.by_itself && (job.verb == Job::Verb::kApply || job.verb == Job::Verb::kRollBack))
+          refused_.clear();
+      }
+      if (job.by_itself) judge(outcome);
       reconciler_.woken(Wake::kApply, Loop::now());
-      watch_again();
+      listener_.watch_again();
       take_status(outcome);
       tell(job, outcome.report);
       publish();
       plan_next();
     };
+    api_->appeared = [this] {
+      reconciler_.woken(Wake::kDrift, Loop::now());
+      plan_next();
+    };
     api_->set(properties_);
+    // Who came to the bus before nobody has told of.
+    if (connecting_ || !properties_.pending.empty()) reconciler_.woken(Wake::kDrift, Loop::now());
   } catch (const sdbus::Error& error) {
     if (!connecting_) log(LOG_INFO, Message::kTrouble, "no system bus yet: " + error.getMessage());
-    connecting_ = loop_.after(kConnectAgain, [this] { connect(); });
+    connecting_ = loop_.after(connect_again_, [this] {
+      connect_again_ = std::min(connect_again_ * 2, kConnectAgainMax);
+      connect();
+      if (api_) plan_next();
+    });
   }
 }
 
@@ -164,22 +172,33 @@ void Controller::apply_configuration(const std::string& what) {
   job.by_itself = true;
   job.who = what == "boot" ? "rdma-configd" : "reload";
   job.what = what;
+  job.awaited = !ready_;
+  job.resumes = what == "boot" && resumes_;
   reconciler_.began();
   (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) {
     const bool failed = in_vain(outcome);
     tries_ = failed ? tries_ + 1 : 0;
     again_ = failed ? one.what : "";
+    judge(outcome);
     ended(one, outcome);
   });
 }
 
+void Controller::judge(const Outcome& outcome) {
+  if (outcome.cancelled) return;
+  const bool known = outcome.status.is_object();
+  const bool held = !in_vain(outcome) && (!known || outcome.status.value("document_held", true));
+  refused_ = held ? "" : why_refused(outcome.report);
+  refused_at_ = known ? std::optional(outcome.status.value("active", std::uint64_t{0})) : std::nullopt;
+}
+
 void Controller::plan_next() {
   next_.reset();
-  audit_.reset();
+  audit_timer_.reset();
   if (!ready_ || running_ || stopping_) return;
   const auto due = reconciler_.due();
-  if (!due && audit_every_.count() > 0) {
-    audit_ = loop_.after(audit_every_, [this] {
+  if (const auto audit = audit_.due(); !due && audit) {
+    audit_timer_ = loop_.after(std::max(*audit - Loop::now(), milliseconds(0)), [this] {
       reconciler_.woken(Wake::kDrift, Loop::now());
       plan_next();
     });
@@ -205,13 +224,15 @@ void Controller::run(bool look) {
   job.left_alone = reconciler_.left_alone(Loop::now());
   reconciler_.began();
   (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) {
-    return one.report_only ? looked(one, outcome) : ended(one, outcome);
+    const bool changed = outcome.status.is_object() && !outcome.status.value("looked", true);
+    return one.report_only && !changed ? looked(one, outcome) : ended(one, outcome);
   });
 }
 
 /// With drift = "report": what has drifted is said; what is new is still made as the document says.
 void Controller::looked(const Job& job, const Outcome& outcome) {
   const auto drifted = reconciler_.looked(outcome.report);
+  const auto suspect = drifted.empty() ? std::string() : suspects();
   for (const auto& change : outcome.report.plan.changes) {
     if (std::find(drifted.begin(), drifted.end(), change.key) == drifted.end()) continue;
     log(LOG_NOTICE, Message::kDrifted,
@@ -219,7 +240,7 @@ void Controller::looked(const Job& job, const Outcome& outcome) {
         {{"RDMA_KIND", change.key.kind},
          {"RDMA_RESOURCE", change.key.id},
          {"RDMA_FIELDS", base::join(change.fields, " ")},
-         {"RDMA_SUSPECT", suspects()}});
+         {"RDMA_SUSPECT", suspect}});
   }
   if (reconciler_.has_work() && !stopping_) return run(false);
   Outcome quiet = outcome;
@@ -237,12 +258,16 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   // With nothing active there was nothing to hold: the apply is still due, after a while.
   const bool nothing_held = hold && active_ == 0U && !again_.empty();
   reconciler_.ended(nothing_held ? not_applied() : outcome.report, Loop::now(), hold);
-  watch_again();
+  if (job.awaited && leaves_something(outcome.report)) reconciler_.woken(Wake::kDrift, Loop::now());
+  audit_.looked(Loop::now());
+  listener_.watch_again();
   take_status(outcome);
   tell(job, outcome.report);
+  std::optional<std::string> found;
   for (const auto& [key, why] : reconciler_.contended()) {
     if (contended.contains(key)) continue;
-    const auto suspect = suspects();
+    if (!found) found = suspects();
+    const auto& suspect = *found;
     log(LOG_WARNING, Message::kContended,
         fmt::format("{}: {}{}", key.text(), why, suspect.empty() ? "" : "; suspected: " + suspect),
         {{"RDMA_KIND", key.kind}, {"RDMA_RESOURCE", key.id}, {"RDMA_SUSPECT", suspect}});
@@ -252,6 +277,9 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
     log(LOG_INFO, Message::kStarted, "what is there is configured");
   }
   if (!stopping_) notify("READY=1");
+  if (!stopping_ && again_.empty()) {
+    if (auto done = marker_.set(); !done) log(LOG_WARNING, Message::kTrouble, done.error().message);
+  }
   publish();
   if (stopping_) return;
   connect();
@@ -260,15 +288,7 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
 }
 
 void Controller::take_status(const Outcome& outcome) {
-  const bool all = std::any_of(outcome.report.resources.begin(), outcome.report.resources.end(),
-                               [](const auto& one) { return kAnyInterface.contains(one.key.kind); });
-  if (all && !all_links_) {
-    all_links_ = true;
-    sources_.clear();
-    watched_ = nullptr;
-    listen();
-    reconciler_.woken(Wake::kDrift, Loop::now());  // what happened before is not told any more
-  }
+  if (listener_.widen(outcome.report.resources)) reconciler_.woken(Wake::kDrift, Loop::now());
   properties_.pending.clear();
   properties_.contended.clear();
   for (const auto& resource : outcome.report.resources) {
@@ -280,7 +300,9 @@ void Controller::take_status(const Outcome& outcome) {
   if (!outcome.status.is_object()) return;  // the worker died, or the ledger cannot be read
   active_ = properties_.generation = outcome.status.value("active", std::uint64_t{0});
   report_drift_ = outcome.status.value("report_drift", false);
-  audit_every_ = std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0}));
+  audit_.set(std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0})), Loop::now());
+  if (!refused_at_) refused_at_ = active_;
+  if (refused_at_ != active_) refused_.clear();  // somebody has applied another one
   properties_.unconfirmed.clear();
   std::optional<milliseconds> deadline;
   const auto waiting = outcome.status.find("unconfirmed");
@@ -312,7 +334,7 @@ void Controller::expired(const Job& job, const Outcome& outcome) {
   expiring_ = false;
   if (stopping_ && outcome.cancelled) return;
   expiry_.tried(Loop::now());
-  watch_again();
+  listener_.watch_again();
   take_status(outcome);
   plan_expiry();
   // Another generation is held now.
@@ -322,25 +344,18 @@ void Controller::expired(const Job& job, const Outcome& outcome) {
   plan_next();
 }
 
-/// What a job writes may be in a folder that was not there before.
-void Controller::watch_again() {
-  if (watched_ != nullptr) watched_->watch(core::managed_folders(*files_));
-}
-
 void Controller::publish() {
-  properties_.state = !ready_                            ? "starting"
-                      : jobs_.busy()                     ? "working"
-                      : !properties_.unconfirmed.empty() ? "unconfirmed"
-                      : reconciler_.due() && !next_      ? "degraded"
-                      : !reconciler_.contended().empty() ? "degraded"
-                                                         : "idle";
-  notify(fmt::format(
-      "STATUS={}",
-      properties_.state == "idle"
-          ? fmt::format("generation {} is held{}", properties_.generation,
-                        properties_.pending.empty() ? std::string()
-                                                    : fmt::format(", {} pending", properties_.pending.size()))
-          : properties_.state));
+  Health health;
+  health.ready = ready_;
+  health.busy = jobs_.busy();
+  health.generation = properties_.generation;
+  health.unconfirmed = properties_.unconfirmed;
+  health.refused = refused_;
+  health.failing = reconciler_.failing();
+  if (!properties_.contended.empty()) health.contended = properties_.contended.front();
+  health.pending = properties_.pending.size();
+  properties_.state = health.state();
+  notify("STATUS=" + health.status());
   if (api_) api_->set(properties_);
 }
 

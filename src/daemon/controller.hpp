@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "daemon/api.hpp"
+#include "daemon/audit.hpp"
 #include "daemon/expiry.hpp"
 #include "daemon/jobs.hpp"
+#include "daemon/listener.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/marker.hpp"
 #include "daemon/reconciler.hpp"
 #include "system/events.hpp"
 #include "system/files.hpp"
@@ -21,8 +24,9 @@ namespace rdmacfg::daemon {
 
 class Controller {
  public:
-  /// `program`: what does the jobs (jobs.hpp).
-  explicit Controller(Loop& loop, std::string program = "/proc/self/exe");
+  /// `program`: what does the jobs (jobs.hpp); `marker`: see marker.hpp.
+  explicit Controller(Loop& loop, std::string program = "/proc/self/exe",
+                      std::string marker = "/run/rdma-configd/running");
 
   /// Listens, and applies what is there. The service is ready when that is done, whatever came of it: devices
   /// that are not there yet are waited for by nobody.
@@ -33,11 +37,11 @@ class Controller {
   void stop();
 
  private:
-  void listen();
   void connect();
-  void listen_to(std::unique_ptr<system::EventSource> source);
   void came(const system::Event& event);
   void apply_configuration(const std::string& what);
+  /// Whether what the configuration says is held now.
+  void judge(const Outcome& outcome);
   void plan_next();
   void run(bool look);
   void looked(const Job& job, const Outcome& outcome);
@@ -45,18 +49,20 @@ class Controller {
   void take_status(const Outcome& outcome);
   void plan_expiry();
   void expired(const Job& job, const Outcome& outcome);
-  void watch_again();
   void publish();
 
   Loop& loop_;
   Jobs jobs_;
   Reconciler reconciler_;
   Expiry expiry_;
+  Audit audit_;
   std::unique_ptr<system::Files> files_;
+  Marker marker_;
+  Listener listener_;
   std::unique_ptr<Api> api_;
-  std::vector<std::pair<std::unique_ptr<system::EventSource>, Loop::Handle>> sources_;
-  system::FileSource* watched_ = nullptr;  ///< one of the sources
-  Loop::Handle next_, deadline_, connecting_, audit_;
+  Loop::Handle next_, deadline_, connecting_, audit_timer_, named_;
+  bool has_name_ = false;                          ///< the host; of one that had none at the start
+  std::chrono::milliseconds connect_again_{1000};  ///< twice as long after each time in vain
   Properties properties_;
   bool ready_ = false;
   bool running_ = false;   ///< an apply or a hold of ours
@@ -67,8 +73,9 @@ class Controller {
   bool stopping_ = false;
   bool reload_again_ = false;
   bool report_drift_ = false;
-  std::chrono::seconds audit_every_{0};
-  bool all_links_ = false;  ///< also interfaces that are not IPoIB
+  bool resumes_ = false;  ///< the daemon before this one had not come to its end
+  std::string refused_;   ///< why the configuration, as it was last read, is not what is held; empty: it is
+  std::optional<std::uint64_t> refused_at_;  ///< generation that is held instead; nothing: not known yet
 };
 
 }  // namespace rdmacfg::daemon

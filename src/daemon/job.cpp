@@ -17,6 +17,8 @@ Json to_json(const Job& job) {
           {"by_itself", job.by_itself},
           {"retry", job.retry},
           {"report_only", job.report_only},
+          {"awaited", job.awaited},
+          {"resumes", job.resumes},
           {"expect", job.expect},
           {"who", job.who},
           {"what", job.what},
@@ -35,6 +37,8 @@ Job job_from(const Json& json) {
   job.by_itself = json.at("by_itself").get<bool>();
   job.retry = json.at("retry").get<bool>();
   job.report_only = json.at("report_only").get<bool>();
+  job.awaited = json.at("awaited").get<bool>();
+  job.resumes = json.at("resumes").get<bool>();
   job.expect = json.at("expect").get<std::string>();
   job.who = json.at("who").get<std::string>();
   job.what = json.at("what").get<std::string>();

@@ -35,6 +35,8 @@ struct Job {
   bool by_itself = false;      ///< boot, reload, an event
   bool retry = false;          ///< try again what the fabric limited
   bool report_only = false;    ///< kHold: look, do not repair
+  bool awaited = false;        ///< others wait for it: what takes minutes is left to a later job
+  bool resumes = false;        ///< kApply after a crash: what is active is held, and nothing else read
   std::string expect{};        ///< core::digest_of the plan that was agreed to; empty: any
   std::string who{};
   std::string what{};

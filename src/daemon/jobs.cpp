@@ -128,7 +128,7 @@ bool Jobs::cancel(std::uint32_t id) {
     auto [job, done] = std::move(*waits);
     waiting_.erase(waits);
     const auto outcome = cancelled();
-    if (job.changes()) remember(id, outcome.report_text);
+    if (job.changes()) remember(job, outcome.report_text);
     done(job, outcome);
     return true;
   }
@@ -142,7 +142,12 @@ bool Jobs::cancel(std::uint32_t id) {
 
 const std::string* Jobs::result(std::uint32_t id) const {
   const auto at = results_.find(id);
-  return at == results_.end() ? nullptr : &at->second;
+  return at == results_.end() ? nullptr : &at->second.text;
+}
+
+bool Jobs::asked_by(std::uint32_t id, std::uint32_t uid) const {
+  const auto at = results_.find(id);
+  return at != results_.end() && at->second.uid == uid;
 }
 
 void Jobs::start_what_may() {
@@ -242,14 +247,14 @@ void Jobs::finish_when_over(Running& running) {
                                    : broken(fmt::format("the worker could not be started: {}",
                                                         std::generic_category().message(one.status)));
   // The answer to a look is its result.
-  if (one.job.changes()) remember(one.job.id, outcome.report_text);
+  if (one.job.changes()) remember(one.job, outcome.report_text);
   one.done(one.job, outcome);
   start_what_may();
   if (on_idle && idle()) on_idle();
 }
 
-void Jobs::remember(std::uint32_t id, std::string text) {
-  results_[id] = std::move(text);
+void Jobs::remember(const Job& job, std::string text) {
+  results_[job.id] = {std::move(text), job.uid};
   while (results_.size() > kResults) results_.erase(results_.begin());
 }
 

@@ -59,6 +59,9 @@ class Jobs {
   /// Result of a job that changed something and ended not long ago, as JSON.
   [[nodiscard]] const std::string* result(std::uint32_t id) const;
 
+  /// Whether the user asked for this job, whose result there is.
+  [[nodiscard]] bool asked_by(std::uint32_t id, std::uint32_t uid) const;
+
   [[nodiscard]] bool busy() const { return changing_; }
   [[nodiscard]] bool idle() const { return running_.empty() && waiting_.empty(); }
 
@@ -81,7 +84,7 @@ class Jobs {
   void start(Job job, Done done);
   void read(Running& running);
   void finish_when_over(Running& running);
-  void remember(std::uint32_t id, std::string text);
+  void remember(const Job& job, std::string text);
 
   Loop& loop_;
   std::string program_;
@@ -91,7 +94,11 @@ class Jobs {
   std::size_t looking_ = 0;
   std::deque<std::pair<Job, Done>> waiting_;
   std::list<Running> running_;
-  std::map<std::uint32_t, std::string> results_;
+  struct Result {
+    std::string text;
+    std::optional<std::uint32_t> uid;  ///< of the client
+  };
+  std::map<std::uint32_t, Result> results_;
 };
 
 }  // namespace rdmacfg::daemon

@@ -99,6 +99,15 @@ std::optional<Reconciler::Time> Reconciler::due() const {
   return when;
 }
 
+std::string Reconciler::failing() const {
+  if (retry_whole_) return whole_reason_;
+  if (failures_.empty()) return {};
+  const auto& [key, failure] = *failures_.begin();
+  auto out = key.text() + ": " + failure.reason;
+  if (failures_.size() > 1) out += fmt::format(" (and {} more)", failures_.size() - 1);
+  return out;
+}
+
 void Reconciler::began() {
   first_ = last_ = std::nullopt;
   running_ = true;
@@ -145,6 +154,7 @@ void Reconciler::ended(const model::Report& report, Time now, bool held) {
   if (failed_whole(report)) {
     // What was due still is: it was not tried.
     retry_whole_ = now + back_off(whole_attempts_++);
+    whole_reason_ = report.error->message;
     echo_until_ = now + kEcho;  // a worker that dies may have changed something first
     return;
   }

@@ -67,6 +67,9 @@ class Reconciler {
   /// is on another kernel object: of one that is on none, until a device or a module comes.
   [[nodiscard]] const std::map<model::Key, std::string>& contended() const { return contended_; }
 
+  /// What could not be made as it should be and is tried again, for people; empty when there is nothing.
+  [[nodiscard]] std::string failing() const;
+
  private:
   struct Failure {
     int attempts = 0;
@@ -91,6 +94,7 @@ class Reconciler {
   std::map<model::Key, Failure> failures_;
   std::optional<Time> retry_whole_;  ///< the last run failed before it knew of any resource
   int whole_attempts_ = 0;
+  std::string whole_reason_;
   std::map<std::pair<model::Key, std::string>, Reverts> reverts_;  ///< by resource and field
   std::map<model::Key, std::string> contended_;
   /// As wanted when they were last looked at, with the kernel object they were on.

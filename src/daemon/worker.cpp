@@ -12,6 +12,7 @@
 #include "core/lock.hpp"
 #include "core/plan.hpp"
 #include "core/report_json.hpp"
+#include "daemon/duties.hpp"
 #include "daemon/job.hpp"
 #include "kinds/all.hpp"
 #include "kinds/daemon_policy.hpp"
@@ -62,13 +63,6 @@ Report failed(base::Error error) {
   return report;
 }
 
-Report refused(const config::Document& document) {
-  Report report;
-  report.diagnostics = document.diagnostics;
-  report.exit = Exit::kError;
-  return report;
-}
-
 /// The document of the job: its own texts, or the system's configuration. Nothing when there is none.
 Result<std::optional<config::Document>> document_of(const Job& job, const std::string& host_name) {
   auto texts = job.texts;
@@ -85,7 +79,16 @@ Result<std::optional<config::Document>> document_of(const Job& job, const std::s
   return std::optional(config::parse_texts(std::move(texts), host_name, kinds::grammar()));
 }
 
-Report run(const Job& job, core::Context& context, const core::Request& request) {
+/// What the main process has to know of a job beside its report.
+struct Told {
+  bool looked = false;        ///< of a job that may be one or the other: it changed nothing
+  bool document_held = true;  ///< the system's configuration is what is held now
+};
+
+Report run(const Job& job, core::Context& context, const core::Request& request, Told& told) {
+  const auto hold = [&] {
+    return in_turn([&] { return core::hold(request, context); }, job.awaited, request, context);
+  };
   switch (job.verb) {
     case Job::Verb::kShow:
     case Job::Verb::kHistory:
@@ -94,18 +97,34 @@ Report run(const Job& job, core::Context& context, const core::Request& request)
     case Job::Verb::kValidate:
     case Job::Verb::kDiff:
     case Job::Verb::kApply: {
+      if (job.resumes) {
+        if (auto report = resume(job.awaited, request, context)) return std::move(*report);
+      }
       auto document = document_of(job, request.host_name);
+      told.document_held = document.has_value();
       if (!document) return failed(document.error());
-      if (!*document) return core::hold(request, context);
+      if (!*document) return hold();
       const bool applied =
           job.verb == Job::Verb::kApply && job.by_itself;  // it has something to fall back on
-      if (!applied && model::has_errors((*document)->diagnostics)) return refused(**document);
+      if (!applied && model::has_errors((*document)->diagnostics)) return core::validate(**document);
       if (job.verb == Job::Verb::kValidate) return core::validate(**document);
+      if (applied) {
+        auto report = in_turn([&] { return core::commit(**document, request, context); }, job.awaited,
+                              request, context);
+        const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
+        told.document_held = ledger && ledger->is_active(core::digest_of(**document));
+        return report;
+      }
       if (job.verb == Job::Verb::kApply) return core::commit(**document, request, context);
       return core::diff(**document, context.host, context.options);
     }
     case Job::Verb::kHold:
-      return job.report_only ? core::look(request, context) : core::hold(request, context);
+      if (!job.report_only) return hold();
+      {
+        auto watched = watch(request, context);
+        told.looked = watched.looked;
+        return std::move(watched.report);
+      }
     case Job::Verb::kConfirm:
       return core::confirm(request, context);
     case Job::Verb::kRollBack:
@@ -117,12 +136,14 @@ Report run(const Job& job, core::Context& context, const core::Request& request)
 }
 
 /// What of the ledger the main process has to know.
-Json status_json(core::Context& context, bool history) {
+Json status_json(core::Context& context, const Told& told, bool history) {
   const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
   if (!ledger) return nullptr;
   Json out{{"active", ledger->active}, {"unconfirmed", nullptr}, {"report_drift", false}, {"audit_s", 0}};
+  out["looked"] = told.looked;
+  out["document_held"] = told.document_held;
   if (const auto texts = core::load_texts(context.host.files, context.paths.texts, ledger->active)) {
-    const auto document = config::parse_texts(*texts, system::linux_host_name(), kinds::grammar());
+    const auto document = core::parse_again(*texts, system::linux_host_name());
     const auto policy = kinds::daemon_policy(document.sections);
     out["report_drift"] = policy.drift == model::Drift::kReport;
     out["audit_s"] = policy.audit.value_or(model::Audit{}).seconds;
@@ -168,6 +189,7 @@ int work(int in, int out) {
     return 1;
   }
   const auto host = system::make_linux_host();
+  host->holding = job.verb == Job::Verb::kHold;
   core::Context context{*host, {}};
   context.options.independent = job.by_itself || job.verb == Job::Verb::kHold;
   context.options.retry_limited = job.retry;
@@ -190,17 +212,18 @@ int work(int in, int out) {
       .by_itself = job.by_itself,
       .confirm = job.confirm_s > 0 ? std::optional(std::chrono::seconds(job.confirm_s)) : std::nullopt};
   Report report;
+  Told told;
   std::shared_ptr<void> lock;
   if (job.changes()) {
     auto taken = core::take_lock("/run/rdma-configd.lock", kLockDeadline, [](const std::string&) {});
     if (taken) {
       lock = *taken;
-      report = run(job, context, request);
+      report = run(job, context, request, told);
     } else {
       report = failed(taken.error());
     }
   } else {
-    report = run(job, context, request);
+    report = run(job, context, request, told);
   }
   if (moved) {
     report.error =
@@ -208,7 +231,7 @@ int work(int in, int out) {
   }
   tell(out, {{"exit", static_cast<int>(report.exit)},
              {"report", core::report_json(report)},
-             {"status", status_json(context, job.verb == Job::Verb::kHistory)}});
+             {"status", status_json(context, told, job.verb == Job::Verb::kHistory)}});
   return 0;
 }
 

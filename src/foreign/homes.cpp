@@ -33,6 +33,7 @@ Inet inet_of(const Section& parent, Family family) {
     if (!route.to) continue;
     Route one{*route.to, route.via, {}, 254};
     if (route.metric) one.metric = route.metric->number;
+    if (family == Family::kIpv6 && one.metric == 0U) one.metric = kinds::kMetricOfIpv6;
     if (route.table) one.table = route.table->number;
     add_route(out, std::move(one));
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "kinds/addressing.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -95,6 +96,8 @@ std::string add_route_words(Inet& inet, Family family, std::string_view line) {
       return fmt::format("{} {}: is not understood", words[at], value);
     }
   }
+  // The kernel makes that of 0 in IPv6.
+  if (family == Family::kIpv6 && route.metric == 0U) route.metric = kinds::kMetricOfIpv6;
   add_route(inet, std::move(route));
   return {};
 }

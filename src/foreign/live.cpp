@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "foreign/inet.hpp"
+#include "kinds/route.hpp"
 #include "kinds/rule_file.hpp"
 
 namespace rdmacfg::foreign {
@@ -62,6 +65,27 @@ class Live {
   }
 
  private:
+  /// What the document is to say. 1024 is what IPv6 has where nobody asked for a metric; without one, a route
+  /// gets kRouteMetric, which another may have.
+  [[nodiscard]] std::optional<std::uint32_t> metric_of(const system::InetRoute& route) const {
+    const bool plain = route.metric == 0 || (route.family == Family::kIpv6 && route.metric == 1024);
+    const bool taken = std::any_of(routes_.begin(), routes_.end(), [&](const system::InetRoute& other) {
+      return other.index == route.index && other.family == route.family && other.to == route.to &&
+             other.table == route.table && other.metric == kinds::kRouteMetric;
+    });
+    return plain && !taken ? std::nullopt : std::optional(route.metric);
+  }
+
+  /// Whether a next hop was reached from an address that is not written down, or no address of the family is.
+  [[nodiscard]] bool hangs_on_lease(const system::InetRoute& route, const model::IpPrefixes& kept) const {
+    const auto near = [&](const model::IpPrefix& prefix) { return route.via && prefix.contains(*route.via); };
+    if (std::any_of(kept.begin(), kept.end(), near)) return false;
+    return std::any_of(addresses_.begin(), addresses_.end(), [&](const system::InetAddress& one) {
+      return one.index == route.index && !one.permanent && one.prefix.address.family == route.family &&
+             (kept.empty() || near(one.prefix));
+    });
+  }
+
   void add(const Link& link, Interface one) {
     claims_.took({"the interface " + link.name, 0});
     if (link.master != 0) claims_.pass(one.where, "is in a bond; that is no part of the document");
@@ -70,16 +94,31 @@ class Live {
 
   void inet(const Link& link, Interface& out) {
     Interface found = out;
+    std::string leased, lost;
+    const auto append = [](std::string& list, const std::string& one) {
+      list += (list.empty() ? "" : ", ") + one;
+    };
     for (const auto& address : addresses_) {
-      if (address.index == link.index)
+      if (address.index != link.index) continue;
+      if (address.permanent) {
         found.inet(address.prefix.address.family).addresses.push_back(address.prefix);
+      } else {
+        append(leased, address.prefix.text());
+      }
     }
     for (const auto& route : routes_) {
       if (route.index != link.index || route.made_by_kernel) continue;
-      // 1024 is what IPv6 has where nobody asked for a metric.
-      const bool plain = route.metric == 0 || (route.family == Family::kIpv6 && route.metric == 1024);
-      add_route(found.inet(route.family),
-                {route.to, route.via, plain ? std::nullopt : std::optional(route.metric), route.table});
+      if (hangs_on_lease(route, found.inet(route.family).addresses)) {
+        append(lost, fmt::format("the route to {}", route.to.text()));
+        continue;
+      }
+      add_route(found.inet(route.family), {route.to, route.via, metric_of(route), route.table});
+    }
+    if (!leased.empty()) {
+      claims_.pass(out.where,
+                   fmt::format("left out: {}{} (from DHCP or a router, not for good; a backend with "
+                               "method = \"auto\" asks for such)",
+                               leased, lost.empty() ? "" : " and " + lost));
     }
     if (found.ipv4.empty() && found.ipv6.empty()) return;
     if (adopt_) {

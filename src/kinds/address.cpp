@@ -4,15 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
+#include "kinds/address_exchange.hpp"
 #include "kinds/backend.hpp"
 #include "kinds/direct.hpp"
 
 namespace rdmacfg::kinds {
 
 using base::Result;
+using detail::address_id;
+using detail::carries;
 using model::Change;
 using model::Desired;
 using model::Diagnostics;
@@ -25,20 +27,6 @@ using system::InetRequest;
 namespace {
 
 constexpr std::string_view kKind = "address";
-
-/// "GUID/0x8002 192.0.2.1/24" as its two parts.
-struct AddressId {
-  std::string interface;
-  IpPrefix prefix;
-};
-
-std::optional<AddressId> address_id(const model::Key& key) {
-  const auto space = key.id.rfind(' ');
-  if (space == std::string::npos) return std::nullopt;
-  auto prefix = IpPrefix::parse(std::string_view(key.id).substr(space + 1));
-  if (!prefix) return std::nullopt;
-  return AddressId{key.id.substr(0, space), *prefix};
-}
 
 class AddressKind final : public Kind {
  public:
@@ -86,12 +74,12 @@ class AddressKind final : public Kind {
     return out;
   }
 
-  Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
     for (auto* change : changes) {
       if (change->operation == Operation::kDelete)
         change->interrupts.emplace_back("connections from and to this address break");
     }
-    return {};
+    return detail::plan_exchanges(changes, world);
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
@@ -101,6 +89,7 @@ class AddressKind final : public Kind {
     if (!now) return base::fail(now.error());
     std::set<std::pair<int, IpPrefix>> going;
     std::vector<InetRequest> additions;
+    auto there_then = *now;  // when the deletions come
     for (const auto& change : changes) {
       const auto id = address_id(change.key);
       const auto* link = id ? interface_of(id->interface, *world) : nullptr;
@@ -110,13 +99,70 @@ class AddressKind final : public Kind {
       const bool there = std::any_of(now->begin(), now->end(), [&](const InetAddress& one) {
         return one.index == link->index && one.prefix == id->prefix;
       });
-      if (change.operation == Operation::kDelete && there) going.emplace(link->index, id->prefix);
+      if (change.operation == Operation::kDelete && there) {
+        going.emplace(link->index, id->prefix);
+        for (const auto& prefix : detail::first_of(change)) {
+          const bool known = std::any_of(there_then.begin(), there_then.end(), [&](const InetAddress& one) {
+            return one.index == link->index && one.prefix == prefix;
+          });
+          if (known) continue;
+          additions.emplace_back(system::AddAddress{link->index, link->name, prefix});
+          there_then.push_back({link->index, prefix});
+        }
+      }
       if (change.operation != Operation::kDelete && !there)
         additions.emplace_back(system::AddAddress{link->index, link->name, id->prefix});
     }
-    auto requests = address_deletions(going, *now, *world);
-    requests.insert(requests.end(), additions.begin(), additions.end());
+    auto requests = std::move(additions);
+    for (auto& request : address_deletions(going, there_then, *world)) requests.push_back(std::move(request));
+    if (requests.empty()) return {};
+    const auto routes = detail::routes_left_alone(going, there_then, *world, host);
+    if (!routes) return base::fail(routes.error());
+    requests.insert(requests.end(), routes->begin(), routes->end());
+    return host.inet.execute(requests);
+  }
+
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    if (std::none_of(changes.begin(), changes.end(), carries)) return {};
+    auto world = World::observe_links(host);
+    if (!world) return base::fail(world.error());
+    const auto now = host.inet.observe_addresses();
+    if (!now) return base::fail(now.error());
+    std::vector<InetRequest> requests;
+    for (const auto& change : changes) {
+      const auto id = carries(change) ? address_id(change.key) : std::nullopt;
+      const auto* link = id ? interface_of(id->interface, *world) : nullptr;
+      if (link == nullptr) continue;
+      const bool there = std::any_of(now->begin(), now->end(), [&](const InetAddress& one) {
+        return one.index == link->index && one.prefix == id->prefix;
+      });
+      // One that is gone may have gone for good.
+      if (!there) {
+        for (auto route : detail::alone_in(change)) {
+          route.index = link->index;
+          requests.emplace_back(system::AddRoute{link->name, route});
+        }
+      } else if (auto done = detail::restore(change, *link, host); !done) {
+        return done;
+      }
+    }
     return requests.empty() ? Result<void>{} : host.inet.execute(requests);
+  }
+
+  std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {
+    std::vector<std::string> out;
+    if (std::none_of(changes.begin(), changes.end(), carries)) return out;
+    auto world = World::observe_links(host);
+    if (!world) return out;  // said by whoever compares the addresses
+    for (const auto& change : changes) {
+      const auto id = carries(change) ? address_id(change.key) : std::nullopt;
+      const auto* link = id ? interface_of(id->interface, *world) : nullptr;
+      if (link == nullptr) continue;
+      if (auto done = detail::restore(change, *link, host); !done)
+        out.push_back(fmt::format("{}: routes of others over it could not all be put back: {}", link->name,
+                                  done.error().message));
+    }
+    return out;
   }
 
   Result<Waited> await(std::span<const Change> changes, World& now,

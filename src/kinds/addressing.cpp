@@ -47,6 +47,8 @@ WantedFamily family_of(const Section& section, Family family) {
     if (!route.to) continue;  // reported by the rules
     WantedRoute wanted{*route.to, route.via, {}, 254, child.where};
     if (route.metric) wanted.metric = route.metric->number;
+    // ip6_route_add(): 0 is "none given", and becomes IP6_RT_PRIO_USER.
+    if (family == Family::kIpv6 && wanted.metric == 0U) wanted.metric = kMetricOfIpv6;
     if (route.table) wanted.table = route.table->number;
     out.routes.push_back(std::move(wanted));
   }

@@ -70,6 +70,9 @@ struct RouteConfig {
 /// The section spec of one family, for [[ipoib]] and [[ipoib.pkey]].
 model::SectionSpec inet_section(model::Family family);
 
+/// What the kernel makes of metric 0 in IPv6.
+inline constexpr std::uint32_t kMetricOfIpv6 = 1024;
+
 /// One route as wanted.
 struct WantedRoute {
   model::RouteTarget to;

@@ -8,6 +8,8 @@
 #include <set>
 #include <tuple>
 
+#include "kinds/route.hpp"
+
 namespace rdmacfg::kinds {
 
 using model::Diagnostics;
@@ -23,8 +25,10 @@ namespace {
 /// The rules of one family of one interface.
 class FamilyRules {
  public:
-  FamilyRules(const WantedFamily& family, const model::Section& parent, Diagnostics& diagnostics)
+  FamilyRules(const WantedFamily& family, const model::Section& parent, bool own_metric,
+              Diagnostics& diagnostics)
       : family_(family),
+        own_metric_(own_metric),
         parent_(parent),
         label_(fmt::format("[{}.{}]", parent.path, key())),
         diagnostics_(diagnostics) {}
@@ -175,8 +179,9 @@ class FamilyRules {
   }
 
   void check_routes() {
-    std::map<std::tuple<std::string, std::uint32_t, std::uint32_t>, Location> seen;
-    if (family_.gateway) seen.emplace(std::tuple(std::string("default"), 254U, 0U), family_.place("gateway"));
+    std::map<std::tuple<std::string, std::uint32_t, std::optional<std::uint32_t>>, Location> seen;
+    if (family_.gateway)
+      seen.emplace(std::tuple(std::string("default"), 254U, metric_of({})), family_.place("gateway"));
     for (const auto& child : family_.section->children) {
       if (child.find("to") == nullptr)
         error(child.where, fmt::format("{} routes: a route without to", label_),
@@ -189,14 +194,21 @@ class FamilyRules {
       if (!route.to.any && route.to.network.address.multicast())
         error(route.where, fmt::format("{} routes: {} is multicast", label_, route.to.text()), "");
       const auto [first, fresh] =
-          seen.try_emplace({route.to.text(), route.table, route.metric.value_or(0)}, route.where);
+          seen.try_emplace({route.to.text(), route.table, metric_of(route.metric)}, route.where);
       if (fresh) continue;
       auto& d = error(
           route.where,
-          fmt::format("{} routes: there is a route to {} with this metric already", label_, route.to.text()),
+          fmt::format("{} routes: there is a route to {} with this metric{} already", label_, route.to.text(),
+                      route.metric == kRouteMetric && own_metric_
+                          ? fmt::format(" ({}, where none is written)", kRouteMetric)
+                          : ""),
           "give one of them another metric or table");
       d.related.push_back({first->second, "the first"});
     }
+  }
+
+  [[nodiscard]] std::optional<std::uint32_t> metric_of(std::optional<std::uint32_t> written) const {
+    return own_metric_ ? written.value_or(kRouteMetric) : written;
   }
 
   bool right_family(const IpAddress& address, std::string_view in) {
@@ -223,6 +235,7 @@ class FamilyRules {
   }
 
   const WantedFamily& family_;
+  bool own_metric_;  ///< a route without a metric gets kRouteMetric, or may get it
   const model::Section& parent_;
   std::string label_;
   Diagnostics& diagnostics_;
@@ -256,6 +269,12 @@ class AddressBook {
   std::map<IpAddress, Claim> claims_;
 };
 
+/// Its configuration may say which metric routes have without one.
+bool only_network_manager(const Addressing& interface) {
+  const auto* entry = interface.port->section->find("backend");
+  return entry != nullptr && model::text_of(entry->value) == model::text_of(model::Backend::kNetworkManager);
+}
+
 }  // namespace
 
 void check_addressing(const std::vector<Addressing>& all, Diagnostics& diagnostics) {
@@ -264,7 +283,8 @@ void check_addressing(const std::vector<Addressing>& all, Diagnostics& diagnosti
   for (const auto& one : all) {
     for (const auto* family : {&one.ipv4, &one.ipv6}) {
       if (family->section == nullptr) continue;
-      if (seen.insert(family->section).second) FamilyRules(*family, *one.section, diagnostics).check();
+      if (seen.insert(family->section).second)
+        FamilyRules(*family, *one.section, !only_network_manager(one), diagnostics).check();
       if (one.ignore || one.absent) continue;
       for (const auto& address : family->addresses) {
         if (address.address.family == family->family)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -89,9 +90,38 @@ class Binder {
     }
   }
 
-  Bound take() { return std::move(bound_); }
+  Bound take() {
+    auto& out = bound_.unresolved;
+    for (const auto& bound : bound_.ports) {
+      if (bound.guid) out.meant.insert(*bound.guid);
+    }
+    for (const auto& one : open_) {
+      if (out.elsewhere.empty()) out.elsewhere = one.why;
+      for (const auto& device : world_.snapshot().devices) {
+        for (const auto& port : device.ports) {
+          if (port.link_layer == "InfiniBand" && !out.meant.contains(port.guid) && one.may_mean(device, port))
+            out.ports.try_emplace(port.guid, one.why);
+        }
+      }
+    }
+    return std::move(bound_);
+  }
 
  private:
+  using MayMean = std::function<bool(const system::RdmaDevice&, const system::RdmaPort&)>;
+
+  /// An entry of which the port cannot be told now.
+  struct Open {
+    std::string why;
+    MayMean may_mean;  ///< of the ports that are here
+  };
+
+  /// What the entry has made on such a port is not to be taken for dropped.
+  void leave_open(const BoundPort& bound, MayMean may_mean) {
+    open_.push_back(
+        {fmt::format("[[ipoib]] {} may mean its port ({})", bound.id, *bound.pending), std::move(may_mean)});
+  }
+
   void bind_device(const Section& section, const std::string& name, std::int64_t number) {
     BoundPort bound;
     bound.id = fmt::format("{}/{}", name, number);
@@ -106,12 +136,14 @@ class Binder {
           bind_guid(bound, port.guid, world_);
           check_twin(bound, section.find("device")->where, PortRef{device, &port});
         }
+        if (!bound.guid) leave_open(bound, [](const auto&, const auto&) { return false; });
         add(section, std::move(bound));
         return;
       }
       wrong(bound, section.find("port")->where,
             fmt::format("[[ipoib]] port: {} has no port {}", name, number),
             fmt::format("it has {} port(s), counted from 1", device->ports.size()));
+      leave_open(bound, [](const auto&, const auto&) { return true; });
       add(section, std::move(bound));
       return;
     }
@@ -119,6 +151,7 @@ class Binder {
         world_.offline()
             ? "which port this is can only be seen on the running host; a guid can be used offline"
             : names_.missing(name);
+    leave_open(bound, [number](const auto&, const auto& port) { return port.number == number; });
     add(section, std::move(bound));
   }
 
@@ -138,6 +171,12 @@ class Binder {
       bound.id = "match " + text_of(pattern);
       bound.pending =
           world_.offline() ? "what it matches can only be seen on the running host" : "no port matches now";
+      // Names come and go; the slot, the driver and the port's number stay.
+      auto lasting = pattern;
+      lasting.device.reset();
+      leave_open(bound, [lasting = std::move(lasting)](const auto& device, const auto& port) {
+        return matches(lasting, device, port);
+      });
       add(section, std::move(bound));
       return;
     }
@@ -240,6 +279,7 @@ class Binder {
   Diagnostics& diagnostics_;
   Bound bound_;
   std::map<std::string, const Section*> seen_;
+  std::vector<Open> open_;
   std::set<std::string> twins_;  // ids of ports that cannot be told apart
 };
 

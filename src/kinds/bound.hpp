@@ -46,6 +46,8 @@ struct Bound {
   std::shared_ptr<const std::vector<model::Section>> expanded;  ///< what they are when presets are in them
   const World* world = nullptr;  ///< that they are bound to; one without a host for `validate`
 
+  Unresolved unresolved;  ///< what the entries of `ports` without a GUID may mean
+
   mutable std::shared_ptr<const std::vector<Addressing>> addressing;  ///< of addressing_of(), once asked for
 
   /// The entries of a top-level section, in the document's order.

@@ -61,6 +61,24 @@ DscpMap dscps_of(const DcbState& state) {
   return out;
 }
 
+/// The shares as a document writes them. mlx5 reads back what its firmware has: 100 for every class that is
+/// not ETS, and 100 divided among the ETS classes that have no share of what another one has whole
+/// (mlx5e_build_tc_tx_bw()).
+model::Bandwidth shares_of(const system::Ets& ets) {
+  constexpr std::uint8_t kWhole = 100;
+  model::Bandwidth out;
+  std::optional<std::size_t> whole;
+  for (std::size_t i = 0; i < ets.tsa.size(); ++i) {
+    if (ets.tsa[i] != Tsa::kEts) continue;
+    out.percent[i] = ets.bandwidth[i];
+    if (!whole && ets.bandwidth[i] == kWhole) whole = i;
+  }
+  for (std::size_t i = 0; whole && i < ets.tsa.size(); ++i) {
+    if (i != *whole) out.percent[i] = 0;
+  }
+  return out;
+}
+
 void describe(const DcbState& state, InterfaceDcb& settings, InterfaceDcb& facts) {
   if (state.pfc) {
     settings.priorities = model::Priorities{*state.pfc};
@@ -68,7 +86,7 @@ void describe(const DcbState& state, InterfaceDcb& settings, InterfaceDcb& facts
   }
   if (state.ets) {
     settings.traffic_classes = model::TrafficClasses{state.ets->traffic_class};
-    settings.bandwidth = model::Bandwidth{state.ets->bandwidth};
+    settings.bandwidth = shares_of(*state.ets);
     settings.algorithms.emplace();
     for (const auto tsa : state.ets->tsa) settings.algorithms->push_back(word_of(tsa));
     facts.willing = state.ets->willing;
@@ -298,12 +316,15 @@ class DcbKind final : public Kind {
       if (auto done = dcb.set_dcbx(interface, mode); !done) return done;
     }
     if (state.ets) {
-      auto ets = *state.ets;
+      // What is not wanted is written along: as shares that the driver takes, not as it reads them back.
+      auto before = *state.ets;
+      before.bandwidth = current.bandwidth->percent;
+      auto ets = before;
       if (wanted.traffic_classes) ets.traffic_class = wanted.traffic_classes->of;
       if (wanted.bandwidth) ets.bandwidth = wanted.bandwidth->percent;
       for (std::size_t i = 0; wanted.algorithms && i < wanted.algorithms->size() && i < ets.tsa.size(); ++i)
         ets.tsa[i] = tsa_of((*wanted.algorithms)[i]);
-      if (ets != *state.ets) {
+      if (ets != before) {
         ets.willing = false;
         if (auto done = dcb.set_ets(interface, ets); !done) return done;
       }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "kinds/backend.hpp"
@@ -33,6 +34,26 @@ void check_method(const WantedFamily& family, Diagnostics& diagnostics) {
     error(fmt::format("{}: backend direct does not turn IPv6 off", label),
           "leave ipv6 out, or write [[sysctl]] key = \"net/ipv6/conf/NAME/disable_ipv6\", value = 1");
   }
+}
+
+bool in_one_network(const model::IpPrefix& a, const model::IpPrefix& b) {
+  return a.length == b.length && a.network() == b.network();
+}
+
+/// What keeps an interface from being without any IPv4 address while those that stay go with others and come
+/// back; nothing where one of them does not go, or none stays.
+std::optional<model::IpAddress> to_hold(int index, const std::vector<const model::IpPrefix*>& now,
+                                        const std::set<std::pair<int, model::IpPrefix>>& going) {
+  std::optional<model::IpAddress> out;
+  for (const auto* one : now) {
+    if (one->address.family != model::Family::kIpv4 || going.contains({index, *one})) continue;
+    const bool along = std::any_of(going.begin(), going.end(), [&](const auto& other) {
+      return other.first == index && in_one_network(other.second, *one);
+    });
+    if (!along) return std::nullopt;
+    if (!out) out = one->address;
+  }
+  return out;
 }
 
 }  // namespace
@@ -75,11 +96,13 @@ std::vector<system::InetRequest> address_deletions(const std::set<std::pair<int,
   std::map<int, std::vector<const model::IpPrefix*>> by_index;
   for (const auto& one : now) by_index[one.index].push_back(&one.prefix);
   for (const auto& [index, prefix] : going) {
-    system::DeleteAddress request{index, world.link(index)->name, prefix, {}};
-    for (const auto* other : by_index[index]) {
-      const bool along = other->length == prefix.length && other->network() == prefix.network() &&
-                         prefix.address.family == model::Family::kIpv4;
-      if (along && !going.contains({index, *other})) request.keep.push_back(*other);
+    system::DeleteAddress request{index, world.link(index)->name, prefix, {}, {}};
+    if (prefix.address.family == model::Family::kIpv4) {
+      for (const auto* other : by_index[index]) {
+        if (in_one_network(*other, prefix) && !going.contains({index, *other}))
+          request.keep.push_back(*other);
+      }
+      request.hold = to_hold(index, by_index[index], going);
     }
     out.emplace_back(std::move(request));
   }

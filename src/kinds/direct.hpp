@@ -30,7 +30,8 @@ model::Desired start(const Addressing& interface, std::string_view kind, const s
 std::string port_footing(std::string_view id, const World& world);
 
 /// Requests that delete addresses (index of the interface, address). With the first address of an IPv4
-/// network the kernel may delete the others of it: those of `now` that are not to go stay.
+/// network the kernel may delete the others of it, and with its last address the routes of an interface:
+/// addresses of `now` that are not to go stay, and with them the routes.
 std::vector<system::InetRequest> address_deletions(const std::set<std::pair<int, model::IpPrefix>>& going,
                                                    const std::vector<system::InetAddress>& now,
                                                    const World& world);

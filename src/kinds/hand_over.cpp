@@ -55,6 +55,16 @@ std::string file_of(model::Guid guid) {
   return fmt::format("/etc/rdma/rdma-admin-{}.sh", id);
 }
 
+/// udev tells of the interface before these files are there, of which create_child is the last but one
+/// (ipoib_add_port in drivers/infiniband/ulp/ipoib/ipoib_main.c).
+constexpr std::string_view kWait =
+    "i=0\n"
+    "until [ -e \"/sys/class/net/$port/create_child\" ] || [ $i = 50 ]; do\n"
+    "\ti=$((i+1))\n"
+    "\tsleep 0.1\n"
+    "done\n";
+constexpr int kPointToPoint = 31;  // from this length on IPv4 knows no broadcasts (RFC 3021)
+
 bool handled(const Desired& one) { return !one.ignore && !one.absent && !one.pending; }
 
 /// The lines for one interface, which `name` means in the script.
@@ -66,12 +76,14 @@ void set_up(std::string& out, std::string_view name, const PkeyLink& link) {
   out += fmt::format("ip link set dev \"{}\" {}\n", name, link.state == State::kDown ? "down" : "up");
 }
 
-/// Made by sysfs, so that the mode can be written; a child that is there already is left as it was made.
+/// Made by sysfs, so that the mode can be written; a child that is there already is left as it was made. The
+/// kernel cuts the name that it gives one to what an interface may have.
 void make_child(std::string& out, const model::Pkey& pkey, std::string_view name) {
   out += fmt::format(
       "if [ ! -e \"/sys/class/net/{0}\" ]; then\n"
       "\techo {1} >\"/sys/class/net/$port/create_child\"\n"
-      "\t[ \"$port.{2:04x}\" = \"{0}\" ] || ip link set dev \"$port.{2:04x}\" name \"{0}\"\n"
+      "\tfirst=$(printf %.15s \"$port.{2:04x}\")\n"
+      "\t[ \"$first\" = \"{0}\" ] || ip link set dev \"$first\" name \"{0}\"\n"
       "fi\n",
       name, pkey.text(), pkey.full());
 }
@@ -86,7 +98,10 @@ void address(std::string& out, std::string_view name, std::string_view id, std::
       if (one.key.id.substr(0, space) != id || space == std::string::npos) continue;
       auto rest = one.key.id.substr(space + 1);
       if (kind == "address") {
-        out += fmt::format("ip address replace {} dev \"{}\"\n", rest, name);
+        const auto prefix = model::IpPrefix::parse(rest);
+        const bool broadcast =
+            prefix && prefix->address.family == model::Family::kIpv4 && prefix->length < kPointToPoint;
+        out += fmt::format("ip address replace {}{} dev \"{}\"\n", rest, broadcast ? " brd +" : "", name);
         continue;
       }
       std::string_view family = rest.find(':') == std::string::npos ? "-4" : "-6";
@@ -112,6 +127,7 @@ SetupFile script_of(model::Guid guid, const Desired& port, std::span<const Desir
       "# Sets up the IPoIB interface of port {} when it appears; {} calls it with the name.\n"
       "port=$1\n",
       kLeft, guid.text(), kSetupRules);
+  out.content += kWait;
   const auto wanted = model::from_attributes<Ipoib>(port.settings);
   PkeyLink link;
   link.mode = wanted.mode;

@@ -34,7 +34,6 @@ constexpr std::string_view kPolicy = "policy";
 constexpr std::string_view kFilesBefore = "files ";
 constexpr std::array<std::string_view, 4> kFiles{kModuleOptionsFile, kPfcOptionsFile, kNetnsOptionsFile,
                                                  kRuleFile};
-constexpr std::array<std::string_view, 4> kKinds{"link_name", "module", "pfc", "rdma_system"};
 
 /// Content by path, of those files that are there.
 using Contents = std::map<std::string_view, std::string>;
@@ -89,7 +88,7 @@ std::string image_now(const std::string& stamp, const std::string& digest) {
 }
 
 bool concerns_us(std::string_view kind) {
-  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+  return std::find(kInitramfsKinds.begin(), kInitramfsKinds.end(), kind) != kInitramfsKinds.end();
 }
 
 /// Our files as they will be when all that is desired is done.

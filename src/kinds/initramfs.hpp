@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "kinds/kind.hpp"
 #include "model/module_types.hpp"
 
 namespace rdmacfg::kinds {
+
+/// Kinds that write what an initramfs holds.
+inline constexpr std::array<std::string_view, 4> kInitramfsKinds{"link_name", "module", "pfc", "rdma_system"};
 
 /// Digest of our files that the initramfs was last rebuilt with.
 inline constexpr std::string_view kInitramfsStamp = "/var/lib/rdma-configd/initramfs";

@@ -34,6 +34,12 @@ Verdict Kind::judge(const model::Desired& /*desired*/, const model::Observed* /*
   return {};
 }
 
+std::string Kind::why_held(const model::Key& key, const std::vector<model::Desired>& /*desired*/,
+                           const World& world) const {
+  const auto guid = model::Guid::parse(std::string_view(key.id).substr(0, key.id.find_first_of("/ ")));
+  return guid ? world.why_held(*guid) : std::string();
+}
+
 bool Kind::returns(std::string_view /*field*/, const model::Attributes& /*before*/,
                    const model::Attributes& /*then*/) const {
   return true;

@@ -105,6 +105,12 @@ class Kind {
   /// Whether a resource that the document does not mention is worth a line in a report.
   [[nodiscard]] virtual bool listed_when_foreign() const { return true; }
 
+  /// Why a resource that the document does not mention is left as it is all the same: an entry that cannot be
+  /// resolved now may mean it. Empty: none may. By default what hangs on a port, by the GUID in its key.
+  [[nodiscard]] virtual std::string why_held(const model::Key& key,
+                                             const std::vector<model::Desired>& desired,
+                                             const World& world) const;
+
   /// Whether a released field goes back to the value from `before` we managed it, in a resource whose
   /// settings will be `then`; else it stays until the next reset.
   [[nodiscard]] virtual bool returns(std::string_view field, const model::Attributes& before,

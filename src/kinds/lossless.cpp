@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "base/text.hpp"
 #include "kinds/dcb.hpp"
 #include "kinds/roce_ports.hpp"
+#include "model/port_types.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -45,10 +45,12 @@ std::optional<Marking> marking_of(const Section& roce) {
   return std::nullopt;
 }
 
-bool has_rdma_device(const std::string& interface, const World& world) {
+std::vector<PortRef> roce_ports(const std::string& interface, const World& world) {
   const auto* link = world.named(interface);
-  const auto port = link == nullptr ? std::nullopt : port_over(*link, world);
-  return port && port->port->link_layer == "Ethernet";
+  if (link == nullptr) return {};
+  auto ports = ports_over(*link, world);
+  std::erase_if(ports, [](const PortRef& one) { return one.port->link_layer != "Ethernet"; });
+  return ports;
 }
 
 /// Where flow control is set for an interface: a bond has none, its ports do, and at boot it may have no port
@@ -63,24 +65,25 @@ std::vector<std::string> flow_controlled(const std::string& interface, const Wor
   return ports;
 }
 
-/// The entry of `path` for an interface, made when there is none.
-Section& entry_for(std::vector<Section>& sections, const std::string& path, const Section& preset,
-                   const std::string& interface, const std::function<bool(const Section&)>& is_it) {
-  const auto at = std::find_if(sections.begin(), sections.end(), [&](const Section& section) {
-    return section.path == path && is_it(section);
-  });
-  if (at != sections.end()) return *at;
+template <class T>
+void fill(Section& section, const std::string& key, const T& value, const model::Location& where) {
+  section.entries.try_emplace(key, model::Entry{model::Codec<T>::value(value), where, false});
+}
+
+Section& add_entry(std::vector<Section>& sections, const std::string& path, const Section& preset) {
   Section made;
   made.path = path;
   made.where = preset.where;
-  made.entries.emplace("interface", model::Entry{interface, preset.find("interface")->where, false});
   sections.push_back(std::move(made));
   return sections.back();
 }
 
-template <class T>
-void fill(Section& section, const std::string& key, const T& value, const model::Location& where) {
-  section.entries.try_emplace(key, model::Entry{model::Codec<T>::value(value), where, false});
+/// The [[pfc]] entry of an interface, made when there is none.
+Section& pfc_for(std::vector<Section>& sections, const Section& preset, const std::string& interface) {
+  const auto at = std::find_if(sections.begin(), sections.end(), [&](const Section& section) {
+    return section.path == "pfc" && text_in(section, "interface") == interface;
+  });
+  return at != sections.end() ? *at : add_entry(sections, "pfc", preset);
 }
 
 class Linter {
@@ -250,8 +253,8 @@ std::vector<Section> expand_lossless(std::vector<Section> sections, const World&
       return entry == nullptr ? preset.where : entry->where;
     };
     for (const auto& name : flow_controlled(interface, world)) {
-      auto& pfc = entry_for(sections, "pfc", preset, name,
-                            [&](const Section& section) { return text_in(section, "interface") == name; });
+      auto& pfc = pfc_for(sections, preset, name);
+      fill(pfc, "interface", name, where_of("interface"));
       const auto at = where_of("priority");
       // Its own classes only where the entry says nothing of them: the keys hang together.
       if (!pfc.find("traffic_classes") && !pfc.find("bandwidth") && !pfc.find("strict")) {
@@ -265,11 +268,26 @@ std::vector<Section> expand_lossless(std::vector<Section> sections, const World&
       fill(pfc, "priorities", model::Priorities{1U << priority}, at);
       fill(pfc, "dscp", model::DscpMap{{{dscp.number, priority}}}, where_of("dscp"));
     }
-    if (!has_rdma_device(interface, world)) continue;
-    auto& roce = entry_for(sections, "roce", preset, interface, [&](const Section& section) {
-      return is_about(section, interface, names, world);
-    });
-    if (!roce.find("tos")) fill(roce, "dscp", dscp, where_of("dscp"));
+    const auto ports = roce_ports(interface, world);
+    if (ports.empty()) continue;
+    const auto is_written = [&](const PortRef& port) {
+      return std::any_of(sections.begin(), sections.end(), [&](const Section& section) {
+        return section.path == "roce" && is_about(section, port, names, world);
+      });
+    };
+    if (std::none_of(ports.begin(), ports.end(), is_written))
+      fill(add_entry(sections, "roce", preset), "interface", interface, where_of("interface"));
+    for (const auto& port : ports) {
+      // Another entry means one port of the bond alone.
+      if (is_written(port)) continue;
+      auto& rest = add_entry(sections, "roce", preset);
+      fill(rest, "device", names.name_of(*port.device), where_of("interface"));
+      fill(rest, "port", model::PortNumber{port.port->number}, where_of("interface"));
+    }
+    for (auto& section : sections) {
+      if (section.path == "roce" && is_about(section, interface, names, world) && !section.find("tos"))
+        fill(section, "dscp", dscp, where_of("dscp"));
+    }
   }
   return sections;
 }

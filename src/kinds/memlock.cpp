@@ -55,7 +55,7 @@ class MemlockKind final : public Kind {
                                {}});
       }
       if (!LimitDomain{id}.group().empty()) {
-        desired.settings["group"] = true;
+        desired.settings["group"] = std::string(LimitDomain{id}.group());
         desired.origins["group"] = domain->where;
       }
       out.push_back(std::move(desired));
@@ -82,7 +82,7 @@ class MemlockKind final : public Kind {
       if (const auto at = limits->find(domain); at != limits->end()) now.limit = at->second;
       // A group is asked for only while the document has it: nothing is ever done about one that it dropped.
       const auto group = LimitDomain{domain}.group();
-      if (!group.empty() && asked.contains(domain) && has_group(world.host(), group)) now.group = true;
+      if (!group.empty() && asked.contains(domain) && has_group(world.host(), group)) now.group = group;
       observed.settings = model::to_attributes(now);
       observed.ours_by_nature = true;
       out.push_back(std::move(observed));
@@ -92,9 +92,10 @@ class MemlockKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
-    for (const auto& one : desired) {
+    for (auto& one : desired) {
       if (one.key.kind != kKind) continue;
       const LimitDomain domain{one.key.id};
+      leave_to_directory(one, world, diagnostics);
       const bool is_user = domain.group().empty() && !domain.everybody();
       if (is_user && !world.offline() && !world.host().accounts.has_user(domain.text)) {
         diagnostics.push_back(
@@ -119,6 +120,19 @@ class MemlockKind final : public Kind {
     }
   }
 
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    for (auto* change : changes) {
+      // Only a group that is made is news.
+      const auto wanted = model::from_attributes<Memlock>(change->after);
+      if (change->operation == model::Operation::kCreate && wanted.group &&
+          has_group(world.host(), *wanted.group)) {
+        change->after.erase("group");
+        std::erase(change->fields, "group");
+      }
+    }
+    return {};
+  }
+
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
     auto limits = read_limits(host.files);
     if (!limits) return base::fail(limits.error());
@@ -135,7 +149,7 @@ class MemlockKind final : public Kind {
         limits->erase(change.key.id);
         declared->erase(group);
       }
-      if (wanted.group == true && !has_group(host, group)) {
+      if (wanted.group && !has_group(host, group)) {
         declared->insert(group);
         missing = true;
       }
@@ -154,6 +168,26 @@ class MemlockKind final : public Kind {
   [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
     return true;
   }
+
+ private:
+  /// A local group would hide one that a directory has. Below another root the directory cannot be asked, and
+  /// early in a boot it does not answer yet (sssd starts later), so what is not found may still be there.
+  static void leave_to_directory(Desired& one, World& world, Diagnostics& diagnostics) {
+    const auto group = LimitDomain{one.key.id}.group();
+    if (group.empty() || !one.settings.contains("group") || has_group(world.host(), group)) return;
+    const auto directory = group_directory(world.host().files);
+    if (!directory) return;
+    one.settings.erase("group");
+    diagnostics.push_back(
+        {Severity::kWarning,
+         one.origins.at("group"),
+         fmt::format(
+             "[[memlock]] domain: group {} is {}, and {}:{} has groups come from {} too, so none is made",
+             group, world.offline() ? "in no file here" : "not found", directory->file, directory->line,
+             directory->name),
+         fmt::format("if it is to be a local one, make it: groupadd -r {}", group),
+         {}});
+  }
 };
 
 }  // namespace
@@ -163,6 +197,8 @@ model::SectionSpec memlock_section() {
                              .doc = "Memory that logins and services may lock, as RDMA programs need.",
                              .identities = {{"domain"}}};
   add_written(section.fields, model::specs<Memlock>());
+  // It follows from the domain.
+  std::erase_if(section.fields, [](const auto& spec) { return spec.name == "group"; });
   return section;
 }
 

@@ -17,7 +17,7 @@ namespace rdmacfg::kinds {
 struct Memlock {
   std::optional<model::LimitDomain> domain;
   std::optional<model::LockLimit> limit;
-  std::optional<bool> group;
+  std::optional<std::string> group;
   std::optional<std::vector<std::string>> units;
   std::optional<bool> sessions;
   std::optional<bool> restart;
@@ -28,8 +28,9 @@ struct Memlock {
       model::field(
           "limit", &Memlock::limit, model::Role::kSetting,
           "Memory that may be locked, soft and hard: KiB, a size such as \"64 GiB\", or \"unlimited\"."),
-      model::field("group", &Memlock::group, model::Role::kDerived,
-                   "Whether the group of \"@group\" is there; it is made, and never removed."),
+      // A setting, so that a diff shows it: a group that is made stays.
+      model::field("group", &Memlock::group, model::Role::kSetting,
+                   "The group of \"@group\", which is there; it is made, and never removed.", "-"),
       model::field("units", &Memlock::units, model::Role::kPolicy,
                    "Services that get the same limit, since logins' limits do not hold for them: "
                    "[\"slurmd.service\"].",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/text.hpp"
 
@@ -116,6 +117,34 @@ Result<void> write_declared_groups(system::Files& files, const std::set<std::str
   return write_or_remove(files, kSysusersFile, text);
 }
 
+std::optional<GroupSource> group_directory(system::Files& files) {
+  constexpr std::array<std::string_view, 5> kLocal{"files", "compat", "systemd", "altfiles", "mymachines"};
+  constexpr std::string_view kGroups = "group:";
+  // The latter is the vendor's, where /etc has only what the administrator changed.
+  for (const std::string path : {"/etc/nsswitch.conf", "/usr/etc/nsswitch.conf"}) {
+    const auto text = files.read(path);
+    if (!text || !*text) continue;
+    int number = 0;
+    for (const auto line : base::split(**text, '\n')) {
+      ++number;
+      auto sources = base::trim(line.substr(0, line.find('#')));
+      if (!sources.starts_with(kGroups)) continue;
+      sources.remove_prefix(kGroups.size());
+      bool reaction = false;  // "[NOTFOUND=return]" stands between sources
+      for (auto word : words_of(sources)) {
+        reaction = reaction || word.starts_with('[');
+        if (reaction) {
+          reaction = !word.ends_with(']');
+        } else if (std::find(kLocal.begin(), kLocal.end(), word) == kLocal.end()) {
+          return GroupSource{std::string(word), path, number};
+        }
+      }
+    }
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 std::optional<LockLimit> parse_drop_in(std::string_view text) {
   std::optional<LockLimit> found;
   for (const auto line : base::split(text, '\n')) {
@@ -173,29 +202,63 @@ Result<std::vector<ForeignLimit>> foreign_limits(system::Files& files, const std
   return out;
 }
 
+namespace {
+
+/// Names of folders of drop-ins that count for a unit, the most specific first (systemd.unit(5)).
+std::vector<std::string> drop_in_folders(const std::string& unit) {
+  std::vector<std::string> out{unit + ".d"};
+  const auto suffix = unit.substr(std::min(unit.rfind('.'), unit.size()));
+  auto stem = unit.substr(0, unit.size() - suffix.size());
+  if (const auto at = stem.find('@'); at != std::string::npos && at + 1 < stem.size()) {
+    stem.resize(at + 1);
+    out.push_back(stem + suffix + ".d");
+  }
+  // "srp-daemon.service" has those of "srp-.service", too.
+  for (auto dash = stem.rfind('-'); dash != std::string::npos && dash != 0;
+       dash = stem.rfind('-', dash - 1)) {
+    if (dash + 1 < stem.size()) out.push_back(stem.substr(0, dash + 1) + suffix + ".d");
+  }
+  if (!suffix.empty()) out.push_back(suffix.substr(1) + ".d");
+  return out;
+}
+
+}  // namespace
+
 Result<std::vector<ForeignLimit>> foreign_drop_ins(system::Files& files, const std::string& unit) {
-  constexpr std::array<std::string_view, 4> kFolders{"/etc/systemd/system", "/run/systemd/system",
+  constexpr std::array<std::string_view, 5> kFolders{"/etc/systemd/system", "/run/systemd/system",
+                                                     "/usr/local/lib/systemd/system",
                                                      "/usr/lib/systemd/system", "/lib/systemd/system"};
-  std::vector<ForeignLimit> out;
-  std::set<std::string> seen;  // a file masks those of its name in later folders
-  for (const auto folder : kFolders) {
-    const auto drop_ins = fmt::format("{}/{}.d", folder, unit);
-    const auto names = files.list(drop_ins);
-    if (!names) continue;
-    for (const auto& name : *names) {
-      if (!name.ends_with(".conf") || name == kDropInName || !seen.insert(name).second) continue;
-      const auto path = fmt::format("{}/{}", drop_ins, name);
-      const auto text = read_or_empty(files, path);
-      if (!text) continue;
-      int number = 0;
-      for (const auto line : base::split(*text, '\n')) {
-        ++number;
-        if (!base::trim(line).starts_with(kLimitKey)) continue;
-        out.push_back({path, number, std::string(base::trim(line)), name > kDropInName});
+  std::map<std::string, std::string> paths;  // by name: a file masks those of its name that come later here
+  for (const auto& drop_ins : drop_in_folders(unit)) {
+    for (const auto folder : kFolders) {
+      const auto whole = fmt::format("{}/{}", folder, drop_ins);
+      const auto names = files.list(whole);
+      if (!names) continue;
+      for (const auto& name : *names) {
+        if (name.ends_with(".conf") && name != kDropInName) paths.try_emplace(name, whole + "/" + name);
       }
     }
   }
+  std::vector<ForeignLimit> out;
+  for (const auto& [name, path] : paths) {
+    const auto text = read_or_empty(files, path);
+    if (!text) continue;
+    int number = 0;
+    for (const auto line : base::split(*text, '\n')) {
+      ++number;
+      if (!base::trim(line).starts_with(kLimitKey)) continue;
+      out.push_back({path, number, std::string(base::trim(line)), name > kDropInName});
+    }
+  }
   return out;
+}
+
+std::optional<ForeignLimit> overruling_drop_in(system::Files& files, const std::string& unit,
+                                               const LockLimit& ours) {
+  const auto others = foreign_drop_ins(files, unit);
+  if (!others || others->empty() || !others->back().wins) return std::nullopt;
+  if (const auto last = parse_drop_in(others->back().text); last && *last == ours) return std::nullopt;
+  return others->back();
 }
 
 }  // namespace rdmacfg::kinds

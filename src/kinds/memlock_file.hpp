@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "model/host_types.hpp"
+#include "system/accounts.hpp"
 #include "system/files.hpp"
 
 namespace rdmacfg::kinds {
@@ -19,7 +20,7 @@ namespace rdmacfg::kinds {
 /// later counts.
 inline constexpr std::string_view kLimitsFolder = "/etc/security/limits.d";
 inline constexpr std::string_view kLimitsFile = "/etc/security/limits.d/zz-rdma-configd.conf";
-inline constexpr std::string_view kSysusersFile = "/etc/sysusers.d/rdma-configd.conf";
+using system::kSysusersFile;
 inline constexpr std::string_view kDropInName = "50-rdma-configd-memlock.conf";
 
 using Limits = std::map<std::string, model::LockLimit>;  ///< by domain
@@ -38,6 +39,16 @@ base::Result<void> write_limits(system::Files& files, const Limits& limits);
 /// Groups that our file of sysusers.d(5) declares.
 base::Result<std::set<std::string>> read_declared_groups(system::Files& files);
 base::Result<void> write_declared_groups(system::Files& files, const std::set<std::string>& groups);
+
+/// Where groups may be that no local file has.
+struct GroupSource {
+  std::string name;  ///< "sss", "ldap", "nis"
+  std::string file;
+  int line = 0;
+};
+
+/// The first source of groups in nsswitch.conf(5) that is a directory; nothing when all are local.
+std::optional<GroupSource> group_directory(system::Files& files);
 
 /// LimitMEMLOCK= of a drop-in text, the last one; nothing without one or when it is none that we write.
 std::optional<model::LockLimit> parse_drop_in(std::string_view text);
@@ -66,7 +77,11 @@ struct MemlockLine {
 /// All of them, in the order in which pam_limits reads them. Files that cannot be read are passed over.
 std::vector<MemlockLine> memlock_lines(system::Files& files);
 
-/// LimitMEMLOCK= lines in other drop-ins of a unit.
+/// LimitMEMLOCK= lines in other drop-ins of a unit, in the order in which systemd reads them.
 base::Result<std::vector<ForeignLimit>> foreign_drop_ins(system::Files& files, const std::string& unit);
+
+/// The line of another drop-in that gives a unit another limit than ours, although ours is written.
+std::optional<ForeignLimit> overruling_drop_in(system::Files& files, const std::string& unit,
+                                               const model::LockLimit& ours);
 
 }  // namespace rdmacfg::kinds

@@ -158,7 +158,9 @@ class MemlockUnitKind final : public Kind {
       if (one.key.kind != kKind) continue;
       if (const auto at = units.find(one.key.id); at != units.end() && at->second.there()) {
         one.settings["loaded"] = true;
-        if (at->second.main_pid != 0 && one.policy.contains(kRestart)) {
+        // A restart gives a process what systemd makes of all drop-ins, so it is for nothing where ours
+        // loses.
+        if (at->second.main_pid != 0 && one.policy.contains(kRestart) && !overruled(one, world.host())) {
           one.settings["process"] = one.settings["limit"];
         }
       }
@@ -240,9 +242,17 @@ class MemlockUnitKind final : public Kind {
                                                                      ? "there is no such unit now"
                                                                      : "no systemd answers here");
     } else if (now.process && wanted.limit && *now.process != *wanted.limit) {
+      const auto other = overruled(desired, world.host());
       verdict.sort = Verdict::Sort::kPending;
-      verdict.reason = fmt::format("a restart of {} is needed: its process {} may lock {}", desired.key.id,
-                                   facts.pid.value_or(0), words_of(*now.process));
+      const auto pid = facts.pid.value_or(0);
+      const auto limit = words_of(*now.process);
+      verdict.reason =
+          other ? fmt::format(
+                      "{}:{} wins over our drop-in (\"{}\"), so its process {} may lock {}; remove that "
+                      "line and restart {}",
+                      other->file, other->line, other->text, pid, limit, desired.key.id)
+                : fmt::format("a restart of {} is needed: its process {} may lock {}", desired.key.id, pid,
+                              limit);
     }
     return verdict;
   }
@@ -254,6 +264,11 @@ class MemlockUnitKind final : public Kind {
   }
 
  private:
+  static std::optional<ForeignLimit> overruled(const Desired& one, system::Host& host) {
+    const auto wanted = model::from_attributes<MemlockUnit>(one.settings).limit;
+    return wanted ? overruling_drop_in(host.files, one.key.id, *wanted) : std::nullopt;
+  }
+
   static std::optional<LockLimit> former_limit(const Change& change) {
     for (const auto& text : change.carried) {
       if (!text.starts_with(kFormer)) continue;

@@ -40,6 +40,8 @@ bool contains(const List& list, const typename List::value_type& one) {
   return std::find(list.begin(), list.end(), one) != list.end();
 }
 
+bool is_four(const model::IpPrefix& prefix) { return prefix.address.family == model::Family::kIpv4; }
+
 Result<Step> write(const Change& change, system::Host& host) {
   Step step{&change, {}, {}, false};
   const auto path = networkd_file(change.key.id);
@@ -59,8 +61,10 @@ Result<Step> write(const Change& change, system::Host& host) {
 }
 
 /// Takes away what a file had and has no longer: systemd-networkd is told to keep what it finds, since others
-/// may have set it.
-Result<void> release(const std::vector<Step>& steps, const World& world, system::Host& host) {
+/// may have set it. `before_reload`: IPv4 addresses for which others come wait until those are there, since
+/// with the last one of an interface the kernel forgets the routes of others.
+Result<void> release(const std::vector<Step>& steps, const World& world, system::Host& host,
+                     bool before_reload) {
   const auto holdings = observe_holdings(host);
   if (!holdings) return base::fail(holdings.error());
   std::vector<system::InetRequest> requests;
@@ -79,11 +83,15 @@ Result<void> release(const std::vector<Step>& steps, const World& world, system:
         if (same_place(one, route)) requests.emplace_back(system::DeleteRoute{link->name, one});
       }
     }
+    const auto there = [&](const model::IpPrefix& prefix) {
+      return std::any_of(now.addresses.begin(), now.addresses.end(),
+                         [&](const auto& one) { return one.prefix == prefix; });
+    };
+    const bool coming = std::any_of(stay.begin(), stay.end(),
+                                    [&](const auto& prefix) { return is_four(prefix) && !there(prefix); });
     for (const auto& prefix : addresses_in(step.before)) {
-      if (contains(stay, prefix)) continue;
-      for (const auto& one : now.addresses) {
-        if (one.prefix == prefix) going.emplace(link->index, prefix);
-      }
+      if (contains(stay, prefix) || !there(prefix)) continue;
+      if (!before_reload || !coming || !is_four(prefix)) going.emplace(link->index, prefix);
     }
   }
   for (auto& request : address_deletions(going, all, world)) requests.push_back(std::move(request));
@@ -218,10 +226,9 @@ Result<void> apply_networks(std::span<const Change> changes, system::Host& host)
   if (host.offline) return {};
   const auto world = World::observe_links(host);
   if (!world) return base::fail(world.error());
-  if (auto done = release(steps, *world, host); !done) return done;
   const auto state = host.networkd.observe({});
   if (!state) return base::fail(state.error());
-  if (!*state) return {};
+  if (auto done = release(steps, *world, host, state->has_value()); !done || !*state) return done;
   if (std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.written; })) {
     if (auto done = host.networkd.reload(); !done) return done;
   }
@@ -229,7 +236,8 @@ Result<void> apply_networks(std::span<const Change> changes, system::Host& host)
   for (const auto& step : steps) {
     if (model::from_attributes<NetworkdFile>(step.change->after).active == true) waits.push_back({&step});
   }
-  return bring_up(std::move(waits), host);
+  if (auto done = bring_up(std::move(waits), host); !done) return done;
+  return release(steps, *world, host, false);
 }
 
 Result<void> finish_networks(std::span<const Change> changes, system::Host& host) {
@@ -243,7 +251,7 @@ Result<void> finish_networks(std::span<const Change> changes, system::Host& host
   }
   const auto world = World::observe_links(host);
   if (!world) return base::fail(world.error());
-  if (auto done = release(steps, *world, host); !done) return done;
+  if (auto done = release(steps, *world, host, false); !done) return done;
   const auto state = host.networkd.observe({});
   if (!state) return base::fail(state.error());
   return *state ? host.networkd.reload() : Result<void>{};

@@ -18,6 +18,7 @@ using system::NmState;
 namespace {
 
 constexpr std::chrono::seconds kActivation(45);  // DHCP of NetworkManager gives up after that
+/// From the last step that was begun: more than a profile can need to go down and come up again.
 constexpr std::chrono::seconds kCheckpoint(120);
 
 /// One profile on its way.
@@ -38,6 +39,22 @@ NmProfile merged(const Step& step, const World& world) {
   if (const auto* link = interface_of(step.change->key.id, world); !out.mode && link != nullptr)
     out.mode = link->ipoib->mode;
   return out;
+}
+
+/// While a port still has another name than the profiles of its P_Key interfaces say, as when a rename is
+/// taken back, NetworkManager can make none of them: then nothing is written either, and they stay to be
+/// done.
+Result<void> check_parents(std::span<const Change> changes, const World& world) {
+  for (const auto& change : changes) {
+    const auto slash = change.key.id.find('/');
+    const auto parent = model::from_attributes<NmProfile>(change.after).parent;
+    if (slash == std::string::npos || change.operation == Operation::kDelete || !parent) continue;
+    const auto* port = interface_of(change.key.id.substr(0, slash), world);
+    if (port == nullptr || port->name == *parent) continue;
+    return base::fail(base::Code::kBusy,
+                      fmt::format("{}: interface {} is still called {}", change.label, *parent, port->name));
+  }
+  return {};
 }
 
 Result<Step> step_of(const Change& change, const World& world, system::Host& host) {
@@ -91,6 +108,13 @@ class Links {
   std::optional<std::vector<system::InetAddress>> addresses_;
 };
 
+/// A P_Key interface that is under another name than its profile has now: NetworkManager renames none, and
+/// refuses to activate a profile on an interface of another name.
+bool misnamed(const Step& step, const system::Link& link) {
+  const auto name = nm_interface_name(step.after);
+  return step.before && name && *name != link.name;
+}
+
 /// NetworkManager that was restarted does not know any more that it has made P_Key interfaces.
 Result<void> delete_children(const std::vector<std::string>& ids, system::Host& host) {
   for (const bool again : {true, false}) {
@@ -109,11 +133,14 @@ Result<void> delete_children(const std::vector<std::string>& ids, system::Host& 
   return {};
 }
 
-Result<void> take_away(const std::vector<Step>& steps, system::Host& host, bool running) {
+/// `checkpoint`: of NetworkManager, nothing while it does not run.
+Result<void> take_away(const std::vector<Step>& steps, system::Host& host,
+                       const std::optional<std::string>& checkpoint) {
   std::vector<std::string> children;
   for (const auto& step : steps) {
     const auto& id = step.change->key.id;
-    if (!running || step.change->operation != Operation::kDelete) continue;
+    if (!checkpoint || step.change->operation != Operation::kDelete) continue;
+    if (auto done = host.network_manager.extend_checkpoint(*checkpoint, kCheckpoint); !done) return done;
     if (auto done = host.network_manager.remove(nm_uuid(id)); !done) return done;
     // One that it was not to bring up was not made by it.
     const bool made = step.before && step.before->autoconnect != false;
@@ -140,6 +167,13 @@ Result<void> bring_up(const Step& step, const NmState& state, system::Host& host
   auto world = links.now();
   if (!world) return base::fail(world.error());
   const auto* link = interface_of(id, **world);
+  if (link != nullptr && misnamed(step, *link)) {
+    if (auto done = host.network_manager.deactivate(uuid); !done) return done;
+    if (auto done = delete_children({id}, host); !done) return done;
+    links.changed();
+    if (world = links.now(); !world) return base::fail(world.error());
+    link = interface_of(id, **world);
+  }
   const bool same_link = step.before && step.before->pkey == step.after.pkey &&
                          step.before->parent == step.after.parent && link != nullptr &&
                          link->ipoib->mode == step.after.mode;
@@ -161,7 +195,8 @@ Result<void> bring_up(const Step& step, const NmState& state, system::Host& host
   return base::fail(done.error().in(step.change->label));
 }
 
-Result<void> with_manager(const std::vector<Step>& steps, const NmState& state, system::Host& host) {
+Result<void> with_manager(const std::vector<Step>& steps, const NmState& state, const std::string& checkpoint,
+                          system::Host& host) {
   std::vector<std::string> files;
   for (const auto& step : steps) {
     if (step.change->operation != Operation::kDelete) files.push_back(nm_file(step.change->key.id));
@@ -169,10 +204,12 @@ Result<void> with_manager(const std::vector<Step>& steps, const NmState& state, 
   if (!files.empty()) {
     if (auto done = host.network_manager.load(files); !done) return done;
   }
-  if (auto done = take_away(steps, host, true); !done) return done;
+  if (auto done = take_away(steps, host, checkpoint); !done) return done;
   Links links(host);
   for (const auto& step : steps) {
     if (step.change->operation == Operation::kDelete) continue;
+    // One after the other they may take longer than any time that was set at the beginning.
+    if (auto done = host.network_manager.extend_checkpoint(checkpoint, kCheckpoint); !done) return done;
     if (auto done = bring_up(step, state, host, links); !done) return done;
   }
   return {};
@@ -182,7 +219,9 @@ Result<void> with_manager(const std::vector<Step>& steps, const NmState& state, 
 
 bool in_effect(const NmProfile& profile, const system::Link& link,
                const std::vector<system::InetAddress>& addresses) {
-  if (!link.up || (profile.mode && *profile.mode != link.ipoib->mode)) return false;
+  const auto name = nm_interface_name(profile);
+  if (!link.up || (name && *name != link.name)) return false;
+  if (profile.mode && *profile.mode != link.ipoib->mode) return false;
   // A multicast group may have lowered it, which is no matter of the profile.
   const bool capped =
       link.ipoib->mode == model::IpoibMode::kDatagram && profile.mtu && link.mtu < profile.mtu->bytes;
@@ -211,6 +250,7 @@ Result<void> apply_profiles(std::span<const Change> changes, system::Host& host)
     if (!observed) return base::fail(observed.error());
     world = std::move(*observed);
   }
+  if (auto done = check_parents(changes, world); !done) return done;
   std::vector<Step> steps;
   for (const auto& change : changes) {
     auto step = step_of(change, world, host);
@@ -229,7 +269,7 @@ Result<void> apply_profiles(std::span<const Change> changes, system::Host& host)
     if (!observed) return base::fail(observed.error());
     state = std::move(*observed);
   }
-  if (!state) return take_away(steps, host, false);
+  if (!state) return take_away(steps, host, std::nullopt);
   std::vector<std::string> interfaces;
   for (const auto& change : changes) {
     if (const auto* link = interface_of(change.key.id, world)) interfaces.push_back(link->name);
@@ -237,7 +277,7 @@ Result<void> apply_profiles(std::span<const Change> changes, system::Host& host)
   auto checkpoint = interfaces.empty() ? Result<std::string>(std::string())
                                        : host.network_manager.create_checkpoint(interfaces, kCheckpoint);
   if (!checkpoint) return base::fail(checkpoint.error());
-  auto done = with_manager(steps, *state, host);
+  auto done = with_manager(steps, *state, *checkpoint, host);
   auto end = done ? host.network_manager.destroy_checkpoint(*checkpoint)
                   : host.network_manager.rollback(*checkpoint);
   // What failed first is what counts; undoing compares the profiles with what they were in any case.

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "rdma-configd-";
 constexpr std::string_view kSuffix = ".nmconnection";
+constexpr std::size_t kInterfaceName = 15;  // IFNAMSIZ, without the zero
 // NetworkManager wants all 20 bytes, and compares the last 8 (nm_utils_hwaddr_matches()).
 constexpr std::string_view kAnyPort = "80:00:00:00:FE:80:00:00:00:00:00:00:";
 
@@ -94,14 +95,19 @@ std::set<std::string> nm_profiles(system::Files& files) {
   return out;
 }
 
+std::optional<std::string> nm_interface_name(const NmProfile& profile) {
+  if (!profile.pkey || !profile.parent) return std::nullopt;
+  return fmt::format("{}.{:04x}", *profile.parent, profile.pkey->full()).substr(0, kInterfaceName);
+}
+
 std::string render_keyfile(std::string_view id, const NmProfile& profile) {
   const auto mode = profile.mode.value_or(model::IpoibMode::kDatagram);
   std::string out = "# Written by rdma-configd from its configuration; do not edit.\n[connection]\n";
   out +=
       fmt::format("id={}\nuuid={}\ntype=infiniband\n", profile.name.value_or(std::string(id)), nm_uuid(id));
   if (profile.autoconnect == false) out += "autoconnect=false\n";
-  if (profile.pkey && profile.parent)
-    out += fmt::format("interface-name={}.{:04x}\n", *profile.parent, profile.pkey->full());
+  if (const auto interface = nm_interface_name(profile))
+    out += fmt::format("interface-name={}\n", *interface);
   out += "\n[infiniband]\n";
   if (!profile.pkey) out += fmt::format("mac-address={}{}\n", kAnyPort, upper(id.substr(0, 23)));
   if (profile.mtu) out += fmt::format("mtu={}\n", profile.mtu->bytes);

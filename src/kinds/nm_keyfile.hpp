@@ -61,6 +61,10 @@ std::set<std::string> nm_profiles(system::Files& files);
 /// The profile of the port or P_Key interface `id`, without `active`, which is no matter of the file.
 std::string render_keyfile(std::string_view id, const NmProfile& profile);
 
+/// The only name under which NetworkManager has the interface of a P_Key profile: that of the port, a dot,
+/// the P_Key, cut to what an interface may have. Nothing for a port's profile.
+std::optional<std::string> nm_interface_name(const NmProfile& profile);
+
 /// What render_keyfile() wrote, and what an administrator made of it with nmcli.
 NmProfile parse_keyfile(std::string_view text);
 

@@ -203,6 +203,9 @@ class NmProfileKind final : public Kind {
                                             : "the interface goes, with its addresses and connections");
       } else if (change->operation == Operation::kCreate && link->up) {
         change->interrupts.emplace_back("NetworkManager takes the interface over: link down for a moment");
+      } else if (changes_field("parent") && change->key.id.find('/') != std::string::npos) {
+        change->interrupts.emplace_back(
+            "the interface is made anew under its port's new name, without its connections");
       } else if (changes_field("mode") || changes_field("parent") || changes_field("pkey")) {
         change->interrupts.emplace_back(
             "the profile is activated anew: link down for a moment, addresses re-added");

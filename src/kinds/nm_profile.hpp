@@ -14,7 +14,7 @@ namespace detail {
 /// Writes, loads and activates profiles, under a checkpoint of NetworkManager's while it runs.
 base::Result<void> apply_profiles(std::span<const model::Change> changes, system::Host& host);
 
-/// Whether the kernel has what the profile says: mode, MTU, and every address that is written in it.
+/// Whether the kernel has what the profile says: name, mode, MTU, and every address that is written in it.
 bool in_effect(const NmProfile& profile, const system::Link& link,
                const std::vector<system::InetAddress>& addresses);
 

@@ -135,6 +135,11 @@ class OpensmKind final : public Kind {
     return apply_opensm(changes, host, true);
   }
 
+  /// No [[ipoib]] entry means it.
+  [[nodiscard]] std::string why_held(const model::Key& /*key*/, const std::vector<Desired>& /*desired*/,
+                                     const World& /*world*/) const override {
+    return {};
+  }
   [[nodiscard]] bool listed_when_foreign() const override { return false; }
   [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
     return true;

@@ -249,6 +249,18 @@ Result<void> create_children(std::span<const Change> changes, system::Host& host
   return unpack_all(children, host);
 }
 
+namespace {
+
+/// What a child that is made anew gets of what it had: everything, but no MTU of another mode. Without one in
+/// the document it gets that of a new one in its mode.
+void keep_what_it_had(Change& change, model::Attributes had) {
+  const auto& mode = model::value_of(change.after, "mode");
+  if (mode != model::Value{} && mode != model::value_of(had, "mode")) had.erase("mtu");
+  change.after.merge(std::move(had));
+}
+
+}  // namespace
+
 Result<void> update_children(std::span<const Change> changes, system::Host& host) {
   auto world = World::observe_links(host);
   if (!world) return base::fail(world.error());
@@ -272,9 +284,9 @@ Result<void> update_children(std::span<const Change> changes, system::Host& host
       now["name"] = link->name;
       describe(*link, now);
       old.push_back(link);
-      full.after.merge(std::move(now));
+      keep_what_it_had(full, std::move(now));
     } else {
-      full.after.merge(model::Attributes(child.change->before));
+      keep_what_it_had(full, child.change->before);
     }
     anew.push_back(std::move(full));
   }

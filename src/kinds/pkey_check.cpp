@@ -213,9 +213,10 @@ std::set<int> leaving(const std::vector<Desired>& desired, const std::vector<Obs
     if (one.key.kind != kKind) continue;
     const auto entry = entries.find(one.key.id);
     const auto& clue = world.clue(one.key);
+    const bool dropped =
+        clue.ours && clue.instance == one.instance && pkey().why_held(one.key, desired, world).empty();
     const bool goes = entry != entries.end() ? entry->second->absent && !entry->second->ignore
-                                             : (clue.ours && clue.instance == one.instance) ||
-                                                   pruned_by(one.key.id, ports, entries) != nullptr;
+                                             : dropped || pruned_by(one.key.id, ports, entries) != nullptr;
     const auto* link = goes ? world.named(one.label) : nullptr;
     if (link != nullptr) out.insert(link->index);
   }

@@ -180,6 +180,11 @@ class RdmaDeviceKind final : public Kind {
   }
 
   [[nodiscard]] bool works_offline() const override { return true; }
+  /// Its GUIDs are those of nodes.
+  [[nodiscard]] std::string why_held(const model::Key& /*key*/, const std::vector<Desired>& /*desired*/,
+                                     const World& /*world*/) const override {
+    return {};
+  }
   [[nodiscard]] bool listed_when_foreign() const override { return false; }  // every device is shown anyway
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& /*before*/,
                              const model::Attributes& /*then*/) const override {

@@ -94,8 +94,14 @@ class RoceKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
-    for (const auto& one : desired) {
+    const bool unloaded = world.has_host() && was_unloaded(world.host());
+    for (auto& one : desired) {
       if (one.key.kind != kKind || one.pending) continue;
+      if (unloaded) {
+        one.pending = "rdma_cm is not loaded";
+        one.settings.clear();
+        continue;
+      }
       const auto wanted = model::from_attributes<Roce>(one.settings);
       const auto port = roce_port(one.key.id, world);
       if (!wanted.mode || !port) continue;
@@ -134,6 +140,7 @@ class RoceKind final : public Kind {
       by_device[port->device].push_back(&change);
     }
     if (by_device.empty()) return {};
+    if (was_unloaded(host)) return base::fail(base::Code::kNotFound, "rdma_cm was unloaded meanwhile");
     if (auto done = host.rdma_cm.start(); !done) return done;
     auto records = read_roce_records(host.files);
     if (!records) return base::fail(records.error());
@@ -203,6 +210,18 @@ class RoceKind final : public Kind {
 
   [[nodiscard]] bool listed_when_foreign() const override { return false; }  // `show` has a table of them
 
+  /// An entry by a name that nothing has now may mean any port: of that number, where it gives one.
+  [[nodiscard]] std::string why_held(const model::Key& key, const std::vector<Desired>& desired,
+                                     const World& world) const override {
+    for (const auto& one : desired) {
+      if (one.key.kind != kKind || !one.pending || roce_port(one.key.id, world)) continue;
+      const auto slash = one.key.id.rfind('/');
+      if (slash != std::string::npos && !key.id.ends_with(one.key.id.substr(slash))) continue;
+      return fmt::format("[[roce]] {} may mean it ({})", one.label, *one.pending);
+    }
+    return {};
+  }
+
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
     const auto port = roce_port(key.id, world);
     return port && port->port->link_layer == "Ethernet";
@@ -215,6 +234,17 @@ class RoceKind final : public Kind {
   }
 
  private:
+  /// Whether somebody has unloaded the rdma_cm of this boot that we had set defaults in, and nobody asks for
+  /// it now: who unloads modules (a restart of openibd) wants them to stay so, and a load would pull in the
+  /// rest of the stack. What loads rdma_cm again wakes us. One that was never loaded is not waited for.
+  static bool was_unloaded(system::Host& host) {
+    if (!host.holding || host.offline || !host.rdma_cm.observe_instance().empty()) return false;
+    const auto records = read_roce_records(host.files);
+    return records && std::any_of(records->begin(), records->end(), [&](const auto& record) {
+             return record.first.starts_with(host.boot_id + "/");
+           });
+  }
+
   /// Through a folder that is there, else what we wrote to this very device.
   static RoceWritten known_of(const RdmaDevice& device, int port, const RoceRecords& records,
                               const std::string& rdma_cm, system::Host& host) {

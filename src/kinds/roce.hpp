@@ -24,8 +24,11 @@ struct Roce {
       model::field("device", &Roce::device, model::Role::kIdentity,
                    "RDMA device, by its name after [[rdma_device]]; together with port.", "-"),
       model::field("port", &Roce::port, model::Role::kIdentity, "Port of the device, counted from 1.", "-"),
-      model::field("interface", &Roce::interface, model::Role::kIdentity,
-                   "The port's Ethernet interface, or a bond over it, in place of device and port.", "-"),
+      model::field(
+          "interface", &Roce::interface, model::Role::kIdentity,
+          "The port's Ethernet interface, or a bond, which means every port in it, in place of device "
+          "and port.",
+          "-"),
       model::field(
           "mode", &Roce::mode, model::Role::kSetting,
           "Default RoCE version of connections made by rdma_cm: v1 (one broadcast domain) or v2 (UDP, "

@@ -21,6 +21,7 @@ using system::RdmaDevice;
 namespace {
 
 constexpr std::string_view kSection = "roce";
+constexpr std::string_view kBond = "bond";
 
 /// The interfaces that stand for the same port as `link`: itself, the bond that it is in, and what is in it.
 std::vector<std::string> same_port(const Link& link, const World& world) {
@@ -57,26 +58,35 @@ struct Binder {
     if (const auto key = names.renaming(device)) out.needs.push_back(*key);
   }
 
-  [[nodiscard]] bool by_device(const Section& section, RocePort& out) const {
+  /// The ports that an entry means: one, or all under a bond.
+  [[nodiscard]] std::vector<RocePort> ports_of(const Section& section) const {
     const auto *name = section.find("device"), *number = section.find("port");
-    if (name == nullptr || number == nullptr) return false;
-    const auto called = model::text_of(name->value);
-    const auto wanted = std::get<std::int64_t>(number->value);
+    if (name != nullptr && number != nullptr) return {by_device(section, *name, *number)};
+    const auto* interface = section.find("interface");
+    return interface == nullptr ? std::vector<RocePort>{} : by_interface(section, *interface);
+  }
+
+  [[nodiscard]] RocePort by_device(const Section& section, const model::Entry& name,
+                                   const model::Entry& number) const {
+    RocePort out;
+    out.section = &section;
+    const auto called = model::text_of(name.value);
+    const auto wanted = std::get<std::int64_t>(number.value);
     out.id = out.label = fmt::format("{}/{}", called, wanted);
     const auto* device = names.find(called);
     if (device == nullptr) {
       if (!made_by_us(called, out)) out.pending = names.missing(called);
-      return true;
+      return out;
     }
     for (const auto& port : device->ports) {
       if (port.number == wanted) {
         found(out, *device, port);
-        return true;
+        return out;
       }
     }
-    error(out, number->where, fmt::format("[[roce]] port: {} has no port {}", called, wanted),
+    error(out, number.where, fmt::format("[[roce]] port: {} has no port {}", called, wanted),
           fmt::format("it has {} port(s), counted from 1", device->ports.size()));
-    return true;
+    return out;
   }
 
   /// A software device that the same document makes, over an interface that is there.
@@ -94,20 +104,25 @@ struct Binder {
     return false;
   }
 
-  [[nodiscard]] bool by_interface(const Section& section, RocePort& out) const {
-    const auto* written = section.find("interface");
-    if (written == nullptr) return false;
-    const auto name = model::text_of(written->value);
+  [[nodiscard]] std::vector<RocePort> by_interface(const Section& section,
+                                                   const model::Entry& written) const {
+    RocePort out;
+    out.section = &section;
+    const auto name = model::text_of(written.value);
     out.id = out.label = name;
     const auto* link = world.named(name);
     if (link == nullptr) {
       out.pending = fmt::format("no interface {} now", name);
-    } else if (const auto port = port_over(*link, world)) {
-      found(out, *port->device, *port->port);
-    } else {
-      out.pending = fmt::format("{} has no RDMA device now (is its RDMA driver loaded?)", name);
+      return {out};
     }
-    return true;
+    std::vector<RocePort> all;
+    for (const auto& port : ports_over(*link, world)) {
+      all.push_back(out);
+      found(all.back(), *port.device, *port.port);
+    }
+    if (!all.empty()) return all;
+    out.pending = fmt::format("{} has no RDMA device now (is its RDMA driver loaded?)", name);
+    return {out};
   }
 };
 
@@ -126,36 +141,56 @@ std::optional<PortRef> roce_port(const std::string& id, const World& world) {
   return std::nullopt;
 }
 
-std::optional<PortRef> port_over(const Link& link, const World& world) {
+std::vector<PortRef> ports_over(const Link& link, const World& world) {
+  const bool bond = link.kind == kBond;
+  std::vector<PortRef> out;
+  // What is in a bond is of its own device where it has one; in a RoCE LAG there is one device, over the
+  // bond.
   for (const auto& name : same_port(link, world)) {
     for (const auto& device : world.snapshot().devices) {
       for (const auto& port : device.ports) {
-        if (has_netdev(port, name)) return PortRef{&device, &port};
+        const bool known =
+            std::any_of(out.begin(), out.end(), [&](const PortRef& one) { return one.port == &port; });
+        if (!known && has_netdev(port, name)) out.push_back({&device, &port});
       }
     }
+    if (!bond && !out.empty()) break;
   }
-  return std::nullopt;
+  // Software devices that somebody has over what is in a bond are not the bond's.
+  const auto hardware = [](const PortRef& one) { return one.device->soft.empty(); };
+  if (bond && std::any_of(out.begin(), out.end(), hardware))
+    std::erase_if(out,
+                  [&](const PortRef& one) { return !hardware(one) && !has_netdev(*one.port, link.name); });
+  std::stable_partition(out.begin(), out.end(), hardware);
+  if (!bond && out.size() > 1) out.resize(1);
+  return out;
+}
+
+bool is_about(const Section& roce, const PortRef& port, const DeviceNames& names, const World& world) {
+  if (const auto* written = roce.find("interface")) {
+    const auto* link = world.named(model::text_of(written->value));
+    const auto its = link == nullptr ? std::vector<PortRef>{} : ports_over(*link, world);
+    return std::any_of(its.begin(), its.end(), [&](const PortRef& one) { return one.port == port.port; });
+  }
+  const auto *name = roce.find("device"), *number = roce.find("port");
+  return name != nullptr && number != nullptr && names.find(model::text_of(name->value)) == port.device &&
+         model::Value{std::int64_t{port.port->number}} == number->value;
 }
 
 bool is_about(const Section& roce, const std::string& interface, const DeviceNames& names,
               const World& world) {
+  const auto* written = roce.find("interface");
+  if (written != nullptr && model::text_of(written->value) == interface) return true;
   const auto* link = world.named(interface);
-  const auto port = link == nullptr ? std::nullopt : port_over(*link, world);
-  if (const auto* written = roce.find("interface")) {
-    const auto name = model::text_of(written->value);
-    const auto* other = name == interface ? link : world.named(name);
-    if (name == interface || other == nullptr || !port) return name == interface;
-    const auto its = port_over(*other, world);
-    return its && its->port == port->port;
+  auto ports = link == nullptr ? std::vector<PortRef>{} : ports_over(*link, world);
+  // A second device over it, which only its own name can mean.
+  for (const auto& device : world.snapshot().devices) {
+    for (const auto& port : device.ports) {
+      if (written == nullptr && has_netdev(port, interface)) ports.push_back({&device, &port});
+    }
   }
-  const auto *name = roce.find("device"), *number = roce.find("port");
-  const auto* device =
-      name == nullptr || number == nullptr ? nullptr : names.find(model::text_of(name->value));
-  if (device == nullptr) return false;
-  return std::any_of(device->ports.begin(), device->ports.end(), [&](const auto& one) {
-    return model::Value{std::int64_t{one.number}} == number->value &&
-           ((port && port->port == &one) || has_netdev(one, interface));
-  });
+  return std::any_of(ports.begin(), ports.end(),
+                     [&](const PortRef& port) { return is_about(roce, port, names, world); });
 }
 
 std::vector<RocePort> bind_roce(const Bound& bound, Diagnostics& diagnostics) {
@@ -163,23 +198,22 @@ std::vector<RocePort> bind_roce(const Bound& bound, Diagnostics& diagnostics) {
   std::vector<RocePort> out;
   std::map<std::string, const Section*> seen;
   for (const auto* section : bound.of(kSection)) {
-    RocePort port;
-    port.section = section;
-    if (!binder.by_device(*section, port) && !binder.by_interface(*section, port)) continue;
-    if (binder.world.offline()) port.pending.reset();
-    if (port.port && port.port->port->link_layer != "Ethernet") {
-      binder.error(port, section->where,
-                   fmt::format("[[roce]] {} runs {} now, and RoCE is for Ethernet ports", port.label,
-                               port.port->port->link_layer),
-                   "remove the entry, or make the port an Ethernet port first");
+    for (auto& port : binder.ports_of(*section)) {
+      if (binder.world.offline()) port.pending.reset();
+      if (port.port && port.port->port->link_layer != "Ethernet") {
+        binder.error(port, section->where,
+                     fmt::format("[[roce]] {} runs {} now, and RoCE is for Ethernet ports", port.label,
+                                 port.port->port->link_layer),
+                     "remove the entry, or make the port an Ethernet port first");
+      }
+      if (const auto [first, fresh] = seen.try_emplace(port.id, section); !fresh) {
+        binder.error(port, section->where,
+                     fmt::format("[[roce]] means the port {} that another entry means already", port.label),
+                     "write one entry for a port; device + port and interface can mean the same one",
+                     {{first->second->where, "the first entry for this port"}});
+      }
+      out.push_back(std::move(port));
     }
-    if (const auto [first, fresh] = seen.try_emplace(port.id, section); !fresh) {
-      binder.error(port, section->where,
-                   fmt::format("[[roce]] means the port {} that another entry means already", port.label),
-                   "write one entry for a port; device + port and interface can mean the same one",
-                   {{first->second->where, "the first entry for this port"}});
-    }
-    out.push_back(std::move(port));
   }
   return out;
 }

@@ -30,16 +30,20 @@ std::string roce_id(const system::RdmaDevice& device, int port);
 /// The port with that id; nothing while it is not there.
 std::optional<PortRef> roce_port(const std::string& id, const World& world);
 
-/// The port that an interface belongs to, or the bond that it is in, or what is in it; nothing while there is
-/// no such device.
-std::optional<PortRef> port_over(const system::Link& link, const World& world);
+/// The ports over an interface; none while there is no such device. Of a bond all that are over it or over
+/// what is in it: one device in a RoCE LAG, else one for each. Of what is in a bond its own, or the bond's.
+std::vector<PortRef> ports_over(const system::Link& link, const World& world);
 
-/// Whether a [[roce]] entry is about the port of an interface.
+/// Whether a [[roce]] entry means a port that is there.
+bool is_about(const model::Section& roce, const PortRef& port, const DeviceNames& names, const World& world);
+
+/// Whether a [[roce]] entry is about a port over an interface.
 bool is_about(const model::Section& roce, const std::string& interface, const DeviceNames& names,
               const World& world);
 
-/// Resolves device + port and interface. A port that runs InfiniBand, a port number that the device has not,
-/// and two entries for one port are errors (of an entry that is then pending); what is not there is pending.
+/// Resolves device + port and interface, which may be several ports. A port that runs InfiniBand, a port
+/// number that the device has not, and two entries for one port are errors (of an entry that is then
+/// pending); what is not there is pending.
 std::vector<RocePort> bind_roce(const Bound& bound, model::Diagnostics& diagnostics);
 
 }  // namespace rdmacfg::kinds

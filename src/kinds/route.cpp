@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.hpp"
 #include "kinds/backend.hpp"
 #include "kinds/direct.hpp"
+#include "kinds/pkey.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -70,6 +72,32 @@ std::optional<model::IpAddress> next_hop(const model::Attributes& settings) {
   return address ? std::optional(*address) : std::nullopt;
 }
 
+/// Routes of ours that the document does not have any more, as interface and place.
+std::vector<InetRoute> leaving(const std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                               const World& world) {
+  std::set<model::Key> wanted;
+  for (const auto& one : desired) {
+    if (one.key.kind == kKind) wanted.insert(one.key);
+  }
+  std::vector<InetRoute> out;
+  for (const auto& one : observed) {
+    if (one.key.kind != kKind || wanted.contains(one.key)) continue;
+    const auto& clue = world.clue(one.key);
+    auto id = clue.ours && clue.instance == one.instance ? route_id(one.key) : std::nullopt;
+    const auto* link = id ? interface_of(id->interface, world) : nullptr;
+    if (link == nullptr) continue;
+    id->route.index = link->index;
+    out.push_back(id->route);
+  }
+  return out;
+}
+
+bool is_among(const std::vector<InetRoute>& all, const InetRoute& route) {
+  return std::any_of(all.begin(), all.end(), [&](const InetRoute& one) {
+    return one.index == route.index && same_place(one, route);
+  });
+}
+
 class RouteKind final : public Kind {
  public:
   [[nodiscard]] std::string_view name() const override { return kKind; }
@@ -99,7 +127,7 @@ class RouteKind final : public Kind {
       if (at == interfaces.end() || route.made_by_kernel) continue;
       Observed observed;
       const auto words = words_of(route.family, route.to, route.metric, route.table);
-      observed.key = {std::string(kKind), fmt::format("{} {}", at->second.id, words)};
+      observed.key = route_key(at->second.id, route);
       observed.label = fmt::format("{} {}", at->second.name, words);
       observed.settings["via"] = via_of(route.via);
       observed.instance = world.host().boot_id;
@@ -108,7 +136,7 @@ class RouteKind final : public Kind {
     return out;
   }
 
-  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& one) {
       return one.key.kind == kKind && !one.settings.empty();
@@ -117,6 +145,8 @@ class RouteKind final : public Kind {
     const auto all = world.host().inet.observe_routes();
     if (!all) return;                            // observing failed for the same reason, and said so
     std::map<std::string, const Desired*> seen;  // by everything but the interface
+    const auto going = leaving(desired, observed, world);
+    const auto children = detail::leaving(desired, observed, world);
     for (const auto& one : desired) {
       const auto id = one.key.kind == kKind && !one.settings.empty() ? route_id(one.key) : std::nullopt;
       if (!id) continue;
@@ -134,6 +164,8 @@ class RouteKind final : public Kind {
       const auto* own = interface_of(id->interface, world);
       for (const auto& other : *all) {
         if (!same_place(other, id->route) || (own != nullptr && other.index == own->index)) continue;
+        // Deletions come before everything else.
+        if (children.contains(other.index) || is_among(going, other)) continue;
         const auto* link = world.link(other.index);
         diagnostics.push_back({model::Severity::kError,
                                one.where,
@@ -213,6 +245,16 @@ class RouteKind final : public Kind {
 };
 
 }  // namespace
+
+model::Key route_key(std::string_view interface, const InetRoute& route) {
+  return {std::string(kKind),
+          fmt::format("{} {}", interface, words_of(route.family, route.to, route.metric, route.table))};
+}
+
+std::optional<InetRoute> route_of(const model::Key& key) {
+  auto id = route_id(key);
+  return id ? std::optional(std::move(id->route)) : std::nullopt;
+}
 
 const Kind& route() {
   static const RouteKind kInstance;

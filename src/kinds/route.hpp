@@ -3,9 +3,11 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "kinds/kind.hpp"
+#include "system/inet.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -24,5 +26,11 @@ inline constexpr std::uint32_t kRouteMetric = 150;
 
 /// Routes by rtnetlink. Key: "GUID 198.51.100.0/24 metric 150 table 254", "GUID/0x8002 ipv6 default …".
 const Kind& route();
+
+/// The key of a route over an interface with this id.
+model::Key route_key(std::string_view interface, const system::InetRoute& route);
+
+/// The route that a key names, without index and next hop.
+std::optional<system::InetRoute> route_of(const model::Key& key);
 
 }  // namespace rdmacfg::kinds

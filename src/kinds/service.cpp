@@ -64,7 +64,7 @@ class ServiceKind final : public Kind {
       const auto* unit = section->find("name");
       if (unit == nullptr) continue;  // reported already, by the grammar
       const auto id = model::text_of(unit->value);
-      if (id.ends_with("@.service")) {
+      if (id.find("@.") != std::string::npos) {
         diagnostics.push_back(
             {Severity::kError,
              unit->where,

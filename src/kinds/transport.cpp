@@ -33,6 +33,18 @@ Diagnostic at(const Desired& desired, Severity severity, std::string_view field,
           {}};
 }
 
+/// The mode that the interface will have: the one asked for, the one that it goes back to when the document
+/// no longer asks for one, the one that it has. A new one is datagram, whatever its parent is.
+IpoibMode mode_to_be(const Desired& desired, const model::Observed* observed, const World& world) {
+  if (const auto wanted = model::from_attributes<Ipoib>(desired.settings).mode) return *wanted;
+  if (observed == nullptr) return IpoibMode::kDatagram;
+  const auto& clue = world.clue(desired.key);
+  if (clue.instance == observed->instance) {
+    if (const auto before = model::from_attributes<Ipoib>(clue.before).mode) return *before;
+  }
+  return model::from_attributes<Ipoib>(observed->settings).mode.value_or(IpoibMode::kDatagram);
+}
+
 }  // namespace
 
 void check_mode_and_mtu(const Desired& desired, std::string_view section, Diagnostics& diagnostics) {
@@ -82,7 +94,9 @@ void check_capability(Desired& desired, const model::Observed* observed, const L
     desired.settings["mode"] = std::string(model::text_of(IpoibMode::kDatagram));
     if (const auto max = datagram_max();
         wanted.mtu && wanted.mtu->bytes > max.value_or(model::kMtuDatagramMax)) {
-      wanted.mtu = max ? std::optional(Mtu{*max}) : std::nullopt;
+      // Who may not ask the port wants what is there: nobody is to set what another run, which may, did not.
+      wanted.mtu.reset();
+      if (max || observed != nullptr) wanted.mtu = Mtu{max.value_or(link.mtu)};
       desired.settings.erase("mtu");
       if (wanted.mtu) desired.settings["mtu"] = wanted.mtu->bytes;
     }
@@ -93,16 +107,18 @@ void check_capability(Desired& desired, const model::Observed* observed, const L
                       : "on_unsupported = \"datagram\": datagram mode is used"));
   }
   if (!wanted.mtu) return;
-  const auto mode = wanted.mode.value_or(link.ipoib->mode);
-  if (mode == IpoibMode::kConnected) return;
-  if (observed != nullptr && model::value_of(observed->settings, "mtu") == model::Value(wanted.mtu->bytes))
-    return;
+  if (mode_to_be(desired, observed, world) == IpoibMode::kConnected) return;
+  const auto now =
+      model::from_attributes<Ipoib>(observed == nullptr ? model::Attributes{} : observed->settings);
+  if (now.mode == IpoibMode::kDatagram && now.mtu == wanted.mtu) return;  // the kernel has taken it
   const auto max = datagram_max();
   if (max && wanted.mtu->bytes > *max) {
+    const bool goes_back = !wanted.mode && now.mode == IpoibMode::kConnected;
     diagnostics.push_back(
         at(desired, Severity::kError, "mtu",
-           fmt::format("{} mtu: {} is more than the {} that datagram mode has on {}'s {}-byte IB link",
-                       section, wanted.mtu->bytes, *max, link.name, *max + model::kIpoibHeader),
+           fmt::format("{} mtu: {} is more than the {} that datagram mode has on {}'s {}-byte IB link{}",
+                       section, wanted.mtu->bytes, *max, link.name, *max + model::kIpoibHeader,
+                       goes_back ? "; it goes back to that mode, as mode is no longer in the document" : ""),
            fmt::format("set mtu = {}{}", *max,
                        link.ipoib->connected_capable ? ", or mode = \"connected\" for up to 65520" : "")));
   }

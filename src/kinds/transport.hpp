@@ -22,7 +22,8 @@ void check_mode_and_mtu(const model::Desired& desired, std::string_view section,
                         model::Diagnostics& diagnostics);
 
 /// Against the host: connected mode only where the adapter can (else on_unsupported decides: the settings are
-/// adapted), a datagram MTU only up to the IB link's less 4.
+/// adapted), a datagram MTU only up to the IB link's less 4. `observed`: the interface as it is, nullptr when
+/// it is not there yet; then `link` is its parent.
 void check_capability(model::Desired& desired, const model::Observed* observed, const system::Link& link,
                       std::string_view section, model::Guid guid, World& world,
                       model::Diagnostics& diagnostics);

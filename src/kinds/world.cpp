@@ -65,6 +65,13 @@ std::optional<PortRef> World::port(Guid guid) const {
   return at->second;
 }
 
+const std::string& World::why_held(Guid guid) const {
+  static const std::string kNotAtAll;
+  const auto at = unresolved.ports.find(guid);
+  if (at != unresolved.ports.end()) return at->second;
+  return port(guid) || unresolved.meant.contains(guid) ? kNotAtAll : unresolved.elsewhere;
+}
+
 const Link* World::parent(Guid guid) const { return pointer_in(parent_of_, guid); }
 const Link* World::link(int index) const { return pointer_in(by_index_, index); }
 const Link* World::named(const std::string& name) const { return pointer_in(by_name_, name); }
@@ -137,6 +144,7 @@ void World::concern(const model::Key& key, const Clue& clue) {
   auto& all = concerned_[key];
   if (!clue.instance.empty()) all.instance = clue.instance;
   all.ours = all.ours || clue.ours;
+  all.before.insert(clue.before.begin(), clue.before.end());
   all.names.insert(clue.names.begin(), clue.names.end());
   all.others.insert(clue.others.begin(), clue.others.end());
 }

@@ -31,6 +31,15 @@ struct Clue {
   bool ours = false;               ///< made by us, says the state
   std::set<std::string> names{};   ///< that it has, had or is to have
   std::set<std::string> others{};  ///< instances of what it is not
+  /// What the settings that we have changed were before: they go back to it when the document drops them.
+  model::Attributes before{};
+};
+
+/// What entries may mean of which the port cannot be told now (its device has another name, or is away).
+struct Unresolved {
+  std::map<model::Guid, std::string> ports;  ///< those of this host, with why
+  std::string elsewhere;                     ///< the same for ports that are not here; empty: none
+  std::set<model::Guid> meant;               ///< by other entries: none of these
 };
 
 /// One observation of the host with the look-ups that kinds need; P_Key tables and MTUs are read at the first
@@ -60,6 +69,11 @@ class World {
   [[nodiscard]] const Clue& clue(const model::Key& key) const;
   /// Their ids, of one kind.
   [[nodiscard]] std::vector<std::string> concerned(std::string_view kind) const;
+
+  /// Entries of the document whose port cannot be told.
+  Unresolved unresolved;
+  /// Why nothing is taken away from a port although no entry seems to mean it; empty when none may.
+  [[nodiscard]] const std::string& why_held(model::Guid guid) const;
 
   [[nodiscard]] const system::Snapshot& snapshot() const { return *snapshot_; }
 

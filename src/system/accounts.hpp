@@ -2,10 +2,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/error.hpp"
 
 namespace rdmacfg::system {
+
+/// The file of sysusers.d(5) that is ours; units/rdma-configd-sysusers.service names it.
+inline constexpr std::string_view kSysusersFile = "/etc/sysusers.d/rdma-configd.conf";
 
 /// Users and groups as the host resolves them (nsswitch.conf(5)), wherever they are kept.
 class Accounts {

@@ -62,6 +62,9 @@ struct Host {
   RdmaSystem& rdma_system;
   std::string boot_id;  ///< /proc/sys/kernel/random/boot_id
   bool offline = false;
+  /// The run comes of an event, and only holds what was applied: a module that somebody has unloaded since is
+  /// not loaded again.
+  bool holding = false;
 };
 
 /// What observation found of links and devices, once per run.

@@ -23,6 +23,7 @@ struct InetAddress {
   model::IpPrefix prefix;
   bool tentative = false;  ///< duplicate address detection is not over; the address does not work yet
   bool duplicate = false;  ///< another host has it (IFA_F_DADFAILED); it does not work
+  bool permanent = true;   ///< IFA_F_PERMANENT; without it, a lease or what a router advertised
 };
 
 /// A unicast route over one interface.
@@ -46,12 +47,15 @@ struct AddAddress {
 
 /// Deletes an address. With the first IPv4 address of a network the kernel deletes the others of that
 /// network unless promote_secondaries is set: `keep` are added again in the same system call, so that a
-/// crash of ours cannot come between.
+/// crash of ours cannot come between. With the last IPv4 address of an interface it forgets every IPv4 route
+/// over it, in all tables and whoever set them, and says nothing of that (fib_disable_ip()): where the others
+/// go and come back, `hold` is added with 32 bits before, and goes when they are back.
 struct DeleteAddress {
   int index = 0;
   std::string name;
   model::IpPrefix prefix;
   std::vector<model::IpPrefix> keep{};
+  std::optional<model::IpAddress> hold{};
 };
 
 /// Adds a route; refused (EEXIST) when there is one to the same network with this metric in the table.

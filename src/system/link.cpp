@@ -7,6 +7,10 @@
 
 namespace rdmacfg::system {
 
+bool is_ipoib(bool infiniband, std::string_view kind) {
+  return infiniband && (kind.empty() || kind == "ipoib");
+}
+
 std::string temporary_name(int index) { return fmt::format("rdmacfg{}", index); }
 
 std::vector<std::string> former_names(const Carried& carried, const std::string& name) {

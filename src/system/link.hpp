@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -39,8 +40,13 @@ struct Link {
   int master = 0;        ///< ifindex of the bond or bridge that it is in, 0 without one
   std::uint32_t group = 0;
   std::string kind;                ///< IFLA_INFO_KIND: "ipoib", "dummy", "" for most hardware
-  std::optional<IpoibInfo> ipoib;  ///< of ARPHRD_INFINIBAND interfaces
+  std::optional<IpoibInfo> ipoib;  ///< of IPoIB interfaces: is_ipoib()
 };
+
+/// Whether an interface is an IPoIB one. `infiniband`: its type is ARPHRD_INFINIBAND. A bond takes that type
+/// and the hardware address of what is in it, and tun any type it is told; kernels where ib_ipoib registers
+/// no kind for a port's own interface give none.
+bool is_ipoib(bool infiniband, std::string_view kind);
 
 /// Changes what is set of one existing interface, in one message.
 struct SetLink {

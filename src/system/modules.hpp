@@ -28,6 +28,9 @@ class Modules {
   /// The value that the running module has for a parameter; nothing when it is not loaded or does not tell.
   virtual std::optional<std::string> parameter(const std::string& module, const std::string& name) = 0;
 
+  /// Whether a file of modprobe.d was already as it is now when a module was loaded, as far as can be told.
+  virtual bool loaded_after(const std::string& module, const std::string& path) = 0;
+
   /// Whether there is a module tree for the running kernel at all; without one nothing can be said of modules
   /// that are not loaded.
   virtual bool has_tree() = 0;

@@ -54,7 +54,7 @@ class NetworkManager {
   virtual base::Result<void> activate(const std::string& uuid, const std::string& interface,
                                       std::chrono::milliseconds deadline) = 0;
 
-  /// No error when it is not active.
+  /// Returns when it is down. No error when it is not active.
   virtual base::Result<void> deactivate(const std::string& uuid) = 0;
 
   /// Takes over the profile as loaded without going down (Device.Reapply). kUnsupported when it holds a
@@ -70,6 +70,10 @@ class NetworkManager {
   /// to it by itself, also when we are gone. @return its name.
   virtual base::Result<std::string> create_checkpoint(std::span<const std::string> interfaces,
                                                       std::chrono::seconds timeout) = 0;
+  /// From now on it has this time. An error when it is not there any more: NetworkManager has gone back to
+  /// it.
+  virtual base::Result<void> extend_checkpoint(const std::string& checkpoint,
+                                               std::chrono::seconds timeout) = 0;
   virtual base::Result<void> destroy_checkpoint(const std::string& checkpoint) = 0;
   virtual base::Result<void> rollback(const std::string& checkpoint) = 0;
 };

@@ -27,7 +27,9 @@ struct RdmaPort {
   std::optional<std::uint32_t> capabilities;  ///< port capability mask
   model::Guid guid;                           ///< 0: none
   std::string gid_prefix;                     ///< "fe80:0000:0000:0000"
-  std::vector<std::string> netdevs;  ///< interfaces over this port that are its own (no P_Key children)
+  /// Interfaces over this port that are its own (no P_Key children). Of a RoCE port the first is the one that
+  /// its GIDs belong to: a bond, then what of the port is in it comes after it.
+  std::vector<std::string> netdevs;
 };
 
 /// An RDMA device (HCA or NIC).

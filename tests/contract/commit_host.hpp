@@ -16,8 +16,8 @@ namespace rdmacfg::contract {
 
 inline constexpr std::chrono::seconds kWithin{60};
 
-inline config::Document document_of(const std::string& text) {
-  return config::parse_texts({{"config.toml", text}}, "node1", kinds::grammar());
+inline config::Document document_of(const std::string& text, const std::string& name = "node1") {
+  return config::parse_texts({{"config.toml", text}}, name, kinds::grammar());
 }
 
 /// A host whose applies are generations, with a clock in the hand of the test.
@@ -33,29 +33,29 @@ class Host {
                 bool by_itself = false) {
     return with([&](core::Context& context) {
       return core::commit(
-          document_of(text),
-          {.who = "root", .what = "apply", .host_name = "node1", .by_itself = by_itself, .confirm = confirm},
+          document_of(text, name),
+          {.who = "root", .what = "apply", .host_name = name, .by_itself = by_itself, .confirm = confirm},
           context);
     });
   }
   Report confirm() {
     return with([&](core::Context& context) {
-      return core::confirm({.who = "root", .what = "confirm", .host_name = "node1"}, context);
+      return core::confirm({.who = "root", .what = "confirm", .host_name = name}, context);
     });
   }
   Report roll_back(std::uint64_t number = 0) {
     return with([&](core::Context& context) {
-      return core::roll_back(number, {.who = "root", .what = "rollback", .host_name = "node1"}, context);
+      return core::roll_back(number, {.who = "root", .what = "rollback", .host_name = name}, context);
     });
   }
   Report expire() {
     return with([&](core::Context& context) {
-      return core::expire({.who = "the timer", .what = "rollback", .host_name = "node1"}, context);
+      return core::expire({.who = "the timer", .what = "rollback", .host_name = name}, context);
     });
   }
   Report hold() {
     return with([&](core::Context& context) {
-      return core::hold({.who = "", .what = "hold", .host_name = "node1", .by_itself = true}, context);
+      return core::hold({.who = "", .what = "hold", .host_name = name, .by_itself = true}, context);
     });
   }
   core::Ledger ledger() {
@@ -63,11 +63,12 @@ class Host {
     return core::load_ledger(host.files, core::GenerationPaths().ledger).value();
   }
 
+  std::string name = "node1";  ///< of the host now; empty: it has none yet
+
   void pass(std::chrono::seconds time) { now_ms_ += std::chrono::milliseconds(time).count(); }
   FakeKernel& kernel() { return *kernel_; }
   [[nodiscard]] std::string dump() const { return kernel_->dump(kVisible); }
 
- private:
   Report with(const std::function<Report(core::Context&)>& run) {
     auto host = kernel_->host();
     core::Context context{host, {}};
@@ -75,6 +76,7 @@ class Host {
     return run(context);
   }
 
+ private:
   std::unique_ptr<FakeKernel> kernel_;
   std::int64_t now_ms_ = 1000;
 };

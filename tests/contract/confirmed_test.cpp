@@ -115,6 +115,15 @@ TEST(Generations, RollbackGoesToTheOneBeforeAndToANumber) {
   ASSERT_TRUE(applied(host.roll_back(2)));
   EXPECT_EQ(difference(host.dump(), second), "");
   EXPECT_EQ(host.roll_back(2).exit, Exit::kError) << "it is active";
+  EXPECT_EQ(host.ledger().find(2)->fate, "");
+  EXPECT_TRUE(host.commit(kSecond, std::nullopt, true).notes.empty()) << "a boot has nothing against it";
+  ASSERT_TRUE(applied(host.roll_back())) << "the one before is still one to go back to";
+  EXPECT_EQ(difference(host.dump(), first), "");
+  EXPECT_EQ(host.ledger().active, 1U);
+  ASSERT_TRUE(applied(host.roll_back(2)));
+  EXPECT_EQ(difference(host.dump(), second), "");
+  ASSERT_TRUE(applied(host.commit(kFirst, std::nullopt, true)));
+  EXPECT_EQ(difference(host.dump(), second), "") << "a file that was left as it was does not undo that";
   EXPECT_EQ(host.roll_back(77).exit, Exit::kError) << "there is none";
 }
 
@@ -167,6 +176,25 @@ TEST(Generations, AConfirmationThatComesTooLateIsNone) {
   EXPECT_EQ(late.error->code, base::Code::kTimeout);
   EXPECT_EQ(difference(host.dump(), first), "");
   EXPECT_EQ(host.confirm().exit, Exit::kError) << "there is nothing to confirm";
+}
+
+TEST(Generations, AnApplyThatOutlastsItsTimeIsTakenBackAtOnce) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  const auto first = host.dump();
+  host.kernel().faults.clear();
+  // The last thing before the kernel's settings: the timer is armed, the time runs.
+  host.kernel().faults.before(4, [&] { host.pass(2 * kWithin); });
+  const auto late = host.commit(kSecond, kWithin);
+  EXPECT_EQ(late.exit, Exit::kUndone) << text_of(late);
+  ASSERT_TRUE(late.error);
+  EXPECT_EQ(late.error->code, base::Code::kTimeout);
+  for (const auto& note : late.notes)
+    EXPECT_EQ(note.find("unless `rdma-configctl confirm`"), std::string::npos);
+  EXPECT_EQ(difference(host.dump(), first), "");
+  EXPECT_FALSE(host.ledger().unconfirmed);
+  EXPECT_EQ(host.ledger().active, 1U);
+  EXPECT_FALSE(host.kernel().timers.armed.contains(core::kRollbackTimer));
 }
 
 TEST(Generations, ARebootCountsAsExpiry) {

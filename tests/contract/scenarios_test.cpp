@@ -36,6 +36,15 @@ constexpr const char* kManyChildren = R"({
         { "pkey": 8, "items": ["addr4 192.0.8.1/24"] }, { "pkey": 9, "umcast": true }, { "pkey": 10 } ] } }] }]
 })";
 
+/// Made by somebody with `ip link add … mode connected`: without a mode file.
+constexpr const char* kConnectedChild = R"({
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
+      "interface": { "name": "ib0", "up": true, "children": [
+        { "pkey": "0x8002", "mode": "connected", "up": true,
+          "items": ["addr4 192.0.3.1/24", "addr6 2001:db8:3::1/64", "route 203.0.113.0/24 via 192.0.3.9"] } ] } }] }]
+})";
+
 /// Partitions with two interfaces each.
 constexpr const char* kTwins = R"({
   "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
@@ -67,7 +76,7 @@ constexpr const char* kDrivers = R"({
 /// A RoCE interface that somebody has had his hands on.
 constexpr const char* kEthernet = R"({
   "links": [{ "name": "eth0", "up": true, "items": ["addr4 203.0.113.1/24"] }],
-  "dcb": { "eth0": { "pfc": 2, "dcbx": 2, "apps": ["26:0", "26:1", "10:2", "1/2114:3"] } }
+  "dcb": { "eth0": { "mlx5": true, "pfc": 2, "dcbx": 2, "apps": ["26:0", "26:1", "10:2", "1/2114:3"] } }
 })";
 constexpr const char* kEth0 = "[[pfc]]\ninterface = \"eth0\"\n";
 constexpr const char* kModuleCore = "[[module]]\nname = \"mlx4_core\"\n";
@@ -142,6 +151,14 @@ constexpr const char* kDirect =
     "dns = [\"192.0.2.53\"] }\nipv6 = { addresses = [\"2001:db8::1/64\"], routes = [{ to = "
     "\"2001:db8:1::/48\", via "
     "= \"2001:db8::9\" }] }\n";
+
+/// An interface whose only IPv4 address is ours, and over which others have routes.
+constexpr const char* kRouted = R"({
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0", "up": true, "items": [
+        "addr6 2001:db8:9::1/64", "route 10.7.0.0/16 table 7", "route 10.8.0.0/16 via 192.0.2.9 table 7"] } },
+    { "guid": "00:02:c9:03:00:31:78:f3", "interface": { "name": "ib1", "up": true } } ] }]
+})";
 
 constexpr const char* kManaged = R"({
   "network_manager": { "fails": [] },
@@ -233,6 +250,12 @@ const std::vector<Scenario>& scenarios() {
       {.name = "child_made_anew",
        .host = kBusyHost,
        .documents = {text({kA}) + child("0x8002", "mode = \"connected\"\nmtu = 65520\n")}},
+      {.name = "child_made_connected_without_mtu",
+       .host = kBusyHost,
+       .documents = {text({kA}) + child("0x8002", "mode = \"connected\"\n")}},
+      {.name = "connected_child_made_datagram_without_mtu",
+       .host = kConnectedChild,
+       .documents = {text({kA}) + child("0x8002", "mode = \"datagram\"\n")}},
       {.name = "child_made_anew_under_another_name",
        .host = kBusyHost,
        .documents = {text({kA}) + child("0x8002", "name = \"fast\"\nmode = \"connected\"\nmtu = 9000\n")}},
@@ -447,6 +470,28 @@ const std::vector<Scenario>& scenarios() {
                            "backend = \"direct\"\nipv4 = { addresses = [\"192.0.2.2/24\"], gateway = "
                            "\"192.0.2.253\", dns = [\"192.0.2.54\"], search = [\"example.net\"] }\n"})}},
       {.name = "addresses_dropped", .host = kAddressed, .documents = {text({kA, kDirect}), "version = 1\n"}},
+      {.name = "only_address_changed",
+       .host = kRouted,
+       .documents = {text({kA, kSameDirect}),
+                     text({kA,
+                           "backend = \"direct\"\nipv4 = { addresses = [\"192.0.2.11/24\"], gateway = "
+                           "\"192.0.2.254\" }\n"})}},
+      {.name = "first_address_of_a_network_dropped",
+       .host = kRouted,
+       .documents = {text({kA,
+                           "backend = \"direct\"\nipv4 = { addresses = [\"192.0.2.11/24\", "
+                           "\"192.0.2.1/24\"], gateway = \"192.0.2.254\" }\n"}),
+                     text({kA, kSameDirect})}},
+      {.name = "last_address_dropped",
+       .host = kRouted,
+       .documents = {text({kA, kSameDirect}), "version = 1\n"}},
+      {.name = "gateway_moved",
+       .host = kRouted,
+       .documents = {text({kA, kSameDirect, kB,
+                           "backend = \"direct\"\nipv4 = { addresses = [\"192.0.4.1/24\"] }\n"}),
+                     text({kA, "backend = \"direct\"\nipv4 = { addresses = [\"192.0.2.1/24\"] }\n", kB,
+                           "backend = \"direct\"\nipv4 = { addresses = [\"192.0.4.1/24\"], gateway = "
+                           "\"192.0.4.254\" }\n"})}},
       {.name = "profiles",
        .host = kManaged,
        .documents = {text({kA, kProfile, "mtu = 2044\n"}) +
@@ -495,6 +540,11 @@ const std::vector<Scenario>& scenarios() {
        .host = kManaged,
        .documents = {text({kA, kSameDirect}) + child("0x8002", kChildAddress),
                      text({kA, kProfile}) + child("0x8002", kChildAddress)}},
+      {.name = "profiles_of_a_renamed_port",
+       .host = kManaged,
+       .documents = {text({kA, kProfile, "name = \"fab0\"\n"}) + child("0x8002", kChildAddress),
+                     text({kA, kProfile, "name = \"fab1\"\n"}) + child("0x8002", kChildAddress)},
+       .created = {"fab1.8002"}},
       {.name = "profiles_dropped", .host = kManaged, .documents = {text({kA, kProfile}), "version = 1\n"}},
   };
   return kAll;

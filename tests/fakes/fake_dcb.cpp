@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
+#include <vector>
 
 namespace rdmacfg::fakes {
 
@@ -14,6 +16,29 @@ using system::DcbApp;
 using system::DcbState;
 using system::Ets;
 using system::Tsa;
+
+namespace {
+
+/// mlx5e_build_tc_tx_bw() and mlx5e_dcbnl_ieee_getets().
+void read_as_mlx5(Ets& ets) {
+  constexpr std::uint8_t kWhole = 100;
+  std::vector<std::size_t> without;
+  bool parted = false;
+  for (std::size_t i = 0; i < ets.tsa.size(); ++i) {
+    if (ets.tsa[i] != Tsa::kEts) {
+      ets.bandwidth[i] = kWhole;
+    } else if (ets.bandwidth[i] == 0) {
+      without.push_back(i);
+    } else if (ets.bandwidth[i] < kWhole) {
+      parted = true;
+    }
+  }
+  if (parted || without.empty()) return;
+  for (const auto i : without) ets.bandwidth[i] = static_cast<std::uint8_t>(kWhole / without.size());
+  ets.bandwidth[without.back()] += static_cast<std::uint8_t>(kWhole % without.size());
+}
+
+}  // namespace
 
 void FakeDcb::reboot() {
   for (auto& [name, state] : interfaces) {
@@ -47,7 +72,10 @@ std::string FakeDcb::dump() const {
 
 Result<std::optional<DcbState>> FakeDcb::observe_dcb(const std::string& interface) {
   const auto at = interfaces.find(interface);
-  return at == interfaces.end() ? std::optional<DcbState>() : std::optional(at->second);
+  if (at == interfaces.end()) return std::optional<DcbState>();
+  auto state = at->second;
+  if (state.ets && mlx5.contains(interface)) read_as_mlx5(*state.ets);
+  return std::optional(std::move(state));
 }
 
 template <class Effect>

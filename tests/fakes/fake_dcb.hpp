@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "fakes/faults.hpp"
@@ -16,6 +17,7 @@ class FakeDcb final : public system::Dcb {
   explicit FakeDcb(Faults& faults) : faults_(faults) {}
 
   std::map<std::string, system::DcbState> interfaces;
+  std::set<std::string> mlx5;  ///< interfaces that read their shares back as mlx5 does
 
   void reboot();
   [[nodiscard]] std::string dump() const;

@@ -22,12 +22,13 @@ void only(const json& object, const std::set<std::string>& known, const std::str
 
 void describe_modules(FakeKernel& kernel, const json& from) {
   for (const auto& [name, one] : from.items()) {
-    only(one, {"loaded", "builtin", "in_use", "parameters", "hidden"}, "module");
+    only(one, {"loaded", "builtin", "in_use", "parameters", "hidden", "makes"}, "module");
     auto& module = kernel.modules.modules[name];
     module.builtin = one.value("builtin", false);
     module.in_use = one.value("in_use", false);
     module.parameters = one.value("parameters", module.parameters);
     module.hidden = one.value("hidden", module.hidden);
+    module.makes = one.value("makes", module.makes);
     // What it was loaded with was before any file of this host.
     if (one.value("loaded", false)) {
       module.loaded = true;
@@ -38,8 +39,10 @@ void describe_modules(FakeKernel& kernel, const json& from) {
 
 void describe_dcb(FakeKernel& kernel, const json& from) {
   for (const auto& [name, one] : from.items()) {
-    only(one, {"pfc", "pfc_capability", "traffic_class", "strict", "bandwidth", "willing", "apps", "dcbx"},
+    only(one,
+         {"pfc", "pfc_capability", "traffic_class", "strict", "bandwidth", "willing", "apps", "dcbx", "mlx5"},
          "dcb");
+    if (one.value("mlx5", false)) kernel.dcb.mlx5.insert(name);
     system::DcbState state;
     state.pfc = one.value("pfc", std::uint8_t{0});
     state.pfc_capability = one.value("pfc_capability", std::uint8_t{8});

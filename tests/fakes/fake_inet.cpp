@@ -22,7 +22,8 @@ namespace {
 
 std::optional<IpPrefix> address_of(const std::string& item) {
   if (!item.starts_with("addr4 ") && !item.starts_with("addr6 ")) return std::nullopt;
-  auto prefix = IpPrefix::parse(std::string_view(item).substr(6));
+  auto words = std::string_view(item).substr(6);
+  auto prefix = IpPrefix::parse(words.substr(0, words.find(' ')));
   return prefix ? std::optional(*prefix) : std::nullopt;
 }
 
@@ -86,7 +87,7 @@ Result<std::vector<InetAddress>> FakeInet::observe_addresses() {
       const auto prefix = address_of(item);
       if (!prefix || (prefix->address.family == Family::kIpv6 && prefix->address.link_local())) continue;
       const bool duplicate = duplicates.contains(prefix->address.text());
-      out.push_back({link.index, *prefix, duplicate, duplicate});
+      out.push_back({link.index, *prefix, duplicate, duplicate, !item.ends_with(" dynamic")});
     }
   }
   return out;
@@ -125,27 +126,46 @@ int FakeInet::effect(const system::AddAddress& request) {
   Interface* link = machine_.find(request.index);
   if (link == nullptr) return ENODEV;
   if (request.prefix.address.family == Family::kIpv6 && link->mtu < model::kMtuIpv6Min) return EINVAL;
-  const auto item = item_of(request.prefix);
-  if (std::find(link->items.begin(), link->items.end(), item) == link->items.end())
-    link->items.push_back(item);
+  const bool there = std::any_of(link->items.begin(), link->items.end(),
+                                 [&](const auto& item) { return address_of(item) == request.prefix; });
+  if (!there) link->items.push_back(item_of(request.prefix));
   return 0;
 }
 
 int FakeInet::effect(const system::DeleteAddress& request) {
   Interface* link = machine_.find(request.index);
   if (link == nullptr) return 0;
+  if (request.hold) {
+    const IpPrefix hold{*request.hold, request.hold->bits()};
+    const auto adding = system::AddAddress{request.index, request.name, hold};
+    if (const int err = effect(adding); err != 0) return err;
+    auto bare = request;
+    bare.hold.reset();
+    if (const int err = effect(bare); err != 0) return err;
+    return effect(system::DeleteAddress{request.index, request.name, hold, {}, {}});
+  }
   auto& items = link->items;
-  const auto at = std::find(items.begin(), items.end(), item_of(request.prefix));
-  if (at == items.end()) return 0;
+  const auto at = std::find_if(items.begin(), items.end(),
+                               [&](const auto& item) { return address_of(item) == request.prefix; });
   const auto same_network = [&](const std::string& item) {
     const auto other = address_of(item);
     return other && other->length == request.prefix.length && other->network() == request.prefix.network();
   };
-  const bool first = std::none_of(items.begin(), at, same_network);
-  items.erase(at);
-  // inet_del_ifa(): secondaries go with their primary.
-  if (first && request.prefix.address.family == Family::kIpv4 && !promote_secondaries)
-    items.erase(std::remove_if(items.begin(), items.end(), same_network), items.end());
+  const bool four = request.prefix.address.family == Family::kIpv4;
+  if (at != items.end()) {
+    const bool first = std::none_of(items.begin(), at, same_network);
+    items.erase(at);
+    // inet_del_ifa(): secondaries go with their primary.
+    if (first && four && !promote_secondaries) std::erase_if(items, same_network);
+    // fib_disable_ip(): with the last address every route over the interface.
+    const auto is_four = [](const std::string& item) { return item.starts_with("addr4 "); };
+    if (four && std::none_of(items.begin(), items.end(), is_four)) {
+      std::erase_if(items, [](const std::string& item) {
+        const auto route = route_of(item);
+        return route && route->family == Family::kIpv4;
+      });
+    }
+  }
   for (const auto& kept : request.keep) {
     if (const int err = effect(system::AddAddress{request.index, request.name, kept}); err != 0) return err;
   }

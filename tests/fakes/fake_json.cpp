@@ -60,7 +60,7 @@ void describe_child(FakeKernel& kernel, const std::string& parent, const json& f
 Port port_of(const json& from, int number) {
   only(from,
        {"guid", "state", "link_layer", "mtu", "group_mtu", "group_mtus", "pkeys", "pkeys_readable", "sm",
-        "interface", "netdev", "gid_types", "roce_mode", "roce_tos"},
+        "interface", "netdev", "in_bond", "gid_types", "roce_mode", "roce_tos"},
        "port");
   Port port;
   port.number = number;
@@ -80,6 +80,7 @@ Port port_of(const json& from, int number) {
   port.pkeys_readable = from.value("pkeys_readable", true);
   port.sm = from.value("sm", true);
   port.netdev = from.value("netdev", "");
+  port.in_bond = from.value("in_bond", "");
   port.gid_types = from.value("gid_types", port.gid_types);
   port.roce_mode = from.value("roce_mode", "");
   port.roce_tos = from.value("roce_tos", 0);
@@ -158,7 +159,7 @@ void FakeKernel::add(std::string_view text) {
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
   for (const auto& link : from.value("links", json::array())) {
-    only(link, {"name", "kind", "mtu", "group", "altnames", "up", "items", "master"}, "link");
+    only(link, {"name", "kind", "mtu", "group", "altnames", "up", "items", "master", "over"}, "link");
     const auto name = link.at("name").get<std::string>();
     if (machine.in_use(name)) throw std::runtime_error("two interfaces " + name);
     Interface& made = machine.add_link(name, link.value("kind", ""));
@@ -166,6 +167,14 @@ void FakeKernel::add(std::string_view text) {
     describe(*this, name, link);
   }
   for (const auto& device : from.value("devices", json::array())) describe_device(*this, device);
+  for (const auto& link : from.value("links", json::array())) {
+    for (const auto& name : link.value("over", json::array())) {
+      Interface& master = this->link(link.at("name").get<std::string>());
+      Interface& slave = this->link(name.get<std::string>());
+      slave.master = master.index;
+      if (master.guid == 0) master.guid = slave.guid;  // it takes the address of the first (bond_enslave())
+    }
+  }
   machine.soft_types = from.value("soft_types", machine.soft_types);
   for (const auto& type : machine.soft_types) modules.modules.try_emplace(type == "rxe" ? "rdma_rxe" : type);
   if (from.value("rdma_cm", false)) machine.load_rdma_cm();

@@ -15,7 +15,8 @@ using base::Result;
 
 namespace {
 constexpr const char* kFolder = "/etc/NetworkManager/system-connections";
-}
+constexpr std::chrono::seconds kActivation(44);  // as slow as it may be
+}  // namespace
 
 std::string FakeResolver::dump() const {
   std::string out;
@@ -86,7 +87,7 @@ Interface* FakeNetworkManager::interface_of(const Profile& profile, bool make) {
   Interface* parent = machine_.find(value("parent"));
   if (parent == nullptr) return nullptr;
   const auto key = static_cast<std::uint16_t>(base::parse_number(value("p-key")).value_or(0));
-  const auto name = fmt::format("{}.{:04x}", parent->name, key);
+  const auto name = fmt::format("{}.{:04x}", parent->name, key).substr(0, 15);
   if (Interface* link = machine_.find(name); link != nullptr || !make) return link;
   if (machine_.create_netlink({parent->index, name, *model::Pkey::make(key)}) != 0) return nullptr;
   made_.insert(machine_.links.back().index);
@@ -221,12 +222,17 @@ Result<void> FakeNetworkManager::remove(const std::string& uuid) {
   return {};
 }
 
-Result<void> FakeNetworkManager::activate(const std::string& uuid, const std::string& /*interface*/,
+Result<void> FakeNetworkManager::activate(const std::string& uuid, const std::string& interface,
                                           std::chrono::milliseconds /*deadline*/) {
   const auto what = "NetworkManager: activate " + uuid;
   const int err = faults_.call(what, [&] {
-    const auto found = profile(uuid);
-    return found.first.empty() ? ENOENT : bring_up(found.second);
+    auto found = profile(uuid);
+    if (found.first.empty()) return ENOENT;
+    // nm_device_check_connection_compatible(): "mismatching interface name"
+    const auto& name = found.second["connection.interface-name"];
+    if (!interface.empty() && !name.empty() && name != interface) return EINVAL;
+    clock_ += kActivation;
+    return bring_up(found.second);
   });
   if (err != 0) return fail_errno(err, what);
   return {};
@@ -262,20 +268,33 @@ Result<void> FakeNetworkManager::reapply(const std::string& interface) {
 }
 
 Result<std::string> FakeNetworkManager::create_checkpoint(std::span<const std::string> /*interfaces*/,
-                                                          std::chrono::seconds /*timeout*/) {
-  const auto name = fmt::format("checkpoint-{}", checkpoints_.size() + 1);
-  checkpoints_.insert(name);
+                                                          std::chrono::seconds timeout) {
+  const auto name = fmt::format("checkpoint-{}", ++checkpoints_made_);
+  checkpoints_[name] = clock_ + timeout;
   return name;
 }
 
+Result<void> FakeNetworkManager::checkpoint_there(const std::string& checkpoint) {
+  std::erase_if(checkpoints_, [this](const auto& one) { return one.second < clock_; });
+  if (checkpoint.empty() || checkpoints_.contains(checkpoint)) return {};
+  return base::fail(base::Code::kNotFound, fmt::format("checkpoint {} does not exist", checkpoint));
+}
+
+Result<void> FakeNetworkManager::extend_checkpoint(const std::string& checkpoint,
+                                                   std::chrono::seconds timeout) {
+  auto there = checkpoint_there(checkpoint);
+  if (there && !checkpoint.empty()) checkpoints_[checkpoint] = clock_ + timeout;
+  return there;
+}
+
 Result<void> FakeNetworkManager::destroy_checkpoint(const std::string& checkpoint) {
+  auto there = checkpoint_there(checkpoint);
   checkpoints_.erase(checkpoint);
-  return {};
+  return there;
 }
 
 Result<void> FakeNetworkManager::rollback(const std::string& checkpoint) {
-  checkpoints_.erase(checkpoint);
-  return {};
+  return destroy_checkpoint(checkpoint);
 }
 
 }  // namespace rdmacfg::fakes

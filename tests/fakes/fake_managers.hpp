@@ -60,6 +60,7 @@ class FakeNetworkManager final : public system::NetworkManager {
                         std::chrono::milliseconds /*deadline*/) override {}
   base::Result<std::string> create_checkpoint(std::span<const std::string> interfaces,
                                               std::chrono::seconds timeout) override;
+  base::Result<void> extend_checkpoint(const std::string& checkpoint, std::chrono::seconds timeout) override;
   base::Result<void> destroy_checkpoint(const std::string& checkpoint) override;
   base::Result<void> rollback(const std::string& checkpoint) override;
 
@@ -69,6 +70,7 @@ class FakeNetworkManager final : public system::NetworkManager {
   [[nodiscard]] std::pair<std::string, Profile> profile(const std::string& uuid) const;
   Interface* interface_of(const Profile& profile, bool make);
   int bring_up(const Profile& profile);
+  base::Result<void> checkpoint_there(const std::string& checkpoint);
   void take_down(const std::string& uuid);
   static void configure(Interface& link, const Profile& profile);
 
@@ -77,7 +79,9 @@ class FakeNetworkManager final : public system::NetworkManager {
   Machine& machine_;
   std::map<int, std::int64_t> first_mtu_;  ///< of interfaces before it set another
   std::set<int> made_;                     // P_Key interfaces
-  std::set<std::string> checkpoints_;
+  std::chrono::seconds clock_{0};          ///< goes on with every activation
+  int checkpoints_made_ = 0;
+  std::map<std::string, std::chrono::seconds> checkpoints_;  ///< with the time at which they expire
 };
 
 }  // namespace rdmacfg::fakes

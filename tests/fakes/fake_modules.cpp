@@ -17,6 +17,7 @@ void FakeModules::start(const std::string& name) {
   if (module.loaded) return;
   module.loaded = true;
   module.values = module.parameters;
+  module.files = files_.content;
   for (const auto& [path, text] : files_.content) {  // sorted, as modprobe reads them
     if (!path.starts_with("/etc/modprobe.d/") || !path.ends_with(".conf")) continue;
     for (const auto line : base::split(text, '\n')) {
@@ -26,7 +27,9 @@ void FakeModules::start(const std::string& name) {
         const auto equals = words[i].find('=');
         if (equals == std::string_view::npos) continue;
         const std::string key(words[i].substr(0, equals));
-        if (module.values.contains(key)) module.values[key] = words[i].substr(equals + 1);
+        if (!module.values.contains(key)) continue;
+        const auto made = module.makes.find(key);
+        module.values[key] = made != module.makes.end() ? made->second : words[i].substr(equals + 1);
       }
     }
   }
@@ -71,6 +74,14 @@ std::optional<std::string> FakeModules::parameter(const std::string& module, con
   if (at == modules.end() || !at->second.loaded || at->second.hidden.contains(name)) return std::nullopt;
   const auto value = at->second.values.find(name);
   return value == at->second.values.end() ? std::nullopt : std::optional(value->second);
+}
+
+bool FakeModules::loaded_after(const std::string& module, const std::string& path) {
+  const auto at = modules.find(module);
+  if (at == modules.end() || !at->second.loaded) return false;
+  const auto then = at->second.files.find(path);
+  const auto now = files_.content.find(path);
+  return then != at->second.files.end() && now != files_.content.end() && then->second == now->second;
 }
 
 Result<std::optional<system::ModuleInfo>> FakeModules::info(const std::string& module) {

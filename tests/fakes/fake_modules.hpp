@@ -19,7 +19,9 @@ class FakeModules final : public system::Modules {
     bool in_use = false;
     std::map<std::string, std::string> parameters{};  ///< with their defaults; values while loaded
     std::map<std::string, std::string> values{};
-    std::set<std::string> hidden{};  ///< parameters without a file in /sys/module
+    std::set<std::string> hidden{};              ///< parameters without a file in /sys/module
+    std::map<std::string, std::string> makes{};  ///< what the driver makes of whatever it is given
+    std::map<std::string, std::string> files{};  ///< that were there when it was loaded
   };
 
   FakeModules(Faults& faults, MemoryFiles& files) : faults_(faults), files_(files) {}
@@ -34,6 +36,7 @@ class FakeModules final : public system::Modules {
 
   base::Result<std::vector<std::string>> observe_loaded() override;
   std::optional<std::string> parameter(const std::string& module, const std::string& name) override;
+  bool loaded_after(const std::string& module, const std::string& path) override;
   bool has_tree() override { return tree; }
   base::Result<std::optional<system::ModuleInfo>> info(const std::string& module) override;
   std::vector<std::string> known() override;

@@ -26,7 +26,7 @@ system::Link link_of(const Interface& from) {
   link.master = from.master;
   link.group = from.group;
   link.kind = from.kind;
-  if (from.is_ipoib()) {
+  if (system::is_ipoib(from.guid != 0, from.kind)) {
     link.ipoib = system::IpoibInfo{
         .pkey = model::Pkey::make(from.pkey).value_or(model::Pkey{}),
         .mode = from.connected ? model::IpoibMode::kConnected : model::IpoibMode::kDatagram,
@@ -191,6 +191,7 @@ Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices(
       port.guid = model::Guid{p.guid};
       port.gid_prefix = "fe80:0000:0000:0000";
       if (!p.netdev.empty()) port.netdevs.push_back(p.netdev);
+      if (!p.in_bond.empty()) port.netdevs.push_back(p.in_bond);
       for (const auto& link : machine.links) {
         if (link.device == from.name && link.port == p.number && link.parent == 0)
           port.netdevs.push_back(link.name);

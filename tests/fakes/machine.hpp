@@ -31,7 +31,8 @@ struct Port {
   bool sm = true;  ///< a subnet manager answers
   int sm_lid = 1;
   // Of Ethernet only:
-  std::string netdev{};  ///< the interface of its own
+  std::string netdev{};   ///< the interface of its own, or the bond that it is in
+  std::string in_bond{};  ///< then, without a RoCE LAG, the interface of its own
   std::vector<std::string> gid_types = {"IB/RoCE v1", "RoCE v2"};
   std::string roce_mode{};  ///< rdma_cm's default, once rdma_cm is loaded
   int roce_tos = 0;
@@ -61,10 +62,10 @@ struct Interface {
   std::int64_t mtu = 1500;
   std::uint32_t group = 0;
   std::string kind{};
+  std::uint64_t guid = 0;  ///< in the hardware address of IPoIB, and of a bond over IPoIB; else 0
   // Of IPoIB only:
   std::string device{};
   int port = 0;
-  std::uint64_t guid = 0;
   int master = 0;  ///< ifindex of a bond
   int parent = 0;  ///< ifindex, 0 for the port's own interface
   Maker maker = Maker::kKernel;

@@ -12,12 +12,14 @@
 
 #include "system/linux/command.hpp"
 #include "system/linux/linux_host.hpp"
+#include "system/linux/systemd.hpp"
 
 namespace rdmacfg::system {
 
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 20U;  // bytes; a group may have thousands of members
+constexpr const char* kUnit = "rdma-configd-sysusers.service";
 
 class LinuxAccounts final : public Accounts {
  public:
@@ -37,9 +39,24 @@ class LinuxAccounts final : public Accounts {
   }
 
   base::Result<void> make_declared(const std::string& sysusers_file) override {
+    // The daemon may not give files to the group of /etc/gshadow, so a unit of ours does this; for
+    // rdma-configctl, too.
+    const std::string what = "making the groups of " + sysusers_file;
+    if (sysusers_file == kSysusersFile) {
+      const auto ended = systemd_.run_job("StartUnit", kUnit, what);
+      if (!ended && ended.error().code != base::Code::kNotFound) return base::fail(ended.error());
+      if (ended && *ended == detail::JobEnd::kDone) return {};
+      if (ended && *ended)
+        return base::fail(base::Code::kBusy,
+                          what + ": systemd has put it behind other jobs and not run it yet");
+    }
+    // No systemd, as in a chroot, or none that has the unit.
     const std::array<std::string, 2> words{"/usr/bin/systemd-sysusers", sysusers_file};
     return detail::run_command(words, std::chrono::seconds(30));
   }
+
+ private:
+  detail::Systemd systemd_;
 };
 
 }  // namespace

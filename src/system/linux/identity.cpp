@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/utsname.h>
 
+#include <array>
+#include <fstream>
+
+#include "base/host_name.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/sysfs_dir.hpp"
 
@@ -13,7 +17,12 @@ std::string linux_boot_id() {
 
 std::string linux_host_name() {
   utsname name{};
-  return ::uname(&name) == 0 ? std::string(name.nodename) : std::string();
+  auto now = ::uname(&name) == 0 ? base::host_name_in(name.nodename) : std::string();
+  if (!now.empty()) return now;
+  std::ifstream file("/etc/hostname");
+  std::array<char, 1024> text{};
+  file.read(text.data(), text.size());
+  return base::host_name_in({text.data(), static_cast<std::size_t>(file.gcount())});
 }
 
 }  // namespace rdmacfg::system

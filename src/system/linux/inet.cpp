@@ -38,7 +38,7 @@ class LinuxInet final : public Inet {
       if (!acks) return fail(acks.error());
       for (std::size_t i = 0; i < messages.size(); ++i) {
         if ((*acks)[i].error == 0) continue;
-        auto harmless = is_harmless(request, i, (*acks)[i]);
+        auto harmless = is_harmless(request, messages[i].header()->nlmsg_type, (*acks)[i]);
         if (!harmless) return fail(harmless.error());
         if (!*harmless) return fail(detail::refusal(messages[i], (*acks)[i]));
       }
@@ -87,11 +87,10 @@ class LinuxInet final : public Inet {
     return out;
   }
 
-  /// Whether a refusal only says that it is so already. `i`: which message of the request it is of.
-  Result<bool> is_harmless(const InetRequest& request, std::size_t i, const Ack& ack) {
-    if (std::holds_alternative<AddAddress>(request)) return ack.error == EEXIST;
-    if (std::holds_alternative<DeleteAddress>(request))
-      return i == 0 ? ack.error == EADDRNOTAVAIL || ack.error == ENODEV : ack.error == EEXIST;
+  /// Whether a refusal only says that it is so already. `type`: of the message of the request.
+  Result<bool> is_harmless(const InetRequest& request, std::uint16_t type, const Ack& ack) {
+    if (type == RTM_NEWADDR) return ack.error == EEXIST;
+    if (type == RTM_DELADDR) return ack.error == EADDRNOTAVAIL || ack.error == ENODEV;
     if (std::holds_alternative<DeleteRoute>(request)) return ack.error == ESRCH || ack.error == ENODEV;
     if (ack.error != EEXIST) return false;
     const auto& wanted = std::get<AddRoute>(request).route;

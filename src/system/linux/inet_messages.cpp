@@ -67,6 +67,14 @@ Message add_message(int index, const std::string& name, const IpPrefix& prefix) 
   return message;
 }
 
+Message delete_message(int index, const std::string& name, const IpPrefix& prefix) {
+  Message message(RTM_DELADDR, kChange, header_of(index, prefix),
+                  fmt::format("{}: delete address {}", name, prefix.text()));
+  message.put(IFA_LOCAL, bytes_of(prefix.address));
+  message.put(IFA_ADDRESS, bytes_of(prefix.address));
+  return message;
+}
+
 Message route_message(std::uint16_t type, std::uint16_t flags, const InetRoute& route,
                       const std::string& what) {
   rtmsg header{};
@@ -105,11 +113,12 @@ struct Encoder {
   }
   std::vector<Message> operator()(const DeleteAddress& one) const {
     std::vector<Message> out;
-    Message& message = out.emplace_back(RTM_DELADDR, kChange, header_of(one.index, one.prefix),
-                                        fmt::format("{}: delete address {}", one.name, one.prefix.text()));
-    message.put(IFA_LOCAL, bytes_of(one.prefix.address));
-    message.put(IFA_ADDRESS, bytes_of(one.prefix.address));
+    const auto hold =
+        one.hold ? std::optional(IpPrefix{*one.hold, one.hold->bits()}) : std::optional<IpPrefix>();
+    if (hold) out.push_back(add_message(one.index, one.name, *hold));
+    out.push_back(delete_message(one.index, one.name, one.prefix));
     for (const auto& kept : one.keep) out.push_back(add_message(one.index, one.name, kept));
+    if (hold) out.push_back(delete_message(one.index, one.name, *hold));
     return out;
   }
   std::vector<Message> operator()(const AddRoute& one) const {
@@ -146,7 +155,8 @@ std::optional<InetAddress> parse_address(const nlmsghdr& header) {
   return InetAddress{.index = static_cast<int>(family.ifa_index),
                      .prefix = {*address, family.ifa_prefixlen},
                      .tentative = (flags & IFA_F_TENTATIVE) != 0,
-                     .duplicate = (flags & IFA_F_DADFAILED) != 0};
+                     .duplicate = (flags & IFA_F_DADFAILED) != 0,
+                     .permanent = (flags & IFA_F_PERMANENT) != 0};
 }
 
 std::optional<InetRoute> parse_route(const nlmsghdr& header) {

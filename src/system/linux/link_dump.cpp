@@ -118,7 +118,7 @@ std::optional<Link> parse_link(const nlmsghdr& header) {
   }
   if (!raw.parent_elsewhere && raw.parent && *raw.parent != link.index) link.parent = *raw.parent;
   link.kind = raw.info.text(IFLA_INFO_KIND);
-  if (parsed->family.ifi_type == ARPHRD_INFINIBAND)
+  if (is_ipoib(parsed->family.ifi_type == ARPHRD_INFINIBAND, link.kind))
     link.ipoib = parse_ipoib(raw, raw.info.nested(IFLA_INFO_DATA), link.index);
   return link;
 }

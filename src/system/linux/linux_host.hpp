@@ -103,7 +103,7 @@ std::unique_ptr<RdmaSystem> make_linux_rdma_system();
 /// /proc/sys/kernel/random/boot_id, empty when it cannot be read.
 std::string linux_boot_id();
 
-/// The node's name, as uname(2) gives it.
+/// The node's name, as uname(2) or else /etc/hostname gives it; empty when nobody has named it (yet).
 std::string linux_host_name();
 
 /// All of them together, with files below `root`; another root than "/" makes an offline host.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel modules over libkmod and /sys/module. Sources: libkmod.h, systemd's modprobe@.service.
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <syslog.h>
 
@@ -80,6 +81,18 @@ class LinuxModules final : public Modules {
   std::optional<std::string> parameter(const std::string& module, const std::string& name) override {
     const auto folder = detail::SysfsDir::open(sysfs_ / "module" / module / "parameters");
     return folder ? folder->read(name) : std::nullopt;
+  }
+
+  bool loaded_after(const std::string& module, const std::string& path) override {
+    // The folder is as old as its inode, which may be made anew later than the module, but never earlier.
+    struct stat folder {
+    }, file{};
+    if (::stat((sysfs_ / "module" / module).c_str(), &folder) != 0 || ::stat(path.c_str(), &file) != 0)
+      return false;
+    const auto order = [](const struct stat& one) {
+      return std::pair(one.st_mtim.tv_sec, one.st_mtim.tv_nsec);
+    };
+    return order(file) < order(folder);
   }
 
   bool has_tree() override {

@@ -33,6 +33,7 @@ constexpr const char* kConnection = "org.freedesktop.NetworkManager.Settings.Con
 constexpr const char* kDevice = "org.freedesktop.NetworkManager.Device";
 constexpr const char* kNoConnection = "org.freedesktop.NetworkManager.Settings.InvalidConnection";
 constexpr const char* kIncompatible = "org.freedesktop.NetworkManager.Device.IncompatibleConnection";
+constexpr const char* kUnknownMethod = "org.freedesktop.DBus.Error.UnknownMethod";  // before 1.12
 constexpr std::uint32_t kActivated = 2;  // NM_ACTIVE_CONNECTION_STATE_ACTIVATED
 constexpr std::uint32_t kDeactivating = 3;
 // NM_CHECKPOINT_CREATE_FLAG_DELETE_NEW_CONNECTIONS is not asked for: profiles of other people that come in
@@ -80,13 +81,7 @@ class DbusNetworkManager final : public NetworkManager {
     if (!path) return fail(path.error());
     if (path->empty()) return {};
     if (auto done = simple({kNm, *path, kConnection, "Delete"}, what); !done) return done;
-    for (int left = kPolls; left > 0; --left) {
-      auto objects = NmObjects::read(bus_);
-      if (!objects) return fail(objects.error());
-      if (objects->active_path(uuid).empty()) return {};
-      std::this_thread::sleep_for(kPoll);
-    }
-    return fail(Code::kTimeout, what + ": it does not go down");
+    return wait_for_end(uuid, what);
   }
 
   void wait_for_release(std::span<const std::string> interfaces,
@@ -131,8 +126,9 @@ class DbusNetworkManager final : public NetworkManager {
     if (!objects) return fail(objects.error());
     const auto path = objects->active_path(uuid);
     if (path.empty()) return {};
-    return simple({kNm, kPath, kNm, "DeactivateConnection"}, fmt::format("taking down profile {}", uuid), "o",
-                  path.c_str());
+    const auto what = fmt::format("taking down profile {}", uuid);
+    auto done = simple({kNm, kPath, kNm, "DeactivateConnection"}, what, "o", path.c_str());
+    return done ? wait_for_end(uuid, what) : done;
   }
 
   Result<void> reapply(const std::string& interface) override {
@@ -180,6 +176,16 @@ class DbusNetworkManager final : public NetworkManager {
     return std::string(path);
   }
 
+  Result<void> extend_checkpoint(const std::string& checkpoint, std::chrono::seconds timeout) override {
+    if (checkpoint.empty()) return {};
+    const std::string what = "giving the checkpoint of NetworkManager more time";
+    std::string refusal;
+    const auto reply = bus_.call({kNm, kPath, kNm, "CheckpointAdjustRollbackTimeout"}, what, &refusal, "ou",
+                                 checkpoint.c_str(), static_cast<std::uint32_t>(timeout.count()));
+    if (reply || refusal == kUnknownMethod) return {};
+    return fail(reply.error());
+  }
+
   Result<void> destroy_checkpoint(const std::string& checkpoint) override {
     if (checkpoint.empty()) return {};
     return simple({kNm, kPath, kNm, "CheckpointDestroy"}, "removing the checkpoint of NetworkManager", "o",
@@ -223,6 +229,16 @@ class DbusNetworkManager final : public NetworkManager {
     if (const int status = sd_bus_message_read(reply->get(), "o", &path); status < 0)
       return fail_errno(-status, what);
     return std::string(path);
+  }
+
+  Result<void> wait_for_end(const std::string& uuid, const std::string& what) {
+    for (int left = kPolls; left > 0; --left) {
+      auto objects = NmObjects::read(bus_);
+      if (!objects) return fail(objects.error());
+      if (objects->active_path(uuid).empty()) return {};
+      std::this_thread::sleep_for(kPoll);
+    }
+    return fail(Code::kTimeout, what + ": it does not go down");
   }
 
   Result<void> wait_for(const std::string& active, const std::string& uuid, const std::string& what,

@@ -213,8 +213,25 @@ class SysfsRdma final : public Rdma {
     return ::stat(path.c_str(), &found) == 0 ? std::to_string(found.st_ino) : std::string();
   }
 
-  static RdmaPort read_port(const SysfsDir& entry, int number, const std::string& parent,
-                            const std::vector<IpoibNetdev>& netdevs) {
+  /// Of an interface over others (a bond, which the GIDs of its ports belong to), those of `parent`: they are
+  /// the port's own.
+  void add_lower(std::vector<std::string>& netdevs, const std::string& upper, const std::string& parent,
+                 int number) const {
+    constexpr std::string_view kLower = "lower_";
+    const auto net = sysfs_ / "class/net";
+    const auto folder = parent.empty() || !usable(upper) ? std::nullopt : SysfsDir::open(net / upper);
+    if (!folder || parent_of(net / upper) == parent) return;
+    for (const auto& link : folder->list()) {
+      if (!link.starts_with(kLower)) continue;
+      const auto name = link.substr(kLower.size());
+      const auto entry = SysfsDir::open(net / name);
+      if (entry && parent_of(net / name) == parent && entry->number("dev_port").value_or(0) == number - 1)
+        netdevs.push_back(name);
+    }
+  }
+
+  [[nodiscard]] RdmaPort read_port(const SysfsDir& entry, int number, const std::string& parent,
+                                   const std::vector<IpoibNetdev>& netdevs) const {
     RdmaPort port;
     port.number = number;
     port.state = word_after_number(entry.text("state"));
@@ -231,8 +248,10 @@ class SysfsRdma final : public Rdma {
       port.guid = guid_of(std::string_view(gid).substr(kPrefixText + 1));
     }
     if (!infiniband) {
-      if (auto netdev = entry.text("gid_attrs/ndevs/0"); !netdev.empty())
-        port.netdevs.push_back(std::move(netdev));
+      if (const auto netdev = entry.text("gid_attrs/ndevs/0"); !netdev.empty()) {
+        port.netdevs.push_back(netdev);
+        add_lower(port.netdevs, netdev, parent, number);
+      }
       return port;
     }
     for (const auto& netdev : netdevs) {

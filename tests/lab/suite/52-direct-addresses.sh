@@ -48,6 +48,19 @@ exits "another mode, fewer addresses" 0 apply
 is "ours went, others stayed" "$(addresses fab0)" "192.0.2.1/24 192.0.2.77/24"; is "routes" "$(routes -4 fab0)" "default 192.0.2.2 150 main"
 is "the child has its address" "$(addresses fab0.8002) $(mode fab0.8002)" "192.0.3.1/24 connected"
 ok "ping" wait_ping 192.0.2.2
+# the only address is another one, the first of two goes, the gateway moves: nobody's route is lost
+sysctl -q -w net.ipv4.conf.fab0.promote_secondaries=1
+ip addr del 192.0.2.77/24 dev fab0; ip route add 203.0.113.128/25 via 192.0.2.2 dev fab0 table 99; ip route add 10.8.0.0/16 dev fab0
+for p in 0 1; do
+  sysctl -q -w net.ipv4.conf.all.promote_secondaries=$p net.ipv4.conf.fab0.promote_secondaries=$p
+  for list in '"192.0.2.11/24"' '"192.0.2.11/24", "192.0.2.1/24"' '"192.0.2.1/24"'; do
+    doc "ipv4 = { addresses = [$list], gateway = \"192.0.2.2\" }"
+    exits "addresses $list, promote_secondaries=$p" 0 apply; exits "hold" 0 ctl diff
+    is "the gateway's route" "$(routes -4 fab0)" "default 192.0.2.2 150 main"
+    has "a route of others" "$(ip route show table 99)" "via 192.0.2.2"; has "one without next hop" "$(ip route show 10.8.0.0/16)" fab0
+  done
+done
+ip route del 10.8.0.0/16 dev fab0; ip route del 203.0.113.128/25 table 99; ip addr add 192.0.2.77/24 dev fab0
 # duplicates on the fabric
 ip -6 -n peer addr add 2001:db8::5/64 dev "$b" nodad
 doc 'ipv6 = { addresses = ["2001:db8::5/64"] }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 #include "kinds/all.hpp"
 
@@ -45,6 +46,11 @@ class Doctor : public testing::Test {
     return names;
   }
 
+  /// The multicast group's MTU is learnt when an interface joins it.
+  void rejoin(const std::string& name) {
+    kernel->set_up(name, false);
+    kernel->set_up(name, true);
+  }
   fakes::Port& port() { return kernel->machine.device("mlx4_0")->ports.front(); }
   using Names = std::vector<std::string>;
 
@@ -89,6 +95,12 @@ TEST_F(Doctor, StaleInitramfs) {
 TEST_F(Doctor, ZeroGuid) {
   kernel->machine.device("rocep17s0")->node_guid = 0;
   EXPECT_EQ(found(), Names{"zero_guid rocep17s0"});
+  EXPECT_EQ(findings.front().what.find("subnet manager"), std::string::npos) << "Ethernet has none";
+  EXPECT_NE(findings.front().fix.find("mac"), std::string::npos);
+  kernel->machine.device("rocep17s0")->node_guid = 1;
+  kernel->machine.device("mlx4_0")->node_guid = 0;
+  EXPECT_EQ(found(), Names{"zero_guid mlx4_0"});
+  EXPECT_NE(findings.front().what.find("subnet manager"), std::string::npos);
 }
 
 TEST_F(Doctor, PkeyMissing) {
@@ -102,8 +114,33 @@ TEST_F(Doctor, MtuCapped) {
   const std::string document = "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nmtu = 4092\n";
   EXPECT_EQ(found(document), Names{});
   kernel->set_mtu("ib0", 2044);
+  const auto not_applied = [&] { return findings.front().fix.find("apply") != std::string::npos; };
   EXPECT_EQ(found(document), Names{"mtu_capped ib0"});
+  EXPECT_TRUE(not_applied()) << "written and not applied";
   EXPECT_EQ(found(), Names{}) << "nobody wants more";
+  auto host = kernel->host();
+  port().group_mtu = 2048;
+  rejoin("ib0");
+  const auto applied =
+      apply(config::parse_texts({{"config.toml", document}}, "node1", kinds::grammar()), host);
+  ASSERT_EQ(applied.exit, model::Exit::kPartly);
+  EXPECT_EQ(found(document), Names{"mtu_capped ib0"});
+  EXPECT_FALSE(not_applied()) << findings.front().fix;
+  EXPECT_NE(findings.front().what.find("multicast group"), std::string::npos);
+  const std::string edited = "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nmtu = 4000\n";
+  EXPECT_EQ(found(edited), Names{"mtu_capped ib0"});
+  EXPECT_TRUE(not_applied()) << "the fabric was not asked for this one";
+}
+
+TEST_F(Doctor, MtuCappedOfAPkeyInterface) {
+  port().group_mtus[0x0002] = 2048;
+  const std::string document =
+      "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\n[[ipoib.pkey]]\npkey = 0x8002\nmtu = 4092\n";
+  rejoin("ib0.8002");
+  auto host = kernel->host();
+  (void)apply(config::parse_texts({{"config.toml", document}}, "node1", kinds::grammar()), host);
+  EXPECT_EQ(found(document), Names{"mtu_capped ib0.8002"});
+  EXPECT_NE(findings.front().what.find("partition 0x8002"), std::string::npos) << findings.front().what;
 }
 
 TEST_F(Doctor, NoConnectedMode) {

@@ -154,6 +154,30 @@ TEST(ImportLive, IsWhatIsThereAndLeavesAddressesToOthers) {
   EXPECT_EQ(console.run({"diff"}), 0) << console.out.str() << console.err.str();
 }
 
+TEST(ImportLive, LeavesLeasesOutAndWhatHangsOnThem) {
+  Console console;
+  for (auto& link : console.kernel.machine.links) {
+    if (link.name == "ib0")
+      link.items = {"addr4 192.0.2.1/24",
+                    "addr4 198.51.100.7/24 dynamic",
+                    "addr6 2001:db8::7/64 dynamic",
+                    "route default via 198.51.100.1",
+                    "route 10.0.0.0/8 via 192.0.2.9",
+                    "route default via fe80::1 metric 100"};
+  }
+  EXPECT_EQ(console.run({"import", "live", "--adopt"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(),
+              AllOf(HasSubstr("192.0.2.1/24"), HasSubstr("10.0.0.0/8"), Not(HasSubstr("addresses = [\"198")),
+                    Not(HasSubstr("gateway")), Not(HasSubstr("ipv6]"))));
+  EXPECT_THAT(
+      console.err.str(),
+      HasSubstr("left out: 198.51.100.7/24, 2001:db8::7/64 and the route to default, the route to default "
+                "(from DHCP or a router"));
+  const auto text = console.out.str();
+  console.document(text);
+  EXPECT_EQ(console.run({"validate"}), 0) << console.err.str();
+}
+
 TEST(Export, WritesFilesAndSaysWhatIsMissing) {
   Console console;
   console.document(kRename + "umcast = true\n");

@@ -205,5 +205,15 @@ TEST(TallyOf, TheWorstOfAnObjectCounts) {
   EXPECT_EQ(tally.failed, 1);
 }
 
+TEST(RenderReport, WhatIsNotKnownIsNotCalledNothing) {
+  Report lost;
+  lost.exit = model::Exit::kUndoIncomplete;
+  lost.error = base::Error{base::Code::kIo, "the daemon ended", 0};
+  EXPECT_EQ(render_applied(lost, Look{}, {}), "It is not known what was done.\n");
+  Report untold;
+  untold.error = base::Error{base::Code::kRefused, "there is no report", 0};
+  EXPECT_EQ(render_applied(untold, Look{}, {}), "") << "it may have done something";
+}
+
 }  // namespace
 }  // namespace rdmacfg::ctl

@@ -212,6 +212,24 @@ TEST(Apply, OfflineTakesNoLockAndNoRoot) {
   EXPECT_EQ(console.locks, 0);
 }
 
+TEST(Apply, OfflineTheNameIsTheImages) {
+  Console console;
+  console.environment.host_name = "builder";
+  console.document(
+      "version = 1\n[match]\nhost = \"gpu*\"\n[[module]]\nname = \"mlx4_core\"\noptions = [\"num_vfs=4\"]\n");
+  const std::vector<std::string> apply{"apply", "--yes", "--root", console.folder().string()};
+  EXPECT_EQ(console.run(apply), 1) << "an image without a name";
+  EXPECT_THAT(console.err.str(),
+              HasSubstr("config.toml:3:8: error: [match] host: this host has no name (yet)"));
+  EXPECT_EQ(console.run({"validate"}), 0) << console.err.str();
+  console.kernel.files.content["/etc/hostname"] = "gpu007\n";
+  console.run(apply);
+  EXPECT_TRUE(console.kernel.files.content.contains("/etc/modprobe.d/rdma-configd.conf"));
+  console.kernel.files.content["/etc/hostname"] = "login1\n";
+  console.run(apply);
+  EXPECT_THAT(console.out.str() + console.err.str(), HasSubstr("not used: "));
+}
+
 TEST(Apply, OfflineNamesAnInitramfsThatIsOlder) {
   Console console;
   console.kernel.initramfs.command = "dracut -f --regenerate-all";

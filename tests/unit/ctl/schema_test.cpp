@@ -98,6 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{"rollback", "--json", "--yes"}, kChild, "report-1.schema.json"},
                     Case{{"rollback", "--json"}, kChild, "report-1.schema.json"},
                     Case{{"history", "--json"}, kChild, "history-1.schema.json"},
+                    Case{{"wait-online", "--json", "--timeout", "0"}, kChild, "report-1.schema.json"},
                     Case{{"withdraw", "--json", "--dry-run"}, kChild, "withdrawal-1.schema.json"},
                     Case{{"withdraw", "--json"}, kChild, "report-1.schema.json"},
                     Case{{"validate", "--json"}, "version = \n", "report-1.schema.json"},

@@ -4,18 +4,18 @@
 
 #include <gmock/gmock.h>
 #include <sdbus-c++/sdbus-c++.h>
-#include <spawn.h>
-#include <sys/wait.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
+#include <optional>
 #include <thread>
 
+#include "base/unique_fd.hpp"
 #include "unit/daemon/controller_fixture.hpp"
-
-extern char** environ;
+#include "unit/daemon/private_bus.hpp"
 
 namespace rdmacfg::daemon {
 namespace {
@@ -25,38 +25,14 @@ using namespace std::chrono_literals;
 using Options = std::map<std::string, sdbus::Variant>;
 using Documents = std::vector<sdbus::Struct<std::string, std::string>>;
 
-/// A message bus that lets everybody do everything.
-class Bus {
- public:
-  Bus() {
-    tree_.put("/bus.conf",
-              "<busconfig><type>custom</type><listen>" + address() +
-                  "</listen><policy context=\"default\"><allow user=\"*\"/><allow own=\"*\"/>"
-                  "<allow send_destination=\"*\"/><allow receive_sender=\"*\"/></policy></busconfig>");
-    std::string program = "dbus-daemon", conf = "--config-file=" + tree_.at("/bus.conf").native(),
-                nofork = "--nofork";
-    std::array<char*, 4> argv{program.data(), conf.data(), nofork.data(), nullptr};
-    if (::posix_spawnp(&pid_, program.c_str(), nullptr, nullptr, argv.data(), environ) != 0) pid_ = -1;
-    for (int i = 0; pid_ > 0 && i < 500 && !std::filesystem::exists(tree_.at("/socket")); ++i)
-      std::this_thread::sleep_for(10ms);
-  }
-  Bus(const Bus&) = delete;
-  Bus& operator=(const Bus&) = delete;
-  ~Bus() {
-    if (pid_ <= 0) return;
-    (void)::kill(pid_, SIGKILL);
-    (void)::waitpid(pid_, nullptr, 0);
-  }
-  [[nodiscard]] std::string address() const { return "unix:path=" + tree_.at("/socket").native(); }
-  [[nodiscard]] bool there() const { return pid_ > 0 && std::filesystem::exists(tree_.at("/socket")); }
+using Bus = PrivateBus;
 
- private:
-  system::TempTree tree_;
-  int pid_ = -1;
+struct WithAddress {
+  system::TempTree folder;
 };
 
-struct WithBus {
-  Bus bus;
+struct WithBus : WithAddress {
+  Bus bus{folder};
 };
 
 class ApiTest : private WithBus, public ControllerFixture {
@@ -168,6 +144,85 @@ TEST_F(ApiTest, WhatAClientHasDoneIsNotOverwrittenByAReloadThatIsRetried) {
   EXPECT_EQ(asked[asked.size() - 3], apply) << "the reload";
   EXPECT_EQ(asked[asked.size() - 2], back);
   EXPECT_EQ(asked.back(), verb(Job::Verb::kHold)) << "what was rolled back to is held";
+}
+
+TEST_F(ApiTest, AManagerThatComesToTheBusWakesAndNobodyElseDoes) {
+  play("");
+  controller.start();
+  const auto connection = sdbus::createSystemBusConnection();
+  const auto other = loop.after(1s, [&] { connection->requestName("org.example.Other"); });
+  const auto manager = loop.after(1500ms, [&] {
+    EXPECT_EQ(verbs().size(), 1U) << "the apply at the start; all is as wanted";
+    connection->requestName("org.freedesktop.resolve1");
+  });
+  const auto gone = loop.after(2500ms, [&] {
+    EXPECT_EQ(verbs().size(), 2U);
+    connection->releaseName("org.freedesktop.resolve1");
+  });
+  const auto end = loop.after(3500ms, [&] { controller.stop(); });
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(verbs(), (std::vector{verb(Job::Verb::kApply), verb(Job::Verb::kHold)}));
+}
+
+TEST_F(ApiTest, WhatWaitedForSomebodyOnTheBusIsLookedAtWhenTheBusIsReached) {
+  model::Report waits;
+  model::ResourceReport resource;
+  resource.key = {"dns", "00:02:c9:03:00:31:78:f2"};
+  resource.status = model::Status::kPending;
+  waits.resources.push_back(resource);
+  tree.put("/waits", core::report_json(waits).dump());
+  play(
+      "if [ $verb = " + verb(Job::Verb::kApply) +
+      R"sh( ]; then printf '{"exit":5,"report":%s,"status":%s}\n' "$(cat "$here/waits")" "$status"; exit; fi)sh");
+  controller.start();
+  when_started(2, [this] { controller.stop(); });
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(verbs(), (std::vector{verb(Job::Verb::kApply), verb(Job::Verb::kHold)}));
+}
+
+/// Where nothing listens until the test wants it to.
+class LateBusTest : private WithAddress, public ControllerFixture {
+ protected:
+  LateBusTest() : ControllerFixture("unix:path=" + folder.at("/socket").native()) {}
+  using WithAddress::folder;
+};
+
+TEST_F(LateBusTest, ABusThatComesLaterIsReachedAndWakesOnce) {
+  play("");
+  controller.start();
+  std::optional<Bus> bus;
+  const auto comes = loop.after(500ms, [&] { bus.emplace(folder); });
+  when_started(2, [this] { poll = loop.after(1s, [this] { controller.stop(); }); });
+  EXPECT_EQ(run(), 0);
+  if (!bus->there()) GTEST_SKIP() << "no dbus-daemon here";
+  EXPECT_EQ(verbs(), (std::vector{verb(Job::Verb::kApply), verb(Job::Verb::kHold)}));
+}
+
+TEST_F(LateBusTest, ABusThatIsNotThereIsAskedForMoreAndMoreSeldom) {
+  const base::UniqueFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const auto path = folder.at("/socket").native();
+  ASSERT_LT(path.size(), sizeof address.sun_path);
+  path.copy(address.sun_path, path.size());
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listener.get(), 8), 0);
+  std::atomic<int> tries{0};
+  std::thread hangs_up([&] {
+    for (;;) {
+      const base::UniqueFd client(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (!client) return;
+      ++tries;
+    }
+  });
+  play("");
+  controller.start();
+  const auto end = loop.after(5s, [&] { controller.stop(); });
+  EXPECT_EQ(run(), 0);
+  (void)::shutdown(listener.get(), SHUT_RDWR);
+  hangs_up.join();
+  EXPECT_GE(tries, 2);
+  EXPECT_LE(tries, 4) << "at once, after 1 s and after 3 s";
 }
 
 TEST_F(ApiTest, WhatIsTooLargeIsRefusedAtOnce) {

@@ -23,7 +23,9 @@ namespace rdmacfg::daemon {
 /// Writes down what it was asked to do; how it goes is in the file "play".
 constexpr std::string_view kWorker = R"(#!/bin/sh
 here=${{0%/*}}
-verb=$(sed 's/.*"verb":\([0-9]*\).*/\1/')
+job=$(cat)
+printf '%s\n' "$job" >>"$here/jobs"
+verb=$(printf '%s\n' "$job" | sed 's/.*"verb":\([0-9]*\).*/\1/')
 echo "$verb" >>"$here/verbs"
 status='{{"active":1}}'
 result() {{ printf '{{"exit":0,"report":%s,"status":%s}}\n' '{}' "$status"; }}
@@ -48,8 +50,11 @@ class ControllerFixture : public ::testing::Test {
 
   void play(const std::string& script) const { tree.put("/play", script); }
   /// What the worker was asked to do, in that order.
-  [[nodiscard]] std::vector<std::string> verbs() const {
-    std::istringstream lines(tree.get("/verbs"));
+  [[nodiscard]] std::vector<std::string> verbs() const { return lines_of("/verbs"); }
+  /// The same with all particulars, as JSON.
+  [[nodiscard]] std::vector<std::string> asked() const { return lines_of("/jobs"); }
+  [[nodiscard]] std::vector<std::string> lines_of(const std::string& file) const {
+    std::istringstream lines(tree.get(file));
     std::vector<std::string> out;
     for (std::string line; std::getline(lines, line);) out.push_back(line);
     return out;
@@ -73,7 +78,7 @@ class ControllerFixture : public ::testing::Test {
 
   system::TempTree tree;
   Loop loop;
-  Controller controller{loop, tree.at("/worker").native()};
+  Controller controller{loop, tree.at("/worker").native(), tree.at("/run/running").native()};
   Loop::Handle poll;
 };
 

@@ -3,13 +3,21 @@
 #include "daemon/controller.hpp"
 
 #include <gmock/gmock.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <functional>
+#include <stdexcept>
 
 #include "base/unique_fd.hpp"
+#include "core/pipeline.hpp"
+#include "system/linux/linux_host.hpp"
 #include "unit/daemon/controller_fixture.hpp"
 
 namespace rdmacfg::daemon {
@@ -18,6 +26,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
@@ -109,15 +118,44 @@ TEST_F(ControllerInVainTest, AWorkerThatCannotBeStartedKeepsNoHostFromBeingConfi
   EXPECT_THAT(verbs(), ElementsAre(kHold, kApply));
 }
 
+/// The service manager's end of sd_notify(3).
+class Manager {
+ public:
+  explicit Manager(const std::string& path)
+      : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof address.sun_path) throw std::runtime_error("the path is too long");
+    path.copy(address.sun_path, path.size());
+    if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+      throw std::runtime_error("cannot listen to what is told");
+    ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+  }
+  Manager(const Manager&) = delete;
+  Manager& operator=(const Manager&) = delete;
+  ~Manager() { ::unsetenv("NOTIFY_SOCKET"); }
+
+  /// All that it was told so far.
+  const std::vector<std::string>& told() {
+    std::array<char, 4096> text{};
+    for (ssize_t size = 0; (size = ::recv(socket_.get(), text.data(), text.size(), 0)) > 0;)
+      told_.emplace_back(text.data(), static_cast<std::size_t>(size));
+    return told_;
+  }
+  std::string status() {
+    const auto& all = told();
+    const auto at =
+        std::find_if(all.rbegin(), all.rend(), [](const auto& one) { return one.starts_with("STATUS="); });
+    return at == all.rend() ? std::string() : at->substr(7);
+  }
+
+ private:
+  base::UniqueFd socket_;
+  std::vector<std::string> told_;
+};
+
 TEST_F(ControllerTest, AtItsEndItIsNotReadyAgain) {
-  const base::UniqueFd manager(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const auto path = tree.at("/notify").native();
-  ASSERT_LT(path.size(), sizeof address.sun_path);
-  path.copy(address.sun_path, path.size());
-  ASSERT_EQ(::bind(manager.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+  Manager manager(tree.at("/notify").native());
   // The reload waits behind an expiry, and is cancelled.
   play(R"(status='{"active":1,"unconfirmed":{"generation":1,"deadline":"then","deadline_ms":0}}'
 [ $verb != )" +
@@ -129,12 +167,8 @@ TEST_F(ControllerTest, AtItsEndItIsNotReadyAgain) {
     tree.put("/go", "");
   });
   EXPECT_EQ(run(), 0);
-  ::unsetenv("NOTIFY_SOCKET");
   EXPECT_THAT(verbs(), ElementsAre(kApply, kExpire));
-  std::vector<std::string> told;
-  std::array<char, 4096> text{};
-  for (ssize_t size = 0; (size = ::recv(manager.get(), text.data(), text.size(), 0)) > 0;)
-    told.emplace_back(text.data(), static_cast<std::size_t>(size));
+  const auto told = manager.told();
   const auto stopping = std::find(told.begin(), told.end(), "STOPPING=1");
   ASSERT_NE(stopping, told.end());
   EXPECT_EQ(std::count(told.begin(), stopping, "READY=1"), 1);
@@ -157,6 +191,132 @@ TEST_F(ControllerTest, WithNothingToDoItEndsAtOnce) {
   controller.start();
   when_started(1, [this] { poll = loop.after(500ms, [this] { controller.stop(); }); });
   EXPECT_EQ(run(), 0);
+}
+
+TEST_F(ControllerTest, AConfigurationThatIsRefusedIsSaid) {
+  Manager manager(tree.at("/notify").native());
+  model::Report report;
+  report.diagnostics.push_back(
+      {model::Severity::kError, {"config.toml", 3, 1}, "[[ipoib]] has no key \"mut\"", "", {}});
+  report.exit = model::Exit::kError;
+  tree.put("/refused", core::report_json(report).dump());
+  play(
+      "[ -e \"$here/good\" ] || { printf '{\"exit\":1,\"report\":%s,\"status\":{\"active\":1,"
+      "\"document_held\":false}}\\n' \"$(cat \"$here/refused\")\"; exit; }");
+  controller.start();
+  std::string before;
+  when(
+      [&] {
+        return !manager.status().empty() && manager.status() != "working" && manager.status() != "starting";
+      },
+      [&] {
+        before = manager.status();
+        tree.put("/good", "");
+        controller.reload();
+        when([&] { return manager.status() == "generation 1 is held"; }, [this] { controller.stop(); });
+      });
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(before,
+            "generation 1 is held; the configuration is not applied: config.toml:3:1: [[ipoib]] has no key "
+            "\"mut\"");
+}
+
+TEST_F(ControllerTest, AfterACrashTheConfigurationIsNotReadAgain) {
+  const auto marker = system::linux_boot_id() + "\n";
+  tree.put("/run/running", marker);
+  play("");
+  controller.start();
+  when_started(1, [this] { poll = loop.after(300ms, [this] { controller.stop(); }); });
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(asked().front(), HasSubstr(R"("resumes":true)"));
+  EXPECT_FALSE(std::filesystem::exists(tree.at("/run/running"))) << "this one came to its end";
+}
+
+TEST_F(ControllerTest, AfterABootTheConfigurationIsRead) {
+  tree.put("/run/running", "another boot\n");
+  play(R"(until [ -e "$here/go" ]; do sleep 0.02; done)");
+  controller.start();
+  std::string during, then;
+  const auto text = [this] { return tree.get("/run/running"); };
+  when_started(1, [&] {
+    during = text();
+    tree.put("/go", "");
+    when([&] { return text() != during; },
+         [&] {
+           then = text();
+           controller.stop();
+         });
+  });
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(asked().front(), HasSubstr(R"("resumes":false)"));
+  EXPECT_EQ(during, "another boot\n") << "a crash before it was read is none";
+  EXPECT_EQ(then, system::linux_boot_id() + "\n");
+}
+
+TEST_F(ControllerTest, WhatBootLeavesIsDoneOnceItIsReady) {
+  model::Report report;
+  report.resources.push_back({.key = {"initramfs", "image"},
+                              .label = "initramfs",
+                              .status = model::Status::kPending,
+                              .reason = core::kAfterwards});
+  tree.put("/left", core::report_json(report).dump());
+  play("[ $verb != " + kApply +
+       " ] || { printf '{\"exit\":5,\"report\":%s,\"status\":{\"active\":1}}\\n' \"$(cat \"$here/left\")\"; "
+       "exit; }");
+  controller.start();
+  when_started(2, [this] { poll = loop.after(500ms, [this] { controller.stop(); }); });
+  EXPECT_EQ(run(), 0);
+  ASSERT_THAT(verbs(), ElementsAre(kApply, kHold));
+  EXPECT_THAT(asked()[0], HasSubstr(R"("awaited":true)"));
+  EXPECT_THAT(asked()[1], HasSubstr(R"("awaited":false)"));
+}
+
+TEST_F(ControllerTest, WhatALookHadToHoldIsNoLook) {
+  model::Report left, report;
+  left.resources.push_back(
+      {.key = {"ipoib", "x"}, .label = "x", .status = model::Status::kPending, .reason = core::kAfterwards});
+  report.resources.push_back({.key = {"ipoib", "x"}, .label = "x", .status = model::Status::kDone});
+  model::Change change;
+  change.key = {"ipoib", "x"};
+  change.operation = model::Operation::kUpdate;
+  change.fields = {"mtu"};
+  report.plan.changes.push_back(change);
+  tree.put("/left", core::report_json(left).dump());
+  tree.put("/held", core::report_json(report).dump());
+  play("if [ $verb = " + kApply +
+       " ]; then report=left; looked=false; else report=held; looked=$(cat \"$here/looked\"); fi\n"
+       "printf '{\"exit\":0,\"report\":%s,\"status\":{\"active\":1,\"report_drift\":true,\"looked\":%s}}\\n' "
+       "\"$(cat \"$here/$report\")\" \"$looked\"; exit");
+  tree.put("/looked", "false");
+  controller.start();
+  when_started(2, [this] { poll = loop.after(500ms, [this] { controller.stop(); }); });
+  EXPECT_EQ(run(), 0);
+  ASSERT_THAT(verbs(), ElementsAre(kApply, kHold));
+  EXPECT_THAT(asked()[1], HasSubstr(R"("report_only":true)"));
+}
+
+TEST_F(ControllerTest, EventsOfOthersDoNotPutTheAuditOff) {
+  if (::unshare(CLONE_NEWNET) != 0) GTEST_SKIP() << "no network namespace can be made here";
+  const base::UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  play(R"(status='{"active":1,"audit_s":1}')");
+  controller.start();
+  // Interfaces that are none of ours come up and go down all the time.
+  bool up = false;
+  Loop::Handle busy;
+  std::function<void()> toggle = [&] {
+    up = !up;
+    ifreq request{};
+    std::strncpy(request.ifr_name, "lo", IFNAMSIZ - 1);
+    request.ifr_flags = up ? IFF_UP : 0;
+    EXPECT_EQ(::ioctl(socket.get(), SIOCSIFFLAGS, &request), 0);
+    busy = loop.after(50ms, toggle);
+  };
+  toggle();
+  const auto enough = loop.after(6s, [this] { controller.stop(); });
+  when_started(3, [this] { controller.stop(); });
+  EXPECT_EQ(run(), 0);
+  const auto done = verbs();
+  EXPECT_GE(std::count(done.begin(), done.end(), kHold), 2);
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ TEST(Job, ComesOutOfJsonAsItWentIn) {
   job.by_itself = true;
   job.retry = true;
   job.report_only = true;
+  job.awaited = true;
+  job.resumes = true;
   job.expect = "digest";
   job.who = "uid 1000";
   job.what = "rollback";

@@ -292,6 +292,16 @@ TEST_F(JobsTest, NoSuchJob) {
   EXPECT_FALSE(jobs.cancel(id + 1));
 }
 
+TEST_F(JobsTest, WhoseAResultIsIsKnown) {
+  constexpr std::uint32_t kAlice = 1000, kBob = 1001;
+  const auto id = add("plain", Job::Verb::kApply, kAlice), own = add("own");
+  run();
+  EXPECT_TRUE(jobs.asked_by(id, kAlice));
+  EXPECT_FALSE(jobs.asked_by(id, kBob));
+  EXPECT_FALSE(jobs.asked_by(own, kAlice)) << "the daemon's";
+  EXPECT_FALSE(jobs.asked_by(own + 1, kAlice));
+}
+
 TEST_F(JobsTest, OnlyTheLastResultsAreKept) {
   std::vector<std::uint32_t> ids;
   for (std::size_t i = 0; i < Jobs::kResults + 2; ++i) ids.push_back(add("plain"));

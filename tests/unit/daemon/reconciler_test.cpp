@@ -243,6 +243,22 @@ TEST(Reconciler, ARunThatCameToNothingLosesNoRetry) {
   EXPECT_TRUE(reconciler.due());
 }
 
+TEST(Reconciler, WhatFailsIsNamed) {
+  Reconciler reconciler;
+  EXPECT_EQ(reconciler.failing(), "");
+  reconciler.woken(Wake::kApply, Time(500));
+  EXPECT_EQ(reconciler.failing(), "") << "what is only due does not fail";
+  reconciler.began();
+  reconciler.ended(report_of({{kIb0, Status::kFailed}, {kIb1, Status::kFailed}}), Time(1000));
+  EXPECT_EQ(reconciler.failing(), kIb0.text() + ": why (and 1 more)");
+  reconciler.began();
+  reconciler.ended(nothing_known(), Time(2000));
+  EXPECT_EQ(reconciler.failing(), "the worker was killed by signal 9");
+  reconciler.began();
+  reconciler.ended(report_of({{kIb0}, {kIb1}}), Time(100'000));
+  EXPECT_EQ(reconciler.failing(), "");
+}
+
 TEST(Reconciler, AnAdministratorEndsEveryWaiting) {
   Reconciler reconciler;
   for (int i = 0; i < 20; ++i) {

@@ -41,6 +41,7 @@ std::vector<Desired> host() {
       desired("route", guid + " default metric 150 table 254", "", {{"via", std::string("192.0.2.254")}}),
       desired("route", guid + " ipv6 default metric 150 table 254", "", {{"via", std::string("on-link")}}),
       desired("address", guid + " 192.0.2.1/24", "", {{"address", std::string("192.0.2.1/24")}}),
+      desired("address", guid + " 192.0.2.9/31", "", {{"address", std::string("192.0.2.9/31")}}),
       desired("address", guid + "/0x8002 2001:db8::1/64", "", {{"address", std::string("2001:db8::1/64")}}),
       desired("roce", "mlx5_0/1", "mlx5_0/1", {{"mode", std::string("v2")}})};
 }
@@ -88,15 +89,22 @@ TEST(HandOver, AScriptForEachPort) {
   EXPECT_TRUE(was_left(files[0].content));
   const auto& text = files[0].content;
   EXPECT_EQ(text.substr(text.find("port=$1")), R"(port=$1
+i=0
+until [ -e "/sys/class/net/$port/create_child" ] || [ $i = 50 ]; do
+	i=$((i+1))
+	sleep 0.1
+done
 echo connected >"/sys/class/net/$port/mode"
 ip link set dev "$port" mtu 65520
 ip link set dev "$port" up
-ip address replace 192.0.2.1/24 dev "$port"
+ip address replace 192.0.2.1/24 brd + dev "$port"
+ip address replace 192.0.2.9/31 dev "$port"
 ip -4 route replace default via 192.0.2.254 dev "$port" metric 150 table 254
 ip -6 route replace default dev "$port" metric 150 table 254
 if [ ! -e "/sys/class/net/mlx4_ib0.8002" ]; then
 	echo 0x8002 >"/sys/class/net/$port/create_child"
-	[ "$port.8002" = "mlx4_ib0.8002" ] || ip link set dev "$port.8002" name "mlx4_ib0.8002"
+	first=$(printf %.15s "$port.8002")
+	[ "$first" = "mlx4_ib0.8002" ] || ip link set dev "$first" name "mlx4_ib0.8002"
 fi
 ip link set dev "mlx4_ib0.8002" mtu 2044
 ip link set dev "mlx4_ib0.8002" up

@@ -65,6 +65,25 @@ TEST(InetMessages, WhatIsToBeKeptFollowsTheDeletion) {
   EXPECT_EQ(messages[1].header()->nlmsg_type, RTM_NEWADDR);
 }
 
+TEST(InetMessages, AnInterfaceIsNeverWithoutAnAddressInBetween) {
+  const auto kept = IpPrefix::parse("192.0.2.2/24").value();
+  const auto messages =
+      encode(DeleteAddress{7, "ib0", IpPrefix::parse("192.0.2.1/24").value(), {kept}, kept.address});
+  ASSERT_EQ(messages.size(), 4U);
+  std::vector<std::string> what;
+  for (const auto& message : messages) what.push_back(message.what());
+  EXPECT_EQ(what,
+            (std::vector<std::string>{"ib0: add address 192.0.2.2/32", "ib0: delete address 192.0.2.1/24",
+                                      "ib0: add address 192.0.2.2/24", "ib0: delete address 192.0.2.2/32"}));
+  EXPECT_EQ(messages[3].header()->nlmsg_type, RTM_DELADDR);
+}
+
+TEST(InetMessages, LeasesAreToldFromWhatIsSet) {
+  EXPECT_TRUE(parse_address(*kernel_address("192.0.2.1/24", IFA_F_PERMANENT).header())->permanent);
+  EXPECT_FALSE(parse_address(*kernel_address("192.0.2.1/24", 0).header())->permanent);
+  EXPECT_FALSE(parse_address(*kernel_address("2001:db8::1/64", IFA_F_MANAGETEMPADDR).header())->permanent);
+}
+
 TEST(InetMessages, RoutesComeBackAsTheyWereAsked) {
   for (const auto* via : {"192.0.2.254", "2001:db8::fffe"}) {
     InetRoute route;

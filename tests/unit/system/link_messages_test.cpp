@@ -156,6 +156,32 @@ TEST(LinkDump, ParsesAChild) {
   EXPECT_EQ(link->ipoib->guid.text(), "00:02:c9:03:00:31:78:f2");
 }
 
+/// A port's own interface, or what looks like one.
+std::optional<Link> link_of_kind(const char* kind) {
+  ifinfomsg header{};
+  header.ifi_type = ARPHRD_INFINIBAND;
+  header.ifi_index = 9;
+  Message message(RTM_NEWLINK, 0, header, "");
+  const std::array<std::uint8_t, 20> address{0x80, 0, 2, 8, 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 2, 0xc9, 3};
+  message.put(IFLA_ADDRESS, std::as_bytes(std::span(address)));
+  if (kind != nullptr) message.nest(IFLA_LINKINFO, [&] { message.put(IFLA_INFO_KIND, kind); });
+  return parse_link(*message.header());
+}
+
+TEST(LinkDump, ABondOverIpoibIsNoPortsInterface) {
+  for (const auto* kind : {"bond", "team", "tun"}) {
+    const auto link = link_of_kind(kind);
+    ASSERT_TRUE(link) << kind;
+    EXPECT_FALSE(link->ipoib) << kind;
+  }
+  for (const auto* kind : {"ipoib", static_cast<const char*>(nullptr)}) {
+    const auto link = link_of_kind(kind);
+    ASSERT_TRUE(link && link->ipoib);
+    EXPECT_FALSE(link->ipoib->child);
+    EXPECT_EQ(link->ipoib->guid.text(), "00:02:c9:03:00:00:00:00");
+  }
+}
+
 TEST(LinkDump, AChildMovedToAnotherNamespaceHasNoParentHere) {
   ifinfomsg header{};
   header.ifi_type = ARPHRD_INFINIBAND;

@@ -111,8 +111,10 @@ TEST_F(RdmaDevicesTest, ReadsDeviceAndPorts) {
 }
 
 TEST_F(RdmaDevicesTest, OneThatNetlinkHasNoMoreIsLeaving) {
-  device("mlx4_0", kPci);
-  device("mlx4_1", kPci);
+  for (const auto* name : {"mlx4_0", "mlx4_1"}) {
+    device(name, kPci);
+    port(name, 1, "InfiniBand", "fe80:0000:0000:0000:0002:c903:0031:78f1");
+  }
   for (const auto& device : rdma->observe_devices().value()) EXPECT_FALSE(device.leaving) << "nobody to ask";
   registered = {"mlx4_1"};
   const auto devices = rdma->observe_devices().value();
@@ -138,6 +140,25 @@ TEST_F(RdmaDevicesTest, EthernetPortsNameTheirNetdevAndHaveNoGuid) {
   ASSERT_EQ(devices.size(), 1U);
   EXPECT_EQ(devices[0].ports.at(0).guid.number, 0U);
   EXPECT_THAT(devices[0].ports.at(0).netdevs, ElementsAre("ens1f0np0"));
+}
+
+TEST_F(RdmaDevicesTest, WhatIsInABondBelongsToThePortOfItsParent) {
+  const std::string other = "/devices/pci0000:00/0000:00:09.1";
+  tree.put(other + "/vendor", "0x15b3\n");
+  tree.link(other + "/subsystem", "../../../bus/pci");
+  tree.put("/class/net/bond0/ifindex", "9\n");
+  for (const auto& [device_name, parent, slave] :
+       {std::tuple{"mlx5_0", std::string(kPci), "ens1f0np0"}, std::tuple{"mlx5_1", other, "ens1f1np1"}}) {
+    device(device_name, parent);
+    port(device_name, 1, "Ethernet", "fe80:0000:0000:0000:0202:c9ff:fe31:78f1");
+    tree.put("/class/infiniband/" + std::string(device_name) + "/ports/1/gid_attrs/ndevs/0", "bond0\n");
+    netdev(slave, 5, 5, 0, parent);
+    tree.link("/class/net/bond0/lower_" + std::string(slave), "../" + std::string(slave));
+  }
+  const auto devices = rdma->observe_devices().value();
+  ASSERT_EQ(devices.size(), 2U);
+  EXPECT_THAT(devices[0].ports.at(0).netdevs, ElementsAre("bond0", "ens1f0np0"));
+  EXPECT_THAT(devices[1].ports.at(0).netdevs, ElementsAre("bond0", "ens1f1np1"));
 }
 
 TEST_F(RdmaDevicesTest, WithoutAParentTheGuidSaysWhoseNetdevItIs) {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/online.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "kinds/addressing.hpp"
+
+namespace rdmacfg::core {
+
+using base::Result;
+using kinds::Addressing;
+using model::InetMethod;
+using system::InetAddress;
+
+namespace {
+
+/// What the addresses of one interface still lack; empty when nothing.
+std::string lack_of(const Addressing& wanted, int index, const std::vector<InetAddress>& all) {
+  std::vector<std::string> lacks;
+  bool automatic = false, manual = false;
+  for (const auto* family : {&wanted.ipv4, &wanted.ipv6}) {
+    if (family->section == nullptr) continue;
+    automatic = automatic || family->method == InetMethod::kAuto;
+    for (const auto& prefix : family->addresses) {
+      manual = true;
+      const auto at = std::find_if(all.begin(), all.end(), [&](const InetAddress& one) {
+        return one.index == index && one.prefix == prefix;
+      });
+      if (at == all.end()) {
+        lacks.push_back(prefix.text() + " is missing");
+      } else if (at->duplicate) {
+        lacks.push_back(prefix.text() + " is another host's, too");
+      } else if (at->tentative) {
+        lacks.push_back(prefix.text() + " is still looked for on other hosts");
+      }
+    }
+  }
+  const bool any = std::any_of(all.begin(), all.end(), [&](const InetAddress& one) {
+    return one.index == index && !one.tentative && !one.duplicate;
+  });
+  // As NetworkManager has it: one family may do for the other, which the network may not have at all.
+  if (automatic && !manual && !any) lacks.emplace_back("no address from the network yet");
+  return base::join(lacks, ", ");
+}
+
+bool is_waited_for(const Addressing& one) {
+  if (!one.addressed() || one.ignore || one.absent || one.down) return false;
+  const auto wants = [](const kinds::WantedFamily& family) {
+    return family.section != nullptr && family.method != InetMethod::kDisabled;
+  };
+  return one.port->link != nullptr && (wants(one.ipv4) || wants(one.ipv6));
+}
+
+}  // namespace
+
+Result<Online> observe_online(const config::Document& document, system::Host& host) {
+  auto world = kinds::World::observe(host);
+  if (!world) return base::fail(world.error());
+  auto addresses = host.inet.observe_addresses();
+  if (!addresses) return base::fail(addresses.error());
+  model::Diagnostics ignored;  // they were reported when the document was applied
+  const auto bound = kinds::bind(document.sections, *world, ignored);
+  Online online;
+  for (const auto& one : kinds::addressing_of(bound, nullptr)) {
+    if (!is_waited_for(one)) continue;
+    ++online.waited_for;
+    const auto* link = one.pkey ? kinds::interface_of(one.id(), *world) : one.port->link;
+    if (link == nullptr) {
+      online.lacking.push_back(one.label + ": is not there yet");
+    } else if (!link->carrier) {
+      online.lacking.push_back(link->name + ": no carrier");
+    } else if (const auto lack = lack_of(one, link->index, *addresses); !lack.empty()) {
+      online.lacking.push_back(fmt::format("{}: {}", link->name, lack));
+    }
+  }
+  return online;
+}
+
+}  // namespace rdmacfg::core

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// When the host is looked at though nothing has told of a change. No clock in here: time is an argument.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace rdmacfg::daemon {
+
+class Audit {
+ public:
+  using Time = std::chrono::milliseconds;  ///< CLOCK_BOOTTIME
+
+  /// @param jitter factor around 1, so that a cluster does not look in step
+  explicit Audit(std::function<double()> jitter = [] { return 1.0; }) : jitter_(std::move(jitter)) {}
+
+  /// The period that the document has; 0: never. Another one than before begins now.
+  void set(Time every, Time now) {
+    if (every == every_) return;
+    every_ = every;
+    looked(now);
+  }
+
+  /// A run has looked at everything. Only this puts the next one off: what else goes on does not.
+  void looked(Time now) {
+    due_.reset();
+    if (every_.count() > 0)
+      due_ = now + Time(static_cast<std::int64_t>(static_cast<double>(every_.count()) * jitter_()));
+  }
+
+  [[nodiscard]] std::optional<Time> due() const { return due_; }
+
+ private:
+  std::function<double()> jitter_;
+  Time every_{0};
+  std::optional<Time> due_;
+};
+
+}  // namespace rdmacfg::daemon

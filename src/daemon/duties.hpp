@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a worker does what nobody asked for just now: at boot, on reload, on events.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "core/commit.hpp"
+
+namespace rdmacfg::daemon {
+
+/// Does `run` without what takes minutes (the initramfs), and that afterwards, by itself: when systemd has no
+/// time for it, as at boot, or when it fails, no name is taken back for it. `awaited`: others wait, so it is
+/// left to a later job.
+model::Report in_turn(const std::function<model::Report()>& run, bool awaited, const core::Request& request,
+                      core::Context& context);
+
+/// Whether a later job has something to do that this one has left.
+bool leaves_something(const model::Report& report);
+
+/// After a crash of the daemon: the active generation is held, and the configuration is not read. Nothing
+/// without one: then the configuration is all there is.
+std::optional<model::Report> resume(bool awaited, const core::Request& request, core::Context& context);
+
+struct Watched {
+  model::Report report;
+  bool looked = true;  ///< false: it was held
+};
+
+/// For drift = "report": looks, and changes nothing; but what an apply has left that was killed, or not
+/// confirmed in time, is no drift.
+Watched watch(const core::Request& request, core::Context& context);
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/health.hpp"
+
+#include <fmt/format.h>
+
+namespace rdmacfg::daemon {
+
+std::string Health::state() const {
+  if (!ready) return "starting";
+  if (busy) return "working";
+  if (!unconfirmed.empty()) return "unconfirmed";
+  return refused.empty() && failing.empty() && contended.empty() ? "idle" : "degraded";
+}
+
+std::string Health::status() const {
+  if (!ready || busy) return state();
+  auto out = generation == 0 ? std::string("no generation is held")
+                             : fmt::format("generation {} is held", generation);
+  if (!unconfirmed.empty()) out += " until " + unconfirmed + " unless it is confirmed";
+  if (pending > 0) out += fmt::format(", {} pending", pending);
+  if (!refused.empty()) out += "; the configuration is not applied: " + refused;
+  if (!failing.empty()) out += "; failing: " + failing;
+  if (!contended.empty()) out += "; left alone: " + contended;
+  return out.substr(0, out.find('\n'));
+}
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the daemon says of itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace rdmacfg::daemon {
+
+struct Health {
+  bool ready = false;
+  bool busy = false;
+  std::uint64_t generation = 0;  ///< that is held; 0: none
+  std::string unconfirmed{};     ///< until when it waits for confirmation
+  std::string refused{};         ///< why the configuration is not what is held; empty: it is
+  std::string failing{};         ///< what cannot be made as it should be
+  std::string contended{};       ///< what somebody else keeps changing
+  std::size_t pending = 0;
+
+  /// Property State of the D-Bus API.
+  [[nodiscard]] std::string state() const;
+  /// STATUS= of the service, for people: one line.
+  [[nodiscard]] std::string status() const;
+};
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What wakes the daemon: interfaces, devices, files.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "daemon/loop.hpp"
+#include "model/report.hpp"
+#include "system/events.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::daemon {
+
+/// Kinds that hang on interfaces which are not IPoIB.
+inline constexpr std::array<std::string_view, 4> kAnyInterface{"dcb", "roce", "soft_rdma", "sysctl"};
+
+class Listener {
+ public:
+  /// `came`: for each event; `read`: after all that there were at once.
+  Listener(Loop& loop, system::Files& files, std::function<void(const system::Event&)> came,
+           std::function<void()> read)
+      : loop_(loop), files_(files), came_(std::move(came)), read_(std::move(read)) {}
+
+  void start();
+  /// Whoever holds these needs events of other interfaces too. @return whether that is new: what happened
+  /// before was not told.
+  bool widen(const std::vector<model::ResourceReport>& resources);
+  /// What a job writes may be in a folder that was not there before.
+  void watch_again();
+
+ private:
+  void add(std::unique_ptr<system::EventSource> source);
+
+  Loop& loop_;
+  system::Files& files_;
+  std::function<void(const system::Event&)> came_;
+  std::function<void()> read_;
+  std::vector<std::pair<std::unique_ptr<system::EventSource>, Loop::Handle>> sources_;
+  system::FileSource* watched_ = nullptr;  ///< one of the sources
+  bool all_links_ = false;                 ///< also interfaces that are not IPoIB
+};
+
+/// Written when a generation becomes the active one.
+const std::string& ledger_path();
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// rdma-configctl's end of the bus, with a daemon that does what the test wants.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sdbus-c++/sdbus-c++.h>
+#include <stdlib.h>
+
+#include <map>
+
+#include "core/report_json.hpp"
+#include "ctl/service.hpp"
+#include "unit/daemon/private_bus.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using model::Exit;
+using testing::HasSubstr;
+using Options = std::map<std::string, sdbus::Variant>;
+
+constexpr const char* kName = "org.rdmaconfigd1";
+constexpr const char* kManager = "org.rdmaconfigd1.Manager";
+constexpr std::uint32_t kJob = 7;
+
+class FakeDaemon {
+ public:
+  enum class Plays { kWell, kDies, kDiesBeforeItAnswers, kTellsNothing, kDenies };
+
+  explicit FakeDaemon(Plays plays, int exit = 0)
+      : connection_(sdbus::createSystemBusConnection()),
+        object_(sdbus::createObject(*connection_, "/org/rdmaconfigd1")) {
+    object_->registerMethod("Confirm").onInterface(kManager).implementedAs(
+        [this, plays, exit](sdbus::Result<std::uint32_t>&& result, const Options&) {
+          if (plays == Plays::kDenies)
+            return result.returnError(sdbus::Error("org.rdmaconfigd1.Error.AccessDenied", "not authorised"));
+          if (plays == Plays::kDiesBeforeItAnswers)
+            return result.returnError(sdbus::Error("org.freedesktop.DBus.Error.NoReply", "it has gone"));
+          result.returnResults(kJob);
+          if (plays == Plays::kDies) return connection_->releaseName(kName);
+          object_->emitSignal("Finished").onInterface(kManager).withArguments(kJob, std::int32_t{exit});
+        });
+    object_->registerMethod("Result").onInterface(kManager).implementedAs(
+        [this, plays](const std::uint32_t& job, const Options& options) {
+          const auto at = options.find("interactive");
+          interactive = at != options.end() && at->second.get<bool>();
+          if (plays == Plays::kTellsNothing || job != kJob)
+            throw sdbus::Error("org.rdmaconfigd1.Error.AccessDenied", "not authorised");
+          model::Report report;
+          report.notes.emplace_back("as it was");
+          return core::report_json(report).dump();
+        });
+    object_->registerSignal("Finished")
+        .onInterface(kManager)
+        .withParameters<std::uint32_t, std::int32_t>("job", "exit");
+    object_->finishRegistration();
+    connection_->requestName(kName);
+    connection_->enterEventLoopAsync();
+  }
+  FakeDaemon(const FakeDaemon&) = delete;
+  FakeDaemon& operator=(const FakeDaemon&) = delete;
+  ~FakeDaemon() { connection_->leaveEventLoop(); }
+
+  bool interactive = false;
+
+ private:
+  std::unique_ptr<sdbus::IConnection> connection_;
+  std::unique_ptr<sdbus::IObject> object_;
+};
+
+class BusService : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!bus.there()) GTEST_SKIP() << "no dbus-daemon here";
+    ::setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.address().c_str(), 1);
+  }
+  static base::Result<model::Report> confirm() {
+    const auto service = connect_to_service();
+    if (!service) return base::fail(base::Code::kNotFound, "no service");
+    return service->confirm({});
+  }
+  system::TempTree folder;
+  daemon::PrivateBus bus{folder};
+};
+
+TEST_F(BusService, HasTheReportOfTheJob) {
+  FakeDaemon daemon(FakeDaemon::Plays::kWell);
+  const auto report = confirm();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(report->notes, testing::ElementsAre("as it was"));
+  EXPECT_TRUE(daemon.interactive) << "who typed a password for the job may type one for its result";
+}
+
+TEST_F(BusService, AJobWhoseDaemonDiedIsNotOneThatChangedNothing) {
+  const FakeDaemon daemon(FakeDaemon::Plays::kDies);
+  const auto report = confirm();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->exit, Exit::kUndoIncomplete);
+  ASSERT_TRUE(report->error);
+  EXPECT_THAT(report->error->message,
+              testing::AllOf(HasSubstr("not known what was done"), HasSubstr("rdma-configctl diff")));
+}
+
+TEST_F(BusService, NorIsOneThatMayHaveBegun) {
+  const FakeDaemon daemon(FakeDaemon::Plays::kDiesBeforeItAnswers);
+  const auto report = confirm();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->exit, Exit::kUndoIncomplete);
+}
+
+TEST_F(BusService, WithoutAReportTheExitStatusIsTheJobs) {
+  for (const auto exit : {Exit::kOk, Exit::kUndone, Exit::kPartly}) {
+    const FakeDaemon daemon(FakeDaemon::Plays::kTellsNothing, static_cast<int>(exit));
+    const auto report = confirm();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->exit, exit);
+    ASSERT_TRUE(report->error);
+    EXPECT_THAT(report->error->message, HasSubstr("not authorised"));
+  }
+}
+
+TEST_F(BusService, WhatWasDeniedHasNotBegun) {
+  const FakeDaemon daemon(FakeDaemon::Plays::kDenies);
+  const auto report = confirm();
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, base::Code::kDenied);
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl

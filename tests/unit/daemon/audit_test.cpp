@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/audit.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rdmacfg::daemon {
+namespace {
+
+using Time = Audit::Time;
+
+TEST(Audit, WithoutAPeriodNever) {
+  Audit audit;
+  audit.set(Time(0), Time(1000));
+  audit.looked(Time(2000));
+  EXPECT_FALSE(audit.due());
+}
+
+TEST(Audit, OnlyARunPutsItOff) {
+  Audit audit;
+  audit.set(Time(60'000), Time(1000));
+  EXPECT_EQ(audit.due(), Time(61'000));
+  audit.set(Time(60'000), Time(30'000));  // a client's job ended, and the document is the same
+  EXPECT_EQ(audit.due(), Time(61'000));
+  audit.looked(Time(50'000));
+  EXPECT_EQ(audit.due(), Time(110'000));
+  audit.set(Time(10'000), Time(60'000));
+  EXPECT_EQ(audit.due(), Time(70'000)) << "another document";
+  audit.set(Time(0), Time(60'000));
+  EXPECT_FALSE(audit.due());
+}
+
+TEST(Audit, JitterKeepsAClusterOutOfStep) {
+  double factor = 0.8;
+  Audit audit([&] { return factor; });
+  audit.set(Time(10'000), Time(0));
+  EXPECT_EQ(audit.due(), Time(8'000));
+  factor = 1.2;
+  audit.looked(Time(8'000));
+  EXPECT_EQ(audit.due(), Time(20'000));
+}
+
+}  // namespace
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/health.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rdmacfg::daemon {
+namespace {
+
+Health content() {
+  Health health;
+  health.ready = true;
+  health.generation = 3;
+  return health;
+}
+
+TEST(Health, Content) {
+  EXPECT_EQ(content().state(), "idle");
+  EXPECT_EQ(content().status(), "generation 3 is held");
+  auto health = content();
+  health.pending = 2;
+  EXPECT_EQ(health.state(), "idle");
+  EXPECT_EQ(health.status(), "generation 3 is held, 2 pending");
+}
+
+TEST(Health, WhatIsWrongIsSaid) {
+  auto health = content();
+  health.refused = "config.toml:3:1: no such key\n  hint";
+  EXPECT_EQ(health.state(), "degraded");
+  EXPECT_EQ(health.status(),
+            "generation 3 is held; the configuration is not applied: config.toml:3:1: no such key");
+  health = content();
+  health.failing = "ipoib ib0: no";
+  EXPECT_EQ(health.state(), "degraded");
+  EXPECT_EQ(health.status(), "generation 3 is held; failing: ipoib ib0: no");
+  health = content();
+  health.contended = "ipoib ib0: somebody";
+  EXPECT_EQ(health.state(), "degraded");
+  EXPECT_EQ(health.status(), "generation 3 is held; left alone: ipoib ib0: somebody");
+  health.generation = 0;
+  EXPECT_EQ(health.status(), "no generation is held; left alone: ipoib ib0: somebody");
+}
+
+TEST(Health, WhatGoesOnComesFirst) {
+  auto health = content();
+  health.failing = "ipoib ib0: no";
+  health.unconfirmed = "2026-11-21T14:03:22Z";
+  EXPECT_EQ(health.state(), "unconfirmed");
+  EXPECT_EQ(health.status(),
+            "generation 3 is held until 2026-11-21T14:03:22Z unless it is confirmed; failing: ipoib ib0: no");
+  health.busy = true;
+  EXPECT_EQ(health.state(), "working");
+  health.ready = false;
+  EXPECT_EQ(health.state(), "starting");
+}
+
+}  // namespace
+}  // namespace rdmacfg::daemon

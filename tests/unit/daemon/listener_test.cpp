@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/listener.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "daemon/suspects.hpp"
+#include "kinds/all.hpp"
+#include "kinds/initramfs.hpp"
+#include "unit/system/temp_tree.hpp"
+
+namespace rdmacfg::daemon {
+namespace {
+
+TEST(Listener, WhatIsListedByNameIsAKind) {
+  for (const auto name : kAnyInterface) EXPECT_NE(kinds::find(name), nullptr) << name;
+  for (const auto name : kinds::kInitramfsKinds) EXPECT_NE(kinds::find(name), nullptr) << name;
+}
+
+TEST(Listener, AnInterfaceWithDcbThatIsAbsentIsListenedFor) {
+  EXPECT_NE(std::find(kAnyInterface.begin(), kAnyInterface.end(), "dcb"), kAnyInterface.end());
+}
+
+TEST(Suspects, AreKnownPrograms) {
+  system::TempTree proc;
+  proc.put("/1/comm", "systemd\n");
+  proc.put("/77/comm", "NetworkManager\n");
+  proc.put("/78/comm", "lldpad\n");
+  proc.put("/self/comm", "tuned\n");
+  EXPECT_EQ(suspects(proc.path()), "NetworkManager, lldpad");
+}
+
+}  // namespace
+}  // namespace rdmacfg::daemon

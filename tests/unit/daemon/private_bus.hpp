@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message bus of a test's own.
+#pragma once
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "base/unique_fd.hpp"
+#include "unit/system/temp_tree.hpp"
+
+extern char** environ;
+
+namespace rdmacfg::daemon {
+
+/// A message bus that lets everybody do everything.
+class PrivateBus {
+ public:
+  explicit PrivateBus(system::TempTree& tree) : tree_(tree) {
+    // Users other than the test's connect, too.
+    std::filesystem::permissions(tree_.path(), std::filesystem::perms(0755));
+    tree_.put("/bus.conf",
+              "<busconfig><type>custom</type><listen>" + address() +
+                  "</listen><policy context=\"default\"><allow user=\"*\"/><allow own=\"*\"/>"
+                  "<allow send_destination=\"*\"/><allow receive_sender=\"*\"/></policy></busconfig>");
+    std::string program = "dbus-daemon", conf = "--config-file=" + tree_.at("/bus.conf").native(),
+                nofork = "--nofork";
+    std::array<char*, 4> argv{program.data(), conf.data(), nofork.data(), nullptr};
+    if (::posix_spawnp(&pid_, program.c_str(), nullptr, nullptr, argv.data(), environ) != 0) pid_ = -1;
+    for (int i = 0; pid_ > 0 && i < 500 && !listens(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  PrivateBus(const PrivateBus&) = delete;
+  PrivateBus& operator=(const PrivateBus&) = delete;
+  ~PrivateBus() {
+    if (pid_ <= 0) return;
+    (void)::kill(pid_, SIGKILL);
+    (void)::waitpid(pid_, nullptr, 0);
+  }
+  [[nodiscard]] std::string address() const { return "unix:path=" + tree_.at("/socket").native(); }
+  [[nodiscard]] bool there() const { return pid_ > 0 && listens(); }
+
+ private:
+  /// The socket is there before somebody listens on it.
+  [[nodiscard]] bool listens() const {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const auto path = tree_.at("/socket").native();
+    if (path.size() >= sizeof address.sun_path) return false;
+    path.copy(address.sun_path, path.size());
+    const base::UniqueFd client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    return ::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  }
+
+  system::TempTree& tree_;
+  int pid_ = -1;
+};
+
+}  // namespace rdmacfg::daemon
