@@ -12,10 +12,10 @@ mtu  = 65520
 X
 lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
 ok "hardware appears: configured" lab-wait 90 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520 -a -e /sys/class/net/mlx4_ib0.8002'
-ok "the service is active" lab-wait 60 systemctl -q is-active rdma-configd.service
+ok "the service is active" lab-wait 60 'systemctl -q is-active rdma-configd.service'
 exits "diff" 0 ctl diff
 is "nothing failed" "$(systemctl list-units --failed --no-legend 'rdma-configd*')" ""
-ok "it is on the bus" lab-wait 60 busctl status org.rdmaconfigd1
+ok "it is on the bus" lab-wait 60 'busctl status org.rdmaconfigd1'
 ok "idle" lab-wait 60 '[ "$(busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager State)" = "s \"idle\"" ]'
 has "introspection" "$(busctl introspect org.rdmaconfigd1 /org/rdmaconfigd1)" ".Apply"
 has "STATUS= tells" "$(systemctl show -p StatusText rdma-configd)" "generation 1 is held"
@@ -83,6 +83,6 @@ for i in 1 2 3; do
 	ip link set mlx4_ib0 mtu 1500; sleep .$i; systemctl kill -s KILL rdma-configd
 	ok "killed $i: it comes back and repairs" lab-wait 60 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 4092'
 done
-ok "and is active" lab-wait 60 systemctl -q is-active rdma-configd
+ok "and is active" lab-wait 60 'systemctl -q is-active rdma-configd'
 out=$(systemd-analyze security --no-pager rdma-configd.service | tail -1)
 ok "exposure is at most 1.8: $out" awk -v e="$(grep -o '[0-9]\.[0-9]' <<<"$out")" 'BEGIN {exit !(e <= 1.8)}'

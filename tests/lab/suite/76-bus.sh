@@ -7,7 +7,7 @@ guid = "00:02:c9:03:00:31:78:f2"
 name = "mlx4_ib0"
 X
 lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
-ok "the daemon has started" lab-wait 90 busctl status org.rdmaconfigd1
+ok "the daemon has started" lab-wait 90 'busctl status org.rdmaconfigd1'
 BUS="org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager"
 call() { busctl --timeout="${LIMIT:-60}" call $BUS "$@" 2>&1; }
 as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
