@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "foreign/formats.hpp"
 #include "foreign/inet.hpp"
+#include "kinds/nm_keyfile.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -67,9 +68,12 @@ class Keyfile {
     infiniband();
     inet("ipv4", Family::kIpv4);
     inet("ipv6", Family::kIpv6);
+    Keys match(file_.path, items("match"), claims_);
+    match.usual("interface-name", fmt::format("!{};", kinds::kNmChildren));
+    match.finish();
     for (const auto& group : groups_) {
-      const bool known = group.name == "connection" || group.name == "infiniband" || group.name == "ipv4" ||
-                         group.name == "ipv6";
+      const bool known = group.name == "match" || group.name == "connection" || group.name == "infiniband" ||
+                         group.name == "ipv4" || group.name == "ipv6";
       if (known || group.name == "proxy" || group.name == "user" || group.items.empty()) continue;
       claims_.miss({file_.path, group.line}, fmt::format("[{}]: is not understood", group.name));
     }

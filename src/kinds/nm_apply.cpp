@@ -76,6 +76,12 @@ bool is_active(const NmState& state, const std::string& uuid) {
                      [&](const auto& one) { return one.uuid == uuid && one.activated; });
 }
 
+/// A port's profile fits its P_Key interfaces as well, and NetworkManager may have taken one of them.
+bool is_elsewhere(const NmState& state, const std::string& uuid, const std::string& interface) {
+  return std::any_of(state.devices.begin(), state.devices.end(),
+                     [&](const auto& one) { return one.active == uuid && one.interface != interface; });
+}
+
 /// The links and their addresses as they are, dumped again only after something that may have changed them.
 class Links {
  public:
@@ -174,10 +180,17 @@ Result<void> bring_up(const Step& step, const NmState& state, system::Host& host
     if (world = links.now(); !world) return base::fail(world.error());
     link = interface_of(id, **world);
   }
+  const bool elsewhere = link != nullptr && is_elsewhere(state, uuid, link->name);
+  if (elsewhere) {
+    if (auto done = host.network_manager.deactivate(uuid); !done) return done;
+    links.changed();
+    if (world = links.now(); !world) return base::fail(world.error());
+    link = interface_of(id, **world);
+  }
   const bool same_link = step.before && step.before->pkey == step.after.pkey &&
                          step.before->parent == step.after.parent && link != nullptr &&
                          link->ipoib->mode == step.after.mode;
-  if (is_active(state, uuid) && same_link) {
+  if (is_active(state, uuid) && same_link && !elsewhere) {
     const auto addresses = links.addresses();
     if (!addresses) return base::fail(addresses.error());
     if (!step.written && in_effect(step.after, *link, **addresses)) return {};

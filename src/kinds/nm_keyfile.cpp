@@ -108,6 +108,8 @@ std::string render_keyfile(std::string_view id, const NmProfile& profile) {
   if (profile.autoconnect == false) out += "autoconnect=false\n";
   if (const auto interface = nm_interface_name(profile))
     out += fmt::format("interface-name={}\n", *interface);
+  if (!profile.pkey && !base::matches_glob(kNmChildren, profile.name.value_or("")))
+    out += fmt::format("\n[match]\ninterface-name=!{};\n", kNmChildren);
   out += "\n[infiniband]\n";
   if (!profile.pkey) out += fmt::format("mac-address={}{}\n", kAnyPort, upper(id.substr(0, 23)));
   if (profile.mtu) out += fmt::format("mtu={}\n", profile.mtu->bytes);

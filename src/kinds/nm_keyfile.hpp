@@ -19,6 +19,10 @@
 namespace rdmacfg::kinds {
 
 inline constexpr std::string_view kNmFolder = "/etc/NetworkManager/system-connections";
+/// P_Key interfaces, as NetworkManager names them (fnmatch(3)). They have their port's GUID, and it would
+/// take the port's profile for one that comes before the port is ready; a port's profile leaves them out
+/// ([match], of 1.14).
+inline constexpr std::string_view kNmChildren = "*.[0-9a-f][0-9a-f][0-9a-f][0-9a-f]";
 
 /// A profile of ours. Addresses and what belongs to them are lines as NetworkManager spells them:
 /// "method=manual", "address1=192.0.2.1/24,192.0.2.254".
