@@ -61,7 +61,8 @@ struct Api::Detail {
   /// Carries out `then` when the sender of the message may do `action`.
   template <class... T, class Then>
   void allowed(Reply<T...> reply, const char* action, const Options& options,
-               const std::set<std::string>& known, Then then, Authority::MayAnyway may_anyway = nullptr) {
+               const std::set<std::string>& known, Then then,
+               const Authority::MayAnyway& may_anyway = nullptr) {
     const auto* message = api.object_->getCurrentlyProcessedMessage();
     const std::string sender = message == nullptr ? "" : message->getSender();
     ApiOptions asked;
@@ -88,7 +89,7 @@ struct Api::Detail {
             refuse(reply, error("AccessDenied", fmt::format("{} is not authorised", action)));
           }
         },
-        std::move(may_anyway));
+        may_anyway);
   }
 
   static bool too_large(const Documents& documents) {

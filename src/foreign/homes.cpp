@@ -12,7 +12,6 @@
 namespace rdmacfg::foreign {
 
 using model::Family;
-using model::InetMethod;
 using model::Section;
 
 namespace {
@@ -35,7 +34,7 @@ Inet inet_of(const Section& parent, Family family) {
     if (route.metric) one.metric = route.metric->number;
     if (family == Family::kIpv6 && one.metric == 0U) one.metric = kinds::kMetricOfIpv6;
     if (route.table) one.table = route.table->number;
-    add_route(out, std::move(one));
+    add_route(out, one);
   }
   return out;
 }

@@ -63,11 +63,11 @@ Result<model::RouteTarget> target_of(std::string_view text) {
   return model::RouteTarget::parse(text);
 }
 
-void add_route(Inet& inet, Route route) {
+void add_route(Inet& inet, const Route& route) {
   if (route.to.any && route.via && !route.metric && route.table == 254 && !inet.gateway) {
     inet.gateway = route.via;
   } else if (std::find(inet.routes.begin(), inet.routes.end(), route) == inet.routes.end()) {
-    inet.routes.push_back(std::move(route));
+    inet.routes.push_back(route);
   }
 }
 
@@ -77,7 +77,7 @@ std::string add_route_words(Inet& inet, Family family, std::string_view line) {
   auto to = target_of(words.front());
   if (!to) return to.error().message;
   if (!to->any && to->network.address.family != family) return wrong_family(words.front(), family);
-  Route route{std::move(*to), {}, {}, 254};
+  Route route{*to, {}, {}, 254};
   for (std::size_t at = 1; at < words.size(); at += 2) {
     if (at + 1 == words.size()) return fmt::format("nothing behind {}", words[at]);
     const auto value = words[at + 1];
@@ -98,7 +98,7 @@ std::string add_route_words(Inet& inet, Family family, std::string_view line) {
   }
   // The kernel makes that of 0 in IPv6.
   if (family == Family::kIpv6 && route.metric == 0U) route.metric = kinds::kMetricOfIpv6;
-  add_route(inet, std::move(route));
+  add_route(inet, route);
   return {};
 }
 

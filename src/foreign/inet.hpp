@@ -28,7 +28,7 @@ base::Result<model::RouteTarget> target_of(std::string_view text);
 std::string add_route_words(Inet& inet, model::Family family, std::string_view line);
 
 /// A default route without metric and table, of a family without gateway, becomes the gateway.
-void add_route(Inet& inet, Route route);
+void add_route(Inet& inet, const Route& route);
 
 /// Search domains, separated by blanks or commas; of the family that has name servers, else of IPv4.
 void add_search(Interface& interface, std::string_view text);

@@ -14,7 +14,6 @@
 namespace rdmacfg::kinds {
 
 using model::Desired;
-using model::IpoibMode;
 using model::State;
 using model::text_at;
 

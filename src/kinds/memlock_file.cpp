@@ -235,7 +235,8 @@ Result<std::vector<ForeignLimit>> foreign_drop_ins(system::Files& files, const s
       const auto names = files.list(whole);
       if (!names) continue;
       for (const auto& name : *names) {
-        if (name.ends_with(".conf") && name != kDropInName) paths.try_emplace(name, whole + "/" + name);
+        if (name.ends_with(".conf") && name != kDropInName)
+          paths.try_emplace(name, fmt::format("{}/{}", whole, name));
       }
     }
   }

@@ -21,7 +21,6 @@ using model::Diagnostics;
 using model::Observed;
 using model::Operation;
 using model::Severity;
-using system::Link;
 
 namespace {
 

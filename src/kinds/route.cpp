@@ -252,8 +252,8 @@ model::Key route_key(std::string_view interface, const InetRoute& route) {
 }
 
 std::optional<InetRoute> route_of(const model::Key& key) {
-  auto id = route_id(key);
-  return id ? std::optional(std::move(id->route)) : std::nullopt;
+  const auto id = route_id(key);
+  return id ? std::optional(id->route) : std::nullopt;
 }
 
 const Kind& route() {
