@@ -115,7 +115,8 @@ TEST_F(RdmaDevicesTest, OneThatNetlinkHasNoMoreIsLeaving) {
     device(name, kPci);
     port(name, 1, "InfiniBand", "fe80:0000:0000:0000:0002:c903:0031:78f1");
   }
-  for (const auto& device : rdma->observe_devices().value()) EXPECT_FALSE(device.leaving) << "nobody to ask";
+  const auto unasked = rdma->observe_devices().value();
+  for (const auto& device : unasked) EXPECT_FALSE(device.leaving) << "nobody to ask";
   registered = {"mlx4_1"};
   const auto devices = rdma->observe_devices().value();
   ASSERT_EQ(devices.size(), 2U);
