@@ -3,7 +3,7 @@
 // what it made earlier stays.
 #include <algorithm>
 
-#include "contract/stage.hpp"
+#include "contract/apply_text.hpp"
 
 namespace rdmacfg::contract {
 namespace {
@@ -25,14 +25,7 @@ class Aside : public testing::Test {
   }
 
   Report apply(const std::string& text, bool independent = true) {
-    const auto document =
-        config::parse_texts({{"config.toml", "version = 1\n" + text}}, "node1", kinds::grammar());
-    EXPECT_FALSE(model::has_errors(document.diagnostics))
-        << config::render_diagnostics(document, document.diagnostics, false);
-    core::Options options;
-    options.independent = independent;
-    auto host = kernel_->host();
-    return core::apply(document, host, options);
+    return apply_text(*kernel_, text, independent);
   }
 
   static Status status_of(const Report& report, const std::string& key) {

@@ -2,7 +2,7 @@
 // An entry of which the port cannot be told now has not been dropped: what may be its is left as it is.
 #include <algorithm>
 
-#include "contract/stage.hpp"
+#include "contract/apply_text.hpp"
 
 namespace rdmacfg::contract {
 namespace {
@@ -32,14 +32,7 @@ const std::string kSecond = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\n";
 class Unresolved : public testing::Test {
  protected:
   Report apply(const std::string& text, bool independent = false) {
-    const auto document =
-        config::parse_texts({{"config.toml", "version = 1\n" + text}}, "node1", kinds::grammar());
-    EXPECT_FALSE(model::has_errors(document.diagnostics))
-        << config::render_diagnostics(document, document.diagnostics, false);
-    core::Options options;
-    options.independent = independent;
-    auto host = kernel_->host();
-    return core::apply(document, host, options);
+    return apply_text(*kernel_, text, independent);
   }
 
   [[nodiscard]] std::string dump() const { return kernel_->dump(kVisible); }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "contract/stage.hpp"
+
+namespace rdmacfg::contract {
+
+/// Applies a document that has no errors by itself; `independent` as at boot and on events.
+inline Report apply_text(FakeKernel& kernel, const std::string& text, bool independent) {
+  const auto document =
+      config::parse_texts({{"config.toml", "version = 1\n" + text}}, "node1", kinds::grammar());
+  EXPECT_FALSE(model::has_errors(document.diagnostics))
+      << config::render_diagnostics(document, document.diagnostics, false);
+  core::Options options;
+  options.independent = independent;
+  auto host = kernel.host();
+  return core::apply(document, host, options);
+}
+
+}  // namespace rdmacfg::contract
