@@ -5,12 +5,12 @@
 _rdma_configctl_commands='show diff apply confirm rollback history withdraw wait-online validate doctor verify import export schema'
 _rdma_configctl_options() { # SUBCOMMAND
 	case $1 in
-	'') echo '--config --root --json --pending-ok --no-colour --no-color --version -h --help';;
+	'') echo '--config --root --json --local --pending-ok --no-colour --no-color --version -h --help';;
 	show) echo '';;
 	diff) echo '--explain';;
-	apply) echo '-y --yes --dry-run --retry --confirm --local --boot --wait';;
-	confirm) echo '--local';;
-	rollback) echo '-y --yes --expired --local';;
+	apply) echo '-y --yes --dry-run --retry --confirm --boot --wait';;
+	confirm) echo '';;
+	rollback) echo '-y --yes --expired';;
 	history) echo '';;
 	withdraw) echo '-y --yes --dry-run';;
 	wait-online) echo '--timeout';;

@@ -42,6 +42,7 @@ struct Parser {
            "Offline: work on the files below DIR (an image) and on no device; the document is there, too.")
         ->type_name("DIR");
     app.add_flag("--json", arguments.json, "One JSON object on stdout, also in case of an error.");
+    app.add_flag("--local", arguments.local, "Do it in this process, also when the daemon runs.");
     app.add_flag("--pending-ok", arguments.pending_ok,
                  "Exit status 0 also when something is pending or limited.");
     app.add_flag("--no-colour,--no-color", colourless,
@@ -59,7 +60,6 @@ struct Parser {
     app.get_subcommand("diff")->add_flag("--explain", arguments.explain,
                                          "Name the file and line that ask for a value.");
     add_apply(*app.get_subcommand("apply"));
-    add_local(*app.get_subcommand("confirm"));
     add_rollback(*app.get_subcommand("rollback"));
     auto* withdraw = app.get_subcommand("withdraw");
     withdraw->add_flag("-y,--yes", arguments.yes, "Do not ask. Without a terminal it has to be given.");
@@ -89,16 +89,11 @@ struct Parser {
                     "Roll back after so long, unless `rdma-configctl confirm` comes before.")
         ->type_name("SECONDS")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{86400}).description(""));
-    add_local(apply);
     apply.add_flag("--boot", arguments.boot, "For the boot unit: never ask, and say little.");
     apply
         .add_option("--wait", arguments.wait, "Wait so long for carrier before an MTU is judged (default 2).")
         ->type_name("SECONDS")
         ->check(CLI::Range(0.0, 3600.0).description(""));
-  }
-
-  void add_local(CLI::App& sub) {
-    sub.add_flag("--local", arguments.local, "Do it in this process, also when the daemon runs.");
   }
 
   void add_rollback(CLI::App& rollback) {
@@ -108,7 +103,6 @@ struct Parser {
     rollback.add_flag("-y,--yes", arguments.yes, "Do not ask. Without a terminal it has to be given.");
     rollback.add_flag("--expired", arguments.expired,
                       "For the timer of `apply --confirm`: only what was not confirmed in time.");
-    add_local(rollback);
   }
 
   void add_verify(CLI::App& verify) {
