@@ -189,6 +189,11 @@ Result<std::vector<Text>> read_files(const Source& source, const Limits& limits)
                                               root->shown(kDropIns.back()), limits.files));
     }
   }
+  if (texts.empty() && !chosen.empty()) {
+    // Masking the only one says that nothing is wanted any more, not that nobody has decided anything.
+    const auto& [one, drop_ins] = *chosen.begin();
+    texts.push_back(Text{root->shown(fmt::format("{}/{}", drop_ins, one)), ""});
+  }
   if (texts.empty()) {
     return fail(
         Code::kNotFound,

@@ -114,6 +114,12 @@ Report look(const Request& request, Context& context) {
 Report confirm(const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
+  if (!run.waits() && !run.ledger().answered.empty()) {
+    // Also where nothing was changed something may have waited for this (the initramfs).
+    auto report = run.held(run.ledger().active);
+    report.notes.insert(report.notes.begin(), run.ledger().answered);
+    return report;
+  }
   if (!run.waits()) return error_report({Code::kNotFound, "no apply waits for confirmation", 0});
   if (const auto why = run.fallen(); !why.empty()) {
     const bool late = run.is_overdue();

@@ -53,7 +53,8 @@ model::Report hold(const Request& request, Context& context);
 /// How the host stands to the active generation; changes nothing.
 model::Report look(const Request& request, Context& context);
 
-/// The active generation stays. Fails when there is nothing to confirm, or when it is too late.
+/// The active generation stays. Fails when there is nothing to confirm, or when it is too late; but not after
+/// an apply that asked for it and changed nothing, nor when it is confirmed already.
 model::Report confirm(const Request& request, Context& context);
 
 /// Back to generation `number`, or with 0 to the one before the active one. An apply that waits for

@@ -6,10 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/leftovers.hpp"
-#include "core/plan.hpp"
-#include "core/remember.hpp"
-#include "core/transaction.hpp"
 #include "kinds/all.hpp"
 
 namespace rdmacfg::core::detail {
@@ -18,11 +14,7 @@ using base::Result;
 using model::Exit;
 using model::Report;
 
-namespace {
-
 bool good(const Report& report) { return report.exit == Exit::kOk || report.exit == Exit::kPartly; }
-
-}  // namespace
 
 Report error_report(base::Error error) {
   Report report;
@@ -52,15 +44,6 @@ bool Run::interrupted() {
   return !journal || *journal;
 }
 
-Report Run::held(std::uint64_t number) {
-  auto texts = load_texts(files(), context_.paths.texts, number);
-  if (!texts) return error_report(texts.error());
-  auto options = context_.options;
-  options.independent = true;
-  options.unconfirmed = waits();
-  return apply(parsed(std::move(*texts), request_), context_.host, options);
-}
-
 Report Run::held_instead_of(const std::vector<model::Diagnostic>& faults, const std::string& why) {
   auto report = held(ledger_.active);
   report.diagnostics.insert(report.diagnostics.begin(), faults.begin(), faults.end());
@@ -73,30 +56,31 @@ Report Run::held_instead_of(const std::vector<model::Diagnostic>& faults, const 
 Report Run::fresh(const config::Document& document, const std::string& digest) {
   const bool same = ledger_.is_active(digest);
   auto options = context_.options;
-  const bool confirm = request_.confirm && !same;
+  const auto let_be = request_.by_itself && same ? this->let_be(document, options) : std::set<model::Key>();
   const Ledger before = ledger_;
   base::Error trouble;
   bool begun = false;
   const auto asked = options.confirm;
   options.confirm = [&](const Report& plan) {
     if (asked && !asked(plan)) return false;
-    if (!confirm) return true;
+    if (!request_.confirm) return true;
     begun = true;
     auto done = begin_unconfirmed(document, digest);
     if (done) return true;
     trouble = done.error();
     return false;
   };
-  if (confirm) {
+  if (request_.confirm) {
     options.independent = false;
     options.unconfirmed = true;
     options.take_back = context_.paths.take_back;
   }
   auto report = apply(document, context_.host, options);
+  say_let_be(report, let_be);
   if (!trouble.message.empty()) report.error = std::move(trouble);
   if (begun && !good(report)) {
     ledger_ = before;
-    (void)files().remove(fmt::format("{}/{}.json", context_.paths.texts, next_number()));
+    if (!same) (void)files().remove(fmt::format("{}/{}.json", context_.paths.texts, next_number()));
     if (auto done = save(); done) {
       end_unconfirmed(report);
     } else {
@@ -109,15 +93,22 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
   if (begun) {
     ledger_.unconfirmed->complete = true;
     if (auto done = save(); !done) note(report, done.error());
-    report.notes.push_back(
-        fmt::format("generation {} goes at {} unless `rdma-configctl confirm` is called before",
-                    ledger_.unconfirmed->generation, ledger_.unconfirmed->deadline));
+    const auto& waiting = *ledger_.unconfirmed;
+    const auto what =
+        waiting.again() ? std::string("what was changed") : fmt::format("generation {}", waiting.generation);
+    report.notes.push_back(fmt::format("{} goes at {} unless `rdma-configctl confirm` is called before", what,
+                                       waiting.deadline));
   }
   const bool counts = good(report) || (options.independent && report.exit != Exit::kError);
   if (begun || !counts) return report;
   std::erase(ledger_.refused, digest);
   if (!same) {
     if (auto done = add(document, digest); !done) note(report, done.error());
+  }
+  if (!same || !request_.by_itself) {
+    ledger_.answered = request_.confirm ? kNothingToConfirm : "";
+    if (request_.confirm) report.notes.emplace_back(kNothingToConfirm);
+    forget_let_be(report);
   }
   if (!(ledger_ == before)) {
     if (auto done = save(); !done) note(report, done.error());
@@ -143,6 +134,7 @@ Report Run::too_late(Report applied) {
 Report Run::confirmed() {
   const auto number = ledger_.unconfirmed->generation;
   ledger_.unconfirmed.reset();
+  ledger_.answered = fmt::format("generation {} is confirmed already", number);
   // What is not on disk is not confirmed: the timer and the next boot would take it back.
   if (auto done = save(); !done) {
     return error_report(done.error().in(fmt::format("generation {} is not confirmed", number)));
@@ -150,39 +142,7 @@ Report Run::confirmed() {
   Report report;
   report.notes.push_back(fmt::format("generation {} is confirmed", number));
   end_unconfirmed(report);
-  return report;
-}
-
-Report Run::taken_back(const std::string& why) {
-  const auto waiting = *ledger_.unconfirmed;
-  Report report;
-  auto take_back = load_take_back(files(), context_.paths.take_back);
-  if (!take_back) {
-    report.notes.push_back(take_back.error().message + ": the generation before is applied instead");
-    take_back = std::optional<TakeBack>();
-  }
-  clear_temporaries(files());
-  const bool here = *take_back && (*take_back)->boot_id == context_.host.boot_id;
-  bool exact = here;
-  if (here) exact = undone(std::move(**take_back), report);
-  mark(waiting.generation, "rolled back: " + why);
-  ledger_.active = waiting.previous;
-  ledger_.unconfirmed.reset();
-  if (auto done = save(); !done) {
-    // All is still there that the next try needs: the deadline, and how to take it back.
-    report.error = done.error().in("the rollback could not be recorded");
-    report.exit = Exit::kError;
-    return report;
-  }
-  end_unconfirmed(report);
-  report.notes.insert(report.notes.begin(),
-                      fmt::format("generation {} was rolled back: {}", waiting.generation, why));
-  // After a reboot the kernel's state is new; files still are as the unconfirmed generation had them.
-  if (!exact) {
-    auto again = waiting.previous != 0 ? held(waiting.previous) : nothing();
-    if (good(again)) report.left_over.clear();
-    merge(report, std::move(again));
-  }
+  forget_let_be(report);
   return report;
 }
 
@@ -199,6 +159,8 @@ Report Run::back_to(std::uint64_t number) {
   }
   welcome(number);
   ledger_.active = number;
+  ledger_.answered.clear();
+  forget_let_be(report);
   if (auto done = save(); !done) note(report, done.error());
   report.notes.push_back(fmt::format("generation {} is active again", number));
   return report;
@@ -223,40 +185,6 @@ Result<void> Run::save() {
   return save_ledger(files(), context_.paths.ledger, ledger_);
 }
 
-bool Run::undone(TakeBack take_back, Report& report) {
-  const auto& plan = take_back.plan;
-  // It may have been killed half way, or be under way in a process that was; or what was killed is a later
-  // run, whose journal says what it had made.
-  const auto journal = load_journal(files(), context_.options.paths.journal);
-  const bool another = journal && *journal && digest_of((*journal)->plan) != digest_of(plan);
-  if (!journal || (*journal && !another)) report.left_over = put_back(plan, context_.host);
-  for (auto& left : undo(plan, context_.host)) report.left_over.push_back(std::move(left));
-  report.exit = report.left_over.empty() ? Exit::kOk : Exit::kUndoIncomplete;
-  bool whole = report.left_over.empty() && !another;
-  if (auto picture = take_picture(context_.host, keys_of({}, plan))) {
-    auto state = std::move(take_back.before);
-    reinstate(plan, *picture, state);
-    // Records of what the plan does not speak of are of later runs: with them it goes as it came.
-    if (const auto now = load_state(files(), context_.options.paths.state)) {
-      for (const auto& one : now->records) {
-        const auto& key = one.first;
-        const bool planned = std::any_of(plan.changes.begin(), plan.changes.end(),
-                                         [&](const auto& change) { return change.key == key; });
-        const auto before = state.records.find(key);
-        if (planned || (before != state.records.end() && before->second == one.second)) continue;
-        state.records.insert_or_assign(key, one.second);
-        whole = false;
-      }
-    }
-    if (auto done = save_state(files(), context_.options.paths.state, state); !done) {
-      note(report, done.error());
-    }
-  }
-  if (another) return whole;
-  if (auto done = files().remove(context_.options.paths.journal); !done) note(report, done.error());
-  return whole;
-}
-
 Result<void> Run::add(const config::Document& document, const std::string& digest) {
   const auto number = next_number();
   if (auto done = save_texts(files(), context_.paths.texts, number, document); !done) return done;
@@ -271,7 +199,10 @@ Result<void> Run::begin_unconfirmed(const config::Document& document, const std:
   std::erase(ledger_.refused, digest);
   // One that a killed run has left would be taken for this apply's.
   if (auto done = files().remove(context_.paths.take_back); !done) return done;
-  if (auto done = add(document, digest); !done) return done;
+  if (!ledger_.is_active(digest)) {
+    if (auto done = add(document, digest); !done) return done;
+  }
+  ledger_.answered.clear();
   const std::chrono::milliseconds within = *request_.confirm;
   ledger_.unconfirmed = Unconfirmed{.generation = ledger_.active,
                                     .previous = previous,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,10 @@
 
 namespace rdmacfg::core::detail {
 
+/// What an apply says, and confirm after it, that was to be confirmed and had nothing to change.
+inline constexpr const char* kNothingToConfirm = "nothing was changed: there is nothing to confirm";
+
+bool good(const model::Report& report);
 model::Report error_report(base::Error error);
 config::Document parsed(Remembered remembered, const Request& request);
 
@@ -61,6 +66,15 @@ class Run {
   /// @return false when something is left to do: what could not be restored, or what was made for the
   /// generation after that apply, such as for a device that came meanwhile.
   bool undone(TakeBack take_back, model::Report& report);
+
+  /// The active document was applied once more, and that was taken back: what the host goes on with in this
+  /// boot, although the document wants it otherwise. They are added to `options` as left alone.
+  std::set<model::Key> let_be(const config::Document& document, Options& options);
+
+  /// They are no failure.
+  static void say_let_be(model::Report& report, const std::set<model::Key>& keys);
+
+  void forget_let_be(model::Report& report);
 
   base::Result<void> add(const config::Document& document, const std::string& digest);
 

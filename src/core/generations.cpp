@@ -41,6 +41,7 @@ Ledger ledger_from(const Json& json) {
                     .deadline = waiting.at("deadline").get<std::string>(),
                     .complete = !waiting.contains("complete") || waiting.at("complete").get<bool>()};
   }
+  ledger.answered = json.value("answered", std::string());
   return ledger;
 }
 
@@ -59,11 +60,13 @@ Json ledger_json(const Ledger& ledger) {
     waiting = {{"generation", one->generation},   {"previous", one->previous}, {"boot_id", one->boot_id},
                {"deadline_ms", one->deadline_ms}, {"deadline", one->deadline}, {"complete", one->complete}};
   }
-  return {{"schema", kSchema},
-          {"active", ledger.active},
-          {"generations", std::move(generations)},
-          {"refused", ledger.refused},
-          {"unconfirmed", std::move(waiting)}};
+  Json json{{"schema", kSchema},
+            {"active", ledger.active},
+            {"generations", std::move(generations)},
+            {"refused", ledger.refused},
+            {"unconfirmed", std::move(waiting)}};
+  if (!ledger.answered.empty()) json["answered"] = ledger.answered;
+  return json;
 }
 
 std::string path_of(const std::string& folder, std::uint64_t number) {
@@ -173,7 +176,7 @@ void prune(system::Files& files, const GenerationPaths& paths, Ledger& ledger) {
 Result<std::optional<TakeBack>> load_take_back(system::Files& files, const std::string& path) {
   return load_json<TakeBack>(files, path, kSchema, [](const Json& json) {
     return TakeBack{json.at("boot_id").get<std::string>(), plan_from(json.at("changes")),
-                    state_from(json.at("before"))};
+                    state_from(json.at("before")), json.value("in_two_runs", false)};
   });
 }
 
@@ -181,7 +184,8 @@ Result<void> save_take_back(system::Files& files, const std::string& path, const
   const Json json{{"schema", kSchema},
                   {"boot_id", take_back.boot_id},
                   {"changes", kept_json(take_back.plan)},
-                  {"before", state_json(take_back.before)}};
+                  {"before", state_json(take_back.before)},
+                  {"in_two_runs", take_back.in_two_runs}};
   return files.write(path, json.dump() + "\n");
 }
 

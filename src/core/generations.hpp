@@ -33,6 +33,8 @@ struct Unconfirmed {
   std::int64_t deadline_ms = 0;  ///< CLOCK_BOOTTIME
   std::string deadline;          ///< UTC, for people
   bool complete = false;         ///< the apply came to its end; one that was interrupted is taken back
+  /// Whether it was the active document that was applied once more, so that only what it changed goes.
+  [[nodiscard]] bool again() const { return generation == previous; }
   bool operator==(const Unconfirmed&) const = default;
 };
 
@@ -42,6 +44,9 @@ struct Ledger {
   std::vector<std::string>
       refused;  ///< digests of documents that were rolled back: not applied by themselves
   std::optional<Unconfirmed> unconfirmed;
+  /// What `confirm` answers when nothing waits although the last apply asked for it: that nothing was
+  /// changed, or that it is confirmed. Empty: it did not ask.
+  std::string answered;
   bool operator==(const Ledger&) const = default;
 
   [[nodiscard]] const Generation* find(std::uint64_t number) const;
@@ -58,13 +63,21 @@ struct TakeBack {
   std::string boot_id;
   model::Plan plan;
   State before;  ///< what was remembered before it
+  /// The apply took a device away and back: undoing it leaves that as new, and the generation before has to
+  /// be applied to it.
+  bool in_two_runs = false;
 };
 
 struct GenerationPaths {
   std::string ledger = "/var/lib/rdma-configd/generations.json";
   std::string texts = "/var/lib/rdma-configd/generations";  ///< folder; one file each
   std::string take_back = "/var/lib/rdma-configd/unconfirmed.json";
+  /// What was taken back of the active document; of this boot.
+  std::string let_be = "/var/lib/rdma-configd/taken-back.json";
 };
+
+/// Written by an apply that goes past the daemon, which hears of it by this.
+inline constexpr const char* kAppliedMark = "/run/rdma-configd/applied";
 
 /// A document as it was applied.
 struct Remembered {

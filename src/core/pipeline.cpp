@@ -3,20 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 
-#include "base/text.hpp"
 #include "core/compare.hpp"
 #include "core/components.hpp"
-#include "core/generations.hpp"
 #include "core/leftovers.hpp"
 #include "core/plan.hpp"
 #include "core/remember.hpp"
+#include "core/run_plan.hpp"
 #include "core/state.hpp"
 #include "core/transaction.hpp"
-#include "core/verify.hpp"
 #include "kinds/all.hpp"
 
 namespace rdmacfg::core {
@@ -26,8 +23,11 @@ using model::Change;
 using model::Exit;
 using model::Plan;
 using model::Report;
-using model::ResourceReport;
 using model::Status;
+
+using detail::any_waiting;
+using detail::EarlierRun;
+using detail::put_off;
 
 namespace {
 
@@ -36,12 +36,6 @@ Report failed(base::Error error) {
   report.error = std::move(error);
   report.exit = Exit::kError;
   return report;
-}
-
-bool any_waiting(const Report& report) {
-  return std::any_of(report.resources.begin(), report.resources.end(), [](const ResourceReport& r) {
-    return r.status == Status::kPending || r.status == Status::kLimited;
-  });
 }
 
 /// Lets each kind complete its changes: what they stand on, interrupt and carry.
@@ -56,19 +50,6 @@ Result<void> prepare(Plan& plan, kinds::World& world) {
   }
   for (auto& change : plan.changes) change.footing = kinds::find(change.key.kind)->footing(change, world);
   return {};
-}
-
-/// What cannot be taken back at once, and takes long, is not done before somebody has confirmed the rest, nor
-/// while others wait for the rest.
-void put_off(Comparison& comparison, const Options& options) {
-  if (!options.unconfirmed && !options.awaited) return;
-  const auto waits = [](const model::Key& key) { return kinds::find(key.kind)->waits_for_confirmation(); };
-  std::erase_if(comparison.changes, [&](const Change& change) { return waits(change.key); });
-  for (auto& resource : comparison.resources) {
-    if (resource.status != Status::kDiffers || !waits(resource.key)) continue;
-    resource.status = Status::kPending;
-    resource.reason = options.unconfirmed ? "waits until the apply is confirmed" : kAfterwards;
-  }
 }
 
 /// Everything up to the first write.
@@ -111,207 +92,85 @@ Result<bool> recover(system::Host& host, State& state, const Options& options,
   return true;
 }
 
-/// The report after a run: a new comparison, in which what was changed counts as done.
-void finish_report(Report& report, Picture& now, const State& state, const Plan& carried_out,
-                   const std::map<model::Key, std::string>& postponed,
-                   const std::map<model::Key, std::string>& failed, const Options& options) {
-  auto comparison = compare(now, state, false);
-  put_off(comparison, options);
-  std::set<model::Key> planned;
-  for (const auto& change : carried_out.changes) planned.insert(change.key);
-  for (auto& resource : comparison.resources) {
-    const bool changed = planned.contains(resource.key);
-    if (const auto why = failed.find(resource.key); why != failed.end()) {
-      resource.status = Status::kFailed;
-      resource.reason = why->second;
-    } else if (const auto at = postponed.find(resource.key); at != postponed.end()) {
-      resource.status = Status::kPending;
-      resource.reason = at->second;
-    } else if (changed && resource.status == Status::kInSync) {
-      resource.status = Status::kDone;
-    } else if (changed && resource.status == Status::kDiffers) {
-      resource.status = Status::kPending;
-      resource.reason = "it was changed again meanwhile";
-      for (auto& change : report.plan.changes) {
-        if (change.key == resource.key) change.overruled = change.fields;
-      }
-    }
-  }
-  report.resources = std::move(comparison.resources);
-}
-
-/// One transaction: a plan carried out whole, or undone.
-struct Attempt {
-  std::optional<base::Error> error;    ///< then it was undone
-  std::vector<std::string> left_over;  ///< what undoing could not restore
-  Verification verification;
-  std::optional<Picture> now;  ///< afterwards; of a success always there
+/// What a run came to.
+struct Pass {
+  Report report;
+  State before = {};   ///< what was remembered before it
+  bool swept = false;  ///< see detail::RunOutcome
 };
 
-class Transaction {
- public:
-  /// `on_disk`: the state as it was last written.
-  Transaction(const config::Document& document, system::Host& host, const Options& options, State on_disk,
-              Report& report)
-      : document_(document), host_(host), options_(options), on_disk_(std::move(on_disk)), report_(report) {}
-
-  /// `before`: the host just before; `state`: what was remembered then, and is brought up to date.
-  Attempt run(const Plan& plan, const Picture& before, State& state) {
-    Attempt attempt;
-    if (!written_) clear_temporaries(host_.files);
-    if (!options_.take_back.empty()) {
-      auto done = save_take_back(host_.files, options_.take_back, {host_.boot_id, plan, state});
-      if (!done) {
-        attempt.error = done.error().in("writing what it takes to roll back");
-        return attempt;
-      }
-    }
-    if (auto done = write_journal(host_.files, options_.paths.journal, {host_.boot_id, plan}); !done) {
-      attempt.error = done.error().in("writing the journal");
-      return attempt;
-    }
-    written_ = true;
-    auto outcome = carry_out(plan, host_, options_.progress, options_.cancelled);
-    if (!outcome.error) check(plan, before, state, outcome, attempt);
-    if (outcome.error) {
-      attempt.error = std::move(outcome.error);
-      attempt.left_over = undo(plan, host_);
-      if (auto after = take_picture(host_, keys_of(state, plan))) reinstate(plan, *after, state);
-      record(state, "the record of this run could not be removed: ");
-      return attempt;
-    }
-    remember(plan, *attempt.now, state);
-    for (auto& [key, limits] : attempt.verification.limits) {
-      // Of what is in a file, and on no object of the kernel's, nothing else may be remembered.
-      const auto* observed = attempt.now->find(key);
-      const bool filed = observed != nullptr && observed->instance.empty();
-      if (filed || state.records.contains(key)) state.records[key].limits = std::move(limits);
-    }
-    record(state, "what was done could not be recorded: ");
-    return attempt;
-  }
-
-  void record(const State& state, const std::string& otherwise) {
-    if (auto done = conclude(host_, on_disk_, state, true, options_); !done) {
-      report_.notes.push_back(otherwise + done.error().message);
-    } else {
-      on_disk_ = state;
+/// One run, from a look at the host to the record of what was done.
+/// @param earlier  the run of the same apply that this one follows; null for the first
+Pass run_once(const config::Document& document, system::Host& host, const Options& options,
+              const EarlierRun* earlier) {
+  auto state = load_state(host.files, options.paths.state);
+  if (!state) return {failed(state.error())};
+  const State before = *state;
+  std::vector<std::string> notes;
+  auto recovered = recover(host, *state, options, notes);
+  if (!recovered) return {failed(recovered.error().in("finishing an interrupted apply"))};
+  auto picture = take_picture(document, host, keys_of(*state, {}), false, true);
+  if (!picture) return {failed(picture.error())};
+  std::map<model::Key, std::string> aside;
+  bool set_apart = false;
+  if (options.independent && model::has_errors(picture->diagnostics) &&
+      validate(document).exit == Exit::kOk) {
+    if (auto found = set_aside(*picture)) {
+      aside = std::move(*found);
+      set_apart = true;
     }
   }
-
-  /// Whether anything at all may have been changed.
-  [[nodiscard]] bool written() const { return written_; }
-
- private:
-  void check(const Plan& plan, const Picture& before, const State& state, Outcome& outcome,
-             Attempt& attempt) {
-    auto now = take_picture(document_, host_, keys_of(state, plan), true, false);
-    bool waited = false, in_vain = false;
-    for (const auto* kind : kinds::all()) {
-      std::vector<Change> mine;
-      for (const auto& change : plan.changes) {
-        if (change.key.kind == kind->name()) mine.push_back(change);
-      }
-      if (mine.empty() || !now) continue;
-      const auto ended = kind->await(mine, now->world, options_.carrier_deadline);
-      waited = waited || !ended || *ended != kinds::Waited::kNot;
-      in_vain = in_vain || (ended && *ended == kinds::Waited::kInVain);
-    }
-    // The last moment: a batch cannot be left half way, and waiting for carrier takes its time.
-    if (options_.cancelled && options_.cancelled()) {
-      outcome.error = base::Error{base::Code::kRefused, "it was cancelled", 0};
-      return;
-    }
-    if (waited) now = take_picture(document_, host_, keys_of(state, plan), true, in_vain);
-    if (!now) {
-      outcome.error = now.error();
-      return;
-    }
-    keep_aside(before, *now);
-    attempt.now = std::move(*now);
-    attempt.verification = verify(plan, before, *attempt.now, outcome, state);
-    if (!attempt.verification.failures.empty()) {
-      outcome.error = base::Error{base::Code::kRefused, base::join(attempt.verification.failures, "; "), 0};
-    }
+  for (auto& desired : picture->desired) {
+    const auto at = options.left_alone.find(desired.key);
+    if (at == options.left_alone.end()) continue;
+    desired.ignore = true;
+    aside.insert(*at);
   }
-
-  const config::Document& document_;
-  system::Host& host_;
-  const Options& options_;
-  State on_disk_;
-  Report& report_;
-  bool written_ = false;
-};
-
-/// Notes in the plan of the report what somebody else has changed back at once.
-void note_overruled(Report& report, const Verification& verification) {
-  for (auto& change : report.plan.changes) {
-    const auto at = verification.overruled.find(change.key);
-    if (at != verification.overruled.end()) change.overruled = at->second;
-  }
-}
-
-/// After the plan as a whole has failed and was undone: each part by itself. What succeeds stays.
-void by_parts(const config::Document& document, system::Host& host, const Options& options, State& state,
-              const Picture& picture, Transaction& transaction, Report& report, Attempt& last,
-              std::map<model::Key, std::string>& failed) {
-  const auto parts = components(report.plan);
-  Plan carried_out;
-  std::vector<std::string> messages;
-  std::map<model::Key, std::string> postponed;
-  for (const auto& part : parts) {
-    auto before = take_picture(document, host, keys_of(state, report.plan), false, true);
-    if (!before) {
-      last.error = before.error();
-      return;
-    }
-    keep_aside(picture, *before);
-    auto attempt = transaction.run(part, *before, state);
-    note_overruled(report, attempt.verification);
-    report.left_over.insert(report.left_over.end(), attempt.left_over.begin(), attempt.left_over.end());
-    if (attempt.error) {
-      for (const auto& change : part.changes) failed.emplace(change.key, attempt.error->message);
-      messages.push_back(attempt.error->message);
-      continue;
-    }
-    carried_out.changes.insert(carried_out.changes.end(), part.changes.begin(), part.changes.end());
-    postponed.merge(attempt.verification.postponed);
-  }
-  if (!messages.empty()) last.error = base::Error{base::Code::kRefused, base::join(messages, "; "), 0};
-  if (messages.empty()) last.error.reset();
-  if (carried_out.changes.empty()) return;
-  if (auto now = take_picture(document, host, keys_of(state, report.plan), true, true)) {
-    keep_aside(picture, *now);
-    finish_report(report, *now, state, carried_out, postponed, failed, options);
-  }
-}
-
-Report run_plan(const config::Document& document, system::Host& host, const Options& options,
-                const Picture& picture, const State& on_disk, State& state, Report report,
-                std::map<model::Key, std::string> aside) {
-  Transaction transaction(document, host, options, on_disk, report);
-  auto attempt = transaction.run(report.plan, picture, state);
-  report.left_over = attempt.left_over;
-  note_overruled(report, attempt.verification);
-  if (!attempt.error) {
-    finish_report(report, *attempt.now, state, report.plan, attempt.verification.postponed, aside, options);
-    forget(*attempt.now, state);
-    transaction.record(state, "what was done could not be recorded: ");
-  } else if (options.independent && report.left_over.empty() && transaction.written() &&
-             components(report.plan).size() > 1) {
-    by_parts(document, host, options, state, picture, transaction, report, attempt, aside);
-  }
-  report.error = attempt.error;
-  if (!transaction.written()) {
+  auto planned = make_plan(document, *picture, *state, options);
+  if (!planned) return {failed(planned.error())};
+  Report report = std::move(*planned);
+  // Also what no entry wants, and would go.
+  std::erase_if(report.plan.changes, [&](const auto& one) { return options.left_alone.contains(one.key); });
+  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
+  if (model::has_errors(report.diagnostics) && !set_apart) {
     report.exit = Exit::kError;
-  } else if (!report.left_over.empty()) {
-    report.exit = Exit::kUndoIncomplete;
-  } else if (report.error || !aside.empty()) {
-    report.exit = Exit::kUndone;
-  } else {
-    report.exit = any_waiting(report) ? Exit::kPartly : Exit::kOk;
+    return {std::move(report)};
   }
-  return report;
+  for (auto& resource : report.resources) {
+    const auto why = aside.find(resource.key);
+    if (why == aside.end()) continue;
+    resource.status = Status::kFailed;
+    resource.reason = why->second;
+  }
+  if (report.plan.empty()) {
+    forget(*picture, *state);
+    if (auto done = conclude(host, before, *state, *recovered, options); !done) return {failed(done.error())};
+    report.exit = !aside.empty() ? Exit::kUndone : any_waiting(report) ? Exit::kPartly : Exit::kOk;
+    return {std::move(report)};
+  }
+  if (options.confirm && !options.confirm(report)) {
+    report.notes.emplace_back("nothing was changed");
+    report.exit = Exit::kError;
+    return {std::move(report)};
+  }
+  Pass out{.report = {}, .before = *state};
+  auto done = detail::run_plan({document, host, options, *picture, before, std::move(aside), earlier}, *state,
+                               std::move(report));
+  out.report = std::move(done.report);
+  out.swept = done.swept;
+  return out;
+}
+
+/// The report of an apply in two runs.
+void join(Report& report, Report first) {
+  std::set<model::Key> done;
+  for (const auto& change : first.plan.changes) done.insert(change.key);
+  for (auto& resource : report.resources) {
+    if (resource.status == Status::kInSync && done.contains(resource.key)) resource.status = Status::kDone;
+  }
+  report.plan.changes.insert(report.plan.changes.begin(), std::make_move_iterator(first.plan.changes.begin()),
+                             std::make_move_iterator(first.plan.changes.end()));
+  report.notes.insert(report.notes.begin(), first.notes.begin(), first.notes.end());
 }
 
 }  // namespace
@@ -349,55 +208,16 @@ Report diff(const config::Document& document, system::Host& host, const Options&
 
 Report apply(const config::Document& document, system::Host& host, const Options& options) {
   if (model::has_errors(document.diagnostics)) return validate(document);
-  auto state = load_state(host.files, options.paths.state);
-  if (!state) return failed(state.error());
-  const State before = *state;
-  std::vector<std::string> notes;
-  auto recovered = recover(host, *state, options, notes);
-  if (!recovered) return failed(recovered.error().in("finishing an interrupted apply"));
-  auto picture = take_picture(document, host, keys_of(*state, {}), false, true);
-  if (!picture) return failed(picture.error());
-  std::map<model::Key, std::string> aside;
-  bool set_apart = false;
-  if (options.independent && model::has_errors(picture->diagnostics) &&
-      validate(document).exit == Exit::kOk) {
-    if (auto found = set_aside(*picture)) {
-      aside = std::move(*found);
-      set_apart = true;
-    }
-  }
-  for (auto& desired : picture->desired) {
-    const auto at = options.left_alone.find(desired.key);
-    if (at == options.left_alone.end()) continue;
-    desired.ignore = true;
-    aside.insert(*at);
-  }
-  auto planned = make_plan(document, *picture, *state, options);
-  if (!planned) return failed(planned.error());
-  Report report = std::move(*planned);
-  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
-  if (model::has_errors(report.diagnostics) && !set_apart) {
-    report.exit = Exit::kError;
-    return report;
-  }
-  for (auto& resource : report.resources) {
-    const auto why = aside.find(resource.key);
-    if (why == aside.end()) continue;
-    resource.status = Status::kFailed;
-    resource.reason = why->second;
-  }
-  if (report.plan.empty()) {
-    forget(*picture, *state);
-    if (auto done = conclude(host, before, *state, *recovered, options); !done) return failed(done.error());
-    report.exit = !aside.empty() ? Exit::kUndone : any_waiting(report) ? Exit::kPartly : Exit::kOk;
-    return report;
-  }
-  if (options.confirm && !options.confirm(report)) {
-    report.notes.emplace_back("nothing was changed");
-    report.exit = Exit::kError;
-    return report;
-  }
-  return run_plan(document, host, options, *picture, before, *state, std::move(report), std::move(aside));
+  auto first = run_once(document, host, options, nullptr);
+  if (!first.swept) return std::move(first.report);
+  const EarlierRun earlier{first.report.plan, std::move(first.before)};
+  auto again = options;
+  again.confirm = nullptr;  // it belongs to what was agreed to
+  auto report = run_once(document, host, again, &earlier).report;
+  const bool good = report.exit == Exit::kOk || report.exit == Exit::kPartly;
+  if (!good && !options.independent) detail::undo_earlier(document, host, options, earlier, report);
+  join(report, std::move(first.report));
+  return report;
 }
 
 }  // namespace rdmacfg::core

@@ -33,6 +33,17 @@ bool keep(Record& record, const model::Observed& now, const model::Desired* desi
   return record.created || !record.managed.empty() || !record.limits.empty();
 }
 
+/// What a resource had before we changed the first of its settings. What is in a file of ours only was ours
+/// then, too (the record was lost, or came with an image): it is nothing to go back to.
+model::Attributes found_before(const model::Change& change, const model::Observed& now) {
+  auto before = change.before;
+  const auto* kind = kinds::find(change.key.kind);
+  for (auto& [field, value] : before) {
+    if (now.ours_by_nature && kind->returns(field, {}, {})) value = std::monostate{};
+  }
+  return before;
+}
+
 /// Of what we made: settings that the document gives go back to what a new one has when it drops them.
 void note_given(const model::Change& change, const model::Observed& now, Record& record) {
   auto fresh = kinds::find(change.key.kind)->when_new();
@@ -75,7 +86,7 @@ void remember(const model::Plan& plan, const Picture& now, State& state) {
     if (made_anew && kinds::find(change.key.kind)->takes_over(change)) record.created = true;
     if (record.created && change.operation != Operation::kDelete) note_given(change, *observed, record);
     if (change.operation != Operation::kUpdate || record.created) continue;
-    if (record.managed.empty()) record.before = change.before;
+    if (record.managed.empty()) record.before = found_before(change, *observed);
     for (const auto& field : change.fields) {
       // What was only given back is nothing to go back from, also when an interrupted run is finished.
       if (change.origins.contains(field)) record.managed.insert(field);

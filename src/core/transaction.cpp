@@ -42,12 +42,6 @@ bool reaches(const Change& change, const kinds::World& world) {
   return kinds::find(change.key.kind)->reachable(change.key, world);
 }
 
-/// What is in files outlives a device; all else went with it, and there is nothing to take back.
-bool can_be_undone(const Change& change, const kinds::World& world) {
-  return reaches(change, world) &&
-         (kinds::find(change.key.kind)->works_offline() || !lost_footing(change, world));
-}
-
 /// Takes out of `left` what cannot be reached any more. False when all of it can.
 bool postpone_unreachable(std::vector<Change>& left, system::Host& host, Outcome& outcome) {
   auto world = kinds::World::observe(host);
@@ -177,6 +171,11 @@ Outcome carry_out(const Plan& plan, system::Host& host,
   }
   if (progress) progress(done, plan.changes.size(), "");
   return outcome;
+}
+
+bool can_be_undone(const Change& change, const kinds::World& world) {
+  return reaches(change, world) &&
+         (kinds::find(change.key.kind)->works_offline() || !lost_footing(change, world));
 }
 
 std::vector<std::string> put_back(const model::Plan& plan, system::Host& host) {

@@ -55,6 +55,13 @@ void take_back_in_charge(system::Host& host, Report& report) {
       "`systemctl start rdma-configd` holds it from now on");
 }
 
+/// The ledger says nothing of a document that is active already: a daemon that has left something alone is
+/// told by a file of its own.
+void tell_daemon(const Context& context, system::Host& host) {
+  if (!context.arguments.local || context.offline() || context.arguments.boot) return;
+  (void)host.files.write(core::kAppliedMark, fmt::format("{}\n", core::system_clock().boot_ms()));
+}
+
 base::Error moved_on() {
   return {base::Code::kBusy, "the host changed while you were reading: look at the new plan and apply again",
           0};
@@ -89,7 +96,10 @@ int carry_out(const Context& context, const config::Document& document, system::
                         return core::commit(document, request_of(context, what_of(arguments)), core);
                       });
   if (!report) return refuse(context, report.error());
-  if (report->exit == Exit::kOk || report->exit == Exit::kPartly) take_back_in_charge(host, *report);
+  if (report->exit == Exit::kOk || report->exit == Exit::kPartly) {
+    take_back_in_charge(host, *report);
+    tell_daemon(context, host);
+  }
   report->diagnostics = together(document, *report);
   if (moved) report->error = moved_on();
   return finish(context, document, *report, shown);

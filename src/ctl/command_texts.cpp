@@ -29,7 +29,8 @@ constexpr std::array<CommandText, 13> kCommands{{
     {"confirm", "Keep what `apply --confirm` applied.",
      "After `apply --confirm SECONDS` the host goes back to what it was unless this is called in time, so "
      "that a "
-     "change that cuts off its own administrator undoes itself. Needs root, or the daemon and its "
+     "change that cuts off its own administrator undoes itself. Where that apply had nothing to change, or is "
+     "confirmed already, says so. Needs root, or the daemon and its "
      "permission."},
     {"rollback", "Go back to an earlier generation.",
      "Every applied document is a generation. Without N goes back to the one before the active one; an apply "
@@ -83,8 +84,9 @@ constexpr std::array<CommandText, 13> kCommands{{
      "FORMAT reads one: "
      "udev, nm, ifcfg, networkd, netplan, wicked, ifupdown, nmstate, openib, rdma-conf, mlx4-conf, modprobe, "
      "limits, "
-     "opensm; files or folders behind it are read in place of its own. With --root below DIR. On stderr "
-     "stands what was "
+     "opensm; files or folders behind it are read in place of its own. With --root the usual places are "
+     "below "
+     "DIR; paths that are given are not. On stderr stands what was "
      "understood, passed over, and not understood, with file and line. Exit status 0: all was understood; 5: "
      "some was "
      "not; 1: there is no document."},

@@ -1,11 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+#include <string>
+
 #include "ctl/command.hpp"
 #include "ctl/json.hpp"
 #include "ctl/render_report.hpp"
+#include "kinds/all.hpp"
 
 namespace rdmacfg::ctl {
+
+namespace {
+
+/// What has brackets of its own, at the top or as [[ipoib.pkey]]: tables such as match and ipv4 are a part of
+/// the entry that they are in.
+std::size_t entries_of(const config::Document& document) {
+  std::set<std::string> repeated;
+  for (const auto& top : kinds::grammar()) {
+    for (const auto& child : top.children) {
+      if (child.repeated) repeated.insert(fmt::format("{}.{}", top.name, child.name));
+    }
+  }
+  auto entries = document.sections.size();
+  for (const auto& section : document.sections) {
+    entries += static_cast<std::size_t>(
+        std::count_if(section.children.begin(), section.children.end(),
+                      [&](const model::Section& child) { return repeated.contains(child.path); }));
+  }
+  return entries;
+}
+
+}  // namespace
 
 int validate(const Context& context) {
   const auto document = load(context);
@@ -21,8 +48,7 @@ int validate(const Context& context) {
   for (const auto& note : report.notes) context.say(note);
   if (report.error) context.say_error(report.error->message);
   if (report.exit == model::Exit::kError) return status;
-  std::size_t entries = 0;
-  for (const auto& section : document->sections) entries += 1 + section.children.size();
+  const auto entries = entries_of(*document);
   context.environment.out << fmt::format("Valid: {} in {}.\n",
                                          entries == 1 ? "1 entry" : fmt::format("{} entries", entries),
                                          count(document->files.size(), "file"));

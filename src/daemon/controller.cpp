@@ -14,6 +14,7 @@
 #include "daemon/health.hpp"
 #include "daemon/journal.hpp"
 #include "daemon/naming.hpp"
+#include "daemon/outcome.hpp"
 #include "daemon/suspects.hpp"
 #include "daemon/tell.hpp"
 #include "system/linux/linux_host.hpp"
@@ -31,30 +32,9 @@ constexpr milliseconds kConnectAgainMax{300'000};
 /// not to be had); then what was applied before is held. Where nothing was, it is tried on and on.
 constexpr int kApplyTries = 5;
 
-/// The apply ended before it knew of any resource, and not for what the document says.
-bool in_vain(const Outcome& outcome) {
-  const auto& report = outcome.report;
-  return report.error && !outcome.cancelled && report.plan.empty() && report.resources.empty() &&
-         !model::has_errors(report.diagnostics);
-}
-
-model::Report not_applied() {
-  model::Report report;
-  report.error = base::Error{base::Code::kBusy, "the configuration is not applied yet", 0};
-  return report;
-}
-
-bool good(const model::Report& report) {
-  return !report.error && (report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly);
-}
-
-/// Why the configuration was not applied: what a person would look at first.
-std::string why_refused(const model::Report& report) {
-  for (const auto& one : report.diagnostics) {
-    if (one.severity == model::Severity::kError) return one.where.text() + ": " + one.message;
-  }
-  if (report.error) return report.error->message;
-  return report.notes.empty() ? "another generation is held" : report.notes.front();
+/// Beside the marker.
+std::string settled_path(const std::string& marker) {
+  return marker.substr(0, marker.rfind('/') + 1) + "settled.json";
 }
 
 double jitter() {
@@ -70,6 +50,7 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
       reconciler_(jitter),
       audit_(jitter),
       files_(system::make_linux_files()),
+      settled_(*files_, settled_path(marker), system::linux_boot_id()),
       marker_(*files_, std::move(marker), system::linux_boot_id()),
       listener_(
           loop, *files_, [this](const system::Event& event) { came(event); }, [this] { plan_next(); }) {
@@ -90,6 +71,10 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
 void Controller::start() {
   listener_.start();
   resumes_ = marker_.stands();
+  if (auto settled = settled_.load()) {
+    settled_at_ = settled->generation;
+    reconciler_.settle(std::move(settled->resources));
+  }
   apply_configuration("boot");
   // Files for certain hosts could not be told from those for others before.
   named_ = when_named(loop_, [this] {
@@ -125,7 +110,7 @@ void Controller::stop() {
 
 void Controller::came(const system::Event& event) {
   const auto wake = event.sort == system::Event::Sort::kDevice ? Wake::kDevice
-                    : event.what == ledger_path()              ? Wake::kApply
+                    : says_applied(event.what)                 ? Wake::kApply
                                                                : Wake::kDrift;
   reconciler_.woken(wake, Loop::now());
 }
@@ -174,13 +159,14 @@ void Controller::apply_configuration(const std::string& what) {
   job.what = what;
   job.awaited = !ready_;
   job.resumes = what == "boot" && resumes_;
+  if (what == "boot") job.settled = settled_at_;
   reconciler_.began();
   (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) {
     const bool failed = in_vain(outcome);
     tries_ = failed ? tries_ + 1 : 0;
     again_ = failed ? one.what : "";
     judge(outcome);
-    ended(one, outcome);
+    return only_looked(outcome, false) ? looked(one, outcome) : ended(one, outcome);
   });
 }
 
@@ -219,13 +205,13 @@ void Controller::run(bool look) {
   Job job;
   job.verb = Job::Verb::kHold;
   job.report_only = look;
+  job.awaited = !ready_;
   job.who = "rdma-configd";
   job.what = "event";
   job.left_alone = reconciler_.left_alone(Loop::now());
   reconciler_.began();
   (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) {
-    const bool changed = outcome.status.is_object() && !outcome.status.value("looked", true);
-    return one.report_only && !changed ? looked(one, outcome) : ended(one, outcome);
+    return one.report_only && only_looked(outcome, true) ? looked(one, outcome) : ended(one, outcome);
   });
 }
 
@@ -236,7 +222,8 @@ void Controller::looked(const Job& job, const Outcome& outcome) {
   for (const auto& change : outcome.report.plan.changes) {
     if (std::find(drifted.begin(), drifted.end(), change.key) == drifted.end()) continue;
     log(LOG_NOTICE, Message::kDrifted,
-        fmt::format("drifted: {} {}: {}", change.key.kind, change.label, fields_of(change, false)),
+        fmt::format("drifted: {} {}: {}{}", change.key.kind, change.label, fields_of(change, false),
+                    suspected(suspect)),
         {{"RDMA_KIND", change.key.kind},
          {"RDMA_RESOURCE", change.key.id},
          {"RDMA_FIELDS", base::join(change.fields, " ")},
@@ -257,19 +244,25 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   const auto contended = reconciler_.contended();
   // With nothing active there was nothing to hold: the apply is still due, after a while.
   const bool nothing_held = hold && active_ == 0U && !again_.empty();
+  const auto stood = reconciler_.settled();
   reconciler_.ended(nothing_held ? not_applied() : outcome.report, Loop::now(), hold);
   if (job.awaited && leaves_something(outcome.report)) reconciler_.woken(Wake::kDrift, Loop::now());
   audit_.looked(Loop::now());
   listener_.watch_again();
   take_status(outcome);
-  tell(job, outcome.report);
+  keep_settled();
   std::optional<std::string> found;
+  const auto who = [&found] {
+    if (!found) found = suspects();
+    return *found;
+  };
+  // What was not as wanted before, such as a device that came, nobody has changed.
+  tell(job, outcome.report,
+       [&](const model::Key& key) { return stood.contains(key) ? who() : std::string(); });
   for (const auto& [key, why] : reconciler_.contended()) {
     if (contended.contains(key)) continue;
-    if (!found) found = suspects();
-    const auto& suspect = *found;
-    log(LOG_WARNING, Message::kContended,
-        fmt::format("{}: {}{}", key.text(), why, suspect.empty() ? "" : "; suspected: " + suspect),
+    const auto suspect = who();
+    log(LOG_WARNING, Message::kContended, fmt::format("{}: {}{}", key.text(), why, suspected(suspect)),
         {{"RDMA_KIND", key.kind}, {"RDMA_RESOURCE", key.id}, {"RDMA_SUSPECT", suspect}});
   }
   if (!ready_) {
@@ -285,6 +278,12 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   connect();
   if (std::exchange(reload_again_, false)) return reload();
   plan_next();
+}
+
+void Controller::keep_settled() {
+  const bool wanted = report_drift_ && active_;
+  auto done = wanted ? settled_.save({*active_, reconciler_.settled()}) : settled_.clear();
+  if (!done) log(LOG_WARNING, Message::kTrouble, done.error().message);
 }
 
 void Controller::take_status(const Outcome& outcome) {

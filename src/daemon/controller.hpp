@@ -17,6 +17,7 @@
 #include "daemon/loop.hpp"
 #include "daemon/marker.hpp"
 #include "daemon/reconciler.hpp"
+#include "daemon/settled_file.hpp"
 #include "system/events.hpp"
 #include "system/files.hpp"
 
@@ -46,6 +47,8 @@ class Controller {
   void run(bool look);
   void looked(const Job& job, const Outcome& outcome);
   void ended(const Job& job, const Outcome& outcome);
+  /// For the next daemon of this boot.
+  void keep_settled();
   void take_status(const Outcome& outcome);
   void plan_expiry();
   void expired(const Job& job, const Outcome& outcome);
@@ -57,6 +60,7 @@ class Controller {
   Expiry expiry_;
   Audit audit_;
   std::unique_ptr<system::Files> files_;
+  SettledFile settled_;
   Marker marker_;
   Listener listener_;
   std::unique_ptr<Api> api_;
@@ -73,8 +77,9 @@ class Controller {
   bool stopping_ = false;
   bool reload_again_ = false;
   bool report_drift_ = false;
-  bool resumes_ = false;  ///< the daemon before this one had not come to its end
-  std::string refused_;   ///< why the configuration, as it was last read, is not what is held; empty: it is
+  std::uint64_t settled_at_ = 0;  ///< generation of which the daemon before this one had left word; 0: none
+  bool resumes_ = false;          ///< the daemon before this one had not come to its end
+  std::string refused_;  ///< why the configuration, as it was last read, is not what is held; empty: it is
   std::optional<std::uint64_t> refused_at_;  ///< generation that is held instead; nothing: not known yet
 };
 

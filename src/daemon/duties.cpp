@@ -60,14 +60,25 @@ Report in_turn(const std::function<Report()>& run, bool awaited, const core::Req
   return joined(std::move(report), core::hold(request, context));
 }
 
+std::string resumed(std::uint64_t generation) {
+  return fmt::format(
+      "the daemon had not come to its end: generation {} is held on, and the configuration is not "
+      "read before a reload",
+      generation);
+}
+
+std::optional<Report> look_on(std::uint64_t settled, const core::Request& request, core::Context& context) {
+  const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
+  if (!ledger || settled == 0 || ledger->active != settled || core::unfinished(request, context))
+    return std::nullopt;
+  return core::look(request, context);
+}
+
 std::optional<Report> resume(bool awaited, const core::Request& request, core::Context& context) {
   const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
   if (!ledger || ledger->active == 0) return std::nullopt;
   auto report = in_turn([&] { return core::hold(request, context); }, awaited, request, context);
-  report.notes.push_back(fmt::format(
-      "the daemon had not come to its end: generation {} is held on, and the configuration is not "
-      "read before a reload",
-      ledger->active));
+  report.notes.push_back(resumed(ledger->active));
   return report;
 }
 

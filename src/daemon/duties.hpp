@@ -2,8 +2,10 @@
 // How a worker does what nobody asked for just now: at boot, on reload, on events.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "core/commit.hpp"
 
@@ -21,6 +23,14 @@ bool leaves_something(const model::Report& report);
 /// After a crash of the daemon: the active generation is held, and the configuration is not read. Nothing
 /// without one: then the configuration is all there is.
 std::optional<model::Report> resume(bool awaited, const core::Request& request, core::Context& context);
+
+/// What resume() has to say, also when it only looks.
+std::string resumed(std::uint64_t generation);
+
+/// At a start in a boot in which a daemon had held generation `settled` with drift = "report": a look, as
+/// nobody has applied anything since. Nothing when another one is active, or an apply has left something.
+std::optional<model::Report> look_on(std::uint64_t settled, const core::Request& request,
+                                     core::Context& context);
 
 struct Watched {
   model::Report report;

@@ -19,6 +19,7 @@ Json to_json(const Job& job) {
           {"report_only", job.report_only},
           {"awaited", job.awaited},
           {"resumes", job.resumes},
+          {"settled", job.settled},
           {"expect", job.expect},
           {"who", job.who},
           {"what", job.what},
@@ -39,6 +40,7 @@ Job job_from(const Json& json) {
   job.report_only = json.at("report_only").get<bool>();
   job.awaited = json.at("awaited").get<bool>();
   job.resumes = json.at("resumes").get<bool>();
+  job.settled = json.at("settled").get<std::uint64_t>();
   job.expect = json.at("expect").get<std::string>();
   job.who = json.at("who").get<std::string>();
   job.what = json.at("what").get<std::string>();

@@ -37,7 +37,10 @@ struct Job {
   bool report_only = false;    ///< kHold: look, do not repair
   bool awaited = false;        ///< others wait for it: what takes minutes is left to a later job
   bool resumes = false;        ///< kApply after a crash: what is active is held, and nothing else read
-  std::string expect{};        ///< core::digest_of the plan that was agreed to; empty: any
+  /// kApply at a start: the generation that a daemon of this boot had held with drift = "report"; what has
+  /// drifted since is only looked at. 0: none.
+  std::uint64_t settled = 0;
+  std::string expect{};  ///< core::digest_of the plan that was agreed to; empty: any
   std::string who{};
   std::string what{};
   std::optional<std::uint32_t>

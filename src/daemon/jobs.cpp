@@ -140,14 +140,20 @@ bool Jobs::cancel(std::uint32_t id) {
   return false;
 }
 
+const Jobs::Result* Jobs::find(std::uint32_t id) const {
+  const auto at =
+      std::find_if(results_.begin(), results_.end(), [&](const Result& one) { return one.id == id; });
+  return at == results_.end() ? nullptr : &*at;
+}
+
 const std::string* Jobs::result(std::uint32_t id) const {
-  const auto at = results_.find(id);
-  return at == results_.end() ? nullptr : &at->second.text;
+  const auto* found = find(id);
+  return found == nullptr ? nullptr : &found->text;
 }
 
 bool Jobs::asked_by(std::uint32_t id, std::uint32_t uid) const {
-  const auto at = results_.find(id);
-  return at != results_.end() && at->second.uid == uid;
+  const auto* found = find(id);
+  return found != nullptr && found->uid == uid;
 }
 
 void Jobs::start_what_may() {
@@ -254,8 +260,9 @@ void Jobs::finish_when_over(Running& running) {
 }
 
 void Jobs::remember(const Job& job, std::string text) {
-  results_[job.id] = {std::move(text), job.uid};
-  while (results_.size() > kResults) results_.erase(results_.begin());
+  if (!job.uid) return;
+  results_.push_back({job.id, std::move(text), *job.uid});
+  if (results_.size() > kResults) results_.pop_front();
 }
 
 }  // namespace rdmacfg::daemon

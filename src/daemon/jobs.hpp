@@ -6,8 +6,8 @@
 #include <deque>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/unique_fd.hpp"
@@ -32,7 +32,7 @@ class Jobs {
   static constexpr std::size_t kQueue = 16;
   static constexpr std::size_t kQueueOfOne = 8;  ///< of them, of one user
   static constexpr std::size_t kLooks = 2;       ///< jobs that change nothing, at once
-  static constexpr std::size_t kResults = 16;    ///< remembered results
+  static constexpr std::size_t kResults = 16;    ///< remembered results of clients' jobs
 
   /// `program` is started with "--worker" for each job (job.hpp: work).
   explicit Jobs(Loop& loop, std::string program = "/proc/self/exe")
@@ -56,7 +56,8 @@ class Jobs {
   /// A waiting job goes; a running one undoes what it did so far. False when there is no such job.
   bool cancel(std::uint32_t id);
 
-  /// Result of a job that changed something and ended not long ago, as JSON.
+  /// Result of a client's job that changed something and ended not long ago, as JSON. The daemon's own are in
+  /// the journal.
   [[nodiscard]] const std::string* result(std::uint32_t id) const;
 
   /// Whether the user asked for this job, whose result there is.
@@ -95,10 +96,12 @@ class Jobs {
   std::deque<std::pair<Job, Done>> waiting_;
   std::list<Running> running_;
   struct Result {
+    std::uint32_t id = 0;
     std::string text;
-    std::optional<std::uint32_t> uid;  ///< of the client
+    std::uint32_t uid = 0;  ///< of the client
   };
-  std::map<std::uint32_t, Result> results_;
+  [[nodiscard]] const Result* find(std::uint32_t id) const;
+  std::deque<Result> results_;  ///< in the order in which they ended
 };
 
 }  // namespace rdmacfg::daemon

@@ -17,6 +17,8 @@ const std::string& ledger_path() {
   return kPath;
 }
 
+bool says_applied(const std::string& path) { return path == ledger_path() || path == core::kAppliedMark; }
+
 void Listener::start() {
   sources_.clear();
   watched_ = nullptr;
@@ -30,7 +32,7 @@ void Listener::start() {
   take(system::watch_links(all_links_));
   take(system::watch_devices());
   auto files = system::watch_files(core::managed_folders(files_), [](const std::string& path) {
-    return path == ledger_path() || core::is_managed_file(path);
+    return says_applied(path) || core::is_managed_file(path);
   });
   watched_ = files ? files->get() : nullptr;
   take(std::move(files));

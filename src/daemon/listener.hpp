@@ -49,4 +49,7 @@ class Listener {
 /// Written when a generation becomes the active one.
 const std::string& ledger_path();
 
+/// Whether somebody has applied something when this file is written.
+bool says_applied(const std::string& path);
+
 }  // namespace rdmacfg::daemon

@@ -39,7 +39,7 @@ void Reconciler::forget_fight(const model::Key& key) {
 
 namespace {
 
-bool settled(Status status) {
+bool is_settled(Status status) {
   return status == Status::kInSync || status == Status::kDone || status == Status::kLimited;
 }
 
@@ -81,7 +81,7 @@ std::vector<model::Key> Reconciler::looked(const model::Report& report) {
   }
   std::erase_if(drifted_, [&](const auto& key) { return !differing.contains(key); });
   for (const auto& resource : report.resources) {
-    if (settled(resource.status)) settled_.insert_or_assign(resource.key, resource.instance);
+    if (is_settled(resource.status)) settled_.insert_or_assign(resource.key, resource.instance);
     // What has gone is new when it comes back.
     if (resource.status == Status::kPending) settled_.erase(resource.key);
   }
@@ -166,7 +166,7 @@ void Reconciler::ended(const model::Report& report, Time now, bool held) {
 
   std::erase_if(settled_, [&](const auto& one) { return !drifted_.contains(one.first); });
   for (const auto& resource : report.resources) {
-    if (settled(resource.status)) settled_.insert_or_assign(resource.key, resource.instance);
+    if (is_settled(resource.status)) settled_.insert_or_assign(resource.key, resource.instance);
   }
   const auto waiting = left_alone(now);
   for (const auto& resource : report.resources) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/report.hpp"
@@ -63,6 +64,13 @@ class Reconciler {
   /// Whether, after a look, there is something to do that is no drift: a device that came, say.
   [[nodiscard]] bool has_work() const { return work_; }
 
+  /// As wanted when they were last looked at, with the kernel object they were on. What is not so any more
+  /// somebody else has changed.
+  using Settled = std::map<model::Key, std::string>;
+  [[nodiscard]] const Settled& settled() const { return settled_; }
+  /// As a daemon of this boot had it.
+  void settle(Settled settled) { settled_ = std::move(settled); }
+
   /// Fields that somebody else changes back all the time, by resource. Until an apply, or until the resource
   /// is on another kernel object: of one that is on none, until a device or a module comes.
   [[nodiscard]] const std::map<model::Key, std::string>& contended() const { return contended_; }
@@ -97,8 +105,7 @@ class Reconciler {
   std::string whole_reason_;
   std::map<std::pair<model::Key, std::string>, Reverts> reverts_;  ///< by resource and field
   std::map<model::Key, std::string> contended_;
-  /// As wanted when they were last looked at, with the kernel object they were on.
-  std::map<model::Key, std::string> settled_;
+  Settled settled_;
   std::set<model::Key> drifted_;
   bool work_ = false;
 };

@@ -24,7 +24,11 @@ std::string fields_of(const model::Change& change, bool forward) {
   return out;
 }
 
-void tell(const Job& job, const model::Report& report) {
+std::string suspected(const std::string& suspect) {
+  return suspect.empty() ? std::string() : "; suspected: " + suspect;
+}
+
+void tell(const Job& job, const model::Report& report, const Suspect& suspect) {
   std::map<model::Key, const model::ResourceReport*> resources;
   for (const auto& resource : report.resources) resources.emplace(resource.key, &resource);
   for (const auto& change : report.plan.changes) {
@@ -35,12 +39,14 @@ void tell(const Job& job, const model::Report& report) {
     if (!done) continue;
     const auto what = fields_of(change, true);
     const bool repair = job.verb == Job::Verb::kHold;
+    const auto who = repair ? suspect(change.key) : std::string();
     log(repair ? LOG_NOTICE : LOG_INFO, repair ? Message::kRepaired : Message::kApplied,
-        fmt::format("{} {} {}{}{}", repair ? "repaired:" : std::string(model::text_of(change.operation)),
-                    change.key.kind, change.label, what.empty() ? "" : ": ", what),
+        fmt::format("{} {} {}{}{}{}", repair ? "repaired:" : std::string(model::text_of(change.operation)),
+                    change.key.kind, change.label, what.empty() ? "" : ": ", what, suspected(who)),
         {{"RDMA_KIND", change.key.kind},
          {"RDMA_RESOURCE", change.key.id},
          {"RDMA_FIELDS", base::join(change.fields, " ")},
+         {"RDMA_SUSPECT", who},
          {"RDMA_JOB", job.what}});
   }
   for (const auto& resource : report.resources) {

@@ -97,7 +97,16 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
     case Job::Verb::kValidate:
     case Job::Verb::kDiff:
     case Job::Verb::kApply: {
+      const auto look = [&] {
+        auto report = look_on(job.settled, request, context);
+        told.looked = report.has_value();
+        return report;
+      };
       if (job.resumes) {
+        if (auto report = look()) {
+          report->notes.push_back(resumed(job.settled));
+          return std::move(*report);
+        }
         if (auto report = resume(job.awaited, request, context)) return std::move(*report);
       }
       auto document = document_of(job, request.host_name);
@@ -108,11 +117,17 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
           job.verb == Job::Verb::kApply && job.by_itself;  // it has something to fall back on
       if (!applied && model::has_errors((*document)->diagnostics)) return core::validate(**document);
       if (job.verb == Job::Verb::kValidate) return core::validate(**document);
+      const auto is_active = [&] {
+        const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
+        return ledger && ledger->is_active(core::digest_of(**document));
+      };
+      if (applied && is_active()) {
+        if (auto report = look()) return std::move(*report);
+      }
       if (applied) {
         auto report = in_turn([&] { return core::commit(**document, request, context); }, job.awaited,
                               request, context);
-        const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
-        told.document_held = ledger && ledger->is_active(core::digest_of(**document));
+        told.document_held = is_active();
         return report;
       }
       if (job.verb == Job::Verb::kApply) return core::commit(**document, request, context);

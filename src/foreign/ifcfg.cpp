@@ -68,8 +68,7 @@ class Ifcfg {
     offers();
     keys_.pass({"TYPE", "NAME", "UUID", "NM_CONTROLLED", "USERCTL", "NETWORK", "BROADCAST", "PROXY_METHOD",
                 "BROWSER_ONLY", "IPV4_FAILURE_FATAL", "IPV6_FAILURE_FATAL", "IPV6_ADDR_GEN_MODE",
-                "IPV6_PRIVACY", "HOTPLUG", "AUTOCONNECT_PRIORITY", "IPV6FORWARDING", "LAST_CONNECT",
-                "CONNECTED_MODE"});
+                "IPV6_PRIVACY", "HOTPLUG", "AUTOCONNECT_PRIORITY", "LAST_CONNECT", "CONNECTED_MODE"});
     keys_.finish();
     place_search(out_);
     settle(out_);
@@ -149,6 +148,7 @@ class Ifcfg {
     auto& inet = out_.ipv6;
     const auto init = keys_.flag("IPV6INIT");
     const auto autoconf = keys_.flag("IPV6_AUTOCONF");
+    const bool forwarding = keys_.flag("IPV6FORWARDING") == true;
     const auto dhcp = keys_.flag("DHCPV6C");
     const auto disabled = keys_.flag("IPV6_DISABLED");
     if (const auto address = keys_.take("IPV6ADDR"))
@@ -168,7 +168,8 @@ class Ifcfg {
       // The kernel's own link-local address stays.
       if (!inet.empty()) claims_.pass({file_.path, 0}, "IPV6INIT=no: IPv6 addresses are not used");
       inet = {};
-    } else if (dhcp == true || autoconf == true || (init == true && !autoconf && inet.addresses.empty())) {
+    } else if (dhcp == true || autoconf == true || (init == true && !autoconf && !forwarding)) {
+      // Where nothing is said of it, a host that is no router takes addresses from one beside its own.
       inet.method = InetMethod::kAuto;
     } else if (init == true && inet.addresses.empty()) {
       inet.method = InetMethod::kLinkLocal;

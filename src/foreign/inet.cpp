@@ -63,6 +63,11 @@ Result<model::RouteTarget> target_of(std::string_view text) {
   return model::RouteTarget::parse(text);
 }
 
+std::string wrong_type(std::string_view type) {
+  if (type.empty() || type == "unicast") return {};
+  return fmt::format("a route of type {} has no place in the document", type);
+}
+
 void add_route(Inet& inet, const Route& route) {
   if (route.to.any && route.via && !route.metric && route.table == 254 && !inet.gateway) {
     inet.gateway = route.via;

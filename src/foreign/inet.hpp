@@ -27,6 +27,10 @@ base::Result<model::RouteTarget> target_of(std::string_view text);
 /// route by itself becomes the gateway. @return what is wrong.
 std::string add_route_words(Inet& inet, model::Family family, std::string_view line);
 
+/// What is wrong with a route of this type (ip-route(8)); empty for none and "unicast". The others drop or
+/// deliver packets, and would be ordinary routes without their type.
+std::string wrong_type(std::string_view type);
+
 /// A default route without metric and table, of a family without gateway, becomes the gateway.
 void add_route(Inet& inet, const Route& route);
 

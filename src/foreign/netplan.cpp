@@ -137,8 +137,13 @@ class Device {
       if (!route.fits()) continue;
       const auto to = route.text("to"), via = route.text("via");
       const auto metric = route.number("metric", 0xffffffffU), table = route.number("table", 0xffffffffU);
+      const auto wrong = wrong_type(route.text("type"));
       route.pass({"on-link", "scope"});
       route.finish("routes");
+      if (!wrong.empty()) {
+        report(item, wrong);
+        continue;
+      }
       auto words = to.empty() ? std::string("default") : to;
       if (!via.empty()) words += " via " + via;
       if (metric) words += fmt::format(" metric {}", *metric);

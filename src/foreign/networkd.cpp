@@ -233,6 +233,9 @@ class Network {
   static void route(Keys& keys, Interface& out) {
     const auto to = keys.take("Destination"), via = keys.take("Gateway");
     const auto metric = keys.text("Metric"), table = keys.text("Table");
+    const auto type = keys.take("Type");
+    if (const auto wrong = wrong_type(type ? type->value : ""); !wrong.empty())
+      return report(keys, *type, wrong);
     const auto& item = to ? to : via;
     if (!item) return;
     const bool six = (to ? to->value : via->value).find(':') != std::string::npos;

@@ -26,6 +26,16 @@ std::vector<std::string> list_of(std::string_view text) {
   return out;
 }
 
+/// "10.10.0.0/16,,200": what stands between the separators, also where that is nothing.
+std::vector<std::string> fields_of(std::string_view text) {
+  std::string commas(text);
+  std::replace(commas.begin(), commas.end(), ';', ',');
+  std::vector<std::string> out;
+  for (const auto field : base::split(commas, ',')) out.emplace_back(base::trim(field));
+  while (!out.empty() && out.back().empty()) out.pop_back();
+  return out;
+}
+
 /// "128;0;0;109;…", as old versions write it, with ':' and hexadecimal; other spellings as they are.
 std::string spelled_address(const std::string& text) {
   if (text.find(';') == std::string::npos) return text;
@@ -179,7 +189,7 @@ class Keyfile {
   }
 
   /// address1=192.0.2.1/24,192.0.2.254; addresses1=192.0.2.1;24;192.0.2.254;
-  /// route1=198.51.100.0/24,192.0.2.9,5
+  /// route1=198.51.100.0/24,192.0.2.9,5; route1=198.51.100.0/24,,5
   void numbered(Keys& keys, const std::string& key, Inet& inet, Family family) {
     const bool options = key.ends_with("_options");
     const bool address = key.starts_with("address"), route = key.starts_with("route") && !options;
@@ -187,7 +197,7 @@ class Keyfile {
     if ((!address && !route) || digits == std::string::npos) return;
     const auto item = keys.take(key);
     if (!item) return;
-    auto parts = list_of(item->value);
+    auto parts = fields_of(item->value);
     const bool old = item->value.find(';') != std::string::npos && parts.size() > 1 &&
                      parts.front().find('/') == std::string::npos;
     if (old) {
@@ -198,17 +208,22 @@ class Keyfile {
     parts.front() = with_length(parts.front(), family, route);
     if (address) {
       report(keys, *item, add_address(inet, family, parts.front()));
-      if (parts.size() > 1) report(keys, *item, set_gateway(inet, family, parts[1]));
+      if (parts.size() > 1 && !parts[1].empty()) report(keys, *item, set_gateway(inet, family, parts[1]));
       return;
     }
     auto words = parts.front();
-    const bool on_link = parts.size() > 1 && (parts[1] == "0.0.0.0" || parts[1] == "::");
+    const bool on_link = parts.size() > 1 && (parts[1].empty() || parts[1] == "0.0.0.0" || parts[1] == "::");
     if (parts.size() > 1 && !on_link) words += " via " + parts[1];
-    if (parts.size() > 2) words += " metric " + parts[2];
+    if (parts.size() > 2 && !parts[2].empty()) words += " metric " + parts[2];
     if (const auto more = keys.take(key + "_options")) {
       for (const auto& option : list_of(more->value)) {
         if (option.starts_with("table=")) {
           words += " table " + option.substr(6);
+        } else if (option.starts_with("type=")) {
+          const auto why = wrong_type(option.substr(5));
+          if (why.empty()) continue;
+          report(keys, *more, why);
+          return;
         } else {
           keys.wrong(*more, fmt::format("{} is not understood", option));
         }

@@ -149,11 +149,16 @@ class State {
                  dev = route.text("next-hop-interface");
       const auto metric = route.number("metric", 0xffffffffU), table = route.number("table-id", 0xffffffffU);
       const auto state = route.text("state");
+      const auto wrong = wrong_type(route.text("route-type"));
       route.finish("routes");
       const auto at =
           std::find_if(found_.begin(), found_.end(), [&](const Interface& one) { return one.name == dev; });
       if (at == found_.end() || state == "absent") {
         claims_.pass({file_.path, item.line}, "is no route over an InfiniBand interface");
+        continue;
+      }
+      if (!wrong.empty()) {
+        keys.wrong(item, wrong);
         continue;
       }
       auto words = to.empty() ? std::string("default") : to;

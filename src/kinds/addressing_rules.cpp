@@ -22,6 +22,9 @@ using model::Severity;
 
 namespace {
 
+/// Metric of the kernel's own route to the network of an address: IP6_RT_PRIO_ADDRCONF, 0 in IPv4.
+constexpr std::uint32_t kConnectedMetricOfIpv6 = 256;
+
 /// The rules of one family of one interface.
 class FamilyRules {
  public:
@@ -36,6 +39,7 @@ class FamilyRules {
   void check() {
     check_method();
     for (const auto& address : family_.addresses) check_address(address);
+    check_lengths();
     check_mtu();
     check_gateway();
     check_routes();
@@ -107,6 +111,32 @@ class FamilyRules {
     } else if (broadcast(prefix) == address) {
       wrong("addresses", fmt::format("{} is the broadcast address of its network", prefix.text()), "");
     }
+  }
+
+  /// An interface has an IPv6 address once, with one length (inet6_addr_hash); of IPv4 each length is
+  /// another.
+  void check_lengths() {
+    if (family_.family != Family::kIpv6) return;
+    std::map<IpAddress, IpPrefix> seen;
+    for (const auto& prefix : family_.addresses) {
+      const auto& first = seen.try_emplace(prefix.address, prefix).first->second;
+      if (first.length == prefix.length) continue;
+      wrong("addresses", fmt::format("{} is there already, as {}", prefix.text(), first.text()),
+            "an interface has an IPv6 address with one prefix length only: leave one of them out");
+    }
+  }
+
+  /// The route to the network of an address, which the kernel makes by itself with this metric.
+  [[nodiscard]] const IpPrefix* made_by_kernel(const WantedRoute& route) const {
+    const bool six = family_.family == Family::kIpv6;
+    if (!own_metric_ || route.to.any || route.table != 254 ||
+        route.metric != (six ? kConnectedMetricOfIpv6 : 0U))
+      return nullptr;
+    const auto at =
+        std::find_if(family_.addresses.begin(), family_.addresses.end(), [&](const IpPrefix& one) {
+          return one.network() == route.to.network && one.length < one.address.bits();
+        });
+    return at == family_.addresses.end() ? nullptr : &*at;
   }
 
   static IpAddress broadcast(const IpPrefix& prefix) {
@@ -193,6 +223,13 @@ class FamilyRules {
       if (route.via) check_hop(*route.via, route.where, fmt::format("{} routes", label_));
       if (!route.to.any && route.to.network.address.multicast())
         error(route.where, fmt::format("{} routes: {} is multicast", label_, route.to.text()), "");
+      if (const auto* address = made_by_kernel(route)) {
+        error(route.where,
+              fmt::format("{} routes: the kernel makes the route to {} with metric {} by itself, for {}",
+                          label_, route.to.text(), *route.metric, address->text()),
+              "leave it out, or give it another metric");
+        continue;
+      }
       const auto [first, fresh] =
           seen.try_emplace({route.to.text(), route.table, metric_of(route.metric)}, route.where);
       if (fresh) continue;

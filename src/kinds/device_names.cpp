@@ -65,6 +65,26 @@ DeviceRules rules_of_names(std::span<const Section> sections, const World& world
   return std::move(*rules);
 }
 
+/// The [[soft_rdma]] entries that make a device, by its name.
+std::map<std::string, const Section*> made_here(std::span<const Section> sections) {
+  std::map<std::string, const Section*> out;
+  for (const auto& section : sections) {
+    if (section.path != "soft_rdma") continue;
+    const auto state = text_at(section, "state");
+    const bool makes = state != model::text_of(model::State::kAbsent) &&
+                       state != model::text_of(model::State::kIgnore) && section.find("name") != nullptr;
+    if (makes) out.emplace(text_at(section, "name"), &section);
+  }
+  return out;
+}
+
+/// Whether an entry of [[soft_rdma]] is about a device that is there.
+bool is_of(const Section& soft, const RdmaDevice& device) {
+  return !device.soft.empty() && !device.ports.empty() && !device.ports.front().netdevs.empty() &&
+         device.soft == text_at(soft, "type") &&
+         device.ports.front().netdevs.front() == text_at(soft, "interface");
+}
+
 class Resolver {
  public:
   Resolver(std::span<const Section> sections, const World& world, Diagnostics* diagnostics)
@@ -173,7 +193,8 @@ DeviceNames DeviceNames::of(std::span<const Section> sections, const World& worl
   DeviceNames names;
   names.world_ = &world;
   const Resolver resolver{sections, world, diagnostics};
-  std::map<std::string, const Section*> by_name;
+  const auto made = made_here(sections);
+  auto by_name = made;
   std::map<const RdmaDevice*, std::size_t> by_device;
   for (const auto& section : sections) {
     if (section.path != kSection) continue;
@@ -184,12 +205,23 @@ DeviceNames DeviceNames::of(std::span<const Section> sections, const World& worl
                    "write the name that the device is to have");
       continue;
     }
-    if (const auto [first, fresh] = by_name.try_emplace(entry.name, &section); !fresh) {
+    const auto maker = std::find_if(made.begin(), made.end(), [&](const auto& one) {
+      // A device with hardware may still have the name that a software device is to get.
+      if (entry.device != nullptr) return is_of(*one.second, *entry.device);
+      return one.first == text_at(section, "device");
+    });
+    if (maker != made.end()) {
+      resolver.wrong(entry, section.where,
+                     fmt::format("[[rdma_device]] means {}, which the [[soft_rdma]] entry at {} makes",
+                                 maker->first, maker->second->where.text()),
+                     "name it where it is made ([[soft_rdma]] name)");
+    } else if (const auto [first, fresh] = by_name.try_emplace(entry.name, &section); !fresh) {
+      const auto& other = *first->second;
       resolver.wrong(
           entry, section.find("name")->where,
           fmt::format("[[rdma_device]] name: \"{}\" is the name of two devices; the other entry is "
                       "at {}",
-                      entry.name, first->second->where.text()),
+                      entry.name, other.where.text()),
           "names of RDMA devices are unique");
     }
     if (entry.device != nullptr) {

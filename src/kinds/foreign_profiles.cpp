@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 
 #include "base/text.hpp"
 #include "kinds/addressing.hpp"
@@ -53,21 +55,51 @@ bool names(const std::string& text, const std::string& interface) {
 
 }  // namespace
 
-bool profile_is_for(const std::string& text, const std::string& id, const std::string& name) {
-  auto sections = keyfile_sections(text);
-  if (sections["connection"]["type"] != "infiniband" || sections["connection"]["autoconnect"] == "false")
-    return false;
+namespace {
+
+using Sections = std::map<std::string, std::map<std::string, std::string>>;
+
+/// The same of a profile that NetworkManager may leave alone.
+bool is_for(Sections& sections, const std::string& id, const std::string& name,
+            const std::set<std::string>& parents) {
+  if (sections["connection"]["type"] != "infiniband") return false;
   auto& infiniband = sections["infiniband"];
   const auto slash = id.find('/');
   const bool child = slash != std::string::npos;
-  if (child != infiniband.contains("p-key")) return false;
+  const auto pkey = infiniband["p-key"];
+  if (child != (!pkey.empty() && pkey != "-1")) return false;
   const auto by_name = sections["connection"]["interface-name"];
   if (!by_name.empty() && by_name == name) return true;
-  if (!base::lower(infiniband["mac-address"]).ends_with(id.substr(0, slash))) return false;
-  if (!child) return true;
-  const auto theirs = model::Pkey::parse(infiniband["p-key"]);
+  const bool by_address = base::lower(infiniband["mac-address"]).ends_with(id.substr(0, slash));
+  if (!child) return by_address;
+  if (!by_address && !parents.contains(infiniband["parent"])) return false;
+  const auto theirs = model::Pkey::parse(pkey);
   const auto ours = model::Pkey::parse(std::string_view(id).substr(slash + 1));
   return theirs && ours && theirs->partition() == ours->partition();
+}
+
+/// What profiles may call the port of an interface: by its interface, or by a profile for it.
+std::set<std::string> names_of_port(const Desired& one, World& world, const std::vector<Foreign>& profiles) {
+  const auto port = one.key.id.substr(0, one.key.id.find('/'));
+  std::set<std::string> out{nm_uuid(port)};
+  if (auto wanted = model::text_at(one.settings, "parent"); !wanted.empty()) out.insert(std::move(wanted));
+  const auto* link = interface_of(port, world);
+  const auto name = link == nullptr ? std::string() : link->name;
+  if (link != nullptr) out.insert(name);
+  for (const auto& profile : profiles) {
+    auto sections = keyfile_sections(profile.text);
+    const auto uuid = sections["connection"]["uuid"];
+    if (!uuid.empty() && is_for(sections, port, name, {})) out.insert(uuid);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool profile_is_for(const std::string& text, const std::string& id, const std::string& name,
+                    const std::set<std::string>& parents) {
+  auto sections = keyfile_sections(text);
+  return sections["connection"]["autoconnect"] != "false" && is_for(sections, id, name, parents);
 }
 
 namespace {
@@ -87,8 +119,9 @@ void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world,
   for (const auto& one : desired) {
     if (one.key.kind != "nm_profile" || one.ignore) continue;
     const auto* link = interface_of(one.key.id, world);
+    const auto parents = names_of_port(one, world, profiles);
     for (const auto& profile : profiles) {
-      if (!profile_is_for(profile.text, one.key.id, link == nullptr ? "" : link->name)) continue;
+      if (!profile_is_for(profile.text, one.key.id, link == nullptr ? "" : link->name, parents)) continue;
       warn(diagnostics, one, fmt::format("{} is a profile for the same interface", profile.file),
            "NetworkManager may activate that one instead: delete it, or give it autoconnect=false");
     }

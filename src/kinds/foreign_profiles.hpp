@@ -2,6 +2,7 @@
 // What other people's configuration says about interfaces that we configure.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,10 @@
 namespace rdmacfg::kinds {
 
 /// Whether a keyfile, unless NetworkManager leaves it alone (autoconnect=false), is for the interface `id`
-/// (GUID, or GUID/P_Key), now called `name`.
-bool profile_is_for(const std::string& text, const std::string& id, const std::string& name);
+/// (GUID, or GUID/P_Key), now called `name`. `parents`: what a profile may call the port of a P_Key
+/// interface, the name of its interface and UUIDs of its profiles.
+bool profile_is_for(const std::string& text, const std::string& id, const std::string& name,
+                    const std::set<std::string>& parents = {});
 
 /// Warns of other profiles of NetworkManager for the interfaces of our profiles, with their files.
 void warn_of_foreign_profiles(const std::vector<model::Desired>& desired, World& world,

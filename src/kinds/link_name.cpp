@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/link_name.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "kinds/luggage.hpp"
-#include "kinds/pkey.hpp"
 #include "kinds/rename.hpp"
 #include "kinds/rule_file.hpp"
 
@@ -16,25 +13,14 @@ namespace rdmacfg::kinds {
 using base::Result;
 using model::Change;
 using model::Desired;
-using model::Diagnostic;
 using model::Diagnostics;
-using model::Guid;
 using model::Observed;
-using model::Severity;
 using model::text_at;
 using system::Link;
 
 namespace {
 
 constexpr std::string_view kKind = "link_name";
-constexpr std::string_view kFloating = "floating";  // the entry may mean another port tomorrow
-
-std::optional<Guid> guid_of(const model::Key& key) {
-  if (key.kind != kKind) return std::nullopt;
-  auto guid = Guid::parse(key.id);
-  if (!guid) return std::nullopt;
-  return *guid;
-}
 
 std::vector<Link> with_children(const World& world, const Link& parent) {
   std::vector<Link> links{parent};
@@ -59,7 +45,7 @@ class LinkNameKind final : public Kind {
       const auto* state = port.section->find("state");
       desired.ignore = state != nullptr && model::text_of(state->value) == "ignore";
       desired.pending = port.pending;
-      if (port.section->find("guid") == nullptr) desired.policy[std::string(kFloating)] = true;
+      if (port.section->find("guid") == nullptr) desired.policy[std::string(detail::kFloating)] = true;
       // The rule can be written before the port is there, but not before its GUID is known.
       if (port.names && port.guid) {
         desired.settings["rule"] = port.name;
@@ -100,30 +86,7 @@ class LinkNameKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
-    keep_rules_of_absent_ports(desired, observed, world);
-    std::set<int> moving;
-    for (const auto& one : desired) {
-      if (one.key.kind != kKind || one.ignore) continue;
-      if (const auto guid = guid_of(one.key); guid && world.parent(*guid) != nullptr) {
-        moving.insert(world.parent(*guid)->index);
-      }
-    }
-    // What the plan deletes is gone before anything gets another name.
-    const auto leaving = detail::leaving(desired, observed, world);
-    moving.insert(leaving.begin(), leaving.end());
-    std::optional<ForeignNames> foreign;
-    for (const auto& one : desired) {
-      const auto wanted = text_at(one.settings, "rule");
-      const auto guid = guid_of(one.key);
-      if (one.key.kind != kKind || one.ignore || wanted.empty() || !guid) continue;
-      check_taken(one, wanted, world.parent(*guid), desired, world, moving, diagnostics);
-      if (!foreign) {
-        auto read = ForeignNames::read(world.host().files);
-        if (!read) return;
-        foreign = std::move(*read);
-      }
-      warn_foreign(one, wanted, foreign->of(*guid, wanted), diagnostics);
-    }
+    detail::check_link_names(desired, observed, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
@@ -165,7 +128,7 @@ class LinkNameKind final : public Kind {
     if (!rules) return base::fail(rules.error());
     const auto before = *rules;
     for (const auto& change : changes) {
-      const auto guid = guid_of(change.key);
+      const auto guid = detail::link_name_guid(change.key);
       if (!guid) continue;
       const auto rule = text_at(change.after, "rule");
       if (rule.empty()) {
@@ -207,46 +170,18 @@ class LinkNameKind final : public Kind {
 
   /// The rule can always be written, also for a port that is not there.
   [[nodiscard]] bool reachable(const model::Key& key, const World& /*world*/) const override {
-    return guid_of(key).has_value();
+    return detail::link_name_guid(key).has_value();
   }
 
   [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
-    const auto guid = guid_of(change.key);
+    const auto guid = detail::link_name_guid(change.key);
     return guid ? footing_on(world.parent(*guid), world) : std::string();
   }
 
  private:
-  /// While a port is away, what a match or device + port means cannot be told: a rule of a port that is not
-  /// here may well be that entry's. It would be gone just when the port comes and needs it.
-  static void keep_rules_of_absent_ports(std::vector<Desired>& desired, const std::vector<Observed>& observed,
-                                         const World& world) {
-    std::set<model::Key> listed;
-    const Desired* open_ended = nullptr;
-    for (const auto& one : desired) {
-      if (one.key.kind != kKind) continue;
-      listed.insert(one.key);
-      if (one.policy.contains(kFloating)) open_ended = &one;
-    }
-    if (open_ended == nullptr) return;
-    std::vector<Desired> kept;
-    for (const auto& one : observed) {
-      const auto guid = guid_of(one.key);
-      if (one.key.kind != kKind || listed.contains(one.key) || !guid || world.parent(*guid) != nullptr)
-        continue;
-      Desired keep;
-      keep.key = one.key;
-      keep.label = one.label;
-      keep.where = open_ended->where;
-      keep.settings["rule"] = model::value_of(one.settings, "rule");
-      keep.origins = open_ended->origins;
-      kept.push_back(std::move(keep));
-    }
-    desired.insert(desired.end(), kept.begin(), kept.end());
-  }
-
   /// The link that a change renames; nullptr when it renames none.
   static const Link* moved(const Change& change, const World& world) {
-    const auto guid = guid_of(change.key);
+    const auto guid = detail::link_name_guid(change.key);
     const auto* link = guid ? world.parent(*guid) : nullptr;
     const auto name = text_at(change.after, "name");
     return link != nullptr && !name.empty() && name != link->name ? link : nullptr;
@@ -257,7 +192,7 @@ class LinkNameKind final : public Kind {
     const auto world = World::observe_links(host);
     if (!world) return 0;
     return std::count_if(changes.begin(), changes.end(), [&](const Change& change) {
-      const auto guid = guid_of(change.key);
+      const auto guid = detail::link_name_guid(change.key);
       return guid && world->parent(*guid) != nullptr;
     });
   }
@@ -280,70 +215,6 @@ class LinkNameKind final : public Kind {
       if (auto done = restore(host, unpack(change.carried)); !done) return done;
     }
     return {};
-  }
-
-  /// The entry of a P_Key interface that is to get another name; nullptr without one.
-  static const Desired* renaming(const Link& child, const std::vector<Desired>& desired, const World& world) {
-    if (!child.ipoib || !child.ipoib->child) return nullptr;
-    const auto at = std::find_if(desired.begin(), desired.end(), [&](const Desired& one) {
-      const auto name = text_at(one.settings, "name");
-      if (one.key.kind != pkey().name() || one.ignore || name.empty() || name == child.name) return false;
-      const auto id = detail::pkey_id(one.key);
-      return id && detail::child_of(*id, world) == &child;
-    });
-    return at == desired.end() ? nullptr : &*at;
-  }
-
-  static void check_taken(const Desired& one, const std::string& wanted, const Link* mine,
-                          const std::vector<Desired>& desired, const World& world,
-                          const std::set<int>& moving, Diagnostics& diagnostics) {
-    const auto* holder = world.named(wanted);
-    if (mine == nullptr || holder == nullptr || holder == mine) return;
-    const bool altname = holder->name != wanted;
-    if (!altname && moving.contains(holder->index)) return;  // it gets another name in the same plan
-    if (const auto* entry = altname ? nullptr : renaming(*holder, desired, world); entry != nullptr) {
-      // Ports get their names before what is over them: P_Key interfaces are called after their ports.
-      auto& d = diagnostics.emplace_back(Diagnostic{
-          Severity::kError,
-          one.origins.at("name"),
-          fmt::format("[[ipoib]] name: \"{}\" is still the name of the interface of P_Key {}, which "
-                      "gets another one only after the port",
-                      wanted, holder->ipoib->pkey.text()),
-          "apply the new name of that interface first, and this one then",
-          {}});
-      d.related.push_back({entry->where, "the entry of that interface"});
-      return;
-    }
-    diagnostics.push_back(Diagnostic{
-        Severity::kError,
-        one.origins.at("name"),
-        fmt::format("[[ipoib]] name: \"{}\" is {} interface {} (index {}), which no entry names", wanted,
-                    altname ? "an alternative name of" : "already the name of", holder->name, holder->index),
-        altname ? fmt::format("remove it there: ip link property del dev {} altname {}", holder->name, wanted)
-                : "take another name, or rename or remove that interface first",
-        {}});
-  }
-
-  static void warn_foreign(const Desired& one, const std::string& wanted,
-                           const std::vector<ForeignName>& others, Diagnostics& diagnostics) {
-    for (const auto& other : others) {
-      if (other.name == wanted && other.same_port && !other.wins) continue;  // says the same
-      std::string message, hint;
-      if (!other.same_port) {
-        message = fmt::format("{}:{} gives \"{}\" to another interface", other.file, other.line, wanted);
-        hint = "only one of the two can have it after the next boot: change that line, or the name here";
-      } else {
-        message = fmt::format("{}:{} names this interface too: \"{}\"", other.file, other.line, other.name);
-        hint = other.wins
-                   ? "udev reads that file after ours, so it wins at the next boot: remove the line, or "
-                     "the name here"
-               : other.link_file
-                   ? "our rule comes first and wins; remove the line there to keep the two from disagreeing"
-                   : "ours is read later and wins; remove the line there to keep the two from disagreeing";
-      }
-      diagnostics.push_back(
-          Diagnostic{Severity::kWarning, one.origins.at("name"), std::move(message), std::move(hint), {}});
-    }
   }
 };
 

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "kinds/kind.hpp"
 
@@ -24,5 +27,23 @@ struct LinkName {
 };
 
 const Kind& link_name();
+
+namespace detail {
+
+/// Policy of a wish: its entry may mean another port tomorrow.
+inline constexpr std::string_view kFloating = "floating";
+
+/// The port of a link_name; nothing for a key of another kind.
+std::optional<model::Guid> link_name_guid(const model::Key& key);
+
+/// The rules that need the host: names that are taken, files of others that give names, our rules for ports
+/// that are away.
+void check_link_names(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed,
+                      World& world, model::Diagnostics& diagnostics);
+
+/// The hint where an alternative name is in the way.
+std::string remove_altname(const system::Link& holder, const std::string& altname);
+
+}  // namespace detail
 
 }  // namespace rdmacfg::kinds

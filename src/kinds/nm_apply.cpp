@@ -114,11 +114,25 @@ class Links {
   std::optional<std::vector<system::InetAddress>> addresses_;
 };
 
-/// A P_Key interface that is under another name than its profile has now: NetworkManager renames none, and
-/// refuses to activate a profile on an interface of another name.
+/// A P_Key interface that is under another name than its profile has: NetworkManager renames none, and
+/// refuses to activate a profile on an interface of another name. It may have made it for somebody else's
+/// profile, and names an interface by the P_Key as that is written, without the membership bit too.
 bool misnamed(const Step& step, const system::Link& link) {
   const auto name = nm_interface_name(step.after);
-  return step.before && name && *name != link.name;
+  return name && *name != link.name;
+}
+
+/// Takes down what NetworkManager has on an interface, whoever's it is. By request: then it does not come up
+/// again by itself, as it does when the interface is merely deleted (nm-policy.c, device_state_changed()).
+Result<void> release(const std::string& interface, system::Host& host) {
+  const auto state = host.network_manager.observe();
+  if (!state) return base::fail(state.error());
+  if (!*state) return {};
+  for (const auto& device : (*state)->devices) {
+    if (device.interface == interface && !device.active.empty())
+      return host.network_manager.deactivate(device.active);
+  }
+  return {};
 }
 
 /// NetworkManager that was restarted does not know any more that it has made P_Key interfaces.
@@ -175,6 +189,7 @@ Result<void> bring_up(const Step& step, const NmState& state, system::Host& host
   const auto* link = interface_of(id, **world);
   if (link != nullptr && misnamed(step, *link)) {
     if (auto done = host.network_manager.deactivate(uuid); !done) return done;
+    if (auto done = release(link->name, host); !done) return done;
     if (auto done = delete_children({id}, host); !done) return done;
     links.changed();
     if (world = links.now(); !world) return base::fail(world.error());

@@ -204,7 +204,7 @@ class PkeyKind final : public Kind {
       if (wanted != one.carried.name) one.carried.becomes = wanted;
       change->carried = pack({&one, 1});
     }
-    return {};
+    return detail::carry_profiles(changes, world);
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
@@ -255,6 +255,10 @@ class PkeyKind final : public Kind {
         return done;
     }
     return lost.empty() ? Result<void>{} : detail::update_children(lost, host);
+  }
+
+  std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {
+    return detail::profiles_not_back(changes, host);
   }
 
   Verdict judge(const Desired& desired, const Observed* /*observed*/,
@@ -405,8 +409,8 @@ class PkeyKind final : public Kind {
     if (written.state == State::kUp && of_port == State::kDown) {
       auto& d = diagnostics.emplace_back(
           error_at(section.find("state")->where,
-                   fmt::format("{} state: an interface over a port that is down cannot be up: the kernel "
-                               "takes it down with the port",
+                   fmt::format("{} state: over a port that is down it would have no carrier, and the kernel "
+                               "takes it down whenever the port goes down",
                                kSection),
                    "leave it out, then it is as the port is; or set the port to \"up\""));
       d.related.push_back({port.section->find("state")->where, "the port is to be down"});

@@ -95,8 +95,16 @@ std::set<int> leaving(const std::vector<model::Desired>& desired,
 
 base::Result<void> create_children(std::span<const model::Change> changes, system::Host& host);
 base::Result<void> update_children(std::span<const model::Change> changes, system::Host& host);
-/// The same as update_children(), but interfaces that NetworkManager is to make are deleted.
+/// The same as update_children(), but interfaces that NetworkManager is to make are deleted, and those that
+/// it had made for somebody else's profile are made by it again when that is taken back.
 base::Result<void> update_or_hand_over(std::span<const model::Change> changes, system::Host& host);
+
+/// Has the changes that hand an interface over carry the profile of somebody else's that NetworkManager has
+/// it for.
+base::Result<void> carry_profiles(std::span<model::Change*> changes, const World& world);
+
+/// Kind::clear_away(): the carried profiles that are not active, after undoing.
+std::vector<std::string> profiles_not_back(std::span<const model::Change> changes, system::Host& host);
 
 /// Whether the change leaves it to NetworkManager to make the interface, or takes it away from it.
 bool hands_over(const model::Change& change);

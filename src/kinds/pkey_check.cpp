@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kinds/backend.hpp"
+#include "kinds/link_name.hpp"
 #include "kinds/pkey.hpp"
 #include "kinds/transport.hpp"
 
@@ -170,27 +171,38 @@ class Checker {
       return origin == one.origins.end() ? one.where : origin->second;
     };
     const auto* holder = world_.named(wanted);
-    if (holder != nullptr && holder != link && !moving_.contains(holder->index) &&
-        !leaving_.contains(holder->index)) {
-      error(at("name"),
-            fmt::format("{}: \"{}\" is already the name of another interface (index {})", kSection, wanted,
-                        holder->index),
-            "give this entry a name = \"…\" of its own, or remove that interface first");
-      return;
+    if (holder != nullptr && holder != link && !leaving_.contains(holder->index)) {
+      if (holder->name != wanted) {
+        error(at("name"),
+              fmt::format("{} name: \"{}\" is an alternative name of interface {} (index {})", kSection,
+                          wanted, holder->name, holder->index),
+              remove_altname(*holder, wanted));
+        return;
+      }
+      if (!moving_.contains(holder->index)) {
+        error(at("name"),
+              fmt::format("{}: \"{}\" is already the name of another interface (index {})", kSection, wanted,
+                          holder->index),
+              "give this entry a name = \"…\" of its own, or remove that interface first");
+        return;
+      }
     }
     const auto mode = model::from_attributes<PkeyLink>(one.settings).mode;
     if (mode != model::IpoibMode::kConnected || (link != nullptr && !made_anew(one, *link))) return;
     const auto port = ports_.find(parent.index);
     const auto first = kernel_name(port == ports_.end() ? parent.name : port->second, id.pkey);
     holder = first == wanted ? nullptr : world_.named(first);
-    if (holder == nullptr || holder == link || leaving_.contains(holder->index) ||
-        renamed_.contains(holder->index))
-      return;
+    if (holder == nullptr || holder == link || leaving_.contains(holder->index)) return;
+    const bool altname = holder->name != first;  // those stay with a rename
+    if (!altname && renamed_.contains(holder->index)) return;
     error(at("mode"),
-          fmt::format("{} mode: the kernel calls a new connected interface \"{}\" at first, and that is the "
-                      "name of another interface (index {})",
-                      kSection, first, holder->index),
-          "give that interface another name, or remove it first");
+          fmt::format(
+              "{} mode: the kernel calls a new connected interface \"{}\" at first, and that is {} "
+              "(index {})",
+              kSection, first,
+              altname ? "an alternative name of interface " + holder->name : "the name of another interface",
+              holder->index),
+          altname ? remove_altname(*holder, first) : "give that interface another name, or remove it first");
   }
 
   World& world_;

@@ -24,11 +24,13 @@ constexpr std::string_view kSection = "roce";
 constexpr std::string_view kBond = "bond";
 
 /// The interfaces that stand for the same port as `link`: itself, the bond that it is in, and what is in it.
+/// A bridge or VRF is no port: GIDs only follow bonds (drivers/infiniband/core/roce_gid_mgmt.c).
 std::vector<std::string> same_port(const Link& link, const World& world) {
   std::vector<std::string> names{link.name};
   for (const auto& other : world.snapshot().links) {
-    if (other.index == link.master || (other.master != 0 && other.master == link.index))
-      names.push_back(other.name);
+    const bool over = other.index == link.master && other.kind == kBond;
+    const bool in = link.kind == kBond && other.master == link.index;
+    if (over || in) names.push_back(other.name);
   }
   return names;
 }
@@ -121,7 +123,17 @@ struct Binder {
       found(all.back(), *port.device, *port.port);
     }
     if (!all.empty()) return all;
-    out.pending = fmt::format("{} has no RDMA device now (is its RDMA driver loaded?)", name);
+    const auto* below = link->kind == "vlan" ? world.link(link->parent) : nullptr;
+    if (below != nullptr) {
+      error(out, written.where, fmt::format("[[roce]] interface: {} is a VLAN over {}", name, below->name),
+            fmt::format("write interface = \"{}\": the defaults are the port's, with all its VLANs",
+                        below->name));
+    } else if (link->kind == "bridge") {
+      out.pending = fmt::format(
+          "{} is a bridge without an RDMA device of its own; ports in it go by their names", name);
+    } else {
+      out.pending = fmt::format("{} has no RDMA device now (is its RDMA driver loaded?)", name);
+    }
     return {out};
   }
 };

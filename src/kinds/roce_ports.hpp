@@ -42,7 +42,7 @@ bool is_about(const model::Section& roce, const std::string& interface, const De
               const World& world);
 
 /// Resolves device + port and interface, which may be several ports. A port that runs InfiniBand, a port
-/// number that the device has not, and two entries for one port are errors (of an entry that is then
+/// number that the device has not, a VLAN, and two entries for one port are errors (of an entry that is then
 /// pending); what is not there is pending.
 std::vector<RocePort> bind_roce(const Bound& bound, model::Diagnostics& diagnostics);
 

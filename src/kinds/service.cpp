@@ -225,6 +225,12 @@ class ServiceKind final : public Kind {
                              std::move(hint),
                              {}});
     };
+    if (unit.id != unit.name) {
+      // Disabling it would take the alias away, and with it the unit that this entry is about.
+      refuse("name", fmt::format("{} is an alias of {}", unit.name, unit.id),
+             fmt::format("write name = \"{}\"", unit.id));
+      return;
+    }
     for (const std::string_view key : {"enabled", "running"}) {
       if (model::value_of(one.settings, key) != model::Value{true}) continue;
       if (unit.load == "masked" || unit.file == "masked") {
@@ -237,6 +243,9 @@ class ServiceKind final : public Kind {
     if (wanted.enabled == true && unit.file == "static") {
       refuse("enabled", unit.name + " cannot be enabled: its unit file has no [Install] section",
              "other units start it as they need it; leave enabled out");
+    }
+    if (wanted.running == true && unit.ends_by_itself) {
+      refuse("running", unit.name + " ends by itself (Type=oneshot)", "leave running out");
     }
   }
 

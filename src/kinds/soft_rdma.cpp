@@ -99,6 +99,7 @@ class SoftRdmaKind final : public Kind {
       auto desired = desired_of(*section, fields(), {std::string(kKind), id},
                                 name == nullptr ? id : model::text_of(name->value));
       check_state(*section, diagnostics);
+      if (!desired.ignore) check_interface(*interface, *bound.world, diagnostics);
       if (desired.absent || desired.ignore) {
         out.push_back(std::move(desired));
         continue;
@@ -269,6 +270,19 @@ class SoftRdmaKind final : public Kind {
   static bool ours(const std::string& id, World& world) {
     const auto loads = read_loads(world.host().files);
     return loads && loads->contains(id);
+  }
+
+  /// The kernel names what is below a device by its own name.
+  static void check_interface(const model::Entry& written, const World& world, Diagnostics& diagnostics) {
+    const auto name = model::text_of(written.value);
+    const auto* link = world.offline() ? nullptr : world.named(name);
+    if (link == nullptr || link->name == name) return;
+    diagnostics.push_back(
+        Diagnostic{Severity::kError,
+                   written.where,
+                   fmt::format("[[soft_rdma]] interface: {} is an alternative name of {}", name, link->name),
+                   fmt::format("write interface = \"{}\"", link->name),
+                   {}});
   }
 
   static void check_state(const model::Section& section, Diagnostics& diagnostics) {

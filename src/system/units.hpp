@@ -16,7 +16,8 @@ namespace rdmacfg::system {
 
 /// A unit as systemd sees it now.
 struct Unit {
-  std::string name;             ///< "rdma-ndd.service"
+  std::string name;             ///< "rdma-ndd.service", as it was asked for
+  std::string id;               ///< its own name; another one where `name` is an alias
   std::string load;             ///< "loaded", "not-found", "masked", "bad-setting", "error"
   std::string active;           ///< "active", "inactive", "failed", "activating", "deactivating", "reloading"
   std::string sub;              ///< "running", "dead", "exited", "auto-restart", …
@@ -24,6 +25,7 @@ struct Unit {
   std::string job;              ///< of a job that is not over yet: "start", "stop", "restart"; else empty
   std::int64_t main_pid = 0;    ///< of a service that runs; else 0
   bool needs_reload = false;    ///< files of the unit changed since systemd read them
+  bool ends_by_itself = false;  ///< Type=oneshot without RemainAfterExit=: it does not stay active
   bool stops_unneeded = false;  ///< systemd stops it whenever no other unit needs it (StopWhenUnneeded=)
 
   [[nodiscard]] bool there() const { return load != "not-found"; }

@@ -180,5 +180,53 @@ TEST(Resume, WhatIsActiveIsHeldAndNothingElseRead) {
   EXPECT_EQ(host.ledger().active, 1U);
 }
 
+std::optional<Report> look_on(Host& host, std::uint64_t settled) {
+  std::optional<Report> out;
+  host.with([&](core::Context& context) {
+    out = daemon::look_on(settled, kByItself, context);
+    return Report{};
+  });
+  return out;
+}
+
+TEST(LookOn, WhatADaemonOfThisBootHeldIsOnlyLookedAt) {
+  Host host(two_ports());
+  EXPECT_FALSE(look_on(host, 0)) << "nothing is active";
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  EXPECT_FALSE(look_on(host, 0)) << "no daemon has left word";
+  for (auto& link : host.kernel().machine.links) {
+    if (link.name == "ib0") link.mtu = 4000;
+  }
+  host.kernel().faults.clear();
+  const auto report = look_on(host, 1);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->plan.changes.size(), 1U);
+  EXPECT_EQ(host.kernel().faults.calls(), 0U);
+  ASSERT_TRUE(applied(host.commit(kSecond)));
+  EXPECT_FALSE(look_on(host, 1)) << "another one was applied";
+}
+
+TEST(LookOn, WhatAKilledApplyLeftIsFinished) {
+  std::size_t unfinished = 0;
+  for (std::size_t n = 1; n < 100; ++n) {
+    SCOPED_TRACE(fmt::format("killed at call {}", n));
+    Host host(two_ports());
+    ASSERT_TRUE(applied(host.commit(kFirst)));
+    const auto before = host.dump();
+    host.kernel().faults.clear();
+    host.kernel().faults.kill_at(n);
+    bool killed = false;
+    try {
+      host.commit(kSecond);
+    } catch (const fakes::Killed&) {
+      killed = true;
+    }
+    host.kernel().faults.clear();
+    if (!killed) break;
+    if (host.ledger().active == 1 && host.dump() != before && !look_on(host, 1)) ++unfinished;
+  }
+  EXPECT_GE(unfinished, 1U);
+}
+
 }  // namespace
 }  // namespace rdmacfg::contract

@@ -122,8 +122,8 @@ TEST_F(FakeKernelTest, DownDropsWhatTheKernelDropsAndParentsTakeChildrenAlong) {
   kernel_.add_child("ib0", 0x8002);
   kernel_.set_up("ib0");
   EXPECT_TRUE(kernel_.link("ib0.8002").up);
-  for (const auto* item :
-       {"addr4 192.0.2.1/24", "addr6 2001:db8::1/64", "route 198.51.100.0/24 via 192.0.2.9"}) {
+  for (const auto* item : {"addr4 192.0.2.1/24", "addr6 2001:db8::1/64",
+                           "route 198.51.100.0/24 via 192.0.2.9", "neigh 192.0.2.9"}) {
     kernel_.carry("ib0", item);
     kernel_.carry("ib0.8002", item);
   }
@@ -143,8 +143,8 @@ TEST_F(FakeKernelTest, DownDropsWhatTheKernelDropsAndParentsTakeChildrenAlong) {
     EXPECT_TRUE(kernel_.restore_carried(one, index(name), name)) << "twice is harmless";
   }
   EXPECT_THAT(kernel_.machine.rules, ElementsAre("iif new lookup 7"));
-  EXPECT_THAT(kernel_.link("ib0.8002").items.size(), 3U);
-  EXPECT_EQ(kernel_.link("new").items.size(), 3U);
+  EXPECT_THAT(kernel_.link("ib0.8002").items.size(), 4U);
+  EXPECT_EQ(kernel_.link("new").items.size(), 4U);
   kernel_.link("new").name = "ib0";
   kernel_.machine.rules = {"iif ib0 lookup 7"};
   EXPECT_EQ(kernel_.dump(), before);

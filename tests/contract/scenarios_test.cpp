@@ -12,11 +12,11 @@ constexpr const char* kBusyHost = R"({
       { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002", "0x8003"], "interface": {
           "name": "ib0", "up": true,
           "items": ["addr4 192.0.2.1/24", "addr6 2001:db8::1/64", "route 198.51.100.0/24 via 192.0.2.9",
-                    "route 2001:db8:1::/48 via 2001:db8::9", "rule iif ib0 lookup 7"],
+                    "route 2001:db8:1::/48 via 2001:db8::9", "rule iif ib0 lookup 7", "neigh 192.0.2.9"],
           "children": [
             { "pkey": "0x8002", "name": "ib0.8002", "up": true,
               "items": ["addr4 192.0.3.1/24", "addr6 2001:db8:3::1/64", "route 203.0.113.0/24 via 192.0.3.9",
-                        "rule oif ib0.8002 lookup 8"] },
+                        "rule oif ib0.8002 lookup 8", "neigh 192.0.3.9"] },
             { "pkey": "0x8003", "name": "quiet", "by": "sysfs", "items": ["addr4 192.0.4.1/24"] } ] } },
       { "guid": "00:02:c9:03:00:31:78:f3", "interface": { "name": "ib1", "altnames": ["second"] } } ] },
     { "name": "mlx4_1", "pci": "0000:11:00.0", "ports": [
@@ -24,6 +24,14 @@ constexpr const char* kBusyHost = R"({
           "name": "ib2", "up": true, "items": ["addr4 192.0.5.1/24", "addr6 2001:db8:5::1/64"] } } ] } ],
   "links": [{ "name": "eth0", "up": true, "items": ["addr4 203.0.113.1/24"] }],
   "files": { "/etc/udev/rules.d/60-other.rules": "# nothing of ours\n" }
+})";
+
+/// The P_Key interface has an alternative name.
+constexpr const char* kAltname = R"({
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
+      "interface": { "name": "ib0", "up": true, "children": [
+        { "pkey": "0x8002", "name": "ib0.8002", "up": true, "altnames": ["fab0"], "items": ["addr4 192.0.3.1/24"] } ] } } ] }]
 })";
 
 constexpr const char* kManyChildren = R"({
@@ -166,6 +174,14 @@ constexpr const char* kManaged = R"({
     { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
       "interface": { "name": "ib0", "up": true } } ] }]
 })";
+/// NetworkManager has a P_Key interface for somebody else's profile, under a name without the membership bit.
+constexpr const char* kManagedByNumber = R"({
+  "network_manager": { "fails": [] },
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x800a"],
+      "interface": { "name": "ib0", "up": true } } ] }],
+  "files": { "/etc/NetworkManager/system-connections/part.nmconnection": "[connection]\nid=part\nuuid=0d3a9e5e-1111-4222-8333-444455556666\ntype=infiniband\n\n[infiniband]\np-key=10\nparent=ib0\n\n[ipv4]\nmethod=manual\naddress1=192.0.3.1/24\n" }
+})";
 /// The same hosts with systemd-networkd; addresses of others are there.
 constexpr const char* kNetworked = R"({
   "networkd": { "fails": [] },
@@ -208,6 +224,12 @@ const std::vector<Scenario>& scenarios() {
        .host = kBusyHost,
        .documents = {text({kA, "name = \"compute\"\n", kC, "name = \"storage\"\n"}),
                      text({kA, "name = \"storage\"\n", kC, "name = \"compute\"\n"})}},
+      {.name = "names_in_the_way",
+       .host = kAltname,
+       .documents = {text({kA, "[[ipoib]]\nguid = \"00:02:c9:03:00:31:99:01\"\nname = \"fab0\"\n"}),
+                     text({kA, "name = \"fab0\"\n[[ipoib.pkey]]\npkey = 0x8002\nstate = \"absent\"\n",
+                           "[[ipoib]]\nmatch = { device = \"mlx4_7\" }\n"})},
+       .exit = model::Exit::kPartly},
       {.name = "cycle_and_altname",
        .host = kBusyHost,
        .documents = {text({kA, "name = \"a\"\n", kB, "name = \"b\"\n", kC, "name = \"c\"\n"}),
@@ -545,6 +567,10 @@ const std::vector<Scenario>& scenarios() {
        .documents = {text({kA, kProfile, "name = \"fab0\"\n"}) + child("0x8002", kChildAddress),
                      text({kA, kProfile, "name = \"fab1\"\n"}) + child("0x8002", kChildAddress)},
        .created = {"fab1.8002"}},
+      {.name = "child_of_another_profile_adopted",
+       .host = kManagedByNumber,
+       .documents = {text({kA, kProfile}) + child("0x800a", kChildAddress)},
+       .created = {"ib0.800a"}},
       {.name = "profiles_dropped", .host = kManaged, .documents = {text({kA, kProfile}), "version = 1\n"}},
   };
   return kAll;

@@ -126,7 +126,9 @@ void describe_device(FakeKernel& kernel, const json& from) {
 }
 
 FakeUnit unit_of(const json& from) {
-  only(from, {"enabled", "running", "masked", "installable", "starts", "reloads", "needed", "refuses"},
+  only(from,
+       {"enabled", "running", "masked", "installable", "starts", "reloads", "needed", "refuses", "oneshot",
+        "aliases"},
        "unit");
   FakeUnit unit;
   unit.enabled = from.value("enabled", unit.enabled);
@@ -137,6 +139,8 @@ FakeUnit unit_of(const json& from) {
   unit.reloads = from.value("reloads", unit.reloads);
   unit.refuses = from.value("refuses", unit.refuses);
   unit.needed = from.value("needed", unit.needed);
+  unit.oneshot = from.value("oneshot", unit.oneshot);
+  unit.aliases = from.value("aliases", unit.aliases);
   return unit;
 }
 
@@ -159,11 +163,13 @@ void FakeKernel::add(std::string_view text) {
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
   for (const auto& link : from.value("links", json::array())) {
-    only(link, {"name", "kind", "mtu", "group", "altnames", "up", "items", "master", "over"}, "link");
+    only(link, {"name", "kind", "mtu", "group", "altnames", "up", "items", "master", "parent", "over"},
+         "link");
     const auto name = link.at("name").get<std::string>();
     if (machine.in_use(name)) throw std::runtime_error("two interfaces " + name);
     Interface& made = machine.add_link(name, link.value("kind", ""));
     if (link.contains("master")) made.master = this->link(link.at("master").get<std::string>()).index;
+    if (link.contains("parent")) made.parent = this->link(link.at("parent").get<std::string>()).index;
     describe(*this, name, link);
   }
   for (const auto& device : from.value("devices", json::array())) describe_device(*this, device);

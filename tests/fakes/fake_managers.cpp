@@ -144,6 +144,17 @@ void FakeNetworkManager::take_down(const std::string& uuid) {
   if (made_.erase(index) != 0) (void)machine_.remove(index);
 }
 
+void FakeNetworkManager::notice() {
+  for (const auto& [uuid, index] : std::map(active)) {
+    if (machine_.find(index) != nullptr) continue;
+    auto one = profile(uuid).second;
+    if (!one.contains("infiniband.p-key") || one["connection.autoconnect"] == "false") continue;
+    active.erase(uuid);
+    made_.erase(index);
+    (void)bring_up(one);
+  }
+}
+
 void FakeNetworkManager::start() {
   running = true;
   loaded.clear();
@@ -174,6 +185,7 @@ std::string FakeNetworkManager::dump() const {
 
 Result<std::optional<system::NmState>> FakeNetworkManager::observe() {
   if (!running) return std::optional<system::NmState>{};
+  notice();
   system::NmState out;
   out.version = "1.42.4";
   for (const auto& [file, text] : loaded) out.files.push_back(file);

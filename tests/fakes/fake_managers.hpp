@@ -72,6 +72,9 @@ class FakeNetworkManager final : public system::NetworkManager {
   int bring_up(const Profile& profile);
   base::Result<void> checkpoint_there(const std::string& checkpoint);
   void take_down(const std::string& uuid);
+  /// A P_Key interface that somebody deletes is made again at once by the profile that is up on it, unless
+  /// that was taken down by request (nm-policy.c, device_state_changed()).
+  void notice();
   static void configure(Interface& link, const Profile& profile);
 
   Faults& faults_;

@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <set>
 
 #include "base/text.hpp"
 
@@ -22,6 +26,51 @@ std::string FakeSysctl::key_of(const std::string& path) const {
   if (link == nullptr) return {};
   return fmt::format("net/{}/{}/#{}/{}", parts[1], parts[2], link->index, parts[4]);
 }
+
+namespace {
+
+/// As proc_get_long() of kernel/sysctl.c reads it; nothing when it refuses it.
+std::optional<long long> number_of(std::string_view text) {
+  const std::string word(text);
+  const auto digits = word.starts_with('-') ? 1U : 0U;
+  if (word.size() <= digits || std::isdigit(static_cast<unsigned char>(word[digits])) == 0)
+    return std::nullopt;
+  char* end = nullptr;
+  const auto number = std::strtoll(word.c_str(), &end, 0);
+  return *end == '\0' ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::string> numbers_of(std::string_view text) {
+  std::string out;
+  for (const auto word : base::split(text, ' ')) {
+    const auto number = number_of(word);
+    if (!number) return std::nullopt;
+    out += (out.empty() ? "" : " ") + std::to_string(*number);
+  }
+  return out;
+}
+
+/// "1000,1001,1003" as proc_do_large_bitmap() shows it: "1000-1001,1003".
+std::string ranges_of(std::string_view text) {
+  std::set<long long> all;
+  for (const auto part : base::split(text, ',')) {
+    const auto dash = part.find('-');
+    const auto first = number_of(part.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : number_of(part.substr(dash + 1));
+    for (auto one = first.value_or(1); one <= last.value_or(0); ++one) all.insert(one);
+  }
+  std::string out;
+  for (auto at = all.begin(); at != all.end();) {
+    const auto first = *at;
+    auto last = first;
+    while (++at != all.end() && *at == last + 1) last = *at;
+    out += fmt::format("{}{}", out.empty() ? "" : ",", first);
+    if (last != first) out += fmt::format("-{}", last);
+  }
+  return out;
+}
+
+}  // namespace
 
 std::string FakeSysctl::dump() const {
   std::string out;
@@ -53,10 +102,18 @@ Result<void> FakeSysctl::write(const std::string& path, std::string_view value) 
   const auto what = fmt::format("/proc/sys/{}: write {}", path, value);
   if (!read(path)) return fail_errno(ENOENT, what);
   const int err = faults_.call(what, [&]() -> int {
-    if (value == "nonsense") return EINVAL;
     const auto key = key_of(path);
     if (key.empty()) return ENOENT;
-    values_[key] = std::string(value);
+    // What holds numbers takes and shows numbers; reserved ports are a set.
+    if (path.ends_with("_reserved_ports")) {
+      values_[key] = ranges_of(value);
+    } else if (numbers_of(*read(path))) {
+      const auto numbers = numbers_of(value);
+      if (!numbers) return EINVAL;
+      values_[key] = *numbers;
+    } else {
+      values_[key] = std::string(value);
+    }
     return 0;
   });
   return err == 0 ? Result<void>() : fail_errno(err, what);

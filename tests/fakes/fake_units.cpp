@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
@@ -41,7 +42,7 @@ FakeUnit& FakeUnits::add(const std::string& name, const FakeUnit& unit) {
 }
 
 void FakeUnits::start(FakeUnit& unit) {
-  unit.running = true;
+  unit.running = !unit.oneshot;
   unit.pid = next_pid_++;
   unit.memlock = memlock_of(unit.drop_ins);
   ++unit.starts_seen;
@@ -82,17 +83,29 @@ std::string FakeUnits::drop_ins_of(const std::string& name) const {
   const auto at = name.find('@');
   if (at != std::string::npos && !name.ends_with("@.service")) add(name.substr(0, at + 1) + ".service");
   add(name);
+  if (const auto unit = units.find(name); unit != units.end() && unit->second.enabled) {
+    for (const auto& alias : unit->second.aliases) add(alias);
+  }
   return all;
 }
 
+std::string FakeUnits::own_name(const std::string& name) const {
+  for (const auto& [own, unit] : units) {
+    if (unit.enabled && std::find(unit.aliases.begin(), unit.aliases.end(), name) != unit.aliases.end())
+      return own;
+  }
+  return name;
+}
+
 FakeUnit* FakeUnits::find(const std::string& name) {
-  if (const auto at = units.find(name); at != units.end()) return &at->second;
-  const auto at = name.find('@');
+  const auto own = own_name(name);
+  if (const auto at = units.find(own); at != units.end()) return &at->second;
+  const auto at = own.find('@');
   if (at == std::string::npos) return nullptr;
-  const auto model = units.find(name.substr(0, at + 1) + ".service");
+  const auto model = units.find(own.substr(0, at + 1) + ".service");
   if (model == units.end()) return nullptr;
-  auto& made = units[name] = model->second;
-  made.drop_ins = drop_ins_of(name);
+  auto& made = units[own] = model->second;
+  made.drop_ins = drop_ins_of(own);
   return &made;
 }
 
@@ -107,6 +120,7 @@ Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_units(
     if (name.find('.') == std::string::npos) continue;
     system::Unit unit;
     unit.name = name;
+    unit.id = own_name(name);
     const auto* from = find(name);
     unit.load = from == nullptr ? "not-found" : from->masked ? "masked" : "loaded";
     unit.active = from != nullptr && from->running ? "active" : "inactive";
@@ -117,7 +131,8 @@ Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_units(
                   : from->enabled      ? "enabled"
                                        : "disabled";
       unit.main_pid = from->running ? from->pid : 0;
-      unit.needs_reload = from->drop_ins != drop_ins_of(name);
+      unit.needs_reload = from->drop_ins != drop_ins_of(unit.id);
+      unit.ends_by_itself = from->oneshot;
       unit.stops_unneeded = !from->needed;
     }
     all.push_back(std::move(unit));
@@ -132,7 +147,7 @@ Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_instances(co
   for (const auto& [name, one] : units) {
     if (name == unit || !one.running || !name.starts_with(unit.substr(0, unit.find('@') + 1))) continue;
     auto& found = all.emplace_back();
-    found.name = name;
+    found.name = found.id = name;
     found.load = "loaded";
     found.active = "active";
     found.sub = "running";

@@ -17,13 +17,15 @@ struct FakeUnit {
   bool enabled = false;
   bool running = false;
   bool masked = false;
-  bool installable = true;  ///< its file has an [Install] section
-  bool starts = true;       ///< false: its start job fails
-  bool reloads = true;      ///< has ExecReload=
-  bool needed = true;       ///< false: StopWhenUnneeded=yes, and no unit needs it
-  std::int64_t pid = 0;     ///< of the main process while it runs
-  std::string refuses{};    ///< its start fails while LimitMEMLOCK= is this
-  int hangups = 0;          ///< SIGHUPs that the main process got
+  bool installable = true;             ///< its file has an [Install] section
+  bool starts = true;                  ///< false: its start job fails
+  bool reloads = true;                 ///< has ExecReload=
+  bool oneshot = false;                ///< ends as soon as it was started
+  bool needed = true;                  ///< false: StopWhenUnneeded=yes, and no unit needs it
+  std::int64_t pid = 0;                ///< of the main process while it runs
+  std::string refuses{};               ///< its start fails while LimitMEMLOCK= is this
+  std::vector<std::string> aliases{};  ///< of its [Install] section: there while it is enabled
+  int hangups = 0;                     ///< SIGHUPs that the main process got
   int starts_seen = 0;
   std::string drop_ins{};  ///< the drop-in files as systemd read them last
   std::string memlock{};   ///< LimitMEMLOCK of the main process, as its drop-ins said at its start
@@ -54,6 +56,8 @@ class FakeUnits final : public system::Units {
   base::Result<void> reload_manager() override;
 
  private:
+  /// The unit's own name where `name` is an alias of it.
+  [[nodiscard]] std::string own_name(const std::string& name) const;
   FakeUnit* find(const std::string& name);
   [[nodiscard]] std::string drop_ins_of(const std::string& name) const;
   void start(FakeUnit& unit);

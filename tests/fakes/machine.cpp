@@ -156,6 +156,7 @@ void Machine::set_up(Interface& link, bool up) {
     } else {
       link.carrier = false;
       flush(link, true, true);
+      drop(link.items, [](const auto& item) { return item.starts_with("neigh "); });
     }
     if (link.is_ipoib() && link.parent == 0) {
       for (auto& child : links) {

@@ -118,6 +118,16 @@ Result<void> replace_addresses(NetlinkSocket& netlink, std::vector<AddressReplay
   return {};
 }
 
+Result<void> put_back_neighbours(NetlinkSocket& netlink, std::span<const Message> neighbours,
+                                 FirstFailure& failure) {
+  const auto acks = netlink.exchange(neighbours);
+  if (!acks) return fail(acks.error());
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
+    if ((*acks)[i].error != 0) failure.note(neighbours[i], (*acks)[i]);
+  }
+  return {};
+}
+
 /// What a rule says, whatever is asked to be done with it.
 std::string content_of(const Message& message) {
   const auto bytes = message.bytes().subspan(kNlHeader);
@@ -201,6 +211,17 @@ Result<std::vector<Carried>> LinuxLinks::observe_carried(std::span<const Link> l
     });
     if (!read) return fail(read.error());
   }
+  for (const auto family : kFamilies) {
+    for (const bool proxies : {false, true}) {
+      const auto read =
+          sweep(neighbour_dump_request(family, proxies), [&](const nlmsghdr& header, Found& found) {
+            const auto owner = by_index.find(neighbour_owner(header, family));
+            if (owner != by_index.end())
+              found.emplace_back(owner->second, item_text(ItemSort::kNeighbour, header));
+          });
+      if (!read) return fail(read.error());
+    }
+  }
   return carried;
 }
 
@@ -212,6 +233,7 @@ Result<void> LinuxLinks::restore_carried(const Carried& carried, int index, cons
   std::vector<AddressReplay> addresses4, addresses6;
   std::vector<RouteReplay> routes;
   std::vector<RuleReplay> rules;
+  std::vector<Message> neighbours;
   for (const auto& text : carried.items) {
     const auto item = parse_item(text);
     if (!item)
@@ -228,6 +250,9 @@ Result<void> LinuxLinks::restore_carried(const Carried& carried, int index, cons
         break;
       case ItemSort::kRule:
         if (auto replay = replay_rule(*item, target)) rules.push_back(std::move(*replay));
+        break;
+      case ItemSort::kNeighbour:
+        if (auto replay = replay_neighbour(*item, target)) neighbours.push_back(std::move(*replay));
         break;
     }
   }
@@ -247,6 +272,7 @@ Result<void> LinuxLinks::restore_carried(const Carried& carried, int index, cons
     if (auto done = put_back_addresses(**netlink, std::move(*addresses), settle, failure); !done) return done;
   }
   if (auto done = put_back_routes(**netlink, std::move(routes), failure); !done) return done;
+  if (auto done = put_back_neighbours(**netlink, neighbours, failure); !done) return done;
   const auto settled = (*netlink)->exchange(settle);
   if (!settled) return fail(settled.error());
   for (std::size_t i = 0; i < settle.size(); ++i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an interface carries, as raw netlink messages in printable form ("addr <hex>", "route <hex>", "rule
-// <hex>"), and back: the way of `ip address save|restore` and `ip route save|restore`. Sources: rtnetlink(7),
-// if_addr.h, rtnetlink.h, fib_rules.h, net/ipv4/{devinet,fib_frontend,fib_semantics}.c,
-// net/ipv6/{addrconf,route}.c.
+// <hex>", "neigh <hex>"), and back: the way of `ip address save|restore` and `ip route save|restore`.
+// Sources: rtnetlink(7), if_addr.h, rtnetlink.h, fib_rules.h, neighbour.h,
+// net/ipv4/{devinet,fib_frontend,fib_semantics}.c, net/ipv6/{addrconf,route}.c, net/core/neighbour.c.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@
 
 namespace rdmacfg::system::detail {
 
-enum class ItemSort { kAddress, kRoute, kRule };
+enum class ItemSort { kAddress, kRoute, kRule, kNeighbour };
 
 struct Item {
   ItemSort sort = ItemSort::kAddress;
@@ -34,6 +34,8 @@ std::optional<Item> parse_item(std::string_view text);
 Message address_dump_request(std::uint8_t family);
 Message route_dump_request(std::uint8_t family);
 Message rule_dump_request(std::uint8_t family);
+/// `proxies`: those instead of neighbours; the kernel has them in another table.
+Message neighbour_dump_request(std::uint8_t family, bool proxies);
 
 /// Where items are put back: interface `from`, then called `old_name`, is now interface `to` called `name`.
 struct Target {
@@ -60,6 +62,10 @@ std::set<int> route_owners(const nlmsghdr& header, std::uint8_t family, const Ba
 
 /// The names of interfaces that a policy rule selects by.
 std::set<std::string> rule_owners(const nlmsghdr& header, std::uint8_t family);
+
+/// The interface of a permanent neighbour or a proxy, which only an administrator makes and a link that goes
+/// down loses (neigh_ifdown(), pneigh_ifdown()); 0 for what is learned.
+int neighbour_owner(const nlmsghdr& header, std::uint8_t family);
 
 struct AddressReplay {
   int family = 0;
@@ -96,5 +102,7 @@ struct RuleReplay {
   std::vector<Message> remove;  ///< the rules of names that the interface no longer has
 };
 std::optional<RuleReplay> replay_rule(const Item& item, const Target& target);
+
+std::optional<Message> replay_neighbour(const Item& item, const Target& target);
 
 }  // namespace rdmacfg::system::detail

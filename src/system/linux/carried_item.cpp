@@ -9,8 +9,10 @@ namespace rdmacfg::system::detail {
 
 namespace {
 
-constexpr std::array<std::pair<ItemSort, std::string_view>, 3> kSorts{
-    {{ItemSort::kAddress, "addr "}, {ItemSort::kRoute, "route "}, {ItemSort::kRule, "rule "}}};
+constexpr std::array<std::pair<ItemSort, std::string_view>, 4> kSorts{{{ItemSort::kAddress, "addr "},
+                                                                       {ItemSort::kRoute, "route "},
+                                                                       {ItemSort::kRule, "rule "},
+                                                                       {ItemSort::kNeighbour, "neigh "}}};
 
 }  // namespace
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <set>
@@ -15,6 +14,7 @@
 #include "base/text.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/systemd.hpp"
+#include "system/linux/unit_files.hpp"
 
 namespace rdmacfg::system {
 
@@ -192,6 +192,7 @@ class SystemdUnits final : public Units {
                                                              const std::string& what,
                                                              Complete complete_unit) {
     std::vector<Unit> found;
+    std::vector<std::string> paths;
     int status = sd_bus_message_enter_container(reply, 'a', "(ssssssouso)");
     while (status >= 0) {
       const char *name = nullptr, *description = nullptr, *load = nullptr, *active = nullptr, *sub = nullptr,
@@ -201,48 +202,53 @@ class SystemdUnits final : public Units {
                                    &following, &path, &job_id, &job, &job_path);
       if (status <= 0) break;
       Unit unit;
-      unit.name = name;
+      unit.name = unit.id = name;
       unit.load = load;
       unit.active = active;
       unit.sub = sub;
       if (job_id != 0) unit.job = job;
-      complete_unit(bus, path, unit);
+      paths.emplace_back(path);
       found.push_back(std::move(unit));
     }
     if (status < 0) return fail_errno(-status, what);
     // An alias comes back under its unit's own name; then there is only the order to go by.
-    if (found.size() == names.size()) {
-      for (std::size_t i = 0; i < found.size(); ++i) found[i].name = names[i];
+    const bool by_order = found.size() == names.size();
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const auto& asked = by_order ? names[i] : found[i].name;
+      complete_unit(bus, paths[i], asked, found[i]);
+      found[i].name = asked;
     }
     return std::optional(std::move(found));
   }
 
   /// Whether a drop-in of the administrator's folder is one that systemd has not read. NeedDaemonReload does
   /// not say so of the first one: systemd remembers which folders there are until it reads all files again.
-  static bool has_unread_drop_in(sd_bus* bus, const std::string& path, const std::string& unit) {
-    std::set<std::string> there;
-    std::error_code error;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(fmt::format("{}/{}.d", kDropIns, unit), error)) {
-      if (auto name = entry.path().filename().string(); name.ends_with(".conf"))
-        there.insert(std::move(name));
-    }
-    if (there.empty()) return false;
+  static bool has_unread_drop_in(sd_bus* bus, const std::string& path, std::set<std::string> names) {
+    // systemd reads those of every name that the unit has.
+    if (const auto all = read_strings(bus, path, "Names")) names.insert(all->begin(), all->end());
+    if (detail::unread_drop_ins(kDropIns, names, {}).empty()) return false;
+    const auto read = read_strings(bus, path, "DropInPaths");
+    return read && !detail::unread_drop_ins(kDropIns, names, *read).empty();
+  }
+
+  static std::optional<std::vector<std::string>> read_strings(sd_bus* bus, const std::string& path,
+                                                              const char* property) {
     BusError ignored;
     char** raw = nullptr;
-    if (sd_bus_get_property_strv(bus, kSystemd, path.c_str(), kUnit, "DropInPaths", &ignored.error, &raw) < 0)
-      return false;
-    // One of the same name in a folder that counts for more takes its place.
+    if (sd_bus_get_property_strv(bus, kSystemd, path.c_str(), kUnit, property, &ignored.error, &raw) < 0)
+      return std::nullopt;
+    std::vector<std::string> out;
     for (char** at = raw; at != nullptr && *at != nullptr; ++at) {
-      there.erase(std::filesystem::path(*at).filename().string());
+      out.emplace_back(*at);
       ::free(*at);
     }
     ::free(raw);
-    return !there.empty();
+    return out;
   }
 
-  /// What the list does not have. A property that cannot be read keeps its default.
-  static void complete(sd_bus* bus, const std::string& path, Unit& unit) {
+  /// What the list does not have. A property that cannot be read keeps its default. `asked`: the name that it
+  /// was asked for by, which may be an alias.
+  static void complete(sd_bus* bus, const std::string& path, const std::string& asked, Unit& unit) {
     if (!unit.there()) return;
     BusError no_file;
     sd_bus_message* raw_reply = nullptr;
@@ -259,17 +265,33 @@ class SystemdUnits final : public Units {
                                     'b', &reload) >= 0) {
       unit.needs_reload = reload != 0;
     }
-    unit.needs_reload = unit.needs_reload || has_unread_drop_in(bus, path, unit.name);
+    unit.needs_reload = unit.needs_reload || has_unread_drop_in(bus, path, {asked, unit.name});
     BusError unneeded;
     int stops = 0;
     if (sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kUnit, "StopWhenUnneeded", &unneeded.error,
                                     'b', &stops) >= 0) {
       unit.stops_unneeded = stops != 0;
     }
-    read_main_pid(bus, path, unit);
+    unit.ends_by_itself = ends_by_itself(bus, path, unit.id);
+    read_main_pid(bus, path, asked, unit);
   }
 
-  static void read_main_pid(sd_bus* bus, const std::string& path, Unit& unit) {
+  static bool ends_by_itself(sd_bus* bus, const std::string& path, const std::string& unit) {
+    if (!unit.ends_with(".service")) return false;
+    BusError no_type, no_rest;
+    char* raw = nullptr;
+    if (sd_bus_get_property_string(bus, kSystemd, path.c_str(), kService, "Type", &no_type.error, &raw) < 0)
+      return false;
+    const std::string type(raw);
+    ::free(raw);
+    int remains = 0;
+    return type == "oneshot" &&
+           sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kService, "RemainAfterExit",
+                                       &no_rest.error, 'b', &remains) >= 0 &&
+           remains == 0;
+  }
+
+  static void read_main_pid(sd_bus* bus, const std::string& path, const std::string& /*asked*/, Unit& unit) {
     if (!unit.name.ends_with(".service") || unit.active == "inactive" || unit.active == "failed") return;
     BusError no_service;
     std::uint32_t pid = 0;

@@ -7,6 +7,7 @@ for i in $a $b $c; do ip link set $i up; done
 ip addr add 10.1.0.1/24 dev $a; ip addr add 10.1.0.9/32 peer 10.1.0.10 dev $a; ip -6 addr add fd00:1::1/64 dev $a nodad
 ip addr add 10.2.0.1/24 dev $b; ip -6 addr add fd00:2::1/64 dev $b nodad; ip -6 route add fd00:77::/64 via fd00:2::7 metric 77
 ip route add 10.99.0.0/16 via 10.1.0.7 table 99 metric 5; ip rule add oif $a lookup 99 pref 99
+ip neigh add 10.1.0.66 lladdr "$(cat /sys/class/net/$b/address)" nud permanent dev $a
 ip link add link $a name $a.8005 type ipoib pkey 0x8005; ip link set $a.8005 up; ip -6 addr add fd00:5::1/64 dev $a.8005 nodad; ip addr add 10.5.0.1/24 dev $a.8005
 ip link add link $a name quiet type ipoib pkey 0x8006; ip link set quiet down
 ip link property add dev $c altname third
@@ -19,6 +20,7 @@ for w in "10.1.0.1/24" "10.1.0.9 peer 10.1.0.10" "fd00:1::1/64"; do has "first k
 has "second keeps its IPv6 route" "$(ip -6 route)" "fd00:77::/64 via fd00:2::7 dev second metric 77"
 has "route of another table" "$(ip route show table 99)" "10.99.0.0/16 via 10.1.0.7 dev first metric 5"
 has "rule follows" "$(ip rule)" "oif first lookup 99"
+has "permanent neighbour" "$(ip neigh show dev first nud permanent)" "10.1.0.66 lladdr"
 has "child keeps IPv6" "$(ip addr show $a.8005)" "fd00:5::1/64"; has "child keeps IPv4" "$(ip addr show $a.8005)" "10.5.0.1/24"
 is "a child that was down stays down" "$(json link show quiet | jq -r '.[0].flags | index("UP")')" null
 before=$(picture | sed 's/\bfirst\b/@A/g; s/\bsecond\b/@B/g')

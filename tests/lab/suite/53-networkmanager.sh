@@ -74,3 +74,26 @@ ip link del fab0.8003
 nmcli connection add type infiniband con-name foreign ifname fab0 autoconnect no transport-mode datagram ipv4.method disabled >/dev/null
 echo "$base" | conf; exits "taken back" 0 apply
 is "only the foreign profile is left" "$(nmcli -t -f NAME connection show | grep -v '^lo$' | xargs)" "foreign"
+# a P_Key interface that NetworkManager has for a profile of others, named after the P_Key as that one writes it
+nmcli connection delete foreign >/dev/null
+for one in "port" "part"; do
+	file=/etc/NetworkManager/system-connections/$one.nmconnection
+	printf '[connection]\nid=%s\nuuid=%s\ntype=infiniband\n' $one "$(cat /proc/sys/kernel/random/uuid)" >$file
+	if [ $one = port ]; then printf 'interface-name=fab0\n[infiniband]\ntransport-mode=datagram\n[ipv4]\nmethod=manual\naddress1=192.0.2.1/24\n'; else
+		printf '[infiniband]\np-key=10\nparent=fab0\ntransport-mode=datagram\n[ipv4]\nmethod=manual\naddress1=192.0.5.1/24\n'; fi >>$file
+	chmod 600 $file; nmcli connection load $file; nmcli connection up $one >/dev/null
+done
+is "profiles of others" "$(active)" "part:fab0.000a port:fab0"
+doc 'backend = "networkmanager"
+ipv4 = { addresses = ["192.0.2.1/24"] }
+[[ipoib.pkey]]
+pkey = 0x800a
+ipv4 = { addresses = ["192.0.5.1/24"] }'
+exits "diff of an adoption" 2 ctl diff; has "names the other profile" "$OUT" "part.nmconnection is a profile for the same interface"
+ip link add fab0.800a type dummy; exits "an adoption that fails" 3 apply
+is "the profiles of others are active again" "$(active)" "part:fab0.000a port:fab0"; is "with the address" "$(addresses fab0.000a)" "192.0.5.1/24"
+ip link del fab0.800a; exits "an adoption" 0 apply
+is "active profiles" "$(active)" "fab0.800a:fab0.800a fab0:fab0"; is "address" "$(addresses fab0.800a)" "192.0.5.1/24"; ok "the other one is gone" test ! -e /sys/class/net/fab0.000a
+exits "in sync" 0 ctl diff
+systemctl restart NetworkManager; sleep 8; echo "# after a restart: $(active) $(ls /sys/class/net | xargs)"; ctl diff 2>&1 | sed 's/^/# /'
+journalctl -u NetworkManager --no-pager -o cat | grep -i "part\|000a\|800a" | tail -60 | sed 's/^/# /'

@@ -63,6 +63,23 @@ is "the service runs again" "$(systemctl is-active picky)" active
 is "without our drop-in" "$(ls /etc/systemd/system/picky.service.d 2>/dev/null)" ""
 printf 'version = 1\n[[service]]\nname = "iwpmd"\nrunning = true\n' | conf
 exits "a unit that systemd stops at once" 5 apply; has "says so" "$OUT" "StopWhenUnneeded=yes"
+printf '[Service]\nExecStart=/bin/sleep 1000\n[Install]\nWantedBy=multi-user.target\nAlias=workd.service\n' >/etc/systemd/system/worker.service
+systemctl daemon-reload; systemctl enable -q worker; systemctl restart worker
+printf 'version = 1\n[[memlock]]\ndomain = "@rdma"\nlimit = "unlimited"\nunits = ["workd"]\nrestart = true\n' | conf
+exits "a unit by its alias" 0 apply; is "limit of the unit" "$(limit)" unlimited
+printf 'version = 1\n[[service]]\nname = "workd"\nenabled = false\n' | conf
+exits "a service by its alias" 1 apply; has "says whose" "$OUT" "alias of worker.service"
+printf '[Service]\nType=oneshot\nExecStart=/bin/true\n' >/etc/systemd/system/once.service; systemctl daemon-reload
+printf 'version = 1\n[[service]]\nname = "once"\nrunning = true\n' | conf
+exits "a service that ends" 1 apply; has "says so" "$OUT" "Type=oneshot"
+ports=net.ipv4.ip_local_reserved_ports
+printf 'version = 1\n[[sysctl]]\nkey = "%s"\nvalue = "1000"\n[[sysctl]]\nkey = "net.core.somaxconn"\nvalue = "0x400"\n' $ports | conf
+exits "from an empty value" 0 apply; no_writes "numbers in another spelling"
+printf 'version = 1\n[[sysctl]]\nkey = "%s"\nvalue = "1000,1001,1002"\n' $ports | conf
+exits "a list that the kernel rewrites" 3 apply; has "says how" "$OUT" '"1000-1002"'
+echo 'version = 1' | conf; exits "back to an empty value" 0 apply; is "no ports" "$(cat /proc/sys/${ports//.//})" ""
+printf 'version = 1\n[[sysctl]]\nkey = "net.ipv4.route.flush"\nvalue = 1\n' | conf
+exits "a setting that is only written" 1 apply; has "says so" "$OUT" "cannot be read back"
 printf 'version = 1\n[rdma_system]\nnetns = "exclusive"\n' | conf; ip netns add other
 exits "another namespace holds the mode" 5 apply; has "says so" "$OUT" "no other network namespace"
 is "the mode is as it was" "$(rdma system | grep -o 'netns [a-z]*')" "netns shared"

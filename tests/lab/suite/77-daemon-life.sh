@@ -46,3 +46,28 @@ systemctl reload rdma-configd
 ok "a reload applies it" lab-wait 60 '! ip -4 addr show dev mlx4_ib0 | grep -q 192.0.2.1/24'
 cp /tmp/whole $CONF
 exits "apply" 0 apply
+
+# drift = "report": neither a crash nor a restart is a reason to repair; what is new is made.
+printf '[daemon]\ndrift = "report"\n' >>$CONF
+exits "drift = report" 0 apply
+was=$(mtu mlx4_ib0)
+ip link set mlx4_ib0 mtu 1800
+drifted() { journalctl -u rdma-configd -o cat --no-pager | grep -c 'drifted: ipoib mlx4_ib0: mtu'; }
+ok "drift is reported" lab-wait 60 "journalctl -u rdma-configd -o cat --no-pager | grep -q 'drifted: ipoib mlx4_ib0: mtu'"
+for how in kill restart; do
+	n=$(drifted)
+	case $how in
+	kill)
+		was_restarts=$(systemctl show -p NRestarts --value rdma-configd)
+		kill -9 "$(systemctl show -p MainPID --value rdma-configd)"
+		ok "$how: started again" lab-wait 60 "[ \$(systemctl show -p NRestarts --value rdma-configd) != $was_restarts ] && systemctl -q is-active rdma-configd";;
+	restart) ok "$how" systemctl restart rdma-configd;;
+	esac
+	sleep 5
+	is "$how: the MTU stays" "$(mtu mlx4_ib0)" 1800
+	ok "$how: it is reported again" test "$(drifted)" -gt "$n"
+done
+rmmod fake_hca; lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
+ok "a driver reload is no drift" lab-wait 90 "test \"\$(cat /sys/class/net/mlx4_ib0/mtu)\" = $was"
+cp /tmp/whole $CONF
+exits "apply" 0 apply

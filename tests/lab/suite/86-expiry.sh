@@ -29,6 +29,31 @@ else
 		first; [ $bad -lt 4 ] || break
 	done
 	is "$times applies left to expire are taken back" "$bad" 0
+
+	# A driver reload meanwhile: the daemon makes everything on the new device, and that goes, too.
+	printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nname = "one"\nmode = "connected"\nmtu = 30000\n[[ipoib.pkey]]\npkey = 0x8002\n[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:02"\nname = "two"\n[[ipoib.pkey]]\npkey = 0x8002\n' | conf
+	exits "apply --confirm, and then a driver reload" 0 apply --confirm 60
+	rmmod fake_hca; lab-load ib:mlx4_0:2
+	ok "all is made again" lab-wait 50 'test "$(cat /sys/class/net/one/mtu)" = 30000 -a -e /sys/class/net/one.8002'
+	lab-wait 120 'grep -q "unconfirmed\": null" /var/lib/rdma-configd/generations.json'
+	ok "what was made on the new device is taken back" lab-wait 60 'test "$(cat /sys/class/net/one/mtu)" = 2044 -a ! -e /sys/class/net/one.8002'
+	is "mode" "$(mode one)" datagram
+	ok "and what both generations have is there" test -e /sys/class/net/two.8002
+	has "history says so" "$(ctl history)" "rolled back: it was not confirmed in time"
+
+	# The active document once more: drift that an apply repairs comes back when nobody confirms that, and is left.
+	first; exits "as it is" 0 apply
+	exits "nothing to confirm" 0 apply --confirm 4; has "it says so" "$OUT" "there is nothing to confirm"
+	exits "and confirm agrees" 0 ctl confirm
+	systemctl stop rdma-configd; ip link set one mtu 1800
+	exits "drift, repaired to be confirmed" 0 apply --confirm 30; is "repaired" "$(mtu one)" 2044
+	systemctl start rdma-configd
+	lab-wait 60 'grep -q "unconfirmed\": null" /var/lib/rdma-configd/generations.json'
+	is "taken back" "$(mtu one)" 1800
+	has "no generation was rolled back for it" "$(ctl history | tail -1)" active
+	ip link set two up; sleep 3; systemctl reload rdma-configd; sleep 3
+	is "and left" "$(mtu one)" 1800
+	exits "asked for, it is done" 0 apply; is "done" "$(mtu one)" 2044
 	sed -i 's/2044/4000/' $CONF
 	exits "apply --confirm, and then a reboot" 0 apply --confirm 600
 	is "it is there" "$(mtu one)" 4000

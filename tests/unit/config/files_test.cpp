@@ -97,6 +97,17 @@ TEST_F(Files, EmptyFilesAndTheNullDeviceMaskWithoutReplacing) {
               ElementsAre("/etc/rdma-configd/config.toml: m", "/usr/lib/rdma-configd/conf.d/c.toml: lib"));
 }
 
+TEST_F(Files, MaskingTheOnlyDropInLeavesAnEmptyConfiguration) {
+  write("usr/lib/rdma-configd/conf.d/a.toml", "lib");
+  link("etc/rdma-configd/conf.d/a.toml", "/dev/null");
+  EXPECT_THAT(read(), ElementsAre("/etc/rdma-configd/conf.d/a.toml: "));
+  fs::remove(root_ / "etc/rdma-configd/conf.d/a.toml");
+  write("run/rdma-configd/conf.d/a.toml", "");
+  EXPECT_THAT(read(), ElementsAre("/run/rdma-configd/conf.d/a.toml: "));
+  write("run/rdma-configd/conf.d/b.toml", "b");
+  EXPECT_THAT(read(), ElementsAre("/run/rdma-configd/conf.d/b.toml: b"));
+}
+
 TEST_F(Files, AnEmptyMainFileIsAConfiguration) {
   write(kMain, "");
   EXPECT_THAT(read(), ElementsAre("/etc/rdma-configd/config.toml: "));

@@ -44,8 +44,34 @@ TEST(Generations, ConfirmKeepsWhatApplyDid) {
   EXPECT_EQ(console.kernel.timers.armed.count(core::kRollbackTimer), 0U);
   EXPECT_EQ(run(console, {"history"}), 0);
   EXPECT_THAT(console.out.str(), HasSubstr("active"));
+  EXPECT_EQ(run(console, {"confirm"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("generation 1 is confirmed already"));
+  console.document(kPlain);
+  ASSERT_EQ(console.run({"apply", "--yes"}), 0);
   EXPECT_EQ(run(console, {"confirm"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("no apply waits for confirmation"));
+}
+
+TEST(Generations, WhereNothingWasChangedThereIsNothingToConfirm) {
+  Console console;
+  console.document(kRename);
+  ASSERT_EQ(console.run({"apply", "--yes"}), 0);
+  const std::vector<std::vector<std::string>> both{{"apply", "--yes", "--confirm", "60"}, {"confirm"}};
+  for (const auto& words : both) {
+    EXPECT_EQ(console.run(words), 0) << console.err.str();
+    EXPECT_THAT(console.out.str(), HasSubstr("nothing was changed: there is nothing to confirm"));
+  }
+  EXPECT_EQ(console.kernel.timers.armed.count(core::kRollbackTimer), 0U);
+}
+
+TEST(Generations, TheDaemonIsToldOfAnApplyThatGoesPastIt) {
+  Console console;
+  console.document(kRename);
+  ASSERT_EQ(console.run({"apply", "--yes"}), 0);
+  const auto& files = console.kernel.files.content;
+  EXPECT_FALSE(files.contains(core::kAppliedMark)) << "there is none";
+  ASSERT_EQ(console.run({"apply", "--yes", "--local"}), 0);
+  EXPECT_TRUE(files.contains(core::kAppliedMark));
 }
 
 TEST(Generations, RollbackOfWhatWaitsDoesNotAsk) {

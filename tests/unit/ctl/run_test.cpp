@@ -81,6 +81,13 @@ TEST(Validate, CountsEntriesOrShowsMistakes) {
   console.document(kRename);
   EXPECT_EQ(console.run({"validate"}), 0);
   EXPECT_EQ(console.out.str(), "Valid: 1 entry in 1 file.\n");
+  // Only what has brackets of its own is an entry.
+  console.document(
+      "version = 1\n[rdma_system]\nnetns = \"shared\"\n[[ipoib]]\nmatch = { device = \"mlx4_*\", port = 1 }\n"
+      "ipv4 = { addresses = [\"192.0.2.1/24\"] }\n[[ipoib.pkey]]\npkey = 0x8002\n"
+      "ipv6 = { addresses = [\"2001:db8::1/64\"] }\n");
+  EXPECT_EQ(console.run({"validate"}), 0);
+  EXPECT_EQ(console.out.str(), "Valid: 3 entries in 1 file.\n");
   console.document(kRename + "mdoe = \"x\"\n");
   EXPECT_EQ(console.run({"validate"}), 1);
   EXPECT_THAT(console.out.str(), IsEmpty());

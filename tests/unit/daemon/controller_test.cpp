@@ -295,6 +295,68 @@ TEST_F(ControllerTest, WhatALookHadToHoldIsNoLook) {
   EXPECT_THAT(asked()[1], HasSubstr(R"("report_only":true)"));
 }
 
+/// The host of a daemon with drift = "report" that was killed or restarted: one resource differs.
+class ControllerStartTest : public ControllerTest {
+ protected:
+  ControllerStartTest() {
+    model::Report report;
+    report.resources.push_back(
+        {.key = {"ipoib", "x"}, .label = "x", .status = model::Status::kDiffers, .instance = "boot/5"});
+    model::Change change;
+    change.key = {"ipoib", "x"};
+    change.operation = model::Operation::kUpdate;
+    change.fields = {"mtu"};
+    report.plan.changes.push_back(change);
+    tree.put("/differs", core::report_json(report).dump());
+    play("looked=false; if [ $verb = " + kApply +
+         " ]; then looked=true; fi\n"
+         "printf '{\"exit\":2,\"report\":%s,\"status\":{\"active\":3,\"report_drift\":true,\"looked\":%s}}"
+         "\\n' \"$(cat \"$here/differs\")\" $looked; exit");
+  }
+  /// What the daemon before has left word of: the kernel object that the resource was on.
+  void left(const std::string& boot, const std::string& instance) const {
+    tree.put("/run/settled.json", R"({"boot_id":")" + boot +
+                                      R"(","generation":3,"resources":[["ipoib","x",")" + instance +
+                                      R"("]]})" + "\n");
+  }
+  void start_and_end() {
+    controller.start();
+    when_started(1, [this] { poll = loop.after(500ms, [this] { controller.stop(); }); });
+    EXPECT_EQ(run(), 0);
+  }
+};
+
+TEST_F(ControllerStartTest, WhatHasDriftedIsLeftAlone) {
+  left(system::linux_boot_id(), "boot/5");
+  start_and_end();
+  EXPECT_THAT(verbs(), ElementsAre(kApply));
+  EXPECT_THAT(asked().front(), HasSubstr(R"("settled":3)"));
+  EXPECT_THAT(tree.get("/run/settled.json"), HasSubstr(R"(["ipoib","x","boot/5"])")) << "for the next one";
+}
+
+TEST_F(ControllerStartTest, WhatIsNewIsMade) {
+  left(system::linux_boot_id(), "boot/4");
+  start_and_end();
+  ASSERT_THAT(verbs(), ElementsAre(kApply, kHold));
+  EXPECT_THAT(asked()[1], AllOf(HasSubstr(R"("report_only":false)"), HasSubstr(R"("left_alone":[])"),
+                                HasSubstr(R"("awaited":true)")));
+}
+
+TEST_F(ControllerStartTest, AfterABootNothingHasDrifted) {
+  left("another boot", "boot/5");
+  start_and_end();
+  EXPECT_THAT(asked().front(), HasSubstr(R"("settled":0)"));
+}
+
+TEST_F(ControllerTest, WithDriftToBeRepairedNoWordIsLeft) {
+  tree.put("/run/settled.json", "{}");
+  play("");
+  controller.start();
+  when_started(1, [this] { poll = loop.after(300ms, [this] { controller.stop(); }); });
+  EXPECT_EQ(run(), 0);
+  EXPECT_FALSE(std::filesystem::exists(tree.at("/run/settled.json")));
+}
+
 TEST_F(ControllerTest, EventsOfOthersDoNotPutTheAuditOff) {
   if (::unshare(CLONE_NEWNET) != 0) GTEST_SKIP() << "no network namespace can be made here";
   const base::UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));

@@ -18,6 +18,7 @@ TEST(Job, ComesOutOfJsonAsItWentIn) {
   job.report_only = true;
   job.awaited = true;
   job.resumes = true;
+  job.settled = 3;
   job.expect = "digest";
   job.who = "uid 1000";
   job.what = "rollback";
@@ -26,6 +27,7 @@ TEST(Job, ComesOutOfJsonAsItWentIn) {
   EXPECT_EQ(to_json(back), to_json(job));
   EXPECT_EQ(back.left_alone, job.left_alone);
   EXPECT_EQ(back.generation, UINT64_MAX);
+  EXPECT_EQ(back.settled, 3U);
 }
 
 TEST(Job, OnlyLooksDoNotChange) {

@@ -17,6 +17,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
+constexpr std::uint32_t kAlice = 1000, kBob = 1001;
+
 /// Stands in for the worker program. What a job is to do stands in its "what".
 constexpr std::string_view kWorker = R"(#!/bin/sh
 here=${{0%/*}}
@@ -89,7 +91,7 @@ class JobsTest : public ::testing::Test {
 };
 
 TEST_F(JobsTest, HasItsResultFromTheWorker) {
-  const auto id = add("plain");
+  const auto id = add("plain", Job::Verb::kApply, kAlice);
   EXPECT_NE(id, 0U);
   EXPECT_EQ(jobs.result(id), nullptr);
   run();
@@ -202,7 +204,6 @@ TEST_F(JobsTest, LooksRunBesideAChange) {
 }
 
 TEST_F(JobsTest, TheQueueOfOneUserIsBounded) {
-  constexpr std::uint32_t kAlice = 1000, kBob = 1001;
   add("waits");
   for (std::size_t i = 0; i < Jobs::kQueueOfOne; ++i) EXPECT_NE(add("queued", Job::Verb::kApply, kAlice), 0U);
   EXPECT_EQ(add("one too many", Job::Verb::kApply, kAlice), 0U);
@@ -236,7 +237,6 @@ TEST_F(JobsTest, LooksOfClientsKeepNobodyFromChanging) {
 TEST_F(JobsTest, AtTheEndAChangeIsFinishedAndNothingElse) {
   bool idle = false;
   jobs.on_idle = [&] { idle = true; };
-  constexpr std::uint32_t kAlice = 1000;
   add("undoes", Job::Verb::kShow, kAlice);  // a look that never ends by itself
   add("waits", Job::Verb::kApply, kAlice);
   add("second", Job::Verb::kApply, kAlice);
@@ -258,7 +258,7 @@ TEST_F(JobsTest, AtTheEndAChangeIsFinishedAndNothingElse) {
 
 TEST_F(JobsTest, AWaitingJobIsCancelledWithoutAWorker) {
   add("waits");
-  const auto id = add("second");
+  const auto id = add("second", Job::Verb::kApply, kAlice);
   EXPECT_TRUE(jobs.cancel(id));
   EXPECT_THAT(ended, ElementsAre("second"));
   EXPECT_THAT(outcomes["second"].report.error->message, HasSubstr("cancelled"));
@@ -293,7 +293,6 @@ TEST_F(JobsTest, NoSuchJob) {
 }
 
 TEST_F(JobsTest, WhoseAResultIsIsKnown) {
-  constexpr std::uint32_t kAlice = 1000, kBob = 1001;
   const auto id = add("plain", Job::Verb::kApply, kAlice), own = add("own");
   run();
   EXPECT_TRUE(jobs.asked_by(id, kAlice));
@@ -304,13 +303,37 @@ TEST_F(JobsTest, WhoseAResultIsIsKnown) {
 
 TEST_F(JobsTest, OnlyTheLastResultsAreKept) {
   std::vector<std::uint32_t> ids;
-  for (std::size_t i = 0; i < Jobs::kResults + 2; ++i) ids.push_back(add("plain"));
+  for (std::size_t i = 0; i < Jobs::kResults + 2; ++i)
+    ids.push_back(add("plain", Job::Verb::kApply, i % 2 == 0 ? kAlice : kBob + static_cast<unsigned>(i)));
   // A look's report is the answer to it.
   for (std::size_t i = 0; i < Jobs::kResults; ++i) add("plain", Job::Verb::kShow);
   run();
   EXPECT_EQ(jobs.result(ids[0]), nullptr);
   EXPECT_EQ(jobs.result(ids[1]), nullptr);
   EXPECT_NE(jobs.result(ids[2]), nullptr);
+}
+
+TEST_F(JobsTest, TheDaemonsOwnJobsPushNoResultOut) {
+  const auto id = add("plain", Job::Verb::kApply, kAlice), own = add("own");
+  for (std::size_t i = 0; i < Jobs::kResults; ++i) add("own", Job::Verb::kHold);
+  run();
+  EXPECT_NE(jobs.result(id), nullptr);
+  EXPECT_EQ(jobs.result(own), nullptr);
+}
+
+TEST_F(JobsTest, TheResultThatHasBeenThereLongestGoesFirst) {
+  // The oldest job ends after all the others, which are cancelled.
+  const auto id = add("waits", Job::Verb::kApply, kAlice);
+  std::vector<std::uint32_t> others;
+  for (std::size_t i = 0; i < Jobs::kResults; ++i) {
+    others.push_back(add("other", Job::Verb::kApply, kBob));
+    EXPECT_TRUE(jobs.cancel(others.back()));
+  }
+  tree.put("/go", "");
+  run();
+  EXPECT_NE(jobs.result(id), nullptr);
+  EXPECT_EQ(jobs.result(others[0]), nullptr);
+  EXPECT_NE(jobs.result(others[1]), nullptr);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/leftovers.hpp"
 #include "daemon/suspects.hpp"
 #include "kinds/all.hpp"
 #include "kinds/initramfs.hpp"
@@ -20,6 +21,13 @@ TEST(Listener, WhatIsListedByNameIsAKind) {
 
 TEST(Listener, AnInterfaceWithDcbThatIsAbsentIsListenedFor) {
   EXPECT_NE(std::find(kAnyInterface.begin(), kAnyInterface.end(), "dcb"), kAnyInterface.end());
+}
+
+TEST(Listener, AnApplyThatGoesPastTheDaemonIsHeardOf) {
+  EXPECT_TRUE(says_applied("/var/lib/rdma-configd/generations.json"));
+  EXPECT_TRUE(says_applied("/run/rdma-configd/applied"));
+  EXPECT_FALSE(says_applied("/run/rdma-configd/running"));
+  EXPECT_TRUE(core::is_managed_folder("/run/rdma-configd"));
 }
 
 TEST(Suspects, AreKnownPrograms) {

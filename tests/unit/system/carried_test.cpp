@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
@@ -247,6 +248,41 @@ TEST(CarriedRules, MoveToTheNewName) {
   EXPECT_EQ(Parsed<fib_rule_hdr>::of(*replay->remove.back().header())->attributes.text(FRA_IIFNAME),
             "rdmacfg5");
   EXPECT_THAT(replay_rule(item_of(ItemSort::kRule, saved), {5, "ib0", 9, "ib0"})->remove, IsEmpty());
+}
+
+Message neighbour(std::uint16_t state, std::uint8_t flags) {
+  ndmsg header{};
+  header.ndm_family = AF_INET;
+  header.ndm_ifindex = 5;
+  header.ndm_state = state;
+  header.ndm_flags = flags;
+  Message message(RTM_NEWNEIGH, 0, header, "");
+  message.put(NDA_DST, raw(kAddress));
+  message.put(NDA_LLADDR, raw(kAddress6));
+  message.put(NDA_PROBES, std::uint32_t{4});
+  return message;
+}
+
+TEST(CarriedNeighbours, LeaveOutWhatIsLearned) {
+  EXPECT_EQ(neighbour_owner(*neighbour(NUD_PERMANENT, 0).header(), AF_INET), 5);
+  EXPECT_EQ(neighbour_owner(*neighbour(NUD_NONE, NTF_PROXY).header(), AF_INET), 5);
+  EXPECT_EQ(neighbour_owner(*neighbour(NUD_REACHABLE, NTF_ROUTER).header(), AF_INET), 0);
+  EXPECT_EQ(neighbour_owner(*neighbour(NUD_NOARP, 0).header(), AF_INET), 0);
+  EXPECT_EQ(neighbour_owner(*neighbour(NUD_PERMANENT, 0).header(), AF_INET6), 0);
+}
+
+TEST(CarriedNeighbours, FollowTheIndex) {
+  const auto message =
+      replay_neighbour(item_of(ItemSort::kNeighbour, neighbour(NUD_PERMANENT, NTF_ROUTER | NTF_USE)), kMoved);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->what(), "mlx4_ib0: put back neighbour 192.0.2.1/32");
+  EXPECT_EQ(message->header()->nlmsg_flags, NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE);
+  const auto replay = Parsed<ndmsg>::of(*message->header()).value();
+  EXPECT_EQ(replay.family.ndm_ifindex, 9);
+  EXPECT_EQ(replay.family.ndm_state, NUD_PERMANENT);
+  EXPECT_EQ(replay.family.ndm_flags, NTF_ROUTER);
+  EXPECT_TRUE(replay.attributes.find(NDA_LLADDR));
+  EXPECT_FALSE(replay.attributes.find(NDA_PROBES));
 }
 
 TEST(Carried, FormerNames) {

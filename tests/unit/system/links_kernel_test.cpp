@@ -5,6 +5,7 @@
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <sched.h>
@@ -14,6 +15,7 @@
 #include <thread>
 
 #include "system/linux/carried.hpp"
+#include "system/linux/inet_text.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/netlink_socket.hpp"
 
@@ -27,6 +29,7 @@ using detail::Parsed;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 using namespace std::chrono_literals;
 
 constexpr std::uint16_t kCreate = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE;
@@ -107,6 +110,37 @@ class LinksKernelTest : public ::testing::Test {
     message.put(FRA_IIFNAME, iif);
     message.put(FRA_PRIORITY, std::uint32_t{1000});
     ASSERT_TRUE(netlink->execute({&message, 1}));
+  }
+
+  template <class Bytes>
+  void add_neighbour(std::uint8_t family, const Bytes& address, std::uint16_t state, std::uint8_t flags = 0) {
+    ndmsg header{};
+    header.ndm_family = family;
+    header.ndm_ifindex = find("v0").index;
+    header.ndm_state = state;
+    header.ndm_flags = flags;
+    Message message(RTM_NEWNEIGH, kCreate, header, "neighbour");
+    message.put(NDA_DST, std::as_bytes(std::span(address)));
+    constexpr std::array<std::uint8_t, 6> kPeer{2, 0, 0, 0, 0, 9};
+    if (flags == 0) message.put(NDA_LLADDR, std::as_bytes(std::span(kPeer)));
+    const auto done = netlink->execute({&message, 1});
+    ASSERT_TRUE(done) << done.error().message;
+  }
+
+  /// Addresses of the neighbours that are carried.
+  [[nodiscard]] std::vector<std::string> carried_neighbours(const std::string& name) const {
+    const std::array wanted{find(name)};
+    const auto carried = links->observe_carried(wanted).value();
+    std::vector<std::string> out;
+    for (const auto& text : carried.at(0).items) {
+      const auto item = detail::parse_item(text).value();
+      if (item.sort != detail::ItemSort::kNeighbour) continue;
+      const auto neighbour = Parsed<ndmsg>::of(item.header()).value();
+      const auto address = neighbour.attributes.find(NDA_DST).value();
+      out.push_back(
+          detail::prefix_text(neighbour.family.ndm_family, address, static_cast<int>(address.size()) * 8));
+    }
+    return out;
   }
 
   /// Items without what changes by itself: time stamps, and the state of duplicate address detection.
@@ -230,6 +264,31 @@ TEST_F(LinksKernelTest, PutsBackWhatDownAndRenameTake) {
   ASSERT_TRUE(set(SetLink{.index = index, .up = true}));
   ASSERT_TRUE(links->restore_carried(again, index, "v0"));
   EXPECT_EQ(carried_facts("v0"), before);
+}
+
+TEST_F(LinksKernelTest, PutsBackPermanentNeighboursAndProxies) {
+  const Bytes4 permanent{192, 0, 2, 9};
+  const Bytes16 permanent6{0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9};
+  add_address(AF_INET, Bytes4{192, 0, 2, 1}, 24);
+  add_neighbour(AF_INET, permanent, NUD_PERMANENT);
+  add_neighbour(AF_INET6, permanent6, NUD_PERMANENT);
+  add_neighbour(AF_INET, Bytes4{192, 0, 2, 10}, NUD_NONE, NTF_PROXY);
+  add_neighbour(AF_INET, Bytes4{192, 0, 2, 11}, NUD_STALE);
+  const std::array before_link{find("v0")};
+  const auto carried = links->observe_carried(before_link).value().at(0);
+  const auto all = UnorderedElementsAre("192.0.2.9/32", "2001:db8::9/128", "192.0.2.10/32");
+  EXPECT_THAT(carried_neighbours("v0"), all);
+
+  const int index = before_link[0].index;
+  ASSERT_TRUE(set(SetLink{.index = index, .up = false}));
+  EXPECT_THAT(carried_neighbours("v0"), IsEmpty());
+  ASSERT_TRUE(set(SetLink{.index = index, .up = true}));
+  add_neighbour(AF_INET, permanent, NUD_STALE);  // learned meanwhile
+  for (int time = 0; time < 2; ++time) {
+    const auto restored = links->restore_carried(carried, index, "v0");
+    ASSERT_TRUE(restored) << restored.error().message;
+    EXPECT_THAT(carried_neighbours("v0"), all);
+  }
 }
 
 TEST_F(LinksKernelTest, ItemsThatAreNoneAreRefused) {

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Run: how the host goes back from an apply that nobody confirmed, and is held afterwards.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/commit_run.hpp"
+#include "core/leftovers.hpp"
+#include "core/plan.hpp"
+#include "core/remember.hpp"
+#include "core/transaction.hpp"
+
+namespace rdmacfg::core::detail {
+
+using model::Change;
+using model::Exit;
+using model::Report;
+using model::Status;
+
+namespace {
+
+constexpr const char* kLetBe = "was rolled back to this; it is left so until the next apply, or boot";
+
+}  // namespace
+
+Report Run::held(std::uint64_t number) {
+  auto texts = load_texts(files(), context_.paths.texts, number);
+  if (!texts) return error_report(texts.error());
+  auto options = context_.options;
+  options.independent = true;
+  options.unconfirmed = waits();
+  const auto document = parsed(std::move(*texts), request_);
+  const auto let_be = waits() ? std::set<model::Key>() : this->let_be(document, options);
+  auto report = apply(document, context_.host, options);
+  say_let_be(report, let_be);
+  return report;
+}
+
+std::set<model::Key> Run::let_be(const config::Document& document, Options& options) {
+  std::set<model::Key> keys;
+  const auto taken = load_take_back(files(), context_.paths.let_be);
+  if (!taken || !*taken) return keys;
+  if ((*taken)->boot_id != context_.host.boot_id) {
+    (void)files().remove(context_.paths.let_be);
+    return keys;
+  }
+  const auto now = diff(document, context_.host, options);
+  for (const auto& change : now.plan.changes) {
+    // On another device than then it is none of what was taken back.
+    const bool same = std::any_of(
+        (*taken)->plan.changes.begin(), (*taken)->plan.changes.end(),
+        [&](const Change& then) { return then.key == change.key && then.footing == change.footing; });
+    if (same && options.left_alone.emplace(change.key, kLetBe).second) keys.insert(change.key);
+  }
+  return keys;
+}
+
+void Run::say_let_be(Report& report, const std::set<model::Key>& keys) {
+  if (keys.empty()) return;
+  bool failed = false;
+  for (auto& resource : report.resources) {
+    if (keys.contains(resource.key)) {
+      resource.status = Status::kPending;
+      resource.reason = kLetBe;
+    }
+    failed = failed || resource.status == Status::kFailed;
+  }
+  if (!report.error && !failed && (report.exit == Exit::kUndone || report.exit == Exit::kOk))
+    report.exit = Exit::kPartly;
+}
+
+void Run::forget_let_be(Report& report) {
+  const auto there = files().read(context_.paths.let_be);
+  if (there && !*there) return;
+  if (auto done = files().remove(context_.paths.let_be); !done) note(report, done.error());
+}
+
+Report Run::taken_back(const std::string& why) {
+  const auto waiting = *ledger_.unconfirmed;
+  Report report;
+  auto take_back = load_take_back(files(), context_.paths.take_back);
+  const bool damaged = !take_back;
+  if (damaged) {
+    report.notes.push_back(take_back.error().message + ": the generation before is applied instead");
+    take_back = std::optional<TakeBack>();
+  }
+  clear_temporaries(files());
+  const bool here = *take_back && (*take_back)->boot_id == context_.host.boot_id;
+  // Killed before it could write anything: nothing has become other than it was.
+  const bool never_began = !damaged && !*take_back && waiting.boot_id == context_.host.boot_id;
+  bool exact = here || (waiting.again() && never_began);
+  if (here) {
+    const auto plan = (*take_back)->plan;
+    exact = undone(std::move(**take_back), report);
+    // The active document wants it otherwise: whoever holds the host to that would do it at once again.
+    if (waiting.again() && report.left_over.empty()) {
+      const TakeBack left{.boot_id = context_.host.boot_id, .plan = plan, .before = {}};
+      if (auto done = save_take_back(files(), context_.paths.let_be, left); !done) note(report, done.error());
+    }
+  }
+  if (!waiting.again()) mark(waiting.generation, "rolled back: " + why);
+  ledger_.active = waiting.previous;
+  ledger_.unconfirmed.reset();
+  ledger_.answered.clear();
+  if (auto done = save(); !done) {
+    // All is still there that the next try needs: the deadline, and how to take it back.
+    report.error = done.error().in("the rollback could not be recorded");
+    report.exit = Exit::kError;
+    return report;
+  }
+  end_unconfirmed(report);
+  report.notes.insert(report.notes.begin(),
+                      waiting.again()
+                          ? fmt::format("what applying generation {} again had changed was rolled back: {}",
+                                        waiting.generation, why)
+                          : fmt::format("generation {} was rolled back: {}", waiting.generation, why));
+  // After a reboot the kernel's state is new; files still are as the unconfirmed generation had them.
+  if (!exact) {
+    auto again = waiting.previous != 0 ? held(waiting.previous) : nothing();
+    if (good(again)) report.left_over.clear();
+    merge(report, std::move(again));
+  }
+  return report;
+}
+
+bool Run::undone(TakeBack take_back, Report& report) {
+  const auto& plan = take_back.plan;
+  // It may have been killed half way, or be under way in a process that was; or what was killed is a later
+  // run, whose journal says what it had made.
+  const auto journal = load_journal(files(), context_.options.paths.journal);
+  const bool another = journal && *journal && digest_of((*journal)->plan) != digest_of(plan);
+  if (!journal || (*journal && !another)) report.left_over = put_back(plan, context_.host);
+  for (auto& left : undo(plan, context_.host)) report.left_over.push_back(std::move(left));
+  report.exit = report.left_over.empty() ? Exit::kOk : Exit::kUndoIncomplete;
+  bool whole = report.left_over.empty() && !another && !take_back.in_two_runs;
+  if (auto picture = take_picture(context_.host, keys_of({}, plan))) {
+    auto state = std::move(take_back.before);
+    // What was on a device that was removed meanwhile went with it; what was made of the same name on the one
+    // that came after is not undone, and known by its own record.
+    auto taken = plan;
+    std::erase_if(taken.changes, [&](const auto& one) { return !can_be_undone(one, picture->world); });
+    reinstate(taken, *picture, state);
+    const auto is_in = [](const model::Plan& all, const model::Key& key) {
+      return std::any_of(all.changes.begin(), all.changes.end(),
+                         [&](const auto& change) { return change.key == key; });
+    };
+    // Records of what the plan does not speak of are of later runs: with them it goes as it came.
+    if (const auto now = load_state(files(), context_.options.paths.state)) {
+      for (const auto& one : now->records) {
+        const auto& key = one.first;
+        const auto* observed = picture->find(key);
+        const bool gone =
+            is_in(plan, key) && (observed == nullptr || observed->instance != one.second.instance);
+        const auto before = state.records.find(key);
+        if (gone || is_in(taken, key) || (before != state.records.end() && before->second == one.second))
+          continue;
+        state.records.insert_or_assign(key, one.second);
+        whole = false;
+      }
+    }
+    if (auto done = save_state(files(), context_.options.paths.state, state); !done) {
+      note(report, done.error());
+    }
+  }
+  if (another) return whole;
+  if (auto done = files().remove(context_.options.paths.journal); !done) note(report, done.error());
+  return whole;
+}
+
+}  // namespace rdmacfg::core::detail

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run_plan.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/text.hpp"
+#include "core/components.hpp"
+#include "core/generations.hpp"
+#include "core/leftovers.hpp"
+#include "core/remember.hpp"
+#include "core/transaction.hpp"
+#include "core/verify.hpp"
+#include "kinds/all.hpp"
+
+namespace rdmacfg::core::detail {
+
+using model::Change;
+using model::Exit;
+using model::Plan;
+using model::Report;
+using model::ResourceReport;
+using model::Status;
+
+namespace {
+
+/// The report after a run: a new comparison, in which what was changed counts as done.
+void finish_report(Report& report, Picture& now, const State& state, const Plan& carried_out,
+                   const std::map<model::Key, std::string>& postponed,
+                   const std::map<model::Key, std::string>& failed, const Options& options) {
+  auto comparison = compare(now, state, false);
+  put_off(comparison, options);
+  std::set<model::Key> planned;
+  for (const auto& change : carried_out.changes) planned.insert(change.key);
+  for (auto& resource : comparison.resources) {
+    const bool changed = planned.contains(resource.key);
+    if (const auto why = failed.find(resource.key); why != failed.end()) {
+      resource.status = Status::kFailed;
+      resource.reason = why->second;
+    } else if (const auto at = postponed.find(resource.key); at != postponed.end()) {
+      resource.status = Status::kPending;
+      resource.reason = at->second;
+    } else if (changed && resource.status == Status::kInSync) {
+      resource.status = Status::kDone;
+    } else if (changed && resource.status == Status::kDiffers) {
+      resource.status = Status::kPending;
+      resource.reason = "it was changed again meanwhile";
+      for (auto& change : report.plan.changes) {
+        if (change.key == resource.key) change.overruled = change.fields;
+      }
+    }
+  }
+  report.resources = std::move(comparison.resources);
+}
+
+/// One transaction: a plan carried out whole, or undone.
+struct Attempt {
+  std::optional<base::Error> error;    ///< then it was undone
+  std::vector<std::string> left_over;  ///< what undoing could not restore
+  Verification verification;
+  std::optional<Picture> now;  ///< afterwards; of a success always there
+};
+
+class Transaction {
+ public:
+  /// `on_disk`: the state as it was last written.
+  Transaction(const RunInput& input, Report& report)
+      : document_(input.document),
+        host_(input.host),
+        options_(input.options),
+        on_disk_(input.on_disk),
+        earlier_(input.earlier),
+        report_(report) {}
+
+  /// `before`: the host just before; `state`: what was remembered then, and is brought up to date.
+  Attempt run(const Plan& plan, const Picture& before, State& state) {
+    Attempt attempt;
+    if (!written_) clear_temporaries(host_.files);
+    if (!options_.take_back.empty()) {
+      auto done = save_take_back(host_.files, options_.take_back, take_back(plan, state));
+      if (!done) {
+        attempt.error = done.error().in("writing what it takes to roll back");
+        return attempt;
+      }
+    }
+    if (auto done = write_journal(host_.files, options_.paths.journal, {host_.boot_id, plan}); !done) {
+      attempt.error = done.error().in("writing the journal");
+      return attempt;
+    }
+    written_ = true;
+    auto outcome = carry_out(plan, host_, options_.progress, options_.cancelled);
+    if (!outcome.error) check(plan, before, state, outcome, attempt);
+    if (outcome.error) {
+      attempt.error = std::move(outcome.error);
+      attempt.left_over = undo(plan, host_);
+      if (auto after = take_picture(host_, keys_of(state, plan))) reinstate(plan, *after, state);
+      record(state, "the record of this run could not be removed: ");
+      return attempt;
+    }
+    remember(plan, *attempt.now, state);
+    for (auto& [key, limits] : attempt.verification.limits) {
+      // Of what is in a file, and on no object of the kernel's, nothing else may be remembered.
+      const auto* observed = attempt.now->find(key);
+      const bool filed = observed != nullptr && observed->instance.empty();
+      if (filed || state.records.contains(key)) state.records[key].limits = std::move(limits);
+    }
+    record(state, "what was done could not be recorded: ");
+    return attempt;
+  }
+
+  void record(const State& state, const std::string& otherwise) {
+    if (auto done = conclude(host_, on_disk_, state, true, options_); !done) {
+      report_.notes.push_back(otherwise + done.error().message);
+    } else {
+      on_disk_ = state;
+    }
+  }
+
+  /// Whether anything at all may have been changed.
+  [[nodiscard]] bool written() const { return written_; }
+
+ private:
+  void check(const Plan& plan, const Picture& before, const State& state, Outcome& outcome,
+             Attempt& attempt) {
+    auto now = take_picture(document_, host_, keys_of(state, plan), true, false);
+    bool waited = false, in_vain = false;
+    for (const auto* kind : kinds::all()) {
+      std::vector<Change> mine;
+      for (const auto& change : plan.changes) {
+        if (change.key.kind == kind->name()) mine.push_back(change);
+      }
+      if (mine.empty() || !now) continue;
+      const auto ended = kind->await(mine, now->world, options_.carrier_deadline);
+      waited = waited || !ended || *ended != kinds::Waited::kNot;
+      in_vain = in_vain || (ended && *ended == kinds::Waited::kInVain);
+    }
+    // The last moment: a batch cannot be left half way, and waiting for carrier takes its time.
+    if (options_.cancelled && options_.cancelled()) {
+      outcome.error = base::Error{base::Code::kRefused, "it was cancelled", 0};
+      return;
+    }
+    if (waited) now = take_picture(document_, host_, keys_of(state, plan), true, in_vain);
+    if (!now) {
+      outcome.error = now.error();
+      return;
+    }
+    keep_aside(before, *now);
+    attempt.now = std::move(*now);
+    attempt.verification = verify(plan, before, *attempt.now, outcome, state);
+    if (!attempt.verification.failures.empty()) {
+      outcome.error = base::Error{base::Code::kRefused, base::join(attempt.verification.failures, "; "), 0};
+    }
+  }
+
+  [[nodiscard]] TakeBack take_back(const Plan& plan, const State& state) const {
+    TakeBack out{host_.boot_id, plan, state, false};
+    if (earlier_ != nullptr) {
+      out.plan.changes.insert(out.plan.changes.begin(), earlier_->plan.changes.begin(),
+                              earlier_->plan.changes.end());
+      out.before = earlier_->state;
+      out.in_two_runs = true;
+    }
+    return out;
+  }
+
+  const config::Document& document_;
+  system::Host& host_;
+  const Options& options_;
+  State on_disk_;
+  const EarlierRun* earlier_;
+  Report& report_;
+  bool written_ = false;
+};
+
+/// Notes in the plan of the report what somebody else has changed back at once.
+void note_overruled(Report& report, const Verification& verification) {
+  for (auto& change : report.plan.changes) {
+    const auto at = verification.overruled.find(change.key);
+    if (at != verification.overruled.end()) change.overruled = at->second;
+  }
+}
+
+/// After the plan as a whole has failed and was undone: each part by itself. What succeeds stays.
+void by_parts(const RunInput& input, State& state, Transaction& transaction, Report& report, Attempt& last,
+              std::map<model::Key, std::string>& failed) {
+  const auto parts = components(report.plan);
+  Plan carried_out;
+  std::vector<std::string> messages;
+  std::map<model::Key, std::string> postponed;
+  for (const auto& part : parts) {
+    auto before = take_picture(input.document, input.host, keys_of(state, report.plan), false, true);
+    if (!before) {
+      last.error = before.error();
+      return;
+    }
+    keep_aside(input.picture, *before);
+    auto attempt = transaction.run(part, *before, state);
+    note_overruled(report, attempt.verification);
+    report.left_over.insert(report.left_over.end(), attempt.left_over.begin(), attempt.left_over.end());
+    if (attempt.error) {
+      for (const auto& change : part.changes) failed.emplace(change.key, attempt.error->message);
+      messages.push_back(attempt.error->message);
+      continue;
+    }
+    carried_out.changes.insert(carried_out.changes.end(), part.changes.begin(), part.changes.end());
+    postponed.merge(attempt.verification.postponed);
+  }
+  if (!messages.empty()) last.error = base::Error{base::Code::kRefused, base::join(messages, "; "), 0};
+  if (messages.empty()) last.error.reset();
+  if (carried_out.changes.empty()) return;
+  if (auto now = take_picture(input.document, input.host, keys_of(state, report.plan), true, true)) {
+    keep_aside(input.picture, *now);
+    finish_report(report, *now, state, carried_out, postponed, failed, input.options);
+  }
+}
+
+/// What the run made go and come back without planning it, and what it planned on something that went.
+bool swept(const Report& report, const Picture& before, const Picture& now) {
+  std::set<model::Key> planned;
+  for (const auto& change : report.plan.changes) planned.insert(change.key);
+  return std::any_of(report.resources.begin(), report.resources.end(), [&](const ResourceReport& resource) {
+    const bool waits = planned.contains(resource.key) && resource.status == Status::kPending;
+    if (resource.status != Status::kDiffers && !waits) return false;
+    const auto* then = before.find(resource.key);
+    const auto* is = now.find(resource.key);
+    return then != nullptr && !then->instance.empty() && (is == nullptr || is->instance != then->instance);
+  });
+}
+
+}  // namespace
+
+RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
+  RunOutcome out{std::move(planned)};
+  auto& report = out.report;
+  auto aside = input.aside;
+  Transaction transaction(input, report);
+  auto attempt = transaction.run(report.plan, input.picture, state);
+  report.left_over = attempt.left_over;
+  note_overruled(report, attempt.verification);
+  if (!attempt.error) {
+    finish_report(report, *attempt.now, state, report.plan, attempt.verification.postponed, aside,
+                  input.options);
+    out.swept = swept(report, input.picture, *attempt.now);
+    forget(*attempt.now, state);
+    transaction.record(state, "what was done could not be recorded: ");
+  } else if (input.options.independent && report.left_over.empty() && transaction.written() &&
+             components(report.plan).size() > 1) {
+    by_parts(input, state, transaction, report, attempt, aside);
+  }
+  report.error = attempt.error;
+  if (!transaction.written()) {
+    report.exit = Exit::kError;
+  } else if (!report.left_over.empty()) {
+    report.exit = Exit::kUndoIncomplete;
+  } else if (report.error || !aside.empty()) {
+    report.exit = Exit::kUndone;
+  } else {
+    report.exit = any_waiting(report) ? Exit::kPartly : Exit::kOk;
+  }
+  return out;
+}
+
+void undo_earlier(const config::Document& document, system::Host& host, const Options& options,
+                  const EarlierRun& earlier, Report& report) {
+  for (auto& left : undo(earlier.plan, host)) report.left_over.push_back(std::move(left));
+  auto state = earlier.state;
+  if (auto after = take_picture(document, host, keys_of(state, earlier.plan), false, true)) {
+    reinstate(earlier.plan, *after, state);
+    forget(*after, state);
+  }
+  if (auto done = save_state(host.files, options.paths.state, state); !done)
+    report.notes.push_back("the record of this run could not be removed: " + done.error().message);
+  report.exit = report.left_over.empty() ? Exit::kUndone : Exit::kUndoIncomplete;
+  report.notes.emplace_back(
+      "the adapter came back as new: `rdma-configctl apply` with the document before, or the daemon, gives "
+      "its "
+      "interfaces what they had");
+}
+
+void put_off(Comparison& comparison, const Options& options) {
+  if (!options.unconfirmed && !options.awaited) return;
+  const auto waits = [](const model::Key& key) { return kinds::find(key.kind)->waits_for_confirmation(); };
+  std::erase_if(comparison.changes, [&](const Change& change) { return waits(change.key); });
+  for (auto& resource : comparison.resources) {
+    if (resource.status != Status::kDiffers || !waits(resource.key)) continue;
+    resource.status = Status::kPending;
+    resource.reason = options.unconfirmed ? "waits until the apply is confirmed" : kAfterwards;
+  }
+}
+
+bool any_waiting(const Report& report) {
+  return std::any_of(report.resources.begin(), report.resources.end(), [](const ResourceReport& r) {
+    return r.status == Status::kPending || r.status == Status::kLimited;
+  });
+}
+
+}  // namespace rdmacfg::core::detail

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan becomes what the host is: carried out, verified, recorded, or undone.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "config/document.hpp"
+#include "core/compare.hpp"
+#include "core/picture.hpp"
+#include "core/pipeline.hpp"
+#include "core/state.hpp"
+#include "model/report.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::core::detail {
+
+/// A run before this one, of the same apply. Rolling back is over both.
+struct EarlierRun {
+  model::Plan plan;
+  State state;  ///< what was remembered before it
+};
+
+struct RunInput {
+  const config::Document& document;
+  system::Host& host;
+  const Options& options;
+  const Picture& picture;                   ///< the host just before
+  const State& on_disk;                     ///< what is remembered, as it was last written
+  std::map<model::Key, std::string> aside;  ///< resources that take no part, with the reason
+  const EarlierRun* earlier = nullptr;
+};
+
+struct RunOutcome {
+  model::Report report;
+  /// The run has made devices go and come back (port types of ConnectX-3), and what hung on them was as the
+  /// document says, or was to be changed: it is new now, and has to be planned once more.
+  bool swept = false;
+};
+
+/// @param state   what is remembered; brought up to date
+/// @param report  the plan, and how things stood before it
+RunOutcome run_plan(const RunInput& input, State& state, model::Report report);
+
+/// After the run of `earlier` was a success, and what had to follow it was not: it is undone as well.
+void undo_earlier(const config::Document& document, system::Host& host, const Options& options,
+                  const EarlierRun& earlier, model::Report& report);
+
+/// What cannot be taken back at once, and takes long, is not done before somebody has confirmed the rest, nor
+/// while others wait for the rest.
+void put_off(Comparison& comparison, const Options& options);
+
+[[nodiscard]] bool any_waiting(const model::Report& report);
+
+}  // namespace rdmacfg::core::detail

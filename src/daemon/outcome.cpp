@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/outcome.hpp"
+
+namespace rdmacfg::daemon {
+
+bool in_vain(const Outcome& outcome) {
+  const auto& report = outcome.report;
+  return report.error && !outcome.cancelled && report.plan.empty() && report.resources.empty() &&
+         !model::has_errors(report.diagnostics);
+}
+
+bool only_looked(const Outcome& outcome, bool unless_told) {
+  return outcome.status.is_object() ? outcome.status.value("looked", unless_told) : unless_told;
+}
+
+bool good(const model::Report& report) {
+  return !report.error && (report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly);
+}
+
+std::string why_refused(const model::Report& report) {
+  for (const auto& one : report.diagnostics) {
+    if (one.severity == model::Severity::kError) return one.where.text() + ": " + one.message;
+  }
+  if (report.error) return report.error->message;
+  return report.notes.empty() ? "another generation is held" : report.notes.front();
+}
+
+model::Report not_applied() {
+  model::Report report;
+  report.error = base::Error{base::Code::kBusy, "the configuration is not applied yet", 0};
+  return report;
+}
+
+}  // namespace rdmacfg::daemon

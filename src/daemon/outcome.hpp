@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the end of a job means.
+#pragma once
+
+#include <string>
+
+#include "daemon/jobs.hpp"
+
+namespace rdmacfg::daemon {
+
+/// The apply ended before it knew of any resource, and not for what the document says.
+bool in_vain(const Outcome& outcome);
+
+/// Whether a job that may look or hold has only looked.
+bool only_looked(const Outcome& outcome, bool unless_told);
+
+bool good(const model::Report& report);
+
+/// Why the configuration was not applied: what a person would look at first.
+std::string why_refused(const model::Report& report);
+
+/// Of an apply that is still due.
+model::Report not_applied();
+
+}  // namespace rdmacfg::daemon
