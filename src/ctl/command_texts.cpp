@@ -29,7 +29,8 @@ constexpr std::array<CommandText, 13> kCommands{{
     {"confirm", "Keep what `apply --confirm` applied.",
      "After `apply --confirm SECONDS` the host goes back to what it was unless this is called in time, so "
      "that a "
-     "change that cuts off its own administrator undoes itself. Where that apply had nothing to change, or is "
+     "change that cuts off its own administrator undoes itself. Where that apply had nothing to change, or "
+     "is "
      "confirmed already, says so. Needs root, or the daemon and its "
      "permission."},
     {"rollback", "Go back to an earlier generation.",

@@ -53,10 +53,6 @@ bool names(const std::string& text, const std::string& interface) {
   return false;
 }
 
-}  // namespace
-
-namespace {
-
 using Sections = std::map<std::string, std::map<std::string, std::string>>;
 
 /// The same of a profile that NetworkManager may leave alone.
@@ -94,6 +90,13 @@ std::set<std::string> names_of_port(const Desired& one, World& world, const std:
   return out;
 }
 
+/// NetworkManager names a P_Key interface by the number as the profile has it, ours by the one with the
+/// membership bit.
+bool makes_a_second(const std::string& text) {
+  const auto pkey = base::parse_number(keyfile_sections(text)["infiniband"]["p-key"]);
+  return pkey && *pkey < 0x8000;
+}
+
 }  // namespace
 
 bool profile_is_for(const std::string& text, const std::string& id, const std::string& name,
@@ -123,7 +126,10 @@ void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world,
     for (const auto& profile : profiles) {
       if (!profile_is_for(profile.text, one.key.id, link == nullptr ? "" : link->name, parents)) continue;
       warn(diagnostics, one, fmt::format("{} is a profile for the same interface", profile.file),
-           "NetworkManager may activate that one instead: delete it, or give it autoconnect=false");
+           makes_a_second(profile.text)
+               ? "delete it, or give it autoconnect=false: NetworkManager makes an interface of another name "
+                 "for it when it starts, and the partition has two"
+               : "NetworkManager may activate that one instead: delete it, or give it autoconnect=false");
     }
   }
 }
