@@ -93,8 +93,9 @@ Result<void> find_blocks(system::Files& files, Withdrawal& plan) {
 
 Result<void> forget(Context& context) {
   auto& files = context.host.files;
-  for (const auto& path : {context.paths.ledger, context.options.paths.state,
-                           std::string(kinds::kInitramfsStamp), std::string(kinds::kRoceRecordFile)}) {
+  for (const auto& path :
+       {context.paths.ledger, context.paths.let_be, context.options.paths.state, std::string(kAppliedMark),
+        std::string(kinds::kInitramfsStamp), std::string(kinds::kRoceRecordFile)}) {
     if (auto done = files.remove(path); !done) return done;
   }
   const std::string texts = context.paths.texts;

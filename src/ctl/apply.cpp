@@ -57,8 +57,8 @@ void take_back_in_charge(system::Host& host, Report& report) {
 
 /// The ledger says nothing of a document that is active already: a daemon that has left something alone is
 /// told by a file of its own.
-void tell_daemon(const Context& context, system::Host& host) {
-  if (!context.arguments.local || context.offline() || context.arguments.boot) return;
+void tell_daemon(const Context& context, const Report& report, system::Host& host) {
+  if (!context.arguments.local || context.offline() || context.arguments.boot || report.plan.empty()) return;
   (void)host.files.write(core::kAppliedMark, fmt::format("{}\n", core::system_clock().boot_ms()));
 }
 
@@ -98,7 +98,7 @@ int carry_out(const Context& context, const config::Document& document, system::
   if (!report) return refuse(context, report.error());
   if (report->exit == Exit::kOk || report->exit == Exit::kPartly) {
     take_back_in_charge(host, *report);
-    tell_daemon(context, host);
+    tell_daemon(context, *report, host);
   }
   report->diagnostics = together(document, *report);
   if (moved) report->error = moved_on();

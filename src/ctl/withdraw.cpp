@@ -67,6 +67,7 @@ bool says_yes(const Context& context) {
 base::Result<bool> stop_daemon(system::Host& host) {
   if (auto done = host.files.write(core::kWithdrawnMark, "rdma-configctl withdraw\n"); !done)
     return base::fail(done.error());
+  (void)host.files.remove(core::kAppliedMark);
   const std::vector<std::string> names{core::kDaemonUnit};
   const auto units = host.units.observe_units(names);
   if (!units) return base::fail(units.error());

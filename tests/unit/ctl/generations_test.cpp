@@ -71,6 +71,9 @@ TEST(Generations, TheDaemonIsToldOfAnApplyThatGoesPastIt) {
   const auto& files = console.kernel.files.content;
   EXPECT_FALSE(files.contains(core::kAppliedMark)) << "there is none";
   ASSERT_EQ(console.run({"apply", "--yes", "--local"}), 0);
+  EXPECT_FALSE(files.contains(core::kAppliedMark)) << "what changes nothing writes nothing";
+  console.kernel.set_mode("mlx4_ib0", model::IpoibMode::kDatagram);
+  ASSERT_EQ(console.run({"apply", "--yes", "--local"}), 0);
   EXPECT_TRUE(files.contains(core::kAppliedMark));
 }
 
