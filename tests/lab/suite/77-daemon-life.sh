@@ -48,7 +48,14 @@ cp /tmp/whole $CONF
 exits "apply" 0 apply
 
 # drift = "report": neither a crash nor a restart is a reason to repair; what is new is made.
-printf '[daemon]\ndrift = "report"\n' >>$CONF
+conf <<'X'
+[daemon]
+drift = "report"
+[[ipoib]]
+guid = "00:02:c9:03:00:31:78:f2"
+name = "mlx4_ib0"
+mtu = 2044
+X
 exits "drift = report" 0 apply
 was=$(mtu mlx4_ib0)
 ip link set mlx4_ib0 mtu 1800
