@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the documentation shows holds: `validate` accepts every document without a warning, and every command line is
-// one of rdma-configctl's. What the commands print is compared in the lab (tests/lab/suite/91-docs.sh).
+// What the documentation shows holds: `validate` accepts every document without a warning, and every command
+// line is one of rdma-configctl's. What the commands print is compared in the lab
+// (tests/lab/suite/91-docs.sh).
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -71,7 +72,8 @@ TEST(Documents, OfTheManualPageAreValid) {
   EXPECT_GE(whole, 3);
 }
 
-/// The command lines of rdma-configctl in a text: in `…`, or a line of a code block, up to what the shell takes.
+/// The command lines of rdma-configctl in a text: in `…`, or a line of a code block, up to what the shell
+/// takes.
 std::vector<Shown> commands_in(const fs::path& file) {
   std::ifstream stream(file);
   std::vector<Shown> out;
