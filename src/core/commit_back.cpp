@@ -2,7 +2,8 @@
 // Run: how the host goes back from an apply that nobody confirmed, and is held afterwards.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "core/commit_run.hpp"
@@ -13,7 +14,6 @@
 
 namespace rdmacfg::core::detail {
 
-using model::Change;
 using model::Exit;
 using model::Report;
 using model::Status;
@@ -45,12 +45,13 @@ std::set<model::Key> Run::let_be(const config::Document& document, Options& opti
     (void)files().remove(context_.paths.let_be);
     return keys;
   }
+  std::map<model::Key, std::string> footings;
+  for (const auto& then : (*taken)->plan.changes) footings.emplace(then.key, then.footing);
   const auto now = diff(document, context_.host, options);
   for (const auto& change : now.plan.changes) {
     // On another device than then it is none of what was taken back.
-    const bool same = std::any_of(
-        (*taken)->plan.changes.begin(), (*taken)->plan.changes.end(),
-        [&](const Change& then) { return then.key == change.key && then.footing == change.footing; });
+    const auto then = footings.find(change.key);
+    const bool same = then != footings.end() && then->second == change.footing;
     if (same && options.left_alone.emplace(change.key, kLetBe).second) keys.insert(change.key);
   }
   return keys;
@@ -138,22 +139,24 @@ bool Run::undone(TakeBack take_back, Report& report) {
     auto state = std::move(take_back.before);
     // What was on a device that was removed meanwhile went with it; what was made of the same name on the one
     // that came after is not undone, and known by its own record.
-    auto taken = plan;
-    std::erase_if(taken.changes, [&](const auto& one) { return !can_be_undone(one, picture->world); });
+    model::Plan taken;
+    std::set<model::Key> in_plan, in_taken;
+    for (const auto& change : plan.changes) {
+      in_plan.insert(change.key);
+      if (!can_be_undone(change, picture->world)) continue;
+      in_taken.insert(change.key);
+      taken.changes.push_back(change);
+    }
     reinstate(taken, *picture, state);
-    const auto is_in = [](const model::Plan& all, const model::Key& key) {
-      return std::any_of(all.changes.begin(), all.changes.end(),
-                         [&](const auto& change) { return change.key == key; });
-    };
     // Records of what the plan does not speak of are of later runs: with them it goes as it came.
     if (const auto now = load_state(files(), context_.options.paths.state)) {
       for (const auto& one : now->records) {
         const auto& key = one.first;
         const auto* observed = picture->find(key);
         const bool gone =
-            is_in(plan, key) && (observed == nullptr || observed->instance != one.second.instance);
+            in_plan.contains(key) && (observed == nullptr || observed->instance != one.second.instance);
         const auto before = state.records.find(key);
-        if (gone || is_in(taken, key) || (before != state.records.end() && before->second == one.second))
+        if (gone || in_taken.contains(key) || (before != state.records.end() && before->second == one.second))
           continue;
         state.records.insert_or_assign(key, one.second);
         whole = false;

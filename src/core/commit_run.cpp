@@ -106,7 +106,9 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
     if (auto done = add(document, digest); !done) note(report, done.error());
   }
   if (!same || !request_.by_itself) {
-    ledger_.answered = request_.confirm ? kNothingToConfirm : "";
+    // What changes nothing is not written down, but that it was asked to be confirmed.
+    if (!same || !report.plan.empty() || (request_.confirm && ledger_.answered.empty()))
+      ledger_.answered = request_.confirm ? kNothingToConfirm : "";
     if (request_.confirm) report.notes.emplace_back(kNothingToConfirm);
     forget_let_be(report);
   }

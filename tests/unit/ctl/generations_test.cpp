@@ -46,6 +46,10 @@ TEST(Generations, ConfirmKeepsWhatApplyDid) {
   EXPECT_THAT(console.out.str(), HasSubstr("active"));
   EXPECT_EQ(run(console, {"confirm"}), 0);
   EXPECT_THAT(console.out.str(), HasSubstr("generation 1 is confirmed already"));
+  console.document(kRename);
+  const auto files = console.kernel.files.content;
+  ASSERT_EQ(console.run({"apply", "--yes"}), 0);
+  EXPECT_EQ(console.kernel.files.content, files) << "what changes nothing writes nothing";
   console.document(kPlain);
   ASSERT_EQ(console.run({"apply", "--yes"}), 0);
   EXPECT_EQ(run(console, {"confirm"}), 1);
