@@ -274,8 +274,7 @@ void undo_earlier(const config::Document& document, system::Host& host, const Op
   report.exit = report.left_over.empty() ? Exit::kUndone : Exit::kUndoIncomplete;
   report.notes.emplace_back(
       "the adapter came back as new: `rdma-configctl apply` with the document before, or the daemon, gives "
-      "its "
-      "interfaces what they had");
+      "its interfaces what they had");
 }
 
 void put_off(Comparison& comparison, const Options& options) {

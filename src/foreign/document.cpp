@@ -11,7 +11,6 @@
 namespace rdmacfg::foreign {
 
 using model::Family;
-using model::InetMethod;
 using model::Value;
 
 namespace {
@@ -80,6 +79,7 @@ class Writer {
 template <class List>
 Value texts_of(const List& list) {
   std::vector<std::string> out;
+  out.reserve(list.size());
   for (const auto& one : list) out.push_back(one.text());
   return out;
 }

@@ -74,7 +74,8 @@ class Collector {
     std::map<std::string, std::string> paths;
     for (const auto& folder : folders) {
       const auto beside = fmt::format("{}/{}.d", folder, name);
-      for (const auto& one : names_in(beside, "*.conf", true)) paths.try_emplace(one, beside + '/' + one);
+      for (const auto& one : names_in(beside, "*.conf", true))
+        paths.try_emplace(one, fmt::format("{}/{}", beside, one));
     }
     for (const auto& [one, path] : paths) read(path, out);
   }

@@ -48,7 +48,7 @@ std::optional<Terms> terms_of(std::string_view line) {
     Term term{std::string(base::trim(line.substr(0, sign))), {}, {}};
     line.remove_prefix(sign);
     const auto quote = line.find('"');
-    if (quote == std::string_view::npos || quote > 4) return std::nullopt;
+    if (quote > 4) return std::nullopt;  // npos, too
     term.sign = base::trim(line.substr(0, quote));
     // key=e"…", key==i"…"
     if (term.sign.ends_with('e') || term.sign.ends_with('i')) term.sign.pop_back();
