@@ -48,6 +48,7 @@ Result<std::vector<T>> each(const Value& written, std::string_view example, One 
 template <class List>
 Value texts_of(const List& list) {
   std::vector<std::string> out;
+  out.reserve(list.size());
   for (const auto& one : list) out.push_back(one.text());
   return out;
 }
