@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/text.hpp"
 #include "core/doctor_checks.hpp"
@@ -21,20 +23,6 @@ bool says(const std::string& text, std::string_view part) {
     if (!trimmed.starts_with('#') && trimmed.find(part) != std::string_view::npos) return true;
   }
   return false;
-}
-
-/// What a file of shell assignments gives `key`, without quotes; the last one counts.
-std::string assigned(const std::string& text, std::string_view key) {
-  std::string out;
-  for (const auto line : base::split(text, '\n')) {
-    auto value = base::trim(line);
-    if (!value.starts_with(key) || value.substr(key.size(), 1) != "=") continue;
-    value.remove_prefix(key.size() + 1);
-    const bool quoted = value.starts_with('"') || value.starts_with('\'');
-    const auto end = quoted ? value.find(value.front(), 1) : value.find_first_of(" \t#;");
-    out = quoted ? value.substr(1, end - 1) : value.substr(0, end);
-  }
-  return out;
 }
 
 void rival(std::vector<Finding>& out, std::string object, std::string what, std::string fix) {
@@ -86,8 +74,8 @@ bool cloud_init_keeps_off(const Patient& patient) {
 
 void rival_files(const Patient& patient, std::vector<Finding>& out) {
   if (const auto text = read(patient, "/etc/infiniband/openib.conf")) {
-    const auto connected = assigned(*text, "SET_IPOIB_CM");
-    if (connected == "yes" || connected == "auto" || !assigned(*text, "IPOIB_MTU").empty()) {
+    const auto connected = kinds::assigned(*text, "SET_IPOIB_CM");
+    if (connected == "yes" || connected == "auto" || !kinds::assigned(*text, "IPOIB_MTU").empty()) {
       rival(out, "/etc/infiniband/openib.conf", "it sets mode or MTU of IPoIB interfaces when openibd starts",
             "set SET_IPOIB_CM=no and remove IPOIB_MTU");
     }
@@ -117,11 +105,13 @@ void rival_files(const Patient& patient, std::vector<Finding>& out) {
   }
 }
 
-/// Whether a profile for the interface sets mode or MTU otherwise than the document.
-bool contradicts(const Patient& patient, const system::Link& link, const std::string& text) {
+/// Whether a profile for the interface sets mode or MTU otherwise than the document. `parents`: see
+/// kinds::profile_is_for().
+bool contradicts(const Patient& patient, const system::Link& link, const std::set<std::string>& parents,
+                 const std::string& text) {
   const auto guid = link.ipoib->guid.text();
   const auto id = link.ipoib->child ? guid + "/" + link.ipoib->pkey.text() : guid;
-  if (!kinds::profile_is_for(text, id, link.name)) return false;
+  if (!kinds::profile_is_for(text, id, link.name, parents)) return false;
   const auto profile = kinds::parse_keyfile(text);
   const auto mode = wanted_mode(patient, link);
   const auto mtu = wanted_mtu(patient, link);
@@ -134,13 +124,19 @@ void rival_profiles(const Patient& patient, std::vector<Finding>& out) {
   if (manager.empty() || manager.front().active != "active") return;
   const auto names = patient.world.host().files.list(std::string(kinds::kNmFolder));
   if (!names) return;
-  const auto& links = patient.world.snapshot().links;
+  std::vector<std::pair<const system::Link*, std::set<std::string>>> interfaces;
+  for (const auto& link : patient.world.snapshot().links) {
+    if (!link.ipoib) continue;
+    interfaces.emplace_back(&link, link.ipoib->child
+                                       ? kinds::names_of_port(link.ipoib->guid.text(), patient.world)
+                                       : std::set<std::string>());
+  }
   for (const auto& name : *names) {
     if (kinds::nm_id(name)) continue;  // ours: made from the document
     const auto path = fmt::format("{}/{}", kinds::kNmFolder, name);
     const auto text = read(patient, path);
-    const bool against = text && std::any_of(links.begin(), links.end(), [&](const auto& link) {
-                           return link.ipoib && contradicts(patient, link, *text);
+    const bool against = text && std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& one) {
+                           return contradicts(patient, *one.first, one.second, *text);
                          });
     if (!against) continue;
     rival(

@@ -165,6 +165,22 @@ std::string render_value(std::string_view path, std::string_view key, const Valu
   return "[" + base::join(parts, ", ") + "]";
 }
 
+void spread_default_mtu(Household& household, std::vector<Entry>& entries) {
+  const auto defaults = std::find_if(entries.begin(), entries.end(),
+                                     [](const Entry& one) { return one.path == "defaults.ipoib"; });
+  if (defaults == entries.end()) return;
+  const auto* mtu = std::get_if<std::int64_t>(&model::value_of(defaults->values, "mtu"));
+  const auto misfit = [](const Household::Home& home) {
+    return home.port.mode == model::IpoibMode::kDatagram && !home.port.mtu;
+  };
+  if (mtu == nullptr || std::none_of(household.homes.begin(), household.homes.end(), misfit)) return;
+  for (auto& home : household.homes) {
+    const bool fits = home.port.mode != model::IpoibMode::kDatagram && !home.port.mtu;
+    if (fits && !says_nothing(home)) home.port.mtu = *mtu;
+  }
+  defaults->values.erase("mtu");
+}
+
 std::vector<Line> render_document(const Household& household, const std::vector<Entry>& entries) {
   Writer writer;
   writer.version();

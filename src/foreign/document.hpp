@@ -30,6 +30,10 @@ struct Household {
 
 Household house(Claims& claims);
 
+/// openib.conf gives every interface its MTU of connected mode. Where a port says datagram mode and no MTU
+/// that would be no default: the entries that it fits have it then.
+void spread_default_mtu(Household& household, std::vector<Entry>& entries);
+
 /// The document as lines; what has no port is there as a comment.
 std::vector<Line> render_document(const Household& household, const std::vector<Entry>& entries);
 

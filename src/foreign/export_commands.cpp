@@ -81,7 +81,7 @@ class Script {
       // Only an interface that was made so has a file `mode`, which is the safe way to change it.
       line(fmt::format("\techo {} >/sys/class/net/$parent/create_child", one.pkey->text()));
       if (one.name != child_name(one.parent, *one.pkey))
-        line(fmt::format("\tip link set dev $parent.{:04x} name $dev", one.pkey->full()));
+        line(fmt::format("\tip link set dev {} name $dev", child_name(one.parent, *one.pkey)));
     } else {
       line(fmt::format("\tip link add link $parent name $dev type ipoib pkey {}", one.pkey->text()));
     }

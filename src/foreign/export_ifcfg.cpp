@@ -56,11 +56,17 @@ std::string routes_of(const Interface& one, Family family) {
   return out;
 }
 
+/// Whether a file that is called so would be none of an interface: "ifcfg-ib0-range1", "ifcfg-ib0.bak".
+bool is_passed_over(const std::string& name) {
+  return is_leftover(name) || name.find("-range") != std::string::npos || name == "lo";
+}
+
 void render(const Interface& one, Output& out) {
   std::string file = one.name;
-  if (file.empty() && one.guid) {
+  if ((file.empty() || is_passed_over(file)) && one.guid) {
     file = one.guid->text();
     std::erase(file, ':');
+    if (one.pkey) file += "-" + one.pkey->text().substr(2);
   }
   auto text = first_line("ifcfg") + "TYPE=InfiniBand\n";
   if (!one.name.empty()) text += fmt::format("DEVICE={}\n", one.name);

@@ -11,11 +11,10 @@ namespace {
 
 constexpr std::string_view kFolder = "/etc/systemd/network";
 
-std::string route_lines(const Route& route) {
-  // "Destination=default" is none; without one the family is that of the gateway.
-  const bool four = route.via && route.via->family == model::Family::kIpv4;
-  auto out = fmt::format("\n[Route]\nDestination={}\n",
-                         route.to.any ? (four || !route.via ? "0.0.0.0/0" : "::/0") : route.to.text());
+std::string route_lines(const Route& route, model::Family family) {
+  // "Destination=default" is none.
+  const auto* any = family == model::Family::kIpv4 ? "0.0.0.0/0" : "::/0";
+  auto out = fmt::format("\n[Route]\nDestination={}\n", route.to.any ? any : route.to.text());
   if (route.via) out += fmt::format("Gateway={}\n", route.via->text());
   if (route.metric) out += fmt::format("Metric={}\n", *route.metric);
   if (route.table != 254) out += fmt::format("Table={}\n", route.table);
@@ -40,8 +39,8 @@ std::string network_of(const Interface& one, const std::vector<Interface>& child
     for (const auto& server : inet->dns) out += fmt::format("DNS={}\n", server.text());
     if (!inet->search.empty()) out += fmt::format("Domains={}\n", fmt::join(inet->search, " "));
   }
-  for (const auto* inet : {&one.ipv4, &one.ipv6}) {
-    for (const auto& route : inet->routes) out += route_lines(route);
+  for (const auto family : {model::Family::kIpv4, model::Family::kIpv6}) {
+    for (const auto& route : one.inet(family).routes) out += route_lines(route, family);
   }
   if (!one.pkey && (one.mode || one.umcast)) {
     out += "\n[IPoIB]\n";

@@ -75,6 +75,10 @@ class Expressing {
       note(one, "a P_Key interface over a port whose interface has no name");
       return false;
     }
+    if (!words_.child_names && !port.name.empty() && port.name.size() + 5 > model::kInterfaceNameMax) {
+      note(one, fmt::format("a P_Key interface over {}: its name would be too long", port.name));
+      return false;
+    }
     if (one.state == State::kIgnore || (one.state == State::kAbsent && !words_.absent)) {
       note(one, fmt::format("state = \"{}\"; it is left out", model::text_of(*one.state)));
       return false;

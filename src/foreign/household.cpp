@@ -97,13 +97,27 @@ class Builder {
     if (home.port.where.file.empty()) home.port.where = one.where;
     if (home.port.name.empty()) home.port.name = one.parent;
     one.guid = guid;
-    one.names = !is_given(one.name, one.parent.empty() ? home.port.name : one.parent, *one.pkey);
+    give_name(one, one.parent.empty() ? home.port.name : one.parent);
     const auto twin = std::find_if(home.children.begin(), home.children.end(),
                                    [&](const Interface& other) { return other.pkey == one.pkey; });
     if (twin == home.children.end()) {
       home.children.push_back(std::move(one));
     } else {
       merge(one, *twin);
+    }
+  }
+
+  /// Whether a P_Key interface is called otherwise than the document calls it by itself. A tool that makes it
+  /// under a name of its own (`names`) means every letter of that.
+  static void give_name(Interface& one, const std::string& parent) {
+    const auto whole = fmt::format("{}.{:04x}", parent, one.pkey->full());
+    const auto cut = child_name(parent, *one.pkey);
+    // The kernel and the tools cut what is too long, which the document does not.
+    if (cut != whole && parent.size() <= model::kInterfaceNameMax) {
+      if (one.name.empty()) one.name = cut;
+      one.names = one.name != parent;
+    } else {
+      one.names = !one.name.empty() && (one.names ? one.name != cut : !is_given(one.name, parent, *one.pkey));
     }
   }
 

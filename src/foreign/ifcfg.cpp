@@ -122,6 +122,7 @@ class Ifcfg {
     out_.broken = false;
     out_.pkey = *key;
     out_.parent = parent->value;
+    out_.names = false;  // ifup-ib makes it by the number
   }
 
   void ipv4() {

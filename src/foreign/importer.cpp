@@ -172,7 +172,8 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
 
 base::Result<std::string> make_document(
     Claims& claims, const std::function<model::Diagnostics(const std::string& text)>& check) {
-  const auto household = house(claims);
+  auto household = house(claims);
+  spread_default_mtu(household, claims.entries);
   auto text = prune(render_document(household, claims.entries), check, claims);
   std::sort(claims.missed.begin(), claims.missed.end(), [](const Remark& a, const Remark& b) {
     return std::tie(a.where, a.text) < std::tie(b.where, b.text);

@@ -40,6 +40,12 @@ class Live {
     addresses_ = std::move(*addresses);
     routes_ = std::move(*routes);
     const auto rules = kinds::read_rules(world_.host().files);
+    // NetworkManager, which is to have what is adopted where it runs, names P_Key interfaces by itself.
+    bool keeps_names = true;
+    if (adopt_) {
+      const auto manager = world_.host().network_manager.observe();
+      keeps_names = !manager || !*manager;
+    }
     for (const auto* link : world_.parents()) {
       const auto guid = link->ipoib->guid;
       if (guid.number == 0) {
@@ -57,6 +63,7 @@ class Live {
         below.guid = guid;
         below.parent = link->name;
         below.pkey = child->ipoib->pkey;
+        below.names = keeps_names;
         inet(*child, below);
         add(*child, std::move(below));
       }
@@ -65,15 +72,10 @@ class Live {
   }
 
  private:
-  /// What the document is to say. 1024 is what IPv6 has where nobody asked for a metric; without one, a route
-  /// gets kRouteMetric, which another may have.
-  [[nodiscard]] std::optional<std::uint32_t> metric_of(const system::InetRoute& route) const {
-    const bool plain = route.metric == 0 || (route.family == Family::kIpv6 && route.metric == 1024);
-    const bool taken = std::any_of(routes_.begin(), routes_.end(), [&](const system::InetRoute& other) {
-      return other.index == route.index && other.family == route.family && other.to == route.to &&
-             other.table == route.table && other.metric == kinds::kRouteMetric;
-    });
-    return plain && !taken ? std::nullopt : std::optional(route.metric);
+  /// What the document is to say: without a metric a route gets kRouteMetric, and 0 or the 1024 of IPv6 are
+  /// others.
+  static std::optional<std::uint32_t> metric_of(const system::InetRoute& route) {
+    return route.metric == kinds::kRouteMetric ? std::nullopt : std::optional(route.metric);
   }
 
   /// Whether a next hop was reached from an address that is not written down, or no address of the family is.

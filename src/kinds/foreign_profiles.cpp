@@ -74,11 +74,19 @@ bool is_for(Sections& sections, const std::string& id, const std::string& name,
   return theirs && ours && theirs->partition() == ours->partition();
 }
 
+std::vector<Foreign> profiles_of_others(World& world) {
+  std::vector<Foreign> out;
+  for (const auto folder : {kNmFolder, kNmRunFolder}) {
+    for (auto& one : files_in(world, std::string(folder), "", "")) out.push_back(std::move(one));
+  }
+  return out;
+}
+
 /// What profiles may call the port of an interface: by its interface, or by a profile for it.
-std::set<std::string> names_of_port(const Desired& one, World& world, const std::vector<Foreign>& profiles) {
-  const auto port = one.key.id.substr(0, one.key.id.find('/'));
+std::set<std::string> names_of_port(const std::string& id, World& world,
+                                    const std::vector<Foreign>& profiles) {
+  const auto port = id.substr(0, id.find('/'));
   std::set<std::string> out{nm_uuid(port)};
-  if (auto wanted = model::text_at(one.settings, "parent"); !wanted.empty()) out.insert(std::move(wanted));
   const auto* link = interface_of(port, world);
   const auto name = link == nullptr ? std::string() : link->name;
   if (link != nullptr) out.insert(name);
@@ -97,7 +105,47 @@ bool makes_a_second(const std::string& text) {
   return pkey && *pkey < 0x8000;
 }
 
+/// What NetworkManager calls the P_Key interface of a profile
+/// (nm_setting_infiniband_get_virtual_interface_name).
+std::string made_name(Sections& sections, const std::string& parent) {
+  const auto pkey = base::parse_number(sections["infiniband"]["p-key"]).value_or(0);
+  return fmt::format("{}.{:04x}", parent, pkey).substr(0, model::kInterfaceNameMax);
+}
+
+/// Its name for people, which is the file's where it says none.
+std::string id_of(Sections& sections, const std::string& file) {
+  if (const auto& id = sections["connection"]["id"]; !id.empty()) return id;
+  auto name = file.substr(file.rfind('/') + 1);
+  constexpr std::string_view kSuffix = ".nmconnection";
+  return name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name;
+}
+
+/// As a shell takes it.
+std::string shell_word(const std::string& text) {
+  const auto plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '.' || c == '-';
+  };
+  if (!text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 }  // namespace
+
+std::string assigned(const std::string& text, std::string_view key) {
+  std::string out;
+  for (const auto line : base::split(text, '\n')) {
+    auto value = base::trim(line);
+    if (!value.starts_with(key) || value.substr(key.size(), 1) != "=") continue;
+    value.remove_prefix(key.size() + 1);
+    const bool quoted = value.starts_with('"') || value.starts_with('\'');
+    const auto end = quoted ? value.find(value.front(), 1) : value.find_first_of(" \t#;");
+    out = quoted ? value.substr(1, end - 1) : value.substr(0, end);
+  }
+  return out;
+}
 
 bool profile_is_for(const std::string& text, const std::string& id, const std::string& name,
                     const std::set<std::string>& parents) {
@@ -107,29 +155,63 @@ bool profile_is_for(const std::string& text, const std::string& id, const std::s
 
 namespace {
 
+/// How a profile is kept from being activated.
+std::string ways_out(const ForeignProfile& profile) {
+  const auto id = shell_word(profile.id);
+  return fmt::format("nmcli connection delete {0}, or nmcli connection modify {0} autoconnect no", id);
+}
+
 void warn(Diagnostics& diagnostics, const Desired& one, const std::string& message, std::string hint) {
   diagnostics.push_back({Severity::kWarning, one.where, message, std::move(hint), {}});
 }
 
 }  // namespace
 
-void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
-  std::vector<Foreign> profiles;
-  for (const auto* folder :
-       {"/etc/NetworkManager/system-connections", "/run/NetworkManager/system-connections"}) {
-    for (auto& one : files_in(world, folder, "", "")) profiles.push_back(std::move(one));
+std::set<std::string> names_of_port(const std::string& id, World& world) {
+  return names_of_port(id, world, profiles_of_others(world));
+}
+
+std::optional<ForeignProfile> profile_that_makes(const system::Link& child, World& world) {
+  const auto* parent = world.link(child.parent);
+  if (parent == nullptr || !child.ipoib || world.offline()) return std::nullopt;
+  const auto id = fmt::format("{}/{}", child.ipoib->guid.text(), child.ipoib->pkey.text());
+  const auto profiles = profiles_of_others(world);
+  const auto parents = names_of_port(id, world, profiles);
+  for (const auto& profile : profiles) {
+    auto sections = keyfile_sections(profile.text);
+    if (!profile_is_for(profile.text, id, child.name, parents)) continue;
+    if (made_name(sections, parent->name) != child.name) continue;
+    return ForeignProfile{profile.file, id_of(sections, profile.file)};
   }
+  return std::nullopt;
+}
+
+std::string how_to_stop(const ForeignProfile& profile, std::string_view interface) {
+  return fmt::format(
+      "NetworkManager makes {0} for its profile \"{1}\" ({2}), whenever it starts: {3} (rdma-configctl "
+      "import "
+      "nm shows what is in it); then ip link del {0} if it is still there",
+      interface, profile.id, profile.file, ways_out(profile));
+}
+
+void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
+  const auto profiles = profiles_of_others(world);
   for (const auto& one : desired) {
     if (one.key.kind != "nm_profile" || one.ignore) continue;
     const auto* link = interface_of(one.key.id, world);
-    const auto parents = names_of_port(one, world, profiles);
+    auto parents = names_of_port(one.key.id, world, profiles);
+    if (auto wanted = model::text_at(one.settings, "parent"); !wanted.empty())
+      parents.insert(std::move(wanted));
     for (const auto& profile : profiles) {
       if (!profile_is_for(profile.text, one.key.id, link == nullptr ? "" : link->name, parents)) continue;
+      auto sections = keyfile_sections(profile.text);
+      const auto ways = ways_out({profile.file, id_of(sections, profile.file)});
       warn(diagnostics, one, fmt::format("{} is a profile for the same interface", profile.file),
            makes_a_second(profile.text)
-               ? "delete it, or give it autoconnect=false: NetworkManager makes an interface of another name "
-                 "for it when it starts, and the partition has two"
-               : "NetworkManager may activate that one instead: delete it, or give it autoconnect=false");
+               ? ways +
+                     ": NetworkManager makes an interface of another name for it when it starts, and the "
+                     "partition has two"
+               : ways + ": NetworkManager may activate that one instead");
     }
   }
 }

@@ -2,8 +2,10 @@
 // What other people's configuration says about interfaces that we configure.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kinds/world.hpp"
@@ -12,11 +14,31 @@
 
 namespace rdmacfg::kinds {
 
+/// What a file of shell assignments gives `key`, without quotes; the last one counts.
+std::string assigned(const std::string& text, std::string_view key);
+
 /// Whether a keyfile, unless NetworkManager leaves it alone (autoconnect=false), is for the interface `id`
 /// (GUID, or GUID/P_Key), now called `name`. `parents`: what a profile may call the port of a P_Key
 /// interface, the name of its interface and UUIDs of its profiles.
 bool profile_is_for(const std::string& text, const std::string& id, const std::string& name,
                     const std::set<std::string>& parents = {});
+
+/// What profiles may call the port of an interface `id`: the name of its interface, and UUIDs of profiles
+/// for it, ours among them.
+std::set<std::string> names_of_port(const std::string& id, World& world);
+
+/// A profile of somebody else's.
+struct ForeignProfile {
+  std::string file;
+  std::string id;  ///< its name for people, which nmcli takes
+};
+
+/// The one for which NetworkManager makes this P_Key interface, under this very name, whenever it starts. It
+/// names such interfaces by the P_Key as it is written, without the membership bit too.
+std::optional<ForeignProfile> profile_that_makes(const system::Link& child, World& world);
+
+/// What an administrator can do about it.
+std::string how_to_stop(const ForeignProfile& profile, std::string_view interface);
 
 /// Warns of other profiles of NetworkManager for the interfaces of our profiles, with their files.
 void warn_of_foreign_profiles(const std::vector<model::Desired>& desired, World& world,

@@ -139,11 +139,14 @@ SetupFile script_of(model::Guid guid, const Desired& port, std::span<const Desir
   for (const auto& one : desired) {
     const auto id = one.key.kind == "pkey" && handled(one) ? detail::pkey_id(one.key) : std::nullopt;
     const auto child = model::from_attributes<PkeyLink>(one.settings);
-    if (!id || id->guid != guid || !child.name) continue;
+    if (!id || id->guid != guid) continue;
     ++children;
-    make_child(out.content, id->pkey, child.name->text);
-    set_up(out.content, child.name->text, child);
-    address(out.content, child.name->text, one.key.id, desired);
+    // Without a name of the document it is called as the kernel would, after whatever its port's is called.
+    if (!child.name) out.content += fmt::format("child=$(printf %.15s \"$port.{:04x}\")\n", id->pkey.full());
+    const auto child_name = child.name ? child.name->text : std::string("$child");
+    make_child(out.content, id->pkey, child_name);
+    set_up(out.content, child_name, child);
+    address(out.content, child_name, one.key.id, desired);
   }
   const bool addressed = std::any_of(desired.begin(), desired.end(), [&](const Desired& one) {
     return one.key.kind == "address" && one.key.id.starts_with(guid.text());

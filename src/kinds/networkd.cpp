@@ -133,8 +133,11 @@ class NetworkdKind final : public Kind {
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    if (world.offline()) return {};
+    std::optional<detail::Holdings> now;
     for (auto* change : changes) {
-      if (world.offline() || interface_of(change->key.id, world) == nullptr) continue;
+      const auto* link = interface_of(change->key.id, world);
+      if (link == nullptr) continue;
       if (change->operation == Operation::kDelete) {
         change->interrupts.emplace_back("the addresses and routes of systemd-networkd go");
       } else if (change->operation == Operation::kUpdate &&
@@ -143,6 +146,14 @@ class NetworkdKind final : public Kind {
       } else if (loses_addresses(*change)) {
         change->interrupts.emplace_back("connections from and to the addresses that go break");
       }
+      if (!loses_addresses(*change)) continue;
+      if (!now) {
+        auto holdings = detail::observe_holdings(world.host());
+        if (!holdings) return base::fail(holdings.error());
+        now = std::move(*holdings);
+      }
+      for (auto& text : detail::routes_lost(*change, *link, now->of(link->index)))
+        change->interrupts.push_back(std::move(text));
     }
     return {};
   }

@@ -39,6 +39,11 @@ base::Result<Holdings> observe_holdings(system::Host& host);
 /// routers is not looked at.
 bool in_effect(const NetworkdFile& file, const Holding& now);
 
+/// A sentence for each route of others that the kernel forgets when a change leaves an interface without an
+/// IPv4 address. Those without a next hop are put back.
+std::vector<std::string> routes_lost(const model::Change& change, const system::Link& link,
+                                     const Holding& now);
+
 }  // namespace detail
 
 }  // namespace rdmacfg::kinds

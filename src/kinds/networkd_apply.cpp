@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "kinds/address_exchange.hpp"
 #include "kinds/direct.hpp"
 #include "kinds/networkd.hpp"
 
@@ -68,6 +69,7 @@ Result<void> release(const std::vector<Step>& steps, const World& world, system:
   const auto holdings = observe_holdings(host);
   if (!holdings) return base::fail(holdings.error());
   std::vector<system::InetRequest> requests;
+  std::vector<system::InetRoute> gone;
   std::vector<system::InetAddress> all;  // of the interfaces that lose some
   std::set<std::pair<int, model::IpPrefix>> going;
   for (const auto& step : steps) {
@@ -80,7 +82,9 @@ Result<void> release(const std::vector<Step>& steps, const World& world, system:
     for (const auto& route : routes_in(step.before)) {
       if (contains(kept, route)) continue;
       for (const auto& one : now.routes) {
-        if (same_place(one, route)) requests.emplace_back(system::DeleteRoute{link->name, one});
+        if (!same_place(one, route)) continue;
+        requests.emplace_back(system::DeleteRoute{link->name, one});
+        gone.push_back(one);
       }
     }
     const auto there = [&](const model::IpPrefix& prefix) {
@@ -95,7 +99,14 @@ Result<void> release(const std::vector<Step>& steps, const World& world, system:
     }
   }
   for (auto& request : address_deletions(going, all, world)) requests.push_back(std::move(request));
-  return requests.empty() ? Result<void>{} : host.inet.execute(requests);
+  if (requests.empty()) return {};
+  // Read before the first deletion: with the last IPv4 address the kernel forgets what others have set.
+  const auto routes = routes_left_alone(going, all, world, host);
+  if (!routes) return base::fail(routes.error());
+  for (const auto& request : *routes) {
+    if (!contains(gone, std::get<system::AddRoute>(request).route)) requests.push_back(request);
+  }
+  return host.inet.execute(requests);
 }
 
 /// An interface whose file is to become true.
@@ -214,6 +225,30 @@ bool in_effect(const NetworkdFile& file, const Holding& now) {
     if (!there) return false;
   }
   return true;
+}
+
+std::vector<std::string> routes_lost(const Change& change, const system::Link& link, const Holding& now) {
+  const auto before = model::from_attributes<NetworkdFile>(change.before);
+  const auto stay = addresses_in(model::from_attributes<NetworkdFile>(change.after));
+  const auto had = addresses_in(before);
+  std::size_t going = 0;
+  for (const auto& one : now.addresses) {
+    if (!is_four(one.prefix)) continue;
+    if (!contains(had, one.prefix) || contains(stay, one.prefix)) return {};
+    ++going;
+  }
+  if (going == 0 || std::any_of(stay.begin(), stay.end(), is_four)) return {};
+  const auto ours = routes_in(before);
+  std::vector<std::string> out;
+  for (const auto& route : now.routes) {
+    const bool own = std::any_of(ours.begin(), ours.end(),
+                                 [&](const system::InetRoute& one) { return same_place(one, route); });
+    if (route.family != model::Family::kIpv4 || route.made_by_kernel || !route.via || own) continue;
+    out.push_back(fmt::format(
+        "the route to {} over {}, which is not the document's, goes with the last IPv4 address of {}",
+        route.to.text(), route.via->text(), link.name));
+  }
+  return out;
 }
 
 Result<void> apply_networks(std::span<const Change> changes, system::Host& host) {

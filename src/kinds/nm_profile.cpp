@@ -182,7 +182,7 @@ class NmProfileKind final : public Kind {
                                one.origins["mode"],
                                fmt::format("{}: the adapter cannot do connected mode", one.label),
                                "use mode = \"datagram\"; on_unsupported has no effect with NetworkManager",
-                               {}});
+                               {{one.where, std::string(kTakesDefault)}}});
       }
     }
     warn_of_foreign_profiles(desired, world, diagnostics);

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "kinds/backend.hpp"
+#include "kinds/foreign_profiles.hpp"
 #include "kinds/nm_keyfile.hpp"
 #include "kinds/pkey.hpp"
 
@@ -27,14 +28,43 @@ constexpr std::string_view kProfile = "nm_profile";
 constexpr std::string_view kCarried = "nm-profile ";  // before the luggage, which passes it over
 constexpr std::chrono::seconds kActivation(45);
 
+/// A profile of a P_Key interface as its file has it.
+struct ChildProfile {
+  std::string uuid;  ///< empty where the file says none: then NetworkManager makes one up
+  std::string id;
+};
+
+/// Nothing of a file that is for something else. Sources: nm-keyfile.c; nms-ifcfg-rh-reader.c,
+/// make_connection_name().
+std::optional<ChildProfile> child_profile(const std::string& file, const std::string& text) {
+  const auto name = file.substr(file.rfind('/') + 1);
+  constexpr std::string_view kIfcfg = "ifcfg-", kSuffix = ".nmconnection";
+  if (name.starts_with(kIfcfg)) {
+    if (assigned(text, "PKEY_ID").empty() && assigned(text, "PKEY_ID_NM").empty()) return std::nullopt;
+    auto id = assigned(text, "NAME");
+    if (id.empty()) id = fmt::format("System {}", name.substr(kIfcfg.size()));
+    return ChildProfile{assigned(text, "UUID"), std::move(id)};
+  }
+  auto sections = keyfile_sections(text);
+  const auto pkey = sections["infiniband"]["p-key"];
+  if (pkey.empty() || pkey == "-1") return std::nullopt;
+  auto id = sections["connection"]["id"];
+  if (id.empty()) id = name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name;
+  return ChildProfile{sections["connection"]["uuid"], std::move(id)};
+}
+
 /// Whether a profile is somebody else's and for a P_Key interface: NetworkManager gives such an interface
 /// profiles of its own making, too, which go with it, and at times that of the port.
 bool makes_children(const NmState& state, const std::string& uuid, system::Files& files) {
+  const auto active = std::find_if(state.active.begin(), state.active.end(),
+                                   [&](const auto& one) { return one.uuid == uuid; });
   return std::any_of(state.files.begin(), state.files.end(), [&](const std::string& file) {
     if (nm_id(std::string_view(file).substr(file.rfind('/') + 1))) return false;
     const auto text = files.read(file);
-    if (!text || !*text || (*text)->find(uuid) == std::string::npos) return false;
-    return (*text)->find("\np-key=") != std::string::npos || (*text)->find("\nPKEY=") != std::string::npos;
+    const auto profile = text && *text ? child_profile(file, **text) : std::nullopt;
+    if (!profile) return false;
+    return profile->uuid.empty() ? active != state.active.end() && active->id == profile->id
+                                 : profile->uuid == uuid;
   });
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/digest.hpp"
 #include "base/text.hpp"
 
 namespace rdmacfg::fakes {
@@ -16,6 +17,27 @@ using base::Result;
 namespace {
 constexpr const char* kFolder = "/etc/NetworkManager/system-connections";
 constexpr std::chrono::seconds kActivation(44);  // as slow as it may be
+constexpr const char* kIfcfg = "/etc/sysconfig/network-scripts/ifcfg-";
+
+/// An ifcfg file of a P_Key interface as its plugin ifcfg-rh has it: a keyfile. Without a UUID it makes one
+/// of the path, without a NAME one of the file's.
+std::string of_ifcfg(const std::string& path, const std::string& text) {
+  std::map<std::string, std::string> keys;
+  for (const auto line : base::split(text, '\n')) {
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    std::string value(line.substr(equals + 1));
+    std::erase(value, '"');
+    keys[std::string(line.substr(0, equals))] = std::move(value);
+  }
+  if (keys["UUID"].empty()) keys["UUID"] = base::uuid_of(path);
+  if (keys["NAME"].empty()) keys["NAME"] = "System " + path.substr(std::string_view(kIfcfg).size());
+  return fmt::format(
+      "[connection]\nid={}\nuuid={}\ntype=infiniband\n\n[infiniband]\np-key={}\nparent={}\n\n"
+      "[ipv4]\naddress1={}/{}\n",
+      keys["NAME"], keys["UUID"], base::parse_number(keys["PKEY_ID"]).value_or(0) | 0x8000U, keys["PHYSDEV"],
+      keys["IPADDR"], keys["PREFIX"]);
+}
 }  // namespace
 
 std::string FakeResolver::dump() const {
@@ -161,6 +183,8 @@ void FakeNetworkManager::start() {
   active.clear();
   for (const auto& [path, text] : files_.content) {
     if (path.starts_with(kFolder)) loaded[path] = text;
+    if (path.starts_with(kIfcfg) && text.find("PKEY_ID=") != std::string::npos)
+      loaded[path] = of_ifcfg(path, text);
   }
   for (const bool child : {false, true}) {
     for (const auto& [path, text] : loaded) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "base/text.hpp"
@@ -26,7 +27,10 @@ class Generator {
       Household::Home home;
       home.port.guid = model::Guid{std::uint64_t{0x0002c90300317800} + static_cast<std::uint64_t>(port)};
       if (below(4) != 0) {
-        home.port.name = fmt::format("fab{}", port);
+        // Some look like something else to a tool: a range, what an editor left, nothing; one is long.
+        constexpr std::array kTails{"", "", "", "-range1", ".bak", "null", "ric-at-home"};
+        const auto* tail = kTails.at(static_cast<std::size_t>(below(static_cast<int>(kTails.size()))));
+        home.port.name = fmt::format("fab{}{}", port, tail);
         home.port.names = true;
       }
       settings(home.port);
@@ -36,11 +40,18 @@ class Generator {
         const auto pkey = *model::Pkey::make(1 + below(0x7ffe));
         if (!used.insert(pkey.partition()).second) continue;
         one.pkey = pkey;
-        if (below(4) == 0) {
+        if (below(4) == 0 || home.port.name.size() > 10) {
           one.name = fmt::format("part{}x{}", port, child);
+          one.names = true;
+        } else if (below(4) == 0 && !home.port.name.empty()) {
+          one.name = fmt::format("{}.{:04x}", home.port.name, pkey.partition());
           one.names = true;
         }
         settings(one);
+        if (home.port.name.size() > 10 && one.mode == model::IpoibMode::kConnected) {
+          one.mode = model::IpoibMode::kDatagram;  // the kernel would call it as its port at first
+          if (one.mtu) one.mtu = 2044;
+        }
         if (below(8) == 0) one.state = model::State::kAbsent;
         home.children.push_back(std::move(one));
       }
@@ -92,9 +103,20 @@ class Generator {
       route.to = *model::RouteTarget::parse(four ? fmt::format("198.51.{}.0/24", at)
                                                  : fmt::format("2001:db8:f{}::/48", at));
       if (below(2) == 0) route.via = *model::IpAddress::parse(host(8));
-      if (below(2) == 0) route.metric = static_cast<std::uint32_t>(1 + below(5000));
+      if (below(2) == 0) route.metric = static_cast<std::uint32_t>(below(5000));
+      if (below(4) == 0) route.metric = four ? 0 : 1024;
       if (below(3) == 0) route.table = static_cast<std::uint32_t>(1 + below(2000));
       out.routes.push_back(std::move(route));
+    }
+    if (below(4) == 0) {
+      Route rest;  // everything is on the fabric itself
+      rest.to.any = true;
+      rest.metric = 9000;
+      out.routes.push_back(rest);
+    }
+    if (below(6) == 0) {
+      out.method = InetMethod::kAuto;
+      out.gateway.reset();
     }
     return out;
   }

@@ -295,6 +295,26 @@ TEST_F(Doctor, RivalProfiles) {
   EXPECT_EQ(found(document), Names{});
 }
 
+TEST_F(Doctor, RivalProfilesOfPkeyInterfacesMayNameTheParentAlone) {
+  kernel->units.add("NetworkManager.service", {.running = true});
+  const std::string folder = "/etc/NetworkManager/system-connections/";
+  const std::string document =
+      "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\n[[ipoib.pkey]]\npkey = 2\nmode = "
+      "\"datagram\"\n";
+  const std::string profile = "[connection]\ntype=infiniband\n[infiniband]\ntransport-mode=connected\n";
+  auto& text = kernel->files.content[folder + "part.nmconnection"];
+  const auto without = found(document);
+  for (const auto* pkey : {"2", "0x0002", "0x8002", "32770"}) {
+    text = profile + "parent=ib0\np-key=" + pkey + "\n";
+    EXPECT_EQ(found(document), (Names{"rivals " + folder + "part.nmconnection"})) << pkey;
+  }
+  text = profile + "parent=0d3a9e5e-1111-4222-8333-444455556664\np-key=2\n";
+  EXPECT_EQ(found(document), without) << "nothing says whose UUID that is";
+  kernel->files.content[folder + "port.nmconnection"] =
+      "[connection]\ntype=infiniband\nuuid=0d3a9e5e-1111-4222-8333-444455556664\ninterface-name=ib0\n";
+  EXPECT_EQ(found(document), (Names{"rivals " + folder + "part.nmconnection"}));
+}
+
 TEST_F(Doctor, EveryCheckHasAName) {
   std::vector<std::string> names;
   for (const auto& check : checks()) names.emplace_back(check.name);
