@@ -63,4 +63,8 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
   return std::make_shared<base::UniqueFd>(std::move(fd));
 }
 
+std::string waits_for(const std::string& holder) {
+  return holder + " is applying; waiting until it has finished";
+}
+
 }  // namespace rdmacfg::core

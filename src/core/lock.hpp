@@ -18,4 +18,7 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
                                               std::chrono::milliseconds deadline,
                                               const std::function<void(const std::string& holder)>& waiting);
 
+/// What who waits says: "process 1234 is applying; waiting until it has finished".
+std::string waits_for(const std::string& holder);
+
 }  // namespace rdmacfg::core

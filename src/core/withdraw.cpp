@@ -36,15 +36,34 @@ Result<void> check_idle(Context& context) {
   return {};
 }
 
+/// Below --root there is no kernel to look at: what a document says of ports by their GUIDs, also of kinds
+/// that an apply leaves to the boot.
+Result<std::vector<model::Desired>> wanted_of_image(const config::Document& document, system::Host& host) {
+  const auto world = kinds::World::observe(host);
+  if (!world) return base::fail(world.error());
+  model::Diagnostics diagnostics;
+  const auto bound = kinds::bind(document.sections, *world, diagnostics);
+  std::vector<model::Desired> desired;
+  for (const auto* kind : kinds::all()) kind->parse(bound, desired, diagnostics);
+  for (const auto& one : diagnostics) {
+    if (one.severity != model::Severity::kError) continue;
+    return base::fail(Code::kInvalid, fmt::format("{}: {}", one.where.text(), one.message));
+  }
+  return desired;
+}
+
 /// What the active generation wants of this host; nothing without one.
-Result<std::vector<model::Desired>> wanted(const std::string& host_name, Context& context) {
+Result<std::vector<model::Desired>> wanted(const std::string& host_name, Context& context,
+                                           const config::Document* image) {
   auto& host = context.host;
   const auto ledger = load_ledger(host.files, context.paths.ledger);
   if (!ledger) return base::fail(ledger.error());
+  if (ledger->active == 0 && image != nullptr) return wanted_of_image(*image, host);
   if (ledger->active == 0) return std::vector<model::Desired>{};
   auto texts = load_texts(host.files, context.paths.texts, ledger->active);
   if (!texts) return base::fail(texts.error());
   const auto document = parse_again(std::move(*texts), host_name);
+  if (host.offline) return wanted_of_image(document, host);
   auto picture = take_picture(document, host, {}, false, true);
   if (!picture) return base::fail(picture.error());
   return std::move(picture->desired);
@@ -109,10 +128,11 @@ Result<void> forget(Context& context) {
 
 }  // namespace
 
-Result<Withdrawal> plan_withdrawal(const std::string& host_name, Context& context) {
+Result<Withdrawal> plan_withdrawal(const std::string& host_name, Context& context,
+                                   const config::Document* image) {
   auto& files = context.host.files;
   if (auto idle = check_idle(context); !idle) return base::fail(idle.error());
-  const auto desired = wanted(host_name, context);
+  const auto desired = wanted(host_name, context, image);
   if (!desired) return base::fail(desired.error());
   Withdrawal plan;
   if (auto done = find_whole_files(files, plan); !done) return base::fail(done.error());
@@ -126,9 +146,10 @@ Result<Withdrawal> plan_withdrawal(const std::string& host_name, Context& contex
   plan.lost = kinds::not_handed_over(*desired);
   const auto stamp = files.read(std::string(kinds::kInitramfsStamp));
   if (stamp && *stamp) {
+    const auto tool = context.host.offline ? std::nullopt : context.host.initramfs.tool();
     plan.notes.push_back(
         fmt::format("the initramfs has copies under the old names; run {} when rdma-configd is removed",
-                    context.host.initramfs.tool().value_or("the tool that makes it")));
+                    tool.value_or("the tool that makes it")));
   }
   return plan;
 }
@@ -153,6 +174,7 @@ Result<void> withdraw(const Withdrawal& plan, Context& context) {
     if (one.from == one.to) continue;
     if (auto done = host.files.remove(one.from); !done) return done;
   }
+  if (host.offline) return {};
   // What reads them is told; where it does not run it reads them when it starts.
   (void)host.udev.reload_rules();
   (void)host.units.reload_manager();

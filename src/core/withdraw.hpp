@@ -35,8 +35,10 @@ struct Withdrawal {
 };
 
 /// Looks, and changes nothing. Fails while an apply waits for its confirmation or was interrupted, and where
-/// a file that is not ours has one of the names.
-base::Result<Withdrawal> plan_withdrawal(const std::string& host_name, Context& context);
+/// a file that is not ours has one of the names. `image`: the document below --root, which its host would
+/// apply when it boots; null where there is none. What was applied there comes before it.
+base::Result<Withdrawal> plan_withdrawal(const std::string& host_name, Context& context,
+                                         const config::Document* image = nullptr);
 
 /// First what is new, then what was ours goes: at no time is a name or an address given by nobody. What fails
 /// half way can be run again. Nothing of the network is changed.

@@ -55,13 +55,6 @@ void take_back_in_charge(system::Host& host, Report& report) {
       "`systemctl start rdma-configd` holds it from now on");
 }
 
-/// The ledger says nothing of a document that is active already: a daemon that has left something alone is
-/// told by a file of its own.
-void tell_daemon(const Context& context, const Report& report, system::Host& host) {
-  if (!context.arguments.local || context.offline() || context.arguments.boot || report.plan.empty()) return;
-  (void)host.files.write(core::kAppliedMark, fmt::format("{}\n", core::system_clock().boot_ms()));
-}
-
 base::Error moved_on() {
   return {base::Code::kBusy, "the host changed while you were reading: look at the new plan and apply again",
           0};
@@ -93,13 +86,13 @@ int carry_out(const Context& context, const config::Document& document, system::
                                                            call);
                                    })
                     : change_here(context, host, begins, [&](core::Context& core) {
-                        return core::commit(document, request_of(context, what_of(arguments)), core);
+                        return past_daemon(context, core, [&] {
+                          return core::commit(document, request_of(context, what_of(arguments)), core);
+                        });
                       });
   if (!report) return refuse(context, report.error());
-  if (report->exit == Exit::kOk || report->exit == Exit::kPartly) {
-    take_back_in_charge(host, *report);
-    tell_daemon(context, *report, host);
-  }
+  if (report->exit == Exit::kOk || report->exit == Exit::kPartly) take_back_in_charge(host, *report);
+  *report = placed(context, std::move(*report));
   report->diagnostics = together(document, *report);
   if (moved) report->error = moved_on();
   return finish(context, document, *report, shown);
@@ -146,7 +139,7 @@ int apply(const Context& context) {
   if (!arguments.dry_run && (arguments.yes || arguments.boot))
     return carry_out(context, *document, *host, service.get(), nullptr);
 
-  auto plan = core::diff(*document, *host, options_of(context));
+  auto plan = placed(context, core::diff(*document, *host, options_of(context)));
   plan.diagnostics = together(*document, plan);
   if (arguments.dry_run || plan.exit == Exit::kError) return look_only(context, *document, plan);
   tell(context, *document, plan.diagnostics);

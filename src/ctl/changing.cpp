@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "base/text.hpp"
+#include "core/lock.hpp"
 #include "ctl/blocks.hpp"
 #include "ctl/render_report.hpp"
 
@@ -90,7 +91,7 @@ base::Result<Report> change_here(const Context& context, system::Host& host, con
   std::shared_ptr<void> lock;
   if (!context.offline()) {
     auto taken = environment.lock([&](const std::string& holder) {
-      context.say(fmt::format("{} is applying; waiting until it has finished", holder));
+      if (!context.arguments.json) context.say(core::waits_for(holder));
     });
     if (!taken) return base::fail(taken.error());
     lock = *taken;
@@ -108,6 +109,20 @@ base::Result<Report> change_here(const Context& context, system::Host& host, con
     if (progress) progress->step(done, total, what);
   };
   return change(core);
+}
+
+Report past_daemon(const Context& context, core::Context& core, const std::function<Report()>& change) {
+  const auto active = [&core] {
+    const auto ledger = core::load_ledger(core.host.files, core.paths.ledger);
+    return ledger ? ledger->active : 0;
+  };
+  const auto before = active();
+  auto report = change();
+  const bool good = report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly;
+  if (!good || context.offline() || context.arguments.boot) return report;
+  if (!report.plan.empty() || active() != before)
+    (void)core.host.files.write(core::kAppliedMark, fmt::format("{}\n", core::system_clock().boot_ms()));
+  return report;
 }
 
 base::Result<Report> change_there(const Context& context,

@@ -34,6 +34,12 @@ using Begins = std::function<bool(const model::Report& plan)>;
 base::Result<model::Report> change_here(const Context& context, system::Host& host, const Begins& begins,
                                         const std::function<model::Report(core::Context&)>& change);
 
+/// Runs a change that goes past the daemon. The ledger says nothing of a document that is active already: a
+/// daemon that has left something alone, or that has an apply to try again, is told by a file of its own, and
+/// while the lock is still held, since it may wait for that.
+model::Report past_daemon(const Context& context, core::Context& core,
+                          const std::function<model::Report()>& change);
+
 base::Result<model::Report> change_there(
     const Context& context, const std::function<base::Result<model::Report>(const Service::Call&)>& change);
 

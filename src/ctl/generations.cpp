@@ -106,7 +106,9 @@ int rollback(const Context& context) {
   return finish(context,
                 change_here(context, *host, nullptr,
                             [&](core::Context& core) {
-                              return core::roll_back(number, request_of(context, "rollback"), core);
+                              return past_daemon(context, core, [&] {
+                                return core::roll_back(number, request_of(context, "rollback"), core);
+                              });
                             }),
                 shown);
 }

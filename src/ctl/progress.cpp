@@ -31,6 +31,9 @@ void Progress::step(std::size_t done, std::size_t total, const std::string& what
   done_ = done;
   total_ = total;
   what_ = what;
+  // It waits for somebody; where no line can be kept up to date that is said once.
+  if (total == 0 && !what.empty() && !environment_.err_terminal)
+    environment_.err << "rdma-configctl: " << clean(what, look_.utf8) << '\n' << std::flush;
 }
 
 void Progress::draw() {
@@ -39,7 +42,9 @@ void Progress::draw() {
   if (!environment_.err_terminal || elapsed < kSilence) return;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(elapsed).count();
   std::string line = "applying";
-  if (total_ > 0 && done_ >= total_) {
+  if (total_ == 0 && !what_.empty()) {
+    line = what_;
+  } else if (total_ > 0 && done_ >= total_) {
     line = "looking at what the kernel did";
   } else if (total_ > 0) {
     line = fmt::format("applying {} of {}: {}", done_ + 1, total_, what_);

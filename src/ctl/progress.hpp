@@ -22,6 +22,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
+  /// 0 of 0: it waits for `what`.
   void step(std::size_t done, std::size_t total, const std::string& what);
 
   /// Draws the line if it is time to.

@@ -65,8 +65,10 @@ bool says_yes(const Context& context) {
 /// The daemon would put back what goes, and udev would start it again: the mark is there first.
 /// @return whether it ran.
 base::Result<bool> stop_daemon(system::Host& host) {
+  // Below --root: its host finds the mark when it boots.
   if (auto done = host.files.write(core::kWithdrawnMark, "rdma-configctl withdraw\n"); !done)
     return base::fail(done.error());
+  if (host.offline) return false;
   (void)host.files.remove(core::kAppliedMark);
   const std::vector<std::string> names{core::kDaemonUnit};
   const auto units = host.units.observe_units(names);
@@ -83,9 +85,28 @@ void restart_daemon(system::Host& host, bool was_running) {
   if (was_running) (void)host.units.act(system::UnitAction::kStart, core::kDaemonUnit);
 }
 
+/// The document below --root; nothing without one, and on the running system, where what was applied counts.
+base::Result<std::optional<config::Document>> image_of(const Context& context) {
+  if (!context.offline()) return std::optional<config::Document>{};
+  auto document = load(context);
+  if (!document && document.error().code == Code::kNotFound) return std::optional<config::Document>{};
+  if (!document) return base::fail(document.error());
+  if (model::has_errors(document->diagnostics)) {
+    tell(context, *document, document->diagnostics);
+    return base::fail(Code::kInvalid, "the document has errors, so what it asks for cannot be handed over");
+  }
+  return std::optional(std::move(*document));
+}
+
+base::Result<Withdrawal> plan_of(const Context& context, core::Context& core) {
+  const auto image = image_of(context);
+  if (!image) return base::fail(image.error());
+  return core::plan_withdrawal(host_name(context), core, *image ? &**image : nullptr);
+}
+
 model::Report hand_over(const Context& context, const Withdrawal& shown, core::Context& core) {
   model::Report report;
-  const auto now = core::plan_withdrawal(context.environment.host_name, core);
+  const auto now = plan_of(context, core);
   if (!now || *now != shown) {
     report.error =
         now ? base::Error{Code::kBusy, "the host changed while you were reading: look at it again", 0}
@@ -116,18 +137,12 @@ base::Result<model::Report> carry_out(const Context& context, system::Host& host
 
 int withdraw(const Context& context) {
   const auto& arguments = context.arguments;
-  if (context.offline()) {
-    return refuse(
-        context,
-        {Code::kInvalid,
-         "withdraw does not go with --root: in an image the files are renamed or removed by hand", 0});
-  }
   if (!arguments.dry_run) {
     if (const auto error = obstacle(context, nullptr, !arguments.yes)) return refuse(context, *error);
   }
-  const auto host = context.environment.host("/");
+  const auto host = context.environment.host(context.root());
   core::Context core{*host, options_of(context)};
-  const auto plan = core::plan_withdrawal(context.environment.host_name, core);
+  const auto plan = plan_of(context, core);
   if (!plan) return refuse(context, plan.error());
   if (!arguments.json) context.environment.out << render(*plan, context.out) << std::flush;
   if (arguments.dry_run) {
@@ -158,8 +173,10 @@ int withdraw(const Context& context) {
     return 0;
   }
   context.environment.out
-      << "Withdrawn: the network is as it was, the daemon is stopped, and nothing is applied at boot "
-         "until `rdma-configctl apply`.\n";
+      << (context.offline()
+              ? "Withdrawn: its host boots with these, and rdma-configd applies nothing there by itself.\n"
+              : "Withdrawn: the network is as it was, the daemon is stopped, and nothing is applied at boot "
+                "until `rdma-configctl apply`.\n");
   for (const auto& note : plan->notes)
     context.environment.out << "Note: " << clean(note, context.out.utf8) << '\n';
   return 0;

@@ -32,9 +32,8 @@ constexpr milliseconds kConnectAgainMax{300'000};
 /// not to be had); then what was applied before is held. Where nothing was, it is tried on and on.
 constexpr int kApplyTries = 5;
 
-/// Beside the marker.
-std::string settled_path(const std::string& marker) {
-  return marker.substr(0, marker.rfind('/') + 1) + "settled.json";
+std::string beside(const std::string& marker, const char* name) {
+  return marker.substr(0, marker.rfind('/') + 1) + name;
 }
 
 double jitter() {
@@ -50,12 +49,18 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
       reconciler_(jitter),
       audit_(jitter),
       files_(system::make_linux_files()),
-      settled_(*files_, settled_path(marker), system::linux_boot_id()),
+      settled_(*files_, beside(marker, "settled.json"), system::linux_boot_id()),
+      refusal_(*files_, beside(marker, "refused.json"), system::linux_boot_id()),
+      mark_path_(beside(marker, "applied")),
       marker_(*files_, std::move(marker), system::linux_boot_id()),
       listener_(
           loop, *files_, [this](const system::Event& event) { came(event); }, [this] { plan_next(); }) {
   jobs_.progress = [this](std::uint32_t id, std::uint64_t done, std::uint64_t total,
                           const std::string& what) {
+    if (total == 0 && !what.empty()) {
+      notify("STATUS=" + what);
+      log(LOG_INFO, Message::kTrouble, what);
+    }
     if (total > 0)
       notify(fmt::format("STATUS={} of {} changes done{}{}", done, total, what.empty() ? "" : ": ", what));
     if (api_) api_->progress(id, done, total, what);
@@ -75,6 +80,8 @@ void Controller::start() {
     settled_at_ = settled->generation;
     reconciler_.settle(std::move(settled->resources));
   }
+  // Only then the configuration is not read.
+  if (resumes_) refusal_.load();
   apply_configuration("boot");
   // Files for certain hosts could not be told from those for others before.
   named_ = when_named(loop_, [this] {
@@ -123,9 +130,9 @@ void Controller::connect() {
       if (job.changes() && good(outcome.report)) {  // what somebody wants now is done
         again_.clear();
         if (!job.by_itself && (job.verb == Job::Verb::kApply || job.verb == Job::Verb::kRollBack))
-          refused_.clear();
+          refusal_.clear();
       }
-      if (job.by_itself) judge(outcome);
+      if (job.by_itself) refusal_.judge(outcome);
       reconciler_.woken(Wake::kApply, Loop::now());
       listener_.watch_again();
       take_status(outcome);
@@ -150,14 +157,16 @@ void Controller::connect() {
   }
 }
 
-void Controller::apply_configuration(const std::string& what) {
+void Controller::apply_configuration(const std::string& what, bool again) {
   running_ = true;
+  if (!again) applied_then_ = applied_mark(*files_, mark_path_);
   Job job;
   job.verb = Job::Verb::kApply;
   job.by_itself = true;
   job.who = what == "boot" ? "rdma-configd" : "reload";
   job.what = what;
   job.awaited = !ready_;
+  if (again) job.applied_then = applied_then_;
   job.resumes = what == "boot" && resumes_;
   if (what == "boot") job.settled = settled_at_;
   reconciler_.began();
@@ -165,17 +174,9 @@ void Controller::apply_configuration(const std::string& what) {
     const bool failed = in_vain(outcome);
     tries_ = failed ? tries_ + 1 : 0;
     again_ = failed ? one.what : "";
-    judge(outcome);
+    refusal_.judge(outcome);
     return only_looked(outcome, false) ? looked(one, outcome) : ended(one, outcome);
   });
-}
-
-void Controller::judge(const Outcome& outcome) {
-  if (outcome.cancelled) return;
-  const bool known = outcome.status.is_object();
-  const bool held = !in_vain(outcome) && (!known || outcome.status.value("document_held", true));
-  refused_ = held ? "" : why_refused(outcome.report);
-  refused_at_ = known ? std::optional(outcome.status.value("active", std::uint64_t{0})) : std::nullopt;
 }
 
 void Controller::plan_next() {
@@ -198,7 +199,7 @@ void Controller::run(bool look) {
   if (!again_.empty() && (tries_ < kApplyTries || active_ == 0U)) {
     // Not behind a change that a client has asked for: when that is good, nothing is applied again. Its end
     // calls plan_next().
-    if (!jobs_.busy()) apply_configuration(again_);
+    if (!jobs_.busy()) apply_configuration(again_, true);
     return;
   }
   running_ = true;
@@ -300,8 +301,7 @@ void Controller::take_status(const Outcome& outcome) {
   active_ = properties_.generation = outcome.status.value("active", std::uint64_t{0});
   report_drift_ = outcome.status.value("report_drift", false);
   audit_.set(std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0})), Loop::now());
-  if (!refused_at_) refused_at_ = active_;
-  if (refused_at_ != active_) refused_.clear();  // somebody has applied another one
+  refusal_.active(active_);
   properties_.unconfirmed.clear();
   std::optional<milliseconds> deadline;
   const auto waiting = outcome.status.find("unconfirmed");
@@ -344,12 +344,13 @@ void Controller::expired(const Job& job, const Outcome& outcome) {
 }
 
 void Controller::publish() {
+  if (auto done = refusal_.keep(); !done) log(LOG_WARNING, Message::kTrouble, done.error().message);
   Health health;
   health.ready = ready_;
   health.busy = jobs_.busy();
   health.generation = properties_.generation;
   health.unconfirmed = properties_.unconfirmed;
-  health.refused = refused_;
+  health.refused = refusal_.why();
   health.failing = reconciler_.failing();
   if (!properties_.contended.empty()) health.contended = properties_.contended.front();
   health.pending = properties_.pending.size();

@@ -17,6 +17,7 @@
 #include "daemon/loop.hpp"
 #include "daemon/marker.hpp"
 #include "daemon/reconciler.hpp"
+#include "daemon/refusal.hpp"
 #include "daemon/settled_file.hpp"
 #include "system/events.hpp"
 #include "system/files.hpp"
@@ -40,9 +41,7 @@ class Controller {
  private:
   void connect();
   void came(const system::Event& event);
-  void apply_configuration(const std::string& what);
-  /// Whether what the configuration says is held now.
-  void judge(const Outcome& outcome);
+  void apply_configuration(const std::string& what, bool again = false);
   void plan_next();
   void run(bool look);
   void looked(const Job& job, const Outcome& outcome);
@@ -61,6 +60,8 @@ class Controller {
   Audit audit_;
   std::unique_ptr<system::Files> files_;
   SettledFile settled_;
+  Refusal refusal_;
+  std::string mark_path_;  ///< core::kAppliedMark
   Marker marker_;
   Listener listener_;
   std::unique_ptr<Api> api_;
@@ -69,18 +70,17 @@ class Controller {
   std::chrono::milliseconds connect_again_{1000};  ///< twice as long after each time in vain
   Properties properties_;
   bool ready_ = false;
-  bool running_ = false;   ///< an apply or a hold of ours
-  bool expiring_ = false;  ///< an expiry of ours
-  std::string again_;      ///< what for the configuration has to be applied again; empty: it has not
-  int tries_ = 0;          ///< of it, in vain
+  bool running_ = false;      ///< an apply or a hold of ours
+  bool expiring_ = false;     ///< an expiry of ours
+  std::string again_;         ///< what for the configuration has to be applied again; empty: it has not
+  int tries_ = 0;             ///< of it, in vain
+  std::string applied_then_;  ///< what core::kAppliedMark said when the apply fell due
   std::optional<std::uint64_t> active_;  ///< generation; nothing: no worker has told yet
   bool stopping_ = false;
   bool reload_again_ = false;
   bool report_drift_ = false;
   std::uint64_t settled_at_ = 0;  ///< generation of which the daemon before this one had left word; 0: none
   bool resumes_ = false;          ///< the daemon before this one had not come to its end
-  std::string refused_;  ///< why the configuration, as it was last read, is not what is held; empty: it is
-  std::optional<std::uint64_t> refused_at_;  ///< generation that is held instead; nothing: not known yet
 };
 
 }  // namespace rdmacfg::daemon

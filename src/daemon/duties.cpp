@@ -82,6 +82,21 @@ std::optional<Report> resume(bool awaited, const core::Request& request, core::C
   return report;
 }
 
+std::string applied_mark(system::Files& files, const std::string& path) {
+  auto text = files.read(path);
+  return text && *text ? std::move(**text) : std::string();
+}
+
+std::optional<Report> give_way(const std::optional<std::string>& then, bool awaited,
+                               const core::Request& request, core::Context& context) {
+  if (!then || applied_mark(context.host.files) == *then) return std::nullopt;
+  auto report = in_turn([&] { return core::hold(request, context); }, awaited, request, context);
+  report.notes.emplace_back(
+      "the configuration was to be applied again, but somebody has applied meanwhile: that is held, and the "
+      "configuration is not read before a reload");
+  return report;
+}
+
 Watched watch(const core::Request& request, core::Context& context) {
   if (!core::unfinished(request, context)) return {core::look(request, context), true};
   return {in_turn([&] { return core::hold(request, context); }, false, request, context), false};

@@ -32,6 +32,14 @@ std::string resumed(std::uint64_t generation);
 std::optional<model::Report> look_on(std::uint64_t settled, const core::Request& request,
                                      core::Context& context);
 
+/// What core::kAppliedMark says; empty without one.
+std::string applied_mark(system::Files& files, const std::string& path = core::kAppliedMark);
+
+/// Instead of an apply that is tried again, when somebody has applied since it fell due: what that made
+/// active is held. `then`: what the mark said when it fell due.
+std::optional<model::Report> give_way(const std::optional<std::string>& then, bool awaited,
+                                      const core::Request& request, core::Context& context);
+
 struct Watched {
   model::Report report;
   bool looked = true;  ///< false: it was held

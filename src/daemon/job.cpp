@@ -20,6 +20,7 @@ Json to_json(const Job& job) {
           {"awaited", job.awaited},
           {"resumes", job.resumes},
           {"settled", job.settled},
+          {"applied_then", job.applied_then ? Json(*job.applied_then) : Json(nullptr)},
           {"expect", job.expect},
           {"who", job.who},
           {"what", job.what},
@@ -41,6 +42,7 @@ Job job_from(const Json& json) {
   job.awaited = json.at("awaited").get<bool>();
   job.resumes = json.at("resumes").get<bool>();
   job.settled = json.at("settled").get<std::uint64_t>();
+  if (const auto& then = json.at("applied_then"); !then.is_null()) job.applied_then = then.get<std::string>();
   job.expect = json.at("expect").get<std::string>();
   job.who = json.at("who").get<std::string>();
   job.what = json.at("what").get<std::string>();

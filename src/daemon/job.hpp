@@ -40,6 +40,9 @@ struct Job {
   /// kApply at a start: the generation that a daemon of this boot had held with drift = "report"; what has
   /// drifted since is only looked at. 0: none.
   std::uint64_t settled = 0;
+  /// kApply that is tried again: what core::kAppliedMark said when it fell due. When it says something else
+  /// now, somebody has applied since, past the daemon, and that is held instead. Nothing: the first try.
+  std::optional<std::string> applied_then{};
   std::string expect{};  ///< core::digest_of the plan that was agreed to; empty: any
   std::string who{};
   std::string what{};
@@ -58,7 +61,8 @@ nlohmann::ordered_json to_json(const Job& job);
 Job job_from(const nlohmann::ordered_json& json);
 
 /// The worker process: one job on `in`, lines of JSON on `out`: {"progress": [done, total, what]} any number
-/// of times, then {"exit": n, "report": {…}, "status": {…}}. @return exit status of the process.
+/// of times (0 of 0: it waits, and for what), then {"exit": n, "report": {…}, "status": {…}}. @return exit
+/// status of the process.
 int work(int in, int out);
 
 }  // namespace rdmacfg::daemon

@@ -81,8 +81,9 @@ Result<std::optional<config::Document>> document_of(const Job& job, const std::s
 
 /// What the main process has to know of a job beside its report.
 struct Told {
-  bool looked = false;        ///< of a job that may be one or the other: it changed nothing
-  bool document_held = true;  ///< the system's configuration is what is held now
+  bool looked = false;           ///< of a job that may be one or the other: it changed nothing
+  bool document_judged = false;  ///< whether the system's configuration is held is told
+  bool document_held = true;     ///< it is what is held now
 };
 
 Report run(const Job& job, core::Context& context, const core::Request& request, Told& told) {
@@ -109,6 +110,8 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
         }
         if (auto report = resume(job.awaited, request, context)) return std::move(*report);
       }
+      told.document_judged = true;
+      if (auto report = give_way(job.applied_then, job.awaited, request, context)) return std::move(*report);
       auto document = document_of(job, request.host_name);
       told.document_held = document.has_value();
       if (!document) return failed(document.error());
@@ -156,6 +159,7 @@ Json status_json(core::Context& context, const Told& told, bool history) {
   if (!ledger) return nullptr;
   Json out{{"active", ledger->active}, {"unconfirmed", nullptr}, {"report_drift", false}, {"audit_s", 0}};
   out["looked"] = told.looked;
+  out["document_judged"] = told.document_judged;
   out["document_held"] = told.document_held;
   if (const auto texts = core::load_texts(context.host.files, context.paths.texts, ledger->active)) {
     const auto document = core::parse_again(*texts, system::linux_host_name());
@@ -230,7 +234,9 @@ int work(int in, int out) {
   Told told;
   std::shared_ptr<void> lock;
   if (job.changes()) {
-    auto taken = core::take_lock("/run/rdma-configd.lock", kLockDeadline, [](const std::string&) {});
+    auto taken = core::take_lock("/run/rdma-configd.lock", kLockDeadline, [&](const std::string& holder) {
+      tell(out, {{"progress", {0, 0, core::waits_for(holder)}}});
+    });
     if (taken) {
       lock = *taken;
       report = run(job, context, request, told);

@@ -180,6 +180,28 @@ TEST(Resume, WhatIsActiveIsHeldAndNothingElseRead) {
   EXPECT_EQ(host.ledger().active, 1U);
 }
 
+TEST(GiveWay, WhatSomebodyHasAppliedMeanwhileIsHeld) {
+  Host host(two_ports());
+  const auto give_way = [&](const std::optional<std::string>& then) {
+    std::optional<Report> out;
+    host.with([&](core::Context& context) {
+      out = daemon::give_way(then, false, kByItself, context);
+      return Report{};
+    });
+    return out;
+  };
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  EXPECT_FALSE(give_way(std::nullopt)) << "the first try";
+  EXPECT_FALSE(give_way("")) << "nobody has applied";
+  host.kernel().files.content[core::kAppliedMark] = "4711\n";
+  EXPECT_FALSE(give_way("4711\n")) << "that was before";
+  const auto report = give_way("");
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(applied(*report)) << text_of(*report);
+  EXPECT_THAT(text_of(*report), HasSubstr("somebody has applied meanwhile"));
+  EXPECT_EQ(host.ledger().active, 1U);
+}
+
 std::optional<Report> look_on(Host& host, std::uint64_t settled) {
   std::optional<Report> out;
   host.with([&](core::Context& context) {

@@ -70,14 +70,35 @@ TEST(Generations, WhereNothingWasChangedThereIsNothingToConfirm) {
 
 TEST(Generations, TheDaemonIsToldOfAnApplyThatGoesPastIt) {
   Console console;
+  bool told_in_time = false;
   console.document(kRename);
+  auto& files = console.kernel.files.content;
+  bool held = false;
+  console.environment.lock = [&](const auto&) -> base::Result<std::shared_ptr<void>> {
+    held = true;
+    return std::shared_ptr<void>(&held, [&](bool* lock) {
+      told_in_time = files.contains(core::kAppliedMark);
+      *lock = false;
+    });
+  };
   ASSERT_EQ(console.run({"apply", "--yes"}), 0);
-  const auto& files = console.kernel.files.content;
-  EXPECT_FALSE(files.contains(core::kAppliedMark)) << "there is none";
+  EXPECT_TRUE(files.contains(core::kAppliedMark)) << "one that runs may not be on the bus yet";
+  EXPECT_TRUE(told_in_time) << "whoever waits for the lock looks for it then";
+  files.erase(core::kAppliedMark);
   ASSERT_EQ(console.run({"apply", "--yes", "--local"}), 0);
   EXPECT_FALSE(files.contains(core::kAppliedMark)) << "what changes nothing writes nothing";
   console.kernel.set_mode("mlx4_ib0", model::IpoibMode::kDatagram);
+  ASSERT_EQ(console.run({"apply", "--boot"}), 0);
+  EXPECT_FALSE(files.contains(core::kAppliedMark)) << "nobody asked for that";
+  console.kernel.set_mode("mlx4_ib0", model::IpoibMode::kDatagram);
   ASSERT_EQ(console.run({"apply", "--yes", "--local"}), 0);
+  EXPECT_TRUE(files.contains(core::kAppliedMark));
+  files.erase(core::kAppliedMark);
+  console.document(kRename + "\n");
+  ASSERT_EQ(console.run({"apply", "--yes", "--local"}), 0);
+  EXPECT_TRUE(files.contains(core::kAppliedMark)) << "another document, though it changes nothing";
+  files.erase(core::kAppliedMark);
+  ASSERT_EQ(run(console, {"rollback", "--yes", "--local"}), 0) << console.err.str();
   EXPECT_TRUE(files.contains(core::kAppliedMark));
 }
 

@@ -30,6 +30,21 @@ TEST(Progress, SpeaksAfterASecondAndCleansUp) {
   EXPECT_TRUE(text.ends_with("\r\033[K")) << text;
 }
 
+TEST(Progress, SaysWhatItWaitsFor) {
+  Console console;
+  { Progress(console.environment, {}).step(0, 0, "process 7 is applying"); }
+  EXPECT_EQ(console.err.str(), "rdma-configctl: process 7 is applying\n");
+  console.err.str("");
+  std::atomic<int> seconds = 0;
+  console.environment.err_terminal = true;
+  console.environment.now = [&] { return std::chrono::steady_clock::time_point(seconds.load() * 1s); };
+  Progress progress(console.environment, {.utf8 = true, .width = 80});
+  progress.step(0, 0, "process 7 is applying");
+  seconds = 3;
+  progress.draw();
+  EXPECT_TRUE(console.err.str().starts_with("\r\033[Kprocess 7 is applying … 3 s")) << console.err.str();
+}
+
 TEST(Progress, IsSilentWithoutATerminal) {
   Console console;
   int calls = 0;

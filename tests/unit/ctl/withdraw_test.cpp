@@ -138,6 +138,90 @@ TEST_F(Withdraw, AFailureLeavesANameAtEveryCall) {
   FAIL() << "it never came to its end";
 }
 
+TEST(WithdrawNetworkd, ItsFilesGoOnUnderOtherNames) {
+  Console console;
+  console.kernel.networkd.start();
+  const auto port = std::string("version = 1\n[[ipoib]]\nguid = \"") + kGuid1 +
+                    "\"\nname = \"net0\"\nmode = \"connected\"\nbackend = \"networkd\"\n" +
+                    "ipv4 = { addresses = [\"192.0.2.1/24\"] }\n  [[ipoib.pkey]]\n  pkey = 0x8002\n" +
+                    "  ipv4 = { addresses = [\"192.0.3.1/24\"] }\n";
+  console.document(port);
+  ASSERT_EQ(console.run({"apply", "--yes", "--local"}), 0) << console.err.str() << console.out.str();
+  auto& files = console.kernel.files.content;
+  std::map<std::string, std::string> ours;
+  for (const auto& [path, text] : files) {
+    if (path.starts_with("/etc/systemd/network/10-rdma-configd-")) ours.emplace(path, text);
+  }
+  ASSERT_EQ(ours.size(), 2U);
+  const auto reloads = console.kernel.networkd.reloads;
+  console.document("version = 1\n");
+  ASSERT_EQ(console.run({"withdraw", "--yes"}), 0) << console.err.str();
+  for (const auto& [path, text] : ours) {
+    EXPECT_FALSE(files.contains(path));
+    auto to = path;
+    to.replace(to.find("rdma-configd"), 12, "rdma-admin");
+    ASSERT_TRUE(files.contains(to)) << to;
+    EXPECT_EQ(files[to].substr(files[to].find('\n')), text.substr(text.find('\n'))) << to;
+  }
+  EXPECT_THAT(files["/etc/udev/rules.d/71-rdma-admin-backend.rules"], HasSubstr("RDMA_CONFIGD_PORT"))
+      << "what they match";
+  EXPECT_THAT(files["/etc/rdma/rdma-admin-0002c903003178f2.sh"],
+              AllOf(HasSubstr("echo connected >"), HasSubstr("create_child"), Not(HasSubstr("ip address"))))
+      << "mode and P_Key interfaces networkd does not make";
+  EXPECT_EQ(console.kernel.networkd.reloads, reloads) << "it would set the interfaces up anew";
+}
+
+/// A tree below --root, as one that makes images has it.
+class WithdrawImage : public testing::Test {
+ protected:
+  WithdrawImage() { console.kernel.units.add(core::kDaemonUnit, {.enabled = true, .running = true}); }
+  int run(std::vector<std::string> words) {
+    words.insert(words.end(), {"--root", console.folder().string()});
+    return console.run(words);
+  }
+  std::map<std::string, std::string>& files() { return console.kernel.files.content; }
+  Console console;
+};
+
+TEST_F(WithdrawImage, IsHandedOverWithoutALookAtThisHost) {
+  console.environment.privileged = false;
+  console.document(kRename + "ipv4 = { addresses = [\"192.0.2.1/24\"] }\nbackend = \"direct\"\n" +
+                   "  [[ipoib.pkey]]\n  pkey = 0x8002\n[[ipoib]]\nguid = \"" + kGuid2 + "\"\n" +
+                   "  [[ipoib.pkey]]\n  pkey = 0x8003\n  mtu = 2044\n" + "[[ipoib]]\ndevice = \"mlx5_9\"\n" +
+                   "port = 1\nmode = \"datagram\"\n");
+  const auto applied = run({"apply", "--yes", "--pending-ok"});
+  ASSERT_EQ(applied, 0) << console.err.str() << console.out.str();
+  ASSERT_TRUE(files().contains(kRules));
+  EXPECT_EQ(run({"withdraw", "--dry-run"}), 2);
+  EXPECT_TRUE(files().contains(kRules));
+  EXPECT_EQ(run({"withdraw", "--yes"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("70-rdma-admin-ipoib.rules"), HasSubstr("NOT handed over"),
+                                       HasSubstr("its host boots with these")));
+  EXPECT_FALSE(files().contains(kRules));
+  EXPECT_THAT(files()[kPlainRules], HasSubstr("NAME=\"mlx4_ib0\""));
+  EXPECT_THAT(files()["/etc/rdma/rdma-admin-0002c903003178f2.sh"],
+              AllOf(HasSubstr("echo connected >"), HasSubstr("ip address replace 192.0.2.1/24"),
+                    HasSubstr("/sys/class/net/mlx4_ib0.8002")));
+  EXPECT_THAT(files()["/etc/rdma/rdma-admin-0002c903003178f3.sh"],
+              AllOf(HasSubstr("child=$(printf %.15s \"$port.8003\")"),
+                    HasSubstr("ip link set dev \"$child\" mtu 2044")))
+      << "after whatever the kernel calls the port's interface";
+  EXPECT_TRUE(files().contains(core::kWithdrawnMark)) << "its host applies nothing when it boots";
+  EXPECT_TRUE(console.kernel.units.units[core::kDaemonUnit].running) << "this host's";
+  EXPECT_EQ(console.locks, 0);
+  EXPECT_EQ(run({"withdraw", "--yes"}), 0) << console.err.str();
+}
+
+TEST_F(WithdrawImage, NothingIsChangedWhereTheDocumentIsWrong) {
+  console.document(kRename);
+  ASSERT_EQ(run({"apply", "--yes", "--pending-ok"}), 0) << console.err.str();
+  const auto before = files();
+  console.document(kRename + "mut = 1\n");
+  EXPECT_EQ(run({"withdraw", "--yes"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("the document has errors"));
+  EXPECT_EQ(files(), before);
+}
+
 TEST_F(Withdraw, TellsProgramsToo) {
   EXPECT_EQ(console.run({"withdraw", "--dry-run", "--json"}), 2);
   const auto json = nlohmann::ordered_json::parse(console.out.str());

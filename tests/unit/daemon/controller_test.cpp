@@ -97,6 +97,19 @@ TEST_F(ControllerInVainTest, WhereSomethingIsActiveThatIsHeldAfterAFewTries) {
   EXPECT_THAT(verbs(), ElementsAre(kApply, kApply, kApply, kApply, kApply, kHold));
 }
 
+TEST_F(ControllerInVainTest, OneThatIsTriedAgainSaysWhatWasAppliedWhenItFellDue) {
+  tree.put("/run/applied", "4711\n");
+  play("echo \"$verb\" >\"$here/run/applied\"\n" + fails(kApply, 2, 3));
+  controller.start();
+  when_started(3, [this] { controller.stop(); });
+  EXPECT_EQ(run(), 0);
+  const auto jobs = asked();
+  ASSERT_THAT(jobs, SizeIs(3));
+  EXPECT_THAT(jobs[0], HasSubstr(R"("applied_then":null)"));
+  EXPECT_THAT(jobs[1], HasSubstr(R"("applied_then":"4711\n")"));
+  EXPECT_THAT(jobs[2], HasSubstr(R"("applied_then":"4711\n")")) << "not what was applied after the first";
+}
+
 TEST_F(ControllerInVainTest, WhetherAnythingIsActiveAHoldTells) {
   play("if [ $verb = " + kHold + " ]; then status='{\"active\":0}'; elif [ $(grep -c '^" + kApply +
        "$' \"$here/verbs\") -le 6 ]; then kill -9 $$; fi");
@@ -154,6 +167,18 @@ class Manager {
   std::vector<std::string> told_;
 };
 
+TEST_F(ControllerTest, ForWhomItWaitsIsSaid) {
+  Manager manager(tree.at("/notify").native());
+  play(R"(echo '{"progress":[0,0,"process 7 is applying"]}'; until [ -e "$here/go" ]; do sleep 0.02; done)");
+  controller.start();
+  when([&] { return manager.status() == "process 7 is applying"; },
+       [this] {
+         tree.put("/go", "");
+         controller.stop();
+       });
+  EXPECT_EQ(run(), 0);
+}
+
 TEST_F(ControllerTest, AtItsEndItIsNotReadyAgain) {
   Manager manager(tree.at("/notify").native());
   // The reload waits behind an expiry, and is cancelled.
@@ -204,13 +229,14 @@ TEST_F(ControllerTest, AConfigurationThatIsRefusedIsSaid) {
       "[ -e \"$here/good\" ] || { printf '{\"exit\":1,\"report\":%s,\"status\":{\"active\":1,"
       "\"document_held\":false}}\\n' \"$(cat \"$here/refused\")\"; exit; }");
   controller.start();
-  std::string before;
+  std::string before, left;
   when(
       [&] {
         return !manager.status().empty() && manager.status() != "working" && manager.status() != "starting";
       },
       [&] {
         before = manager.status();
+        left = tree.get("/run/refused.json");
         tree.put("/good", "");
         controller.reload();
         when([&] { return manager.status() == "generation 1 is held"; }, [this] { controller.stop(); });
@@ -219,6 +245,48 @@ TEST_F(ControllerTest, AConfigurationThatIsRefusedIsSaid) {
   EXPECT_EQ(before,
             "generation 1 is held; the configuration is not applied: config.toml:3:1: [[ipoib]] has no key "
             "\"mut\"");
+  EXPECT_THAT(left,
+              AllOf(HasSubstr(R"("generation":1)"), HasSubstr("config.toml:3:1: [[ipoib]] has no key")));
+  EXPECT_FALSE(std::filesystem::exists(tree.at("/run/refused.json"))) << "it is applied now";
+}
+
+/// A daemon had refused the configuration when it was killed.
+class ControllerRefusedTest : public ControllerTest {
+ protected:
+  /// @return what it says once it has done what it began with
+  std::string status_after(const std::string& boot, const std::string& worker) {
+    Manager manager(tree.at("/notify").native());
+    tree.put("/run/running", boot + "\n");
+    tree.put("/run/refused.json",
+             R"({"boot_id":")" + boot + R"(","generation":1,"why":"config.toml:3:1: wrong"})" + "\n");
+    play("status='" + worker + "'");
+    controller.start();
+    std::string said;
+    when([&] { return manager.status().starts_with("generation"); },
+         [&] {
+           said = manager.status();
+           left = tree.get("/run/refused.json");
+           controller.stop();
+         });
+    EXPECT_EQ(run(), 0);
+    return said;
+  }
+  std::string left;
+};
+
+TEST_F(ControllerRefusedTest, ItIsStillRefusedAfterACrash) {
+  EXPECT_EQ(status_after(system::linux_boot_id(), R"({"active":1,"document_judged":false})"),
+            "generation 1 is held; the configuration is not applied: config.toml:3:1: wrong");
+  EXPECT_THAT(left, HasSubstr("config.toml:3:1: wrong")) << "and after the next one";
+}
+
+TEST_F(ControllerRefusedTest, SomebodyHasAppliedAnotherOneMeanwhile) {
+  EXPECT_EQ(status_after(system::linux_boot_id(), R"({"active":2,"document_judged":false})"),
+            "generation 2 is held");
+}
+
+TEST_F(ControllerRefusedTest, AfterABootItIsReadAgain) {
+  EXPECT_EQ(status_after("another boot", R"({"active":1,"document_judged":true})"), "generation 1 is held");
 }
 
 TEST_F(ControllerTest, AfterACrashTheConfigurationIsNotReadAgain) {

@@ -19,6 +19,7 @@ TEST(Job, ComesOutOfJsonAsItWentIn) {
   job.awaited = true;
   job.resumes = true;
   job.settled = 3;
+  job.applied_then = "4711\n";
   job.expect = "digest";
   job.who = "uid 1000";
   job.what = "rollback";
@@ -28,6 +29,8 @@ TEST(Job, ComesOutOfJsonAsItWentIn) {
   EXPECT_EQ(back.left_alone, job.left_alone);
   EXPECT_EQ(back.generation, UINT64_MAX);
   EXPECT_EQ(back.settled, 3U);
+  EXPECT_EQ(back.applied_then, "4711\n");
+  EXPECT_FALSE(job_from(to_json(Job())).applied_then);
 }
 
 TEST(Job, OnlyLooksDoNotChange) {
