@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cerrno>
-#include <numeric>
 
 #include "base/text.hpp"
+#include "kinds/dcb_check.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/lossless.hpp"
 
@@ -19,11 +18,9 @@ using base::Result;
 using model::Change;
 using model::Dcbx;
 using model::Desired;
-using model::Diagnostic;
 using model::Diagnostics;
 using model::DscpMap;
 using model::Observed;
-using model::Severity;
 using system::DcbState;
 using system::Tsa;
 
@@ -122,8 +119,7 @@ class DcbKind final : public Kind {
       if (interface == nullptr) continue;
       const auto id = model::text_of(interface->value);
       auto desired = desired_of(*section, fields(), {std::string(kKind), id}, "DCB of " + id);
-      check_shares(desired, diagnostics);
-      check_dscps(desired, diagnostics);
+      check_dcb_entry(desired, diagnostics);
       add_algorithms(desired);
       out.push_back(std::move(desired));
     }
@@ -162,28 +158,7 @@ class DcbKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
-    for (auto& one : desired) {
-      if (one.key.kind != kKind || one.pending) continue;
-      const auto* link = world.named(one.key.id);
-      if (link == nullptr) {
-        one.pending = fmt::format("no interface {} now", one.key.id);
-        one.settings.clear();
-        continue;
-      }
-      if (link->name != one.key.id) {
-        error(one, "interface", fmt::format("{} is an alternative name of {}", one.key.id, link->name),
-              fmt::format("write interface = \"{}\"", link->name), diagnostics);
-        continue;
-      }
-      const auto at = std::find_if(observed.begin(), observed.end(),
-                                   [&](const auto& other) { return other.key == one.key; });
-      if (at == observed.end()) {
-        error(one, "interface", fmt::format("{} has no data center bridging", one.key.id),
-              "its driver has no dcbnl; a bond or VLAN has none either: name the port below it", diagnostics);
-        continue;
-      }
-      check_offered(one, *at, diagnostics);
-    }
+    check_dcb(desired, observed, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
@@ -234,16 +209,6 @@ class DcbKind final : public Kind {
   }
 
  private:
-  static void error(const Desired& one, const std::string& key, const std::string& message,
-                    const std::string& hint, Diagnostics& diagnostics) {
-    const auto at = one.origins.find(key);
-    diagnostics.push_back(Diagnostic{Severity::kError,
-                                     at == one.origins.end() ? one.where : at->second,
-                                     fmt::format("[[pfc]] {}: {}", key, message),
-                                     hint,
-                                     {}});
-  }
-
   static void add_algorithms(Desired& one) {
     const auto strict = model::from_attributes<InterfaceDcb>(one.policy).strict;
     if (!strict && !one.settings.contains("bandwidth")) return;
@@ -253,52 +218,6 @@ class DcbKind final : public Kind {
       derived.algorithms->push_back(word_of(strict && strict->has(i) ? Tsa::kStrict : Tsa::kEts));
     one.settings.merge(model::to_attributes(derived));
     one.origins.emplace("algorithms", one.origins.at(strict ? "strict" : "bandwidth"));
-  }
-
-  static void check_shares(const Desired& one, Diagnostics& diagnostics) {
-    const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
-    const auto written = model::from_attributes<InterfaceDcb>(one.policy).strict;
-    const auto strict = written.value_or(model::ClassSet{});
-    if (!wanted.bandwidth) {
-      if (written && strict.mask != 0xff)
-        error(one, "strict", "the other traffic classes need a share of the bandwidth",
-              "write bandwidth = [50, 50], or name all 8 classes", diagnostics);
-      return;
-    }
-    const auto& percent = wanted.bandwidth->percent;
-    const int sum = std::accumulate(percent.begin(), percent.end(), 0);
-    if (sum != 100)
-      error(one, "bandwidth", fmt::format("is {} percent together, has to be 100", sum), "", diagnostics);
-    for (unsigned i = 0; i < model::kPriorities; ++i) {
-      if (strict.has(i) && percent[i] != 0)
-        error(one, "bandwidth", fmt::format("traffic class {} is strict, so it has no share", i),
-              "write 0 for it", diagnostics);
-    }
-  }
-
-  static void check_dscps(const Desired& one, Diagnostics& diagnostics) {
-    const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
-    if (!wanted.dscp) return;
-    const auto& list = wanted.dscp->list;
-    for (std::size_t i = 1; i < list.size(); ++i) {
-      if (list[i].first == list[i - 1].first)
-        error(one, "dscp", fmt::format("DSCP {} is there twice", list[i].first), "", diagnostics);
-    }
-  }
-
-  static void check_offered(const Desired& one, const Observed& now, Diagnostics& diagnostics) {
-    for (const auto& [field, value] : one.settings) {
-      if (!now.settings.contains(field))
-        error(one, field, fmt::format("the driver of {} does not offer it", one.key.id), "", diagnostics);
-    }
-    const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
-    const auto capability = model::from_attributes<InterfaceDcb>(now.facts).pfc_capability;
-    if (wanted.priorities && capability && std::popcount(wanted.priorities->mask) > *capability) {
-      error(one, "priorities",
-            fmt::format("{} allows {} lossless at once, not {}", one.key.id, *capability,
-                        std::popcount(wanted.priorities->mask)),
-            "", diagnostics);
-    }
   }
 
   static Result<void> reach(const std::string& interface, const InterfaceDcb& wanted, system::Dcb& dcb) {

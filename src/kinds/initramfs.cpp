@@ -30,6 +30,8 @@ constexpr std::string_view kKind = "initramfs";
 constexpr std::string_view kId = "image";
 constexpr std::string_view kStale = "stale";
 constexpr std::string_view kUnfinished = "unfinished";  // a rebuild was begun, or has to be done again
+/// The stamp while an image of somebody else's may hold options that the document dropped.
+constexpr std::string_view kDropped = "dropped";
 constexpr std::string_view kPolicy = "policy";
 constexpr std::string_view kFilesBefore = "files ";
 constexpr std::array<std::string_view, 4> kFiles{kModuleOptionsFile, kPfcOptionsFile, kNetnsOptionsFile,
@@ -76,6 +78,28 @@ Result<std::string> read_stamp(system::Files& files) {
 Result<void> write_stamp(system::Files& files, std::string_view stamp) {
   if (stamp.empty()) return files.remove(std::string(kInitramfsStamp));
   return files.write(std::string(kInitramfsStamp), std::string(stamp) + "\n");
+}
+
+bool can_rebuild(system::Host& host) { return host.initramfs.tool() && host.initramfs.has_image(); }
+
+bool newer(system::Host& host) {
+  const std::vector<std::string> paths(kFiles.begin(), kFiles.end());
+  return host.initramfs.newer_than(paths);
+}
+
+bool is_there(system::Files& files, std::string_view path) {
+  const auto text = files.read(std::string(path));
+  return text && text->has_value();
+}
+
+/// Whether an image may hold what no entry means any more: one that we made, or one that somebody else made
+/// while our options were there. Names alone are in none that we know of.
+bool may_hold_dropped(const std::string& stamp, system::Host& host) {
+  const bool options = std::any_of(kFiles.begin(), kFiles.end(), [&](const auto path) {
+    return path != kRuleFile && is_there(host.files, path);
+  });
+  if (options) return !stamp.empty() || can_rebuild(host);
+  return stamp == kDropped ? !newer(host) : !stamp.empty();
 }
 
 std::string image_of(const model::Attributes& attributes) {
@@ -166,7 +190,7 @@ class InitramfsKind final : public Kind {
     observed.label = kKind;
     InitramfsImage settings, facts;
     settings.image = image_now(*stamp, *digest);
-    if (!stamp->empty()) facts.built = *stamp;
+    if (!stamp->empty() && *stamp != kDropped) facts.built = *stamp;
     observed.settings = model::to_attributes(settings);
     observed.facts = model::to_attributes(facts);
     out.push_back(std::move(observed));
@@ -175,13 +199,15 @@ class InitramfsKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& /*diagnostics*/) const override {
+    const auto stamp = read_stamp(world.host().files);
+    if (!stamp) return;  // observe() has failed for it
     const auto mine =
         std::find_if(observed.begin(), observed.end(), [](const auto& one) { return one.key.kind == kKind; });
     auto at =
         std::find_if(desired.begin(), desired.end(), [](const auto& one) { return one.key.kind == kKind; });
     if (at == desired.end()) {
-      // What the document drops has to leave an image that we made, too.
-      if (mine == observed.end() || mine->facts.empty()) return;
+      // What the document drops has to leave the image, too.
+      if (mine == observed.end() || !may_hold_dropped(*stamp, world.host())) return;
       Desired rest;
       rest.key = mine->key;
       rest.label = mine->label;
@@ -194,15 +220,14 @@ class InitramfsKind final : public Kind {
     const auto now = digest_now(world.host().files);
     if (world.offline()) {
       // No systemd answers there that could run the tool, so it stays with the administrator.
-      const auto stamp = read_stamp(world.host().files);
       const bool as_it_is = now && *now == wanted;
-      if (as_it_is && stamp && (*stamp == wanted || newer(world.host()))) return;
+      if (as_it_is && (*stamp == wanted || newer(world.host()))) return;
       image.pending = fmt::format("initramfs stale: run {} in that root",
                                   world.host().initramfs.tool().value_or("the tool that makes it"));
       return;
     }
     // Whoever rebuilt it by hand has saved us the work.
-    if (now && *now == wanted && !wanted.empty() && mine != observed.end() &&
+    if (now && *now == wanted && (!wanted.empty() || *stamp == kDropped) && mine != observed.end() &&
         image_of(mine->settings) == kStale && newer(world.host()))
       return;
     image.settings["image"] = wanted.empty() ? model::Value{} : model::Value{wanted};
@@ -312,13 +337,6 @@ class InitramfsKind final : public Kind {
     return model::value_of(policy, kPolicy) != model::Value{std::string("report")};
   }
 
-  static bool can_rebuild(system::Host& host) { return host.initramfs.tool() && host.initramfs.has_image(); }
-
-  static bool newer(system::Host& host) {
-    const std::vector<std::string> paths(kFiles.begin(), kFiles.end());
-    return host.initramfs.newer_than(paths);
-  }
-
   static std::string files_before(const Change& change) {
     for (const auto& text : change.carried) {
       if (text.starts_with(kFilesBefore)) return text.substr(kFilesBefore.size());
@@ -336,9 +354,20 @@ std::optional<std::string> stale_initramfs(World& world) {
   const auto observed = initramfs().observe(world);
   if (!tool || !observed || observed->empty()) return std::nullopt;
   const auto image = image_of(observed->front().settings);
-  const std::vector<std::string> paths(kFiles.begin(), kFiles.end());
-  if ((image != kStale && image != kUnfinished) || host.initramfs.newer_than(paths)) return std::nullopt;
+  if ((image != kStale && image != kUnfinished) || newer(host)) return std::nullopt;
   return tool;
+}
+
+Result<void> note_dropped_options(system::Host& host, std::string_view path, bool goes) {
+  const auto stamp = read_stamp(host.files);
+  if (!stamp) return base::fail(stamp.error());
+  if (!goes) return *stamp == kDropped ? write_stamp(host.files, {}) : Result<void>{};
+  const auto digest = digest_now(host.files);
+  if (!digest) return base::fail(digest.error());
+  // Of an image that we made with this file the digest tells.
+  if (*stamp == *digest || *stamp == kUnfinished || *stamp == kDropped) return {};
+  if (!is_there(host.files, path) || !can_rebuild(host)) return {};
+  return write_stamp(host.files, kDropped);
 }
 
 model::SectionSpec initramfs_section() {

@@ -40,6 +40,11 @@ struct InitramfsImage {
 model::SectionSpec initramfs_section();
 const Kind& initramfs();
 
+/// Before a file of our options is written without what the document dropped: where it `goes`, an image that
+/// somebody else made may go on holding it, which nothing else would tell. Where it stays or comes back that
+/// is taken back: it tells by itself.
+base::Result<void> note_dropped_options(system::Host& host, std::string_view path, bool goes);
+
 /// The command to give when the initramfs does not hold our files as they are; nothing when it does, or when
 /// this host has none.
 std::optional<std::string> stale_initramfs(World& world);

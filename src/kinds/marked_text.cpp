@@ -60,4 +60,15 @@ void report_damage(const std::optional<Damage>& damage, std::string_view path, s
                          {}});
 }
 
+void hold_damaged(const std::optional<Damage>& damage, const std::string& path, std::string_view kind,
+                  bool ours, std::vector<model::Desired>& desired) {
+  const bool wanted = std::any_of(desired.begin(), desired.end(),
+                                  [&](const model::Desired& one) { return one.key.kind == kind; });
+  if (!damage || !ours || wanted) return;
+  auto& held = desired.emplace_back();
+  held.key = {std::string(kind), path};
+  held.label = "our lines in " + path;
+  held.pending = fmt::format("no longer in the document; they go when {} is mended", path);
+}
+
 }  // namespace rdmacfg::kinds

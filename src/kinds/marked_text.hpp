@@ -53,4 +53,9 @@ base::Error error_of(const Damage& damage, std::string_view path);
 void report_damage(const std::optional<Damage>& damage, std::string_view path, std::string_view kind,
                    std::span<const model::Desired> desired, bool ours, model::Diagnostics& diagnostics);
 
+/// Where some of `ours` are in such a file and the document has no entry of the kind: adds one that waits
+/// until the file is mended, as it is not known which of its lines are to go.
+void hold_damaged(const std::optional<Damage>& damage, const std::string& path, std::string_view kind,
+                  bool ours, std::vector<model::Desired>& desired);
+
 }  // namespace rdmacfg::kinds

@@ -162,8 +162,8 @@ class Mlx4PortKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
-    if (const auto file = Mlx4File::read(world.host().files))
-      report_damage(file->damage, kMlx4File, kKind, desired, !file->lines.empty(), diagnostics);
+    const auto file = Mlx4File::read(world.host().files);
+    if (file) report_damage(file->damage, kMlx4File, kKind, desired, !file->lines.empty(), diagnostics);
     for (auto& one : desired) {
       if (one.key.kind != kKind) continue;
       warn_foreign(one, world.host().files, diagnostics);
@@ -186,6 +186,7 @@ class Mlx4PortKind final : public Kind {
                                          {}});
       }
     }
+    if (file) hold_damaged(file->damage, std::string(kMlx4File), kKind, !file->lines.empty(), desired);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/initramfs.hpp"
 #include "kinds/modprobe_file.hpp"
 #include "kinds/module_load_file.hpp"
 
@@ -185,8 +186,10 @@ class ModuleKind final : public Kind {
     if (!options) return base::fail(options.error());
     auto lists = read_lists(host.files);
     if (!lists) return base::fail(lists.error());
+    bool dropped = false;
     for (const auto& change : changes) {
       const auto& name = change.key.id;
+      dropped = dropped || (concerns(change, "options") && !change.origins.contains("options"));
       auto wanted = options_of(change.after);
       if (!concerns(change, "options")) {
       } else if (wanted.list.empty()) {
@@ -200,6 +203,9 @@ class ModuleKind final : public Kind {
       } else if (!any_lists(*lists, name)) {
         (*lists)[load_file_of(name, host.files)].insert(name);
       }
+    }
+    if (dropped) {
+      if (auto done = note_dropped_options(host, kModuleOptionsFile, options->empty()); !done) return done;
     }
     if (auto done = write_option_lines(host.files, kModuleOptionsFile, *options); !done) return done;
     for (const auto& [path, names] : *lists) {

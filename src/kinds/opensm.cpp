@@ -123,7 +123,7 @@ class OpensmKind final : public Kind {
       if (!change->origins.empty() && world.clue(change->key).instance == kInstanceOfOthers)
         change->carried.emplace_back(kOpensmOfOthers);
     }
-    return prepare_opensm(changes, world.host());
+    return prepare_opensm(changes, world);
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {

@@ -7,6 +7,7 @@
 
 #include "kinds/kind.hpp"
 #include "model/section.hpp"
+#include "model/spelled.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -22,8 +23,10 @@ struct Opensm {
   static constexpr auto kFields = std::tuple{
       model::field("guid", &Opensm::guid, model::Role::kIdentity, "Port GUID of the port that it runs on.",
                    "-"),
-      model::field("priority", &Opensm::priority, model::Role::kSetting,
-                   "0 to 15; of several the one with the highest is master, the others stand by."),
+      model::spelled(
+          model::field("priority", &Opensm::priority, model::Role::kSetting,
+                       "0 to 15; of several the one with the highest is master, the others stand by."),
+          R"({"type":"integer","minimum":0,"maximum":15})"),
       model::field("enabled", &Opensm::enabled, model::Role::kDerived,
                    "Whether opensm.service starts it at boot (PORTS of /etc/default/opensm, GUIDS of "
                    "/etc/sysconfig/opensm)."),

@@ -15,6 +15,8 @@ constexpr std::string_view kOurPorts = "# ports of the document: ";
 constexpr std::string_view kWasDisabled = "# before: opensm.service was disabled";
 constexpr std::string_view kWasStopped = "# before: opensm.service was stopped";
 constexpr std::string_view kPriority = "--priority ";
+/// osm_prtn_config_parse_file() reads lines into 4096 bytes, and takes what is longer for two.
+constexpr std::size_t kRuleLineMost = 4000;
 
 /// The 15 bits of the P_Key that a rule defines; nothing when the text does not begin one.
 std::optional<std::uint16_t> partition_of(std::string_view rule) {
@@ -26,6 +28,18 @@ std::optional<std::uint16_t> partition_of(std::string_view rule) {
   const auto number = base::parse_number(base::trim(head.substr(equals + 1)));
   if (!number || *number > 0xffff) return std::nullopt;
   return static_cast<std::uint16_t>(*number & 0x7fffU);
+}
+
+/// A rule as lines: what stands before the colon has to be on one, members go on until the ';'.
+std::string wrapped(std::string_view rule) {
+  std::string out;
+  while (rule.size() > kRuleLineMost) {
+    const auto comma = rule.rfind(", ", kRuleLineMost);
+    if (comma == std::string_view::npos || (out.empty() && comma < rule.find(':'))) break;
+    out += std::string(rule.substr(0, comma + 1)) + "\n";
+    rule.remove_prefix(comma + 2);
+  }
+  return out + std::string(rule) + "\n";
 }
 
 }  // namespace
@@ -113,6 +127,11 @@ bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid) {
                      [&](const auto& port) { return base::parse_number(port) == guid.number; });
 }
 
+bool takes_first_port(std::string_view text, OpensmLayout layout) {
+  return layout == OpensmLayout::kRhel &&
+         base::trim(shell_value(text, ports_variable(layout)).value_or("")).empty();
+}
+
 OpensmDefaults parse_opensm_defaults(std::string_view text) {
   OpensmDefaults out;
   auto marked = parse_marked(text, kOpensmMarks);
@@ -192,7 +211,12 @@ Partitions parse_partitions(std::string_view text) {
   out.others = std::move(marked.others);
   out.damage = std::move(marked.damage);
   std::string rule;  // of others, as far as it was read
+  std::string own;   // the same of ours
   int first = 0;
+  const auto finish_own = [&] {
+    if (const auto partition = partition_of(own)) out.rules.insert_or_assign(*partition, own);
+    own.clear();
+  };
   const auto unfinished = [&] {
     if (!rule.empty() && !out.damage) {
       out.damage = Damage{
@@ -206,10 +230,18 @@ Partitions parse_partitions(std::string_view text) {
     auto code = line.substr(0, line.find('#'));
     if (ours) {
       unfinished();
-      if (const auto partition = partition_of(code))
-        out.rules.insert_or_assign(*partition, std::string(line));
+      code = base::trim(code);
+      if (code.empty()) continue;
+      if (own.empty()) {
+        own = line;
+      } else {
+        own += ' ' + std::string(line);
+      }
+      // Only a comma says that members go on: lines that somebody changed are not to hide those below.
+      if (!code.ends_with(',')) finish_own();
       continue;
     }
+    finish_own();
     while (true) {
       const auto end = code.find(';');
       const auto part = base::trim(code.substr(0, end));
@@ -222,6 +254,7 @@ Partitions parse_partitions(std::string_view text) {
     }
   }
   unfinished();
+  finish_own();
   return out;
 }
 
@@ -230,7 +263,7 @@ std::string render_partitions(const Partitions& partitions) {
   std::string text = partitions.others;
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   text += std::string(kOpensmMarks.begin) + "\n";
-  for (const auto& [partition, rule] : partitions.rules) text += rule + "\n";
+  for (const auto& [partition, rule] : partitions.rules) text += wrapped(rule);
   return text + std::string(kOpensmMarks.end) + "\n";
 }
 

@@ -62,12 +62,17 @@ std::optional<std::string> shell_value(std::string_view text, std::string_view v
 /// Debian's "ALL" names every port.
 bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid);
 
+/// Whether opensm.service starts OpenSM without naming a port, so that it takes the first one: RHEL's, where
+/// GUIDS is empty.
+bool takes_first_port(std::string_view text, OpensmLayout layout);
+
 /// "/etc/systemd/system/opensm@0x….service.d/50-rdma-configd.conf"
 std::string opensm_drop_in(model::Guid guid);
 std::string render_opensm_drop_in(std::int64_t priority);
 std::optional<std::int64_t> parse_opensm_drop_in(std::string_view text);
 
-/// partitions.conf: rules of ours, each on one line between two marks, by partition; what others wrote stays.
+/// partitions.conf: rules of ours between two marks, by partition, a long one on several lines, as OpenSM
+/// reads no more than 4094 bytes of each; what others wrote stays.
 struct Partitions {
   struct Foreign {
     int line = 0;

@@ -101,6 +101,7 @@ class OpensmOptionKind final : public Kind {
       const auto text = files.read(path);
       const auto options = parse_opensm_options(text ? text->value_or("") : std::string());
       report_damage(options.damage, path, kKind, desired, !options.ours.empty(), diagnostics);
+      hold_damaged(options.damage, path, kKind, !options.ours.empty(), desired);
       return;
     }
     for (auto& one : desired) {

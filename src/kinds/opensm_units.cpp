@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "kinds/world.hpp"
-
 namespace rdmacfg::kinds {
 
 using base::Result;
@@ -139,6 +137,33 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
     if (auto done = host.units.set_enabled(kOpensmService, true); !done) return base::fail(done.error());
   }
   return differs;
+}
+
+/// InfiniBand ports of this host.
+std::set<Guid> infiniband_ports(const World& world) {
+  std::set<Guid> out;
+  for (const auto& device : world.snapshot().devices) {
+    for (const auto& port : device.ports) {
+      if (port.link_layer == "InfiniBand" && port.guid.number != 0) out.insert(port.guid);
+    }
+  }
+  return out;
+}
+
+/// Of changes that name the first ports in GUIDS: that OpenSM leaves the one which it took without.
+void name_first_port(std::span<Change*> changes, const World& world) {
+  auto others = infiniband_ports(world);
+  Change* names = nullptr;
+  for (auto* change : changes) {
+    const auto guid = Guid::parse(change->key.id);
+    if (!guid || model::from_attributes<Opensm>(change->after).enabled != true) continue;
+    others.erase(*guid);
+    if (names == nullptr) names = change;
+  }
+  if (names == nullptr || others.empty()) return;
+  names->interrupts.emplace_back(
+      "OpenSM leaves the port that it runs on now, the first one, unless an [[opensm]] entry names it: GUIDS "
+      "of /etc/sysconfig/opensm was empty");
 }
 
 Result<void> apply_instances(std::span<const Change> changes, system::Host& host, bool stale) {
@@ -282,7 +307,8 @@ Result<void> give_back_opensm(std::span<Change*> changes, system::Host& host) {
   return {};
 }
 
-Result<void> prepare_opensm(std::span<Change*> changes, system::Host& host) {
+Result<void> prepare_opensm(std::span<Change*> changes, const World& world) {
+  auto& host = world.host();
   const auto layout = observe_opensm_layout(host.files);
   const auto text = read_defaults(host.files, layout);
   if (!text) return base::fail(text.error());
@@ -301,6 +327,7 @@ Result<void> prepare_opensm(std::span<Change*> changes, system::Host& host) {
     const auto guid = Guid::parse(change->key.id);
     if (guid && defaults.ports.contains(*guid)) change->carried.emplace_back(kWasListed);
   }
+  if (takes_first_port(*text, layout) && (running || is_enabled(*units))) name_first_port(changes, world);
   return {};
 }
 
@@ -312,13 +339,7 @@ Result<void> apply_opensm(std::span<const Change> changes, system::Host& host, b
 Result<std::vector<std::string>> running_opensm(system::Host& host) {
   const auto world = World::observe(host);
   if (!world) return base::fail(world.error());
-  std::set<Guid> guids;
-  for (const auto& device : world->snapshot().devices) {
-    for (const auto& port : device.ports) {
-      if (port.link_layer == "InfiniBand" && port.guid.number != 0) guids.insert(port.guid);
-    }
-  }
-  const auto units = observe_units(host, guids);
+  const auto units = observe_units(host, infiniband_ports(*world));
   if (!units) return base::fail(units.error());
   const auto layout = observe_opensm_layout(host.files);
   std::vector<std::string> out;

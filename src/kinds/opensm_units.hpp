@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "kinds/opensm.hpp"
 #include "kinds/opensm_file.hpp"
+#include "kinds/world.hpp"
 #include "model/change.hpp"
 #include "system/host.hpp"
 
@@ -36,8 +37,9 @@ inline constexpr std::string_view kOpensmOfOthers = "others' lines start it";
 /// started, whatever it was like before. First of all, as the rest follows from it.
 base::Result<void> give_back_opensm(std::span<model::Change*> changes, system::Host& host);
 
-/// Fills in what concerns opensm.service: that it restarts them all, and how it was before.
-base::Result<void> prepare_opensm(std::span<model::Change*> changes, system::Host& host);
+/// Fills in what concerns opensm.service: that it restarts them all, that it leaves the port which it took by
+/// itself, and how it was before.
+base::Result<void> prepare_opensm(std::span<model::Change*> changes, const World& world);
 
 /// Makes them so. With `stale` those that a change gave another priority are restarted, whatever their file
 /// says: an earlier run ended after writing it.

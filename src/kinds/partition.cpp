@@ -123,7 +123,10 @@ class PartitionKind final : public Kind {
         one.settings.clear();
       }
     }
-    if (first == nullptr) return;
+    if (first == nullptr) {
+      hold_damaged(there.damage, path, kKind, !there.rules.empty(), desired);
+      return;
+    }
     for (const auto& one : desired) {
       if (one.key.kind != "pkey" || one.absent || one.ignore) continue;
       const auto pkey = pkey_of(one.key);

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "kinds/dcb.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/initramfs.hpp"
 #include "kinds/module.hpp"
 
 namespace rdmacfg::kinds {
@@ -103,13 +104,18 @@ class PfcKind final : public Kind {
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
     auto lines = read_option_lines(host.files, kPfcOptionsFile);
     if (!lines) return base::fail(lines.error());
+    bool dropped = false;
     for (const auto& change : changes) {
+      dropped = dropped || !change.origins.contains("priorities");
       auto options = options_of(change.after);
       if (options.list.empty()) {
         lines->erase(change.key.id);
       } else {
         (*lines)[change.key.id] = std::move(options);
       }
+    }
+    if (dropped) {
+      if (auto done = note_dropped_options(host, kPfcOptionsFile, lines->empty()); !done) return done;
     }
     return write_option_lines(host.files, kPfcOptionsFile, *lines);
   }

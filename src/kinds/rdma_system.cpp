@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/initramfs.hpp"
 #include "kinds/modprobe_file.hpp"
 
 namespace rdmacfg::kinds {
@@ -127,6 +128,9 @@ class RdmaSystemKind final : public Kind {
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
     for (const auto& change : changes) {
       const auto wanted = model::from_attributes<RdmaSystem>(change.after);
+      if (!change.origins.contains("option")) {
+        if (auto done = note_dropped_options(host, kNetnsOptionsFile, !wanted.option); !done) return done;
+      }
       if (auto done = write_option(host.files, wanted.option); !done) return done;
       if (!wanted.netns || host.offline) continue;
       const auto shared = host.rdma_system.observe_shared();

@@ -49,11 +49,13 @@ struct Priority {
 
 RDMACFG_CODEC(
     TrafficClasses, "8 traffic classes",
-    R"({"type":"array","minItems":8,"maxItems":8,"items":{"type":"integer","minimum":0,"maximum":7}})");
-RDMACFG_CODEC(Bandwidth, "list of percents",
-              R"({"type":"array","maxItems":8,"items":{"type":"integer","minimum":0,"maximum":100}})");
-RDMACFG_CODEC(ClassSet, "list of traffic classes 0 to 7",
-              R"({"type":"array","items":{"type":"integer","minimum":0,"maximum":7}})");
+    R"({"type":"array","minItems":8,"maxItems":8,"items":{"type":["integer","string"],"minimum":0,"maximum":7,"pattern":"^(0[xX])?0*[0-7]$"}})");
+RDMACFG_CODEC(
+    Bandwidth, "list of percents",
+    R"({"type":"array","maxItems":8,"items":{"type":["integer","string"],"minimum":0,"maximum":100,"pattern":"^(0[xX][0-9A-Fa-f]+|[0-9]+)$"}})");
+RDMACFG_CODEC(
+    ClassSet, "list of traffic classes 0 to 7",
+    R"({"type":"array","items":{"type":["integer","string"],"minimum":0,"maximum":7,"pattern":"^(0[xX])?0*[0-7]$"}})");
 RDMACFG_CODEC(DscpMap, "list of \"DSCP:priority\"",
               R"({"type":"array","items":{"type":"string","pattern":"^[0-9]+:[0-7]$"}})");
 RDMACFG_CODEC(Dcbx, "\"host\" or \"firmware\"", R"({"enum":["host","firmware"]})");

@@ -75,7 +75,10 @@ Result<ModuleName> Codec<ModuleName>::parse(const Value& written) {
 Value Codec<ModuleName>::value(const ModuleName& parsed) { return parsed.text; }
 
 Result<ModuleOptions> Codec<ModuleOptions>::parse(const Value& written) {
-  auto list = get_list(written, "a list of texts like \"pfctx=8\"");
+  constexpr std::string_view kWanted = "a list of texts like \"pfctx=8\"";
+  if (std::holds_alternative<std::int64_t>(written))
+    return fail(Code::kInvalid, fmt::format("has to be {}", kWanted));
+  auto list = get_list(written, kWanted);
   if (!list) return fail(list.error());
   ModuleOptions out;
   for (const auto& text : *list) {

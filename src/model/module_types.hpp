@@ -54,9 +54,12 @@ inline constexpr unsigned kPriorities = 8;  ///< 802.1Q: three bits
 
 RDMACFG_CODEC(ModuleName, "module name", R"({"type":"string","pattern":"^[A-Za-z0-9_-]{1,55}$"})");
 RDMACFG_CODEC(ModuleOptions, "list of \"parameter=value\"",
-              R"({"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9_.-]+(=.*)?$"}})");
-RDMACFG_CODEC(Priorities, "list of priorities 0 to 7",
-              R"({"type":"array","items":{"type":"integer","minimum":0,"maximum":7}})");
+              R"({"type":["array","string"],"pattern":"^[A-Za-z0-9_.-]+(=.*)?$",)"
+              R"("items":{"type":"string","pattern":"^[A-Za-z0-9_.-]+(=.*)?$"}})");
+RDMACFG_CODEC(
+    Priorities, "list of priorities 0 to 7",
+    R"({"type":["array","integer","string"],"minimum":0,"maximum":7,"pattern":"^(0[xX])?0*[0-7]$",)"
+    R"("items":{"type":["integer","string"],"minimum":0,"maximum":7,"pattern":"^(0[xX])?0*[0-7]$"}})");
 
 RDMACFG_CODEC(PfcDriverName, "\"mlx4_en\"", R"({"enum":["mlx4_en","mlx4"]})");
 RDMACFG_CODEC(InitramfsPolicy, "\"rebuild\" or \"report\"", R"({"enum":["rebuild","report"]})");

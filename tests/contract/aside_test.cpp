@@ -69,6 +69,16 @@ TEST_F(Aside, AFixedNameThatASecondAdapterWouldGetToo) {
   expect_aside(document, "ipoib 00:02:c9:03:00:31:78:f2");
 }
 
+TEST_F(Aside, ADefaultThatOneAdapterCannotDo) {
+  const auto document =
+      "[defaults.ipoib]\nmode = \"connected\"\n" + other_ + "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n";
+  ASSERT_TRUE(applied(apply(document)));
+  auto fresh = card("mlx5_0", "0000:10:00.0", port("78:f2", "ib0"));
+  fresh.insert(fresh.find("\"driver\""), "\"connected\": false, ");
+  kernel_->add(fresh);
+  expect_aside(document, "ipoib 00:02:c9:03:00:31:78:f2");
+}
+
 TEST_F(Aside, APortThatTheNewAdapterHasNot) {
   kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0") + "," + port("78:f3", "ib1")));
   const auto document = other_ + "[[ipoib]]\ndevice = \"mlx4_0\"\nport = 2\nname = \"fab1\"\n";

@@ -182,6 +182,14 @@ constexpr const char* kManagedByNumber = R"({
       "interface": { "name": "ib0", "up": true } } ] }],
   "files": { "/etc/NetworkManager/system-connections/part.nmconnection": "[connection]\nid=part\nuuid=0d3a9e5e-1111-4222-8333-444455556666\ntype=infiniband\n\n[infiniband]\np-key=10\nparent=ib0\n\n[ipv4]\nmethod=manual\naddress1=192.0.3.1/24\n" }
 })";
+/// The same for an ifcfg file that says no UUID.
+constexpr const char* kManagedByIfcfg = R"({
+  "network_manager": { "fails": [] },
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x800a"],
+      "interface": { "name": "ib0", "up": true } } ] }],
+  "files": { "/etc/sysconfig/network-scripts/ifcfg-part": "TYPE=InfiniBand\nDEVICE=ib0.800a\nPKEY=yes\nPKEY_ID=10\nPHYSDEV=ib0\nIPADDR=192.0.3.1\nPREFIX=24\n" }
+})";
 /// The same hosts with systemd-networkd; addresses of others are there.
 constexpr const char* kNetworked = R"({
   "networkd": { "fails": [] },
@@ -571,6 +579,9 @@ const std::vector<Scenario>& scenarios() {
        .host = kManagedByNumber,
        .documents = {text({kA, kProfile}) + child("0x800a", kChildAddress)},
        .created = {"ib0.800a"}},
+      {.name = "child_of_an_ifcfg_file_adopted",
+       .host = kManagedByIfcfg,
+       .documents = {text({kA, kProfile}) + child("0x800a", kChildAddress)}},
       {.name = "profiles_dropped", .host = kManaged, .documents = {text({kA, kProfile}), "version = 1\n"}},
   };
   return kAll;

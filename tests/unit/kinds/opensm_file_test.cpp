@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "fakes/memory_files.hpp"
 
 namespace rdmacfg::kinds {
@@ -167,6 +168,37 @@ TEST(OpensmFile, RulesOfOursComeAndGo) {
   EXPECT_EQ(again.foreign.size(), 1U);
   again.rules.clear();
   EXPECT_EQ(render_partitions(again), others);
+}
+
+/// OpenSM's own reading: fgets() of at most 4094 bytes, the definition on one line, members until the ';'.
+TEST(OpensmFile, ALongRuleOfOursGoesOverSeveralLines) {
+  for (const unsigned count : {1U, 150U, 200U, 500U}) {
+    std::string rule = "storage=0x8002, ipoib, mtu=5 : 0x0002c90300000000=full";
+    for (unsigned i = 1; i < count; ++i)
+      rule += ", " + opensm_guid(model::Guid{0x0002c90300000000U + i}) + "=full";
+    rule += ";";
+    Partitions partitions;
+    partitions.rules[2] = rule;
+    partitions.rules[3] = "next=0x8003 : ALL=full;";
+    const auto text = render_partitions(partitions);
+    for (const auto line : base::split(text, '\n')) EXPECT_LT(line.size(), 4094U) << count;
+    EXPECT_EQ(parse_partitions(text).rules, partitions.rules) << count;
+    EXPECT_EQ(base::split(text, '\n').size(), rule.size() < 4000 ? 5U : 5U + rule.size() / 4000) << count;
+  }
+}
+
+TEST(OpensmFile, ALineOfOursThatSomebodyCutHidesNoOther) {
+  Partitions partitions;
+  partitions.rules[2] = "storage=0x8002 : ALL=full";
+  partitions.rules[3] = "next=0x8003 : ALL=full;";
+  EXPECT_EQ(parse_partitions(render_partitions(partitions)).rules, partitions.rules);
+}
+
+TEST(OpensmFile, WithoutGuidsRhelTakesTheFirstPort) {
+  EXPECT_TRUE(takes_first_port("", OpensmLayout::kRhel));
+  EXPECT_TRUE(takes_first_port("#GUIDS=\"0x1\"\nGUIDS=\"\"\n", OpensmLayout::kRhel));
+  EXPECT_FALSE(takes_first_port("GUIDS=0x1\n", OpensmLayout::kRhel));
+  EXPECT_FALSE(takes_first_port("", OpensmLayout::kDebian));
 }
 
 TEST(OpensmFile, AWholePartitionFileOfOursIsEmptyWithoutRules) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields that take fewer spellings than their type does.
+#pragma once
+
+#include <string_view>
+
+#include "model/field.hpp"
+
+namespace rdmacfg::model {
+
+/// The field with a JSON Schema of its own, and perhaps words for people: they say beforehand what else only
+/// the kind's rules refuse.
+template <class S, class T>
+constexpr Field<S, T> spelled(Field<S, T> field, std::string_view schema, std::string_view type = {}) {
+  field.spec.schema = schema;
+  if (!type.empty()) field.spec.type = type;
+  return field;
+}
+
+}  // namespace rdmacfg::model
