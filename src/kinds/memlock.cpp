@@ -24,12 +24,14 @@ namespace {
 constexpr std::string_view kKind = "memlock";
 
 /// Below another root there is nobody to ask but the files.
-bool has_group(system::Host& host, const std::string& group) {
+Result<bool> has_group(system::Host& host, const std::string& group) {
   if (!host.offline) return host.accounts.has_group(group);
-  if (const auto declared = read_declared_groups(host.files); declared && declared->contains(group))
-    return true;
+  const auto declared = read_declared_groups(host.files);
+  if (!declared) return base::fail(declared.error());
+  if (declared->contains(group)) return true;
   const auto text = host.files.read("/etc/group");
-  if (!text || !*text) return false;
+  if (!text) return base::fail(text.error());
+  if (!*text) return false;
   for (const auto line : base::split(**text, '\n')) {
     if (line.starts_with(group + ":")) return true;
   }
@@ -82,7 +84,11 @@ class MemlockKind final : public Kind {
       if (const auto at = limits->find(domain); at != limits->end()) now.limit = at->second;
       // A group is asked for only while the document has it: nothing is ever done about one that it dropped.
       const auto group = LimitDomain{domain}.group();
-      if (!group.empty() && asked.contains(domain) && has_group(world.host(), group)) now.group = group;
+      if (!group.empty() && asked.contains(domain)) {
+        const auto there = has_group(world.host(), group);
+        if (!there) return base::fail(there.error());
+        if (*there) now.group = group;
+      }
       observed.settings = model::to_attributes(now);
       observed.ours_by_nature = true;
       out.push_back(std::move(observed));
@@ -124,11 +130,12 @@ class MemlockKind final : public Kind {
     for (auto* change : changes) {
       // Only a group that is made is news.
       const auto wanted = model::from_attributes<Memlock>(change->after);
-      if (change->operation == model::Operation::kCreate && wanted.group &&
-          has_group(world.host(), *wanted.group)) {
-        change->after.erase("group");
-        std::erase(change->fields, "group");
-      }
+      if (change->operation != model::Operation::kCreate || !wanted.group) continue;
+      const auto there = has_group(world.host(), *wanted.group);
+      if (!there) return base::fail(there.error());
+      if (!*there) continue;
+      change->after.erase("group");
+      std::erase(change->fields, "group");
     }
     return {};
   }
@@ -149,10 +156,12 @@ class MemlockKind final : public Kind {
         limits->erase(change.key.id);
         declared->erase(group);
       }
-      if (wanted.group && !has_group(host, group)) {
-        declared->insert(group);
-        missing = true;
-      }
+      if (!wanted.group) continue;
+      const auto there = has_group(host, group);
+      if (!there) return base::fail(there.error());
+      if (*there) continue;
+      declared->insert(group);
+      missing = true;
     }
     if (auto done = write_limits(host.files, *limits); !done) return done;
     if (*declared != declared_before) {
@@ -174,7 +183,8 @@ class MemlockKind final : public Kind {
   /// early in a boot it does not answer yet (sssd starts later), so what is not found may still be there.
   static void leave_to_directory(Desired& one, World& world, Diagnostics& diagnostics) {
     const auto group = LimitDomain{one.key.id}.group();
-    if (group.empty() || !one.settings.contains("group") || has_group(world.host(), group)) return;
+    if (group.empty() || !one.settings.contains("group")) return;
+    if (const auto there = has_group(world.host(), group); !there || *there) return;
     const auto directory = group_directory(world.host().files);
     if (!directory) return;
     one.settings.erase("group");

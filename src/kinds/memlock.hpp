@@ -10,6 +10,7 @@
 #include "kinds/kind.hpp"
 #include "model/host_types.hpp"
 #include "model/section.hpp"
+#include "model/spelled.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -31,10 +32,12 @@ struct Memlock {
       // A setting, so that a diff shows it: a group that is made stays.
       model::field("group", &Memlock::group, model::Role::kSetting,
                    "The group of \"@group\", which is there; it is made, and never removed.", "-"),
-      model::field("units", &Memlock::units, model::Role::kPolicy,
-                   "Services that get the same limit, since logins' limits do not hold for them: "
-                   "[\"slurmd.service\"].",
-                   "none"),
+      model::spelled(
+          model::field("units", &Memlock::units, model::Role::kPolicy,
+                       "Services that get the same limit, since logins' limits do not hold for them: "
+                       "[\"slurmd.service\"].",
+                       "none"),
+          R"({"type":["array","string"],"minLength":1,"items":{"type":"string","minLength":1}})"),
       model::field("sessions", &Memlock::sessions, model::Role::kPolicy,
                    "Whether systemd's user managers (user@.service) get the same limit.", "false"),
       model::field("restart", &Memlock::restart, model::Role::kPolicy,
