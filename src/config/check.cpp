@@ -29,7 +29,8 @@ bool is_tables(const Node& node) {
 
 class Checker {
  public:
-  Checker(const Grammar& grammar, const Reporter& report) : grammar_(grammar), report_(report) {}
+  Checker(const Grammar& grammar, const Reporter& report, CheckedFile& file)
+      : grammar_(grammar), report_(report), file_(file) {}
 
   /// Every section of `specs` in `table`, in the grammar's order and then the text's.
   std::vector<Section> sections(const Node& table, const std::vector<SectionSpec>& specs,
@@ -41,7 +42,7 @@ class Checker {
       const auto path = path_of(parent, spec.name);
       for (const Node* node : tables(at->second, spec, path)) out.push_back(section(*node, spec, path));
     }
-    report_duplicates(out, specs, report_.diagnostics);
+    report_duplicates(out, specs, file_.faulty, report_.diagnostics);
     return out;
   }
 
@@ -107,6 +108,7 @@ class Checker {
     Section out;
     out.path = path;
     out.where = location_of(report_.text, place_of(table));
+    const auto errors = report_.diagnostics.size();
     for (const auto& [name, node] : table.members) {
       if (find_spec(spec.children, name)) continue;
       const auto* field = find_spec(spec.fields, name);
@@ -120,8 +122,28 @@ class Checker {
     }
     // Without a header of its own, that is said already.
     if (table.origin != Node::Origin::kImplied) check_identity(table, spec, label, report_);
+    bool faulty = report_.diagnostics.size() > errors;
     out.children = sections(table, spec.children, path);
+    for (const auto& child : out.children) faulty = faulty || (says_which(child, spec) && is_faulty(child));
+    if (faulty) file_.faulty.insert(out.where);
+    // The entries in [ipoib.ipv4] are parts of it; an [[ipoib.pkey]] is an interface of its own.
+    if (faulty && !spec.repeated) spread(out.children);
     return out;
+  }
+
+  [[nodiscard]] bool is_faulty(const Section& section) const { return file_.faulty.contains(section.where); }
+
+  static bool says_which(const Section& child, const SectionSpec& spec) {
+    const auto name = std::string_view(child.path).substr(child.path.rfind('.') + 1);
+    return std::any_of(spec.identities.begin(), spec.identities.end(),
+                       [&](const auto& set) { return std::find(set.begin(), set.end(), name) != set.end(); });
+  }
+
+  void spread(const std::vector<Section>& sections) {
+    for (const auto& section : sections) {
+      file_.faulty.insert(section.where);
+      spread(section.children);
+    }
   }
 
   Section default_section(const Node& table, const SectionSpec& spec, const std::string& path) {
@@ -129,6 +151,7 @@ class Checker {
     Section out;
     out.path = path;
     out.where = location_of(report_.text, table.at);
+    const auto errors = report_.diagnostics.size();
     Node children;
     for (const auto& [name, node] : table.members) {
       const auto* field = find_spec(spec.fields, name);
@@ -153,6 +176,7 @@ class Checker {
         out.entries.emplace(name, model::Entry{std::move(*value), location_of(report_.text, node.at), true});
       }
     }
+    if (report_.diagnostics.size() > errors) file_.faulty_defaults.insert(path);
     out.children = defaults(children, spec.children, path);
     return out;
   }
@@ -182,6 +206,7 @@ class Checker {
 
   const Grammar& grammar_;
   const Reporter& report_;
+  CheckedFile& file_;
 };
 
 /// False when the file is of a version that this program does not know, so that the rest would be guesswork.
@@ -209,8 +234,9 @@ std::string path_of(std::string_view parent, std::string_view name) {
 CheckedFile check_file(const Node& root, std::string_view host, const Grammar& grammar,
                        const Reporter& report) {
   CheckedFile out;
-  if (!check_version(root, report)) return out;
-  Checker checker(grammar, report);
+  out.understood = check_version(root, report);
+  if (!out.understood) return out;
+  Checker checker(grammar, report, out);
   for (const auto& [name, node] : root.members) {
     if (name == "version" || find_spec(grammar, name)) continue;
     if (name == "match") {

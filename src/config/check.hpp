@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,12 @@ struct Reporter {
 /// One file that was held against the grammar.
 struct CheckedFile {
   std::vector<model::Section> sections;
-  std::vector<model::Section> defaults;  ///< with the paths of the sections that they are for
-  bool matched = false;                  ///< has a [match]
-  std::optional<std::string> skipped;    ///< why the file does not apply to this host
+  std::vector<model::Section> defaults;   ///< with the paths of the sections that they are for
+  bool matched = false;                   ///< has a [match]
+  std::optional<std::string> skipped;     ///< why the file does not apply to this host
+  bool understood = true;                 ///< false for a version that this program does not know
+  std::set<model::Location> faulty;       ///< where the sections begin that have an error themselves
+  std::set<std::string> faulty_defaults;  ///< paths of the defaults that have one
 };
 
 /// Holds the tree of a file against the grammar and reports everything that does not obey it.

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,11 @@ struct Document {
   std::vector<Text> files;           ///< in the order of merging, for excerpts and for a digest
   std::vector<std::string> skipped;  ///< files that do not apply, each with its reason
   std::string host;                  ///< that [match] was held against; empty when no file has one
+  bool whole = true;                 ///< every file could be held against the grammar
+  /// Where the sections begin of which something was not understood (their `where`): what else seems to be
+  /// wrong with them may follow from that alone.
+  std::set<model::Location> faulty;
+  std::size_t not_shown = 0;  ///< errors beyond Limits::errors; the last of `diagnostics` counts them
 };
 
 /// Finds and reads the files: main file first, then drop-ins sorted by file name over all three directories,
@@ -62,6 +68,10 @@ base::Result<std::vector<Text>> read_files(const Source& source, const Limits& l
 /// top are the language's own, so no section of the grammar may have such a name.
 Document parse_texts(std::vector<Text> texts, std::string_view host,
                      const std::vector<model::SectionSpec>& grammar, const Limits& limits = {});
+
+/// Brings diagnostics, among them those of the document, in order: by file as they merge, then by line and
+/// column. Errors beyond Limits::errors are counted by one last.
+void arrange(model::Diagnostics& diagnostics, const Document& document, const Limits& limits = {});
 
 /// Renders diagnostics for people: place, message, excerpt with a caret, hint, related places. Colour only
 /// when asked; nothing of the document can act on a terminal.

@@ -27,7 +27,7 @@ void add(std::string& text, std::string_view name, const model::Value& value) {
 }
 
 /// Nothing when the section has no identity, or a part of it was wrong.
-std::optional<Identity> identity_of(const Section& section, const SectionSpec& spec) {
+std::optional<Identity> identity_of(const Section& section, const SectionSpec& spec, const Faulty& faulty) {
   if (!spec.repeated) return Identity{section.path, section.where, ""};
   const auto child = [&](std::string_view name) { return section.child(path_of(section.path, name)); };
   for (const auto& set : spec.identities) {
@@ -36,6 +36,7 @@ std::optional<Identity> identity_of(const Section& section, const SectionSpec& s
     Identity out{section.path + '\x1e', section.where, ""};
     for (const auto& key : set) {
       const auto* entry = section.find(key);
+      if (!entry && faulty.contains(child(key)->where)) return std::nullopt;
       if (!out.words.empty()) out.words += ", ";
       out.words += key;
       if (entry) {
@@ -59,12 +60,12 @@ const SectionSpec& spec_of(const Section& section, const Grammar& specs) {
 
 }  // namespace
 
-void report_duplicates(std::vector<Section>& sections, const Grammar& specs,
+void report_duplicates(std::vector<Section>& sections, const Grammar& specs, const Faulty& faulty,
                        model::Diagnostics& diagnostics) {
   std::unordered_map<std::string, model::Location> seen;
   std::erase_if(sections, [&](const Section& section) {
     const auto& spec = spec_of(section, specs);
-    const auto identity = identity_of(section, spec);
+    const auto identity = identity_of(section, spec, faulty);
     if (!identity) return false;
     const auto [first, added] = seen.try_emplace(identity->text, identity->where);
     if (added) return false;
@@ -79,14 +80,15 @@ void report_duplicates(std::vector<Section>& sections, const Grammar& specs,
   });
 }
 
-std::vector<Section> merge(std::vector<Section> sections, const Grammar& specs) {
+std::vector<Section> merge(std::vector<Section> sections, const Grammar& specs, Faulty& faulty) {
   std::vector<Section> out;
   std::unordered_map<std::string, std::size_t> places;
   for (auto& section : sections) {
-    if (const auto identity = identity_of(section, spec_of(section, specs))) {
+    if (const auto identity = identity_of(section, spec_of(section, specs), faulty)) {
       const auto [place, added] = places.try_emplace(identity->text, out.size());
       if (!added) {
         auto& first = out[place->second];
+        if (faulty.contains(section.where)) faulty.insert(first.where);
         for (auto& [key, entry] : section.entries) first.entries.insert_or_assign(key, std::move(entry));
         std::move(section.children.begin(), section.children.end(), std::back_inserter(first.children));
         continue;
@@ -95,7 +97,7 @@ std::vector<Section> merge(std::vector<Section> sections, const Grammar& specs) 
     out.push_back(std::move(section));
   }
   for (auto& section : out)
-    section.children = merge(std::move(section.children), spec_of(section, specs).children);
+    section.children = merge(std::move(section.children), spec_of(section, specs).children, faulty);
   return out;
 }
 

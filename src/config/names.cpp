@@ -26,13 +26,34 @@ void find_homes(std::string_view key, const std::vector<SectionSpec>& specs, std
   }
 }
 
+/// Labels of the sections called `name` that are part of another one.
+void find_inner(std::string_view name, const std::vector<SectionSpec>& specs, std::string_view parent,
+                std::vector<std::string>& homes) {
+  for (const auto& spec : specs) {
+    const auto path = path_of(parent, spec.name);
+    if (!parent.empty() && spec.name == name) homes.push_back(label_of(path, spec.repeated));
+    find_inner(name, spec.children, path, homes);
+  }
+}
+
 std::string set_text(const std::vector<std::string_view>& set) {
   return base::join(std::vector<std::string>(set.begin(), set.end()), " and ");
 }
 
+/// The same with the value of what has only one: driver = "mlx4_en".
+std::string set_text(const std::vector<std::string_view>& set, const SectionSpec& spec) {
+  if (set.size() == 1) {
+    for (const auto& field : spec.fields) {
+      if (field.name == set.front() && field.type.starts_with('"'))
+        return fmt::format("{} = {}", field.name, field.type);
+    }
+  }
+  return set_text(set);
+}
+
 std::string choices(const SectionSpec& spec) {
   std::vector<std::string> sets;
-  for (const auto& set : spec.identities) sets.push_back(set_text(set));
+  for (const auto& set : spec.identities) sets.push_back(set_text(set, spec));
   return base::join(sets, ", or ");
 }
 
@@ -57,7 +78,11 @@ void report_unknown(std::string_view name, const Node& node, const Place& place,
     sections = {"match", "defaults"};
   }
   for (const auto& child : place.spec ? place.spec->children : grammar) sections.emplace_back(child.name);
-  if (!is_section) find_homes(name, grammar, "", place.path, homes);
+  if (is_section) {
+    find_inner(name, grammar, "", homes);
+  } else {
+    find_homes(name, grammar, "", place.path, homes);
+  }
 
   std::string message, hint;
   if (is_section) {
@@ -66,7 +91,9 @@ void report_unknown(std::string_view name, const Node& node, const Place& place,
     message = fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
   }
   auto known = is_section ? sections : keys;
-  if (const auto near = base::nearest(name, known)) {
+  if (is_section && !homes.empty()) {
+    hint = fmt::format("{} is part of another entry: write {}", name, base::join(homes, ", or "));
+  } else if (const auto near = base::nearest(name, known)) {
     message += fmt::format("; did you mean \"{}\"?", *near);
   } else if (!homes.empty()) {
     hint = fmt::format("{} belongs to {}", name, base::join(homes, ", "));

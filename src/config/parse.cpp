@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "config/check.hpp"
@@ -15,27 +17,53 @@ namespace rdmacfg::config {
 
 namespace {
 
-/// By file in the order of merging, then by line and column; what is too much is counted.
-void sort_and_cut(Document& document, const Limits& limits) {
+model::Diagnostic counted(std::size_t more) {
+  return {model::Severity::kError, {}, fmt::format("{} more errors are not shown", more), "", {}};
+}
+
+/// @return how many errors are too many, and left out
+std::size_t sort_and_cut(model::Diagnostics& all, const std::vector<Text>& files, const Limits& limits) {
   std::unordered_map<std::string_view, std::size_t> order;
-  for (const auto& file : document.files) order.try_emplace(file.name, order.size());
-  auto& all = document.diagnostics;
-  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-    return std::tuple(order[a.where.file], a.where.line, a.where.column) <
-           std::tuple(order[b.where.file], b.where.line, b.where.column);
+  for (const auto& file : files) order.try_emplace(file.name, order.size());
+  const auto place_of = [&](const model::Diagnostic& one) {
+    const auto file = order.find(one.where.file);
+    return std::tuple(file == order.end() ? 0 : file->second, one.where.line, one.where.column);
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
+  std::size_t errors = 0;
+  std::erase_if(all, [&](const auto& one) {
+    return one.severity == model::Severity::kError && ++errors > limits.errors;
   });
-  if (all.size() <= limits.errors) return;
-  const auto more = all.size() - limits.errors;
-  all.resize(limits.errors);
-  all.push_back({model::Severity::kError, {}, fmt::format("{} more errors are not shown", more), "", {}});
+  return errors - std::min(errors, limits.errors);
+}
+
+/// A fault of [defaults.PATH] is one of every section that takes them.
+void spread(const std::set<std::string>& paths, const std::vector<model::Section>& sections,
+            std::set<model::Location>& faulty) {
+  for (const auto& section : sections) {
+    if (paths.contains(section.path)) faulty.insert(section.where);
+    spread(paths, section.children, faulty);
+  }
 }
 
 }  // namespace
+
+void arrange(model::Diagnostics& diagnostics, const Document& document, const Limits& limits) {
+  if (document.not_shown > 0) {
+    std::erase_if(diagnostics, [count = counted(document.not_shown).message](const auto& one) {
+      return one.where.line == 0 && one.message == count;
+    });
+  }
+  const auto more = document.not_shown + sort_and_cut(diagnostics, document.files, limits);
+  if (more > 0) diagnostics.push_back(counted(more));
+}
 
 Document parse_texts(std::vector<Text> texts, std::string_view host, const Grammar& grammar,
                      const Limits& limits) {
   Document document;
   std::vector<model::Section> sections, defaults;
+  std::set<std::string> faulty_defaults;
   for (const auto& text : texts) {
     if (text.anyone_writes) {
       document.diagnostics.push_back(
@@ -47,15 +75,18 @@ Document parse_texts(std::vector<Text> texts, std::string_view host, const Gramm
     }
     if (auto wrong = check_text(text, limits)) {
       document.diagnostics.push_back(std::move(*wrong));
+      document.whole = false;
       continue;
     }
     auto tree = parse_tree(text, limits);
     if (!tree.errors.empty()) {
       // Half a file would look as if keys were missing from it.
       std::move(tree.errors.begin(), tree.errors.end(), std::back_inserter(document.diagnostics));
+      document.whole = false;
       continue;
     }
     auto file = check_file(tree.root, host, grammar, {text, document.diagnostics});
+    if (!file.understood) document.whole = false;
     if (file.matched) document.host = host;
     if (file.skipped) {
       document.skipped.push_back(fmt::format("{}: {}", text.name, *file.skipped));
@@ -63,11 +94,15 @@ Document parse_texts(std::vector<Text> texts, std::string_view host, const Gramm
     }
     std::move(file.sections.begin(), file.sections.end(), std::back_inserter(sections));
     std::move(file.defaults.begin(), file.defaults.end(), std::back_inserter(defaults));
+    document.faulty.merge(file.faulty);
+    faulty_defaults.merge(file.faulty_defaults);
   }
-  document.sections = merge(std::move(sections), grammar);
+  document.sections = merge(std::move(sections), grammar, document.faulty);
   fill_defaults(document.sections, merge_defaults(std::move(defaults)));
+  spread(faulty_defaults, document.sections, document.faulty);
   document.files = std::move(texts);
-  sort_and_cut(document, limits);
+  document.not_shown = sort_and_cut(document.diagnostics, document.files, limits);
+  if (document.not_shown > 0) document.diagnostics.push_back(counted(document.not_shown));
   return document;
 }
 

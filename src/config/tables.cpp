@@ -93,7 +93,12 @@ Node* open_header(Node& root, const Key& key, bool list, const Span& header, Cla
     return &node;
   }
   const auto name = text_of(parts);
-  clash = {header, fmt::format("{} is there already", name), "", node.key};
+  clash = {header, fmt::format("{} is {} already, and cannot be a section too", name, sort_of(node)), "",
+           node.key};
+  if (key.size() > 1 && key[key.size() - 2].name == last.name) {
+    clash.hint = fmt::format("{0} has no {1} below it; for one more beside it write [[{0}]]",
+                             text_of(parts.first(key.size() - 1)), last.name);
+  }
   if (list && node.sort == Sort::kTable && node.origin == Origin::kHeader) {
     clash.message = fmt::format("[[{0}]] cannot follow [{0}]", name);
     clash.hint = fmt::format("write [[{}]] in both places when there are several", name);

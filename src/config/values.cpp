@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/text.hpp"
 #include "config/check.hpp"
@@ -42,38 +43,87 @@ std::string pattern_error(std::string_view pattern) {
   return backward_range(pattern);
 }
 
-/// A list of texts; whole numbers count as their text, so that `priorities = [3]` needs no quotes.
-std::optional<model::Value> list_value(const Node& node, std::string_view label, std::string_view key,
-                                       const Reporter& report) {
+/// What is wrong with `value` as the key of `label` has it.
+std::string complaint(std::string_view label, const model::FieldSpec& field, std::string message) {
+  if (message.starts_with(fmt::format("{} is ", field.name))) message.erase(0, field.name.size() + 1);
+  return fmt::format("{} {}: {}", label, field.name, message);
+}
+
+/// What is wrong with one of the `size` elements of a list by itself; nothing when it is right, or wrong only
+/// beside the others. A list that has to have a certain length, none of which is long, is asked with that
+/// many of the same.
+std::optional<std::string> element_error(const std::string& element, std::size_t size,
+                                         const model::FieldSpec& field) {
+  constexpr std::size_t kLongest = 16;
+  const auto one = field.parse(std::vector<std::string>{element});
+  if (one) return std::nullopt;
+  if (size > kLongest) return one.error().message;
+  const auto many = field.parse(std::vector<std::string>(size, element));
+  if (many) return std::nullopt;
+  return many.error().message;
+}
+
+/// A list of texts; in a list of numbers they count as their text, so that `priorities = [3]` needs no
+/// quotes.
+std::optional<model::Value> list_value(const Node& node, std::string_view label,
+                                       const model::FieldSpec& field, const Reporter& report) {
+  const bool numbers = field.schema.find("integer") != std::string_view::npos;
   std::vector<std::string> list;
+  std::vector<const Node*> items;
   for (const auto& item : node.items) {
+    const auto* number = std::get_if<std::int64_t>(&item.scalar);
     if (const auto* word = std::get_if<std::string>(&item.scalar)) {
       list.push_back(*word);
-    } else if (const auto* number = std::get_if<std::int64_t>(&item.scalar)) {
+    } else if (number != nullptr && numbers) {
       list.push_back(std::to_string(*number));
     } else {
-      report.wrong(item.at, fmt::format("{} {}: an element is {}, has to be a text or a whole number", label,
-                                        key, sort_of(item)));
+      report.wrong(item.at, fmt::format("{} {}: an element is {}, has to be a {}", label, field.name,
+                                        sort_of(item), numbers ? "whole number" : "text in quotes"));
+      continue;
     }
+    items.push_back(&item);
   }
-  if (list.size() != node.items.size()) return std::nullopt;
-  return list;
+  const bool all = list.size() == node.items.size();
+  auto value = field.parse(list);
+  if (value && all) return std::move(*value);
+  std::vector<std::optional<std::string>> errors;
+  errors.reserve(list.size());
+  for (const auto& element : list) errors.push_back(element_error(element, list.size(), field));
+  const auto none = field.parse(std::vector<std::string>());
+  const bool no_list = !value && !none && none.error().message == value.error().message;
+  const bool sound = std::none_of(errors.begin(), errors.end(), [](const auto& e) { return e.has_value(); });
+  // The same of each of several is the list's length, or that there is a list at all.
+  const bool same = list.size() > 1 && std::all_of(errors.begin(), errors.end(), [&](const auto& error) {
+                      return error == errors.front() && !value && error == value.error().message;
+                    });
+  const bool alike = std::adjacent_find(list.begin(), list.end(), std::not_equal_to<>()) == list.end();
+  if (sound || no_list || (same && !alike)) {
+    if (!value && all) report.wrong(node.at, complaint(label, field, value.error().message));
+    return std::nullopt;
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (errors[i]) report.wrong(items[i]->at, complaint(label, field, *errors[i]));
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
 std::optional<model::Value> check_value(const Node& node, const model::FieldSpec& field,
                                         std::string_view label, const Reporter& report) {
-  model::Value written = node.scalar;
-  if (node.sort == Node::Sort::kList) {
-    auto list = list_value(node, label, field.name, report);
-    if (!list) return std::nullopt;
-    written = std::move(*list);
+  if (node.sort == Node::Sort::kList && node.origin == Node::Origin::kHeader) {
+    const auto inner = label.substr(label.find_first_not_of('['));
+    report.wrong(node.at,
+                 fmt::format("[[{}.{}]]: {} is a key of {} and no section", inner.substr(0, inner.find(']')),
+                             field.name, field.name, label),
+                 fmt::format("write {} = …", field.name));
+    return std::nullopt;
   }
+  if (node.sort == Node::Sort::kList) return list_value(node, label, field, report);
+  const model::Value& written = node.scalar;
   auto value = field.parse(written);
   if (value) return std::move(*value);
   std::string message = value.error().message;
-  if (message.starts_with(fmt::format("{} is ", field.name))) message.erase(0, field.name.size() + 1);
   // What Value cannot carry came to the field as nothing at all; its complaint is right but for that word.
   constexpr std::string_view kNothing = "is nothing";
   if (std::holds_alternative<std::monostate>(written)) {
@@ -81,7 +131,7 @@ std::optional<model::Value> check_value(const Node& node, const model::FieldSpec
                           message.starts_with(kNothing) ? message.substr(kNothing.size())
                                                         : fmt::format(", has to be {}", field.type));
   }
-  report.wrong(node.at, fmt::format("{} {}: {}", label, field.name, message));
+  report.wrong(node.at, complaint(label, field, std::move(message)));
   return std::nullopt;
 }
 
@@ -116,7 +166,8 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
   if (patterns.empty())
     return wrong(hosts.at, "[match] host: is an empty list, so the file would apply to no host");
 
-  const auto shorter = host.substr(0, host.find('.'));
+  const auto name = base::lower(host);  // RFC 4343: case says nothing in a host name
+  const auto shorter = std::string_view(name).substr(0, name.find('.'));
   std::vector<std::string> tried;
   bool good = true, applies = false;
   for (const Node* node : patterns) {
@@ -129,7 +180,8 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
       good = false;
     } else {
       tried.push_back(*pattern);
-      applies = applies || base::matches_host(*pattern, host) || base::matches_host(*pattern, shorter);
+      const auto folded = base::lower(*pattern);
+      applies = applies || base::matches_host(folded, name) || base::matches_host(folded, shorter);
     }
   }
   if (!good || applies) return std::nullopt;

@@ -98,7 +98,16 @@ std::optional<std::map<Key, std::string>> set_aside(Picture& picture) {
   std::map<std::size_t, std::string> why;  // by the root of a part
   for (const auto& diagnostic : picture.diagnostics) {
     if (diagnostic.severity != model::Severity::kError) continue;
-    auto found = wanted_at(diagnostic.where, picture);
+    std::vector<std::size_t> found;
+    // What stands in [defaults] is wanted by every entry, and may be wrong for one of them only.
+    if (!picture.entry_of.contains(diagnostic.where)) {
+      for (const auto& other : diagnostic.related) {
+        if (!picture.entry_of.contains(other.where)) continue;
+        const auto more = wanted_at(other.where, picture);
+        found.insert(found.end(), more.begin(), more.end());
+      }
+    }
+    if (found.empty()) found = wanted_at(diagnostic.where, picture);
     // A preset wants nothing itself where everything is written out; then it is about what contradicts it.
     for (const auto& other : diagnostic.related) {
       if (!found.empty()) break;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "kinds/all.hpp"
+#include "kinds/transport.hpp"
 
 namespace rdmacfg::core {
 
@@ -22,14 +23,17 @@ void list_places(const model::Section& section, const model::Location& entry,
   for (const auto& child : section.children) list_places(child, entry, entry_of);
 }
 
-/// Which entry a place belongs to: that with the last header or key at or before it in the file.
-const model::Location* entry_at(const std::map<model::Location, model::Location>& entry_of,
-                                const model::Location& where) {
-  const model::Location* found = nullptr;
-  for (const auto& [place, entry] : entry_of) {
-    if (place.file == where.file && place.line <= where.line) found = &entry;
+/// Places of what was not understood, and of what may seem wrong for that reason alone: all of a faulty
+/// section, and the defaults that it takes.
+void list_faulty(const std::vector<model::Section>& sections, const std::set<model::Location>& faulty,
+                 std::set<model::Location>& places) {
+  for (const auto& section : sections) {
+    if (faulty.contains(section.where)) {
+      places.insert(section.where);
+      for (const auto& [key, value] : section.entries) places.insert(value.where);
+    }
+    list_faulty(section.children, faulty, places);
   }
-  return found;
 }
 
 }  // namespace
@@ -108,6 +112,10 @@ Result<Picture> take_picture(const config::Document& document, system::Host& hos
   }
   if (model::has_errors(picture.diagnostics)) {
     for (const auto& section : document.sections) list_places(section, section.where, picture.entry_of);
+    for (auto& one : picture.diagnostics) {
+      if (!picture.entry_of.contains(one.where)) continue;
+      std::erase_if(one.related, [](const auto& other) { return other.note == kinds::kTakesDefault; });
+    }
   }
   return picture;
 }
@@ -120,21 +128,13 @@ void check_document(const config::Document& document, model::Diagnostics& diagno
 }
 
 void check_understood(const config::Document& document, model::Diagnostics& diagnostics) {
-  std::map<model::Location, model::Location> entry_of;
-  for (const auto& section : document.sections) list_places(section, section.where, entry_of);
+  if (!document.whole) return;  // what the rest says of a missing file is no error of its own
   std::set<model::Location> faulty;
-  for (const auto& one : document.diagnostics) {
-    if (one.severity != model::Severity::kError) continue;
-    const auto* entry = entry_at(entry_of, one.where);
-    if (entry == nullptr)
-      return;  // a whole file may be missing: what the rest says of it is no error of its own
-    faulty.insert(*entry);
-  }
+  list_faulty(document.sections, document.faulty, faulty);
   model::Diagnostics found;
   check_document(document, found);
   for (auto& one : found) {
-    const auto* entry = entry_at(entry_of, one.where);
-    if (one.severity == model::Severity::kError && (entry == nullptr || !faulty.contains(*entry)))
+    if (one.severity == model::Severity::kError && !faulty.contains(one.where))
       diagnostics.push_back(std::move(one));
   }
 }

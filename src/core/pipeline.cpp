@@ -58,6 +58,7 @@ Result<Report> make_plan(const config::Document& document, Picture& picture, con
   Report report;
   report.diagnostics = document.diagnostics;
   report.diagnostics.insert(report.diagnostics.end(), picture.diagnostics.begin(), picture.diagnostics.end());
+  config::arrange(report.diagnostics, document);
   if (document.sections.empty()) {
     for (const auto& skipped : document.skipped) report.notes.push_back("not used: " + skipped);
   }
@@ -183,6 +184,7 @@ Report validate(const config::Document& document) {
   } else {
     check_document(document, report.diagnostics);
   }
+  config::arrange(report.diagnostics, document);
   report.exit = model::has_errors(report.diagnostics) ? Exit::kError : Exit::kOk;
   return report;
 }

@@ -2,6 +2,8 @@
 #include "ctl/command.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "base/host_name.hpp"
 #include "ctl/json.hpp"
@@ -9,13 +11,51 @@
 
 namespace rdmacfg::ctl {
 
+namespace {
+
+/// With the root in front of the paths of system files that say nothing of it: else who reads the text would
+/// look at, or mend, the file of the host that the image is built on.
+std::string below(const std::string& root, std::string_view text) {
+  constexpr std::array<std::string_view, 5> kFolders{"/etc/", "/run/", "/usr/lib/", "/lib/", "/var/lib/"};
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto rest = text.substr(at);
+    const char before = at == 0 ? ' ' : text[at - 1];
+    const bool starts =
+        std::string_view(" \t\n\"'(=:,[").find(before) != std::string_view::npos &&
+        std::any_of(kFolders.begin(), kFolders.end(), [&](auto folder) { return rest.starts_with(folder); });
+    if (starts && !rest.starts_with(root + '/')) out += root;
+    out += text[at];
+  }
+  return out;
+}
+
+/// The same of every text for people in an object.
+void put_below(const std::string& root, nlohmann::ordered_json& json, bool words) {
+  constexpr std::array<std::string_view, 6> kWords{"message", "hint", "note", "notes", "reason", "warnings"};
+  if (json.is_string() && words) {
+    json = below(root, json.get_ref<const std::string&>());
+  } else if (json.is_array()) {
+    for (auto& one : json) put_below(root, one, words);
+  } else if (json.is_object()) {
+    for (auto& [key, value] : json.items())
+      put_below(root, value, std::find(kWords.begin(), kWords.end(), key) != kWords.end());
+  }
+}
+
+}  // namespace
+
+std::string Context::placed(std::string_view text) const {
+  return offline() ? below(arguments.root, text) : std::string(text);
+}
+
 void Context::say_error(std::string_view text) const {
-  environment.err << "rdma-configctl: " << err.paint("error:", Style::kBad) << ' ' << clean(text, err.utf8)
-                  << '\n';
+  environment.err << "rdma-configctl: " << err.paint("error:", Style::kBad) << ' '
+                  << clean(placed(text), err.utf8) << '\n';
 }
 
 void Context::say(std::string_view text) const {
-  environment.err << "rdma-configctl: " << clean(text, err.utf8) << '\n';
+  environment.err << "rdma-configctl: " << clean(placed(text), err.utf8) << '\n';
 }
 
 std::string host_name(const Context& context) {
@@ -38,10 +78,16 @@ base::Result<config::Document> load(const Context& context) {
 
 void tell(const Context& context, const config::Document& document, const model::Diagnostics& diagnostics) {
   if (context.arguments.json || diagnostics.empty()) return;
-  context.environment.err << config::render_diagnostics(document, diagnostics, context.err.colour);
+  auto shown = diagnostics;
+  for (auto& one : shown) {
+    one.message = context.placed(one.message);
+    one.hint = context.placed(one.hint);
+  }
+  context.environment.err << config::render_diagnostics(document, shown, context.err.colour);
 }
 
-void emit(const Context& context, const nlohmann::ordered_json& json) {
+void emit(const Context& context, nlohmann::ordered_json json) {
+  if (context.offline()) put_below(context.arguments.root, json, false);
   // Names of hardware need not be UTF-8, and a program is to get its object all the same.
   context.environment.out << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
                           << '\n';
@@ -72,14 +118,28 @@ model::Report report_of(const config::Document& document) {
   return report;
 }
 
-model::Diagnostics together(const config::Document& document, const model::Report& report) {
-  auto all = document.diagnostics;
-  for (const auto& one : report.diagnostics) {
-    const bool known = std::any_of(
-        document.diagnostics.begin(), document.diagnostics.end(),
-        [&](const auto& other) { return other.where == one.where && other.message == one.message; });
-    if (!known) all.push_back(one);
+model::Report placed(const Context& context, model::Report report) {
+  if (!context.offline()) return report;
+  for (auto& resource : report.resources) {
+    resource.reason = context.placed(resource.reason);
+    for (auto& warning : resource.warnings) warning = context.placed(warning);
   }
+  for (auto& note : report.notes) note = context.placed(note);
+  return report;
+}
+
+model::Diagnostics together(const config::Document& document, const model::Report& report) {
+  model::Diagnostics all;
+  std::copy_if(document.diagnostics.begin(), document.diagnostics.end(), std::back_inserter(all),
+               [&](const auto& one) {
+                 // What it counts as too many, the report has counted too.
+                 if (document.not_shown > 0 && &one == &document.diagnostics.back()) return false;
+                 return std::none_of(report.diagnostics.begin(), report.diagnostics.end(),
+                                     [&](const auto& other) {
+                                       return other.where == one.where && other.message == one.message;
+                                     });
+               });
+  all.insert(all.end(), report.diagnostics.begin(), report.diagnostics.end());
   return all;
 }
 

@@ -61,6 +61,8 @@ struct Context {
 
   [[nodiscard]] bool offline() const { return !arguments.root.empty(); }
   [[nodiscard]] std::filesystem::path root() const { return offline() ? arguments.root : "/"; }
+  /// A text for people, with --root in front of the system files that it names.
+  [[nodiscard]] std::string placed(std::string_view text) const;
   /// "rdma-configctl: error: …" to stderr.
   void say_error(std::string_view text) const;
   /// A line that is no data, to stderr.
@@ -77,7 +79,7 @@ base::Result<config::Document> load(const Context& context);
 void tell(const Context& context, const config::Document& document, const model::Diagnostics& diagnostics);
 
 /// The one JSON object on stdout.
-void emit(const Context& context, const nlohmann::ordered_json& json);
+void emit(const Context& context, nlohmann::ordered_json json);
 
 /// The exit status, as --pending-ok wants it.
 int status_of(const Context& context, model::Exit exit);
@@ -87,6 +89,9 @@ int refuse(const Context& context, const base::Error& error);
 
 /// A report that says only that `document` has errors.
 model::Report report_of(const config::Document& document);
+
+/// A report of an image with --root in front of the system files that it names.
+model::Report placed(const Context& context, model::Report report);
 
 /// The diagnostics of the document by itself and those of its check against the host, each once.
 model::Diagnostics together(const config::Document& document, const model::Report& report);

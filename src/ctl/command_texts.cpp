@@ -50,7 +50,8 @@ constexpr std::array<CommandText, 13> kCommands{{
      "that udev calls set up modes, MTUs, P_Key interfaces, addresses and routes at boot where no "
      "NetworkManager profile does. What is not handed over is named. The network stays as it is now, the "
      "document too; nothing is remembered. Shows all that, and asks. A later apply takes the host back. "
-     "Needs root."},
+     "With --root the same for the files of an image, without a look at this host: its ports are those that "
+     "the document names by GUID. Needs root."},
     {"wait-online", "Wait until the interfaces that are here have their addresses.",
      "For rdma-configd-wait-online.service, and scripts: waits until each interface that is there, and that "
      "the document as it was last applied gives addresses, has carrier and these addresses, whoever sets "

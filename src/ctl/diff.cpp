@@ -11,7 +11,7 @@ int diff(const Context& context) {
   auto report = report_of(*document);
   if (report.exit != model::Exit::kError) {
     const auto host = context.environment.host(context.root());
-    report = core::diff(*document, *host, options_of(context));
+    report = placed(context, core::diff(*document, *host, options_of(context)));
     report.diagnostics = together(*document, report);
   }
   const int status = status_of(context, report.exit);

@@ -23,6 +23,9 @@ using base::fail;
 
 namespace {
 
+/// An empty word is a variable that a script has not set.
+std::string not_empty(const std::string& word) { return word.empty() ? "is empty" : ""; }
+
 /// Everything about one CLI::App that is ours.
 struct Parser {
   CLI::App app{"Makes RDMA and IPoIB hosts as one document says, and tells how they differ from it."};
@@ -36,11 +39,13 @@ struct Parser {
     app.set_help_flag();
     app.add_option("--config", arguments.config,
                    "Read exactly this file instead of the system's, without drop-ins; - is standard input.")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(not_empty);
     app.add_option(
            "--root", arguments.root,
            "Offline: work on the files below DIR (an image) and on no device; the document is there, too.")
-        ->type_name("DIR");
+        ->type_name("DIR")
+        ->check(not_empty);
     app.add_flag("--json", arguments.json, "One JSON object on stdout, also in case of an error.");
     app.add_flag("--local", arguments.local, "Do it in this process, also when the daemon runs.");
     app.add_flag("--pending-ok", arguments.pending_ok,

@@ -58,7 +58,8 @@ void print_version(const Context& context) {
   }
 }
 
-/// --root as an absolute path; "/" is the running system.
+/// --root as an absolute path. "/" is no image: a script whose variable is wrong would change the running
+/// host.
 base::Result<std::string> root_of(const std::string& written) {
   if (written.empty()) return written;
   std::error_code error;
@@ -67,7 +68,14 @@ base::Result<std::string> root_of(const std::string& written) {
   if (!std::filesystem::is_directory(root, error)) {
     return base::fail(base::Code::kInvalid, fmt::format("--root {}: is no directory", written));
   }
-  return root == "/" ? std::string() : root.string();
+  if (root == "/") {
+    return base::fail(
+        base::Code::kInvalid,
+        fmt::format("--root {}: that is the running system; leave it out to configure this host, "
+                    "or give the folder of the image",
+                    written));
+  }
+  return root.string();
 }
 
 /// Data that could not be written was not told; a reader that has gone away did not want it. An apply is

@@ -57,6 +57,7 @@ Json field_schema(const FieldSpec& field) {
   Json out = {{"title", fmt::format("{}: {}", field.name, field.type)}, {"description", described(field)}};
   if (const auto value = default_of(field); !value.is_null()) out["default"] = value;
   out.update(Json::parse(field.schema));
+  if (out.contains("items")) out.erase("default");  // what holds without a list is told in words
   return out;
 }
 
@@ -81,6 +82,11 @@ Json closed_object(std::string_view title, std::string_view doc) {
   return {{"title", title}, {"description", doc}, {"type", "object"}, {"additionalProperties", false}};
 }
 
+bool is_identity(const SectionSpec& section, std::string_view key) {
+  return std::any_of(section.identities.begin(), section.identities.end(),
+                     [&](const auto& set) { return std::find(set.begin(), set.end(), key) != set.end(); });
+}
+
 Json section_schema(const SectionSpec& section, const std::string& path) {
   Json out = closed_object(path, section.doc);
   Json properties = Json::object();
@@ -88,7 +94,10 @@ Json section_schema(const SectionSpec& section, const std::string& path) {
     if (is_written(field)) properties[std::string(field.name)] = field_schema(field);
   }
   for (const auto& child : section.children) {
-    properties[std::string(child.name)] = section_schema(child, fmt::format("{}.{}", path, child.name));
+    auto inner = section_schema(child, fmt::format("{}.{}", path, child.name));
+    // What says which one is meant has to say something.
+    if (is_identity(section, child.name)) inner["minProperties"] = 1;
+    properties[std::string(child.name)] = std::move(inner);
   }
   out["properties"] = std::move(properties);
   add_identities(out, section);
@@ -112,12 +121,13 @@ Json defaults_schema(const SectionSpec& section, const std::string& path) {
 
 Json host_schema() {
   Json out = closed_object("match", "The whole file applies only to hosts that match.");
+  out["required"] = {"host"};
   out["properties"]["host"] = {
       {"description",
        "Host name patterns, with or without the domain: *, ?, [a-z], and [001-512] for numbers."},
       {"oneOf",
        {{{"type", "string"}, {"minLength", 1}},
-        {{"type", "array"}, {"items", {{"type", "string"}, {"minLength", 1}}}}}}};
+        {{"type", "array"}, {"minItems", 1}, {"items", {{"type", "string"}, {"minLength", 1}}}}}}};
   return out;
 }
 

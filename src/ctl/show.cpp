@@ -24,8 +24,9 @@ model::Report conformity(const Context& context, system::Host& host, std::vector
     }
     return report;
   }
-  auto report = model::has_errors(document->diagnostics) ? report_of(*document)
-                                                         : core::diff(*document, host, options_of(context));
+  auto report = model::has_errors(document->diagnostics)
+                    ? report_of(*document)
+                    : placed(context, core::diff(*document, host, options_of(context)));
   report.diagnostics = together(*document, report);
   sections = document->sections;
   tell(context, *document, report.diagnostics);

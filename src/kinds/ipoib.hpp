@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "kinds/kind.hpp"
+#include "model/spelled.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -30,10 +31,12 @@ struct Ipoib {
                    "connected mode."),
       model::field("umcast", &Ipoib::umcast, model::Role::kSetting,
                    "Whether user space handles multicast group membership (IFLA_IPOIB_UMCAST)."),
-      model::field(
-          "state", &Ipoib::state, model::Role::kSetting,
-          "up or down (administratively); absent removes a P_Key interface; ignore leaves all of it alone.",
-          "up"),
+      // "absent" is a state of P_Key interfaces alone; of a port's own interface a rule says so.
+      model::spelled(
+          model::field("state", &Ipoib::state, model::Role::kSetting,
+                       "up or down (administratively); ignore leaves it and its P_Key interfaces alone.",
+                       "up"),
+          R"({"enum":["up","down","ignore"]})", "\"up\", \"down\" or \"ignore\""),
       model::field(
           "on_unsupported", &Ipoib::on_unsupported, model::Role::kPolicy,
           "What to do where the adapter cannot do connected mode: fail, or use datagram mode instead.",

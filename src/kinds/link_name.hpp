@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kinds/kind.hpp"
+#include "model/spelled.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -18,10 +19,11 @@ struct LinkName {
   std::optional<std::string> rule;
 
   static constexpr auto kFields =
-      std::tuple{model::field("name", &LinkName::name, model::Role::kSetting,
-                              "Name of the interface, at most 15 characters; with match a template: "
-                              "{device}, {port}, {pci_domain}, "
-                              "{pci_bus}, {pci_slot}, {pci_function}, {guid_tail}."),
+      std::tuple{model::spelled(model::field("name", &LinkName::name, model::Role::kSetting,
+                                             "Name of the interface, at most 15 characters; with match a "
+                                             "template: {device}, {port}, {pci_domain}, {pci_bus}, "
+                                             "{pci_slot}, {pci_function}, {guid_tail}."),
+                                R"({"type":"string","pattern":"^[A-Za-z0-9_.{}-]+$"})"),
                  model::field("rule", &LinkName::rule, model::Role::kDerived,
                               "Name that our udev rule gives at the next add event.")};
 };

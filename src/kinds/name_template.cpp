@@ -56,6 +56,14 @@ Result<std::string> value_of(std::string_view placeholder, const PortRef& port) 
   return std::to_string(pci->function);
 }
 
+/// The shortest that any port gives; letters where there may be some, so that only what never can be is
+/// refused.
+std::string shortest_of(std::string_view placeholder) {
+  if (placeholder == "device") return "x";
+  if (placeholder == "guid_tail") return "aaaaaa";
+  return "1";
+}
+
 Result<std::string> check(std::string name) {
   if (name.size() > 2 && name.starts_with("ib") &&
       std::all_of(name.begin() + 2, name.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
@@ -90,16 +98,19 @@ Result<std::optional<std::string>> expand(const model::NameTemplate& pattern,
     }
     if (!port) {
       unknown = true;
+      out += shortest_of(placeholder);
       continue;
     }
     auto value = value_of(placeholder, *port);
     if (!value) return fail(value.error());
     out += *value;
   }
-  if (unknown) return std::nullopt;
   out += rest;
   auto name = check(std::move(out));
+  if (!name && !pattern.fixed())
+    return fail(Code::kInvalid, fmt::format("{} (made of \"{}\")", name.error().message, pattern.text));
   if (!name) return fail(name.error());
+  if (unknown) return std::nullopt;
   return std::optional<std::string>(std::move(*name));
 }
 

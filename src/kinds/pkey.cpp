@@ -8,12 +8,9 @@
 #include <map>
 #include <unordered_map>
 
-#include "base/text.hpp"
 #include "kinds/backend.hpp"
 #include "kinds/luggage.hpp"
-#include "kinds/name_template.hpp"
 #include "kinds/nm_keyfile.hpp"
-#include "kinds/pkey_names.hpp"
 #include "kinds/transport.hpp"
 
 namespace rdmacfg::kinds {
@@ -21,92 +18,12 @@ namespace rdmacfg::kinds {
 using base::Result;
 using model::Change;
 using model::Desired;
-using model::Diagnostic;
 using model::Diagnostics;
 using model::Observed;
 using model::Operation;
-using model::Section;
-using model::Severity;
 using model::State;
 using model::text_at;
 using system::Link;
-
-namespace {
-constexpr std::string_view kKind = "pkey";
-constexpr std::string_view kSection = "[[ipoib.pkey]]";
-}  // namespace
-
-namespace detail {
-
-std::optional<PkeyId> pkey_id(const model::Key& key) {
-  const auto slash = key.id.rfind('/');
-  if (slash == std::string::npos) return std::nullopt;
-  const auto hash = key.id.find('#', slash);
-  auto guid = model::Guid::parse(std::string_view(key.id).substr(0, slash));
-  auto pkey = model::Pkey::parse(
-      std::string_view(key.id).substr(slash + 1, hash == std::string::npos ? hash : hash - slash - 1));
-  if (!guid || !pkey) return std::nullopt;
-  return PkeyId{*guid, *pkey, hash == std::string::npos ? std::string() : key.id.substr(hash + 1)};
-}
-
-const std::vector<const Link*>& siblings_of(const PkeyId& id, const World& world) {
-  static const std::vector<const Link*> kNone;
-  const auto* parent = world.parent(id.guid);
-  return parent == nullptr ? kNone : world.children(parent->index, id.pkey);
-}
-
-namespace {
-
-const Link* called(const std::vector<const Link*>& links, std::string_view name) {
-  const auto at =
-      std::find_if(links.begin(), links.end(), [&](const Link* one) { return one->name == name; });
-  return at == links.end() ? nullptr : *at;
-}
-
-}  // namespace
-
-const Link* child_of(const PkeyId& id, const World& world, std::string_view name) {
-  const auto& all = siblings_of(id, world);
-  if (!id.name.empty()) return called(all, id.name);
-  if (all.empty()) return nullptr;
-  if (const auto* link = name.empty() ? nullptr : called(all, name); link != nullptr) return link;
-  const auto& clue = world.clue({std::string(kKind), fmt::format("{}/{}", id.guid.text(), id.pkey.text())});
-  if (all.size() == 1 && clue.others.empty()) return all.front();
-  std::vector<const Link*> left;
-  for (const auto* link : all) {
-    const auto instance = world.instance(*link);
-    if (clue.others.contains(instance)) continue;
-    if (clue.instance == instance) return link;
-    left.push_back(link);
-  }
-  const auto at =
-      std::find_if(left.begin(), left.end(), [&](const Link* one) { return clue.names.contains(one->name); });
-  if (at != left.end()) return *at;
-  return left.empty() ? nullptr : left.front();
-}
-
-const Link* child_of(const Change& change, const World& world) {
-  const auto id = pkey_id(change.key);
-  if (!id) return nullptr;
-  std::vector<const Link*> mine;
-  for (const auto* link : siblings_of(*id, world)) {
-    const bool beside = !change.beside.empty() && std::find(change.beside.begin(), change.beside.end(),
-                                                            world.instance(*link)) != change.beside.end();
-    if (!beside) mine.push_back(link);
-  }
-  const auto before = text_at(change.before, "name");
-  if (!id->name.empty()) return called(mine, id->name);
-  if (change.operation == Operation::kDelete || detail::hands_over(change)) return called(mine, before);
-  if (const auto* link = called(mine, text_at(change.after, "name")); link != nullptr) return link;
-  if (const auto* link = called(mine, before); link != nullptr) return link;
-  return mine.empty() ? nullptr : mine.front();
-}
-
-std::string kernel_name(std::string_view parent, model::Pkey pkey) {
-  return fmt::format("{}.{:04x}", parent, pkey.full()).substr(0, model::kInterfaceNameMax);
-}
-
-}  // namespace detail
 
 using detail::changes_hands;
 using detail::child_of;
@@ -115,9 +32,7 @@ using detail::pkey_id;
 
 namespace {
 
-Diagnostic error_at(const model::Location& where, std::string message, std::string hint) {
-  return {Severity::kError, where, std::move(message), std::move(hint), {}};
-}
+constexpr std::string_view kKind = "pkey";
 
 class PkeyKind final : public Kind {
  public:
@@ -125,22 +40,7 @@ class PkeyKind final : public Kind {
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<PkeyLink>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    PkeyNames names(diagnostics);
-    for (const auto& port : bound.ports) {
-      if (port.names && state_of(port) != State::kIgnore)
-        names.claim(port.name, port.section->find("name")->where, "[[ipoib]]");
-    }
-    const Backends backends(bound);
-    for (const auto& port : bound.ports) {
-      const bool theirs = backends.of(port) == model::Backend::kNetworkManager;
-      for (const auto& section : port.section->children) {
-        if (section.path != "ipoib.pkey") continue;
-        out.push_back(parse_one(port, section, names, diagnostics));
-        // NetworkManager makes it from its profile; this only looks.
-        if (theirs) observe_only(out.back(), bound);
-      }
-    }
-    names.check_first_names();
+    detail::parse_children(bound, out, diagnostics);
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
@@ -338,96 +238,13 @@ class PkeyKind final : public Kind {
     };
   }
 
-  /// Wants it as it is.
-  static void observe_only(Desired& desired, const Bound& bound) {
-    const auto name = text_at(desired.settings, "name");
-    desired.settings.clear();
-    const auto id = pkey_id(desired.key);
-    const auto* link = id && bound.world != nullptr ? child_of(*id, *bound.world, name) : nullptr;
-    if (link == nullptr || desired.ignore || desired.absent) return;
-    desired.settings["name"] = link->name;
-    describe(*link, desired.settings);
-  }
-
-  static std::optional<State> state_of(const BoundPort& port) {
-    const auto* entry = port.section->find("state");
-    if (entry == nullptr) return std::nullopt;
-    return model::from_attributes<PkeyLink>({{"state", entry->value}}).state;
-  }
-
-  static Desired parse_one(const BoundPort& port, const Section& section, PkeyNames& names,
-                           Diagnostics& diagnostics) {
-    Desired desired;
-    const auto written = model::from_attributes<PkeyLink>(section.attributes());
-    const auto pkey = written.pkey.value_or(model::Pkey{});
-    desired.key = {std::string(kKind), fmt::format("{}/{}", port.id, pkey.text())};
-    desired.where = section.where;
-    desired.pending = port.pending;
-    if (const auto* name = section.find("name")) {
-      if (auto usable = expand(model::NameTemplate{model::text_of(name->value)}, std::nullopt); !usable) {
-        diagnostics.push_back(
-            error_at(name->where, fmt::format("{} name: {}", kSection, usable.error().message), ""));
-      }
-    }
-    for (const auto& spec : model::specs<PkeyLink>()) {
-      const auto* entry = section.find(spec.name);
-      if (entry == nullptr || spec.role == model::Role::kFact || spec.role == model::Role::kIdentity)
-        continue;
-      (spec.role == model::Role::kPolicy ? desired.policy : desired.settings)
-          .emplace(spec.name, entry->value);
-      desired.origins.emplace(spec.name, entry->where);
-    }
-    const auto of_port = state_of(port);
-    desired.ignore = written.state == State::kIgnore || of_port == State::kIgnore;
-    desired.absent = !desired.ignore && written.state == State::kAbsent;
-    const bool has_name = !desired.ignore && !desired.absent;  // else it gets none from us
-    if (!written.name && !port.name.empty()) {
-      auto name = fmt::format("{}.{:04x}", port.name, pkey.full());
-      const auto* key = section.find("pkey");
-      const auto where = key == nullptr ? section.where : key->where;
-      if (has_name && name.size() > model::kInterfaceNameMax) {
-        diagnostics.push_back(
-            error_at(where,
-                     fmt::format("{}: the name \"{}\" would have {} characters, the kernel takes at "
-                                 "most {}",
-                                 kSection, name, name.size(), model::kInterfaceNameMax),
-                     fmt::format("add name = \"…\" here, or give the port a name of at most {} characters",
-                                 model::kInterfaceNameMax - 5)));
-      }
-      desired.origins.emplace("name", where);
-      desired.settings["name"] = std::move(name);
-    }
-    desired.label = desired.settings.contains("name")
-                        ? text_at(desired.settings, "name")
-                        : fmt::format("P_Key {} of {}", pkey.text(), port.label);
-    if (has_name && desired.settings.contains("name")) {
-      names.claim(desired.label, desired.origins.at("name"), kSection);
-      if (written.mode == model::IpoibMode::kConnected && !port.name.empty())
-        names.needs(detail::kernel_name(port.name, pkey), desired.label, section.where);
-    }
-    check_mode_and_mtu(desired, kSection, diagnostics);
-    if (written.state == State::kUp && of_port == State::kDown) {
-      auto& d = diagnostics.emplace_back(
-          error_at(section.find("state")->where,
-                   fmt::format("{} state: over a port that is down it would have no carrier, and the kernel "
-                               "takes it down whenever the port goes down",
-                               kSection),
-                   "leave it out, then it is as the port is; or set the port to \"up\""));
-      d.related.push_back({port.section->find("state")->where, "the port is to be down"});
-    }
-    if (!written.state)
-      desired.settings["state"] =
-          std::string(model::text_of(of_port == State::kDown ? State::kDown : State::kUp));
-    if (desired.ignore || desired.absent || desired.pending) desired.settings.clear();
-    desired.needs = {{"link_name", port.id}, {"ipoib", port.id}};
-    return desired;
-  }
-
   /// Fills in what a change interrupts; true when it takes something away that has to be carried over.
   static bool explain(Change& change, const Link& link, World& world) {
     if (change.operation == Operation::kDelete) {
-      change.interrupts.emplace_back(link.up ? "the interface goes, with its addresses and connections"
-                                             : "the interface goes");
+      const auto* master = link.master == 0 ? nullptr : world.link(link.master);
+      change.interrupts.push_back(
+          (link.up ? "the interface goes, with its addresses and connections" : "the interface goes") +
+          (master == nullptr ? std::string() : fmt::format("; {} loses it", master->name)));
       return true;
     }
     if (changes_hands(change)) {
@@ -442,7 +259,7 @@ class PkeyKind final : public Kind {
       if (!world.host().ipoib.has_mode_file(link.name)) {
         change.interrupts.emplace_back(
             "deleted and created anew, since the kernel cannot change the mode of this one "
-            "safely; addresses and routes are put back");
+            "safely; addresses and routes are put back, its own kernel settings (sysctl) are not");
         carries = true;
       } else if (link.up) {
         change.interrupts.emplace_back("traffic stalls for a moment while paths are set up anew");

@@ -85,6 +85,9 @@ const system::Link* child_of(const model::Change& change, const World& world);
 /// What the kernel calls a child that is made by sysfs: PARENT.%04x, cut to what fits.
 std::string kernel_name(std::string_view parent, model::Pkey pkey);
 
+/// Kind::parse().
+void parse_children(const Bound& bound, std::vector<model::Desired>& out, model::Diagnostics& diagnostics);
+
 /// Kind::check(), with what `prune` implies added.
 void check_children(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed,
                     World& world, model::Diagnostics& diagnostics);

@@ -7,7 +7,9 @@
 #include <set>
 
 #include "kinds/backend.hpp"
+#include "kinds/foreign_profiles.hpp"
 #include "kinds/link_name.hpp"
+#include "kinds/nm_keyfile.hpp"
 #include "kinds/pkey.hpp"
 #include "kinds/transport.hpp"
 
@@ -124,6 +126,7 @@ class Checker {
     const auto at = now_.find(one.key);
     check_capability(one, at == now_.end() ? nullptr : at->second, link != nullptr ? *link : *parent,
                      kSection, id->guid, world_, diagnostics_);
+    if (link != nullptr) check_master(one, *link);
     check_names(one, *id, link, *parent);
   }
 
@@ -141,6 +144,18 @@ class Checker {
            (wanted.mode && *wanted.mode != link.ipoib->mode && !world_.host().ipoib.has_mode_file(link.name));
   }
 
+  /// What is made anew would not be in its bond any more, and a bond of IPoIB interfaces goes with its last
+  /// one (bond_slave_netdev_event()).
+  void check_master(const Desired& one, const Link& link) {
+    const auto* master = link.master == 0 ? nullptr : world_.link(link.master);
+    if (master == nullptr || !made_anew(one, link)) return;
+    const auto mode = one.origins.find("mode");
+    error(mode == one.origins.end() ? one.where : mode->second,
+          fmt::format("{}: {} has to be deleted and created anew for this, and is in {}", kSection, link.name,
+                      master->name),
+          fmt::format("take it out first: ip link set {} nomaster", link.name));
+  }
+
   /// Of two interfaces of one partition only one can be meant; with the other one there the entry would not
   /// hold, or the wrong one would be taken. What else is done by key has to find the same one: the first.
   bool doubled(const Desired& one, const PkeyId& id, const Link& link, const Link& parent) {
@@ -155,13 +170,37 @@ class Checker {
     for (const auto* each : staying) {
       if (each != &link && each->name == wanted) other = each;
     }
-    if (!one.absent && staying.front() == &link && other->name != wanted && !made_anew(one, link))
+    if (!one.absent && staying.front() == &link && other->name != wanted && !made_anew(one, link)) {
+      warn_of_a_second(one, id, *other, parent);
       return false;
+    }
     error(one.where,
           fmt::format("{}: {} and {} are both interfaces of P_Key {} over {}", kSection, link.name,
                       other->name, id.pkey.text(), parent.name),
-          fmt::format("remove the one that is too many: ip link del {}", other->name));
+          how_to_remove(*other, link, wanted));
     return true;
+  }
+
+  /// The entry's own holds, but the port is in the partition twice. With the backend networkmanager its kind
+  /// warns of such profiles.
+  void warn_of_a_second(const Desired& one, const PkeyId& id, const Link& other, const Link& parent) {
+    if (nm_profiles(world_.host().files).contains(one.key.id)) return;
+    const auto profile = profile_that_makes(other, world_);
+    if (!profile) return;
+    diagnostics_.push_back({Severity::kWarning,
+                            one.where,
+                            fmt::format("{}: {} is a second interface of P_Key {} over {}", kSection,
+                                        other.name, id.pkey.text(), parent.name),
+                            how_to_stop(*profile, other.name),
+                            {}});
+  }
+
+  /// One that NetworkManager has made for a profile of somebody else's is made again after it is deleted.
+  [[nodiscard]] std::string how_to_remove(const Link& other, const Link& link, const std::string& wanted) {
+    if (const auto profile = profile_that_makes(other, world_)) return how_to_stop(*profile, other.name);
+    const auto profile = link.name == wanted ? std::nullopt : profile_that_makes(link, world_);
+    if (profile) return how_to_stop(*profile, link.name);
+    return fmt::format("remove the one that is too many: ip link del {}", other.name);
   }
 
   void check_names(const Desired& one, const PkeyId& id, const Link* link, const Link& parent) {

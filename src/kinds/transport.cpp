@@ -88,6 +88,7 @@ void check_capability(Desired& desired, const model::Observed* observed, const L
           at(desired, Severity::kError, "mode", message,
              "set mode = \"datagram\" (mtu at most 4092), or on_unsupported = \"datagram\"; vendor "
              "drivers also have a module option ipoib_enhanced=0"));
+      diagnostics.back().related.push_back({desired.where, std::string(kTakesDefault)});
       return;
     }
     wanted.mode = IpoibMode::kDatagram;
@@ -121,6 +122,7 @@ void check_capability(Desired& desired, const model::Observed* observed, const L
                        goes_back ? "; it goes back to that mode, as mode is no longer in the document" : ""),
            fmt::format("set mtu = {}{}", *max,
                        link.ipoib->connected_capable ? ", or mode = \"connected\" for up to 65520" : "")));
+    diagnostics.back().related.push_back({desired.where, std::string(kTakesDefault)});
   }
 }
 

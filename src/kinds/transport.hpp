@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kinds/kind.hpp"
@@ -16,6 +17,10 @@
 #include "model/resource.hpp"
 
 namespace rdmacfg::kinds {
+
+/// Note of a related place: the entry that an error is about, which may take the value from [defaults]. It is
+/// left out where the value stands in the entry itself.
+inline constexpr std::string_view kTakesDefault = "for this entry";
 
 /// The document's own rule: an MTU above the datagram limit needs connected mode to be asked for.
 void check_mode_and_mtu(const model::Desired& desired, std::string_view section,

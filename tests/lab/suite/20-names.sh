@@ -47,3 +47,20 @@ exits "conflicting files are warned of" 2 ctl diff; has "the rule and its line" 
 rm /etc/udev/rules.d/99-late.rules /etc/systemd/network/10-x.link
 exits "names that are dropped" 0 apply; is "one rule is left" "$(grep -c NAME= /etc/udev/rules.d/70-rdma-configd-ipoib.rules)" 1
 rm /etc/rdma-configd/config.toml; echo 'version = 1' | conf; exits "all dropped" 0 apply; is "no file" "$(ls /etc/udev/rules.d/70-rdma-configd-ipoib.rules 2>&1 | grep -c cannot)" 1
+# An interface that is down is one hop of an IPv6 route that lives by another one: nothing of that can be put back.
+a=$(lab-net b001) b=$(lab-net b002)
+ip link set "$a" up; ip link set "$b" up
+ip -6 addr add 2001:db8:a::1/64 dev "$a" nodad; ip -6 addr add 2001:db8:b::1/64 dev "$b" nodad
+ok "a route over two" ip -6 route add 2001:db8:ab::/48 nexthop via 2001:db8:a::9 dev "$a" nexthop via 2001:db8:b::9 dev "$b"
+ip link set "$a" down
+{ entry 01 lowered 'state = "down"'; } | conf; exits "renamed while it is down" 0 apply
+{ entry 01 raised; } | conf; exits "and up again" 0 apply; has "it is up" "$(ip link show raised)" ",UP"
+exits "diff" 0 ctl diff
+# A bond goes with its last interface, so one that would have to be made anew is refused.
+if modprobe bonding max_bonds=0; then
+	ip link add link raised name kid type ipoib pkey 0x8003
+	ip link add bond0 type bond mode active-backup miimon 100 fail_over_mac active; ip link set kid master bond0; ip link set bond0 up
+	printf '[[ipoib]]\nguid = "%s"\nname = "raised"\n[[ipoib.pkey]]\npkey = 3\nname = "kid"\nmode = "connected"\n' "$(g 01)" | conf
+	exits "one of a bond is not made anew" 1 apply; has "names the bond" "$OUT" "bond0"; ok "the bond is there" ip link show bond0
+	ip link set kid nomaster; ip link del bond0; exits "without the bond it is" 0 apply; is "connected" "$(mode kid)" connected
+fi

@@ -95,9 +95,9 @@ TEST(Check, WrongValuesAreSaidAtTheValue) {
               ElementsAre("a:3:7: [[ipoib]] mtu: is a list, has to be an integer like 2044"));
   EXPECT_THAT(
       messages(ipoib("addresses = [\n 'a',\n 1.5, true,\n]\n")),
-      ElementsAre("a:5:2: [[ipoib]] addresses: an element is a floating-point number, has to be a text or a "
-                  "whole number",
-                  "a:5:7: [[ipoib]] addresses: an element is a boolean, has to be a text or a whole number"));
+      ElementsAre("a:5:2: [[ipoib]] addresses: an element is a floating-point number, has to be a text in "
+                  "quotes",
+                  "a:5:7: [[ipoib]] addresses: an element is a boolean, has to be a text in quotes"));
 }
 
 TEST(Check, SaysTheKeyOnce) {
@@ -140,6 +140,46 @@ TEST(Check, InlineTablesAreSections) {
   EXPECT_EQ(ipoib.children[0].entries.at("port").where, (model::Location{"a", 2, 40, 1}));
   EXPECT_EQ(ipoib.children[1].where, (model::Location{"a", 4, 3, 29}));
   EXPECT_EQ(ipoib.children[2].entries.at("pkey").where, (model::Location{"a", 5, 12, 1}));
+}
+
+TEST(Check, SaysWhichSectionsWereNotUnderstood) {
+  const auto document = parse_one("x = 1\n" + ipoib() +
+                                  "[[ipoib.pkey]]\npkey = 2\nx = 1\n[[ipoib.pkey]]\npkey = 3\n"
+                                  "[[ipoib]]\nmatch = {x = 1}\n[[pkey]]\n");
+  EXPECT_TRUE(document.whole);
+  std::vector<int> lines;
+  for (const auto& where : document.faulty) lines.push_back(where.line);
+  EXPECT_THAT(lines, ElementsAre(4, 9, 10)) << "the entry with match says nothing of which it is";
+  EXPECT_FALSE(parse_one("version = 2").whole);
+  EXPECT_FALSE(parse_one("a = ").whole);
+  EXPECT_FALSE(parse_one("\xff").whole);
+}
+
+TEST(Check, EveryBadElementAtItsPlace) {
+  EXPECT_THAT(
+      messages(ipoib("addresses = [1, 'a', true]\n")),
+      ElementsAre("a:3:14: [[ipoib]] addresses: an element is an integer, has to be a text in quotes",
+                  "a:3:22: [[ipoib]] addresses: an element is a boolean, has to be a text in quotes"));
+}
+
+TEST(Check, ASectionThatIsPartOfAnotherIsPointedTo) {
+  const auto document = parse_one("[[pkey]]\npkey = 3\n");
+  EXPECT_THAT(messages(document), ElementsAre("a:1:1: [[pkey]]: unknown section"));
+  EXPECT_EQ(document.diagnostics[0].hint, "pkey is part of another entry: write [[ipoib.pkey]]");
+}
+
+TEST(Check, WarningsAreNotCountedAsErrors) {
+  Limits limits;
+  limits.errors = 1;
+  auto document = parse_texts({{"a", "x = 1\ny = 2\n", true}}, kSampleHost, sample_grammar(), limits);
+  EXPECT_EQ(document.not_shown, 1U);
+  ASSERT_EQ(document.diagnostics.size(), 3U);
+  auto all = document.diagnostics;
+  all.push_back({model::Severity::kError, {"a", 1, 1, 1}, "a rule", "", {}});
+  arrange(all, document, limits);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[1].where.line, 1);
+  EXPECT_EQ(all[2].message, "2 more errors are not shown");
 }
 
 TEST(Check, EverythingAtOnceInTheOrderOfTheText) {

@@ -95,6 +95,20 @@ TEST(Match, LeavesFilesOfOtherHostsOut) {
   EXPECT_EQ(document.files.size(), 3U);
 }
 
+TEST(Match, CaseSaysNothingInAHostName) {
+  for (const auto* pattern : {"GPU007", "Gpu[001-512]", "*.EXAMPLE.org", "[G-H]pu*"}) {
+    EXPECT_THAT(parse_one("[match]\nhost = '" + std::string(pattern) + "'\n").skipped, IsEmpty()) << pattern;
+  }
+  const auto upper = parse_texts({{"a", "[match]\nhost = 'gpu*'\n"}}, "GPU007.Example.org", sample_grammar());
+  EXPECT_THAT(upper.skipped, IsEmpty());
+}
+
+TEST(Merge, AFaultyPartMakesTheWholeFaulty) {
+  const auto document = parse_files({{"a", ipoib()}, {"b", ipoib("mdoe = 1\n")}});
+  ASSERT_EQ(document.sections.size(), 1U);
+  EXPECT_TRUE(document.faulty.contains(document.sections[0].where));
+}
+
 TEST(Match, ChecksFilesOfOtherHostsToo) {
   const auto document = parse_one("[match]\nhost = 'other'\n[[ipoib]]\nmdoe = 1\n[defaults.ipoib]\nmtu = 1");
   EXPECT_EQ(messages(document).size(), 3U);

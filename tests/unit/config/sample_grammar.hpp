@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/module_types.hpp"
 #include "model/section.hpp"
 
 namespace rdmacfg::config {
@@ -62,9 +63,10 @@ inline std::vector<model::SectionSpec> sample_grammar() {
           sample_section("roce", true,
                          {sample_field<Word>("device", Role::kIdentity), sample_field<Number>("dscp")},
                          {{"device"}}),
-          sample_section("pfc", true,
-                         {sample_field<Word>("driver", Role::kIdentity), sample_field<Words>("priorities")},
-                         {{"driver"}}),
+          sample_section(
+              "pfc", true,
+              {sample_field<Word>("driver", Role::kIdentity), sample_field<model::Priorities>("priorities")},
+              {{"driver"}}),
           sample_section("host", false, {sample_field<bool>("prune")}, {})};
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "console.hpp"
 #include "ctl/options.hpp"
@@ -176,6 +177,54 @@ TEST(ImportLive, LeavesLeasesOutAndWhatHangsOnThem) {
   const auto text = console.out.str();
   console.document(text);
   EXPECT_EQ(console.run({"validate"}), 0) << console.err.str();
+}
+
+TEST(ImportLive, LeavesPkeyInterfacesTheirNames) {
+  Console console;
+  // As NetworkManager names one by P_Key 2; and as the kernel cuts the name over a port with a long one.
+  console.kernel.add_child("ib0", 0x8002, "ib0.0002");
+  for (auto& link : console.kernel.machine.links) {
+    if (link.name == "ib1") link.name = "a_port_of_12";
+  }
+  console.kernel.add_child("a_port_of_12", 0x8003, "a_port_of_12.80");
+  EXPECT_EQ(console.run({"import", "live"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(),
+              AllOf(HasSubstr("name = \"ib0.0002\""), HasSubstr("name = \"a_port_of_12.80\"")));
+  const auto text = console.out.str();
+  console.document(text);
+  EXPECT_EQ(console.run({"diff"}), 0) << console.out.str() << console.err.str();
+}
+
+TEST(ImportLive, TakesRoutesOverAsTheyAre) {
+  Console console;
+  for (auto& link : console.kernel.machine.links) {
+    if (link.name == "ib0")
+      link.items = {"addr4 192.0.2.1/24",
+                    "addr6 2001:db8::7/64",
+                    "route default via 192.0.2.9",
+                    "route 10.0.0.0/8 via 192.0.2.9 metric 150",
+                    "route 10.1.0.0/16 via 192.0.2.9 metric 1024",
+                    "route 2001:db8:1::/48 via 2001:db8::9",
+                    "route default via 2001:db8::9 metric 150"};
+  }
+  const auto items = [&] {
+    for (const auto& link : console.kernel.machine.links) {
+      if (link.name == "ib0") return std::set<std::string>(link.items.begin(), link.items.end());
+    }
+    return std::set<std::string>();
+  };
+  const auto before = items();
+  EXPECT_EQ(console.run({"import", "live", "--adopt"}), 0) << console.err.str();
+  const auto text = console.out.str();
+  EXPECT_THAT(text, AllOf(HasSubstr("to = \"default\"\n    via = \"192.0.2.9\"\n    metric = 0\n"),
+                          HasSubstr("gateway = \"2001:db8::9\""), Not(HasSubstr("metric = 150")),
+                          HasSubstr("via = \"2001:db8::9\"\n    metric = 1024")));
+  console.document(text);
+  console.run({"diff"});
+  EXPECT_THAT(console.out.str(), AllOf(Not(HasSubstr("route")), Not(HasSubstr("address"))));
+  EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
+  EXPECT_EQ(console.run({"diff"}), 0) << console.out.str() << console.err.str();
+  EXPECT_EQ(items(), before);
 }
 
 TEST(Export, WritesFilesAndSaysWhatIsMissing) {

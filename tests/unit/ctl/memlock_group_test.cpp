@@ -19,7 +19,8 @@ TEST(MemlockGroup, OfAnImageWithADirectoryIsNotDeclared) {
   EXPECT_EQ(console.run({"apply", "--yes", "--root", root}), 0) << console.err.str();
   EXPECT_THAT(console.err.str(),
               HasSubstr("config.toml:3:10: warning: [[memlock]] domain: group hpcusers is in "
-                        "no file here, and /etc/nsswitch.conf:1 has groups come from sss"));
+                        "no file here, and " +
+                        root + "/etc/nsswitch.conf:1 has groups come from sss"));
   EXPECT_TRUE(files.contains("/etc/security/limits.d/zz-rdma-configd.conf"));
   EXPECT_FALSE(files.contains("/etc/sysusers.d/rdma-configd.conf"));
 

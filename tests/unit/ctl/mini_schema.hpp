@@ -78,6 +78,9 @@ class MiniSchema {
       return !value.is_string() || value.get<std::string>().size() >= rule.get<std::size_t>();
     if (word == "maxLength")
       return !value.is_string() || value.get<std::string>().size() <= rule.get<std::size_t>();
+    if (word == "minItems") return !value.is_array() || value.size() >= rule.get<std::size_t>();
+    if (word == "maxItems") return !value.is_array() || value.size() <= rule.get<std::size_t>();
+    if (word == "minProperties") return !value.is_object() || value.size() >= rule.get<std::size_t>();
     if (word == "pattern") {
       return !value.is_string() ||
              std::regex_search(value.get<std::string>(), std::regex(rule.get<std::string>()));

@@ -2,8 +2,11 @@
 // The command line from one end to the other: what is printed where, and with which exit status.
 #include "ctl/run.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
 
 #include "console.hpp"
 
@@ -36,6 +39,11 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"show", "diff"}, "show and diff cannot be done at once");
   fails({}, "what is to be done? show, diff, apply, validate or doctor; see --help");
   fails({"show", "--root", "/nonexistent"}, "--root /nonexistent: No such file or directory");
+  fails({"show", "--root", "/"},
+        "--root /: that is the running system; leave it out to configure this host, or give the folder "
+        "of the image");
+  fails({"show", "--root", ""}, "--root: is empty");
+  fails({"show", "--config", ""}, "--config: is empty");
 }
 
 TEST(Usage, BadValuesAreMistakesToo) {
@@ -219,6 +227,37 @@ TEST(Apply, OfflineTakesNoLockAndNoRoot) {
   EXPECT_EQ(console.locks, 0);
 }
 
+TEST(Diff, OfflineNamesTheFilesOfTheImage) {
+  Console console;
+  console.document(kRename);
+  const auto root = std::filesystem::canonical(console.folder()).string();
+  ASSERT_TRUE(console.kernel.host().files.write("/var/lib/rdma-configd/state.json", "{"));
+  EXPECT_EQ(console.run({"diff", "--root", root}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("error: " + root + "/var/lib/rdma-configd/state.json: damaged"));
+  EXPECT_EQ(console.run({"diff", "--root", root, "--json"}), 1);
+  EXPECT_THAT(console.out.str(), HasSubstr('"' + root + "/var/lib/rdma-configd/state.json: damaged"));
+  EXPECT_EQ(console.run({"diff"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("error: /var/lib/rdma-configd/state.json: damaged"));
+}
+
+TEST(Validate, ErrorsOfRulesAreSortedAmongTheOthersAndCounted) {
+  Console console;
+  std::string text = "version = 1\n";
+  for (int i = 1; i <= 100; ++i) {
+    text += "[[ipoib]]\nguid = \"00:02:c9:03:00:31:00:" + fmt::format("{:02x}", i) + "\"\n";
+    text += i % 10 == 0 ? "mdoe = 1\n" : "mtu = 65520\n";
+  }
+  console.document(text);
+  EXPECT_EQ(console.run({"validate", "--json"}), 1);
+  const auto json = nlohmann::json::parse(console.out.str());
+  const auto& all = json.at("diagnostics");
+  ASSERT_EQ(all.size(), 51U);
+  EXPECT_THAT(all.at(8).at("message").get<std::string>(), HasSubstr("65520"));
+  EXPECT_THAT(all.at(9).at("message").get<std::string>(), HasSubstr("mdoe"));
+  EXPECT_THAT(all.at(10).at("message").get<std::string>(), HasSubstr("65520"));
+  EXPECT_EQ(all.at(50).at("message"), "50 more errors are not shown");
+}
+
 TEST(Apply, OfflineTheNameIsTheImages) {
   Console console;
   console.environment.host_name = "builder";
@@ -244,6 +283,26 @@ TEST(Apply, OfflineNamesAnInitramfsThatIsOlder) {
   const std::vector<std::string> apply{"apply", "--yes", "--root", console.folder().string()};
   EXPECT_EQ(console.run(apply), 5) << console.err.str();
   EXPECT_THAT(console.out.str(), HasSubstr("initramfs stale: run dracut -f --regenerate-all in that root"));
+  console.kernel.initramfs.newer = true;
+  EXPECT_EQ(console.run(apply), 0) << console.out.str();
+}
+
+TEST(Apply, OfflineNamesAnInitramfsThatMayHoldWhatWasDropped) {
+  Console console;
+  console.kernel.initramfs.command = "dracut -f --regenerate-all";
+  console.document("version = 1\n[[module]]\nname = \"mlx4_core\"\noptions = [\"num_vfs=4\"]\n");
+  const std::vector<std::string> apply{"apply", "--yes", "--root", console.folder().string()};
+  ASSERT_EQ(console.run(apply), 5) << console.err.str();
+  console.kernel.initramfs.newer = true;  // made by hand, as it said
+  ASSERT_EQ(console.run(apply), 0) << console.out.str();
+  console.document("version = 1\n");
+  console.out.str("");
+  EXPECT_EQ(console.run({"diff", "--root", console.folder().string()}), 2);
+  console.kernel.initramfs.newer = false;  // as the folder of the file that goes is changed
+  EXPECT_EQ(console.run(apply), 5) << console.err.str();
+  EXPECT_FALSE(console.kernel.files.content.contains("/etc/modprobe.d/rdma-configd.conf"));
+  EXPECT_THAT(console.out.str(), HasSubstr("initramfs stale: run dracut -f --regenerate-all in that root"));
+  EXPECT_EQ(console.run(apply), 5) << "until somebody has run it";
   console.kernel.initramfs.newer = true;
   EXPECT_EQ(console.run(apply), 0) << console.out.str();
 }

@@ -46,6 +46,33 @@ TEST(Schema, AcceptsAndRefusesDocuments) {
                 "pkey":[{"pkey":32770,"mode":"datagram"},{"pkey":"0x8003"}]},
                {"device":"mlx4_0","port":2}]})");
   EXPECT_EQ(schema.check(good), std::vector<std::string>());
+  for (
+      const auto* patch :
+      {R"({"module":[{"name":"mlx4_core","options":"num_vfs=4"}]})",
+       R"({"pfc":[{"driver":"mlx4_en","priorities":3}]})",
+       R"({"pfc":[{"interface":"ens1","priorities":["3"],"bandwidth":["100"]}]})",
+       R"({"partition":[{"pkey":2,"members":"ALL=full","mtu":4096,"sl":15}]})",
+       R"({"memlock":[{"domain":"*","limit":"unlimited","units":"slurmd.service"}]})",
+       R"({"ipoib":[{"match":{"port":1},"name":"ib_s{pci_slot}p{port}","pkey":[{"pkey":2,"state":"absent"}]}]})"}) {
+    auto other = good;
+    other.merge_patch(Json::parse(patch));
+    EXPECT_EQ(schema.check(other), std::vector<std::string>()) << patch;
+  }
+  for (const auto* patch :
+       {R"({"match":{"host":null}})", R"({"match":{"host":[]}})", R"({"ipoib":[{"match":{}}]})",
+        R"({"ipoib":[{"device":"mlx4_0","port":1,"state":"absent"}]})",
+        R"({"defaults":{"ipoib":{"state":"absent"}}})",
+        R"({"ipoib":[{"device":"mlx4_0","port":1,"name":"a b{port}"}]})",
+        R"({"opensm":[{"guid":"00:02:c9:03:00:31:78:f2","priority":16}]})",
+        R"({"partition":[{"pkey":2,"sl":16}]})", R"({"partition":[{"pkey":2,"rate":1}]})",
+        R"({"partition":[{"pkey":2,"scope":15}]})", R"({"partition":[{"pkey":2,"mtu":100}]})",
+        R"({"partition":[{"pkey":2,"defmember":"none"}]})",
+        R"({"module":[{"name":"mlx4_core","options":[4]}]})",
+        R"({"pfc":[{"driver":"mlx4_en","priorities":8}]})"}) {
+    auto bad = good;
+    bad.merge_patch(Json::parse(patch));
+    EXPECT_NE(schema.check(bad), std::vector<std::string>()) << patch;
+  }
   for (const auto* patch :
        {R"({"version":2})", R"({"ipoib":[{"name":"x"}]})",
         R"({"ipoib":[{"guid":"00:02:c9:03:00:31:78:f2","device":"mlx4_0","port":1}]})",

@@ -130,13 +130,13 @@ Message route(std::uint8_t family, std::uint8_t protocol, std::uint8_t type = RT
   return {RTM_NEWROUTE, 0, header, ""};
 }
 
-std::vector<std::byte> two_hops() {
+std::vector<std::byte> two_hops(unsigned char flags = RTNH_F_LINKDOWN) {
   std::vector<std::byte> out;
   for (const int index : {5, 6}) {
     rtnexthop hop{};
     hop.rtnh_len = sizeof hop;
     hop.rtnh_ifindex = index;
-    hop.rtnh_flags = RTNH_F_DEAD;
+    hop.rtnh_flags = flags;
     hop.rtnh_hops = static_cast<unsigned char>(index);
     const auto bytes = std::as_bytes(std::span(&hop, 1));
     out.insert(out.end(), bytes.begin(), bytes.end());
@@ -211,6 +211,12 @@ TEST(CarriedRoutes, Ipv6MultipathComesBackByNextHop) {
   ASSERT_EQ(hops.size(), 1U);
   EXPECT_EQ(hops[0].rtnh_ifindex, 9);
   EXPECT_EQ(hops[0].rtnh_hops, 5);  // its weight
+}
+
+TEST(CarriedRoutes, ADeadNextHopOfIpv6IsNothingToPutBack) {
+  auto saved = route(AF_INET6, RTPROT_STATIC);
+  saved.put(RTA_MULTIPATH, two_hops(RTNH_F_DEAD | RTNH_F_LINKDOWN));
+  EXPECT_THAT(replay_route(item_of(ItemSort::kRoute, saved), kMoved), IsEmpty());
 }
 
 TEST(CarriedRoutes, ExpiryIsGivenInSeconds) {
