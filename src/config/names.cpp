@@ -128,7 +128,16 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
   for (const auto& set : spec.identities) {
     Set missing;
     std::remove_copy_if(set.begin(), set.end(), std::back_inserter(missing), is_there);
-    if (missing.empty() && set.size() == there.size()) return;
+    if (missing.empty() && set.size() == there.size()) {
+      for (const auto& key : set) {
+        const Node& node = table.members.find(key)->second;
+        if (node.sort != Node::Sort::kTable || !node.members.empty()) continue;
+        report.wrong(node.key,
+                     fmt::format("{} {}: is empty, so it does not say which one is meant", label, key),
+                     fmt::format("write at least one key of {}", key));
+      }
+      return;
+    }
     if (missing.empty() && set.size() > whole.size()) whole = set;
     // Of the sets begun, the one that lacks least is the one that was probably meant.
     if (missing.size() < set.size() && (partial.empty() || missing.size() < lacking.size())) {

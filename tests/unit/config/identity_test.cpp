@@ -37,6 +37,8 @@ TEST(Identity, TooMany) {
   EXPECT_EQ(document.diagnostics[0].hint, "leave one: guid, or device and port, or match");
   EXPECT_THAT(document.diagnostics[0].related, testing::SizeIs(1));
   EXPECT_EQ(document.diagnostics[0].related[0].where, (model::Location{"a", 2, 1, 4}));
+  EXPECT_THAT(messages("[[ipoib]]\nmatch = {}\n"),
+              ElementsAre("a:2:1: [[ipoib]] match: is empty, so it does not say which one is meant"));
   EXPECT_THAT(messages(ipoib("match = {}\n")),
               ElementsAre("a:3:1: [[ipoib]] match: guid says already which one is meant"));
 }
