@@ -4,16 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/link_name.hpp"
-#include "kinds/modprobe_file.hpp"
-#include "kinds/module.hpp"
-#include "kinds/pfc.hpp"
-#include "kinds/rdma_system.hpp"
+#include "kinds/initramfs_files.hpp"
 #include "kinds/rule_file.hpp"
 
 namespace rdmacfg::kinds {
@@ -33,69 +27,18 @@ constexpr std::string_view kUnfinished = "unfinished";  // a rebuild was begun, 
 /// The stamp while an image of somebody else's may hold options that the document dropped.
 constexpr std::string_view kDropped = "dropped";
 constexpr std::string_view kPolicy = "policy";
-constexpr std::string_view kFilesBefore = "files ";
-constexpr std::array<std::string_view, 4> kFiles{kModuleOptionsFile, kPfcOptionsFile, kNetnsOptionsFile,
-                                                 kRuleFile};
-
-/// Content by path, of those files that are there.
-using Contents = std::map<std::string_view, std::string>;
-
-/// 64-bit FNV-1a in hexadecimal; nothing for no file. It tells changes apart, and guards against nobody.
-std::string digest_of(const Contents& contents) {
-  if (contents.empty()) return {};
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  const auto add = [&](std::string_view text) {
-    for (const char c : text) {
-      hash ^= static_cast<unsigned char>(c);
-      hash *= 0x100000001b3U;
-    }
-    hash ^= 0xffU;
-    hash *= 0x100000001b3U;
-  };
-  for (const auto& [path, content] : contents) {
-    add(path);
-    add(content);
-  }
-  return fmt::format("{:016x}", hash);
-}
-
-Result<std::string> digest_now(system::Files& files) {
-  Contents contents;
-  for (const auto path : kFiles) {
-    auto content = files.read(std::string(path));
-    if (!content) return base::fail(content.error());
-    if (*content) contents.emplace(path, std::move(**content));
-  }
-  return digest_of(contents);
-}
-
-Result<std::string> read_stamp(system::Files& files) {
-  auto text = files.read(std::string(kInitramfsStamp));
-  if (!text) return base::fail(text.error());
-  return std::string(base::trim(text->value_or(std::string())));
-}
-
-Result<void> write_stamp(system::Files& files, std::string_view stamp) {
-  if (stamp.empty()) return files.remove(std::string(kInitramfsStamp));
-  return files.write(std::string(kInitramfsStamp), std::string(stamp) + "\n");
-}
-
+constexpr std::string_view kInitramfsFilesBefore = "files ";
 bool can_rebuild(system::Host& host) { return host.initramfs.tool() && host.initramfs.has_image(); }
 
 bool newer(system::Host& host) {
-  const std::vector<std::string> paths(kFiles.begin(), kFiles.end());
+  const std::vector<std::string> paths(kInitramfsFiles.begin(), kInitramfsFiles.end());
   return host.initramfs.newer_than(paths);
-}
-
-bool is_there(system::Files& files, std::string_view path) {
-  const auto text = files.read(std::string(path));
-  return text && text->has_value();
 }
 
 /// Whether an image may hold what no entry means any more: one that we made, or one that somebody else made
 /// while our options were there. Names alone are in none that we know of.
 bool may_hold_dropped(const std::string& stamp, system::Host& host) {
-  const bool options = std::any_of(kFiles.begin(), kFiles.end(), [&](const auto path) {
+  const bool options = std::any_of(kInitramfsFiles.begin(), kInitramfsFiles.end(), [&](const auto path) {
     return path != kRuleFile && is_there(host.files, path);
   });
   if (options) return !stamp.empty() || can_rebuild(host);
@@ -113,38 +56,6 @@ std::string image_now(const std::string& stamp, const std::string& digest) {
 
 bool concerns_us(std::string_view kind) {
   return std::find(kInitramfsKinds.begin(), kInitramfsKinds.end(), kind) != kInitramfsKinds.end();
-}
-
-/// Our files as they will be when all that is desired is done.
-Contents contents_after(const std::vector<Desired>& desired, const std::vector<Observed>& observed) {
-  std::map<model::Key, const Observed*> now;
-  for (const auto& one : observed) now.emplace(one.key, &one);
-  OptionLines modules, pfcs;
-  std::optional<model::NetnsMode> netns;
-  Rules rules;
-  for (const auto& one : desired) {
-    if (one.key.kind == "module") {
-      if (const auto options = model::from_attributes<KernelModule>(one.settings).options)
-        modules[one.key.id] = *options;
-    } else if (one.key.kind == "pfc") {
-      if (const auto priorities = model::from_attributes<PfcDriver>(one.settings).priorities)
-        pfcs[one.key.id] = pfc_options(*priorities);
-    } else if (one.key.kind == "rdma_system") {
-      netns = model::from_attributes<RdmaSystem>(one.settings).option;
-    } else if (one.key.kind == "link_name") {
-      auto rule = model::from_attributes<LinkName>(one.settings).rule;
-      const auto at = now.find(one.key);
-      if (!rule && at != now.end()) rule = model::from_attributes<LinkName>(at->second->settings).rule;
-      const auto guid = model::Guid::parse(one.key.id);
-      if (rule && guid) rules[*guid] = *rule;
-    }
-  }
-  Contents out;
-  if (!modules.empty()) out.emplace(kModuleOptionsFile, render_option_lines(modules));
-  if (!pfcs.empty()) out.emplace(kPfcOptionsFile, render_option_lines(pfcs));
-  if (netns) out.emplace(kNetnsOptionsFile, render_netns_option(*netns));
-  if (!rules.empty()) out.emplace(kRuleFile, render_rules(rules));
-  return out;
 }
 
 class InitramfsKind final : public Kind {
@@ -254,7 +165,7 @@ class InitramfsKind final : public Kind {
     const auto digest = digest_now(world.host().files);
     if (!digest) return base::fail(digest.error());
     for (auto* change : changes) {
-      change->carried = {std::string(kFilesBefore) + *digest};
+      change->carried = {std::string(kInitramfsFilesBefore) + *digest};
       change->interrupts.push_back(
           fmt::format("{} runs, which can take minutes", world.host().initramfs.tool().value_or("a tool")));
     }
@@ -339,7 +250,7 @@ class InitramfsKind final : public Kind {
 
   static std::string files_before(const Change& change) {
     for (const auto& text : change.carried) {
-      if (text.starts_with(kFilesBefore)) return text.substr(kFilesBefore.size());
+      if (text.starts_with(kInitramfsFilesBefore)) return text.substr(kInitramfsFilesBefore.size());
     }
     return {};
   }
