@@ -27,7 +27,7 @@ constexpr std::string_view kUnfinished = "unfinished";  // a rebuild was begun, 
 /// The stamp while an image of somebody else's may hold options that the document dropped.
 constexpr std::string_view kDropped = "dropped";
 constexpr std::string_view kPolicy = "policy";
-constexpr std::string_view kInitramfsFilesBefore = "files ";
+constexpr std::string_view kFilesBefore = "files ";
 bool can_rebuild(system::Host& host) { return host.initramfs.tool() && host.initramfs.has_image(); }
 
 bool newer(system::Host& host) {
@@ -165,7 +165,7 @@ class InitramfsKind final : public Kind {
     const auto digest = digest_now(world.host().files);
     if (!digest) return base::fail(digest.error());
     for (auto* change : changes) {
-      change->carried = {std::string(kInitramfsFilesBefore) + *digest};
+      change->carried = {std::string(kFilesBefore) + *digest};
       change->interrupts.push_back(
           fmt::format("{} runs, which can take minutes", world.host().initramfs.tool().value_or("a tool")));
     }
@@ -250,7 +250,7 @@ class InitramfsKind final : public Kind {
 
   static std::string files_before(const Change& change) {
     for (const auto& text : change.carried) {
-      if (text.starts_with(kInitramfsFilesBefore)) return text.substr(kInitramfsFilesBefore.size());
+      if (text.starts_with(kFilesBefore)) return text.substr(kFilesBefore.size());
     }
     return {};
   }

@@ -55,7 +55,7 @@ if [ -n "$NIGHTLY" ]; then	# each waits for its deadline
 pkill -STOP polkitd
 hanging=(); for m in $READ $WRITE; do nobody $m ${METHOD[$m]} >/tmp/hanging.$m & hanging+=($!); done
 allowed "a polkit that hangs stops nobody else" call $READ $WRITE
-wait "${hanging[@]}"; # Of one user only so many wait at a time; one more is refused at once.
+wait "${hanging[@]}"	# of one user only so many wait at a time; one more is refused at once
 is "and means no" "$(grep -L -e "not authorised" -e "too many requests are waiting" /tmp/hanging.* | xargs -r tail -n 2)" ""; has "some by the deadline" "$(cat /tmp/hanging.*)" "not authorised"
 for i in 1 2 3 4 5 6; do LIMIT=1 nobody Show 'a{sv}' 0 >/dev/null & done; wait
 ok "senders that went away leave it well" busctl get-property $BUS State
