@@ -78,3 +78,12 @@ rmmod fake_hca; lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
 ok "a driver reload is no drift" lab-wait 90 "test \"\$(cat /sys/class/net/mlx4_ib0/mtu)\" = $was"
 cp /tmp/whole $CONF
 exits "apply" 0 apply
+
+# Verbs devices beyond the 32 with a number of their own are asked for their MTU like any other.
+rmmod fake_hca
+for i in $(seq 0 33); do ip link add "dummy$i" type dummy && ip link set "dummy$i" up && rdma link add "rxe$i" type rxe netdev "dummy$i"; done 2>/tmp/out || fail "34 devices" "$(cat /tmp/out)"
+lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
+ib=$(basename "$(readlink -f "/sys/class/net/$(lab-net 78f2)/device/infiniband"/*)")
+verbs=$(grep -lx "$ib" /sys/class/infiniband_verbs/uverbs*/ibdev); verbs=${verbs%/ibdev}; verbs=${verbs##*/uverbs}
+ok "the adapter is uverbs$verbs" test "$verbs" -ge 32
+ok "the daemon asks it for its MTU" lab-wait 60 "rdma-configctl show --json | jq -e '.. | objects | select(.mtu_max? == 4096)'"

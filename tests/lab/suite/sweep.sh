@@ -89,7 +89,7 @@ kill_sweep() {	# POINTS
 	points "$1" >/tmp/chosen
 	while read -r call n; do
 		k=$((k + 1)); confirm=; [ $((k % 2)) = 0 ] || ! systemd || confirm="--confirm 3600"	# it needs a timer of systemd
-		strace -f -o /tmp/t -e trace="$call" -e inject="$call:signal=KILL:when=$n" rdma-configctl --config /tmp/new.toml apply --local --yes $confirm >/tmp/out 2>&1
+		kill-at "$call" "$n" rdma-configctl --config /tmp/new.toml apply --local --yes $confirm >/tmp/out 2>&1
 		[ $? != 137 ] || killed=$((killed + 1))
 		[ ! -e /var/lib/rdma-configd/journal.json ] || began=$((began + 1))
 		files | grep -vxFf /tmp/files.old | grep -vxFf /tmp/files.new >/tmp/torn && complain "neither the old nor the new" cat /tmp/torn
