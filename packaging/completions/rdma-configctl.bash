@@ -89,10 +89,13 @@ _rdma_configctl_generations() {
 }
 
 _rdma_configctl() {
-	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command="" takes="" i
-	# The word as it is typed: COMP_WORDS has it in pieces, broken at : and =.
-	local typed=${COMP_LINE:0:COMP_POINT}
-	typed=${typed##*[[:space:]]}
+	local command="" takes="" i
+	# The word as it is typed, and the one before: COMP_WORDS has them in pieces, broken at : and =.
+	local line=${COMP_LINE:0:COMP_POINT}
+	local typed=${line##*[[:space:]]}
+	line=${line%"$typed"}
+	line=${line%"${line##*[![:space:]]}"}
+	local previous=${line##*[[:space:]]}
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		[ -n "$(_rdma_configctl_takes "/${COMP_WORDS[i-1]}")" ] && continue
 		case " $_rdma_configctl_commands " in *" ${COMP_WORDS[i]} "*) command=${COMP_WORDS[i]}; break;; esac

@@ -43,7 +43,8 @@ std::string holder_of(int fd) {
 
 base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
                                               std::chrono::milliseconds deadline,
-                                              const std::function<void(const std::string& holder)>& waiting) {
+                                              const std::function<void(const std::string& holder)>& waiting,
+                                              const std::function<bool()>& cancelled) {
   base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return base::fail_errno(errno, "lock " + path.string());
   const auto end = std::chrono::steady_clock::now() + deadline;
@@ -56,6 +57,7 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
                         fmt::format("{} is still applying and holds {}; nothing was changed",
                                     holder_of(fd.get()), path.string()));
     }
+    if (cancelled && cancelled()) return base::fail(base::Code::kRefused, "it was cancelled");
     if (!told) waiting(holder_of(fd.get()));
     told = true;
     std::this_thread::sleep_for(kPoll);

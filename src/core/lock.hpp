@@ -12,11 +12,13 @@
 namespace rdmacfg::core {
 
 /// Takes an exclusive flock(2) on `path` until the result is released; the file holds the process id of who
-/// has it. Tells `waiting` once who holds it now. Fails with kTimeout after `deadline`, and when the file
-/// cannot be made. The file stays: removing it would let two hold "it".
+/// has it. Tells `waiting` once who holds it now. Fails with kTimeout after `deadline`, with kRefused once
+/// `cancelled` says so while it waits, and when the file cannot be made. The file stays: removing it would
+/// let two hold "it".
 base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
                                               std::chrono::milliseconds deadline,
-                                              const std::function<void(const std::string& holder)>& waiting);
+                                              const std::function<void(const std::string& holder)>& waiting,
+                                              const std::function<bool()>& cancelled = {});
 
 /// What who waits says: "process 1234 is applying; waiting until it has finished".
 std::string waits_for(const std::string& holder);

@@ -88,7 +88,14 @@ Result<Picture> take_picture(const config::Document& document, system::Host& hos
     std::vector<model::Desired> desired;
     kind->parse(bound, desired, picture.diagnostics);
     // Below another root there is no kernel to change; it gets its part when it boots.
-    if (host.offline && !kind->works_offline()) continue;
+    if (host.offline && !kind->works_offline()) {
+      for (const auto& one : desired) {
+        const auto same = std::find(picture.at_boot.begin(), picture.at_boot.end(), one.label);
+        if (!one.settings.empty() && !one.absent && !one.ignore && same == picture.at_boot.end())
+          picture.at_boot.push_back(one.label);
+      }
+      continue;
+    }
     for (const auto& one : desired) {
       kinds::Clue clue;
       if (auto name = model::text_at(one.settings, "name"); !name.empty()) clue.names.insert(std::move(name));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "base/error.hpp"
@@ -19,7 +20,8 @@ struct Picture {
   std::vector<model::Desired> desired;
   std::vector<model::Observed> observed;
   std::map<model::Key, const model::Observed*> observed_by_key;
-  model::Diagnostics diagnostics;  ///< of the document against the host
+  model::Diagnostics diagnostics;    ///< of the document against the host
+  std::vector<std::string> at_boot;  ///< labels of what another root cannot have before its kernel runs
   /// Of every place of an entry where the entry begins; empty without errors.
   std::map<model::Location, model::Location> entry_of;
 

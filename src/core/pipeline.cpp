@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
+#include "base/text.hpp"
 #include "core/compare.hpp"
 #include "core/components.hpp"
 #include "core/leftovers.hpp"
@@ -52,6 +55,15 @@ Result<void> prepare(Plan& plan, kinds::World& world) {
   return {};
 }
 
+/// "the first boot sets ib0, DCB of eth0 and 12 more: …"
+std::string at_boot(std::span<const std::string> labels) {
+  constexpr std::size_t kNamed = 6;
+  const auto named = base::join(labels.first(std::min(labels.size(), kNamed)), ", ");
+  const auto rest =
+      labels.size() > kNamed ? fmt::format(" and {} more", labels.size() - kNamed) : std::string();
+  return fmt::format("the first boot sets {}{}: below another root there are files alone", named, rest);
+}
+
 /// Everything up to the first write.
 Result<Report> make_plan(const config::Document& document, Picture& picture, const State& state,
                          const Options& options) {
@@ -62,6 +74,7 @@ Result<Report> make_plan(const config::Document& document, Picture& picture, con
   if (document.sections.empty()) {
     for (const auto& skipped : document.skipped) report.notes.push_back("not used: " + skipped);
   }
+  if (!picture.at_boot.empty()) report.notes.push_back(at_boot(picture.at_boot));
   auto comparison = compare(picture, state, options.retry_limited);
   put_off(comparison, options);
   report.resources = std::move(comparison.resources);
@@ -171,6 +184,9 @@ void join(Report& report, Report first) {
   }
   report.plan.changes.insert(report.plan.changes.begin(), std::make_move_iterator(first.plan.changes.begin()),
                              std::make_move_iterator(first.plan.changes.end()));
+  std::erase_if(first.notes, [&](const auto& note) {
+    return std::find(report.notes.begin(), report.notes.end(), note) != report.notes.end();
+  });
   report.notes.insert(report.notes.begin(), first.notes.begin(), first.notes.end());
 }
 

@@ -68,7 +68,9 @@ class BusService : public Service {
         .onInterface(kInterface)
         .call([this](std::uint32_t id, std::int32_t exit) {
           const std::lock_guard hold(mutex_);
-          finished_[id] = exit;
+          // By its own name: a call by the well-known one would start a daemon that was just stopped.
+          const auto* message = manager_->getCurrentlyProcessedMessage();
+          finished_[id] = {exit, message == nullptr ? kName : message->getSender()};
           changed_.notify_all();
         });
     manager_->finishRegistration();
@@ -148,29 +150,35 @@ class BusService : public Service {
       if (is_silence(error)) return unknown("rdma-configd has not answered");
       return base::fail(error_of(error));
     }
-    std::optional<std::int32_t> exit;
+    std::optional<Finished> finished;
     {
       std::unique_lock wait(mutex_);
       job_ = id;
       progress_ = call.progress;
       changed_.wait(wait, [&] { return gone_ || finished_.contains(id); });
       progress_ = nullptr;
-      if (const auto at = finished_.find(id); at != finished_.end()) exit = at->second;
+      if (const auto at = finished_.find(id); at != finished_.end()) finished = at->second;
     }
-    if (!exit) return unknown("rdma-configd ended while it was at work");
+    if (!finished) return unknown("rdma-configd ended while it was at work");
     try {
       std::string text;
-      manager_->callMethod("Result")
+      const auto daemon = sdbus::createProxy(*connection_, finished->by, kPath);
+      daemon->callMethod("Result")
           .onInterface(kInterface)
           .withTimeout(kAnswer)
           .withArguments(id, Options{{"interactive", sdbus::Variant(true)}})
           .storeResultsTo(text);
       if (auto report = core::report_from(text)) return report;
-      return untold(*exit, "its report cannot be read");
+      return untold(finished->exit, "its report cannot be read");
     } catch (const sdbus::Error& error) {
-      return untold(*exit, error_of(error).message);
+      return untold(finished->exit, error_of(error).message);
     }
   }
+
+  struct Finished {
+    std::int32_t exit = 0;
+    std::string by;  ///< the daemon, by its unique name
+  };
 
   /// Of a job that may have begun, and of whose end nothing is known.
   static Report unknown(const std::string& why) {
@@ -204,7 +212,7 @@ class BusService : public Service {
   std::unique_ptr<sdbus::IProxy> bus_, manager_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<std::uint32_t, std::int32_t> finished_;  ///< exit status by job
+  std::map<std::uint32_t, Finished> finished_;  ///< by job
   std::function<void(std::size_t, std::size_t, const std::string&)> progress_;
   std::uint32_t job_ = 0;
   bool gone_ = false;

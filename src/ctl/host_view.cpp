@@ -78,7 +78,22 @@ Meaning meaning_of(const std::string& name, const HostView& host) {
   return meaning;
 }
 
+/// What has no place in the library's picture of a device, as only `show` tells it.
+std::string hardware_of(const system::RdmaDevice& device, const kinds::World& world) {
+  if (world.offline()) return {};
+  const auto text = world.host().files.read("/sys/class/infiniband/" + device.name + "/hw_rev");
+  return text && *text ? std::string(base::trim(**text)) : std::string();
+}
+
 }  // namespace
+
+model::Guid PortView::guid() const {
+  if (port->guid.number != 0 || !gids || gids->empty() || gids->front().index != 0) return port->guid;
+  constexpr std::size_t kPrefixText = 20;  // "fe80:0000:0000:0000:"
+  const auto& gid = gids->front().gid;
+  if (gid.size() <= kPrefixText) return {};
+  return model::Guid::parse(std::string_view(gid).substr(kPrefixText)).value_or(model::Guid{});
+}
 
 HostView view_of(kinds::World& world) {
   HostView host;
@@ -90,7 +105,7 @@ HostView view_of(kinds::World& world) {
     }
   }
   for (const auto& device : world.snapshot().devices) {
-    DeviceView view{&device, {}};
+    DeviceView view{&device, hardware_of(device, world), {}};
     for (const auto& port : device.ports) {
       const kinds::PortRef ref{&device, &port};
       PortView shown{&device, &port, world.pkeys(ref), world.mtu(ref), std::nullopt, {}};

@@ -21,10 +21,13 @@ struct PortView {
   model::Attributes roce;  ///< mode, tos and dscp where they are known
 
   [[nodiscard]] std::string name() const { return device->name + "/" + std::to_string(port->number); }
+  /// As ibstat has it: of an Ethernet port, to which nothing is bound by it, what its first GID ends with.
+  [[nodiscard]] model::Guid guid() const;
 };
 
 struct DeviceView {
   const system::RdmaDevice* device = nullptr;
+  std::string hardware;  ///< revision, as ibstat's "Hardware version": "0xb0"
   std::vector<PortView> ports;
 };
 

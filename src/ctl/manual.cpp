@@ -119,8 +119,9 @@ std::string zsh_text(std::string_view text) {
 }
 
 std::string zsh_option(const OptionInfo& option) {
+  // Without the blank _arguments puts words of its own, for compadd, in front of ours.
   const auto takes = option.value.empty() ? ""
-                                          : fmt::format(":{}:_rdma_configctl_value {}",
+                                          : fmt::format(":{}: _rdma_configctl_value {}",
                                                         zsh_text(option.value), single_quoted(option.value));
   if (option.names.empty()) return fmt::format("    {}\n", single_quoted("::" + takes.substr(1)));
   std::string out;

@@ -26,6 +26,17 @@ namespace {
 /// An empty word is a variable that a script has not set.
 std::string not_empty(const std::string& word) { return word.empty() ? "is empty" : ""; }
 
+/// A whole number in digits: strtoull(3), with which CLI11 reads, takes "-1" for the largest there is.
+CLI::Validator whole(std::uint64_t first, std::uint64_t last, const std::string& meaning = "") {
+  const auto complaint = [=](const std::string& word) -> std::string {
+    const auto value = base::parse_number(word);
+    if (value && *value >= first && *value <= last) return "";
+    return meaning.empty() ? fmt::format("\"{}\" is no whole number from {} to {}", word, first, last)
+                           : fmt::format("\"{}\" is not {}", word, meaning);
+  };
+  return CLI::Validator(complaint, "");
+}
+
 /// Everything about one CLI::App that is ours.
 struct Parser {
   CLI::App app{"Makes RDMA and IPoIB hosts as one document says, and tells how they differ from it."};
@@ -72,7 +83,7 @@ struct Parser {
     app.get_subcommand("wait-online")
         ->add_option("--timeout", arguments.timeout, "Give up after so long (default 120); 0 only looks.")
         ->type_name("SECONDS")
-        ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{86400}).description(""));
+        ->check(whole(0, 86400));
     add_verify(*app.get_subcommand("verify"));
     add_foreign(*app.get_subcommand("import"), *app.get_subcommand("export"));
   }
@@ -93,7 +104,7 @@ struct Parser {
         .add_option("--confirm", arguments.confirm,
                     "Roll back after so long, unless `rdma-configctl confirm` comes before.")
         ->type_name("SECONDS")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{86400}).description(""));
+        ->check(whole(1, 86400));
     apply.add_flag("--boot", arguments.boot, "For the boot unit: never ask, and say little.");
     apply
         .add_option("--wait", arguments.wait, "Wait so long for carrier before an MTU is judged (default 2).")
@@ -104,7 +115,8 @@ struct Parser {
   void add_rollback(CLI::App& rollback) {
     rollback.add_option("N", arguments.generation, "The generation to go back to; `history` lists them.")
         ->type_name("N")
-        ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()).description(""));
+        ->check(whole(1, std::numeric_limits<std::uint64_t>::max(),
+                      "the number of a generation; see `rdma-configctl history`"));
     rollback.add_flag("-y,--yes", arguments.yes, "Do not ask. Without a terminal it has to be given.");
     rollback.add_flag("--expired", arguments.expired,
                       "For the timer of `apply --confirm`: only what was not confirmed in time.");
@@ -127,10 +139,10 @@ struct Parser {
         ->type_name("ADDRESS");
     verify.add_option("--count", arguments.count, "How often (default 5).")
         ->type_name("N")
-        ->check(CLI::Range(1, 100000).description(""));
+        ->check(whole(1, 100000));
     verify.add_option("--service", arguments.service, "Port number of server and client (default 20049).")
         ->type_name("NUMBER")
-        ->check(CLI::Range(1, 65535).description(""));
+        ->check(whole(1, 65535));
   }
 
   void add_foreign(CLI::App& from, CLI::App& to) {

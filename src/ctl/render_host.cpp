@@ -94,7 +94,7 @@ Table ports_table(const HostView& host) {
       table.rows.push_back({cell(view.name()), cell(p.link_layer == "InfiniBand" ? "IB" : p.link_layer),
                             state_cell(p), cell(p.physical_state), cell(short_rate(p.rate)),
                             cell(text(p.lid)), cell(text(p.sm_lid)), cell(mtu_text(view.mtu)),
-                            maybe(text(p.guid)), maybe(base::join(p.netdevs, ", "))});
+                            maybe(text(view.guid())), maybe(base::join(p.netdevs, ", "))});
     }
   }
   return table;
@@ -179,11 +179,13 @@ std::string block(const std::string& title, const std::string& what, const Lines
          render_table(table, look);
 }
 
-std::string device_block(const system::RdmaDevice& d, const Look& look) {
+std::string device_block(const DeviceView& view, const Look& look) {
+  const auto& d = *view.device;
   return block(
       d.name, "RDMA device",
       {{"type", cell(d.node_type.empty() ? d.hca_type : fmt::format("{} ({})", d.hca_type, d.node_type))},
        {"firmware", cell(d.firmware)},
+       {"hardware", cell(view.hardware)},
        {"board id", cell(d.board_id)},
        {"node GUID", cell(text(d.node_guid))},
        {"system GUID", cell(text(d.system_guid))},
@@ -207,7 +209,7 @@ std::string port_block(const PortView& view, const Look& look) {
                 {"active MTU", cell(view.mtu ? std::to_string(view.mtu->active) : "")},
                 {"max MTU", cell(view.mtu ? std::to_string(view.mtu->max) : "")},
                 {"capability mask", cell(capabilities)},
-                {"port GUID", maybe(text(p.guid))},
+                {"port GUID", maybe(text(view.guid()))},
                 {"GID prefix", cell(p.gid_prefix)},
                 {"interfaces", maybe(base::join(p.netdevs, ", "))},
                 {"P_Keys", cell(pkeys_text(view))}},
@@ -291,7 +293,7 @@ std::string render_host(const HostView& host, const Look& look, bool* left_out) 
 std::string render_details(const HostView& host, const Look& look) {
   std::string out;
   for (const auto& device : host.devices) {
-    append(out, device_block(*device.device, look));
+    append(out, device_block(device, look));
     for (const auto& port : device.ports) append(out, port_block(port, look));
   }
   for (const auto& interface : host.interfaces) append(out, interface_block(interface, look));

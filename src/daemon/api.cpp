@@ -256,6 +256,7 @@ Api::Api(Loop& loop, Jobs& jobs)
           const auto* text = jobs_.result(id);
           if (text == nullptr) throw error("NotFound", fmt::format("there is no result of a job {}", id));
           reply->returnResults(*text);
+          jobs_.fetched(id);
         };
         // Who was allowed to have it done may know how it went.
         d->allowed(reply, kRead, options, {}, then,
@@ -281,6 +282,9 @@ Api::Api(Loop& loop, Jobs& jobs)
   });
   object_->registerProperty("Pending").onInterface(kInterface).withGetter([this] {
     return properties_.pending;
+  });
+  object_->registerProperty("Limited").onInterface(kInterface).withGetter([this] {
+    return properties_.limited;
   });
   object_->registerProperty("Contended").onInterface(kInterface).withGetter([this] {
     return properties_.contended;
@@ -328,6 +332,7 @@ void Api::set(const Properties& properties) {
   if (properties.generation != properties_.generation) changed.emplace_back("Generation");
   if (properties.unconfirmed != properties_.unconfirmed) changed.emplace_back("Unconfirmed");
   if (properties.pending != properties_.pending) changed.emplace_back("Pending");
+  if (properties.limited != properties_.limited) changed.emplace_back("Limited");
   if (properties.contended != properties_.contended) changed.emplace_back("Contended");
   properties_ = properties;
   if (!changed.empty()) object_->emitPropertiesChangedSignal(kInterface, changed);

@@ -27,6 +27,7 @@ struct Properties {
   std::uint64_t generation = 0;
   std::string unconfirmed;             ///< until when, UTC; empty when nothing waits for confirmation
   std::vector<std::string> pending;    ///< resources that wait for something, by label
+  std::vector<std::string> limited;    ///< resources that the fabric keeps from being as wanted
   std::vector<std::string> contended;  ///< resources that somebody else changes back
   bool operator==(const Properties&) const = default;
 };

@@ -11,7 +11,6 @@
 
 #include "base/text.hpp"
 #include "daemon/duties.hpp"
-#include "daemon/health.hpp"
 #include "daemon/journal.hpp"
 #include "daemon/naming.hpp"
 #include "daemon/outcome.hpp"
@@ -57,19 +56,19 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
           loop, *files_, [this](const system::Event& event) { came(event); }, [this] { plan_next(); }) {
   jobs_.progress = [this](std::uint32_t id, std::uint64_t done, std::uint64_t total,
                           const std::string& what) {
-    if (total == 0 && !what.empty()) {
-      notify("STATUS=" + what);
-      log(LOG_INFO, Message::kTrouble, what);
-    }
-    if (total > 0)
-      notify(fmt::format("STATUS={} of {} changes done{}{}", done, total, what.empty() ? "" : ": ", what));
+    auto health = this->health();
+    health.doing =
+        total == 0 ? what
+                   : fmt::format("{} of {} changes done{}{}", done, total, what.empty() ? "" : ": ", what);
+    if (total == 0 && !what.empty()) log(LOG_INFO, Message::kTrouble, what);
+    notify("STATUS=" + health.status());
     if (api_) api_->progress(id, done, total, what);
   };
   jobs_.began = [this](const Job& job) {
     if (job.changes()) publish();
   };
   jobs_.on_idle = [this] {
-    if (stopping_) loop_.stop(0);
+    if (stopping_) leave();
   };
 }
 
@@ -112,7 +111,13 @@ void Controller::stop() {
   notify("STOPPING=1");
   (void)marker_.clear();
   jobs_.close();
-  if (jobs_.idle()) loop_.stop(0);
+  if (jobs_.idle()) leave();
+}
+
+void Controller::leave() {
+  const auto left = jobs_.unfetched();
+  if (left <= milliseconds(0)) return loop_.stop(0);
+  leaving_ = loop_.after(left, [this] { loop_.stop(0); });
 }
 
 void Controller::came(const system::Event& event) {
@@ -219,15 +224,17 @@ void Controller::run(bool look) {
 /// With drift = "report": what has drifted is said; what is new is still made as the document says.
 void Controller::looked(const Job& job, const Outcome& outcome) {
   const auto drifted = reconciler_.looked(outcome.report);
-  const auto suspect = drifted.empty() ? std::string() : suspects();
+  Suspects suspects;
   for (const auto& change : outcome.report.plan.changes) {
     if (std::find(drifted.begin(), drifted.end(), change.key) == drifted.end()) continue;
+    const auto suspect = suspects.of(change.key.kind);
+    const auto what = drift_of(change);
     log(LOG_NOTICE, Message::kDrifted,
-        fmt::format("drifted: {} {}: {}{}", change.key.kind, change.label, fields_of(change, false),
-                    suspected(suspect)),
+        fmt::format("drifted: {}: {}{}", name_of(change.key, change.label), what, suspected(suspect)),
         {{"RDMA_KIND", change.key.kind},
          {"RDMA_RESOURCE", change.key.id},
-         {"RDMA_FIELDS", base::join(change.fields, " ")},
+         {"RDMA_FIELDS", base::join(fields_of(change), " ")},
+         {"RDMA_CHANGE", for_catalog(what)},
          {"RDMA_SUSPECT", suspect}});
   }
   if (reconciler_.has_work() && !stopping_) return run(false);
@@ -252,17 +259,14 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   listener_.watch_again();
   take_status(outcome);
   keep_settled();
-  std::optional<std::string> found;
-  const auto who = [&found] {
-    if (!found) found = suspects();
-    return *found;
-  };
+  Suspects suspects;
   // What was not as wanted before, such as a device that came, nobody has changed.
-  tell(job, outcome.report,
-       [&](const model::Key& key) { return stood.contains(key) ? who() : std::string(); });
+  tell(job, outcome.report, [&](const model::Key& key) {
+    return stood.contains(key) ? std::optional(suspects.of(key.kind)) : std::nullopt;
+  });
   for (const auto& [key, why] : reconciler_.contended()) {
     if (contended.contains(key)) continue;
-    const auto suspect = who();
+    const auto suspect = suspects.of(key.kind);
     log(LOG_WARNING, Message::kContended, fmt::format("{}: {}{}", key.text(), why, suspected(suspect)),
         {{"RDMA_KIND", key.kind}, {"RDMA_RESOURCE", key.id}, {"RDMA_SUSPECT", suspect}});
   }
@@ -289,12 +293,10 @@ void Controller::keep_settled() {
 
 void Controller::take_status(const Outcome& outcome) {
   if (listener_.widen(outcome.report.resources)) reconciler_.woken(Wake::kDrift, Loop::now());
-  properties_.pending.clear();
+  properties_.pending = with_reasons(outcome.report, Status::kPending);
+  waiting_ = waiting_in(outcome.report);
+  properties_.limited = with_reasons(outcome.report, Status::kLimited);
   properties_.contended.clear();
-  for (const auto& resource : outcome.report.resources) {
-    if (resource.status == Status::kPending || resource.status == Status::kLimited)
-      properties_.pending.push_back(resource.label + ": " + resource.reason);
-  }
   for (const auto& [key, why] : reconciler_.contended())
     properties_.contended.push_back(key.text() + ": " + why);
   if (!outcome.status.is_object()) return;  // the worker died, or the ledger cannot be read
@@ -343,8 +345,7 @@ void Controller::expired(const Job& job, const Outcome& outcome) {
   plan_next();
 }
 
-void Controller::publish() {
-  if (auto done = refusal_.keep(); !done) log(LOG_WARNING, Message::kTrouble, done.error().message);
+Health Controller::health() const {
   Health health;
   health.ready = ready_;
   health.busy = jobs_.busy();
@@ -353,7 +354,14 @@ void Controller::publish() {
   health.refused = refusal_.why();
   health.failing = reconciler_.failing();
   if (!properties_.contended.empty()) health.contended = properties_.contended.front();
-  health.pending = properties_.pending.size();
+  health.pending = waiting_.pending;
+  health.limited = waiting_.limited;
+  return health;
+}
+
+void Controller::publish() {
+  if (auto done = refusal_.keep(); !done) log(LOG_WARNING, Message::kTrouble, done.error().message);
+  const auto health = this->health();
   properties_.state = health.state();
   notify("STATUS=" + health.status());
   if (api_) api_->set(properties_);

@@ -12,10 +12,12 @@
 #include "daemon/api.hpp"
 #include "daemon/audit.hpp"
 #include "daemon/expiry.hpp"
+#include "daemon/health.hpp"
 #include "daemon/jobs.hpp"
 #include "daemon/listener.hpp"
 #include "daemon/loop.hpp"
 #include "daemon/marker.hpp"
+#include "daemon/outcome.hpp"
 #include "daemon/reconciler.hpp"
 #include "daemon/refusal.hpp"
 #include "daemon/settled_file.hpp"
@@ -51,7 +53,10 @@ class Controller {
   void take_status(const Outcome& outcome);
   void plan_expiry();
   void expired(const Job& job, const Outcome& outcome);
+  [[nodiscard]] Health health() const;
   void publish();
+  /// Ends the loop, once who asked for what has just ended has the result.
+  void leave();
 
   Loop& loop_;
   Jobs jobs_;
@@ -65,10 +70,11 @@ class Controller {
   Marker marker_;
   Listener listener_;
   std::unique_ptr<Api> api_;
-  Loop::Handle next_, deadline_, connecting_, audit_timer_, named_;
+  Loop::Handle next_, deadline_, connecting_, audit_timer_, named_, leaving_;
   bool has_name_ = false;                          ///< the host; of one that had none at the start
   std::chrono::milliseconds connect_again_{1000};  ///< twice as long after each time in vain
   Properties properties_;
+  Waiting waiting_;
   bool ready_ = false;
   bool running_ = false;      ///< an apply or a hold of ours
   bool expiring_ = false;     ///< an expiry of ours

@@ -13,11 +13,14 @@ std::string Health::state() const {
 }
 
 std::string Health::status() const {
-  if (!ready || busy) return state();
+  const auto now = doing.empty() ? state() : doing.substr(0, doing.find('\n'));
+  if (!ready) return now;
   auto out = generation == 0 ? std::string("no generation is held")
                              : fmt::format("generation {} is held", generation);
   if (!unconfirmed.empty()) out += " until " + unconfirmed + " unless it is confirmed";
+  if (busy) return now + "; " + out;
   if (pending > 0) out += fmt::format(", {} pending", pending);
+  if (limited > 0) out += fmt::format(", {} limited", limited);
   if (!refused.empty()) out += "; the configuration is not applied: " + refused;
   if (!failing.empty()) out += "; failing: " + failing;
   if (!contended.empty()) out += "; left alone: " + contended;

@@ -61,8 +61,9 @@ nlohmann::ordered_json to_json(const Job& job);
 Job job_from(const nlohmann::ordered_json& json);
 
 /// The worker process: one job on `in`, lines of JSON on `out`: {"progress": [done, total, what]} any number
-/// of times (0 of 0: it waits, and for what), then {"exit": n, "report": {…}, "status": {…}}. @return exit
-/// status of the process.
+/// of times (0 of 0: it waits, and for what), then {"exit": n, "cancelled": whether somebody did not want it
+/// before it had begun, "report": {…}, "status": {…}}. SIGUSR1 cancels it at any time; SIGUSR2 only while it
+/// has not begun, and waits for the lock, say. @return exit status of the process.
 int work(int in, int out);
 
 }  // namespace rdmacfg::daemon

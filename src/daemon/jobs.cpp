@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -75,16 +76,30 @@ Outcome lost(const Job& job, const std::string& how) {
 Outcome outcome_of(const Job& job, const std::string& line, int status) {
   try {
     const auto json = Json::parse(line);
+    if (json.value("cancelled", false)) {
+      auto outcome = cancelled();
+      outcome.status = json.at("status");
+      return outcome;
+    }
     auto text = json.at("report").dump();
     auto report = core::report_from(text);
     if (!report) return lost(job, "the worker's result cannot be read (" + report.error().message + ")");
     return {std::move(*report), std::move(text), json.at("status")};
   } catch (const Json::exception&) {
     // Told to stop before it could say how; it had begun nothing.
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1) return cancelled();
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGUSR1 || WTERMSIG(status) == SIGUSR2))
+      return cancelled();
     return lost(job, WIFSIGNALED(status) ? fmt::format("the worker was killed by signal {}", WTERMSIG(status))
                                          : "the worker ended without a result");
   }
+}
+
+/// A report of a thousand interfaces takes many times its length to read. It is over within milliseconds, and
+/// the C library would keep the pages of it.
+void give_back_memory() {
+#ifdef __GLIBC__
+  (void)::malloc_trim(0);
+#endif
 }
 
 }  // namespace
@@ -117,7 +132,7 @@ void Jobs::close() {
   for (const auto& [job, done] : waiting_) waiting.push_back(job.id);
   for (const auto id : waiting) (void)cancel(id);
   for (const auto& one : running_) {
-    if (!one.job.changes() && !one.exited && one.pid > 0) (void)::kill(one.pid, SIGKILL);
+    if (!one.exited && one.pid > 0) (void)::kill(one.pid, one.job.changes() ? SIGUSR2 : SIGKILL);
   }
 }
 
@@ -149,6 +164,22 @@ const Jobs::Result* Jobs::find(std::uint32_t id) const {
 const std::string* Jobs::result(std::uint32_t id) const {
   const auto* found = find(id);
   return found == nullptr ? nullptr : &found->text;
+}
+
+void Jobs::fetched(std::uint32_t id) {
+  for (auto& one : results_) {
+    if (one.id == id) one.fetched = true;
+  }
+  if (closed_ && idle() && on_idle) on_idle();
+}
+
+std::chrono::milliseconds Jobs::unfetched() const {
+  std::chrono::milliseconds left{0};
+  const auto now = Loop::now();
+  for (const auto& one : results_) {
+    if (!one.fetched) left = std::max(left, one.ended + kFetch - now);
+  }
+  return left;
 }
 
 bool Jobs::asked_by(std::uint32_t id, std::uint32_t uid) const {
@@ -225,7 +256,8 @@ void Jobs::read(Running& running) {
   for (std::size_t end = 0; (end = running.text.find('\n')) != std::string::npos;) {
     auto line = running.text.substr(0, end);
     running.text.erase(0, end + 1);
-    const auto json = Json::parse(line, nullptr, false);
+    // The result is long, and is read at its end.
+    const auto json = line.starts_with("{\"progress\"") ? Json::parse(line, nullptr, false) : Json();
     const auto at = json.is_object() ? json.find("progress") : json.end();
     if (json.is_object() && at != json.end() && at->is_array() && at->size() == 3) {
       if (progress) {
@@ -247,6 +279,11 @@ void Jobs::finish_when_over(Running& running) {
   if (at == running_.end()) return;
   std::list<Running> over;
   over.splice(over.begin(), running_, at);
+  end(over);
+  give_back_memory();
+}
+
+void Jobs::end(std::list<Running>& over) {
   const auto& one = over.front();
   (one.job.changes() ? void(changing_ = false) : void(--looking_));
   const auto outcome = one.pid > 0 ? outcome_of(one.job, one.last, one.status)
@@ -255,14 +292,20 @@ void Jobs::finish_when_over(Running& running) {
   // The answer to a look is its result.
   if (one.job.changes()) remember(one.job, outcome.report_text);
   one.done(one.job, outcome);
+  over.clear();
   start_what_may();
   if (on_idle && idle()) on_idle();
 }
 
 void Jobs::remember(const Job& job, std::string text) {
   if (!job.uid) return;
-  results_.push_back({job.id, std::move(text), *job.uid});
-  if (results_.size() > kResults) results_.pop_front();
+  results_.push_back({job.id, std::move(text), *job.uid, Loop::now()});
+  const auto bytes = [this] {
+    std::size_t sum = 0;
+    for (const auto& one : results_) sum += one.text.size();
+    return sum;
+  };
+  while (results_.size() > kResults || (results_.size() > 1 && bytes() > kResultBytes)) results_.pop_front();
 }
 
 }  // namespace rdmacfg::daemon

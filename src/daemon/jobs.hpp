@@ -2,6 +2,7 @@
 // Jobs and their worker processes: one that changes the host at a time, looks beside it, and a short queue.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -33,6 +34,10 @@ class Jobs {
   static constexpr std::size_t kQueueOfOne = 8;  ///< of them, of one user
   static constexpr std::size_t kLooks = 2;       ///< jobs that change nothing, at once
   static constexpr std::size_t kResults = 16;    ///< remembered results of clients' jobs
+  /// Of them together. The last one is remembered however long it is.
+  static constexpr std::size_t kResultBytes = std::size_t{4} << 20U;
+  /// So long after the end of its job a result is still about to be fetched.
+  static constexpr std::chrono::milliseconds kFetch{2000};
 
   /// `program` is started with "--worker" for each job (job.hpp: work).
   explicit Jobs(Loop& loop, std::string program = "/proc/self/exe")
@@ -43,13 +48,13 @@ class Jobs {
   std::function<void(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what)>
       progress;
   std::function<void(const Job& job)> began;
-  std::function<void()> on_idle;  ///< the last one has ended
+  std::function<void()> on_idle;  ///< the last one has ended; and, once closed, its result was fetched
 
   /// Queues a job; the daemon's own always have room. @return its number; 0 when the queue is full or closed.
   std::uint32_t add(Job job, Done done);
 
   /// For the end of the daemon: no job is taken any more, those that wait are cancelled, looks are ended. A
-  /// change that runs is left to its end.
+  /// change that runs is left to its end, unless it has not begun.
   void close();
   [[nodiscard]] bool closed() const { return closed_; }
 
@@ -59,6 +64,12 @@ class Jobs {
   /// Result of a client's job that changed something and ended not long ago, as JSON. The daemon's own are in
   /// the journal.
   [[nodiscard]] const std::string* result(std::uint32_t id) const;
+
+  /// Somebody has the result of this job now.
+  void fetched(std::uint32_t id);
+
+  /// How long clients whose jobs have just ended may still take to fetch the results; 0: nobody has to.
+  [[nodiscard]] std::chrono::milliseconds unfetched() const;
 
   /// Whether the user asked for this job, whose result there is.
   [[nodiscard]] bool asked_by(std::uint32_t id, std::uint32_t uid) const;
@@ -85,6 +96,7 @@ class Jobs {
   void start(Job job, Done done);
   void read(Running& running);
   void finish_when_over(Running& running);
+  void end(std::list<Running>& over);
   void remember(const Job& job, std::string text);
 
   Loop& loop_;
@@ -98,7 +110,9 @@ class Jobs {
   struct Result {
     std::uint32_t id = 0;
     std::string text;
-    std::uint32_t uid = 0;  ///< of the client
+    std::uint32_t uid = 0;               ///< of the client
+    std::chrono::milliseconds ended{0};  ///< Loop::now() then
+    bool fetched = false;
   };
   [[nodiscard]] const Result* find(std::uint32_t id) const;
   std::deque<Result> results_;  ///< in the order in which they ended

@@ -17,6 +17,7 @@ enum class Message {
   kFailed,
   kRolledBack,
   kTrouble,  ///< of the daemon itself
+  kNoted,    ///< about a run as a whole
 };
 
 /// `fields`: NAME and value, "RDMA_RESOURCE" and the like. Without a journal the text goes to stderr.

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/outcome.hpp"
 
+#include <set>
+#include <utility>
+
 namespace rdmacfg::daemon {
+
+using model::Status;
 
 bool in_vain(const Outcome& outcome) {
   const auto& report = outcome.report;
@@ -15,6 +20,27 @@ bool only_looked(const Outcome& outcome, bool unless_told) {
 
 bool good(const model::Report& report) {
   return !report.error && (report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly);
+}
+
+std::vector<std::string> with_reasons(const model::Report& report, model::Status status) {
+  std::vector<std::string> out;
+  std::set<std::string> said;
+  for (const auto& resource : report.resources) {
+    if (resource.status != status) continue;
+    auto text = resource.label + ": " + resource.reason;
+    if (said.insert(text).second) out.push_back(std::move(text));
+  }
+  return out;
+}
+
+Waiting waiting_in(const model::Report& report) {
+  std::set<std::string> pending, limited;
+  for (const auto& resource : report.resources) {
+    if (resource.status == Status::kPending) pending.insert(resource.key.id);
+    if (resource.status == Status::kLimited) limited.insert(resource.key.id);
+  }
+  std::erase_if(limited, [&](const auto& id) { return pending.contains(id); });
+  return {pending.size(), limited.size()};
 }
 
 std::string why_refused(const model::Report& report) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/syslog.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/text.hpp"
@@ -11,17 +12,81 @@
 
 namespace rdmacfg::daemon {
 
+using model::Operation;
 using model::Status;
 
-std::string fields_of(const model::Change& change, bool forward) {
+namespace {
+
+/// " (mode datagram, mtu 2044)"; values of several lines, such as a file, are left out.
+std::string in_parentheses(const model::Attributes& settings) {
+  std::string out;
+  for (const auto& [name, value] : settings) {
+    if (std::holds_alternative<std::monostate>(value)) continue;
+    const auto text = model::text_of(value);
+    if (text.find('\n') == std::string::npos) out += (out.empty() ? "" : ", ") + name + " " + text;
+  }
+  return out.empty() ? out : " (" + out + ")";
+}
+
+std::string updated(const model::Change& change, const model::Attributes& from, const model::Attributes& to) {
   std::string out;
   for (const auto& field : change.fields) {
-    const auto before = model::text_of(model::value_of(change.before, field));
-    const auto after = model::text_of(model::value_of(change.after, field));
-    out += fmt::format("{}{} {} → {}", out.empty() ? "" : ", ", field, forward ? before : after,
-                       forward ? after : before);
+    out +=
+        fmt::format("{}{} {} → {}", out.empty() ? "" : ", ", field,
+                    model::text_of(model::value_of(from, field)), model::text_of(model::value_of(to, field)));
   }
   return out;
+}
+
+}  // namespace
+
+std::string name_of(const model::Key& key, const std::string& label) {
+  auto kind = key.kind;
+  std::replace(kind.begin(), kind.end(), '_', ' ');
+  const auto said = base::lower(label);
+  return said == kind || said.starts_with(kind + " ") ? label : key.kind + " " + label;
+}
+
+std::string done_by(const model::Change& change, bool again) {
+  switch (change.operation) {
+    case Operation::kCreate:
+      return (again ? "made again" : "made") + in_parentheses(change.after);
+    case Operation::kDelete:
+      return "removed" + in_parentheses(change.before);
+    case Operation::kUpdate:
+      break;
+  }
+  return updated(change, change.before, change.after);
+}
+
+std::string drift_of(const model::Change& change) {
+  switch (change.operation) {
+    case Operation::kCreate:
+      return "is gone" + in_parentheses(change.after);
+    case Operation::kDelete:
+      return "is there" + in_parentheses(change.before);
+    case Operation::kUpdate:
+      break;
+  }
+  return updated(change, change.after, change.before);
+}
+
+std::vector<std::string> fields_of(const model::Change& change) {
+  if (change.operation == Operation::kUpdate) return change.fields;
+  std::vector<std::string> out;
+  for (const auto& [name, value] : change.operation == Operation::kCreate ? change.after : change.before) {
+    if (!std::holds_alternative<std::monostate>(value)) out.push_back(name);
+  }
+  return out;
+}
+
+std::string for_catalog(std::string text) {
+  // REPLACE_VAR_MAX of systemd's catalog.c is 256 with name and "=".
+  constexpr std::size_t kMost = 200;
+  if (text.size() <= kMost) return text;
+  auto end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // within a character
+  return text.substr(0, end) + "…";
 }
 
 std::string suspected(const std::string& suspect) {
@@ -33,31 +98,35 @@ void tell(const Job& job, const model::Report& report, const Suspect& suspect) {
   for (const auto& resource : report.resources) resources.emplace(resource.key, &resource);
   for (const auto& change : report.plan.changes) {
     const auto at = resources.find(change.key);
-    const bool done = change.operation == model::Operation::kDelete
+    const bool done = change.operation == Operation::kDelete
                           ? !report.error
                           : at != resources.end() && at->second->status == Status::kDone;
     if (!done) continue;
-    const auto what = fields_of(change, true);
     const bool repair = job.verb == Job::Verb::kHold;
-    const auto who = repair ? suspect(change.key) : std::string();
+    const auto blamed = repair ? suspect(change.key) : std::nullopt;
+    const auto who = blamed.value_or("");
+    const auto what = done_by(change, blamed.has_value());
+    // Of an apply, who asked for it knows what to make of it.
+    const bool in_full = repair || change.operation == Operation::kUpdate;
     log(repair ? LOG_NOTICE : LOG_INFO, repair ? Message::kRepaired : Message::kApplied,
-        fmt::format("{} {} {}{}{}{}", repair ? "repaired:" : std::string(model::text_of(change.operation)),
-                    change.key.kind, change.label, what.empty() ? "" : ": ", what, suspected(who)),
+        fmt::format("{} {}{}{}", repair ? "repaired:" : std::string(model::text_of(change.operation)),
+                    name_of(change.key, change.label), in_full ? ": " + what : "", suspected(who)),
         {{"RDMA_KIND", change.key.kind},
          {"RDMA_RESOURCE", change.key.id},
-         {"RDMA_FIELDS", base::join(change.fields, " ")},
+         {"RDMA_FIELDS", base::join(fields_of(change), " ")},
+         {"RDMA_CHANGE", for_catalog(what)},
          {"RDMA_SUSPECT", who},
          {"RDMA_JOB", job.what}});
   }
   for (const auto& resource : report.resources) {
     if (resource.status != Status::kFailed || job.left_alone.contains(resource.key)) continue;
     log(LOG_ERR, Message::kFailed,
-        fmt::format("{} {}: {}", resource.key.kind, resource.label, resource.reason),
+        fmt::format("{}: {}", name_of(resource.key, resource.label), resource.reason),
         {{"RDMA_KIND", resource.key.kind}, {"RDMA_RESOURCE", resource.key.id}});
   }
   for (const auto& note : report.notes) {
     const bool back = note.find("rolled back") != std::string::npos;
-    log(back ? LOG_WARNING : LOG_INFO, back ? Message::kRolledBack : Message::kApplied, note);
+    log(back ? LOG_WARNING : LOG_INFO, back ? Message::kRolledBack : Message::kNoted, note);
   }
   for (const auto& one : report.diagnostics) {
     if (one.severity == model::Severity::kError)

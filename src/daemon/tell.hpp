@@ -3,24 +3,41 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/job.hpp"
 #include "model/report.hpp"
 
 namespace rdmacfg::daemon {
 
-/// "mtu 2044 → 65520"; the other way round for what has drifted.
-std::string fields_of(const model::Change& change, bool forward);
+/// "ipoib ib0"; a label that says the kind itself ("memlock root", "DCB of eth0") stands alone.
+std::string name_of(const model::Key& key, const std::string& label);
+
+/// What carrying it out did: "mtu 2044 → 65520", "made (mode datagram, mtu 2044)", "removed (hard 1)".
+/// `again`: it had been there before.
+std::string done_by(const model::Change& change, bool again = false);
+
+/// How the host differs where it is yet to be carried out: "mtu 65520 → 2044", "is gone (…)", "is there (…)".
+std::string drift_of(const model::Change& change);
+
+/// The fields that it is about: of what comes or goes, all that it has.
+std::vector<std::string> fields_of(const model::Change& change);
+
+/// As much of it as `journalctl -x` puts into an explanation; longer, and only the field's name is there.
+std::string for_catalog(std::string text);
 
 /// "; suspected: NetworkManager", or nothing.
 std::string suspected(const std::string& suspect);
 
-/// What was done, what failed, and what there is to know about the run. `suspect`: who may have changed what
-/// was changed back; empty without one.
-using Suspect = std::function<std::string(const model::Key& key)>;
+/// Who may have changed what was changed back, empty without one; nothing for what was not as wanted before,
+/// such as a device that came.
+using Suspect = std::function<std::optional<std::string>(const model::Key& key)>;
+
+/// What was done, what failed, and what there is to know about the run.
 void tell(
     const Job& job, const model::Report& report,
-    const Suspect& suspect = [](const model::Key& /*key*/) { return std::string(); });
+    const Suspect& suspect = [](const model::Key& /*key*/) { return std::nullopt; });
 
 }  // namespace rdmacfg::daemon

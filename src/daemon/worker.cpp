@@ -30,8 +30,10 @@ namespace {
 
 constexpr std::chrono::seconds kLockDeadline{120};
 std::atomic<bool> g_cancelled{false};
+std::atomic<bool> g_given_up{false};  ///< the daemon ends: cancelled, unless it has begun
 
 void cancel(int /*number*/) { g_cancelled = true; }
+void give_up(int /*number*/) { g_given_up = true; }
 
 Result<std::string> read_all(int fd) {
   std::string text;
@@ -193,6 +195,8 @@ int work(int in, int out) {
   struct sigaction action {};
   action.sa_handler = cancel;
   ::sigaction(SIGUSR1, &action, nullptr);
+  action.sa_handler = give_up;
+  ::sigaction(SIGUSR2, &action, nullptr);
   // The service manager signals all of the service; what was begun is finished.
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) ::signal(number, SIG_IGN);
   sigset_t none;
@@ -233,11 +237,21 @@ int work(int in, int out) {
   Report report;
   Told told;
   std::shared_ptr<void> lock;
+  bool unbegun = false;  // somebody did not want it before it had begun
   if (job.changes()) {
-    auto taken = core::take_lock("/run/rdma-configd.lock", kLockDeadline, [&](const std::string& holder) {
-      tell(out, {{"progress", {0, 0, core::waits_for(holder)}}});
-    });
-    if (taken) {
+    const auto unwanted = [] { return g_cancelled || g_given_up; };
+    auto taken = core::take_lock(
+        "/run/rdma-configd.lock", kLockDeadline,
+        [&](const std::string& holder) {
+          tell(out, {{"progress", {0, 0, core::waits_for(holder)}}});
+        },
+        unwanted);
+    // From here on it is finished; the signal would but interrupt what the kernel is asked.
+    ::signal(SIGUSR2, SIG_IGN);
+    unbegun = unwanted();
+    if (unbegun) {
+      report = failed({Code::kRefused, "it was cancelled", 0});
+    } else if (taken) {
       lock = *taken;
       report = run(job, context, request, told);
     } else {
@@ -251,6 +265,7 @@ int work(int in, int out) {
         base::Error{Code::kBusy, "the host is not as it was when the plan was made: look at the new one", 0};
   }
   tell(out, {{"exit", static_cast<int>(report.exit)},
+             {"cancelled", unbegun},
              {"report", core::report_json(report)},
              {"status", status_json(context, told, job.verb == Job::Verb::kHistory)}});
   return 0;

@@ -29,6 +29,25 @@ Entry& Claims::entry(std::string_view path, const model::Attributes& identity, c
   return entries.emplace_back(Entry{where, std::string(path), identity});
 }
 
+bool Claims::knows(std::string_view name) const {
+  const auto dot = name.rfind('.');
+  const bool child = dot != std::string_view::npos && name.size() - dot == 5 &&
+                     name.find_first_not_of("0123456789abcdefABCDEF", dot + 1) == std::string_view::npos;
+  const auto port = child ? name.substr(0, dot) : name;
+  // Who writes names of that length into rules and stars into patterns wants only to keep us busy.
+  constexpr std::size_t kLongestPattern = 64;
+  const bool pattern = is_pattern(port) && port.size() <= kLongestPattern;
+  const auto fits = [&](const std::string& one) {
+    return one == port ||
+           (pattern && one.size() <= model::kInterfaceNameMax && base::matches_glob(port, one));
+  };
+  return port.starts_with("ib") ||
+         std::any_of(known.begin(), known.end(), [&](const auto& one) { return fits(one.first); }) ||
+         std::any_of(names.begin(), names.end(), [&](const auto& one) { return fits(one.second); });
+}
+
+bool is_pattern(std::string_view name) { return name.find_first_of("*?[!|") != std::string_view::npos; }
+
 Result<model::Guid> guid_of_address(std::string_view address) {
   std::string text(base::trim(address));
   std::replace(text.begin(), text.end(), '-', ':');

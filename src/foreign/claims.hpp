@@ -62,6 +62,7 @@ struct Interface {
   std::string parent;               ///< name of the parent's interface, of a P_Key
   std::optional<model::Pkey> pkey;  ///< of a P_Key interface
   bool broken = false;              ///< which interface is meant was not understood; it is left out
+  bool passive = false;             ///< from a rule that sets something and brings no interface up
   std::optional<model::IpoibMode> mode;
   std::optional<std::int64_t> mtu;
   std::optional<bool> umcast;
@@ -100,6 +101,10 @@ struct Claims {
   std::vector<Remark> missed;                             ///< what was not understood
   std::vector<Remark> passed;                             ///< what is no matter of RDMA, or needs no entry
 
+  /// Whether a tool's interface of this name is an IPoIB interface: as the kernel names them, or as one that
+  /// is known; a P_Key interface of such, too. In a pattern of names '*', '?' and '[' may be.
+  [[nodiscard]] bool knows(std::string_view name) const;
+
   void took(const Place& where) { ++understood[where.file]; }
   void miss(Place where, std::string text) { missed.push_back({std::move(where), std::move(text)}); }
   void pass(Place where, std::string text) { passed.push_back({std::move(where), std::move(text)}); }
@@ -130,6 +135,9 @@ std::optional<int> prefix_of_netmask(std::string_view mask);
 
 /// "PARENT.8002", cut to what an interface name may have (nm-setting-infiniband.c does it, too).
 std::string child_name(std::string_view parent, model::Pkey pkey);
+
+/// Whether it may be the name of several interfaces, as systemd.network(5), netplan(5) and udev(7) have it.
+bool is_pattern(std::string_view name);
 
 /// Editors' and package managers' left-overs, which the tools pass over, too.
 bool is_leftover(std::string_view file_name);

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "config/guard.hpp"
+#include "kinds/roce_ports.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -135,8 +136,9 @@ class Writer {
     if (const auto mode = text("mode"); !mode.empty())
       line(fmt::format("echo '{}' >$d/ports/{}/default_roce_mode", mode == "v1" ? "IB/RoCE v1" : "RoCE v2",
                        port));
+    const bool marked = kinds::roce_marking(section_).is_dscp;
     auto tos = text("tos");
-    if (const auto dscp = base::parse_number(text("dscp")); dscp && tos.empty())
+    if (const auto dscp = base::parse_number(text("dscp")); dscp && marked)
       tos = std::to_string(model::Tos::of_dscp(static_cast<std::int64_t>(*dscp)).number);
     if (!tos.empty()) line(fmt::format("echo {} >$d/ports/{}/default_roce_tos", tos, port));
     line("rmdir $d");

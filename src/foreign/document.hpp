@@ -30,6 +30,14 @@ struct Household {
 
 Household house(Claims& claims);
 
+/// Whether more is said of the addresses of the port or of a P_Key interface that there is to be than that
+/// there are none.
+bool is_addressed(const Household::Home& home);
+
+/// Leaves out what is_default() (inet.hpp). Where no more is said that would leave the addresses to whoever
+/// has them: then IPv4 stays disabled, of the port if it was default, else of the P_Key interfaces that were.
+void settle_home(Household::Home& home);
+
 /// openib.conf gives every interface its MTU of connected mode. Where a port says datagram mode and no MTU
 /// that would be no default: the entries that it fits have it then.
 void spread_default_mtu(Household& household, std::vector<Entry>& entries);

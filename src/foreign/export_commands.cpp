@@ -3,6 +3,10 @@
 // Documentation/infiniband/ipoib.rst of Linux).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <set>
+
 #include "config/guard.hpp"
 #include "foreign/commands_sections.hpp"
 #include "foreign/exporter.hpp"
@@ -16,6 +20,8 @@ using model::IpoibMode;
 using model::State;
 
 namespace {
+
+constexpr std::array kFamilies{Family::kIpv4, Family::kIpv6};
 
 constexpr std::string_view kHead = R"sh(#!/bin/sh
 # What the document says, as commands: made by rdma-configctl export commands. To be run as root. Running it again
@@ -98,10 +104,21 @@ class Script {
     if (one.ipv6.method == InetMethod::kDisabled) line("echo 1 >/proc/sys/net/ipv6/conf/$dev/disable_ipv6");
     if (one.state == State::kDown) {
       line("ip link set dev $dev down");
+      if (has_addresses(one)) note(one, "addresses, routes and name servers of an interface that is down");
       return;
     }
     line("ip link set dev $dev up");
-    for (const auto family : {Family::kIpv4, Family::kIpv6}) inet(one, family);
+    for (const auto family : kFamilies) inet(one, family);
+    names(one);
+  }
+
+  /// Whether there is more to say than that there are none.
+  static bool has_addresses(const Interface& one) {
+    return std::any_of(kFamilies.begin(), kFamilies.end(), [&](Family family) {
+      auto inet = one.inet(family);
+      if (inet.method == InetMethod::kDisabled) inet.method.reset();
+      return !inet.empty();
+    });
   }
 
   void inet(const Interface& one, Family family) {
@@ -119,10 +136,18 @@ class Script {
     if (inet.gateway)
       line(fmt::format("ip {}route replace default via {} dev $dev proto static metric 150", flag,
                        inet.gateway->text()));
-    if (inet.dns.empty() && inet.search.empty()) return;
+  }
+
+  /// A call replaces what an earlier one gave the interface, so both families are in one.
+  void names(const Interface& one) {
     std::string servers, domains;
-    for (const auto& server : inet.dns) servers += " " + server.text();
-    for (const auto& name : inet.search) domains += " " + name;
+    std::set<std::string_view> said;
+    for (const auto* inet : {&one.ipv4, &one.ipv6}) {
+      for (const auto& server : inet->dns) servers += " " + server.text();
+      for (const auto& name : inet->search) {
+        if (said.insert(name).second) domains += " " + name;
+      }
+    }
     if (!servers.empty())
       line(fmt::format("! command -v resolvectl >/dev/null || resolvectl dns $dev{}", servers));
     if (!domains.empty())

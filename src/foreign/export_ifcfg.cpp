@@ -61,7 +61,8 @@ bool is_passed_over(const std::string& name) {
   return is_leftover(name) || name.find("-range") != std::string::npos || name == "lo";
 }
 
-void render(const Interface& one, Output& out) {
+/// Of addresses something is said where the document does (`addressed`: of the port or a P_Key interface).
+void render(const Interface& one, bool addressed, Output& out) {
   std::string file = one.name;
   if ((file.empty() || is_passed_over(file)) && one.guid) {
     file = one.guid->text();
@@ -78,7 +79,8 @@ void render(const Interface& one, Output& out) {
     text += fmt::format("CONNECTED_MODE={}\n", *one.mode == model::IpoibMode::kConnected ? "yes" : "no");
   if (one.mtu) text += fmt::format("MTU={}\n", *one.mtu);
   if (one.pkey) text += fmt::format("PKEY=yes\nPKEY_ID={}\nPHYSDEV={}\n", one.pkey->text(), one.parent);
-  text += ipv4_lines(one.ipv4) + ipv6_lines(one.ipv6);
+  if (addressed || !one.ipv4.empty() || !one.ipv6.empty())
+    text += ipv4_lines(one.ipv4) + ipv6_lines(one.ipv6);
   int number = 0;
   std::vector<std::string> search;
   for (const auto* inet : {&one.ipv4, &one.ipv6}) {
@@ -99,8 +101,9 @@ void render(const Interface& one, Output& out) {
 
 void render_ifcfg(const std::vector<Household::Home>& homes, Output& out) {
   for (const auto& home : homes) {
-    render(home.port, out);
-    for (const auto& child : home.children) render(child, out);
+    const bool addressed = is_addressed(home);
+    render(home.port, addressed, out);
+    for (const auto& child : home.children) render(child, addressed, out);
   }
 }
 

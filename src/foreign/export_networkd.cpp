@@ -31,6 +31,7 @@ std::string network_of(const Interface& one, const std::vector<Interface>& child
   for (const auto& child : children) out += fmt::format("IPoIB={}\n", child.name);
   const bool four = one.ipv4.method == InetMethod::kAuto, six = one.ipv6.method == InetMethod::kAuto;
   if (four || six) out += fmt::format("DHCP={}\n", four && six ? "yes" : four ? "ipv4" : "ipv6");
+  if (one.ipv4.method == InetMethod::kDisabled && !six) out += "DHCP=no\n";
   out += fmt::format("IPv6AcceptRA={}\n", six ? "yes" : "no");
   if (one.ipv6.method == InetMethod::kDisabled) out += "LinkLocalAddressing=no\n";
   for (const auto* inet : {&one.ipv4, &one.ipv6}) {

@@ -29,6 +29,7 @@ std::string target_text(const Route& route, Family family) {
 void netplan_inet(const Interface& one, std::string& out) {
   constexpr std::string_view kIn = "      ";
   if (one.ipv4.method == InetMethod::kAuto) out += fmt::format("{}dhcp4: true\n", kIn);
+  if (one.ipv4.method == InetMethod::kDisabled) out += fmt::format("{}dhcp4: false\n", kIn);
   const bool six = one.ipv6.method == InetMethod::kAuto;
   if (six) out += fmt::format("{}dhcp6: true\n", kIn);
   out += fmt::format("{}accept-ra: {}\n", kIn, six);
@@ -98,7 +99,9 @@ std::string nmstate_routes(const Interface& one) {
   return out;
 }
 
-std::string nmstate_interface(const Interface& one) {
+/// Where nothing is said of the addresses of the port and its P_Key interfaces (`addressed`: something) they
+/// are not mentioned: nmstate leaves them as they are then.
+std::string nmstate_interface(const Interface& one, bool addressed) {
   const auto state = one.state == model::State::kDown     ? "down"
                      : one.state == model::State::kAbsent ? "absent"
                                                           : "up";
@@ -108,6 +111,7 @@ std::string nmstate_interface(const Interface& one) {
   out += fmt::format("      pkey: {}\n", in_quotes(one.pkey ? one.pkey->text() : "0xffff"));
   if (one.mode) out += fmt::format("      mode: {}\n", model::text_of(*one.mode));
   if (one.pkey) out += fmt::format("      base-iface: {}\n", in_quotes(one.parent));
+  if (!addressed && one.ipv4.empty() && one.ipv6.empty()) return out;
   return out + nmstate_inet(one.ipv4, Family::kIpv4) + nmstate_inet(one.ipv6, Family::kIpv6);
 }
 
@@ -133,10 +137,11 @@ void render_nmstate(const std::vector<Household::Home>& homes, Output& out) {
   auto text = first_line("nmstate") + "interfaces:\n";
   std::string routes;
   for (const auto& home : homes) {
-    text += nmstate_interface(home.port);
+    const bool addressed = is_addressed(home);
+    text += nmstate_interface(home.port, addressed);
     routes += nmstate_routes(home.port);
     for (const auto& child : home.children) {
-      text += nmstate_interface(child);
+      text += nmstate_interface(child, addressed);
       routes += nmstate_routes(child);
     }
   }

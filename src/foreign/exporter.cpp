@@ -34,7 +34,8 @@ class Expressing {
       note(port, port.name.empty() ? "which port is meant"
                                    : "which port is meant, but by the name of its interface");
     if (!words_.interfaces) {
-      // Nothing but names is its business, which is no reason for a note on each key.
+      // Nothing but names is its business: one note for all the rest.
+      if (says_more(home)) note(port, "modes, MTUs, addresses, P_Key interfaces and the like; only the name");
       Interface name;
       name.where = port.where;
       name.guid = port.guid;
@@ -54,6 +55,11 @@ class Expressing {
     }
     settings(port);
     std::erase_if(home.children, [&](Interface& one) { return !child(one, home.port); });
+    if (words_.needs_method && !is_addressed(home) && port.ipv4.empty()) {
+      note(port, "leaving the addresses to whoever has them; none are taken");
+      port.ipv4.method = InetMethod::kDisabled;
+      settle_home(home);
+    }
     return true;
   }
 
@@ -64,6 +70,13 @@ class Expressing {
                      : one.guid        ? one.guid->text()
                                        : std::string("the entry");
     notes_.push_back({one.where, fmt::format("{}: {}", who, what)});
+  }
+
+  /// Whether there is more to an interface than its name.
+  static bool says_more(const Household::Home& home) {
+    const auto& port = home.port;
+    return port.mode || port.mtu || port.umcast || port.state || !port.ipv4.empty() || !port.ipv6.empty() ||
+           !home.children.empty();
   }
 
   bool child(Interface& one, const Interface& port) {
@@ -124,6 +137,20 @@ class Expressing {
   const Words& words_;
   std::vector<Remark>& notes_;
 };
+
+/// A backend that is another tool than the target.
+void note_backend(const Section& section, const Target& target, std::vector<Remark>& notes) {
+  const auto* entry = section.find("backend");
+  const auto backend = entry == nullptr ? std::string("auto") : model::text_of(entry->value);
+  const auto& name = target.name;
+  const auto* meant = name == "commands"                        ? "direct"
+                      : name == "networkd" || name == "netplan" ? "networkd"
+                                                                : "networkmanager";
+  if (backend == "auto" || backend == meant) return;
+  notes.push_back(
+      {{entry->where.file, entry->where.line},
+       fmt::format("backend = \"{}\": {} configures the interface then", backend, target.words.tool)});
+}
 
 /// Keys of [[ipoib]] that are about rdma-configd's own behaviour.
 void note_policies(const Section& section, std::vector<Remark>& notes) {
@@ -205,6 +232,7 @@ const std::vector<Target>& targets() {
        {.tool = "NetworkManager",
         .needs_name = false,
         .needs_mode = true,
+        .needs_method = true,
         .nameless_children = true,
         .search_by_family = true},
        render_nm},
@@ -245,6 +273,7 @@ Output export_document(const std::vector<Section>& sections, const Target& targe
     const Place where{section.where.file, section.where.line};
     if (section.path == "ipoib") {
       if (!target.words.interfaces) continue;
+      note_backend(section, target, out.notes);
       note_policies(section, out.notes);
       for (const auto& child : section.children) note_policies(child, out.notes);
     } else if (!commands && !(section.path == "rdma_device" && target.name == "udev")) {

@@ -18,10 +18,11 @@ struct Output {
 
 /// What a language has words for.
 struct Words {
-  std::string_view tool;    ///< "NetworkManager"
-  bool needs_name = true;   ///< knows interfaces by their names only
-  bool needs_mode = false;  ///< takes datagram where no mode is said
-  bool interfaces = true;   ///< says more than names
+  std::string_view tool;      ///< "NetworkManager"
+  bool needs_name = true;     ///< knows interfaces by their names only
+  bool needs_mode = false;    ///< takes datagram where no mode is said
+  bool needs_method = false;  ///< takes no addresses where nothing is said of them
+  bool interfaces = true;     ///< says more than names
   bool umcast = false;
   bool pkeys = true;
   bool nameless_children = false;  ///< P_Key interfaces over a port that has no name

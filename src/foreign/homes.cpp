@@ -58,6 +58,37 @@ Interface common_of(const Section& section) {
 
 }  // namespace
 
+bool is_addressed(const Household::Home& home) {
+  const auto has = [](const Interface& one, Family family) {
+    return !one.inet(family).empty() && !is_default(one.inet(family), family);
+  };
+  const auto addressed = [&](const Interface& one) {
+    const bool there = one.state != model::State::kAbsent && one.state != model::State::kIgnore;
+    return there && (has(one, Family::kIpv4) || has(one, Family::kIpv6));
+  };
+  return addressed(home.port) || std::any_of(home.children.begin(), home.children.end(), addressed);
+}
+
+void settle_home(Household::Home& home) {
+  const bool addressed = is_addressed(home);
+  // What is not there gives nothing away.
+  const auto leave_out = [](Interface& one) {
+    bool found = false;
+    for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+      if (!is_default(one.inet(family), family)) continue;
+      one.inet(family) = {};
+      found = one.state != model::State::kAbsent && one.state != model::State::kIgnore;
+    }
+    return found;
+  };
+  const auto keep = [&](Interface& one) { one.ipv4.method = model::InetMethod::kDisabled; };
+  const bool of_port = leave_out(home.port);
+  if (of_port && !addressed) keep(home.port);
+  for (auto& child : home.children) {
+    if (leave_out(child) && !addressed && !of_port) keep(child);
+  }
+}
+
 std::vector<Household::Home> homes_of(const std::vector<Section>& sections) {
   std::vector<Household::Home> out;
   for (const auto& section : sections) {
@@ -77,6 +108,7 @@ std::vector<Household::Home> homes_of(const std::vector<Section>& sections) {
         one.name = child_name(home.port.name, *one.pkey);
       home.children.push_back(std::move(one));
     }
+    settle_home(home);
     std::sort(home.children.begin(), home.children.end(),
               [](const Interface& a, const Interface& b) { return *a.pkey < *b.pkey; });
     out.push_back(std::move(home));

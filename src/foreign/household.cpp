@@ -6,6 +6,7 @@
 
 #include "config/guard.hpp"
 #include "foreign/document.hpp"
+#include "foreign/inet.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -38,6 +39,10 @@ class Builder {
 
   Household build() {
     std::erase_if(claims_.interfaces, [](const Interface& one) { return one.broken; });
+    // What is not brought up is an alternative that somebody keeps, or a left-over, where something else is:
+    // that one comes first.
+    std::stable_partition(claims_.interfaces.begin(), claims_.interfaces.end(),
+                          [](const Interface& one) { return one.state != model::State::kDown; });
     for (const auto& one : claims_.interfaces) {
       if (!one.pkey) port(one);
     }
@@ -56,9 +61,15 @@ class Builder {
     for (auto& [guid, home] : homes_) {
       std::sort(home.children.begin(), home.children.end(),
                 [](const Interface& a, const Interface& b) { return *a.pkey < *b.pkey; });
+      settle_home(home);
       out.homes.push_back(std::move(home));
     }
     out.homeless = std::move(homeless_);
+    for (auto& one : out.homeless) {
+      for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+        if (is_default(one.inet(family), family)) one.inet(family) = {};
+      }
+    }
     return out;
   }
 
@@ -132,19 +143,35 @@ class Builder {
     }
   }
 
+  /// What brings up the interface that the two are of; nothing when neither they nor earlier ones do.
+  const Place* riser(const Interface& first, const Interface& second) {
+    const auto key = std::pair{*first.guid, first.pkey ? first.pkey->full() : std::uint16_t{0}};
+    for (const auto* one : {&first, &second}) {
+      if (!one->passive && !one->state) risen_.try_emplace(key, one->where);
+    }
+    const auto at = risen_.find(key);
+    return at == risen_.end() ? nullptr : &at->second;
+  }
+
   void merge(const Interface& from, Interface& into) {
     if (into.name.empty()) into.name = from.name;
     if (from.names && !into.names) {
       into.name = from.name;
       into.names = true;
     }
+    if (const auto* up = riser(into, from); from.state == model::State::kDown && up != nullptr) {
+      claims_.pass(from.where, fmt::format("does not bring the interface up, which {} does: that one counts",
+                                           up->text()));
+      return;
+    }
     take(from.mode, into.mode, from, "mode", into.where);
     take(from.mtu, into.mtu, from, "MTU", into.where);
     take(from.umcast, into.umcast, from, "umcast", into.where);
     take(from.state, into.state, from, "state", into.where);
     for (const auto family : {Family::kIpv4, Family::kIpv6}) {
-      if (from.inet(family).empty()) continue;
-      if (into.inet(family).empty()) {
+      const bool nothing = from.inet(family).empty() || is_default(from.inet(family), family);
+      if (nothing && !into.inet(family).empty()) continue;
+      if (into.inet(family).empty() || is_default(into.inet(family), family)) {
         into.inet(family) = from.inet(family);
       } else if (into.inet(family) != from.inet(family)) {
         claims_.miss(from.where, fmt::format("{} addresses: {} says something else", model::text_of(family),
@@ -157,6 +184,7 @@ class Builder {
   std::map<std::string, Guid, std::less<>> ports_;  ///< by name of their interface
   std::map<Guid, Household::Home> homes_;
   std::vector<Interface> homeless_;
+  std::map<std::pair<Guid, std::uint16_t>, Place> risen_;  ///< what brings interfaces up; 0: a port's own
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ class Ifcfg {
 
   void parse() {
     const auto device = keys_.peek("DEVICE"), type = base::lower(keys_.peek("TYPE"));
-    const bool seems = keys_.has("CONNECTED_MODE") || keys_.has("PKEY") || device.starts_with("ib");
+    const bool seems = keys_.has("CONNECTED_MODE") || keys_.has("PKEY") || claims_.knows(device);
     if (type.empty() ? !seems : type != "infiniband") {
       claims_.pass({file_.path, 0}, "is not for InfiniBand");
       return;
@@ -133,7 +133,10 @@ class Ifcfg {
         inet.method = InetMethod::kAuto;
       } else if (word == "autoip") {
         inet.method = InetMethod::kLinkLocal;
-      } else if (word != "none" && word != "static") {
+      } else if (word == "none" || word == "static") {
+        // Of a member of a bond that is so, too, and says nothing of its addresses.
+        if (!keys_.has("MASTER") && !keys_.has("SLAVE")) inet.method = InetMethod::kDisabled;
+      } else {
         report(*proto, fmt::format("{} is not understood", proto->value));
       }
     }

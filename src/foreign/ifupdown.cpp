@@ -60,7 +60,7 @@ class Interfaces {
     std::vector<Hook> hooks;
     for (auto& stanza : stanzas_) {
       if (!ipoib_.contains(stanza.name)) {
-        claims_.pass(stanza.where, fmt::format("{} is not for InfiniBand", stanza.name));
+        pass_over(stanza);
         for (auto& hook : stanza.hooks) {
           if (!is_of_ipoib(hook)) continue;
           claims_.took(hook.where);
@@ -108,11 +108,15 @@ class Interfaces {
     const auto word = words.front();
     if (word == "auto" || word.starts_with("allow-")) {
       inside = false;
-      for (std::size_t at = 1; at < words.size(); ++at) started_.insert(without_label(words[at]));
+      for (std::size_t at = 1; at < words.size(); ++at) {
+        started_.insert(without_label(words[at]));
+        mapped(words[at], where);
+      }
       claims_.took(where);
     } else if (word == "iface") {
       inside = words.size() >= 4;
       if (inside) {
+        mapped(words[1], where);
         stanzas_.push_back(
             {without_label(words[1]), std::string(words[2]), std::string(words[3]), where, {}, {}});
       } else {
@@ -134,6 +138,19 @@ class Interfaces {
       inside = false;
       claims_.miss(where, fmt::format("{}: is not understood", word));
     }
+  }
+
+  /// "/mlx4*", "/mlx4*=fab" and "mlx4_ib0=fab": interfaces that are not called as their stanza.
+  void mapped(std::string_view word, const Place& where) {
+    const auto equals = word.find('=');
+    const bool pattern = word.starts_with('/');
+    if (!pattern && equals == std::string_view::npos) return;
+    auto name = word.substr(0, equals);
+    if (pattern) name = name.substr(1, name.find('/', 1) - 1);
+    if (!claims_.knows(name)) return;
+    claims_.miss(where, fmt::format("{}: write a stanza for each interface, by its name", word));
+    mapped_.insert(without_label(word));
+    if (equals != std::string_view::npos) mapped_.insert(without_label(word.substr(equals + 1)));
   }
 
   /// source PATTERN and source-directory FOLDER: interfaces.d is read by itself, other files are not.
@@ -163,22 +180,33 @@ class Interfaces {
     return std::string(is_child ? name.substr(0, dot) : std::string_view());
   }
 
-  [[nodiscard]] bool is_known(std::string_view name) const {
-    return name.starts_with("ib") || claims_.known.contains(name) ||
-           std::any_of(claims_.names.begin(), claims_.names.end(),
-                       [&](const auto& one) { return one.second == name; });
+  /// A stanza that is none of ours, unless it is of a bond over one of ours.
+  void pass_over(const Stanza& stanza) {
+    if (mapped_.contains(stanza.name)) return;
+    for (const auto& line : stanza.lines) {
+      if (line.key != "bond-slaves" && line.key != "bond_slaves" && line.key != "bond-ports" &&
+          line.key != "slaves")
+        continue;
+      for (const auto member : words_of(line.value)) {
+        if (!ipoib_.contains(member) && !claims_.knows(member)) continue;
+        return claims_.miss(
+            {stanza.where.file, line.line},
+            fmt::format("{} is over {}: bonds are not part of the document", stanza.name, member));
+      }
+    }
+    claims_.pass(stanza.where, fmt::format("{} is not for InfiniBand", stanza.name));
   }
 
   /// Which stanzas are of IPoIB: by their names, by their commands, and as children of such.
   void find_ipoib() {
     for (const auto& stanza : stanzas_) {
-      if (is_known(stanza.name) || renames_child(stanza.hooks) ||
+      if (claims_.knows(stanza.name) || renames_child(stanza.hooks) ||
           std::any_of(stanza.hooks.begin(), stanza.hooks.end(), shows_ipoib))
         ipoib_.insert(stanza.name);
     }
     for (const auto& stanza : stanzas_) {
       const auto parent = parent_of(stanza.name);
-      if (!parent.empty() && (is_known(parent) || ipoib_.contains(parent))) ipoib_.insert(stanza.name);
+      if (!parent.empty() && (claims_.knows(parent) || ipoib_.contains(parent))) ipoib_.insert(stanza.name);
     }
   }
 
@@ -221,6 +249,7 @@ class Interfaces {
   std::vector<Stanza> stanzas_;
   std::set<std::string, std::less<>> ipoib_;
   std::set<std::string, std::less<>> started_;
+  std::set<std::string, std::less<>> mapped_;  ///< stanzas for interfaces of ours under another name
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "foreign/inet.hpp"
+#include "foreign/shell_line.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -17,32 +18,6 @@ constexpr std::string_view kNot = "the command is not understood";
 
 using Words = std::vector<std::string>;
 using Found = std::map<std::string, Interface, std::less<>>;
-
-/// Words as a shell would make them of a simple command, '>' by itself; without what only hides failures.
-Words shell_words(std::string_view command, const std::string& own) {
-  std::string text(command);
-  std::erase(text, '"');
-  std::erase(text, '\'');
-  for (bool again = true; again;) {
-    again = false;
-    for (const std::string_view end : {"|| true", "||true", "|| :", "2>/dev/null", "2> /dev/null"}) {
-      text = base::trim(text);
-      if (!text.ends_with(end)) continue;
-      text.resize(text.size() - end.size());
-      again = true;
-    }
-  }
-  for (std::size_t at = 0; (at = text.find('>', at)) != std::string::npos; at += 3)
-    text.replace(at, 1, " > ");
-  for (const std::string_view variable : {"${IFACE}", "$IFACE"}) {
-    for (std::size_t at = 0; (at = text.find(variable, at)) != std::string::npos; at += own.size())
-      text.replace(at, variable.size(), own);
-  }
-  Words out;
-  for (const auto word : words_of(text)) out.emplace_back(word);
-  if (!out.empty()) out.front() = out.front().substr(out.front().rfind('/') + 1);
-  return out;
-}
 
 std::string_view after(const Words& words, std::string_view word) {
   const auto at = std::find(words.begin(), words.end(), word);
@@ -91,13 +66,22 @@ std::optional<Add> add_of(const Words& words) {
   return out;
 }
 
+/// Commands that set nothing: what waits, and what looks whether the interface is there before it is set up.
+bool says_nothing(const Words& words) {
+  const auto& first = words.front();
+  if (first == "modprobe" || first == "sleep" || first == "true" || first == ":") return true;
+  const bool test = (first == "test" && words.size() == 3) || (first == "[" && words.size() == 4);
+  return test && (words[1] == "-e" || words[1] == "-f" || words[1] == "-d" || words[1] == "-w") &&
+         words[2].starts_with("/sys/class/net/");
+}
+
 class Taker {
  public:
   Taker(const Hook& hook, Found& found)
       : hook_(hook), found_(found), words_(shell_words(hook.command, hook.own)) {}
 
   std::string take() {
-    if (words_.empty() || words_.front() == "modprobe") return {};
+    if (words_.empty() || says_nothing(words_)) return {};
     if (const auto echo = echo_of(words_)) return take_echo(*echo);
     if (const auto add = add_of(words_)) return take_add(*add);
     if (words_.front() == "ip" && has(words_, "route")) return route();
@@ -248,39 +232,63 @@ bool is_hook(std::string_view key) {
 }
 
 bool is_of_ipoib(const Hook& hook) {
-  const auto words = shell_words(hook.command, hook.own);
-  return echo_of(words) || add_of(words);
+  const auto parts = parts_of(hook.command);
+  return std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
+    const auto words = shell_words(part.text, hook.own);
+    return echo_of(words) || add_of(words);
+  });
 }
 
 bool shows_ipoib(const Hook& hook) {
-  const auto words = shell_words(hook.command, hook.own);
-  if (const auto add = add_of(words)) return add->name == hook.own || add->parent == hook.own;
-  const auto echo = echo_of(words);
-  if (!echo) return false;
-  const auto pkey = pkey_of(echo->value);
-  return echo->interface == hook.own ||
-         (echo->file == "create_child" && pkey && child_name(echo->interface, *pkey) == hook.own);
+  const auto parts = parts_of(hook.command);
+  return std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
+    const auto words = shell_words(part.text, hook.own);
+    if (const auto add = add_of(words)) return add->name == hook.own || add->parent == hook.own;
+    const auto echo = echo_of(words);
+    if (!echo) return false;
+    const auto pkey = pkey_of(echo->value);
+    return echo->interface == hook.own ||
+           (echo->file == "create_child" && pkey && child_name(echo->interface, *pkey) == hook.own);
+  });
 }
 
 bool renames_child(const std::vector<Hook>& hooks) {
   std::set<std::string, std::less<>> made;
   for (const auto& hook : hooks) {
-    const auto words = shell_words(hook.command, hook.own);
-    const auto echo = echo_of(words);
-    if (echo && echo->file == "create_child") {
-      if (const auto pkey = pkey_of(echo->value)) made.insert(child_name(echo->interface, *pkey));
+    for (const auto& part : parts_of(hook.command)) {
+      const auto words = shell_words(part.text, hook.own);
+      const auto echo = echo_of(words);
+      if (echo && echo->file == "create_child") {
+        if (const auto pkey = pkey_of(echo->value)) made.insert(child_name(echo->interface, *pkey));
+      }
+      const bool renamed = has(words, "set") && after(words, "name") == hook.own;
+      if (renamed &&
+          std::any_of(words.begin(), words.end(), [&](const auto& word) { return made.contains(word); }))
+        return true;
     }
-    const bool renamed = has(words, "set") && after(words, "name") == hook.own;
-    if (renamed &&
-        std::any_of(words.begin(), words.end(), [&](const auto& word) { return made.contains(word); }))
-      return true;
   }
   return false;
 }
 
 std::string take_hook(const Hook& hook, std::map<std::string, Interface, std::less<>>& found) {
-  // What is taken away again needs no entry.
-  return hook.key.ends_with("down") ? std::string() : Taker(hook, found).take();
+  if (hook.key.ends_with("down")) return {};  // what is taken away again needs no entry
+  const auto parts = parts_of(hook.command);
+  std::string first;
+  bool runs = true;  // nobody knows it of what stands behind something that is not understood
+  for (const auto& part : parts) {
+    if (part.joint == "||" || part.joint == "|") {
+      runs = false;
+    } else if (part.joint != "&&") {
+      runs = true;
+    }
+    auto one = hook;
+    one.command = part.text;
+    const auto why = runs ? Taker(one, found).take() : std::string(kNot);
+    if (why.empty()) continue;
+    runs = false;
+    if (first.empty()) first = parts.size() == 1 ? why : fmt::format("{}: {}", part.text, why);
+  }
+  return first;
 }
 
 }  // namespace rdmacfg::foreign

@@ -133,13 +133,19 @@ void place_search(Interface& interface) {
   (to_six ? six : four).search = std::move(all);
 }
 
+bool is_default(const Inet& inet, Family family) {
+  Inet one;
+  one.method = family == Family::kIpv4 ? InetMethod::kDisabled : InetMethod::kLinkLocal;
+  return inet == one;
+}
+
 void settle(Interface& interface) {
-  for (auto* inet : {&interface.ipv4, &interface.ipv6}) {
-    if (inet->method == InetMethod::kManual) inet->method.reset();
+  for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+    auto& inet = interface.inet(family);
+    if (inet.method == InetMethod::kManual) inet.method.reset();
+    const auto usual = family == Family::kIpv4 ? InetMethod::kDisabled : InetMethod::kLinkLocal;
+    if (inet.method == usual && !is_default(inet, family)) inet.method.reset();
   }
-  // A family that the document does not mention has no addresses, but for IPv6's own link-local one.
-  if (interface.ipv4.method == InetMethod::kDisabled) interface.ipv4.method.reset();
-  if (interface.ipv6.method == InetMethod::kLinkLocal) interface.ipv6.method.reset();
 }
 
 }  // namespace rdmacfg::foreign

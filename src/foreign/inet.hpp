@@ -41,7 +41,11 @@ void add_search(Interface& interface, std::string_view text);
 /// stand with in our document: the one with name servers, else the one with addresses.
 void place_search(Interface& interface);
 
-/// Leaves out what holds without being said.
+/// Leaves out what holds without being said. That a family has no addresses of its own stays: settle_home().
 void settle(Interface& interface);
+
+/// Whether it says only what holds of a family that the document does not mention beside another one: that
+/// IPv4 is disabled, and that IPv6 has its link-local address.
+bool is_default(const Inet& inet, model::Family family);
 
 }  // namespace rdmacfg::foreign

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "foreign/formats.hpp"
@@ -78,13 +79,20 @@ class Device {
         keys_.wrong(*node, guid.error().message);
       }
     }
-    if (!name.empty()) out_.name = name;
+    if (is_pattern(name) && address.empty()) {
+      out_.broken = true;
+      keys_.wrong(*node,
+                  fmt::format("match: name: {} may be several interfaces; write each by its name", name));
+    } else if (!name.empty() && !is_pattern(name)) {
+      out_.name = name;
+    }
     match.pass({"driver"});
     match.finish("match");
   }
 
   void methods() {
-    if (keys_.flag("dhcp4") == true) out_.ipv4.method = InetMethod::kAuto;
+    const auto dhcp4 = keys_.flag("dhcp4");
+    if (dhcp4) out_.ipv4.method = *dhcp4 ? InetMethod::kAuto : InetMethod::kDisabled;
     const bool dhcp = keys_.flag("dhcp6") == true, advertised = keys_.flag("accept-ra") == true;
     if (dhcp || advertised) out_.ipv6.method = InetMethod::kAuto;
     const auto* local = keys_.take("link-local");
@@ -98,7 +106,7 @@ class Device {
       return std::any_of(families.begin(), families.end(),
                          [&](const YamlNode* one) { return one->text == family; });
     };
-    if (has("ipv4") && !out_.ipv4.method) out_.ipv4.method = InetMethod::kLinkLocal;
+    if (has("ipv4") && out_.ipv4.method != InetMethod::kAuto) out_.ipv4.method = InetMethod::kLinkLocal;
     if (!has("ipv6") && !out_.ipv6.method) out_.ipv6.method = InetMethod::kDisabled;
   }
 
@@ -174,14 +182,36 @@ bool is_ipoib(const YamlNode::Member& member, const Claims& claims) {
   if (node.find("infiniband-mode") != nullptr) return true;
   std::string name = member.key;
   if (const auto* match = node.find("match")) {
-    if (const auto* address = match->find("macaddress"); address != nullptr && guid_of_address(address->text))
-      return true;
+    const auto* address = match->find("macaddress");
+    if (address != nullptr && guid_of_address(address->text)) return true;
     if (const auto* inner = match->find("name")) name = inner->text;
+    if (address != nullptr && is_pattern(name)) return false;  // the address tells, and is none of ours
   }
   if (const auto* set = node.find("set-name")) name = set->text;
-  if (name.starts_with("ib") || claims.known.contains(name)) return true;
-  return std::any_of(claims.names.begin(), claims.names.end(),
-                     [&](const auto& one) { return one.second == name; });
+  return claims.knows(name);
+}
+
+/// Bonds and the like, which are passed over, but for those with an interface of ours.
+void parse_others(std::string_view sort, const YamlNode& node, const std::set<std::string>& ours,
+                  Claims& claims) {
+  const auto is_ours = [&](const YamlNode& one) {
+    return one.is_scalar() && (ours.contains(one.text) || claims.knows(one.text));
+  };
+  bool any = false;
+  for (const auto& member : node.members) {
+    const auto* list = member.value.find("interfaces");
+    const auto* link = member.value.find("link");
+    const YamlNode* found = link != nullptr && is_ours(*link) ? link : nullptr;
+    for (std::size_t at = 0; list != nullptr && found == nullptr && at < list->items.size(); ++at) {
+      if (is_ours(list->items[at])) found = &list->items[at];
+    }
+    if (found == nullptr) continue;
+    any = true;
+    claims.miss({std::string(member.where.file), member.where.line},
+                fmt::format("{}: {} is over {}: {} are not part of the document", sort, member.key,
+                            found->text, sort));
+  }
+  if (!any) claims.pass(node.place(), fmt::format("{} are not for InfiniBand", sort));
 }
 
 }  // namespace
@@ -209,9 +239,11 @@ void parse_netplan(std::span<const File> files, Claims& claims) {
   }
   YamlKeys keys(whole, claims);
   keys.pass({"version", "renderer"});
+  std::set<std::string> ours;  // by their ids, which other devices speak of
   if (const auto* ethernets = keys.mapping("ethernets")) {
     for (const auto& member : ethernets->members) {
       if (is_ipoib(member, claims)) {
+        ours.insert(member.key);
         Device(member, claims).parse();
       } else {
         claims.pass({std::string(member.where.file), member.where.line},
@@ -221,8 +253,7 @@ void parse_netplan(std::span<const File> files, Claims& claims) {
   }
   for (const auto* other :
        {"bonds", "bridges", "vlans", "wifis", "modems", "tunnels", "vrfs", "dummy-devices"}) {
-    if (const auto* node = keys.take(other))
-      claims.pass(node->place(), fmt::format("{} are not for InfiniBand", other));
+    if (const auto* node = keys.take(other)) parse_others(other, *node, ours, claims);
   }
   keys.finish("network");
 }

@@ -111,6 +111,15 @@ class Network {
            unit_.section("Match").peek("Kind") == "ipoib";
   }
 
+  /// Type= is there and says something else; "!ether" says nothing of ours.
+  [[nodiscard]] bool is_of_another_type() const {
+    const auto types = unit_.section("Match").peek("Type");
+    const auto words = words_of(types);
+    return !words.empty() && std::none_of(words.begin(), words.end(), [](std::string_view word) {
+      return word.starts_with('!') || base::matches_glob(word.substr(0, 32), "infiniband");
+    });
+  }
+
   void look() {
     auto match = unit_.section("Match");
     for (const auto& item : match.take_all("Name")) {
@@ -180,6 +189,7 @@ class Network {
       if ((both == true || value == "ipv4") && !out.ipv4.method) out.ipv4.method = InetMethod::kLinkLocal;
       if ((both == false || value == "ipv4") && !out.ipv6.method) out.ipv6.method = InetMethod::kDisabled;
     }
+    if (dhcp && flag == false && !out.ipv4.method) out.ipv4.method = InetMethod::kDisabled;
     for (const auto& item : keys.take_all("Address")) report(keys, item, add_address(out, item.value));
     for (const auto& item : keys.take_all("Gateway")) {
       const auto family = item.value.find(':') == std::string::npos ? Family::kIpv4 : Family::kIpv6;
@@ -260,8 +270,6 @@ class Reading {
       if (file.path.ends_with(".netdev")) parse_netdev(file, files_, claims_, children_);
     }
     for (const auto& child : children_) infiniband_.insert(child.name);
-    for (const auto& [name, guid] : claims_.known) infiniband_.insert(name);
-    for (const auto& [guid, name] : claims_.names) infiniband_.insert(name);
     for (const auto& file : files_) {
       if (file.path.ends_with(".network")) network(file);
     }
@@ -278,13 +286,13 @@ class Reading {
     Claims aside;  // what is said of a file that is none of ours is no matter
     Network probe(file, files_, aside);
     probe.look();
-    const bool ours = probe.is_infiniband() ||
-                      std::any_of(probe.names.begin(), probe.names.end(),
-                                  [&](const std::string& name) { return infiniband_.contains(name); });
-    if (!ours) return claims_.pass({file.path, 0}, "is not for InfiniBand");
-    const bool pattern = std::any_of(probe.names.begin(), probe.names.end(), [](const std::string& name) {
-      return name.find_first_of("*?[!") != std::string::npos;
-    });
+    const bool named = !probe.is_of_another_type() &&
+                       std::any_of(probe.names.begin(), probe.names.end(), [&](const std::string& name) {
+                         return infiniband_.contains(name) || claims_.knows(name);
+                       });
+    if (!probe.is_infiniband() && !named) return claims_.pass({file.path, 0}, "is not for InfiniBand");
+    const bool pattern = std::any_of(probe.names.begin(), probe.names.end(),
+                                     [](const std::string& name) { return is_pattern(name); });
     // A name beside an address narrows it down; of several of both nobody knows which belong together.
     const bool together = probe.ports.size() == 1 && probe.names.size() == 1;
     if (pattern || (probe.names.empty() && probe.ports.empty()))
@@ -326,7 +334,8 @@ class Reading {
   std::span<const File> files_;
   Claims& claims_;
   std::vector<Interface> children_;
-  std::set<std::string> infiniband_, taken_, made_;
+  std::set<std::string> infiniband_;  ///< names of P_Key interfaces that files make
+  std::set<std::string> taken_, made_;
 };
 
 }  // namespace

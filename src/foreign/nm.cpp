@@ -149,7 +149,7 @@ class Keyfile {
         inet.method = InetMethod::kLinkLocal;
       } else if (word == "disabled" || word == "ignore") {
         // "ignore" leaves IPv6 to the kernel; a family that the document does not mention is left so, too.
-        if (family == Family::kIpv6 && word == "disabled") inet.method = InetMethod::kDisabled;
+        if (word == "disabled") inet.method = InetMethod::kDisabled;
       } else if (word != "manual") {
         keys.wrong(*method, fmt::format("{} is not understood", word));
       }

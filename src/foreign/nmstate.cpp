@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "foreign/formats.hpp"
@@ -22,7 +23,12 @@ class State {
 
   void parse(const YamlNode& root) {
     YamlKeys keys(root, claims_);
-    for (const auto& item : keys.list("interfaces")) interface(item);
+    const auto& interfaces = keys.list("interfaces");
+    for (const auto& item : interfaces) {
+      const auto *type = item.find("type"), *name = item.find("name");
+      if (type != nullptr && type->text == "infiniband" && name != nullptr) ours_.insert(name->text);
+    }
+    for (const auto& item : interfaces) interface(item);
     if (const auto* node = keys.mapping("routes")) routes(*node);
     if (const auto* node = keys.mapping("dns-resolver")) servers(*node);
     keys.pass({"hostname"});
@@ -43,8 +49,13 @@ class State {
     }
     if (type == nullptr || type->text != "infiniband") {
       const auto* name = node.find("name");
-      claims_.pass({file_.path, node.line},
-                   fmt::format("{} is not for InfiniBand", name == nullptr ? "it" : name->text));
+      const auto who = name == nullptr ? std::string("it") : name->text;
+      if (const auto* port = port_of_ours(node); port != nullptr) {
+        claims_.miss({file_.path, node.line},
+                     fmt::format("{} is over {}: that is not part of the document", who, port->text));
+      } else {
+        claims_.pass({file_.path, node.line}, fmt::format("{} is not for InfiniBand", who));
+      }
       return;
     }
     YamlKeys keys(node, claims_);
@@ -75,6 +86,21 @@ class State {
                "accept-all-mac-addresses", "min-mtu", "max-mtu", "lldp", "wait-ip"});
     keys.finish(out.name);
     found_.push_back(std::move(out));
+  }
+
+  /// The first port of a bond or VRF that is an interface of ours.
+  [[nodiscard]] const YamlNode* port_of_ours(const YamlNode& node) const {
+    for (const auto* sort : {"link-aggregation", "vrf"}) {
+      const auto* inner = node.find(sort);
+      for (const auto* key : {"port", "ports", "slaves"}) {
+        const auto* list = inner == nullptr ? nullptr : inner->find(key);
+        if (list == nullptr) continue;
+        for (const auto& one : list->items) {
+          if (ours_.contains(one.text) || claims_.knows(one.text)) return &one;
+        }
+      }
+    }
+    return nullptr;
   }
 
   void infiniband(const YamlNode& node, Interface& out) {
@@ -131,7 +157,7 @@ class State {
     keys.finish(family == Family::kIpv4 ? "ipv4" : "ipv6");
     if (enabled == false) {
       inet = {};
-      if (family == Family::kIpv6) inet.method = InetMethod::kDisabled;
+      inet.method = InetMethod::kDisabled;
     } else if (dhcp || autoconf) {
       inet.method = InetMethod::kAuto;
     }
@@ -201,6 +227,7 @@ class State {
   const File& file_;
   Claims& claims_;
   std::vector<Interface> found_;
+  std::set<std::string> ours_;  ///< names of its InfiniBand interfaces
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ void parse_conf(const File& file, Claims& claims) {
   int number = 0, others = 0;
   std::optional<model::Guid> guid;
   std::optional<std::int64_t> priority;
-  Place where;
+  Place where, priority_at;
   for (const auto raw : base::split(file.text, '\n')) {
     ++number;
     const auto words = words_of(raw.substr(0, raw.find('#')));
@@ -52,6 +52,7 @@ void parse_conf(const File& file, Claims& claims) {
         continue;
       }
       priority = static_cast<std::int64_t>(*value);
+      priority_at = here;
       claims.took(here);
     } else {
       ++others;
@@ -59,7 +60,11 @@ void parse_conf(const File& file, Claims& claims) {
   }
   if (others > 0) claims.pass({file.path, 0}, fmt::format("{} other settings stay in that file", others));
   if (!guid) {
-    if (priority) claims.miss({file.path, 0}, "a priority without guid: which port it is for is not known");
+    // opensm --create-config writes guid 0x0 and sm_priority 0: what holds without them.
+    if (priority.value_or(0) != 0) {
+      --claims.understood[file.path];
+      claims.miss(priority_at, "a priority without guid: which port it is for is not known");
+    }
     return;
   }
   auto& entry = claims.entry("opensm", {{"guid", guid->text()}}, where);

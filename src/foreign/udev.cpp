@@ -81,8 +81,6 @@ std::optional<model::Guid> guid_of_pattern(std::string_view pattern) {
 
 constexpr std::string_view kNameless = "does not name the port by the GUID at the end of its address";
 
-bool is_pattern(std::string_view text) { return text.find_first_of("*?[|") != std::string_view::npos; }
-
 /// Whether it is for interfaces that go only.
 bool is_farewell(const Terms& terms) {
   const auto action = wanted(terms, "ACTION");
@@ -106,10 +104,12 @@ class Interfaces {
     const auto kernel = wanted(terms, "KERNEL");
     // Without a word of InfiniBand an attribute that only IPoIB interfaces have says the same.
     const bool ipoib = sets(terms, "ATTR{umcast}") ||
-                       (sets(terms, "ATTR{mode}") && (subsystem == "net" || kernel.starts_with("ib")));
-    const bool mtu = sets(terms, "ATTR{mtu}") &&
-                     (kernel.starts_with("ib") || is_known(kernel) || is_known(wanted(terms, "NAME")));
-    const bool ours = guid || infiniband || ipoib || mtu;
+                       (sets(terms, "ATTR{mode}") && (subsystem == "net" || claims_.knows(kernel)));
+    const bool mtu =
+        sets(terms, "ATTR{mtu}") && (claims_.knows(kernel) || claims_.knows(wanted(terms, "NAME")));
+    // What is done to interfaces of our names is ours too, whatever it is.
+    const bool by_kernel = acts(terms) && is_for_us(kernel);
+    const bool ours = guid || infiniband || ipoib || mtu || by_kernel;
     if (!ours || (!subsystem.empty() && subsystem != "net")) return;
     bool understood = false;
     for (const auto& term : terms) understood = (term.adds() && one(term, terms, guid, where)) || understood;
@@ -122,11 +122,18 @@ class Interfaces {
   }
 
  private:
-  /// Whether an interface of a port is called so.
-  [[nodiscard]] bool is_known(const std::string& name) const {
-    return claims_.known.contains(name) ||
-           std::any_of(claims_.names.begin(), claims_.names.end(),
-                       [&](const auto& given) { return given.second == name; });
+  /// Whether KERNEL== asks for names of our interfaces, not for those of every device.
+  [[nodiscard]] bool is_for_us(std::string_view kernel) const {
+    const auto parts = base::split(kernel, '|');
+    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+      return part.find_first_not_of("*?") != std::string_view::npos && claims_.knows(part);
+    });
+  }
+  /// Whether the rule gives a name or runs something.
+  static bool acts(const Terms& terms) {
+    return std::any_of(terms.begin(), terms.end(), [](const Term& term) {
+      return term.adds() && (term.key == "NAME" || term.key.starts_with("RUN"));
+    });
   }
   static bool sets(const Terms& terms, std::string_view key) {
     return std::any_of(terms.begin(), terms.end(),
@@ -173,6 +180,7 @@ class Interfaces {
   Interface* meant(const Terms& terms, const std::optional<model::Guid>& guid, const Place& where) {
     Interface fresh;
     fresh.where = where;
+    fresh.passive = true;
     fresh.guid = guid;
     if (guid) return &by_guid_.try_emplace(*guid, std::move(fresh)).first->second;
     fresh.name = wanted(terms, "NAME");

@@ -79,6 +79,7 @@ void parse_link(const File& file, std::span<const File> files, Claims& claims) {
   if (!guids.empty()) {
     Interface out;
     out.where = {file.path, 0};
+    out.passive = true;
     link_settings(Keys(file.path, section_of(groups, "Link"), claims), out, guids, claims);
   }
   match.pass({"Type", "OriginalName", "Driver"});

@@ -103,6 +103,15 @@ void read_inet(Keys& keys, Interface& out) {
   }
 }
 
+/// The first member of a bond or team that is an interface of ours; empty when none is.
+std::string member_of_ours(const Keys& keys, const Claims& claims) {
+  for (const auto& key : keys.left()) {
+    if (!key.starts_with("BONDING_SLAVE") && !key.starts_with("TEAM_PORT_DEVICE")) continue;
+    if (auto member = keys.peek(key); claims.knows(member)) return member;
+  }
+  return {};
+}
+
 bool reaches(const Interface& one, const model::IpAddress& gateway) {
   const auto& addresses = one.inet(gateway.family).addresses;
   return std::any_of(addresses.begin(), addresses.end(),
@@ -194,9 +203,14 @@ void parse_wicked(std::span<const File> files, Claims& claims) {
     out.where = {file.path, 0};
     out.name = name.substr(6);
     const bool seems = keys.has("IPOIB_MODE") || keys.has("IPOIB_PKEY") || keys.has("IPOIB_UMCAST") ||
-                       keys.has("IPOIB_DEVICE") || out.name.starts_with("ib");
+                       keys.has("IPOIB_DEVICE") || claims.knows(out.name);
     if (!seems) {
-      claims.pass({file.path, 0}, "is not for InfiniBand");
+      if (const auto member = member_of_ours(keys, claims); !member.empty()) {
+        claims.miss({file.path, 0},
+                    fmt::format("{} is over {}: bonds are not part of the document", out.name, member));
+      } else {
+        claims.pass({file.path, 0}, "is not for InfiniBand");
+      }
       Claims aside;  // its networks only are of use
       Keys again(file.path, parse_assignments(file, aside), aside);
       read_inet(again, out);

@@ -177,11 +177,27 @@ class FamilyRules {
            });
   }
 
+  /// The network that the address stands for as a whole, which no host has; those of one or two addresses
+  /// (RFC 3021) and IPv6 know no such.
+  [[nodiscard]] const IpPrefix* named_after(const IpAddress& hop) const {
+    const auto at =
+        std::find_if(family_.addresses.begin(), family_.addresses.end(), [&](const IpPrefix& one) {
+          return one.address.family == Family::kIpv4 && one.length < 31 &&
+                 (one.network().address == hop || broadcast(one) == hop);
+        });
+    return at == family_.addresses.end() ? nullptr : &*at;
+  }
+
   void check_hop(const IpAddress& hop, const Location& where, const std::string& what) {
     if (hop.unspecified() || hop.multicast() || hop.loopback()) {
       error(where, fmt::format("{}: {} cannot be a next hop", what, hop.text()), "");
     } else if (own(hop)) {
       error(where, fmt::format("{}: {} is an address of the interface itself", what, hop.text()),
+            "write the address of the router");
+    } else if (const auto* prefix = named_after(hop); prefix != nullptr) {
+      error(where,
+            fmt::format("{}: {} is the {} address of {}", what, hop.text(),
+                        hop == prefix->network().address ? "network" : "broadcast", prefix->network().text()),
             "write the address of the router");
     } else if (!reachable(hop)) {
       error(where, fmt::format("{}: {} is in the network of none of the addresses", what, hop.text()),

@@ -23,8 +23,10 @@ struct DaemonPolicy {
                    "repair"),
       model::field(
           "audit", &DaemonPolicy::audit, model::Role::kPolicy,
-          "Look at the host every so many seconds, 10 to 86400, also without an event. Mode and umcast, "
-          "RoCE defaults and some DCB settings change without one. 0: never.",
+          "Look at the host every so many seconds, 10 to 86400, also without an event. Mode and umcast, some "
+          "DCB settings, kernel settings ([[sysctl]]) and services that are stopped or disabled change "
+          "without "
+          "one. 0: never.",
           "0")};
 };
 

@@ -161,6 +161,15 @@ std::string ways_out(const ForeignProfile& profile) {
   return fmt::format("nmcli connection delete {0}, or nmcli connection modify {0} autoconnect no", id);
 }
 
+/// What the document calls the interface of a port from now on, or once the port is there; empty where it
+/// says nothing.
+std::string coming_name(const std::vector<Desired>& desired, std::string_view port) {
+  const auto at = std::find_if(desired.begin(), desired.end(), [&](const Desired& one) {
+    return one.key.kind == "link_name" && one.key.id == port && !one.ignore;
+  });
+  return at == desired.end() ? std::string() : model::text_at(at->settings, "rule");
+}
+
 void warn(Diagnostics& diagnostics, const Desired& one, const std::string& message, std::string hint) {
   diagnostics.push_back({Severity::kWarning, one.where, message, std::move(hint), {}});
 }
@@ -200,10 +209,18 @@ void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world,
     if (one.key.kind != "nm_profile" || one.ignore) continue;
     const auto* link = interface_of(one.key.id, world);
     auto parents = names_of_port(one.key.id, world, profiles);
-    if (auto wanted = model::text_at(one.settings, "parent"); !wanted.empty())
-      parents.insert(std::move(wanted));
+    const auto& id = one.key.id;
+    const auto slash = id.find('/');
+    auto coming = coming_name(desired, id.substr(0, slash));
+    if (const auto wanted = model::text_at(one.settings, "parent"); !wanted.empty()) {
+      parents.insert(wanted);
+      if (const auto pkey = model::Pkey::parse(id.substr(slash + 1)))
+        coming = fmt::format("{}.{:04x}", wanted, pkey->full());
+    }
     for (const auto& profile : profiles) {
-      if (!profile_is_for(profile.text, one.key.id, link == nullptr ? "" : link->name, parents)) continue;
+      if (!profile_is_for(profile.text, id, link == nullptr ? "" : link->name, parents) &&
+          !profile_is_for(profile.text, id, coming, parents))
+        continue;
       auto sections = keyfile_sections(profile.text);
       const auto ways = ways_out({profile.file, id_of(sections, profile.file)});
       warn(diagnostics, one, fmt::format("{} is a profile for the same interface", profile.file),
@@ -237,12 +254,16 @@ void warn_of_other_configurations(const std::vector<Desired>& desired, World& wo
       for (const auto& one : desired) {
         if (one.key.kind != "backend" || one.ignore || one.settings.empty()) continue;
         const auto* link = interface_of(one.key.id, world);
+        const auto now = link == nullptr ? std::string() : link->name;
+        const auto coming = coming_name(desired, one.key.id);
         const bool meant = base::lower(file.text).find(one.key.id) != std::string::npos ||
-                           (link != nullptr && names(file.text, link->name));
-        if (!meant) continue;
+                           (!now.empty() && names(file.text, now));
+        if (!meant && (coming.empty() || !names(file.text, coming))) continue;
         warn(diagnostics, one,
              fmt::format("{} ({}) configures {} too", file.file, place.whose,
-                         link == nullptr ? one.label : link->name),
+                         !meant        ? coming
+                         : now.empty() ? one.label
+                                       : now),
              "take the interface out of that file: one of the two should configure it");
       }
     }

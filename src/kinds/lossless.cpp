@@ -40,9 +40,10 @@ struct Marking {
 };
 
 std::optional<Marking> marking_of(const Section& roce) {
-  if (const auto dscp = number_in(roce, "dscp")) return Marking{*dscp, roce.find("dscp")};
-  if (const auto tos = number_in(roce, "tos")) return Marking{*tos >> kToSDscpShift, roce.find("tos")};
-  return std::nullopt;
+  const auto found = roce_marking(roce);
+  const auto number = number_in(roce, found.is_dscp ? "dscp" : "tos");
+  if (!number) return std::nullopt;
+  return Marking{found.is_dscp ? *number : *number >> kToSDscpShift, found.entry};
 }
 
 std::vector<PortRef> roce_ports(const std::string& interface, const World& world) {
@@ -269,13 +270,12 @@ std::vector<Section> expand_lossless(std::vector<Section> sections, const World&
       fill(pfc, "dscp", model::DscpMap{{{dscp.number, priority}}}, where_of("dscp"));
     }
     const auto ports = roce_ports(interface, world);
-    if (ports.empty()) continue;
     const auto is_written = [&](const PortRef& port) {
       return std::any_of(sections.begin(), sections.end(), [&](const Section& section) {
         return section.path == "roce" && is_about(section, port, names, world);
       });
     };
-    if (std::none_of(ports.begin(), ports.end(), is_written))
+    if (!ports.empty() && std::none_of(ports.begin(), ports.end(), is_written))
       fill(add_entry(sections, "roce", preset), "interface", interface, where_of("interface"));
     for (const auto& port : ports) {
       // Another entry means one port of the bond alone.

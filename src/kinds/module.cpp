@@ -235,9 +235,10 @@ class ModuleKind final : public Kind {
     Verdict verdict;
     if (auto why = why_not_running(desired.key.id, wanted, modules); !why.empty()) {
       verdict.sort = Verdict::Sort::kPending;
-      verdict.reason = why + "; driver reload or reboot needed";
+      const auto needed = what_it_takes(desired.key.id, wanted, world.host());
+      verdict.reason = why + "; " + needed;
       // Some round or cap what they get (send_queue_size of ib_ipoib is a power of two), and no reload helps.
-      if (modules.loaded_after(desired.key.id, std::string(kModuleOptionsFile)))
+      if (needed == kReloadNeeded && modules.loaded_after(desired.key.id, std::string(kModuleOptionsFile)))
         verdict.reason += ", or the driver changed the value that it was given";
     }
     if (const auto hidden = untold(desired.key.id, wanted, modules); !hidden.empty()) {

@@ -45,6 +45,12 @@ const Kind& kernel_module();
 std::string why_not_running(const std::string& module, const model::ModuleOptions& wanted,
                             system::Modules& modules);
 
+inline constexpr std::string_view kReloadNeeded = "driver reload or reboot needed";
+
+/// What is to be done about that: a driver reload or a reboot, but first another file's line that modprobe
+/// reads after ours and that no reload gets around.
+std::string what_it_takes(const std::string& module, const model::ModuleOptions& wanted, system::Host& host);
+
 /// Whether our options reach a module when it is loaded: other modprobe.d files that set the same parameters
 /// are warned about.
 void warn_foreign_options(const std::string& section, const std::string& module,

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/text.hpp"
 #include "kinds/modprobe_file.hpp"
@@ -36,6 +38,26 @@ std::string why_not_running(const std::string& module, const ModuleOptions& want
   }
   if (runs.empty()) return {};
   return fmt::format("{} runs with {}, not {}", module, base::join(runs, " "), base::join(wants, " "));
+}
+
+std::string what_it_takes(const std::string& module, const ModuleOptions& wanted, system::Host& host) {
+  std::map<std::string, ForeignLine> last;  // modprobe hands all of them on, and the kernel takes the last
+  for (auto& line : read_foreign_lines(host.files)) {
+    if (line.sort == ForeignLine::Sort::kOption && line.later && line.module == module)
+      last.insert_or_assign(line.option.name, std::move(line));
+  }
+  for (const auto& option : wanted.list) {
+    const auto at = last.find(option.name);
+    const auto running = host.modules.parameter(module, option.name);
+    if (at == last.end() || !running || same_value(option, *running) || at->second.option == option ||
+        same_value(option, at->second.option.value))
+      continue;
+    const auto& line = at->second;
+    return fmt::format(
+        "{}:{} sets {} after ours, and wins at every load: remove it there, then driver reload or reboot",
+        line.file, line.line, line.option.text());
+  }
+  return std::string(kReloadNeeded);
 }
 
 void warn_foreign_options(const std::string& section, const std::string& module, const ModuleOptions& wanted,

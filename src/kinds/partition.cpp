@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/opensm_file.hpp"
+#include "kinds/opensm_option.hpp"
 #include "kinds/opensm_units.hpp"
 #include "kinds/partition_rule.hpp"
 #include "kinds/pkey.hpp"
@@ -123,6 +124,7 @@ class PartitionKind final : public Kind {
         one.settings.clear();
       }
     }
+    if (first != nullptr && installed) warn_other_file(world.host().files, path, first->where, diagnostics);
     if (first == nullptr) {
       hold_damaged(there.damage, path, kKind, !there.rules.empty(), desired);
       return;
@@ -194,6 +196,32 @@ class PartitionKind final : public Kind {
     if (!text) return base::fail(text.error());
     out.partitions = parse_partitions(text->value_or(""));
     return out;
+  }
+
+  /// opensm.conf may send OpenSM elsewhere for its partitions, and the last line for an option counts.
+  /// "(null)" stands for the default (osm_subnet.c).
+  static void warn_other_file(system::Files& files, const std::string& path, const Location& where,
+                              Diagnostics& diagnostics) {
+    const auto conf = opensm_options_path(path.substr(0, path.rfind('/')));
+    const auto text = files.read(conf);
+    if (!text || !*text) return;
+    constexpr std::string_view kOption = "partition_config_file";
+    int line = 0;
+    std::string other;
+    for (const auto& one : parse_marked(**text, kOpensmMarks).lines) {
+      const auto content = base::trim(one.text.substr(0, one.text.find('#')));
+      const auto blank = content.find_first_of(" \t");
+      if (one.ours || blank == std::string_view::npos || content.substr(0, blank) != kOption) continue;
+      other = std::string(base::trim(content.substr(blank)));
+      line = one.number;
+    }
+    if (line == 0 || other == path || other == "(null)") return;
+    diagnostics.push_back(
+        {Severity::kWarning,
+         where,
+         fmt::format("{}:{} has OpenSM read {}, so that it does not see [[partition]]", conf, line, other),
+         fmt::format("remove that line; [[partition]] is written to {}", path),
+         {}});
   }
 
   /// Of a P_Key interface, whether its port is known or not: "<port>/0x8002".

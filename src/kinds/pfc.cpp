@@ -123,9 +123,11 @@ class PfcKind final : public Kind {
   Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& /*fields*/,
                 World& world) const override {
     if (observed == nullptr) return {};
-    auto why = why_not_running(desired.key.id, options_of(desired), world.host().modules);
+    const auto wanted = options_of(desired);
+    const auto why = why_not_running(desired.key.id, wanted, world.host().modules);
     if (why.empty()) return {};
-    return {Verdict::Sort::kPending, why + "; driver reload or reboot needed", {}, {}};
+    return {
+        Verdict::Sort::kPending, why + "; " + what_it_takes(desired.key.id, wanted, world.host()), {}, {}};
   }
 
   [[nodiscard]] bool works_offline() const override { return true; }

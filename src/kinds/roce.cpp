@@ -47,17 +47,19 @@ class RoceKind final : public Kind {
       desired.needs = port.needs;
       desired.pending = port.pending;
       check_soft(port, diagnostics);
-      const auto *dscp = port.section->find("dscp"), *tos = port.section->find("tos");
-      if (dscp != nullptr && tos != nullptr) {
+      const auto [marking, is_dscp, also] = roce_marking(*port.section);
+      if (also != nullptr) {
         diagnostics.push_back(Diagnostic{Severity::kError,
-                                         dscp->where,
+                                         marking->where,
                                          "[[roce]] dscp: together with tos; they say the same thing",
                                          "write one of them: tos = dscp * 4 + ECN bits",
-                                         {{tos->where, "tos"}}});
-      } else if (dscp != nullptr) {
-        const auto number = std::get<std::int64_t>(dscp->value);
+                                         {{also->where, "tos"}}});
+      } else if (is_dscp) {
+        const auto number = std::get<std::int64_t>(marking->value);
         desired.settings["tos"] = model::Tos::of_dscp(number).number;
-        desired.origins["tos"] = dscp->where;
+        desired.origins["tos"] = marking->where;
+      } else {
+        desired.policy.erase("dscp");  // replaced by tos
       }
       if (desired.pending) desired.settings.clear();
       out.push_back(std::move(desired));

@@ -35,6 +35,14 @@ std::vector<std::string> same_port(const Link& link, const World& world) {
   return names;
 }
 
+/// Where a file stands in the order of merging: the main file, or the only one, then drop-ins by their name.
+std::string_view rank_of(const model::Location& where) {
+  const std::string_view file = where.file;
+  const auto slash = file.rfind('/');
+  if (slash == std::string_view::npos || !file.substr(0, slash).ends_with("/conf.d")) return {};
+  return file.substr(slash + 1);
+}
+
 bool has_netdev(const system::RdmaPort& port, const std::string& name) {
   return std::find(port.netdevs.begin(), port.netdevs.end(), name) != port.netdevs.end();
 }
@@ -203,6 +211,19 @@ bool is_about(const Section& roce, const std::string& interface, const DeviceNam
   }
   return std::any_of(ports.begin(), ports.end(),
                      [&](const PortRef& port) { return is_about(roce, port, names, world); });
+}
+
+RoceMarking roce_marking(const Section& roce) {
+  const auto *dscp = roce.find("dscp"), *tos = roce.find("tos");
+  if (dscp == nullptr || tos == nullptr) return {dscp != nullptr ? dscp : tos, dscp != nullptr, nullptr};
+  // An entry is closer than [defaults.roce], whatever files they are in.
+  if (dscp->from_defaults != tos->from_defaults) {
+    const bool is_dscp = tos->from_defaults;
+    return {is_dscp ? dscp : tos, is_dscp, nullptr};
+  }
+  if (dscp->where.file == tos->where.file) return {dscp, true, tos};
+  const bool is_dscp = rank_of(tos->where) < rank_of(dscp->where);
+  return {is_dscp ? dscp : tos, is_dscp, nullptr};
 }
 
 std::vector<RocePort> bind_roce(const Bound& bound, Diagnostics& diagnostics) {

@@ -46,4 +46,13 @@ bool is_about(const model::Section& roce, const std::string& interface, const De
 /// pending); what is not there is pending.
 std::vector<RocePort> bind_roce(const Bound& bound, model::Diagnostics& diagnostics);
 
+/// What gives a port its ToS: `dscp` or `tos`, of which the one that is written later or closer counts.
+struct RoceMarking {
+  const model::Entry* entry = nullptr;  ///< none: neither is written
+  bool is_dscp = false;
+  const model::Entry* also = nullptr;  ///< the other one, where one place of the document has both
+};
+
+RoceMarking roce_marking(const model::Section& roce);
+
 }  // namespace rdmacfg::kinds

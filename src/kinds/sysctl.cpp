@@ -301,3 +301,15 @@ const Kind& sysctl() {
 }
 
 }  // namespace rdmacfg::kinds
+
+namespace rdmacfg::model {
+
+base::Result<ConfName> Codec<ConfName>::parse(const Value& written) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (text != nullptr && (*text == "all" || *text == "default")) return ConfName{*text};
+  return Codec<InterfaceName>::parse(written).map(
+      [](InterfaceName name) { return ConfName{std::move(name.text)}; });
+}
+Value Codec<ConfName>::value(const ConfName& parsed) { return parsed.text; }
+
+}  // namespace rdmacfg::model

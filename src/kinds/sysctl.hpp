@@ -2,18 +2,32 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <tuple>
 
 #include "kinds/kind.hpp"
 #include "model/host_types.hpp"
 #include "model/section.hpp"
 
+namespace rdmacfg::model {
+
+/// Whose settings below /proc/sys/net/ipv4/conf: an interface's, or the kernel's own "all" and "default".
+struct ConfName {
+  std::string text;
+  auto operator<=>(const ConfName&) const = default;
+};
+
+RDMACFG_CODEC(ConfName, "interface name, \"all\" or \"default\"",
+              R"({"type":"string","minLength":1,"maxLength":15,"pattern":"^[A-Za-z0-9_.-]+$"})");
+
+}  // namespace rdmacfg::model
+
 namespace rdmacfg::kinds {
 
 /// An entry of [[sysctl]]: settings of one interface, or one setting of the kernel by its name.
 /// Documentation/networking/ip-sysctl.rst.
 struct SysctlEntry {
-  std::optional<model::InterfaceName> interface;
+  std::optional<model::ConfName> interface;
   std::optional<model::SysctlPath> key;
   std::optional<model::SysctlValue> value;
   std::optional<std::int64_t> arp_ignore;
@@ -24,7 +38,10 @@ struct SysctlEntry {
 
   static constexpr auto kFields = std::tuple{
       model::field("interface", &SysctlEntry::interface, model::Role::kIdentity,
-                   "Interface whose settings are meant; \"all\" and \"default\" are the kernel's.", "-"),
+                   "Interface whose settings are meant. \"all\" holds for every interface besides its own, "
+                   "\"default\" for "
+                   "those to come.",
+                   "-"),
       model::field("key", &SysctlEntry::key, model::Role::kIdentity,
                    "A setting by its name: \"net.ipv4.neigh.default.gc_thresh3\"; its value is in value.",
                    "-"),

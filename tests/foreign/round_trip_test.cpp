@@ -76,8 +76,11 @@ class Generator {
   Inet inet(Family family) {
     const bool four = family == Family::kIpv4;
     Inet out;
-    switch (below(6)) {
+    switch (below(7)) {
       case 0:
+        return out;
+      case 6:
+        out.method = four ? InetMethod::kDisabled : InetMethod::kLinkLocal;
         return out;
       case 1:
         out.method = InetMethod::kAuto;

@@ -39,23 +39,32 @@ exits "nobody has this address" 1 ctl verify --ipoib "$P" --to 192.0.2.9 --count
 
 # show and what the distribution's own programs say
 show=$(ctl show --json)
-value() { jq -r ".devices[] | select(.name == \"$DEV\") | $1" <<<"$show"; }
-stat_of() { ibstat "$DEV" ${2:+"$2"} | sed -n "s/^[[:space:]]*$1: //p" | head -1; }
-is "ibstat: firmware" "$(value .firmware)" "$(stat_of 'Firmware version')"
-is "ibstat: CA type" "$(value .hca_type)" "$(stat_of 'CA type')"
-is "ibstat: node GUID" "0x$(value .node_guid | tr -d :)" "$(stat_of 'Node GUID')"
-is "ibstat: system image GUID" "0x$(value .system_guid | tr -d :)" "$(stat_of 'System image GUID')"
-is "ibstat: number of ports" "$(value '.ports | length')" "$(stat_of 'Number of ports')"
-port() { value ".ports[0] | $1"; }
-is "ibstat: state" "$(port .state | tr A-Z a-z)" "$(stat_of State 1 | tr A-Z a-z)"
-is "ibstat: physical state" "$(port .physical_state)" "$(stat_of 'Physical state' 1)"
-is "ibstat: base LID" "$(port .lid)" "$(stat_of 'Base lid' 1)"
-is "ibstat: LMC" "$(port .lmc)" "$(stat_of LMC 1)"
-is "ibstat: SM LID" "$(port .sm_lid)" "$(stat_of 'SM lid' 1)"
-is "ibstat: capability mask" "$(printf '0x%08x' "$(port .capabilities)")" "$(stat_of 'Capability mask' 1)"
-is "ibstat: port GUID" "0x$(port .guid | tr -d :)" "$(stat_of 'Port GUID' 1)"
-is "ibstat: link layer" "$(port .link_layer)" "$(stat_of 'Link layer' 1)"
-info() { ibv_devinfo -d "$DEV" -i 1 -v | sed -n "s/^[[:space:]]*$1:[[:space:]]*//p" | head -1; }
+value() { jq -r ".devices[] | select(.name == \"$dev\") | $1" <<<"$show"; }
+port() { value ".ports[$((number - 1))] | $1"; }
+guid() { local g; g=$(tr -d : <<<"$1"); echo "0x${g#null}"; }
+stat_of() { ibstat "$dev" ${2:+"$2"} | sed -n "s/^[[:space:]]*$1: //p" | head -1; }
+for dev in $(jq -r '.devices[].name' <<<"$show"); do
+	is "ibstat $dev: number of ports" "$(value '.ports | length')" "$(stat_of 'Number of ports')"
+	is "ibstat $dev: node GUID" "$(guid "$(value .node_guid)")" "$(stat_of 'Node GUID')"
+	is "ibstat $dev: system image GUID" "$(guid "$(value .system_guid)")" "$(stat_of 'System image GUID')"
+	if [ "$(value .soft)" = null ]; then	# of a software device ibstat has blanks
+		is "ibstat $dev: firmware" "$(value .firmware)" "$(stat_of 'Firmware version')"
+		is "ibstat $dev: hardware" "$(value .hardware | sed 's/^0x//')" "$(stat_of 'Hardware version' | sed 's/^0x//')"
+		is "ibstat $dev: CA type" "$(value .hca_type)" "$(stat_of 'CA type')"
+	fi
+	for number in $(value '.ports[].port'); do
+		is "ibstat $dev/$number: state" "$(port .state | tr A-Z a-z)" "$(stat_of State "$number" | tr A-Z a-z)"
+		is "ibstat $dev/$number: physical state" "$(port .physical_state)" "$(stat_of 'Physical state' "$number")"
+		is "ibstat $dev/$number: base LID" "$(port .lid)" "$(stat_of 'Base lid' "$number")"
+		is "ibstat $dev/$number: LMC" "$(port .lmc)" "$(stat_of LMC "$number")"
+		is "ibstat $dev/$number: SM LID" "$(port .sm_lid)" "$(stat_of 'SM lid' "$number")"
+		is "ibstat $dev/$number: capability mask" "$(printf '0x%08x' "$(port .capabilities)")" "$(stat_of 'Capability mask' "$number")"
+		is "ibstat $dev/$number: port GUID" "$(guid "$(port .guid)")" "$(stat_of 'Port GUID' "$number")"
+		is "ibstat $dev/$number: link layer" "$(port .link_layer)" "$(stat_of 'Link layer' "$number")"
+	done
+done
+dev=$DEV number=1
+info() { ibv_devinfo -d "$dev" -i 1 -v | sed -n "s/^[[:space:]]*$1:[[:space:]]*//p" | head -1; }
 is "ibv_devinfo: firmware" "$(value .firmware)" "$(info fw_ver)"
 is "ibv_devinfo: board id" "$(value .board_id)" "$(info board_id)"
 is "ibv_devinfo: active MTU" "$(port .mtu_active)" "$(info active_mtu | cut -d' ' -f1)"

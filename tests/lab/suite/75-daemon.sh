@@ -25,6 +25,8 @@ ok "drift is repaired" lab-wait 60 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 
 ok "and the journal says so" lab-wait 30 "journalctl -u rdma-configd -o cat --no-pager | grep -q 'repaired: ipoib mlx4_ib0: mtu 2044 → 65520'"
 ip link del mlx4_ib0.8002
 ok "a child that was deleted comes back" lab-wait 60 'test -e /sys/class/net/mlx4_ib0.8002'
+ok "and the journal says what it is" lab-wait 30 "journalctl -u rdma-configd -o cat --no-pager | grep -q 'repaired: pkey mlx4_ib0.8002: made again'"
+is "each explanation is filled in" "$(journalctl -u rdma-configd -x --no-pager | grep -c '@RDMA_\|Subject: RDMA_\|: RDMA_CHANGE')" 0
 rmmod fake_hca; lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
 ok "driver reload" lab-wait 90 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520 -a -e /sys/class/net/mlx4_ib0.8002'
 

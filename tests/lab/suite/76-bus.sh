@@ -78,4 +78,25 @@ ok "it can be cancelled" call Cancel 'ua{sv}' "$job" 0
 ok "it comes to its end" lab-wait 120 "busctl call $BUS Result 'ua{sv}' $job 0"
 has "and says so" "$(call Result 'ua{sv}' $job 0)" "cancelled"
 is "nothing of it is left" "$(ip -br link show type ipoib | grep -c '@') $(mtu mlx4_ib0) $(generation)" "0 1500 $generation"
+# one that waits for somebody else's apply has not begun: it is cancelled at once, and keeps nobody from stopping the service
+flock -o /run/rdma-configd.lock sleep 300 & holder=$!
+job=$(call Confirm 'a{sv}' 0 | awk '{print $2}')
+ok "a job waits" lab-wait 30 'systemctl show -p StatusText rdma-configd | grep -q "is applying; waiting"'
+ok "it can be cancelled" call Cancel 'ua{sv}' "$job" 0
+ok "at once" lab-wait 5 "busctl call $BUS Result 'ua{sv}' $job 0 | grep -q cancelled"
+call Confirm 'a{sv}' 0 >/dev/null
+ok "another one waits" lab-wait 30 'systemctl show -p StatusText rdma-configd | grep -q "is applying; waiting"'
+ok "the service ends" timeout 30 systemctl stop rdma-configd
+is "well" "$(systemctl show -p Result --value rdma-configd)" success
+kill $holder; wait $holder 2>/dev/null
+ok "and starts" systemctl start rdma-configd
+# who waits for an apply while the service is stopped has its result, and starts nothing
+many >/tmp/many.toml
+rdma-configctl apply --yes --config /tmp/many.toml >/tmp/out 2>&1 & client=$!
+ok "the apply has begun" lab-wait 60 'ip -br link show type ipoib | grep -q "mlx4_ib0\.\|^ib[0-9.]*\.[08]"'
+ok "stopped meanwhile" timeout 90 systemctl stop rdma-configd
+wait $client
+hasnt "the client has the whole report" "$(cat /tmp/out)" "more is not known"
+is "and the service stays stopped" "$(systemctl is-active rdma-configd)" inactive
+systemctl start rdma-configd
 is "no crash" "$(journalctl -u rdma-configd -o cat --no-pager | grep -ci 'core dump\|terminate called')" 0

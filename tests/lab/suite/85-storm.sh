@@ -22,8 +22,8 @@ cpu() { systemctl show -P CPUUsageNSec rdma-configd; }
 repairs() { journalctl -u rdma-configd -o cat --no-pager | grep -c "repaired: ipoib mlx4_ib0: mtu"; }
 stamp=$(stat -c %Y.%i /var/lib/rdma-configd/state.json); before=$(cpu); start=$SECONDS
 (while :; do ip link set mlx4_ib0 mtu 2044; sleep .2; done) 2>/dev/null & fighter=$!
-for i in $(seq 1250); do echo "link add s$i type dummy"; echo "link set s$i up"; done >/tmp/up	# up: some four events each
-for i in $(seq 1250); do echo "link del s$i"; done >/tmp/down
+for i in $(seq 2500); do echo "link add s$i type dummy"; echo "link set s$i up"; done >/tmp/up	# up: some four events each
+for i in $(seq 2500); do echo "link del s$i"; done >/tmp/down
 (ip monitor link >/tmp/events) & monitor=$!
 ip -batch /tmp/up; ip -batch /tmp/down
 ip link del mlx4_ib1.8002
@@ -36,5 +36,5 @@ journalctl -u rdma-configd -o short-monotonic --no-pager | grep -v 'state "' | t
 kill $fighter $monitor; took=$((SECONDS - start))
 spent=$((($(cpu) - before) / 1000000))
 echo "storm: $(grep -c '^[0-9]' /tmp/events) link events and a fighter in $took s: $spent ms of processor time, $n repairs"
-[ "$(grep -c '^[0-9]' /tmp/events)" -ge 5000 ] && pass "a storm it was" || fail "only $(grep -c '^[0-9]' /tmp/events) events"
+[ "$(grep -c '^[0-9]' /tmp/events)" -ge 10000 ] && pass "a storm it was" || fail "only $(grep -c '^[0-9]' /tmp/events) events"
 is "the service never failed" "$(systemctl show -P NRestarts rdma-configd)" 0

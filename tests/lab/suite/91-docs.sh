@@ -64,5 +64,9 @@ run_all() {	# FILE NUMBER: the lines that begin with a command
 sed -i s/2044/2000/ $CONF		# so that there is something to confirm
 run_all RECIPES.md 5
 run_all IMPORT.md 5
+# Texts of a report may have an apostrophe, as the name of a file here.
+printf '[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\numcast = false\n' | install -Dm644 /dev/stdin "/etc/rdma-configd/conf.d/it's.toml"
+exits "a drop-in with an apostrophe" 0 command rdma-configctl apply --yes --pending-ok
+has "it is in the report" "$(busctl call org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager Show 'a{sv}' 0)" "it\\'s.toml"
 run_all DBUS.md 5
 is "the image has the rule" "$(grep -c 00:02:c9:03:00:31:78:f2 /srv/images/node/etc/udev/rules.d/70-*.rules)" 1

@@ -101,6 +101,16 @@ TEST_F(Doctor, ZeroGuid) {
   kernel->machine.device("mlx4_0")->node_guid = 0;
   EXPECT_EQ(found(), Names{"zero_guid mlx4_0"});
   EXPECT_NE(findings.front().what.find("subnet manager"), std::string::npos);
+  kernel->machine.device("mlx4_0")->node_guid = 1;
+  EXPECT_EQ(found(), Names{});
+}
+
+TEST_F(Doctor, ZeroGuidOfAPort) {
+  kernel->machine.device("rocep17s0")->ports.front().guid = 0;
+  EXPECT_EQ(found(), Names{}) << "an Ethernet port has none";
+  port().guid = 0;
+  EXPECT_EQ(found(), Names{"zero_guid mlx4_0"});
+  EXPECT_NE(findings.front().fix.find("port_guid"), std::string::npos);
 }
 
 TEST_F(Doctor, PkeyMissing) {
@@ -231,6 +241,19 @@ TEST_F(Doctor, RivalFiles) {
   EXPECT_EQ(found(),
             (Names{"rivals /etc/infiniband/openib.conf", "rivals /etc/udev/rules.d/82-net-setup-link.rules",
                    "rivals /etc/netplan/50-cloud-init.yaml"}));
+}
+
+TEST_F(Doctor, RivalNamingRules) {
+  auto& files = kernel->files.content;
+  const std::string mlnx = "/usr/lib/udev/rules.d/83-mlnx-sf-name.rules",
+                    ipoib = "/etc/udev/rules.d/70-persistent-ipoib.rules";
+  files[mlnx] = "# NAME\nSUBSYSTEM==\"net\", IMPORT{program}=\"/etc/infiniband/vf-net-link-name.sh\"\n";
+  files[ipoib] = "# ACTION==\"add\", SUBSYSTEM==\"net\", ATTR{type}==\"32\", NAME=\"mlx4_ib0\"\n";
+  EXPECT_EQ(found(), Names{}) << "comments name nothing";
+  files[mlnx] += "SUBSYSTEM==\"net\", NAME=\"$env{NAME}\"\n";
+  EXPECT_EQ(found(), Names{"rivals " + mlnx});
+  files[ipoib] = files[ipoib].substr(2);
+  EXPECT_EQ(found(), (Names{"rivals " + ipoib, "rivals " + mlnx}));
 }
 
 TEST_F(Doctor, CloudInitThatKeepsOffIsNoRival) {

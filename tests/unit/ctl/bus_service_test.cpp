@@ -24,7 +24,7 @@ constexpr std::uint32_t kJob = 7;
 
 class FakeDaemon {
  public:
-  enum class Plays { kWell, kDies, kDiesBeforeItAnswers, kTellsNothing, kDenies };
+  enum class Plays { kWell, kDies, kDiesBeforeItAnswers, kTellsNothing, kDenies, kLeaves };
 
   explicit FakeDaemon(Plays plays, int exit = 0)
       : connection_(sdbus::createSystemBusConnection()),
@@ -38,6 +38,7 @@ class FakeDaemon {
           result.returnResults(kJob);
           if (plays == Plays::kDies) return connection_->releaseName(kName);
           object_->emitSignal("Finished").onInterface(kManager).withArguments(kJob, std::int32_t{exit});
+          if (plays == Plays::kLeaves) connection_->releaseName(kName);
         });
     object_->registerMethod("Result").onInterface(kManager).implementedAs(
         [this, plays](const std::uint32_t& job, const Options& options) {
@@ -88,6 +89,14 @@ TEST_F(BusService, HasTheReportOfTheJob) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_THAT(report->notes, testing::ElementsAre("as it was"));
   EXPECT_TRUE(daemon.interactive) << "who typed a password for the job may type one for its result";
+}
+
+TEST_F(BusService, TheReportIsAskedOfTheDaemonThatDidTheJobAndOfNoOther) {
+  const FakeDaemon daemon(FakeDaemon::Plays::kLeaves);
+  const auto report = confirm();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->error) << "by its name another one would be started";
+  EXPECT_THAT(report->notes, testing::ElementsAre("as it was"));
 }
 
 TEST_F(BusService, AJobWhoseDaemonDiedIsNotOneThatChangedNothing) {

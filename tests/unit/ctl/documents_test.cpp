@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the documentation shows holds: `validate` accepts every document without a warning, and every command
-// line is one of rdma-configctl's. What the commands print is compared in the lab
-// (tests/lab/suite/91-docs.sh).
+// What the documentation shows holds: `validate` accepts every document without a warning, every command line
+// is one of rdma-configctl's, and messages are as the program says them. What the commands print is compared
+// in the lab (tests/lab/suite/91-docs.sh).
 #include <gtest/gtest.h>
 
 #include <sstream>
 
 #include "console.hpp"
 #include "ctl/options.hpp"
+#include "sources.hpp"
 
 namespace rdmacfg::ctl {
 namespace {
@@ -131,9 +132,119 @@ TEST(Commands, OfTheDocumentationAreOurs) {
   EXPECT_NE(misuse("rdma-configctl apply --jes"), "");
 }
 
+/// A manual page as it is read, near enough.
+std::string plain(std::string page) {
+  page = std::regex_replace(page, std::regex(R"(\\f[BIRP])"), "");
+  return std::regex_replace(page, std::regex(R"(\\(-|&))"), "$1");
+}
+
+TEST(Commands, OfTheManualPagesAreOurs) {
+  int commands = 0;
+  for (const auto& file : fs::directory_iterator(kSource / "docs/man")) {
+    auto page = plain(content(file.path()));
+    // Before it there is the synopsis.
+    page.erase(0, page.find("\n.SH DESCRIPTION"));
+    for (const auto& line : matches(page, "\n([^\n]*rdma-configctl [^\n]*)")) {
+      if (line.starts_with(".\\")) continue;
+      // After a prompt, in a list of commands, as a request of its own, or in quotes.
+      for (const auto& command : matches(line, "(?:^|^# |&& |^\\.B |\")(rdma-configctl [^\"#|>&;]*)")) {
+        EXPECT_EQ(misuse(command), "") << file.path() << '\n' << line;
+        ++commands;
+      }
+    }
+  }
+  EXPECT_GE(commands, 12);
+}
+
+TEST(Commands, OfThePackagesNotesAreOurs) {
+  const auto text = content(kSource / "packaging/debian/rdma-configd.README.Debian");
+  auto commands = matches(text, "\n  (rdma-configctl [^\n]*)");
+  for (auto& one : matches(text, "\"(rdma-configctl\\s[^\"]*)\"")) commands.push_back(std::move(one));
+  EXPECT_GE(commands.size(), 9U);
+  for (const auto& one : commands) EXPECT_EQ(misuse(one), "") << one;
+}
+
+TEST(Documents, NameUnitsThatThereAre) {
+  std::vector<fs::path> pages{kSource / "README.md", kSource / "packaging/debian/rdma-configd.README.Debian"};
+  for (const auto* folder : {"docs", "docs/man"}) {
+    for (const auto& file : fs::directory_iterator(kSource / folder)) {
+      if (file.is_regular_file()) pages.push_back(file.path());
+    }
+  }
+  int units = 0;
+  for (const auto& page : pages) {
+    const auto text = plain(content(page));
+    auto names = matches(text, "[^\\w-](rdma-configd[a-z@-]*\\.(?:service|target))");
+    for (auto& one : matches(text, "(?:systemctl [a-z -]*|journalctl -u) (rdma-configd[a-z@-]*)"))
+      names.push_back(std::move(one));
+    for (const auto& name : names) {
+      const auto file = name.find('.') == std::string::npos ? name + ".service" : name;
+      EXPECT_TRUE(fs::exists(kSource / "units" / file)) << page << ": " << name;
+      ++units;
+    }
+  }
+  EXPECT_GE(units, 15);
+}
+
+/// The messages in docs/TROUBLESHOOTING.md: in quotes, and in first columns of tables that list them.
+std::vector<Shown> messages_in(const fs::path& file) {
+  std::vector<Shown> out;
+  std::istringstream stream(content(file));
+  std::string head;
+  std::string line;
+  for (int number = 1; std::getline(stream, line); ++number) {
+    const auto where = file.filename().string() + ":" + std::to_string(number);
+    if (!line.starts_with("|")) {
+      head.clear();
+    } else {
+      const auto cell = line.substr(2, line.find(" |", 2) - 2);
+      if (head.empty()) {
+        head = cell;
+      } else if ((head == "message" || head == "reason" || head == "`show` or `doctor` says") &&
+                 !cell.starts_with("---") && !cell.starts_with('`') && !cell.starts_with("exit status")) {
+        out.push_back({where, cell});
+      }
+    }
+    const auto text = std::regex_replace(line, std::regex("`[^`]*`"), "");
+    for (const auto& message : matches(text, "\"([^\"]*)\"")) out.push_back({where, message});
+  }
+  return out;
+}
+
+/// Whether the program says so; … stands for anything.
+bool is_said(const std::string& message, const std::string& program) {
+  static const std::string kAny = "…";
+  for (std::size_t start = 0; start <= message.size();) {
+    auto end = message.find(kAny, start);
+    if (end == std::string::npos) end = message.size();
+    auto part = message.substr(start, end - start);
+    part.erase(0,
+               part.find_first_not_of(' ') == std::string::npos ? part.size() : part.find_first_not_of(' '));
+    part.erase(part.find_last_not_of(' ') + 1);
+    if (program.find(part) == std::string::npos) return false;
+    start = end + kAny.size();
+  }
+  return true;
+}
+
+TEST(Documents, QuoteMessagesAsTheyAre) {
+  // What the sources have in one literal, what the golden cases have seen, and the journal's explanations.
+  auto program = std::regex_replace(code_below(""), std::regex("\\\\\""), "\"") +
+                 content(kSource / "units/rdma-configd.catalog");
+  for (const auto& file : fs::recursive_directory_iterator(TEST_DATA)) {
+    if (file.path().filename() == "expected.txt") program += content(file.path());
+  }
+  const auto messages = messages_in(kSource / "docs/TROUBLESHOOTING.md");
+  EXPECT_GE(messages.size(), 25U);
+  for (const auto& one : messages) EXPECT_TRUE(is_said(one.text, program)) << one.where << ": " << one.text;
+  EXPECT_FALSE(is_said("a driver reload is needed, with the options that it runs with", program));
+  EXPECT_FALSE(is_said("process … holds the lock", program));
+}
+
 TEST(Documents, AreReallyLookedAt) {
   EXPECT_NE(complaint("[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nmode = \"conected\"\n"), "");
-  EXPECT_NE(complaint("[[roce]]\ninterface = \"eth0\"\nmode = \"v2\"\n[[lossless]]\ninterface = \"eth0\"\n"),
+  EXPECT_NE(complaint("[[roce]]\ninterface = \"eth0\"\ndscp = 26\n[[pfc]]\ninterface = \"eth0\"\n"
+                      "priorities = [3]\ndscp = [\"24:3\"]\n"),
             "")
       << "a warning counts";
 }

@@ -41,6 +41,21 @@ TEST(TakeLock, WaitsForTheHolder) {
   later.join();
 }
 
+TEST(TakeLock, WhoWaitsCanBeToldToGiveUp) {
+  Console console;
+  const auto path = console.folder() / "lock";
+  auto first = take_lock(path, 0ms, {});
+  ASSERT_TRUE(first);
+  bool cancelled = false;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto second = take_lock(
+      path, 60s, [&](const std::string&) { cancelled = true; }, [&] { return cancelled; });
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, base::Code::kRefused);
+  EXPECT_EQ(second.error().message, "it was cancelled");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
+}
+
 TEST(TakeLock, FollowsNoLink) {
   Console console;
   std::filesystem::create_symlink(console.folder() / "elsewhere", console.folder() / "lock");

@@ -52,6 +52,16 @@ TEST(Usage, BadValuesAreMistakesToo) {
   EXPECT_THAT(console.err.str(), AllOf(HasSubstr("--wait"), HasSubstr("soon")));
   EXPECT_EQ(console.run({"show", "--config"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("--config"));
+  const auto says = [&](const std::vector<std::string>& words) {
+    EXPECT_EQ(console.run(words), 1);
+    return console.err.str();
+  };
+  for (const auto* number : {"-1", "0", "abc", "1.5", "99999999999999999999"})
+    EXPECT_THAT(says({"rollback", "--yes", number}),
+                HasSubstr(fmt::format("\"{}\" is not the number of a generation; see", number)));
+  EXPECT_THAT(says({"apply", "--confirm", "-1"}),
+              HasSubstr("--confirm: \"-1\" is no whole number from 1 to 86400"));
+  EXPECT_THAT(says({"apply", "--confirm=0"}), HasSubstr("\"0\" is no whole number from 1 to 86400"));
 }
 
 TEST(Usage, HelpTeaches) {
@@ -225,6 +235,25 @@ TEST(Apply, OfflineTakesNoLockAndNoRoot) {
   const auto status = console.run({"apply", "--yes", "--root", console.folder().string()});
   EXPECT_TRUE(status == 0 || status == 5) << status << console.err.str();
   EXPECT_EQ(console.locks, 0);
+}
+
+TEST(Apply, OfflineSaysWhatTheFirstBootSets) {
+  Console console;
+  const std::string name = "version = 1\n[[rdma_device]]\npci = \"0000:10:00.0\"\nname = \"mlx4_a\"\n";
+  const auto apply = [&](const std::string& document) {
+    console.document(document);
+    EXPECT_EQ(console.run({"apply", "--yes", "--root", console.folder().string()}), 0) << console.err.str();
+    return console.out.str() + console.err.str();
+  };
+  EXPECT_THAT(apply(name), Not(HasSubstr("first boot")));
+  EXPECT_THAT(
+      apply(name + "[[service]]\nname = \"rdma-ndd\"\nenabled = true\n[[roce]]\ninterface = \"eth1\"\nmode = "
+                   "\"v2\"\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n[[pfc]]\ninterface = "
+                   "\"eth1\"\npriorities = [3]\n"),
+      AllOf(HasSubstr("the first boot sets "), HasSubstr("rdma-ndd.service"), HasSubstr("DCB of eth1"),
+            HasSubstr("00:02:c9:03:00:31:78:f2")));
+  EXPECT_THAT(apply(name + "[[service]]\nname = \"rdma-ndd\"\nenabled = true\n"),
+              HasSubstr("the first boot sets rdma-ndd.service: "));
 }
 
 TEST(Diff, OfflineNamesTheFilesOfTheImage) {

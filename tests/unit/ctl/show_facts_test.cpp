@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "console.hpp"
+#include "ctl/host_view.hpp"
 #include "mini_schema.hpp"
 
 namespace rdmacfg::ctl {
@@ -118,6 +119,27 @@ TEST_F(ShowFacts, SaysWhichSubnetManagersRunAndWithWhichPriority) {
   ASSERT_NE(at, services.end());
   EXPECT_EQ((*at)["priority"], 9);
   EXPECT_EQ((*at)["active"], "active");
+}
+
+TEST_F(ShowFacts, TellsTheHardwareRevision) {
+  EXPECT_EQ(json({"show", "--json"})["devices"].back()["hardware"], Json());
+  console.kernel.files.content["/sys/class/infiniband/rocep17s0/hw_rev"] = "0xb0\n";
+  EXPECT_EQ(json({"show", "--json"})["devices"].back()["hardware"], "0xb0");
+  EXPECT_EQ(console.run({"show", "rocep17s0"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("0xb0"));
+}
+
+TEST(PortViewGuid, OfAnEthernetPortIsThatOfItsFirstGid) {
+  system::RdmaPort port;
+  port.link_layer = "Ethernet";
+  PortView view{nullptr, &port, {}, {}, {}, {}};
+  EXPECT_EQ(view.guid().number, 0U);
+  view.gids = {{1, "RoCE v2", "fe80:0000:0000:0000:0202:c9ff:fea0:b031", "eth1"}};
+  EXPECT_EQ(view.guid().number, 0U) << "the first one is empty, as ibstat says";
+  view.gids->front().index = 0;
+  EXPECT_EQ(view.guid().text(), "02:02:c9:ff:fe:a0:b0:31");
+  port.guid = model::Guid{5};
+  EXPECT_EQ(view.guid().number, 5U);
 }
 
 TEST_F(ShowFacts, NarrowsToAName) {

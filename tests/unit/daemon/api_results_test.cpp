@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <optional>
 #include <thread>
 
 #include "unit/daemon/controller_fixture.hpp"
@@ -116,6 +118,65 @@ TEST_F(ApiResultsTest, WhoAskedForAJobReadsItsResultAndNobodyElse) {
   if (clients.joinable()) clients.join();
   EXPECT_EQ(own, "ok");
   EXPECT_EQ(others, "org.rdmaconfigd1.Error.AccessDenied");
+}
+
+/// A client of a daemon that is told to end while it works for the client.
+class ApiLastResultTest : public ApiResultsTest {
+ protected:
+  /// How long the daemon is there after the job's end. The client asks for the result after `patience`.
+  std::chrono::milliseconds lasts(std::optional<std::chrono::milliseconds> patience) {
+    play("[ \"$verb\" != " + verb(Job::Verb::kRollBack) +
+         R"( ] || { touch "$here/begun"; until [ -e "$here/go" ]; do sleep 0.02; done; })");
+    controller.start();
+    constexpr const char* kManager = "org.rdmaconfigd1.Manager";
+    const auto client = sdbus::createProxy("org.rdmaconfigd1", "/org/rdmaconfigd1");
+    std::atomic<std::uint32_t> finished{0};
+    client->uponSignal("Finished")
+        .onInterface(kManager)
+        .call([&](const std::uint32_t& id, const std::int32_t&) { finished = id; });
+    client->finishRegistration();
+    std::chrono::milliseconds since{0};
+    Loop::Handle asks;
+    const auto on_the_bus = loop.after(1s, [&] {
+      client->callMethodAsync("Rollback")
+          .onInterface(kManager)
+          .withArguments(std::uint64_t{1}, Options{})
+          .uponReplyInvoke([](const sdbus::Error*, const std::uint32_t&) {});
+      when([this] { return std::filesystem::exists(tree.at("/begun")); },
+           [&] {
+             controller.stop();
+             tree.put("/go", "");
+             when([&] { return finished != 0; },
+                  [&] {
+                    since = Loop::now();
+                    if (!patience) return;
+                    asks = loop.after(*patience, [&] {
+                      client->callMethodAsync("Result")
+                          .onInterface(kManager)
+                          .withArguments(finished.load(), Options{})
+                          .uponReplyInvoke([&](const sdbus::Error* error, const std::string& text) {
+                            answer = error == nullptr ? text : error->getName();
+                          });
+                    });
+                  });
+           });
+    });
+    EXPECT_EQ(run(), 0);
+    const auto took = Loop::now() - since;
+    std::this_thread::sleep_for(200ms);  // what came last is still being read
+    return took;
+  }
+  std::string answer;
+};
+
+TEST_F(ApiLastResultTest, ADaemonThatEndsLetsWhoWaitsForAJobHaveItsResult) {
+  EXPECT_LT(lasts(500ms), 1500ms) << "and goes then";
+  EXPECT_EQ(answer, core::report_json(model::Report{}).dump());
+}
+
+TEST_F(ApiLastResultTest, ItWaitsForNobodyForLong) {
+  EXPECT_LT(lasts(std::nullopt), Jobs::kFetch + 1s);
+  EXPECT_EQ(answer, "");
 }
 
 }  // namespace

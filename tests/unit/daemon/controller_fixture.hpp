@@ -22,6 +22,7 @@ namespace rdmacfg::daemon {
 
 /// Writes down what it was asked to do; how it goes is in the file "play".
 constexpr std::string_view kWorker = R"(#!/bin/sh
+trap '' USR2
 here=${{0%/*}}
 job=$(cat)
 printf '%s\n' "$job" >>"$here/jobs"

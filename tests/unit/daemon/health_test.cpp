@@ -20,6 +20,8 @@ TEST(Health, Content) {
   health.pending = 2;
   EXPECT_EQ(health.state(), "idle");
   EXPECT_EQ(health.status(), "generation 3 is held, 2 pending");
+  health.limited = 1;
+  EXPECT_EQ(health.status(), "generation 3 is held, 2 pending, 1 limited");
 }
 
 TEST(Health, WhatIsWrongIsSaid) {
@@ -49,8 +51,20 @@ TEST(Health, WhatGoesOnComesFirst) {
             "generation 3 is held until 2026-11-21T14:03:22Z unless it is confirmed; failing: ipoib ib0: no");
   health.busy = true;
   EXPECT_EQ(health.state(), "working");
+  EXPECT_EQ(health.status(),
+            "working; generation 3 is held until 2026-11-21T14:03:22Z unless it is confirmed");
+  health.doing = "1 of 3 changes done: mtu";
+  EXPECT_EQ(health.state(), "working");
+  EXPECT_EQ(
+      health.status(),
+      "1 of 3 changes done: mtu; generation 3 is held until 2026-11-21T14:03:22Z unless it is confirmed");
+  health.unconfirmed.clear();
+  EXPECT_EQ(health.status(), "1 of 3 changes done: mtu; generation 3 is held");
   health.ready = false;
   EXPECT_EQ(health.state(), "starting");
+  EXPECT_EQ(health.status(), "1 of 3 changes done: mtu");
+  health.doing.clear();
+  EXPECT_EQ(health.status(), "starting");
 }
 
 }  // namespace

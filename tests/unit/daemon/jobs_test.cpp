@@ -7,6 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <memory>
+
 #include "core/report_json.hpp"
 #include "unit/system/temp_tree.hpp"
 
@@ -21,6 +24,7 @@ constexpr std::uint32_t kAlice = 1000, kBob = 1001;
 
 /// Stands in for the worker program. What a job is to do stands in its "what".
 constexpr std::string_view kWorker = R"(#!/bin/sh
+trap '' USR2
 here=${{0%/*}}
 echo "$*" >>"$here/arguments"
 job=$(cat)
@@ -33,6 +37,9 @@ if of silent; then exit 0; fi
 if of garbage; then echo 'no JSON'; exit 0; fi
 if of fails; then exit 1; fi
 if of undoes; then trap 'result; exit' USR1; touch "$here/ready"; while :; do sleep 0.02; done; fi
+if of unbegun; then trap 'printf "{{\"exit\":1,\"cancelled\":true,\"report\":{{}},\"status\":{{\"active\":7}}}}\n"; exit' USR2; touch "$here/ready"; while :; do sleep 0.02; done; fi
+if of early; then trap - USR2; touch "$here/ready"; while :; do sleep 0.02; done; fi
+if of long; then printf '{{"exit":0,"report":'; cat "$here/report"; echo ',"status":{{"active":7}}}}'; exit; fi
 if of obstinate; then touch "$here/ready"; while :; do sleep 0.02; done; fi
 result
 )";
@@ -254,6 +261,98 @@ TEST_F(JobsTest, AtTheEndAChangeIsFinishedAndNothingElse) {
   EXPECT_FALSE(outcomes["waits"].report.error) << "it was left to its end";
   EXPECT_TRUE(outcomes["undoes"].report.error);
   EXPECT_EQ(ended.size(), 4U);
+}
+
+TEST_F(JobsTest, AtTheEndAChangeThatHasNotBegunIsCancelled) {
+  const auto id = add("unbegun", Job::Verb::kApply, kAlice);
+  when("/ready", [this] { jobs.close(); });
+  run();
+  EXPECT_TRUE(outcomes["unbegun"].cancelled);
+  EXPECT_FALSE(outcomes["unbegun"].lost);
+  EXPECT_EQ(outcomes["unbegun"].report.exit, model::Exit::kError) << "nothing was changed";
+  ASSERT_NE(jobs.result(id), nullptr);
+  EXPECT_THAT(*jobs.result(id), HasSubstr("cancelled"));
+  EXPECT_EQ(outcomes["unbegun"].status.at("active"), 7);
+}
+
+TEST_F(JobsTest, AtTheEndAWorkerThatHasNotEvenStartedIsCancelled) {
+  add("early");
+  when("/ready", [this] { jobs.close(); });
+  run();
+  EXPECT_TRUE(outcomes["early"].cancelled);
+}
+
+TEST_F(JobsTest, AResultIsWaitedForUntilItIsFetched) {
+  EXPECT_EQ(jobs.unfetched(), 0ms);
+  const auto id = add("plain", Job::Verb::kApply, kAlice);
+  add("own");
+  run();
+  EXPECT_GT(jobs.unfetched(), 0ms);
+  EXPECT_LE(jobs.unfetched(), Jobs::kFetch);
+  int idle = 0;
+  jobs.on_idle = [&] { ++idle; };
+  jobs.fetched(id);
+  EXPECT_EQ(jobs.unfetched(), 0ms) << "for the daemon's own nobody asks";
+  EXPECT_EQ(idle, 0);
+  jobs.close();
+  jobs.fetched(id);
+  EXPECT_EQ(idle, 1) << "the daemon that was told to end may go now";
+}
+
+TEST_F(JobsTest, LongResultsPushOthersOut) {
+  model::Report report;
+  report.notes.emplace_back(Jobs::kResultBytes / 2, 'x');
+  tree.put("/report", core::report_json(report).dump());
+  const auto first = add("long", Job::Verb::kApply, kAlice), second = add("long", Job::Verb::kApply, kAlice);
+  run();
+  EXPECT_EQ(jobs.result(first), nullptr);
+  EXPECT_NE(jobs.result(second), nullptr);
+}
+
+/// Bytes of this process that are in memory.
+std::size_t resident() {
+  std::ifstream in("/proc/self/statm");
+  std::size_t size = 0, pages = 0;
+  in >> size >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST_F(JobsTest, WhatReadingALongReportTookIsGivenBack) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer keeps memory that was freed";
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the sanitizer keeps memory that was freed";
+#endif
+#endif
+  model::Report report;
+  for (int i = 0; i < 1000; ++i) {
+    model::ResourceReport one;
+    one.key = {"pkey", fmt::format("00:02:c9:03:00:31:78:f2/{:04x}", i)};
+    one.label = fmt::format("ib0.{:04x}", i);
+    for (const std::string name : {"mode", "mtu", "umcast", "state"})
+      one.attributes.push_back(
+          {name, std::int64_t{i}, std::int64_t{i}, model::Location{"config.toml", i, 1}});
+    report.resources.push_back(std::move(one));
+  }
+  const auto text = core::report_json(report).dump();
+  tree.put("/report", text);
+  report = {};
+  std::vector<std::unique_ptr<std::string>> kept;  // as a daemon keeps this and that of each run
+  const auto before = resident();
+  for (int i = 0; i < 3; ++i) {
+    Job job;
+    job.verb = Job::Verb::kHold;
+    job.what = "long";
+    ++open;
+    (void)jobs.add(std::move(job), [&](const Job&, const Outcome& outcome) {
+      EXPECT_EQ(outcome.report.resources.size(), 1000U);
+      kept.push_back(std::make_unique<std::string>(100, 'x'));
+      if (--open == 0) loop.stop(0);
+    });
+  }
+  run();
+  EXPECT_LT(resident(), before + text.size()) << "of a report of " << text.size() << " bytes";
 }
 
 TEST_F(JobsTest, AWaitingJobIsCancelledWithoutAWorker) {

@@ -6,10 +6,8 @@
 #include <algorithm>
 
 #include "core/leftovers.hpp"
-#include "daemon/suspects.hpp"
 #include "kinds/all.hpp"
 #include "kinds/initramfs.hpp"
-#include "unit/system/temp_tree.hpp"
 
 namespace rdmacfg::daemon {
 namespace {
@@ -28,15 +26,6 @@ TEST(Listener, AnApplyThatGoesPastTheDaemonIsHeardOf) {
   EXPECT_TRUE(says_applied("/run/rdma-configd/applied"));
   EXPECT_FALSE(says_applied("/run/rdma-configd/running"));
   EXPECT_TRUE(core::is_managed_folder("/run/rdma-configd"));
-}
-
-TEST(Suspects, AreKnownPrograms) {
-  system::TempTree proc;
-  proc.put("/1/comm", "systemd\n");
-  proc.put("/77/comm", "NetworkManager\n");
-  proc.put("/78/comm", "lldpad\n");
-  proc.put("/self/comm", "tuned\n");
-  EXPECT_EQ(suspects(proc.path()), "NetworkManager, lldpad");
 }
 
 }  // namespace

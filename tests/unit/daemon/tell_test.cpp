@@ -41,5 +41,76 @@ TEST(Tell, ARepairNamesTheSuspectIfThereIsOne) {
       << "what somebody asked for nobody is suspected of";
 }
 
+model::Change change_of(model::Operation operation) {
+  model::Change change;
+  change.operation = operation;
+  change.key = {"memlock", "*"};
+  change.label = "memlock *";
+  auto& settings = operation == model::Operation::kCreate ? change.after : change.before;
+  settings["hard"] = std::int64_t{1};
+  settings["soft"] = std::string("unlimited");
+  settings["text"] = std::string("a file\nof two lines");
+  settings["unknown"] = model::Value{};
+  return change;
+}
+
+TEST(Tell, WhatCameOrWentIsSaidWithWhatItHad) {
+  using model::Operation;
+  EXPECT_EQ(done_by(change_of(Operation::kDelete)), "removed (hard 1, soft unlimited)");
+  EXPECT_EQ(done_by(change_of(Operation::kCreate), true), "made again (hard 1, soft unlimited)");
+  EXPECT_EQ(done_by(change_of(Operation::kCreate)), "made (hard 1, soft unlimited)");
+  EXPECT_EQ(drift_of(change_of(Operation::kDelete)), "is there (hard 1, soft unlimited)");
+  EXPECT_EQ(drift_of(change_of(Operation::kCreate)), "is gone (hard 1, soft unlimited)");
+  for (const auto operation : {Operation::kDelete, Operation::kCreate})
+    EXPECT_THAT(fields_of(change_of(operation)), ::testing::ElementsAre("hard", "soft", "text"));
+  const auto report = changed({"ipoib", "x"});
+  EXPECT_EQ(done_by(report.plan.changes.front()), "mtu 2044 → 65520");
+  EXPECT_EQ(drift_of(report.plan.changes.front()), "mtu 65520 → 2044");
+  EXPECT_THAT(fields_of(report.plan.changes.front()), ::testing::ElementsAre("mtu"));
+}
+
+TEST(Tell, ARepairThatRemovesOrMakesSaysWhat) {
+  if (::access("/run/systemd/journal/socket", W_OK) == 0) GTEST_SKIP() << "it would go to the journal";
+  Job job;
+  job.verb = Job::Verb::kHold;
+  const auto said = [&](const Suspect& suspect) {
+    model::Report report;
+    report.plan.changes = {change_of(model::Operation::kDelete), change_of(model::Operation::kCreate)};
+    report.plan.changes[1].key = {"pkey", "x/8002"};
+    report.plan.changes[1].label = "ib0.8002";
+    report.resources.push_back(
+        {.key = {"pkey", "x/8002"}, .label = "ib0.8002", .status = model::Status::kDone});
+    ::testing::internal::CaptureStderr();
+    tell(job, report, suspect);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said([](const model::Key&) { return ""; }),
+            "repaired: memlock *: removed (hard 1, soft unlimited)\n"
+            "repaired: pkey ib0.8002: made again (hard 1, soft unlimited)\n");
+  EXPECT_THAT(said([](const model::Key&) { return std::nullopt; }),
+              HasSubstr("repaired: pkey ib0.8002: made (hard 1, soft unlimited)\n"))
+      << "it had not been there";
+}
+
+TEST(Tell, AKindIsNamedOnce) {
+  EXPECT_EQ(name_of({"ipoib", "x"}, "ib0"), "ipoib ib0");
+  EXPECT_EQ(name_of({"memlock", "root"}, "memlock root"), "memlock root");
+  EXPECT_EQ(name_of({"dcb", "eth0"}, "DCB of eth0"), "DCB of eth0");
+  EXPECT_EQ(name_of({"rdma_system", "netns"}, "RDMA system"), "RDMA system");
+  EXPECT_EQ(name_of({"initramfs", "image"}, "initramfs"), "initramfs");
+  EXPECT_EQ(name_of({"service", "servicex"}, "servicex.service"), "service servicex.service");
+}
+
+TEST(Tell, WhatTheCatalogueShowsIsShortAndWhole) {
+  EXPECT_EQ(for_catalog("mtu 2044 → 65520"), "mtu 2044 → 65520");
+  std::string arrows;
+  for (int i = 0; i < 100; ++i) arrows += "→";
+  for (const auto* before : {"", "x", "xx"}) {
+    const auto text = for_catalog(before + arrows);
+    EXPECT_LE(text.size(), 256 - std::string("RDMA_CHANGE=").size());
+    EXPECT_EQ((text.size() - std::string(before).size()) % 3, 0U) << "no half character";
+  }
+}
+
 }  // namespace
 }  // namespace rdmacfg::daemon

@@ -57,6 +57,18 @@ TEST(Lossless, AChainThatAgreesIsSilent) {
   EXPECT_TRUE(lint("[[lossless]]\ninterface = \"eth0\"\n").empty());
 }
 
+TEST(Lossless, APresetMarksTheRoceEntryOfAPortThatIsNotThereYet) {
+  const auto text =
+      "[[lossless]]\ninterface = \"eth0\"\ndscp = 24\n" + std::string(kRoce) + "mode = \"v2\"\n";
+  EXPECT_TRUE(lint(text).empty());
+  for (const auto& section : sections_of(text)) {
+    if (section.path != "roce") continue;
+    ASSERT_NE(section.find("dscp"), nullptr);
+    EXPECT_EQ(section.find("dscp")->value, model::Value{std::int64_t{24}});
+  }
+  EXPECT_TRUE(lint("[[lossless]]\ninterface = \"eth0\"\n" + std::string(kRoce) + "tos = 106\n").empty());
+}
+
 TEST(Lossless, ADscpWithoutFlowControlIsAnErrorWithBothPlaces) {
   const auto found =
       lint(std::string(kPfc) + "priorities = [3]\ndscp = [\"24:3\", \"26:4\"]\n" + kRoce + "tos = 106\n");

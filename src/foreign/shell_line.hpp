@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of a shell, as far as files of other tools have such.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rdmacfg::foreign {
+
+/// A simple command of a line, and what joins it to the one before.
+struct Part {
+  std::string_view joint;  ///< "", ";", "&&", "||", "|" or "&"
+  std::string_view text;
+};
+
+/// The simple commands of a line, of which the parts are views. What stands in quotation marks is of one; "||
+/// true" and the like, which only hide that a command failed, are none.
+std::vector<Part> parts_of(std::string_view line);
+
+/// Words as a shell would make them of a simple command, with $IFACE as `own` and '>' by itself; without what
+/// only sends output away. The command's own path is left out.
+std::vector<std::string> shell_words(std::string_view command, const std::string& own);
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// The packages' scripts, run in a tree of their own: what they warn of, and what they leave alone.
+// packaging/test-lifecycle and test-rpm run the whole of them in guests and chroots.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sources.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+namespace fs = std::filesystem;
+
+constexpr const char* kMlx4Begin = "# Written by rdma-configd from its configuration:\n";
+constexpr const char* kMlx4End = "# end of rdma-configd's lines\n";
+constexpr const char* kOpensmBegin =
+    "# rdma-configd: what is between the two marks is lost when it is changed.\n";
+constexpr const char* kOpensmEnd = "# rdma-configd: end\n";
+
+/// A host where systemd runs.
+class PackageScripts : public testing::Test {
+ protected:
+  PackageScripts() {
+    for (const auto* folder : {"bin", "proc/1", "run/systemd/system", "sys/class/net"})
+      fs::create_directories(tree_.path() / folder);
+    fs::create_directory_symlink("/", tree_.path() / "proc/1/root");
+    for (const auto* name :
+         {"systemctl", "deb-systemd-invoke", "udevadm", "update-initramfs", "rdma-configctl"})
+      program(name, "echo \"${0##*/} $*\" >>" + at("called") + "\n");
+    program("ip", "cat " + at("addresses") + "/\"$5\" 2>/dev/null\n");
+  }
+
+  [[nodiscard]] std::string at(const std::string& path) const { return (tree_.path() / path).string(); }
+  [[nodiscard]] bool there(const std::string& path) const { return fs::exists(tree_.path() / path); }
+  [[nodiscard]] std::string text(const std::string& path) const {
+    return there(path) ? content(tree_.path() / path) : "";
+  }
+  [[nodiscard]] std::string called() const { return text("called"); }
+
+  /// systemd runs, but that of another root.
+  void chroot() const {
+    fs::remove(tree_.path() / "proc/1/root");
+    fs::create_directory_symlink(tree_.path(), tree_.path() / "proc/1/root");
+  }
+
+  /// `above`: the interface that a P_Key interface belongs to.
+  void interface(const std::string& name, const std::string& address, const std::string& type = "32",
+                 const std::string& above = {}) {
+    const auto index = std::to_string(++interfaces_);
+    const auto folder = "sys/class/net/" + name;
+    tree_.write(folder + "/type", type + "\n");
+    tree_.write(folder + "/ifindex", index + "\n");
+    tree_.write(folder + "/iflink",
+                above.empty() ? index + "\n" : text("sys/class/net/" + above + "/ifindex"));
+    if (!address.empty())
+      tree_.write("addresses/" + name, "1: " + name + "    inet " + address + " scope global\n");
+  }
+
+  /// What a script of the package says.
+  [[nodiscard]] std::string run(const std::string& script, const std::string& arguments) const {
+    const auto copy = at("script");
+    const std::string folders = "/(etc|var|run|sys|proc|boot|usr)/";
+    const auto text = std::regex_replace(script, std::regex("(^|[\\s\"'(])" + folders, std::regex::multiline),
+                                         "$1" + tree_.path().string() + "/$2/");
+    // Nothing may reach the files of the host that the test runs on.
+    const auto rest = std::regex_replace(text, std::regex(tree_.path().string() + folders), "");
+    if (std::regex_search(rest, std::regex(folders))) return "a path that is not in the tree: " + rest;
+    std::ofstream(copy) << text;
+    return say("(PATH=" + at("bin") + ":/usr/sbin:/usr/bin:/sbin:/bin sh " + copy + " " + arguments +
+               " || echo exit $?)");
+  }
+  [[nodiscard]] std::string debian(const std::string& name, const std::string& arguments) const {
+    return run(content(kSource / ("packaging/debian/rdma-configd." + name)), arguments);
+  }
+  [[nodiscard]] std::string rpm(const std::string& name, const std::string& arguments) const {
+    const auto spec = content(kSource / "packaging/rdma-configd.spec");
+    const auto from = spec.find("\n%" + name + "\n") + name.size() + 3;
+    return run(spec.substr(from, spec.find("\n%", from) - from), arguments);
+  }
+
+  Scratch tree_;
+
+ private:
+  void program(const std::string& name, const std::string& text) const {
+    tree_.write("bin/" + name, "#!/bin/sh\n" + text);
+    fs::permissions(tree_.path() / "bin" / name, fs::perms::owner_all);
+  }
+  int interfaces_ = 0;
+};
+
+TEST_F(PackageScripts, PurgeTakesOurLinesFromFilesOfOthers) {
+  tree_.write("etc/rdma/mlx4.conf", std::string("# mine\n") + kMlx4Begin + "0000:10:00.0 ib eth\n" +
+                                        kMlx4End + "0000:20:00.0 eth eth\n");
+  tree_.write("etc/opensm/opensm.conf", std::string(kOpensmBegin) + "sweep_interval 5\n" + kOpensmEnd);
+  const auto said = debian("postrm", "purge");
+  EXPECT_EQ(text("etc/rdma/mlx4.conf"), "# mine\n0000:20:00.0 eth eth\n");
+  EXPECT_FALSE(there("etc/opensm/opensm.conf"));
+  EXPECT_THAT(said, HasSubstr("etc/opensm/opensm.conf are gone"));
+  EXPECT_THAT(said, Not(HasSubstr("WARNING")));
+  EXPECT_EQ(debian("postrm", "purge"), "") << "and once more";
+}
+
+TEST_F(PackageScripts, PurgeLeavesAFileWhoseMarksAreDamaged) {
+  const std::string begin = kMlx4Begin, end = kMlx4End, mine = "0000:20:00.0 eth eth\n";
+  for (const auto& damaged :
+       {begin + mine, end + begin + mine, begin + "0000:10:00.0 ib ib\n" + begin + mine + end,
+        begin + "0000:10:00.0 ib ib\n" + end + begin + mine}) {
+    tree_.write("etc/rdma/mlx4.conf", damaged);
+    EXPECT_THAT(debian("postrm", "purge"), HasSubstr("etc/rdma/mlx4.conf stays as it is"));
+    EXPECT_EQ(text("etc/rdma/mlx4.conf"), damaged);
+    EXPECT_EQ(std::distance(fs::directory_iterator(at("etc/rdma")), fs::directory_iterator()), 1)
+        << "nothing is left beside it";
+  }
+}
+
+TEST_F(PackageScripts, PurgeRemovesWhatAKilledWriteLeft) {
+  for (const auto* folder :
+       {"etc/sysctl.d", "etc/opensm", "etc/systemd/system/slurmd.service.d", "run/rdma-configd"})
+    tree_.write(std::string(folder) + "/.rdma-configd-Ab12Cd", "half a line");
+  for (const auto* name : {"running", "applied", "settled.json", "refused.json"})
+    tree_.write(std::string("run/rdma-configd/") + name, "");
+  fs::create_directories(at("run/rdma-configd-modules"));
+  tree_.write("etc/sysctl.d/mine.conf", "net.ipv4.ip_forward = 1\n");
+  EXPECT_EQ(debian("postrm", "purge"), "");
+  for (const auto* gone :
+       {"etc/sysctl.d/.rdma-configd-Ab12Cd", "etc/opensm/.rdma-configd-Ab12Cd",
+        "etc/systemd/system/slurmd.service.d", "run/rdma-configd", "run/rdma-configd-modules"})
+    EXPECT_FALSE(there(gone)) << gone;
+  EXPECT_TRUE(there("etc/sysctl.d/mine.conf"));
+  tree_.write("run/rdma-configd/conf.d/mine.toml", "version = 1\n");
+  EXPECT_EQ(debian("postrm", "purge"), "");
+  EXPECT_TRUE(there("run/rdma-configd/conf.d/mine.toml")) << "an administrator's";
+}
+
+TEST_F(PackageScripts, PurgeWarnsOfNamesThatAreInUse) {
+  tree_.write("etc/udev/rules.d/70-rdma-configd-ipoib.rules",
+              "# Written by rdma-configd.\n"
+              "SUBSYSTEM==\"net\", ATTR{address}==\"?*f2\", NAME=\"mlx4_ib0\"\n"
+              "SUBSYSTEM==\"net\", ATTR{address}==\"?*f3\", NAME=\"storage0\"\n"
+              "SUBSYSTEM==\"net\", ATTR{address}==\"?*f4\", NAME=\"idle0\"\n");
+  interface("mlx4_ib0", "");
+  interface("mlx4_ib0.8002", "192.0.2.1/24", "32", "mlx4_ib0");
+  interface("storage0", "");
+  interface("bond0", "192.0.3.1/24");
+  fs::create_directory_symlink("../bond0", at("sys/class/net/storage0/upper_bond0"));
+  interface("idle0", "");
+  interface("eth0", "198.51.100.1/24", "1");
+  const auto said = debian("postrm", "purge");
+  EXPECT_THAT(said, HasSubstr("these interfaces have other names"));
+  EXPECT_THAT(said, HasSubstr("  mlx4_ib0.8002 192.0.2.1/24\n"));
+  EXPECT_THAT(said, HasSubstr("  bond0 192.0.3.1/24\n"));
+  EXPECT_THAT(said, Not(HasSubstr("eth0")));
+  EXPECT_FALSE(there("etc/udev/rules.d/70-rdma-configd-ipoib.rules"));
+}
+
+TEST_F(PackageScripts, RemovalNamesWhatIsInUse) {
+  tree_.write("var/lib/rdma-configd/state.json",
+              "{\"records\":[\n{\"kind\":\"mlx4_port\",\"id\":\"0000:10:00.0\"}]}\n");
+  interface("mlx4_ib0", "");
+  interface("mlx4_ib0.8002", "192.0.2.1/24", "32", "mlx4_ib0");
+  interface("ens1d1", "192.0.3.1/24", "1");
+  tree_.write("sys/class/net/ens1d1/device/mlx4_port1", "ib\n");
+  interface("eth0", "198.51.100.1/24", "1");
+  const auto said = debian("prerm", "remove");
+  EXPECT_THAT(said, HasSubstr("  mlx4_ib0.8002 192.0.2.1/24\n"));
+  EXPECT_THAT(said, HasSubstr("port types nothing sets after the next boot"));
+  EXPECT_THAT(said, HasSubstr("  ens1d1 192.0.3.1/24\n"));
+  EXPECT_THAT(said, Not(HasSubstr("eth0")));
+  const auto erased = rpm("preun", "0");
+  EXPECT_THAT(erased, HasSubstr("  mlx4_ib0.8002 192.0.2.1/24\n"));
+  EXPECT_EQ(rpm("preun", "1"), "") << "an upgrade";
+
+  tree_.write("etc/rdma/mlx4.conf", std::string(kMlx4Begin) + "0000:10:00.0 ib eth\n" + kMlx4End);
+  EXPECT_THAT(debian("postrm", "purge"), HasSubstr("  ens1d1 192.0.3.1/24\n"));
+}
+
+TEST_F(PackageScripts, RemovalOfWhatDidNothingWarnsOfNothing) {
+  interface("mlx4_ib0", "192.0.2.1/24");
+  EXPECT_EQ(debian("prerm", "remove"), "");
+  EXPECT_EQ(rpm("preun", "0"), "");
+  tree_.write("var/lib/rdma-configd/state.json", "{\"records\":[\n{\"kind\":\"ipoib\",\"id\":\"x\"}]}\n");
+  tree_.write("var/lib/rdma-configd/withdrawn", "");
+  EXPECT_EQ(debian("prerm", "remove"), "") << "it was handed over";
+  EXPECT_EQ(rpm("preun", "0"), "");
+}
+
+TEST_F(PackageScripts, InAnImageTheDocumentIsLookedAt) {
+  chroot();
+  interface("ib0", "192.0.2.1/24");
+  tree_.write("etc/rdma-configd/config.toml", "version = 1\n");
+  EXPECT_EQ(debian("prerm", "remove"), "") << "it asks for nothing";
+  tree_.write("etc/rdma-configd/config.toml", "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n");
+  for (const auto& said : {debian("prerm", "remove"), rpm("preun", "0")}) {
+    EXPECT_THAT(said, HasSubstr("nothing makes"));
+    EXPECT_THAT(said, HasSubstr("rdma-configctl withdraw"));
+    EXPECT_THAT(said, Not(HasSubstr("ib0"))) << "that is the host's";
+  }
+}
+
+TEST_F(PackageScripts, AChrootLeavesTheHostAlone) {
+  tree_.write("var/lib/rdma-configd/unconfirmed.json", "{}\n");
+  EXPECT_THAT(debian("prerm", "remove"), HasSubstr("it is confirmed with this"));
+  EXPECT_THAT(called(), HasSubstr("rdma-configctl confirm --local"));
+  EXPECT_THAT(rpm("preun", "0"), HasSubstr("it is confirmed with this"));
+  fs::remove(at("called"));
+  chroot();
+  EXPECT_THAT(debian("prerm", "remove"), HasSubstr("could not be confirmed"));
+  EXPECT_THAT(rpm("preun", "0"), HasSubstr("could not be confirmed"));
+  (void)debian("postinst", "configure 0.0.9");
+  (void)rpm("post", "2");
+  (void)rpm("postun", "1");
+  (void)rpm("posttrans", "1");
+  (void)debian("postrm", "remove");
+  EXPECT_EQ(called(), "");
+  tree_.write("run/rdma-configd/running", "");
+  tree_.write("run/rdma-configd.lock", "");
+  (void)debian("postrm", "purge");
+  EXPECT_TRUE(there("run/rdma-configd/running") && there("run/rdma-configd.lock")) << "of the host's daemon";
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The packages know every file that is written, and what they install of the documentation holds together.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/leftovers.hpp"
+#include "fakes/fake_kernel.hpp"
+#include "sources.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+namespace fs = std::filesystem;
+
+TEST(Package, PurgesEveryFileThatIsWritten) {
+  const auto script = content(kSource / "packaging/debian/rdma-configd.postrm");
+  const auto code = code_below("kinds");
+  int files = 0;
+  for (const auto& name : matches(code, "\"(/etc/[^\"]*rdma[-_]configd[^\"/]*)\"")) {
+    // "{}.d": a folder for each unit
+    EXPECT_THAT(script,
+                HasSubstr(name.find('{') == std::string::npos ? name : fs::path(name).filename().string()));
+    ++files;
+  }
+  EXPECT_GT(files, 12);
+  for (const auto& name : matches(code, "\"(\\d\\d-rdma-configd[^\"/]*\\.conf)\""))
+    EXPECT_THAT(script, HasSubstr(name));
+  const auto prefixes = matches(code, "kPrefix = \"([^\"]*rdma-configd-)\"");
+  EXPECT_GE(prefixes.size(), 2U);
+  for (const auto& prefix : prefixes) EXPECT_THAT(script, HasSubstr("/" + prefix + "*."));
+  // Blocks in files of others.
+  const auto shared = matches(code_below("core"), "kShared(\\{[^}]*\\})");
+  ASSERT_EQ(shared.size(), 1U);
+  for (const auto& name : matches(shared.front(), "\"([^\"]*)\"")) EXPECT_THAT(script, HasSubstr(name));
+  const auto marks = matches(code, "constexpr Marks k\\w+(\\{[^}]*\\})");
+  EXPECT_GE(marks.size(), 2U);
+  for (const auto& pair : marks) {
+    const auto texts = matches(pair, "\"([^\"]*)\"");
+    EXPECT_EQ(texts.size(), 2U) << pair;
+    for (const auto& text : texts) EXPECT_THAT(script, HasSubstr(text));
+  }
+}
+
+/// A write that was killed leaves its file in any of the folders.
+TEST(Package, PurgesLeftoversOfEveryFolder) {
+  const auto script = content(kSource / "packaging/debian/rdma-configd.postrm");
+  fakes::FakeKernel kernel;
+  const auto host = kernel.host();
+  int folders = 0;
+  for (const auto& folder : core::managed_folders(host.files)) {
+    if (folder.starts_with("/var/lib/rdma-configd")) continue;
+    const auto wanted = folder.starts_with("/run/") ? " " + folder + "/.rdma-configd-*" : "\n" + folder;
+    EXPECT_THAT(script, HasSubstr(wanted + "\n"));
+    ++folders;
+  }
+  EXPECT_GT(folders, 10);
+}
+
+/// What reads the administrator's files finds no mark of ours in what a withdrawal leaves.
+TEST(Package, WithdrawalKnowsEveryMark) {
+  const auto hand_over = content(kSource / "src/kinds/hand_over.cpp");
+  int marks = 0;
+  for (const auto& source : fs::recursive_directory_iterator(kSource / "src/kinds")) {
+    if (!source.is_regular_file()) continue;
+    for (const auto& name : found(source.path(), "constexpr Marks (k\\w+)")) {
+      for (const auto* end : {".begin", ".end"})
+        EXPECT_THAT(hand_over, HasSubstr(name + end)) << source.path();
+      ++marks;
+    }
+    EXPECT_THAT(found(source.path(), "(k(?:Begin|End)) *=\\s*\""), IsEmpty())
+        << "marks are for marked_text.hpp";
+    for (const auto& name :
+         found(source.path(),
+               "\"(/etc/[a-z/]*(?:partitions.conf|opensm.conf|default/opensm|sysconfig/opensm))\""))
+      EXPECT_THAT(hand_over, HasSubstr(name)) << source.path();
+  }
+  EXPECT_GE(marks, 2);
+}
+
+/// Of the pages below a folder: the links to files, and which of them lead nowhere.
+int follow_links(const fs::path& folder, std::set<std::string>& dead) {
+  int links = 0;
+  for (const auto& page : fs::recursive_directory_iterator(folder)) {
+    if (page.path().extension() != ".md") continue;
+    for (const auto& target : found(page.path(), "\\]\\(([^)\\s#]+)(?:#[^)]*)?\\)")) {
+      // What is typed at a prompt of the lab looks like one.
+      if (target.find("://") != std::string::npos || std::regex_match(target, std::regex("[0-9a-f]+")))
+        continue;
+      ++links;
+      if (!fs::exists(page.path().parent_path() / target))
+        dead.insert(page.path().lexically_relative(folder).string() + " to " + target);
+    }
+  }
+  return links;
+}
+
+TEST(Package, LinksOfInstalledPagesHold) {
+  if (!installed("cmake")) GTEST_SKIP() << "cmake is not installed";
+  const Scratch into;
+  const auto said = say(std::string("cmake --install ") + BUILD_ROOT + " --component docs --prefix " +
+                        (into.path() / "usr").string());
+  const auto pages = into.path() / "usr/share/doc/rdma-configd";
+  ASSERT_TRUE(fs::exists(pages / "README.md")) << said;
+  for (const auto* file : {"examples/config.toml", "rdma-configd.schema.json", "docs/TROUBLESHOOTING.md"})
+    EXPECT_TRUE(fs::exists(pages / file)) << file;
+  std::set<std::string> dead;
+  EXPECT_GT(follow_links(pages, dead), 40);
+  EXPECT_THAT(dead, IsEmpty());
+}
+
+TEST(Package, LinksOfTheSourcesHold) {
+  std::set<std::string> dead;
+  EXPECT_GT(follow_links(kSource / "docs", dead), 30);
+  EXPECT_THAT(dead, IsEmpty());
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl
