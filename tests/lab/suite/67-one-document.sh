@@ -116,7 +116,6 @@ if [ "$BOOT" = 1 ]; then
 	interface = "all"
 	rp_filter = 0
 	X
-	settled
 	exits "apply" 0 apply
 fi
 settled; lab-wait 60 'test -e /sys/class/infiniband/rxe_lab'
