@@ -37,7 +37,7 @@ class Jobs {
   /// Of them together. The last one is remembered however long it is.
   static constexpr std::size_t kResultBytes = std::size_t{4} << 20U;
   /// So long after the end of its job a result is still about to be fetched.
-  static constexpr std::chrono::milliseconds kFetch{2000};
+  static constexpr std::chrono::milliseconds kFetch{10000};
 
   /// `program` is started with "--worker" for each job (job.hpp: work).
   explicit Jobs(Loop& loop, std::string program = "/proc/self/exe")
