@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/commit_run.hpp"
@@ -32,9 +33,17 @@ Clock system_clock() {
           }};
 }
 
-bool overdue(const Ledger& ledger, const std::string& boot_id, const Clock& clock) {
+std::optional<std::chrono::milliseconds> time_left(const Ledger& ledger, const std::string& boot_id,
+                                                   const Clock& clock) {
   const auto& waiting = ledger.unconfirmed;
-  return waiting && (waiting->boot_id != boot_id || clock.boot_ms() >= waiting->deadline_ms);
+  if (!waiting) return std::nullopt;
+  if (waiting->boot_id != boot_id) return std::chrono::milliseconds(0);
+  return std::chrono::milliseconds(std::max<std::int64_t>(waiting->deadline_ms - clock.boot_ms(), 0));
+}
+
+bool overdue(const Ledger& ledger, const std::string& boot_id, const Clock& clock) {
+  const auto left = time_left(ledger, boot_id, clock);
+  return left && left->count() == 0;
 }
 
 Report commit(const config::Document& document, const Request& request, Context& context) {

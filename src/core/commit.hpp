@@ -19,6 +19,8 @@ namespace rdmacfg::core {
 
 /// Starts rdma-configd-rollback.service, which takes back what nobody confirmed.
 inline constexpr const char* kRollbackTimer = "rdma-configd-rollback";
+/// So long before the deadline: what it starts has been loaded by then, and waits.
+inline constexpr std::chrono::milliseconds kRollbackAhead{2000};
 
 struct Clock {
   std::function<std::int64_t()> boot_ms;                            ///< CLOCK_BOOTTIME, milliseconds
@@ -70,6 +72,10 @@ model::Report expire(const Request& request, Context& context);
 /// Whether there is something of an apply that did not come to its end: it was killed, or is to be taken
 /// back. hold() sees to it.
 bool unfinished(const Request& request, Context& context);
+
+/// How long the apply that waits for confirmation may still do so; 0: it does in vain. Nothing: none waits.
+std::optional<std::chrono::milliseconds> time_left(const Ledger& ledger, const std::string& boot_id,
+                                                   const Clock& clock);
 
 /// Whether an apply waits for confirmation in vain.
 bool overdue(const Ledger& ledger, const std::string& boot_id, const Clock& clock);

@@ -212,7 +212,7 @@ Result<void> Run::begin_unconfirmed(const config::Document& document, const std:
                                     .deadline_ms = context_.clock.boot_ms() + within.count(),
                                     .deadline = context_.clock.utc(within)};
   if (auto done = save_ledger(files(), context_.paths.ledger, ledger_); !done) return done;
-  auto armed = context_.host.timers.arm(kRollbackTimer, within);
+  auto armed = context_.host.timers.arm(kRollbackTimer, within - std::min(within, kRollbackAhead));
   if (!armed) return base::fail(armed.error().in("arming the rollback"));
   return {};
 }

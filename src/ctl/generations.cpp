@@ -44,6 +44,19 @@ base::Result<Report> preview(const Context& context, system::Host& host, std::ui
   return core::diff(document, host, options_of(context));
 }
 
+/// The timer comes some time before the deadline. While this runs it does not come again; hence a deadline
+/// that is near is waited for, also one of an apply that has begun since.
+void await_deadline(const Context& context, system::Host& host) {
+  constexpr auto kNear = core::kRollbackAhead + std::chrono::seconds(3);
+  for (;;) {
+    const auto ledger = core::load_ledger(host.files, core::GenerationPaths().ledger);
+    if (!ledger) return;  // core::expire says why
+    const auto left = core::time_left(*ledger, host.boot_id, core::system_clock());
+    if (!left || left->count() == 0 || *left > kNear) return;
+    context.environment.sleep(*left);
+  }
+}
+
 std::string fate_of(const core::Ledger& ledger, const core::Generation& one) {
   if (ledger.unconfirmed && ledger.unconfirmed->generation == one.number)
     return "waits for confirmation until " + ledger.unconfirmed->deadline;
@@ -71,6 +84,7 @@ int rollback(const Context& context) {
   if (const auto error = misplaced(context)) return refuse(context, *error);
   const auto host = context.environment.host("/");
   if (arguments.expired) {
+    await_deadline(context, *host);
     return finish(context, change_here(context, *host, nullptr, [&](core::Context& core) {
                     return core::expire(request_of(context, "rollback --expired"), core);
                   }));

@@ -318,8 +318,15 @@ void Controller::take_status(const Outcome& outcome) {
 void Controller::plan_expiry() {
   deadline_.reset();
   const auto due = expiry_.due();
+  if (!due) jobs_.dismiss_expiry();
   if (!due || expiring_ || stopping_) return;
-  deadline_ = loop_.after(std::max(*due - Loop::now(), milliseconds(0)), [this] {
+  const auto left = std::max(*due - Loop::now(), milliseconds(0));
+  if (left > Expiry::kAhead) {
+    deadline_ = loop_.after(left - Expiry::kAhead, [this] { plan_expiry(); });
+    return;
+  }
+  jobs_.prepare_expiry();
+  deadline_ = loop_.after(left, [this] {
     deadline_.reset();
     expiring_ = true;
     Job job;

@@ -13,6 +13,7 @@ class Expiry {
  public:
   using Time = std::chrono::milliseconds;  ///< CLOCK_BOOTTIME
 
+  static constexpr Time kAhead{2000};  ///< of it, its worker is started
   static constexpr Time kBackOffMin{1000};
   static constexpr Time kBackOffMax{60'000};
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/jobs.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,21 +13,14 @@
 
 #include "core/report_json.hpp"
 
-extern char** environ;
-
 namespace rdmacfg::daemon {
 
 using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// The job as a file that can be read from its start.
-base::UniqueFd file_of(const Job& job) {
-  base::UniqueFd fd(::memfd_create("job", MFD_CLOEXEC));
-  const auto text = to_json(job).dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (!fd || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) return {};
-  ::lseek(fd.get(), 0, SEEK_SET);
-  return fd;
+std::string text_of(const Job& job) {
+  return to_json(job).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Outcome broken(const std::string& why, model::Exit exit = model::Exit::kError) {
@@ -127,6 +117,7 @@ bool Jobs::has_room(const Job& job) const {
 
 void Jobs::close() {
   closed_ = true;
+  spare_.dismiss();
   std::vector<std::uint32_t> waiting;
   waiting.reserve(waiting_.size());
   for (const auto& [job, done] : waiting_) waiting.push_back(job.id);
@@ -208,31 +199,18 @@ void Jobs::start(Job job, Done done) {
   (running.job.changes() ? void(changing_ = true) : void(++looking_));
   if (began) began(running.job);
 
-  const auto in = file_of(running.job);
-  std::array<int, 2> pipe{-1, -1};
-  int error = in ? 0 : EIO;
-  if (error == 0 && ::pipe2(pipe.data(), O_CLOEXEC) != 0) error = errno;
-  running.out = base::UniqueFd(pipe[0]);
-  const base::UniqueFd out(pipe[1]);
-  if (error == 0) {
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, in.get(), STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions, out.get(), STDOUT_FILENO);
-    std::string name = "rdma-configd", argument = "--worker";
-    std::array<char*, 3> argv{name.data(), argument.data(), nullptr};
-    error = ::posix_spawn(&running.pid, program_.c_str(), &actions, nullptr, argv.data(), environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-  }
-  if (error != 0) {
-    running.pid = -1;
-    running.status = error;
+  const auto text = text_of(running.job);
+  auto spare = running.job.verb == Job::Verb::kExpire ? spare_.take(text) : std::nullopt;
+  auto process = spare ? std::move(*spare) : start_worker(program_, text);
+  running.pid = process.pid;
+  running.out = std::move(process.out);
+  if (running.pid < 0) {
+    running.status = process.error;
     running.at_end = running.exited = true;
     // Not from inside add(): the caller does not know the job's number yet.
     running.exit = loop_.after(std::chrono::milliseconds(0), [this, &running] { finish_when_over(running); });
     return;
   }
-  ::fcntl(running.out.get(), F_SETFL, O_NONBLOCK);
   running.readable = loop_.on_readable(running.out.get(), [this, &running] { read(running); });
   running.exit = loop_.on_exit(running.pid, [this, &running](int status) {
     running.exited = true;

@@ -14,6 +14,7 @@
 #include "base/unique_fd.hpp"
 #include "daemon/job.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/worker_process.hpp"
 #include "model/report.hpp"
 
 namespace rdmacfg::daemon {
@@ -41,7 +42,7 @@ class Jobs {
 
   /// `program` is started with "--worker" for each job (job.hpp: work).
   explicit Jobs(Loop& loop, std::string program = "/proc/self/exe")
-      : loop_(loop), program_(std::move(program)) {}
+      : loop_(loop), program_(program), spare_(loop, std::move(program)) {}
 
   using Done = std::function<void(const Job& job, const Outcome& outcome)>;
 
@@ -52,6 +53,13 @@ class Jobs {
 
   /// Queues a job; the daemon's own always have room. @return its number; 0 when the queue is full or closed.
   std::uint32_t add(Job job, Done done);
+
+  /// An expiry is due soon: its worker is loaded by then.
+  void prepare_expiry() {
+    if (!closed_) spare_.prepare();
+  }
+  /// It is not, after all.
+  void dismiss_expiry() { spare_.dismiss(); }
 
   /// For the end of the daemon: no job is taken any more, those that wait are cancelled, looks are ended. A
   /// change that runs is left to its end, unless it has not begun.
@@ -101,6 +109,7 @@ class Jobs {
 
   Loop& loop_;
   std::string program_;
+  SpareWorker spare_;
   std::uint32_t next_ = 1;
   bool closed_ = false;
   bool changing_ = false;

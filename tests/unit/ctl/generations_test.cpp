@@ -167,6 +167,30 @@ TEST(Generations, TheTimerFindsNothingToDo) {
   EXPECT_EQ(mode_of(console, "mlx4_ib0"), "connected");
 }
 
+TEST(Generations, TheTimerComesAheadOfTheDeadlineAndIsWaitedFor) {
+  Console console;
+  console.document(kRename);
+  ASSERT_EQ(console.run({"apply", "--yes", "--confirm", "3"}), 0) << console.err.str();
+  EXPECT_EQ(console.kernel.timers.armed.at(core::kRollbackTimer), std::chrono::seconds(1));
+  std::chrono::milliseconds slept{0};
+  console.environment.sleep = [&](std::chrono::milliseconds time) {
+    slept += time;
+    std::this_thread::sleep_for(time);
+  };
+  EXPECT_EQ(run(console, {"rollback", "--expired", "--local"}), 0);
+  EXPECT_GT(slept.count(), 0);
+  EXPECT_EQ(mode_of(console, "mlx4_ib0"), "none");
+}
+
+TEST(Generations, TheTimerOfAnEarlierApplyDoesNotWaitForALaterOne) {
+  Console console;
+  console.document(kRename);
+  ASSERT_EQ(console.run({"apply", "--yes", "--confirm", "60"}), 0) << console.err.str();
+  console.environment.sleep = [](std::chrono::milliseconds) { ADD_FAILURE() << "it waits"; };
+  EXPECT_EQ(run(console, {"rollback", "--expired", "--local"}), 0);
+  EXPECT_EQ(mode_of(console, "mlx4_ib0"), "connected");
+}
+
 /// A daemon that notes what it is asked.
 struct FakeService : Service {
   struct Log {

@@ -110,6 +110,36 @@ TEST_F(JobsTest, HasItsResultFromTheWorker) {
   EXPECT_TRUE(jobs.idle());
 }
 
+TEST_F(JobsTest, AnExpiryHasTheWorkerThatWasStartedAheadOfIt) {
+  jobs.prepare_expiry();
+  jobs.prepare_expiry();
+  when("/arguments", [this] {
+    add("other");
+    add("plain", Job::Verb::kExpire);
+  });
+  open = 1;  // until they are added
+  polls.push_back(loop.after(2s, [this] {
+    if (--open == 0) loop.stop(0);
+  }));
+  run();
+  EXPECT_EQ(outcomes["plain"].status.at("active"), 7);
+  EXPECT_EQ(outcomes["other"].status.at("active"), 7);
+  EXPECT_EQ(tree.get("/arguments"), "--worker\n--worker\n") << "one for each";
+}
+
+TEST_F(JobsTest, AnExpiryWhoseWorkerIsGoneGetsAnother) {
+  jobs.prepare_expiry();
+  when("/arguments", [this] {
+    jobs.dismiss_expiry();
+    add("plain", Job::Verb::kExpire);
+    --open;
+  });
+  open = 1;
+  run();
+  EXPECT_EQ(outcomes["plain"].status.at("active"), 7);
+  EXPECT_EQ(tree.get("/arguments"), "--worker\n--worker\n");
+}
+
 TEST_F(JobsTest, ProgressIsHandedOnAsItComes) {
   std::vector<std::string> seen;
   jobs.progress = [&](std::uint32_t, std::uint64_t done, std::uint64_t total, const std::string& what) {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker as a process (job.hpp: work), started for a job or, where the time of one is known, ahead of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/unique_fd.hpp"
+#include "daemon/loop.hpp"
+
+namespace rdmacfg::daemon {
+
+struct WorkerProcess {
+  int pid = -1;        ///< -1: it could not be started
+  int error = 0;       ///< errno, then
+  base::UniqueFd out;  ///< what it says
+};
+
+/// Starts one whose job is the text.
+WorkerProcess start_worker(const std::string& program, std::string_view job);
+
+/// One that has been loaded and waits for its job: what is due at a certain time does not wait for that.
+class SpareWorker {
+ public:
+  SpareWorker(Loop& loop, std::string program) : loop_(loop), program_(std::move(program)) {}
+
+  /// Does nothing when there is one. A failure is not told: whoever takes it starts one then.
+  void prepare();
+
+  /// It is not needed.
+  void dismiss() { in_.reset(); }
+
+  /// Gives it its job. Nothing when there is none, or it has ended.
+  std::optional<WorkerProcess> take(std::string_view job);
+
+ private:
+  Loop& loop_;
+  std::string program_;
+  WorkerProcess process_;
+  base::UniqueFd in_;
+  Loop::Handle exit_;
+};
+
+}  // namespace rdmacfg::daemon
