@@ -5,18 +5,33 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/unique_fd.hpp"
 
 namespace rdmacfg::system::detail {
+
+/// What kept something from being read that is there: without it a device would look as if it were another
+/// one, or not there at all.
+class Trouble {
+ public:
+  /// Nothing for errors that say that it is not there or has gone.
+  void note(int error, const std::string& what);
+  [[nodiscard]] const std::optional<base::Error>& error() const { return error_; }
+
+ private:
+  std::optional<base::Error> error_;  ///< the first one
+};
 
 /// A folder of sysfs that is held open: what is read through it belongs to one device, even when another one
 /// takes its name meanwhile.
 class SysfsDir {
  public:
-  /// Nothing when it is not there or may not be read.
-  static std::optional<SysfsDir> open(const std::string& path);
+  /// Nothing when it is not there or may not be read. What of it and below it cannot be opened though it is
+  /// there is noted in `trouble`, which outlives it.
+  static std::optional<SysfsDir> open(const std::string& path, Trouble* trouble = nullptr);
   [[nodiscard]] std::optional<SysfsDir> sub(const std::string& path) const;
 
   /// An attribute without blanks around it; nothing when it cannot be read (absent, EINVAL, device gone).
@@ -31,8 +46,12 @@ class SysfsDir {
   [[nodiscard]] std::vector<std::string> list() const;
 
  private:
-  explicit SysfsDir(int fd) : fd_(fd) {}
+  SysfsDir(int fd, std::string path, Trouble* trouble) : fd_(fd), path_(std::move(path)), trouble_(trouble) {}
+  void note(int error, const std::string& name) const;
+
   base::UniqueFd fd_;
+  std::string path_;  ///< for messages
+  Trouble* trouble_;
 };
 
 }  // namespace rdmacfg::system::detail

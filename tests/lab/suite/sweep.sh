@@ -141,7 +141,8 @@ error_sweep() {	# POINTS
 			5) partly=$((partly + 1)); to new || complain "the next apply: exit $rc" cat /tmp/out; check_is "after another apply" "$NEW";;
 			*) complain "exit $rc" tail -5 /tmp/out;;
 			esac
-			[ "$(open_at_end /tmp/t)" -le "$held" ] || complain "descriptors left open"
+			# A close that was not done is not the program's to mend.
+			[ "$call" = close ] || [ "$(open_at_end /tmp/t)" -le "$held" ] || complain "descriptors left open"
 			n=${n% *}
 			to old || complain "the way back: exit $rc" cat /tmp/out
 			check_is "the way back" "$OLD"

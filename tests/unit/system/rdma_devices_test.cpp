@@ -175,6 +175,15 @@ TEST_F(RdmaDevicesTest, WithoutAParentTheGuidSaysWhoseNetdevItIs) {
   EXPECT_THAT(devices[0].ports.at(0).netdevs, ElementsAre("ib0"));
 }
 
+TEST_F(RdmaDevicesTest, WhatCannotBeReadIsAnErrorAndNoOtherDevice) {
+  device("mlx5_9", "");
+  port("mlx5_9", 1, "Ethernet", "fe80:0000:0000:0000:0202:c9ff:fe31:78f2");
+  tree.link("/class/infiniband/mlx5_9/device", "device");  // ELOOP, in place of what root does not get
+  const auto devices = rdma->observe_devices();
+  ASSERT_FALSE(devices);
+  EXPECT_THAT(devices.error().message, ::testing::HasSubstr("mlx5_9/device"));
+}
+
 TEST_F(RdmaDevicesTest, LeavesOutWhatIsGoing) {
   device("mlx4_0", kPci);
   port("mlx4_0", 1, "InfiniBand", "fe80:0000:0000:0000:0002:c903:0031:78f1");
