@@ -106,23 +106,12 @@ TEST(Manual, HasThePagesThatUnitsName) {
 TEST(Manual, NamesTheFilesThatAreWritten) {
   const auto page =
       std::regex_replace(content(kSource / "docs/man/rdma-configd.8"), std::regex("\\\\-"), "-");
-  const auto code = code_below("kinds");
-  int files = 0;
-  for (const auto& name : matches(code, "\"(/etc/[^\"]*rdma[-_]configd[^\"/]*)\"")) {
-    EXPECT_THAT(page, HasSubstr(fs::path(name).filename().string())) << name;
-    ++files;
-  }
-  EXPECT_GT(files, 12);
-  for (const auto& name : matches(code, "\"(\\d\\d-rdma-configd[^\"/]*\\.conf)\""))
-    EXPECT_THAT(page, HasSubstr(name));
-  // Names of files that are made of a prefix and what they are for.
-  const auto prefixes = matches(code, "kPrefix = \"([^\"]*rdma-configd-)\"");
-  EXPECT_GE(prefixes.size(), 2U);
-  for (const auto& prefix : prefixes) EXPECT_THAT(page, HasSubstr("/" + prefix + "*."));
-  // Files of others.
-  const auto shared = matches(code_below("core"), "kShared(\\{[^}]*\\})");
-  ASSERT_EQ(shared.size(), 1U);
-  for (const auto& name : matches(shared.front(), "\"([^\"]*)\"")) EXPECT_THAT(page, HasSubstr(name));
+  const auto files = written_files();
+  for (const auto& path : files.paths)
+    EXPECT_THAT(page, HasSubstr(fs::path(path).filename().string())) << path;
+  for (const auto& name : files.names) EXPECT_THAT(page, HasSubstr(name));
+  for (const auto& prefix : files.prefixes) EXPECT_THAT(page, HasSubstr("/" + prefix + "*."));
+  for (const auto& name : files.shared) EXPECT_THAT(page, HasSubstr(name));
 }
 
 TEST(Manual, IsGoodRoff) {

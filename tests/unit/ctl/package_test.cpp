@@ -18,25 +18,16 @@ namespace fs = std::filesystem;
 
 TEST(Package, PurgesEveryFileThatIsWritten) {
   const auto script = content(kSource / "packaging/debian/rdma-configd.postrm");
-  const auto code = code_below("kinds");
-  int files = 0;
-  for (const auto& name : matches(code, "\"(/etc/[^\"]*rdma[-_]configd[^\"/]*)\"")) {
-    // "{}.d": a folder for each unit
+  const auto files = written_files();
+  // "{}.d": a folder for each unit
+  for (const auto& path : files.paths)
     EXPECT_THAT(script,
-                HasSubstr(name.find('{') == std::string::npos ? name : fs::path(name).filename().string()));
-    ++files;
-  }
-  EXPECT_GT(files, 12);
-  for (const auto& name : matches(code, "\"(\\d\\d-rdma-configd[^\"/]*\\.conf)\""))
-    EXPECT_THAT(script, HasSubstr(name));
-  const auto prefixes = matches(code, "kPrefix = \"([^\"]*rdma-configd-)\"");
-  EXPECT_GE(prefixes.size(), 2U);
-  for (const auto& prefix : prefixes) EXPECT_THAT(script, HasSubstr("/" + prefix + "*."));
-  // Blocks in files of others.
-  const auto shared = matches(code_below("core"), "kShared(\\{[^}]*\\})");
-  ASSERT_EQ(shared.size(), 1U);
-  for (const auto& name : matches(shared.front(), "\"([^\"]*)\"")) EXPECT_THAT(script, HasSubstr(name));
-  const auto marks = matches(code, "constexpr Marks k\\w+(\\{[^}]*\\})");
+                HasSubstr(path.find('{') == std::string::npos ? path : fs::path(path).filename().string()));
+  for (const auto& name : files.names) EXPECT_THAT(script, HasSubstr(name));
+  for (const auto& prefix : files.prefixes) EXPECT_THAT(script, HasSubstr("/" + prefix + "*."));
+  for (const auto& name : files.shared) EXPECT_THAT(script, HasSubstr(name));
+  // Blocks in those.
+  const auto marks = matches(code_below("kinds"), "constexpr Marks k\\w+(\\{[^}]*\\})");
   EXPECT_GE(marks.size(), 2U);
   for (const auto& pair : marks) {
     const auto texts = matches(pair, "\"([^\"]*)\"");

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the daemon knows of the host after a job, what it tells of it, and what is due because of it.
+#include <sys/syslog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/controller.hpp"
+#include "daemon/journal.hpp"
+#include "daemon/outcome.hpp"
+#include "daemon/tell.hpp"
+
+namespace rdmacfg::daemon {
+
+using model::Status;
+using std::chrono::milliseconds;
+
+void Controller::keep_settled() {
+  const bool wanted = report_drift_ && active_;
+  auto done = wanted ? settled_.save({*active_, reconciler_.settled()}) : settled_.clear();
+  if (!done) log(LOG_WARNING, Message::kTrouble, done.error().message);
+}
+
+void Controller::take_status(const Outcome& outcome) {
+  if (listener_.widen(outcome.report.resources)) reconciler_.woken(Wake::kDrift, Loop::now());
+  properties_.pending = with_reasons(outcome.report, Status::kPending);
+  waiting_ = waiting_in(outcome.report);
+  properties_.limited = with_reasons(outcome.report, Status::kLimited);
+  properties_.contended.clear();
+  for (const auto& [key, why] : reconciler_.contended())
+    properties_.contended.push_back(key.text() + ": " + why);
+  if (!outcome.status.is_object()) return;  // the worker died, or the ledger cannot be read
+  active_ = properties_.generation = outcome.status.value("active", std::uint64_t{0});
+  report_drift_ = outcome.status.value("report_drift", false);
+  audit_.set(std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0})), Loop::now());
+  refusal_.active(active_);
+  properties_.unconfirmed.clear();
+  std::optional<milliseconds> deadline;
+  const auto waiting = outcome.status.find("unconfirmed");
+  if (waiting != outcome.status.end() && waiting->is_object()) {
+    properties_.unconfirmed = waiting->value("deadline", "");
+    deadline = milliseconds(waiting->value("deadline_ms", std::int64_t{0}));
+  }
+  expiry_.set(deadline);
+  plan_expiry();
+}
+
+void Controller::plan_expiry() {
+  deadline_.reset();
+  const auto due = expiry_.due();
+  if (!due) jobs_.dismiss_expiry();
+  if (!due || expiring_ || stopping_) return;
+  const auto left = std::max(*due - Loop::now(), milliseconds(0));
+  if (left > Expiry::kAhead) {
+    deadline_ = loop_.after(left - Expiry::kAhead, [this] { plan_expiry(); });
+    return;
+  }
+  jobs_.prepare_expiry();
+  deadline_ = loop_.after(left, [this] {
+    deadline_.reset();
+    expiring_ = true;
+    Job job;
+    job.verb = Job::Verb::kExpire;
+    job.who = "rdma-configd";
+    job.what = "expiry";
+    (void)jobs_.add(std::move(job),
+                    [this](const Job& one, const Outcome& outcome) { expired(one, outcome); });
+  });
+}
+
+void Controller::expired(const Job& job, const Outcome& outcome) {
+  expiring_ = false;
+  if (stopping_ && outcome.cancelled) return;
+  expiry_.tried(Loop::now());
+  listener_.watch_again();
+  take_status(outcome);
+  plan_expiry();
+  // Another generation is held now.
+  if (!expiry_.due()) reconciler_.woken(Wake::kApply, Loop::now());
+  tell(job, outcome.report);
+  publish();
+  plan_next();
+}
+
+Health Controller::health() const {
+  Health health;
+  health.ready = ready_;
+  health.busy = jobs_.busy();
+  health.generation = properties_.generation;
+  health.unconfirmed = properties_.unconfirmed;
+  health.refused = refusal_.why();
+  health.failing = reconciler_.failing();
+  if (!properties_.contended.empty()) health.contended = properties_.contended.front();
+  health.pending = waiting_.pending;
+  health.limited = waiting_.limited;
+  return health;
+}
+
+void Controller::publish() {
+  if (auto done = refusal_.keep(); !done) log(LOG_WARNING, Message::kTrouble, done.error().message);
+  const auto health = this->health();
+  properties_.state = health.state();
+  notify("STATUS=" + health.status());
+  if (api_) api_->set(properties_);
+}
+}  // namespace rdmacfg::daemon
