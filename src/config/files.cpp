@@ -11,9 +11,9 @@
 #include <array>
 #include <cerrno>
 #include <map>
-#include <memory>
 #include <optional>
 
+#include "base/open_folder.hpp"
 #include "base/unique_fd.hpp"
 #include "config/document.hpp"
 
@@ -111,7 +111,7 @@ Result<std::vector<std::string>> list(const Root& root, std::string_view folder)
   UniqueFd fd = root.file(folder, O_RDONLY | O_DIRECTORY);
   if (!fd && errno == ENOENT) return names;
   if (!fd) return base::fail_errno(errno, root.shown(folder));
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(::dup(fd.get())), &::closedir);
+  const auto dir = base::open_folder(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
   if (!dir) return base::fail_errno(errno, root.shown(folder));
   errno = 0;
   while (const dirent* entry = ::readdir(dir.get())) {

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "base/open_folder.hpp"
 #include "base/unique_fd.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/rooted_dir.hpp"
@@ -220,7 +221,7 @@ class LinuxFiles final : public Files {
       return fail(opened.error());
     }
     const int own = ::fcntl(opened->get(), F_DUPFD_CLOEXEC, 0);  // closedir closes what it has been given
-    const std::unique_ptr<DIR, int (*)(DIR*)> entries(own < 0 ? nullptr : ::fdopendir(own), &::closedir);
+    const auto entries = base::open_folder(own);
     if (!entries) return fail_errno(errno, dirs_.shown(folder));
     errno = 0;
     while (const dirent* entry = ::readdir(entries.get())) {

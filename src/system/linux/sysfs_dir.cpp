@@ -9,8 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <memory>
 
+#include "base/open_folder.hpp"
 #include "base/text.hpp"
 
 namespace rdmacfg::system::detail {
@@ -80,14 +80,9 @@ std::string SysfsDir::link(const std::string& name) const {
 
 std::vector<std::string> SysfsDir::list() const {
   std::vector<std::string> names;
-  const int fd = ::openat(fd_.get(), ".", kFolder);
-  if (fd < 0) {
-    note(errno, "");
-    return names;
-  }
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(fd), ::closedir);
+  const auto folder = base::open_folder(::openat(fd_.get(), ".", kFolder));
   if (!folder) {
-    ::close(fd);
+    note(errno, "");
     return names;
   }
   errno = 0;
