@@ -20,7 +20,9 @@ ok "configured" lab-wait 90 'test -e /sys/class/net/mlx4_ib1.8002'
 ok "idle" lab-wait 60 '[ "$(busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager State)" = "s \"idle\"" ]'
 cpu() { systemctl show -P CPUUsageNSec rdma-configd; }
 repairs() { journalctl -u rdma-configd -o cat --no-pager | grep -c "repaired: ipoib mlx4_ib0: mtu"; }
-stamp=$(stat -c %Y.%i /var/lib/rdma-configd/state.json); before=$(cpu); start=$SECONDS
+# Each write of a file makes a new one in its place.
+(while :; do stat -c '%n %i' /var/lib/rdma-configd/*.json /etc/udev/rules.d/*; sleep .1; done >>/tmp/written) 2>/dev/null & watcher=$!
+before=$(cpu); start=$SECONDS
 (while :; do ip link set mlx4_ib0 mtu 2044; sleep .2; done) 2>/dev/null & fighter=$!
 for i in $(seq 2500); do echo "link add s$i type dummy"; echo "link set s$i up"; done >/tmp/up	# up: some four events each
 for i in $(seq 2500); do echo "link del s$i"; done >/tmp/down
@@ -33,8 +35,11 @@ n=$(repairs); sleep 10
 is "and does not begin again" "$(repairs)" "$n"
 [ "$n" -le 4 ] && pass "$n repairs of what is fought for" || fail "$n repairs of what is fought for"
 journalctl -u rdma-configd -o short-monotonic --no-pager | grep -v 'state "' | tail -40 | cut -c1-250
-kill $fighter $monitor; took=$((SECONDS - start))
+kill $fighter $monitor $watcher; took=$((SECONDS - start))
 spent=$((($(cpu) - before) / 1000000))
-echo "storm: $(grep -c '^[0-9]' /tmp/events) link events and a fighter in $took s: $spent ms of processor time, $n repairs"
+echo "storm: $(grep -c '^[0-9]' /tmp/events) link events and a fighter in $took s: $spent ms of processor time, $n repairs, $(sort -u /tmp/written | wc -l) files seen"
+# Of each repair and of the interface that is made again: the journal and the state, beside what was there.
+seen=$(sort -u /tmp/written | wc -l); bound=$((4 * (n + 2) + 8))
+[ "$seen" -le "$bound" ] && pass "few writes" || fail "$seen files seen, want at most $bound" "$(sort -u /tmp/written)"
 [ "$(grep -c '^[0-9]' /tmp/events)" -ge 10000 ] && pass "a storm it was" || fail "only $(grep -c '^[0-9]' /tmp/events) events"
 is "the service never failed" "$(systemctl show -P NRestarts rdma-configd)" 0
