@@ -228,6 +228,16 @@ bool swept(const Report& report, const Picture& before, const Picture& now) {
   });
 }
 
+/// What differs all the same came, or became something else, while the plan was carried out; verify() has
+/// found what others changed.
+void leave_for_next_time(Report& report) {
+  for (auto& resource : report.resources) {
+    if (resource.status != Status::kDiffers) continue;
+    resource.status = Status::kPending;
+    resource.reason = "it came, or became another one, meanwhile: apply again";
+  }
+}
+
 }  // namespace
 
 RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
@@ -249,6 +259,7 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
     by_parts(input, state, transaction, report, attempt, aside);
   }
   report.error = attempt.error;
+  if (!report.error) leave_for_next_time(report);
   if (!transaction.written()) {
     report.exit = Exit::kError;
   } else if (!report.left_over.empty()) {
