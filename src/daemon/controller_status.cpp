@@ -103,4 +103,5 @@ void Controller::publish() {
   notify("STATUS=" + health.status());
   if (api_) api_->set(properties_);
 }
+
 }  // namespace rdmacfg::daemon
