@@ -106,11 +106,6 @@ Report hold(const Request& request, Context& context) {
   return run.interrupted() ? run.nothing() : Report{};
 }
 
-bool unfinished(const Request& request, Context& context) {
-  Run run(request, context);
-  return run.load() && (!run.fallen().empty() || run.interrupted());
-}
-
 Report look(const Request& request, Context& context) {
   auto ledger = load_ledger(context.host.files, context.paths.ledger);
   if (!ledger) return error_report(ledger.error());

@@ -69,10 +69,6 @@ base::Result<std::uint64_t> rollback_target(const Ledger& ledger, std::uint64_t 
 /// As roll_back(0) when an apply is overdue for confirmation; else nothing.
 model::Report expire(const Request& request, Context& context);
 
-/// Whether there is something of an apply that did not come to its end: it was killed, or is to be taken
-/// back. hold() sees to it.
-bool unfinished(const Request& request, Context& context);
-
 /// How long the apply that waits for confirmation may still do so; 0: it does in vain. Nothing: none waits.
 std::optional<std::chrono::milliseconds> time_left(const Ledger& ledger, const std::string& boot_id,
                                                    const Clock& clock);

@@ -79,6 +79,7 @@ void Run::forget_let_be(Report& report) {
 
 Report Run::taken_back(const std::string& why) {
   const auto waiting = *ledger_.unconfirmed;
+  context_.options.settled.reset();  // it goes back all the same
   Report report;
   auto take_back = load_take_back(files(), context_.paths.take_back);
   const bool damaged = !take_back;

@@ -87,7 +87,9 @@ void stale_initramfs(const Patient& patient, std::vector<Finding>& out) {
 }
 
 void pinned_rdma_cm(const Patient& patient, std::vector<Finding>& out) {
-  for (const auto& folder : patient.world.host().rdma_cm.observe_folders()) {
+  const auto folders = patient.world.host().rdma_cm.observe_folders();
+  if (!folders) return;
+  for (const auto& folder : *folders) {
     const auto& devices = patient.world.snapshot().devices;
     const bool there = std::any_of(devices.begin(), devices.end(),
                                    [&](const auto& device) { return device.name == folder; });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <string_view>
 
 #include "kinds/all.hpp"
 #include "kinds/transport.hpp"
@@ -63,8 +64,13 @@ Result<Picture> take_picture(system::Host& host, const Known& known) {
   if (!world) return base::fail(world.error());
   Picture picture;
   picture.world = std::move(*world);
-  for (const auto& [key, clue] : known) picture.world.concern(key, clue);
+  std::set<std::string_view> concerned;
+  for (const auto& [key, clue] : known) {
+    picture.world.concern(key, clue);
+    concerned.insert(key.kind);
+  }
   for (const auto* kind : kinds::all()) {
+    if (!concerned.contains(kind->name())) continue;
     auto observed = kind->observe(picture.world);
     if (!observed) return base::fail(observed.error());
     for (auto& one : *observed) picture.observed.push_back(std::move(one));

@@ -39,7 +39,7 @@ using Known = std::map<model::Key, kinds::Clue>;
 base::Result<Picture> take_picture(const config::Document& document, system::Host& host, const Known& known,
                                    bool thorough, bool settled);
 
-/// The observed part alone.
+/// The observed part alone, of the kinds that `known` speaks of.
 base::Result<Picture> take_picture(system::Host& host, const Known& known);
 
 /// The resources of a state and of a plan.

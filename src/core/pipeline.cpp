@@ -83,6 +83,23 @@ Result<Report> make_plan(const config::Document& document, Picture& picture, con
   return report;
 }
 
+/// The changes that would undo what somebody else has done: see Options::settled.
+std::vector<Change> drift_in(const Report& report, const std::map<model::Key, std::string>& settled) {
+  std::map<model::Key, const std::string*> instances;
+  for (const auto& resource : report.resources) instances.emplace(resource.key, &resource.instance);
+  std::vector<Change> out;
+  for (const auto& change : report.plan.changes) {
+    const auto then = settled.find(change.key);
+    if (then == settled.end()) continue;
+    // A device that went and came back is a new one. What is gone, or on no object, is what it was.
+    const auto now = instances.find(change.key);
+    const bool same = now == instances.end() || now->second->empty() || then->second.empty() ||
+                      *now->second == then->second;
+    if (same) out.push_back(change);
+  }
+  return out;
+}
+
 /// Finishes what an interrupted run began: interfaces that it had made are known as ours, and what it had
 /// taken down is put back. The new plan then goes on from there (recovery rolls forward).
 Result<bool> recover(system::Host& host, State& state, const Options& options,
@@ -134,17 +151,29 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
       set_apart = true;
     }
   }
-  for (auto& desired : picture->desired) {
-    const auto at = options.left_alone.find(desired.key);
-    if (at == options.left_alone.end()) continue;
-    desired.ignore = true;
-    aside.insert(*at);
+  const auto plan_without = [&](const std::map<model::Key, std::string>& left_alone) -> Result<Report> {
+    for (auto& desired : picture->desired) {
+      const auto at = left_alone.find(desired.key);
+      if (at == left_alone.end()) continue;
+      desired.ignore = true;
+      aside.insert(*at);
+    }
+    auto planned = make_plan(document, *picture, *state, options);
+    // Also what no entry wants, and would go.
+    if (planned)
+      std::erase_if(planned->plan.changes, [&](const auto& one) { return left_alone.contains(one.key); });
+    return planned;
+  };
+  auto planned = plan_without(options.left_alone);
+  if (planned && options.settled && !*recovered) {
+    auto drifted = drift_in(*planned, *options.settled);
+    auto left_alone = options.left_alone;
+    for (const auto& change : drifted) left_alone.insert_or_assign(change.key, kDrifted);
+    if (!drifted.empty()) planned = plan_without(left_alone);
+    if (planned) planned->drifted = std::move(drifted);
   }
-  auto planned = make_plan(document, *picture, *state, options);
   if (!planned) return {failed(planned.error())};
   Report report = std::move(*planned);
-  // Also what no entry wants, and would go.
-  std::erase_if(report.plan.changes, [&](const auto& one) { return options.left_alone.contains(one.key); });
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
   if (model::has_errors(report.diagnostics) && !set_apart) {
     report.exit = Exit::kError;
@@ -184,6 +213,8 @@ void join(Report& report, Report first) {
   }
   report.plan.changes.insert(report.plan.changes.begin(), std::make_move_iterator(first.plan.changes.begin()),
                              std::make_move_iterator(first.plan.changes.end()));
+  report.drifted.insert(report.drifted.begin(), std::make_move_iterator(first.drifted.begin()),
+                        std::make_move_iterator(first.drifted.end()));
   std::erase_if(first.notes, [&](const auto& note) {
     return std::find(report.notes.begin(), report.notes.end(), note) != report.notes.end();
   });

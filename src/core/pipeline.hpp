@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Paths {
 
 /// The reason of what Options::awaited leaves to a later run.
 inline constexpr const char* kAfterwards = "follows when the rest is done";
+/// The reason of what is in Report::drifted.
+inline constexpr const char* kDrifted =
+    "somebody else has changed it, and drift = \"report\" leaves it until the next apply";
 
 struct Options {
   bool retry_limited = false;  ///< try again what the fabric limited before
@@ -34,6 +38,10 @@ struct Options {
   bool awaited = false;
   /// Resources that are left alone this time, with the reason (somebody else fights for them).
   std::map<model::Key, std::string> left_alone;
+  /// For drift = "report": resources as wanted when they were last looked at, with the kernel object they
+  /// were on. What differs now and is on the same one, somebody else has changed: it is left alone
+  /// (Report::drifted). What an apply has left that did not come to its end is no drift.
+  std::optional<std::map<model::Key, std::string>> settled{};
   std::function<bool()> cancelled;  ///< asked between batches and before the end; true undoes it all
   std::string take_back;  ///< where what it takes to take the apply back later is written; empty: nowhere
   Paths paths;

@@ -95,17 +95,20 @@ Json report_json(const model::Report& report) {
   Json diagnostics = Json::array(), resources = Json::array();
   for (const auto& one : report.diagnostics) diagnostics.push_back(diagnostic_json(one));
   for (const auto& one : report.resources) resources.push_back(resource_json(one));
-  return {{"schema", kSchema},
-          {"exit", static_cast<int>(report.exit)},
-          {"error", report.error ? Json{{"code", static_cast<int>(report.error->code)},
-                                        {"message", report.error->message},
-                                        {"errno", report.error->sys_errno}}
-                                 : Json(nullptr)},
-          {"diagnostics", std::move(diagnostics)},
-          {"resources", std::move(resources)},
-          {"changes", plan_json(report.plan)},
-          {"notes", report.notes},
-          {"left_over", report.left_over}};
+  Json out = {{"schema", kSchema},
+              {"exit", static_cast<int>(report.exit)},
+              {"error", report.error ? Json{{"code", static_cast<int>(report.error->code)},
+                                            {"message", report.error->message},
+                                            {"errno", report.error->sys_errno}}
+                                     : Json(nullptr)},
+              {"diagnostics", std::move(diagnostics)},
+              {"resources", std::move(resources)},
+              {"changes", plan_json(report.plan)},
+              {"notes", report.notes},
+              {"left_over", report.left_over}};
+  // What the daemon does by itself: clients see none.
+  if (!report.drifted.empty()) out["drifted"] = plan_json({report.drifted});
+  return out;
 }
 
 base::Result<model::Report> report_from(const std::string& text) {
@@ -123,6 +126,7 @@ base::Result<model::Report> report_from(const std::string& text) {
     for (const auto& one : json.at("diagnostics")) report.diagnostics.push_back(diagnostic_from(one));
     for (const auto& one : json.at("resources")) report.resources.push_back(resource_from(one));
     report.plan = plan_from(json.at("changes"));
+    if (json.contains("drifted")) report.drifted = plan_from(json.at("drifted")).changes;
     report.notes = json.at("notes").get<std::vector<std::string>>();
     report.left_over = json.at("left_over").get<std::vector<std::string>>();
     return report;

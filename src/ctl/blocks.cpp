@@ -184,13 +184,14 @@ std::vector<Block> blocks_of(const Report& report) {
 }
 
 Tally tally_of(const std::vector<model::ResourceReport>& resources) {
-  std::map<std::string, Status> worst;
+  // As people see them: what an interface has is of several kinds, and a port's OpenSM is another thing.
+  std::map<std::pair<std::string, std::string>, Status> worst;
   for (const auto& resource : resources) {
-    const auto [at, fresh] = worst.try_emplace(resource.key.id, resource.status);
+    const auto [at, fresh] = worst.try_emplace({resource.key.id, resource.label}, resource.status);
     if (!fresh && rank(resource.status) > rank(at->second)) at->second = resource.status;
   }
   Tally tally;
-  for (const auto& [id, status] : worst) {
+  for (const auto& [thing, status] : worst) {
     switch (rank(status)) {
       case 5:
         ++tally.failed;

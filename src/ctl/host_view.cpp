@@ -105,7 +105,7 @@ HostView view_of(kinds::World& world) {
     }
   }
   for (const auto& device : world.snapshot().devices) {
-    DeviceView view{&device, hardware_of(device, world), {}};
+    DeviceView view{&device, hardware_of(device, world), world.host().rdma.observe_ids(device.name), {}};
     for (const auto& port : device.ports) {
       const kinds::PortRef ref{&device, &port};
       PortView shown{&device, &port, world.pkeys(ref), world.mtu(ref), std::nullopt, {}};

@@ -28,6 +28,7 @@ struct PortView {
 struct DeviceView {
   const system::RdmaDevice* device = nullptr;
   std::string hardware;  ///< revision, as ibstat's "Hardware version": "0xb0"
+  std::optional<system::DeviceIds> ids;
   std::vector<PortView> ports;
 };
 

@@ -213,6 +213,8 @@ Json device_json(const DeviceView& view) {
           {"node_type", text_or_null(device.node_type)},
           {"firmware", text_or_null(device.firmware)},
           {"hardware", text_or_null(view.hardware)},
+          {"vendor_id", view.ids ? Json(view.ids->vendor) : Json(nullptr)},
+          {"vendor_part_id", view.ids ? Json(view.ids->part) : Json(nullptr)},
           {"board_id", text_or_null(device.board_id)},
           {"node_guid", guid_json(device.node_guid)},
           {"system_guid", guid_json(device.system_guid)},

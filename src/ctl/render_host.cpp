@@ -186,6 +186,7 @@ std::string device_block(const DeviceView& view, const Look& look) {
       {{"type", cell(d.node_type.empty() ? d.hca_type : fmt::format("{} ({})", d.hca_type, d.node_type))},
        {"firmware", cell(d.firmware)},
        {"hardware", cell(view.hardware)},
+       {"vendor", cell(view.ids ? fmt::format("{:#06x}, part {}", view.ids->vendor, view.ids->part) : "")},
        {"board id", cell(d.board_id)},
        {"node GUID", cell(text(d.node_guid))},
        {"system GUID", cell(text(d.system_guid))},

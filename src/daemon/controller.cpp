@@ -63,7 +63,10 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
     notify("STATUS=" + health.status());
     if (api_) api_->progress(id, done, total, what);
   };
-  jobs_.began = [this](const Job& job) {
+  jobs_.begins = [this](Job& job) {
+    // What is known now: jobs of others may have run since it was wanted.
+    if (job.verb == Job::Verb::kHold) job.left_alone = reconciler_.left_alone(Loop::now());
+    if (job.verb == Job::Verb::kHold || job.settled_at != 0) job.settled = reconciler_.settled();
     if (job.changes()) publish();
   };
   jobs_.on_idle = [this] {
@@ -137,6 +140,7 @@ void Controller::connect() {
           refusal_.clear();
       }
       if (job.by_itself) refusal_.judge(outcome);
+      reconciler_.applied(outcome.report);
       reconciler_.woken(Wake::kApply, Loop::now());
       listener_.watch_again();
       take_status(outcome);
@@ -172,14 +176,14 @@ void Controller::apply_configuration(const std::string& what, bool again) {
   job.awaited = !ready_;
   if (again) job.applied_then = applied_then_;
   job.resumes = what == "boot" && resumes_;
-  if (what == "boot") job.settled = settled_at_;
+  if (what == "boot") job.settled_at = settled_at_;
   reconciler_.began();
   (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) {
     const bool failed = in_vain(outcome);
     tries_ = failed ? tries_ + 1 : 0;
     again_ = failed ? one.what : "";
     refusal_.judge(outcome);
-    return only_looked(outcome, false) ? looked(one, outcome) : ended(one, outcome);
+    ended(one, outcome);
   });
 }
 
@@ -195,10 +199,10 @@ void Controller::plan_next() {
     });
   }
   if (!due) return;
-  next_ = loop_.after(std::max(*due - Loop::now(), milliseconds(0)), [this] { run(report_drift_); });
+  next_ = loop_.after(std::max(*due - Loop::now(), milliseconds(0)), [this] { hold(); });
 }
 
-void Controller::run(bool look) {
+void Controller::hold() {
   next_.reset();
   if (!again_.empty() && (tries_ < kApplyTries || active_ == 0U)) {
     // Not behind a change that a client has asked for: when that is good, nothing is applied again. Its end
@@ -209,37 +213,11 @@ void Controller::run(bool look) {
   running_ = true;
   Job job;
   job.verb = Job::Verb::kHold;
-  job.report_only = look;
   job.awaited = !ready_;
   job.who = "rdma-configd";
   job.what = "event";
-  job.left_alone = reconciler_.left_alone(Loop::now());
   reconciler_.began();
-  (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) {
-    return one.report_only && only_looked(outcome, true) ? looked(one, outcome) : ended(one, outcome);
-  });
-}
-
-/// With drift = "report": what has drifted is said; what is new is still made as the document says.
-void Controller::looked(const Job& job, const Outcome& outcome) {
-  const auto drifted = reconciler_.looked(outcome.report);
-  Suspects suspects;
-  for (const auto& change : outcome.report.plan.changes) {
-    if (std::find(drifted.begin(), drifted.end(), change.key) == drifted.end()) continue;
-    const auto suspect = suspects.of(change.key.kind);
-    const auto what = drift_of(change);
-    log(LOG_NOTICE, Message::kDrifted,
-        fmt::format("drifted: {}: {}{}", name_of(change.key, change.label), what, suspected(suspect)),
-        {{"RDMA_KIND", change.key.kind},
-         {"RDMA_RESOURCE", change.key.id},
-         {"RDMA_FIELDS", base::join(fields_of(change), " ")},
-         {"RDMA_CHANGE", for_catalog(what)},
-         {"RDMA_SUSPECT", suspect}});
-  }
-  if (reconciler_.has_work() && !stopping_) return run(false);
-  Outcome quiet = outcome;
-  quiet.report.plan = {};
-  ended(job, quiet);
+  (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) { ended(one, outcome); });
 }
 
 void Controller::ended(const Job& job, const Outcome& outcome) {
@@ -252,13 +230,14 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   // With nothing active there was nothing to hold: the apply is still due, after a while.
   const bool nothing_held = hold && active_ == 0U && !again_.empty();
   const auto stood = reconciler_.settled();
-  reconciler_.ended(nothing_held ? not_applied() : outcome.report, Loop::now(), hold);
+  const auto fresh = reconciler_.ended(nothing_held ? not_applied() : outcome.report, Loop::now(), hold);
   if (job.awaited && leaves_something(outcome.report)) reconciler_.woken(Wake::kDrift, Loop::now());
   audit_.looked(Loop::now());
   listener_.watch_again();
   take_status(outcome);
   keep_settled();
   Suspects suspects;
+  tell_drifted(outcome.report, fresh, [&](const model::Key& key) { return suspects.of(key.kind); });
   // What was not as wanted before, such as a device that came, nobody has changed.
   tell(job, outcome.report, [&](const model::Key& key) {
     return stood.contains(key) ? std::optional(suspects.of(key.kind)) : std::nullopt;

@@ -45,8 +45,7 @@ class Controller {
   void came(const system::Event& event);
   void apply_configuration(const std::string& what, bool again = false);
   void plan_next();
-  void run(bool look);
-  void looked(const Job& job, const Outcome& outcome);
+  void hold();
   void ended(const Job& job, const Outcome& outcome);
   /// For the next daemon of this boot.
   void keep_settled();

@@ -32,6 +32,7 @@ Report joined(Report first, Report then) {
     all.insert(all.begin(), std::make_move_iterator(earlier.begin()), std::make_move_iterator(earlier.end()));
   };
   put_before(then.plan.changes, first.plan.changes);
+  put_before(then.drifted, first.drifted);
   put_before(then.notes, first.notes);
   put_before(then.left_over, first.left_over);
   then.diagnostics = std::move(first.diagnostics);
@@ -60,26 +61,37 @@ Report in_turn(const std::function<Report()>& run, bool awaited, const core::Req
   return joined(std::move(report), core::hold(request, context));
 }
 
-std::string resumed(std::uint64_t generation) {
-  return fmt::format(
-      "the daemon had not come to its end: generation {} is held on, and the configuration is not "
-      "read before a reload",
-      generation);
-}
-
-std::optional<Report> look_on(std::uint64_t settled, const core::Request& request, core::Context& context) {
-  const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
-  if (!ledger || settled == 0 || ledger->active != settled || core::unfinished(request, context))
-    return std::nullopt;
-  return core::look(request, context);
-}
-
 std::optional<Report> resume(bool awaited, const core::Request& request, core::Context& context) {
   const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
   if (!ledger || ledger->active == 0) return std::nullopt;
   auto report = in_turn([&] { return core::hold(request, context); }, awaited, request, context);
-  report.notes.push_back(resumed(ledger->active));
+  report.notes.push_back(fmt::format(
+      "the daemon had not come to its end: generation {} is held on, and the configuration is not "
+      "read before a reload",
+      ledger->active));
   return report;
+}
+
+kinds::DaemonPolicy policy_of(const core::Ledger& ledger, const std::string& host_name,
+                              core::Context& context) {
+  const auto texts = core::load_texts(context.host.files, context.paths.texts, ledger.active);
+  if (!texts) return {};
+  return kinds::daemon_policy(core::parse_again(*texts, host_name).sections);
+}
+
+void heed_policy(const std::map<model::Key, std::string>& settled, const core::Request& request,
+                 core::Context& context) {
+  const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
+  if (ledger && policy_of(*ledger, request.host_name, context).drift == model::Drift::kReport)
+    context.options.settled = settled;
+}
+
+bool goes_on(std::uint64_t settled_at, const std::map<model::Key, std::string>& settled,
+             core::Context& context) {
+  const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
+  if (!ledger || settled_at == 0 || ledger->active != settled_at) return false;
+  context.options.settled = settled;
+  return true;
 }
 
 std::string applied_mark(system::Files& files, const std::string& path) {
@@ -95,11 +107,6 @@ std::optional<Report> give_way(const std::optional<std::string>& then, bool awai
       "the configuration was to be applied again, but somebody has applied meanwhile: that is held, and the "
       "configuration is not read before a reload");
   return report;
-}
-
-Watched watch(const core::Request& request, core::Context& context) {
-  if (!core::unfinished(request, context)) return {core::look(request, context), true};
-  return {in_turn([&] { return core::hold(request, context); }, false, request, context), false};
 }
 
 }  // namespace rdmacfg::daemon

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
 #include "core/commit.hpp"
+#include "kinds/daemon_policy.hpp"
 
 namespace rdmacfg::daemon {
 
@@ -24,13 +26,19 @@ bool leaves_something(const model::Report& report);
 /// without one: then the configuration is all there is.
 std::optional<model::Report> resume(bool awaited, const core::Request& request, core::Context& context);
 
-/// What resume() has to say, also when it only looks.
-std::string resumed(std::uint64_t generation);
+/// What the document of the active generation says of the daemon.
+kinds::DaemonPolicy policy_of(const core::Ledger& ledger, const std::string& host_name,
+                              core::Context& context);
 
-/// At a start in a boot in which a daemon had held generation `settled` with drift = "report": a look, as
-/// nobody has applied anything since. Nothing when another one is active, or an apply has left something.
-std::optional<model::Report> look_on(std::uint64_t settled, const core::Request& request,
-                                     core::Context& context);
+/// Before a hold: with drift = "report", what has drifted of `settled` (core::Options::settled) is left
+/// alone. It is the policy of what is active now, not of what was when the hold fell due.
+void heed_policy(const std::map<model::Key, std::string>& settled, const core::Request& request,
+                 core::Context& context);
+
+/// At a start in a boot in which a daemon had held generation `settled_at` with drift = "report", and nobody
+/// has applied another one since: it is held on like that. False otherwise.
+bool goes_on(std::uint64_t settled_at, const std::map<model::Key, std::string>& settled,
+             core::Context& context);
 
 /// What core::kAppliedMark says; empty without one.
 std::string applied_mark(system::Files& files, const std::string& path = core::kAppliedMark);
@@ -39,14 +47,5 @@ std::string applied_mark(system::Files& files, const std::string& path = core::k
 /// active is held. `then`: what the mark said when it fell due.
 std::optional<model::Report> give_way(const std::optional<std::string>& then, bool awaited,
                                       const core::Request& request, core::Context& context);
-
-struct Watched {
-  model::Report report;
-  bool looked = true;  ///< false: it was held
-};
-
-/// For drift = "report": looks, and changes nothing; but what an apply has left that was killed, or not
-/// confirmed in time, is no drift.
-Watched watch(const core::Request& request, core::Context& context);
 
 }  // namespace rdmacfg::daemon

@@ -5,10 +5,28 @@ namespace rdmacfg::daemon {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+using ByKey = std::map<model::Key, std::string>;
+
+Json by_key(const ByKey& all) {
+  Json out = Json::array();
+  for (const auto& [key, text] : all) out.push_back({key.kind, key.id, text});
+  return out;
+}
+
+ByKey by_key_from(const Json& json) {
+  ByKey out;
+  for (const auto& one : json)
+    out[{one.at(0).get<std::string>(), one.at(1).get<std::string>()}] = one.at(2).get<std::string>();
+  return out;
+}
+
+}  // namespace
+
 Json to_json(const Job& job) {
-  Json texts = Json::array(), skip = Json::array();
+  Json texts = Json::array();
   for (const auto& one : job.texts) texts.push_back({one.name, one.text});
-  for (const auto& [key, why] : job.left_alone) skip.push_back({key.kind, key.id, why});
   return {{"id", job.id},
           {"verb", static_cast<int>(job.verb)},
           {"texts", std::move(texts)},
@@ -16,15 +34,15 @@ Json to_json(const Job& job) {
           {"confirm_s", job.confirm_s},
           {"by_itself", job.by_itself},
           {"retry", job.retry},
-          {"report_only", job.report_only},
           {"awaited", job.awaited},
           {"resumes", job.resumes},
-          {"settled", job.settled},
+          {"settled", by_key(job.settled)},
+          {"settled_at", job.settled_at},
           {"applied_then", job.applied_then ? Json(*job.applied_then) : Json(nullptr)},
           {"expect", job.expect},
           {"who", job.who},
           {"what", job.what},
-          {"left_alone", std::move(skip)}};
+          {"left_alone", by_key(job.left_alone)}};
 }
 
 Job job_from(const Json& json) {
@@ -38,18 +56,15 @@ Job job_from(const Json& json) {
   job.confirm_s = json.at("confirm_s").get<std::int64_t>();
   job.by_itself = json.at("by_itself").get<bool>();
   job.retry = json.at("retry").get<bool>();
-  job.report_only = json.at("report_only").get<bool>();
   job.awaited = json.at("awaited").get<bool>();
   job.resumes = json.at("resumes").get<bool>();
-  job.settled = json.at("settled").get<std::uint64_t>();
+  job.settled = by_key_from(json.at("settled"));
+  job.settled_at = json.at("settled_at").get<std::uint64_t>();
   if (const auto& then = json.at("applied_then"); !then.is_null()) job.applied_then = then.get<std::string>();
   job.expect = json.at("expect").get<std::string>();
   job.who = json.at("who").get<std::string>();
   job.what = json.at("what").get<std::string>();
-  for (const auto& one : json.at("left_alone")) {
-    job.left_alone[{one.at(0).get<std::string>(), one.at(1).get<std::string>()}] =
-        one.at(2).get<std::string>();
-  }
+  job.left_alone = by_key_from(json.at("left_alone"));
   return job;
 }
 

@@ -34,12 +34,12 @@ struct Job {
   std::int64_t confirm_s = 0;  ///< 0: needs no confirmation
   bool by_itself = false;      ///< boot, reload, an event
   bool retry = false;          ///< try again what the fabric limited
-  bool report_only = false;    ///< kHold: look, do not repair
   bool awaited = false;        ///< others wait for it: what takes minutes is left to a later job
   bool resumes = false;        ///< kApply after a crash: what is active is held, and nothing else read
-  /// kApply at a start: the generation that a daemon of this boot had held with drift = "report"; what has
-  /// drifted since is only looked at. 0: none.
-  std::uint64_t settled = 0;
+  /// With drift = "report": core::Options::settled. The worker sees which policy there is.
+  std::map<model::Key, std::string> settled{};
+  /// kApply at a start: the generation for which a daemon of this boot had left `settled`. 0: none.
+  std::uint64_t settled_at = 0;
   /// kApply that is tried again: what core::kAppliedMark said when it fell due. When it says something else
   /// now, somebody has applied since, past the daemon, and that is held instead. Nothing: the first try.
   std::optional<std::string> applied_then{};

@@ -197,7 +197,7 @@ void Jobs::start(Job job, Done done) {
   running.job = std::move(job);
   running.done = std::move(done);
   (running.job.changes() ? void(changing_ = true) : void(++looking_));
-  if (began) began(running.job);
+  if (begins) begins(running.job);
 
   const auto text = text_of(running.job);
   auto spare = running.job.verb == Job::Verb::kExpire ? spare_.take(text) : std::nullopt;

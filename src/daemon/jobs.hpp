@@ -48,8 +48,8 @@ class Jobs {
 
   std::function<void(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what)>
       progress;
-  std::function<void(const Job& job)> began;
-  std::function<void()> on_idle;  ///< the last one has ended; and, once closed, its result was fetched
+  std::function<void(Job& job)> begins;  ///< the last moment to say what is in it
+  std::function<void()> on_idle;         ///< the last one has ended; and, once closed, its result was fetched
 
   /// Queues a job; the daemon's own always have room. @return its number; 0 when the queue is full or closed.
   std::uint32_t add(Job job, Done done);

@@ -14,10 +14,6 @@ bool in_vain(const Outcome& outcome) {
          !model::has_errors(report.diagnostics);
 }
 
-bool only_looked(const Outcome& outcome, bool unless_told) {
-  return outcome.status.is_object() ? outcome.status.value("looked", unless_told) : unless_told;
-}
-
 bool good(const model::Report& report) {
   return !report.error && (report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly);
 }
@@ -34,10 +30,10 @@ std::vector<std::string> with_reasons(const model::Report& report, model::Status
 }
 
 Waiting waiting_in(const model::Report& report) {
-  std::set<std::string> pending, limited;
+  std::set<std::pair<std::string, std::string>> pending, limited;  // as ctl counts them
   for (const auto& resource : report.resources) {
-    if (resource.status == Status::kPending) pending.insert(resource.key.id);
-    if (resource.status == Status::kLimited) limited.insert(resource.key.id);
+    if (resource.status == Status::kPending) pending.emplace(resource.key.id, resource.label);
+    if (resource.status == Status::kLimited) limited.emplace(resource.key.id, resource.label);
   }
   std::erase_if(limited, [&](const auto& id) { return pending.contains(id); });
   return {pending.size(), limited.size()};

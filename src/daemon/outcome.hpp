@@ -13,9 +13,6 @@ namespace rdmacfg::daemon {
 /// The apply ended before it knew of any resource, and not for what the document says.
 bool in_vain(const Outcome& outcome);
 
-/// Whether a job that may look or hold has only looked.
-bool only_looked(const Outcome& outcome, bool unless_told);
-
 bool good(const model::Report& report);
 
 /// Label and reason of the resources with this status, each once: of an absent port, its name and its

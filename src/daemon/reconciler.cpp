@@ -53,39 +53,12 @@ constexpr const char* kExistence = "";  // in the place of a field
 
 }  // namespace
 
-std::vector<model::Key> Reconciler::looked(const model::Report& report) {
-  std::vector<model::Key> fresh;
-  if (failed_whole(report)) {
-    work_ = false;
-    return fresh;
-  }
-  std::set<model::Key> differing;
-  std::map<model::Key, std::string> instances;
-  for (const auto& resource : report.resources) instances.emplace(resource.key, resource.instance);
-  // A device that went and came back within one look is a new one too.
-  const auto same = [&](const model::Key& key, const std::string& then) {
-    const auto now = instances.find(key);
-    return now == instances.end() || now->second.empty() || then.empty() || now->second == then;
-  };
-  work_ = false;
-  for (const auto& change : report.plan.changes) {
-    differing.insert(change.key);
-    const auto then = settled_.find(change.key);
-    if (then == settled_.end() || !same(change.key, then->second)) {
-      if (then != settled_.end()) settled_.erase(then);
-      drifted_.erase(change.key);
-      work_ = true;
-    } else if (drifted_.insert(change.key).second) {
-      fresh.push_back(change.key);
-    }
-  }
-  std::erase_if(drifted_, [&](const auto& key) { return !differing.contains(key); });
+void Reconciler::applied(const model::Report& report) {
   for (const auto& resource : report.resources) {
-    if (is_settled(resource.status)) settled_.insert_or_assign(resource.key, resource.instance);
-    // What has gone is new when it comes back.
-    if (resource.status == Status::kPending) settled_.erase(resource.key);
+    if (!is_settled(resource.status)) continue;
+    settled_.insert_or_assign(resource.key, resource.instance);
+    drifted_.erase(resource.key);
   }
-  return fresh;
 }
 
 std::optional<Reconciler::Time> Reconciler::due() const {
@@ -115,8 +88,6 @@ void Reconciler::began() {
 
 std::map<model::Key, std::string> Reconciler::left_alone(Time now) const {
   auto out = contended_;
-  for (const auto& key : drifted_)
-    out.emplace(key, "somebody else has changed it, and drift = \"report\" leaves it until the next apply");
   for (const auto& [key, failure] : failures_) {
     if (failure.retry > now) out.emplace(key, failure.reason);
   }
@@ -149,14 +120,15 @@ void Reconciler::count_revert(const model::Change& change, const std::string& fi
   contended_[change.key] = fmt::format("something else has {}; it is left alone until the next apply", what);
 }
 
-void Reconciler::ended(const model::Report& report, Time now, bool held) {
+std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now, bool held) {
   running_ = false;
+  std::vector<model::Key> fresh;
   if (failed_whole(report)) {
     // What was due still is: it was not tried.
     retry_whole_ = now + back_off(whole_attempts_++);
     whole_reason_ = report.error->message;
     echo_until_ = now + kEcho;  // a worker that dies may have changed something first
-    return;
+    return fresh;
   }
   retry_whole_.reset();
   whole_attempts_ = 0;
@@ -164,11 +136,18 @@ void Reconciler::ended(const model::Report& report, Time now, bool held) {
   std::map<model::Key, Status> status;
   for (const auto& resource : report.resources) status.emplace(resource.key, resource.status);
 
+  std::set<model::Key> drifted;
+  for (const auto& change : report.drifted) {
+    if (drifted.insert(change.key).second && !drifted_.contains(change.key)) fresh.push_back(change.key);
+  }
+  drifted_ = std::move(drifted);
+  // What has gone is new when it comes back.
   std::erase_if(settled_, [&](const auto& one) { return !drifted_.contains(one.first); });
   for (const auto& resource : report.resources) {
     if (is_settled(resource.status)) settled_.insert_or_assign(resource.key, resource.instance);
   }
-  const auto waiting = left_alone(now);
+  auto waiting = left_alone(now);
+  for (const auto& key : drifted_) waiting.emplace(key, "");
   for (const auto& resource : report.resources) {
     const auto footing = footing_of(resource.key);
     if (!contended_.contains(resource.key) || footing.empty() || resource.instance.empty() ||
@@ -209,6 +188,7 @@ void Reconciler::ended(const model::Report& report, Time now, bool held) {
       for (const auto& field : change.fields) count_revert(change, field, now);
     }
   }
+  return fresh;
 }
 
 }  // namespace rdmacfg::daemon

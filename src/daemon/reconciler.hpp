@@ -52,17 +52,12 @@ class Reconciler {
   /// What is left alone in a run at `now`, with the reason.
   [[nodiscard]] std::map<model::Key, std::string> left_alone(Time now) const;
 
-  /// A run that makes the host so has ended. `held`: it held what had been applied before, so what it changed
-  /// somebody else had changed back.
-  void ended(const model::Report& report, Time now, bool held = true);
+  /// A run has ended. `held`: it held what had been applied before, so what it changed somebody else had
+  /// changed back. @return what has drifted (model::Report::drifted) and was not known to have before.
+  std::vector<model::Key> ended(const model::Report& report, Time now, bool held = true);
 
-  /// A run that only looked (drift = "report") has ended. What was as wanted and is not any more, on the
-  /// same kernel object, has drifted and is left alone from now on. @return the drifted resources that were
-  /// not known before.
-  std::vector<model::Key> looked(const model::Report& report);
-
-  /// Whether, after a look, there is something to do that is no drift: a device that came, say.
-  [[nodiscard]] bool has_work() const { return work_; }
+  /// What somebody asked for has ended: what it has made so has not drifted, and drifts from now on.
+  void applied(const model::Report& report);
 
   /// As wanted when they were last looked at, with the kernel object they were on. What is not so any more
   /// somebody else has changed.
@@ -107,7 +102,6 @@ class Reconciler {
   std::map<model::Key, std::string> contended_;
   Settled settled_;
   std::set<model::Key> drifted_;
-  bool work_ = false;
 };
 
 }  // namespace rdmacfg::daemon

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.hpp"
 #include "daemon/journal.hpp"
@@ -96,6 +97,8 @@ std::string suspected(const std::string& suspect) {
 void tell(const Job& job, const model::Report& report, const Suspect& suspect) {
   std::map<model::Key, const model::ResourceReport*> resources;
   for (const auto& resource : report.resources) resources.emplace(resource.key, &resource);
+  std::set<model::Key> drifted;  // told when it did
+  for (const auto& change : report.drifted) drifted.insert(change.key);
   for (const auto& change : report.plan.changes) {
     const auto at = resources.find(change.key);
     const bool done = change.operation == Operation::kDelete
@@ -119,7 +122,9 @@ void tell(const Job& job, const model::Report& report, const Suspect& suspect) {
          {"RDMA_JOB", job.what}});
   }
   for (const auto& resource : report.resources) {
-    if (resource.status != Status::kFailed || job.left_alone.contains(resource.key)) continue;
+    if (resource.status != Status::kFailed || job.left_alone.contains(resource.key) ||
+        drifted.contains(resource.key))
+      continue;
     log(LOG_ERR, Message::kFailed,
         fmt::format("{}: {}", name_of(resource.key, resource.label), resource.reason),
         {{"RDMA_KIND", resource.key.kind}, {"RDMA_RESOURCE", resource.key.id}});
@@ -134,6 +139,22 @@ void tell(const Job& job, const model::Report& report, const Suspect& suspect) {
   }
   if (report.error) log(LOG_ERR, Message::kFailed, report.error->message);
   for (const auto& left : report.left_over) log(LOG_ERR, Message::kFailed, "could not be undone: " + left);
+}
+
+void tell_drifted(const model::Report& report, const std::vector<model::Key>& fresh,
+                  const std::function<std::string(const model::Key& key)>& suspect) {
+  for (const auto& change : report.drifted) {
+    if (std::find(fresh.begin(), fresh.end(), change.key) == fresh.end()) continue;
+    const auto who = suspect(change.key);
+    const auto what = drift_of(change);
+    log(LOG_NOTICE, Message::kDrifted,
+        fmt::format("drifted: {}: {}{}", name_of(change.key, change.label), what, suspected(who)),
+        {{"RDMA_KIND", change.key.kind},
+         {"RDMA_RESOURCE", change.key.id},
+         {"RDMA_FIELDS", base::join(fields_of(change), " ")},
+         {"RDMA_CHANGE", for_catalog(what)},
+         {"RDMA_SUSPECT", who}});
+  }
 }
 
 }  // namespace rdmacfg::daemon

@@ -40,4 +40,9 @@ void tell(
     const Job& job, const model::Report& report,
     const Suspect& suspect = [](const model::Key& /*key*/) { return std::nullopt; });
 
+/// Of what has drifted and is left so, the resources in `fresh`. `suspect`: who may have changed it; empty
+/// without one.
+void tell_drifted(const model::Report& report, const std::vector<model::Key>& fresh,
+                  const std::function<std::string(const model::Key& key)>& suspect);
+
 }  // namespace rdmacfg::daemon

@@ -15,7 +15,6 @@
 #include "daemon/duties.hpp"
 #include "daemon/job.hpp"
 #include "kinds/all.hpp"
-#include "kinds/daemon_policy.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::daemon {
@@ -83,7 +82,6 @@ Result<std::optional<config::Document>> document_of(const Job& job, const std::s
 
 /// What the main process has to know of a job beside its report.
 struct Told {
-  bool looked = false;           ///< of a job that may be one or the other: it changed nothing
   bool document_judged = false;  ///< whether the system's configuration is held is told
   bool document_held = true;     ///< it is what is held now
 };
@@ -100,16 +98,8 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
     case Job::Verb::kValidate:
     case Job::Verb::kDiff:
     case Job::Verb::kApply: {
-      const auto look = [&] {
-        auto report = look_on(job.settled, request, context);
-        told.looked = report.has_value();
-        return report;
-      };
       if (job.resumes) {
-        if (auto report = look()) {
-          report->notes.push_back(resumed(job.settled));
-          return std::move(*report);
-        }
+        (void)goes_on(job.settled_at, job.settled, context);
         if (auto report = resume(job.awaited, request, context)) return std::move(*report);
       }
       told.document_judged = true;
@@ -126,9 +116,7 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
         const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
         return ledger && ledger->is_active(core::digest_of(**document));
       };
-      if (applied && is_active()) {
-        if (auto report = look()) return std::move(*report);
-      }
+      if (applied && is_active() && goes_on(job.settled_at, job.settled, context)) return hold();
       if (applied) {
         auto report = in_turn([&] { return core::commit(**document, request, context); }, job.awaited,
                               request, context);
@@ -139,12 +127,8 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
       return core::diff(**document, context.host, context.options);
     }
     case Job::Verb::kHold:
-      if (!job.report_only) return hold();
-      {
-        auto watched = watch(request, context);
-        told.looked = watched.looked;
-        return std::move(watched.report);
-      }
+      heed_policy(job.settled, request, context);
+      return hold();
     case Job::Verb::kConfirm:
       return core::confirm(request, context);
     case Job::Verb::kRollBack:
@@ -160,15 +144,11 @@ Json status_json(core::Context& context, const Told& told, bool history) {
   const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
   if (!ledger) return nullptr;
   Json out{{"active", ledger->active}, {"unconfirmed", nullptr}, {"report_drift", false}, {"audit_s", 0}};
-  out["looked"] = told.looked;
   out["document_judged"] = told.document_judged;
   out["document_held"] = told.document_held;
-  if (const auto texts = core::load_texts(context.host.files, context.paths.texts, ledger->active)) {
-    const auto document = core::parse_again(*texts, system::linux_host_name());
-    const auto policy = kinds::daemon_policy(document.sections);
-    out["report_drift"] = policy.drift == model::Drift::kReport;
-    out["audit_s"] = policy.audit.value_or(model::Audit{}).seconds;
-  }
+  const auto policy = policy_of(*ledger, system::linux_host_name(), context);
+  out["report_drift"] = policy.drift == model::Drift::kReport;
+  out["audit_s"] = policy.audit.value_or(model::Audit{}).seconds;
   if (const auto& waiting = ledger->unconfirmed) {
     out["unconfirmed"] = {
         {"generation", waiting->generation},

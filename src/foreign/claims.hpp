@@ -27,6 +27,7 @@ struct Place {
 struct File {
   std::string path;
   std::string text;
+  bool open_to_others = false;  ///< others than root may read or write it
 };
 
 struct Route {

@@ -127,7 +127,7 @@ class Collector {
     }
     // A file without a line that counts is understood, too.
     claims_.understood.try_emplace(path, 0);
-    out.push_back({path, std::string(config::without_mark(**text))});
+    out.push_back({path, std::string(config::without_mark(**text)), files_.open_to_others(path)});
   }
 
   system::Files& files_;

@@ -246,7 +246,18 @@ class Keyfile {
 }  // namespace
 
 void parse_nm(std::span<const File> files, Claims& claims) {
-  for (const auto& file : files) Keyfile(file, claims).parse();
+  for (const auto& file : files) {
+    const auto before = claims.interfaces.size();
+    Keyfile(file, claims).parse();
+    // nms-keyfile-utils.c, nms_keyfile_utils_check_file_permissions; a copy elsewhere may have any mode.
+    const bool in_place =
+        file.path.starts_with("/etc/NetworkManager/") || file.path.starts_with("/run/NetworkManager/");
+    if (file.open_to_others && in_place && claims.interfaces.size() > before)
+      claims.miss(
+          {file.path, 0},
+          "was not in force: NetworkManager ignores keyfiles that another user than root owns or others "
+          "may read (chmod 600); it is in the document all the same");
+  }
 }
 
 }  // namespace rdmacfg::foreign

@@ -96,6 +96,10 @@ struct WantedFamily {
   std::vector<std::string> search;
 
   [[nodiscard]] model::Location place(std::string_view key) const;
+  /// An IPv4 address that nobody has (RFC 3927), which no backend gives InfiniBand.
+  [[nodiscard]] bool is_ipv4_link_local() const {
+    return section != nullptr && family == model::Family::kIpv4 && method == model::InetMethod::kLinkLocal;
+  }
 };
 
 /// The addressing of one interface: of a port itself, or of a P_Key child.

@@ -71,6 +71,18 @@ void check_told_apart(const Desired& one, Diagnostics& diagnostics) {
           "give it 1 percent and the other one 99", diagnostics);
 }
 
+/// "100, 0": all of it for the first class that is not strict.
+std::string share_beside(const model::ClassSet& strict) {
+  std::string out;
+  bool given = false;
+  for (unsigned i = 0; i < model::kPriorities && (!given || (strict.mask >> i) != 0); ++i) {
+    const bool takes = !given && !strict.has(i);
+    given = given || takes;
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", takes ? 100 : 0);
+  }
+  return out;
+}
+
 void check_shares(const Desired& one, Diagnostics& diagnostics) {
   const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
   const auto written = model::from_attributes<InterfaceDcb>(one.policy).strict;
@@ -78,7 +90,7 @@ void check_shares(const Desired& one, Diagnostics& diagnostics) {
   if (!wanted.bandwidth) {
     if (written && strict.mask != 0xff)
       error(one, "strict", "the other traffic classes need a share of the bandwidth",
-            "write bandwidth = [50, 50], or name all 8 classes", diagnostics);
+            fmt::format("write bandwidth = [{}], or name all 8 classes", share_beside(strict)), diagnostics);
     return;
   }
   const auto& percent = wanted.bandwidth->percent;

@@ -103,7 +103,7 @@ class Resolver {
       out.device = device_by_id(world_, out.id);
       if (out.device == nullptr) out.pending = not_there(out.id);
     }
-    if (world_.offline()) out.pending.reset();
+    if (world_.offline() && out.known) out.pending.reset();  // the rule needs no device
     return out;
   }
 

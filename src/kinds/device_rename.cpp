@@ -17,9 +17,9 @@ namespace {
 /// Renames in an order in which no name is in use; a circle goes through a temporary name.
 class DeviceRenamer {
  public:
-  DeviceRenamer(system::Host& host, const World& world) : host_(host) {
+  DeviceRenamer(system::Host& host, const World& world, std::set<std::string> folders)
+      : host_(host), folders_(std::move(folders)) {
     for (const auto& device : world.snapshot().devices) taken_.insert(device.name);
-    for (auto& folder : host.rdma_cm.observe_folders()) folders_.insert(std::move(folder));
   }
 
   /// Present name → wanted name.
@@ -69,14 +69,17 @@ class DeviceRenamer {
   }
 
   system::Host& host_;
-  std::set<std::string> taken_, folders_;
+  std::set<std::string> folders_, taken_;
 };
 
 }  // namespace
 
 Result<void> rename_devices(system::Host& host, const World& world,
                             std::map<std::string, std::string> names) {
-  return names.empty() ? Result<void>{} : DeviceRenamer(host, world).run(std::move(names));
+  if (names.empty()) return {};
+  const auto folders = host.rdma_cm.observe_folders();
+  if (!folders) return base::fail(folders.error());
+  return DeviceRenamer(host, world, {folders->begin(), folders->end()}).run(std::move(names));
 }
 
 std::string interrupted_by_rename(const std::string& device) {

@@ -27,9 +27,9 @@ void check_method(const WantedFamily& family, Diagnostics& diagnostics) {
     error(fmt::format("{}: backend direct has no {}", label,
                       four ? "DHCP client" : "DHCP client and does not listen to routers"),
           "write addresses, or a backend that can: networkmanager or networkd");
-  } else if (family.method == InetMethod::kLinkLocal && four) {
+  } else if (family.is_ipv4_link_local()) {
     error(fmt::format("{}: backend direct cannot choose an address that nobody has (RFC 3927)", label),
-          "write addresses, or backend = \"networkmanager\"");
+          "write addresses = [\"…\"]");
   } else if (family.method == InetMethod::kDisabled && !four) {
     error(fmt::format("{}: backend direct does not turn IPv6 off", label),
           "leave ipv6 out, or write [[sysctl]] key = \"net/ipv6/conf/NAME/disable_ipv6\", value = 1");

@@ -137,21 +137,16 @@ class LinkNameKind final : public Kind {
         (*rules)[*guid] = rule;
       }
     }
-    if (*rules != before) {
+    const bool rewritten = *rules != before;
+    if (rewritten) {
       if (auto done = write_rules(host.files, *rules); !done) return done;
-      // udevd looks for changed rules by itself at its next event; telling it only makes that sooner, and at
-      // boot there may be no bus yet to tell it by.
-      if (!host.offline) (void)host.udev.reload_rules();
     }
     if (host.offline) return {};
-    for (auto links = present(changes, host);;) {
-      auto done = rename(changes, host);
-      if (done) return done;
-      // A device may have gone meanwhile; its rule stays, and the other interfaces get their names.
-      const auto left = present(changes, host);
-      if (left >= links) return done;
-      links = left;
-    }
+    auto done = rename_present(changes, host);
+    // udevd gives names on "add" alone, so it need not know before. It looks for changed rules by itself at
+    // its next event; telling it only makes that sooner, and at boot there may be no bus yet to tell it by.
+    if (rewritten) (void)host.udev.reload_rules();
+    return done;
   }
 
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
@@ -195,6 +190,17 @@ class LinkNameKind final : public Kind {
       const auto guid = detail::link_name_guid(change.key);
       return guid && world->parent(*guid) != nullptr;
     });
+  }
+
+  static Result<void> rename_present(std::span<const Change> changes, system::Host& host) {
+    for (auto links = present(changes, host);;) {
+      auto done = rename(changes, host);
+      if (done) return done;
+      // A device may have gone meanwhile; its rule stays, and the other interfaces get their names.
+      const auto left = present(changes, host);
+      if (left >= links) return done;
+      links = left;
+    }
   }
 
   static Result<void> rename(std::span<const Change> changes, system::Host& host) {

@@ -202,6 +202,12 @@ class Linter {
   void check_roce(const Section& pfc, const InterfaceDcb& dcb, const Section& roce) {
     const bool lossless = dcb.priorities && dcb.priorities->mask != 0;
     const auto marking = marking_of(roce);
+    if (lossless && dcb.dscp && text_in(roce, "mode") == "v1") {
+      say(Severity::kWarning, place(roce, "mode"),
+          "[[roce]] mode: RoCE v1 has no IP header, so no DSCP leads its packets to the lossless priority",
+          "write mode = \"v2\"", {{place(pfc, "dscp"), "dscp"}});
+      return;
+    }
     if (!marking) {
       if (lossless && dcb.dscp && !dcb.dscp->list.empty())
         say(Severity::kWarning, roce.where,
@@ -257,14 +263,15 @@ std::vector<Section> expand_lossless(std::vector<Section> sections, const World&
       auto& pfc = pfc_for(sections, preset, name);
       fill(pfc, "interface", name, where_of("interface"));
       const auto at = where_of("priority");
-      // Its own classes only where the entry says nothing of them: the keys hang together.
-      if (!pfc.find("traffic_classes") && !pfc.find("bandwidth") && !pfc.find("strict")) {
+      if (!pfc.find("traffic_classes")) {
+        // Shares of its own only where the entry says nothing of them: the keys hang together.
+        const bool shared = pfc.find("bandwidth") || pfc.find("strict");
         model::TrafficClasses classes;
         classes.of[priority] = 1;
         fill(pfc, "traffic_classes", classes, at);
         model::Bandwidth bandwidth;
         bandwidth.percent[0] = bandwidth.percent[1] = 50;
-        fill(pfc, "bandwidth", bandwidth, at);
+        if (!shared) fill(pfc, "bandwidth", bandwidth, at);
       }
       fill(pfc, "priorities", model::Priorities{1U << priority}, at);
       fill(pfc, "dscp", model::DscpMap{{{dscp.number, priority}}}, where_of("dscp"));

@@ -15,12 +15,16 @@ Damage unclosed(int line, const Marks& marks) {
           "write that line below them, or remove the line that begins them"};
 }
 
+/// In our part: the line before it had no line break at its end.
+constexpr std::string_view kUnended = "# before: what stands above had no line break at its end";
+
 }  // namespace
 
 MarkedText parse_marked(std::string_view text, const Marks& marks) {
   MarkedText out;
   int begun = 0;  // line of the begin mark that is open
   int number = 0;
+  std::size_t unended = 0;
   for (std::size_t start = 0; start < text.size();) {
     const auto end = std::min(text.find('\n', start), text.size());
     const auto line = text.substr(start, end - start);
@@ -35,14 +39,33 @@ MarkedText parse_marked(std::string_view text, const Marks& marks) {
       begun = 0;
     } else {
       if (begun == 0) out.others += whole;
+      if (begun != 0 && line == kUnended) unended = out.others.size();
       out.lines.push_back({line, number, begun != 0});
     }
   }
+  // What somebody has written below our part needs it.
+  if (unended > 0 && unended == out.others.size()) out.others.pop_back();
   if (begun != 0 && !out.damage) out.damage = unclosed(begun, marks);
   return out;
 }
 
+std::string begin_marked(std::string others, const Marks& marks) {
+  const bool unended = !others.empty() && !others.ends_with('\n');
+  if (unended) others += '\n';
+  others += fmt::format("{}\n", marks.begin);
+  if (unended) others += fmt::format("{}\n", kUnended);
+  return others;
+}
+
+base::Result<MarkedFile> read_marked(system::Files& files, const std::string& path) {
+  auto text = files.read(path);
+  if (text) return MarkedFile{std::move(*text), std::nullopt};
+  if (!system::is_unusable(text.error())) return base::fail(text.error());
+  return MarkedFile{std::nullopt, Damage{0, text.error().message, "make it a file, or leave the entry out"}};
+}
+
 base::Error error_of(const Damage& damage, std::string_view path) {
+  if (damage.line == 0) return {base::Code::kInvalid, damage.what, 0};
   return {base::Code::kInvalid, fmt::format("{}:{}: {}", path, damage.line, damage.what), 0};
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "model/diagnostic.hpp"
 #include "model/resource.hpp"
+#include "system/files.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -26,7 +27,7 @@ inline constexpr Marks kMlx4Marks{"# Written by rdma-configd from its configurat
 
 /// Why a file of others cannot be rewritten: where our part ends, or what stands before it, is not clear.
 struct Damage {
-  int line = 0;
+  int line = 0;      ///< 0: the file as a whole
   std::string what;  ///< "…, and no line \"# rdma-configd: end\" after it"
   std::string hint;
   bool operator==(const Damage&) const = default;
@@ -39,11 +40,22 @@ struct MarkedText {
     bool ours = false;
   };
   std::vector<Line> lines;       ///< without the marks
-  std::string others;            ///< the text around our part, as it is
+  std::string others;            ///< the text around our part, as it was before there was one
   std::optional<Damage> damage;  ///< a begin mark without an end mark; what follows it counts as ours
 };
 
 MarkedText parse_marked(std::string_view text, const Marks& marks);
+
+/// `others` and the begin of our part after it. That their last line had no end is kept in it.
+std::string begin_marked(std::string others, const Marks& marks);
+
+/// A file for such a part. What is there and can be none (a symbolic link, a folder) has no part of ours: it
+/// is damage, which matters to entries of the kind alone.
+struct MarkedFile {
+  std::optional<std::string> text;  ///< nothing: there is none
+  std::optional<Damage> damage;
+};
+base::Result<MarkedFile> read_marked(system::Files& files, const std::string& path);
 
 /// "/etc/opensm/partitions.conf:3: …"
 base::Error error_of(const Damage& damage, std::string_view path);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.hpp"
@@ -22,6 +23,7 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kKind = "memlock";
+constexpr std::string_view kUndeclared = "its group was not declared";  // in Change::carried, for undoing
 
 /// Below another root there is nobody to ask but the files.
 Result<bool> has_group(system::Host& host, const std::string& group) {
@@ -127,13 +129,16 @@ class MemlockKind final : public Kind {
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    const auto declared = read_declared_groups(world.host().files);
+    if (!declared) return base::fail(declared.error());
     for (auto* change : changes) {
-      // Only a group that is made is news.
       const auto wanted = model::from_attributes<Memlock>(change->after);
-      if (change->operation != model::Operation::kCreate || !wanted.group) continue;
+      if (!wanted.group) continue;
       const auto there = has_group(world.host(), *wanted.group);
       if (!there) return base::fail(there.error());
-      if (!*there) continue;
+      if (!*there && !declared->contains(*wanted.group)) change->carried.emplace_back(kUndeclared);
+      // Only a group that is made is news.
+      if (!*there || change->operation != model::Operation::kCreate) continue;
       change->after.erase("group");
       std::erase(change->fields, "group");
     }
@@ -156,6 +161,7 @@ class MemlockKind final : public Kind {
         limits->erase(change.key.id);
         declared->erase(group);
       }
+      if (!wanted.group && was_undeclared(change)) declared->erase(group);
       if (!wanted.group) continue;
       const auto there = has_group(host, group);
       if (!there) return base::fail(there.error());
@@ -179,6 +185,11 @@ class MemlockKind final : public Kind {
   }
 
  private:
+  /// Whether undoing takes the group's declaration back, whether the group could be made or not.
+  static bool was_undeclared(const Change& change) {
+    return std::find(change.carried.begin(), change.carried.end(), kUndeclared) != change.carried.end();
+  }
+
   /// A local group would hide one that a directory has. Below another root the directory cannot be asked, and
   /// early in a boot it does not answer yet (sssd starts later), so what is not found may still be there.
   static void leave_to_directory(Desired& one, World& world, Diagnostics& diagnostics) {

@@ -178,14 +178,15 @@ std::vector<MemlockLine> memlock_lines(system::Files& files) {
   }
   std::vector<MemlockLine> out;
   for (const auto& path : paths) {
-    const auto text = read_or_empty(files, path);
-    if (!text) continue;
+    const auto text = files.read_linked(path);
+    if (!text || !*text) continue;
     int number = 0;
-    for (const auto line : base::split(*text, '\n')) {
+    for (const auto line : base::split(**text, '\n')) {
       ++number;
       const auto words = words_of(line);
-      if (words.size() != 4 || words[2] != "memlock") continue;
-      out.push_back({path, number, std::string(words[0]), std::string(words[1]), std::string(words[3])});
+      // pam_limits takes all but the domain in any case.
+      if (words.size() != 4 || base::lower(words[2]) != "memlock") continue;
+      out.push_back({path, number, std::string(words[0]), base::lower(words[1]), base::lower(words[3])});
     }
   }
   return out;
@@ -242,10 +243,10 @@ Result<std::vector<ForeignLimit>> foreign_drop_ins(system::Files& files, const s
   }
   std::vector<ForeignLimit> out;
   for (const auto& [name, path] : paths) {
-    const auto text = read_or_empty(files, path);
-    if (!text) continue;
+    const auto text = files.read_linked(path);
+    if (!text || !*text) continue;
     int number = 0;
-    for (const auto line : base::split(*text, '\n')) {
+    for (const auto line : base::split(**text, '\n')) {
       ++number;
       if (!base::trim(line).starts_with(kLimitKey)) continue;
       out.push_back({path, number, std::string(base::trim(line)), name > kDropInName});

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "kinds/memlock.hpp"
 #include "kinds/memlock_file.hpp"
+#include "kinds/memlock_process.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -22,26 +22,8 @@ using system::Unit;
 namespace {
 
 constexpr std::string_view kKind = "memlock_unit";
-constexpr std::string_view kSessions = "user@.service";
 constexpr std::string_view kRestart = "restart";
 constexpr std::string_view kFormer = "process ";  // in Change::carried: its limit then, for undoing
-
-bool is_template(const std::string& unit) { return unit.find("@.") != std::string::npos; }
-
-/// The named units by name, templates left out; nothing when no systemd answers.
-Result<std::map<std::string, Unit>> observe_units(system::Host& host, std::vector<std::string> names) {
-  std::map<std::string, Unit> out;
-  std::erase_if(names, is_template);
-  if (names.empty()) return out;
-  auto units = host.units.observe_units(names);
-  if (!units) return base::fail(units.error());
-  if (!*units) return out;
-  for (auto& unit : **units) {
-    auto name = unit.name;
-    out.emplace(std::move(name), std::move(unit));
-  }
-  return out;
-}
 
 class MemlockUnitKind final : public Kind {
  public:
@@ -93,7 +75,7 @@ class MemlockUnitKind final : public Kind {
         }
         add(unit->text, where);
       }
-      if (wanted.sessions == true) add(std::string(kSessions), section->find("sessions")->where);
+      if (wanted.sessions == true) add(kUserSessions, section->find("sessions")->where);
     }
   }
 
@@ -118,7 +100,7 @@ class MemlockUnitKind final : public Kind {
     }
     std::map<std::string, Unit> units;
     if (!world.offline() && !asked.empty()) {
-      auto found = observe_units(host, asked);
+      auto found = observe_loaded(host, asked);
       if (!found) return base::fail(found.error());
       units = std::move(*found);
     }
@@ -152,7 +134,7 @@ class MemlockUnitKind final : public Kind {
     if (names.empty()) return;
     std::map<std::string, Unit> units;
     if (!world.offline()) {
-      if (auto found = observe_units(world.host(), names)) units = std::move(*found);
+      if (auto found = observe_loaded(world.host(), names)) units = std::move(*found);
     }
     for (auto& one : desired) {
       if (one.key.kind != kKind) continue;
@@ -277,46 +259,6 @@ class MemlockUnitKind final : public Kind {
     return std::nullopt;
   }
 
-  static std::string words_of(const LockLimit& limit) {
-    return limit.kib ? limit.text() + " KiB" : "any amount";
-  }
-
-  /// What runs of a template keeps the limit that it was started with; empty when all have the one wanted.
-  static std::string why_instances_wait(const std::string& unit, const LockLimit& wanted,
-                                        system::Host& host) {
-    constexpr std::size_t kNamed = 5;
-    const auto instances = host.units.observe_instances(unit);
-    if (!instances || !*instances) return {};
-    std::string names;
-    std::size_t number = 0;
-    for (const auto& one : **instances) {
-      const auto now = one.main_pid == 0 ? std::nullopt : host.units.observe_memlock(one.main_pid);
-      if (!now || *now == wanted || ++number > kNamed) continue;
-      names += fmt::format("{}{} (may lock {})", number == 1 ? "" : ", ", one.name, words_of(*now));
-    }
-    if (number == 0) return {};
-    if (number > kNamed) names += fmt::format(" and {} more", number - kNamed);
-    return unit == kSessions ? "logged-in users have to log out of all sessions and in again (of those that "
-                               "linger the unit has "
-                               "to be restarted): " +
-                                   names
-                             : "a restart of what runs is needed: " + names;
-  }
-
-  static bool systemd_answers(system::Host& host) {
-    const auto units = host.units.observe_units({});
-    return units && *units;
-  }
-
-  /// Of the main process of a unit; nothing while there is none.
-  static Result<std::optional<LockLimit>> process_limit(const std::string& name, system::Host& host) {
-    auto units = observe_units(host, {name});
-    if (!units) return base::fail(units.error());
-    const auto at = units->find(name);
-    if (at == units->end() || at->second.main_pid == 0) return std::optional<LockLimit>{};
-    return host.units.observe_memlock(at->second.main_pid);
-  }
-
   /// Has systemd read its files again if those of a unit changed since it did.
   static Result<void> reload(std::span<const Change> changes, system::Host& host) {
     std::vector<std::string> names;
@@ -325,7 +267,7 @@ class MemlockUnitKind final : public Kind {
       names.push_back(change.key.id);
       sessions = sessions || is_template(change.key.id);
     }
-    auto units = observe_units(host, names);
+    auto units = observe_loaded(host, names);
     if (!units) return base::fail(units.error());
     const bool stale =
         std::any_of(units->begin(), units->end(), [](const auto& one) { return one.second.needs_reload; });

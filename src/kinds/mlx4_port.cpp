@@ -38,11 +38,12 @@ struct Mlx4File {
   std::optional<Damage> damage;
 
   static Result<Mlx4File> read(system::Files& files) {
-    auto text = files.read(std::string(kMlx4File));
-    if (!text) return base::fail(text.error());
+    auto file = read_marked(files, std::string(kMlx4File));
+    if (!file) return base::fail(file.error());
     Mlx4File out;
-    if (!*text) return out;
-    auto marked = parse_marked(**text, kMlx4Marks);
+    out.damage = std::move(file->damage);
+    if (!file->text) return out;
+    auto marked = parse_marked(*file->text, kMlx4Marks);
     out.others = std::move(marked.others);
     out.damage = std::move(marked.damage);
     for (const auto& line : marked.lines) {
@@ -54,9 +55,8 @@ struct Mlx4File {
   [[nodiscard]] Result<void> write(system::Files& files) const {
     if (others.empty() && lines.empty()) return files.remove(std::string(kMlx4File));
     auto text = others;
-    if (!text.empty() && !text.ends_with('\n')) text += '\n';
     if (!lines.empty()) {
-      text += std::string(kMlx4Marks.begin) + "\n";
+      text = begin_marked(others, kMlx4Marks);
       for (const auto& [pci, types] : lines) text += pci + " " + base::join(types.list, " ") + "\n";
       text += std::string(kMlx4Marks.end) + "\n";
     }
@@ -65,7 +65,9 @@ struct Mlx4File {
 
   static std::optional<std::pair<std::string, PortTypes>> parse_line(std::string_view line) {
     std::vector<std::string> words;
-    for (const auto word : base::split(line, ' ')) {
+    std::string blanks(base::trim(line));  // also of a file with CRLF
+    std::replace(blanks.begin(), blanks.end(), '\t', ' ');
+    for (const auto word : base::split(blanks, ' ')) {
       if (!word.empty()) words.emplace_back(word);
     }
     if (words.size() < 2) return std::nullopt;

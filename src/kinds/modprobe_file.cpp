@@ -165,7 +165,7 @@ std::vector<ForeignLine> read_foreign_lines(system::Files& files) {
   std::vector<ForeignLine> out;
   for (const auto& [name, path] : paths) {
     if (path == kModuleOptionsFile || path == kPfcOptionsFile || path == kNetnsOptionsFile) continue;
-    if (const auto text = files.read(path); text && *text) read_lines(path, name, **text, out);
+    if (const auto text = files.read_linked(path); text && *text) read_lines(path, name, **text, out);
   }
   return out;
 }

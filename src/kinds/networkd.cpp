@@ -25,9 +25,7 @@ namespace {
 constexpr std::string_view kKind = "networkd";
 
 void check_method(const WantedFamily& family, Diagnostics& diagnostics) {
-  if (family.section == nullptr || family.family != model::Family::kIpv4 ||
-      family.method != model::InetMethod::kLinkLocal)
-    return;
+  if (!family.is_ipv4_link_local()) return;
   diagnostics.push_back(
       {Severity::kError,
        family.place("method"),

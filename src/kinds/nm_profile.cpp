@@ -49,6 +49,19 @@ void check_expressible(const Addressing& one, Diagnostics& diagnostics) {
   }
 }
 
+/// A setting that is taken and does nothing: NetworkManager 1.42 had such a profile active and gave no
+/// address.
+void check_method(const WantedFamily& family, Diagnostics& diagnostics) {
+  if (!family.is_ipv4_link_local()) return;
+  diagnostics.push_back(
+      {Severity::kWarning,
+       family.place("method"),
+       fmt::format("[{}] method: NetworkManager 1.42 takes that and gives InfiniBand no such address",
+                   family.section->path),
+       "write addresses = [\"…\"]",
+       {}});
+}
+
 NmProfile wanted_profile(const Addressing& one) {
   NmProfile out;
   const auto* name = one.port->section->find("name");
@@ -77,9 +90,11 @@ class NmProfileKind final : public Kind {
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);
+    std::set<const model::Section*> checked;
     for (const auto& one : addressing_of(bound, nullptr)) {
       if (one.absent || backends.of(*one.port) != Backend::kNetworkManager) continue;
       if (!one.ignore) check_expressible(one, diagnostics);
+      if (!one.ignore && checked.insert(one.ipv4.section).second) check_method(one.ipv4, diagnostics);
       Desired desired;
       desired.key = {std::string(kKind), one.id()};
       desired.label = "profile of " + one.label;

@@ -66,9 +66,9 @@ base::Result<std::optional<std::string>> observe_opensm_folder(system::Files& fi
   if (layout == OpensmLayout::kDebian) return usual;
   const auto used = [&](const std::string& folder) -> base::Result<bool> {
     for (const auto* name : {"/opensm.conf", "/partitions.conf"}) {
-      const auto text = files.read(folder + name);
-      if (!text) return base::fail(text.error());
-      if (*text) return true;
+      const auto file = read_marked(files, folder + name);
+      if (!file) return base::fail(file.error());
+      if (file->text || file->damage) return true;
     }
     return false;
   };
@@ -157,8 +157,7 @@ OpensmDefaults parse_opensm_defaults(std::string_view text) {
 
 std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout layout) {
   if (defaults.ports.empty()) return defaults.others;
-  std::string text = defaults.others;
-  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  auto text = begin_marked(defaults.others, kOpensmMarks);
   auto ports = ports_in(defaults.others, layout);
   const bool all = names_all(defaults.others, layout);
   std::vector<std::string> ours;
@@ -168,7 +167,7 @@ std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout 
     ours.push_back(opensm_guid(guid) + (wanted ? fmt::format(":{}", *wanted) : ""));
     priority = std::max(priority, wanted);
   }
-  text += fmt::format("{}\n{}{}\n", kOpensmMarks.begin, kOurPorts, base::join(ours, " "));
+  text += fmt::format("{}{}\n", kOurPorts, base::join(ours, " "));
   if (defaults.was_disabled) text += fmt::format("{}\n", kWasDisabled);
   if (defaults.was_stopped) text += fmt::format("{}\n", kWasStopped);
   // Others' ALL would be cut down to ours, and their ports be without a subnet manager after a boot; where
@@ -248,7 +247,9 @@ Partitions parse_partitions(std::string_view text) {
       if (rule.empty()) first = number;
       if (!part.empty()) rule += std::string(part) + ' ';
       if (end == std::string_view::npos) break;
-      if (const auto partition = partition_of(rule)) out.foreign.push_back({first, *partition});
+      if (const auto partition = partition_of(rule))
+        out.foreign.push_back(
+            {first, *partition, std::string(base::trim(rule.substr(0, rule.find_first_of("=,:"))))});
       rule.clear();
       code.remove_prefix(end + 1);
     }
@@ -260,9 +261,7 @@ Partitions parse_partitions(std::string_view text) {
 
 std::string render_partitions(const Partitions& partitions) {
   if (partitions.rules.empty()) return partitions.others;
-  std::string text = partitions.others;
-  if (!text.empty() && !text.ends_with('\n')) text += '\n';
-  text += std::string(kOpensmMarks.begin) + "\n";
+  auto text = begin_marked(partitions.others, kOpensmMarks);
   for (const auto& [partition, rule] : partitions.rules) text += wrapped(rule);
   return text + std::string(kOpensmMarks.end) + "\n";
 }

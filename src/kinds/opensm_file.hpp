@@ -77,6 +77,7 @@ struct Partitions {
   struct Foreign {
     int line = 0;
     std::uint16_t partition = 0;  ///< 15 bits
+    std::string name;
   };
   std::map<std::uint16_t, std::string>
       rules;                     ///< "storage=0x8002, ipoib : ALL=full;" by 15 bits of the P_Key

@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/opensm_units.hpp"
+#include "kinds/opensm_running.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -75,16 +75,15 @@ class OpensmOptionKind final : public Kind {
     const auto folder = observe_opensm_folder(files);
     if (!folder) return base::fail(folder.error());
     if (!*folder) return out;
-    auto text = files.read(opensm_options_path(**folder));
-    if (!text) return base::fail(text.error());
-    const auto options = parse_opensm_options(text->value_or(""));
-    if (options.damage) return out;  // check() says so; what is ours is not known
-    for (const auto& [key, value] : options.ours) {
+    const auto options = read_options(files, opensm_options_path(**folder));
+    if (!options) return base::fail(options.error());
+    if (options->damage) return out;  // check() says so; what is ours is not known
+    for (const auto& [key, value] : options->ours) {
       Observed observed;
       observed.key = {std::string(kKind), key};
       observed.label = "opensm.conf " + key;
       observed.settings["value"] = value;
-      if (const auto at = options.theirs.find(key); at != options.theirs.end())
+      if (const auto at = options->theirs.find(key); at != options->theirs.end())
         observed.facts["overrides"] = at->second;
       observed.ours_by_nature = true;
       out.push_back(std::move(observed));
@@ -98,10 +97,10 @@ class OpensmOptionKind final : public Kind {
     const auto folder = observe_opensm_folder(files);
     if (folder && *folder) {
       const auto path = opensm_options_path(**folder);
-      const auto text = files.read(path);
-      const auto options = parse_opensm_options(text ? text->value_or("") : std::string());
-      report_damage(options.damage, path, kKind, desired, !options.ours.empty(), diagnostics);
-      hold_damaged(options.damage, path, kKind, !options.ours.empty(), desired);
+      const auto options = read_options(files, path);
+      if (!options) return;  // observe() has failed for it
+      report_damage(options->damage, path, kKind, desired, !options->ours.empty(), diagnostics);
+      hold_damaged(options->damage, path, kKind, !options->ours.empty(), desired);
       return;
     }
     for (auto& one : desired) {
@@ -159,6 +158,14 @@ class OpensmOptionKind final : public Kind {
   }
 
  private:
+  static Result<OpensmOptions> read_options(system::Files& files, const std::string& path) {
+    auto file = read_marked(files, path);
+    if (!file) return base::fail(file.error());
+    auto options = parse_opensm_options(file->text.value_or(""));
+    if (file->damage) options.damage = std::move(file->damage);
+    return options;
+  }
+
   template <class Wrong>
   static void check_value(const std::string& key, const std::string& value, const model::Location& where,
                           const Wrong& wrong) {
@@ -192,9 +199,7 @@ OpensmOptions parse_opensm_options(std::string_view text) {
 
 std::string render_opensm_options(const OpensmOptions& options) {
   if (options.ours.empty()) return options.others;
-  std::string text = options.others;
-  if (!text.empty() && !text.ends_with('\n')) text += '\n';
-  text += fmt::format("{}\n", kOpensmMarks.begin);
+  auto text = begin_marked(options.others, kOpensmMarks);
   if (options.was_missing) text += fmt::format("{}\n", kWasMissing);
   for (const auto& [key, value] : options.ours) text += fmt::format("{} {}\n", key, value);
   return text + std::string(kOpensmMarks.end) + "\n";

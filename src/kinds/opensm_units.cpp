@@ -2,17 +2,17 @@
 #include "kinds/opensm_units.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "kinds/opensm_running.hpp"
 
 namespace rdmacfg::kinds {
 
 using base::Result;
 using model::Change;
 using model::Guid;
-using system::Unit;
 using system::UnitAction;
 
 namespace {
@@ -27,34 +27,6 @@ constexpr std::string_view kWasStopped = "opensm.service was stopped";
 constexpr std::string_view kWasListed = "our lines name it";
 // Of ports that the document drops: others' lines go on starting them.
 constexpr std::string_view kStaysEnabled = "opensm.service stays enabled";
-
-using Units = std::map<std::string, Unit>;
-
-bool runs(const Units& units, const std::string& name) {
-  const auto at = units.find(name);
-  return at != units.end() &&
-         (at->second.active == "active" || at->second.active == "activating" || at->second.job == "start");
-}
-
-bool is_enabled(const Units& units) {
-  const auto at = units.find(kOpensmService);
-  return at != units.end() && at->second.file == "enabled";
-}
-
-/// opensm.service and the instances of ports, by unit name; empty when no systemd answers.
-Result<Units> observe_units(system::Host& host, const std::set<Guid>& guids) {
-  std::vector<std::string> names{kOpensmService};
-  for (const auto guid : guids) names.push_back(opensm_unit(guid));
-  auto units = host.units.observe_units(names);
-  if (!units) return base::fail(units.error());
-  Units out;
-  if (!*units) return out;
-  for (auto& unit : **units) {
-    auto name = unit.name;
-    out.emplace(std::move(name), std::move(unit));
-  }
-  return out;
-}
 
 Result<std::string> read_defaults(system::Files& files, OpensmLayout layout) {
   auto text = files.read(opensm_defaults_path(layout));
@@ -84,7 +56,7 @@ bool named_by_others(const OpensmDefaults& defaults, Guid guid, OpensmLayout lay
 
 /// The file with what changes want of it, and opensm.service enabled as long as ports of ours are in it.
 Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, OpensmLayout layout,
-                          const Units& units) {
+                          const OpensmUnits& units) {
   const auto text = read_defaults(host.files, layout);
   if (!text) return base::fail(text.error());
   auto defaults = parse_opensm_defaults(*text);
@@ -139,17 +111,6 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
   return differs;
 }
 
-/// InfiniBand ports of this host.
-std::set<Guid> infiniband_ports(const World& world) {
-  std::set<Guid> out;
-  for (const auto& device : world.snapshot().devices) {
-    for (const auto& port : device.ports) {
-      if (port.link_layer == "InfiniBand" && port.guid.number != 0) out.insert(port.guid);
-    }
-  }
-  return out;
-}
-
 /// Of changes that name the first ports in GUIDS: that OpenSM leaves the one which it took without.
 void name_first_port(std::span<Change*> changes, const World& world) {
   auto others = infiniband_ports(world);
@@ -185,7 +146,7 @@ Result<void> apply_instances(std::span<const Change> changes, system::Host& host
     if (touched || parse_opensm_drop_in(before->value_or("")) != wanted.priority)
       restart.insert(opensm_unit(*guid));
   }
-  const auto units = observe_units(host, guids);
+  const auto units = observe_opensm_units(host, guids);
   if (!units) return base::fail(units.error());
   if (units->empty()) return base::fail(base::Code::kUnsupported, "opensm: no systemd answers");
   if (auto done = set_defaults(changes, host, OpensmLayout::kDebian, *units); !done)
@@ -212,7 +173,7 @@ Result<void> apply_instances(std::span<const Change> changes, system::Host& host
 
 /// One service runs them all, so what concerns one of them restarts them all.
 Result<void> apply_service(std::span<const Change> changes, system::Host& host, bool stale) {
-  const auto units = observe_units(host, {});
+  const auto units = observe_opensm_units(host, {});
   if (!units) return base::fail(units.error());
   if (units->empty()) return base::fail(base::Code::kUnsupported, "opensm: no systemd answers");
   const auto differs = set_defaults(changes, host, OpensmLayout::kRhel, *units);
@@ -220,7 +181,7 @@ Result<void> apply_service(std::span<const Change> changes, system::Host& host, 
   const bool wanted = std::any_of(changes.begin(), changes.end(), [](const auto& change) {
     return model::from_attributes<Opensm>(change.after).running == true;
   });
-  const auto now = observe_units(host, {});
+  const auto now = observe_opensm_units(host, {});
   if (!now) return base::fail(now.error());
   if (!runs(*now, kOpensmService)) {
     return wanted ? host.units.act(UnitAction::kStart, kOpensmService) : Result<void>{};
@@ -237,7 +198,7 @@ Result<std::map<Guid, OpensmNow>> observe_opensm(system::Host& host, OpensmLayou
   const bool debian = layout == OpensmLayout::kDebian;
   const auto text = read_defaults(host.files, layout);
   if (!text) return base::fail(text.error());
-  const auto units = observe_units(host, debian ? guids : std::set<Guid>{});
+  const auto units = observe_opensm_units(host, debian ? guids : std::set<Guid>{});
   if (!units) return base::fail(units.error());
   const auto defaults = parse_opensm_defaults(*text);
   for (const auto guid : guids) {
@@ -267,7 +228,7 @@ Result<void> give_back_opensm(std::span<Change*> changes, system::Host& host) {
   const auto layout = observe_opensm_layout(host.files);
   const auto text = read_defaults(host.files, layout);
   if (!text) return base::fail(text.error());
-  const auto units = observe_units(host, {});
+  const auto units = observe_opensm_units(host, {});
   if (!units) return base::fail(units.error());
   const auto now = parse_opensm_defaults(*text);
   auto then = now;
@@ -312,7 +273,7 @@ Result<void> prepare_opensm(std::span<Change*> changes, const World& world) {
   const auto layout = observe_opensm_layout(host.files);
   const auto text = read_defaults(host.files, layout);
   if (!text) return base::fail(text.error());
-  const auto units = observe_units(host, {});
+  const auto units = observe_opensm_units(host, {});
   if (!units) return base::fail(units.error());
   const bool rhel = layout == OpensmLayout::kRhel;
   const bool running = runs(*units, kOpensmService);
@@ -334,42 +295,6 @@ Result<void> prepare_opensm(std::span<Change*> changes, const World& world) {
 Result<void> apply_opensm(std::span<const Change> changes, system::Host& host, bool stale) {
   return observe_opensm_layout(host.files) == OpensmLayout::kRhel ? apply_service(changes, host, stale)
                                                                   : apply_instances(changes, host, stale);
-}
-
-Result<std::vector<std::string>> running_opensm(system::Host& host) {
-  const auto world = World::observe(host);
-  if (!world) return base::fail(world.error());
-  const auto units = observe_units(host, infiniband_ports(*world));
-  if (!units) return base::fail(units.error());
-  const auto layout = observe_opensm_layout(host.files);
-  std::vector<std::string> out;
-  for (const auto& [name, unit] : *units) {
-    // Debian's opensm.service only starts the others.
-    const bool starter = layout == OpensmLayout::kDebian && name == kOpensmService;
-    if (unit.active == "active" && !starter && (layout == OpensmLayout::kRhel || unit.main_pid != 0))
-      out.push_back(name);
-  }
-  return out;
-}
-
-Result<void> restart_opensm(system::Host& host) {
-  const auto running = running_opensm(host);
-  if (!running) return base::fail(running.error());
-  for (const auto& name : *running) {
-    if (auto done = host.units.act(UnitAction::kRestart, name); !done) return done;
-  }
-  return {};
-}
-
-Result<void> reread_partitions(system::Host& host) {
-  // RHEL's main process is the shell that starts them, which a signal would end; others' may be one, too.
-  if (observe_opensm_layout(host.files) != OpensmLayout::kDebian) return restart_opensm(host);
-  const auto running = running_opensm(host);
-  if (!running) return base::fail(running.error());
-  for (const auto& name : *running) {
-    if (auto done = host.units.signal(name, SIGHUP); !done) return done;
-  }
-  return {};
 }
 
 }  // namespace rdmacfg::kinds

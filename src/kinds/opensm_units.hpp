@@ -45,13 +45,4 @@ base::Result<void> prepare_opensm(std::span<model::Change*> changes, const World
 /// says: an earlier run ended after writing it.
 base::Result<void> apply_opensm(std::span<const model::Change> changes, system::Host& host, bool stale);
 
-/// Has those that run read partitions.conf again.
-base::Result<void> reread_partitions(system::Host& host);
-
-/// Units of subnet managers that run on this host, whoever started them.
-base::Result<std::vector<std::string>> running_opensm(system::Host& host);
-
-/// Restarts them: OpenSM takes most of opensm.conf over only when it starts.
-base::Result<void> restart_opensm(system::Host& host);
-
 }  // namespace rdmacfg::kinds

@@ -12,7 +12,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/opensm_file.hpp"
 #include "kinds/opensm_option.hpp"
-#include "kinds/opensm_units.hpp"
+#include "kinds/opensm_running.hpp"
 #include "kinds/partition_rule.hpp"
 #include "kinds/pkey.hpp"
 
@@ -61,9 +61,7 @@ class PartitionKind final : public Kind {
       auto desired = desired_of(*section, fields(), {std::string(kKind), wanted.pkey->text()},
                                 "partition " + wanted.name.value_or(wanted.pkey->text()));
       auto rule = make_rule(*section, wanted, diagnostics);
-      if (const auto [first, fresh] =
-              names.try_emplace(rule.text.substr(0, rule.text.find('=')), section->where);
-          !fresh) {
+      if (const auto [first, fresh] = names.try_emplace(name_of(rule.text), section->where); !fresh) {
         auto& d = diagnostics.emplace_back(model::Diagnostic{
             Severity::kError,
             section->where,
@@ -111,7 +109,16 @@ class PartitionKind final : public Kind {
       const auto pkey = model::Pkey::parse(one.key.id);
       if (!pkey) continue;
       ours.insert(pkey->partition());
+      const auto name = name_of(model::text_at(one.settings, "rule"));
       for (const auto& foreign : there.foreign) {
+        if (foreign.partition != pkey->partition() && foreign.name == name) {
+          diagnostics.push_back({Severity::kError,
+                                 one.where,
+                                 fmt::format("{}:{} has a partition called {} already, which is {:#06x}",
+                                             path, foreign.line, name, foreign.partition | 0x8000U),
+                                 "write another name; OpenSM takes the second for more of the first",
+                                 {}});
+        }
         if (foreign.partition != pkey->partition()) continue;
         diagnostics.push_back({Severity::kError,
                                one.where,
@@ -133,7 +140,8 @@ class PartitionKind final : public Kind {
       if (one.key.kind != "pkey" || one.absent || one.ignore) continue;
       const auto pkey = pkey_of(one.key);
       if (pkey && !ours.contains(pkey->partition()) && !there.has(pkey->partition()))
-        warn_unlisted(one.where, *pkey, first->where, diagnostics);
+        warn_unlisted(one.origins.contains("pkey") ? one.origins.at("pkey") : one.where, *pkey, first->where,
+                      diagnostics);
     }
     if (ours.contains(kDefaultPartition) || there.has(kDefaultPartition)) return;
     diagnostics.push_back(
@@ -192,9 +200,10 @@ class PartitionKind final : public Kind {
     File out;
     out.installed = folder->has_value();
     out.path = folder->value_or("/etc/opensm") + "/partitions.conf";
-    const auto text = files.read(out.path);
-    if (!text) return base::fail(text.error());
-    out.partitions = parse_partitions(text->value_or(""));
+    auto file = read_marked(files, out.path);
+    if (!file) return base::fail(file.error());
+    out.partitions = parse_partitions(file->text.value_or(""));
+    if (file->damage) out.partitions.damage = std::move(file->damage);
     return out;
   }
 
@@ -224,6 +233,9 @@ class PartitionKind final : public Kind {
          {}});
   }
 
+  /// "storage" of "storage=0x8002, ipoib : ALL=full;".
+  static std::string name_of(std::string_view rule) { return std::string(rule.substr(0, rule.find('='))); }
+
   /// Of a P_Key interface, whether its port is known or not: "<port>/0x8002".
   static std::optional<model::Pkey> pkey_of(const model::Key& key) {
     const auto id = std::string_view(key.id);
@@ -233,12 +245,14 @@ class PartitionKind final : public Kind {
 
   static void warn_limited(const model::Section& section, const PartitionRule& rule,
                            Diagnostics& diagnostics) {
-    if (!rule.right || rule.members.empty() || rule.has_full()) return;
+    if (!rule.right || rule.has_full()) return;
     const auto* members = section.find("members");
     diagnostics.push_back({Severity::kWarning,
                            members == nullptr ? section.where : members->where,
-                           "[[partition]] members: every host is a limited member, and these do not reach "
-                           "each other",
+                           rule.members.empty()
+                               ? "[[partition]] members: no host is a member"
+                               : "[[partition]] members: every host is a limited member, and these do not "
+                                 "reach each other",
                            "\"ALL=full\", or full for those that all others are to reach",
                            {}});
   }

@@ -121,6 +121,11 @@ PartitionRule make_rule(const model::Section& section, const Partition& wanted,
       wrong("members", member.error().message, "");
       continue;
     }
+    const auto same = std::find_if(out.members.begin(), out.members.end(),
+                                   [&](const PartitionMember& one) { return one.who == member->who; });
+    if (same != out.members.end() && same->membership != member->membership)
+      wrong("members", fmt::format("{} is there twice, with another membership", member->who),
+            "keep one of the two");
     texts.push_back(member->text());
     out.members.push_back(std::move(*member));
   }

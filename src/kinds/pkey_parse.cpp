@@ -50,6 +50,7 @@ Desired parse_one(const BoundPort& port, const Section& section, PkeyNames& name
   desired.key = {"pkey", fmt::format("{}/{}", port.id, pkey.text())};
   desired.where = section.where;
   desired.pending = port.pending;
+  if (const auto* key = section.find("pkey")) desired.origins.emplace("pkey", key->where);
   if (const auto* name = section.find("name")) {
     if (auto usable = expand(model::NameTemplate{model::text_of(name->value)}, std::nullopt); !usable) {
       diagnostics.push_back(

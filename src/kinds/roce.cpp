@@ -79,13 +79,17 @@ class RoceKind final : public Kind {
           auto read = read_roce_records(host.files);
           if (!read) return base::fail(read.error());
           records = std::move(*read);
-          rdma_cm = host.rdma_cm.observe_instance();
+          auto instance = host.rdma_cm.observe_instance();
+          if (!instance) return base::fail(instance.error());
+          rdma_cm = std::move(*instance);
         }
         Observed observed;
         observed.key = {std::string(kKind), roce_id(device, port.number)};
         observed.label = fmt::format("{}/{}", device.name, port.number);
         observed.instance = fmt::format("{}/{}/{}", host.boot_id, device.instance, *rdma_cm);
-        const auto known = values_of(known_of(device, port.number, *records, *rdma_cm, host));
+        const auto written = known_of(device, port.number, *records, *rdma_cm, host);
+        if (!written) return base::fail(written.error());
+        const auto known = values_of(*written);
         observed.settings = model::to_attributes(known);
         if (known.tos) observed.facts["dscp"] = known.tos->dscp();
         out.push_back(std::move(observed));
@@ -146,9 +150,11 @@ class RoceKind final : public Kind {
     if (auto done = host.rdma_cm.start(); !done) return done;
     auto records = read_roce_records(host.files);
     if (!records) return base::fail(records.error());
-    drop_stale(*records, *world);
+    const auto rdma_cm = host.rdma_cm.observe_instance();
+    if (!rdma_cm) return base::fail(rdma_cm.error());
+    drop_stale(*records, *world, *rdma_cm);
     for (const auto& [device, mine] : by_device) {
-      if (auto done = write_roce_defaults(host, *device, mine, *records); !done) return done;
+      if (auto done = write_roce_defaults(host, *device, mine, *records, *rdma_cm); !done) return done;
     }
     return {};
   }
@@ -166,9 +172,12 @@ class RoceKind final : public Kind {
       // The change under way may have been carried out or not: see.
       std::optional<RoceDefaults> actual;
       const auto folders = host.rdma_cm.observe_folders();
-      const bool stayed = std::find(folders.begin(), folders.end(), record.folder) != folders.end();
+      if (!folders) return base::fail(folders.error());
+      const bool stayed = std::find(folders->begin(), folders->end(), record.folder) != folders->end();
       if (stayed || host.rdma_cm.make_folder(record.folder)) {
-        actual = host.rdma_cm.observe_defaults(record.folder, number_at_end(at->first));
+        const auto observed = host.rdma_cm.observe_defaults(record.folder, number_at_end(at->first));
+        if (!observed) return base::fail(observed.error());
+        actual = *observed;
         if (auto done = host.rdma_cm.remove_folder(record.folder); !done) return done;
       }
       record.folder.clear();
@@ -189,7 +198,9 @@ class RoceKind final : public Kind {
     if (!records) return left;
     std::set<std::string> ours;
     for (const auto& [instance, record] : *records) ours.insert(record.folder);
-    for (const auto& folder : host.rdma_cm.observe_folders()) {
+    const auto folders = host.rdma_cm.observe_folders();
+    if (!folders) return left;
+    for (const auto& folder : *folders) {
       if (ours.contains(folder) && !host.rdma_cm.remove_folder(folder))
         left.push_back(fmt::format("{}: its folder in configfs cannot be removed", folder));
     }
@@ -201,7 +212,8 @@ class RoceKind final : public Kind {
     const auto port = roce_port(desired.key.id, world);
     if (!port || world.offline()) return {};
     const auto folders = world.host().rdma_cm.observe_folders();
-    if (std::find(folders.begin(), folders.end(), port->device->name) == folders.end()) return {};
+    if (!folders || std::find(folders->begin(), folders->end(), port->device->name) == folders->end())
+      return {};
     Verdict verdict;
     verdict.warnings.push_back(fmt::format(
         "somebody left the folder /sys/kernel/config/rdma_cm/{0}, so rdma_cm cannot be unloaded; rmdir it, "
@@ -240,7 +252,9 @@ class RoceKind final : public Kind {
   /// it now: who unloads modules (a restart of openibd) wants them to stay so, and a load would pull in the
   /// rest of the stack. What loads rdma_cm again wakes us. One that was never loaded is not waited for.
   static bool was_unloaded(system::Host& host) {
-    if (!host.holding || host.offline || !host.rdma_cm.observe_instance().empty()) return false;
+    if (!host.holding || host.offline) return false;
+    const auto now = host.rdma_cm.observe_instance();
+    if (!now || !now->empty()) return false;
     const auto records = read_roce_records(host.files);
     return records && std::any_of(records->begin(), records->end(), [&](const auto& record) {
              return record.first.starts_with(host.boot_id + "/");
@@ -248,10 +262,12 @@ class RoceKind final : public Kind {
   }
 
   /// Through a folder that is there, else what we wrote to this very device.
-  static RoceWritten known_of(const RdmaDevice& device, int port, const RoceRecords& records,
-                              const std::string& rdma_cm, system::Host& host) {
-    if (rdma_cm.empty()) return {};
-    if (const auto now = host.rdma_cm.observe_defaults(device.name, port)) return {now->gid_type, now->tos};
+  static Result<RoceWritten> known_of(const RdmaDevice& device, int port, const RoceRecords& records,
+                                      const std::string& rdma_cm, system::Host& host) {
+    if (rdma_cm.empty()) return RoceWritten{};
+    const auto now = host.rdma_cm.observe_defaults(device.name, port);
+    if (!now) return base::fail(now.error());
+    if (*now) return RoceWritten{(*now)->gid_type, (*now)->tos};
     const auto at = records.find(roce_instance(device, port, rdma_cm, host.boot_id));
     return at == records.end() ? RoceWritten{} : at->second.written;
   }
@@ -277,8 +293,7 @@ class RoceKind final : public Kind {
   }
 
   /// Records of devices that have gone, or of an rdma_cm that was unloaded, speak of nothing.
-  static void drop_stale(RoceRecords& records, const World& world) {
-    const auto rdma_cm = world.host().rdma_cm.observe_instance();
+  static void drop_stale(RoceRecords& records, const World& world, const std::string& rdma_cm) {
     std::set<std::string> there;
     for (const auto& device : world.snapshot().devices) {
       for (const auto& port : device.ports)

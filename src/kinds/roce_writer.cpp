@@ -29,12 +29,14 @@ bool agrees(const RoceWritten& known, const RoceDefaults& actual) {
 
 class Writer {
  public:
-  Writer(system::Host& host, const RdmaDevice& device, RoceRecords& records)
-      : host_(host), device_(device), records_(records), rdma_cm_(host.rdma_cm.observe_instance()) {}
+  Writer(system::Host& host, const RdmaDevice& device, RoceRecords& records, std::string rdma_cm)
+      : host_(host), device_(device), records_(records), rdma_cm_(std::move(rdma_cm)) {}
 
   Result<void> run(std::span<const Change* const> changes) {
     const auto before = records_;
-    bool ours = !has_folder();
+    const auto had = has_folder();
+    if (!had) return base::fail(had.error());
+    bool ours = !*had;
     for (const auto* change : changes) {
       auto& record = record_of(*change);
       ours = ours || record.folder == device_.name;
@@ -61,16 +63,22 @@ class Writer {
   }
 
  private:
-  bool has_folder() const {
+  Result<bool> has_folder() const {
     const auto folders = host_.rdma_cm.observe_folders();
-    return std::find(folders.begin(), folders.end(), device_.name) != folders.end();
+    if (!folders) return base::fail(folders.error());
+    return std::find(folders->begin(), folders->end(), device_.name) != folders->end();
   }
 
   Result<void> remove_folder() {
     constexpr int kTries = 2;
     Result<void> removed;
-    for (int i = 0; i < kTries && has_folder(); ++i) removed = host_.rdma_cm.remove_folder(device_.name);
-    if (removed && has_folder())
+    for (int i = 0; i < kTries; ++i) {
+      removed = host_.rdma_cm.remove_folder(device_.name);
+      const auto stayed = has_folder();
+      if (stayed && !*stayed) return {};
+      if (!stayed && removed) return base::fail(stayed.error());
+    }
+    if (removed)
       return base::fail(base::Code::kBusy, device_.name + ": its folder in configfs cannot be removed");
     return removed;
   }
@@ -83,7 +91,9 @@ class Writer {
   Result<void> write(const Change& change) {
     const int port = number_at_end(change.key.id);
     auto& record = record_of(change);
-    const auto now = host_.rdma_cm.observe_defaults(device_.name, port);
+    const auto observed = host_.rdma_cm.observe_defaults(device_.name, port);
+    if (!observed) return base::fail(observed.error());
+    const auto& now = *observed;
     if (!now) {
       return base::fail(base::Code::kNotFound,
                         fmt::format("{} port {}: its RoCE defaults cannot be read", device_.name, port));
@@ -100,7 +110,9 @@ class Writer {
     if (goal.tos != now->tos) {
       if (auto done = host_.rdma_cm.write_tos(device_.name, port, goal.tos); !done) return done;
     }
-    const auto then = host_.rdma_cm.observe_defaults(device_.name, port);
+    const auto read_back = host_.rdma_cm.observe_defaults(device_.name, port);
+    if (!read_back) return base::fail(read_back.error());
+    const auto& then = *read_back;
     if (then == goal) return {};
     return base::fail(
         base::Code::kRefused,
@@ -139,7 +151,8 @@ class Writer {
       if (!wanted.mode && !wanted.tos) records_.erase(instance);
       return;
     }
-    const auto actual = host_.rdma_cm.observe_defaults(device_.name, number_at_end(change.key.id));
+    const auto observed = host_.rdma_cm.observe_defaults(device_.name, number_at_end(change.key.id));
+    const auto actual = observed ? *observed : std::nullopt;
     const auto old = before.find(instance);
     if (!actual) {
       // The folder could not be made, so nothing was written; or the device has gone, and all this with it.
@@ -182,8 +195,9 @@ int number_at_end(std::string_view id) {
 }
 
 Result<void> write_roce_defaults(system::Host& host, const RdmaDevice& device,
-                                 std::span<const Change* const> changes, RoceRecords& records) {
-  return Writer(host, device, records).run(changes);
+                                 std::span<const Change* const> changes, RoceRecords& records,
+                                 std::string rdma_cm) {
+  return Writer(host, device, records, std::move(rdma_cm)).run(changes);
 }
 
 }  // namespace rdmacfg::kinds

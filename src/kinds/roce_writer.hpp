@@ -25,6 +25,7 @@ int number_at_end(std::string_view id);
 /// record says on disk what is to be before it is done, so that undoing and recovery know that something may
 /// have changed. A mode that the kernel refuses is reported with those that the port offers.
 base::Result<void> write_roce_defaults(system::Host& host, const system::RdmaDevice& device,
-                                       std::span<const model::Change* const> changes, RoceRecords& records);
+                                       std::span<const model::Change* const> changes, RoceRecords& records,
+                                       std::string rdma_cm);
 
 }  // namespace rdmacfg::kinds

@@ -141,7 +141,9 @@ class Parser {
             fmt::format("[[sysctl]] key: {} is an alternative name of {}", sysctl_interface(path), *own),
             fmt::format("write key = \"{}\"", sysctl_path_of(path, *own)));
     }
+    check_depth(path, written.where);
     if (const auto* value = section.find("value")) {
+      check_range(path, *value);
       add(path, value->value, value->where);
     } else {
       error(section.where, "[[sysctl]] value is missing", "a key needs its value");
@@ -152,6 +154,37 @@ class Parser {
               "write another [[sysctl]] entry for the interface");
       }
     }
+  }
+
+  /// "net.ipv4.conf.ib0.8002.arp_ignore": a dot of the interface's name that was taken for one between parts.
+  void check_depth(const std::string& path, const model::Location& where) {
+    const auto parts = base::split(path, '/');
+    constexpr std::size_t kParts = 5;  // net/ipv4/conf/<interface>/<key>
+    const bool of_interface = parts.size() > kParts && parts[0] == "net" &&
+                              (parts[1] == "ipv4" || parts[1] == "ipv6") &&
+                              (parts[2] == "conf" || parts[2] == "neigh");
+    if (!of_interface) return;
+    std::string name;
+    for (std::size_t i = 3; i + 1 < parts.size(); ++i)
+      name += (name.empty() ? "" : ".") + std::string(parts[i]);
+    error(where, fmt::format("[[sysctl]] key: {} is more than an interface and its setting", path),
+          fmt::format("for the interface {} write key = \"{}/{}/{}/{}/{}\"", name, parts[0], parts[1],
+                      parts[2], name, parts.back()));
+  }
+
+  /// The same ranges as with interface = .
+  void check_range(const std::string& path, const model::Entry& value) {
+    if (!path.starts_with("net/ipv4/conf/")) return;
+    const auto key = path.substr(path.rfind('/') + 1);
+    const auto* at = std::find_if(kOfInterface.begin(), kOfInterface.end(),
+                                  [&](const Range& range) { return range.key == key; });
+    if (at == kOfInterface.end()) return;
+    const auto number = number_of(model::text_of(value.value));
+    if (number && !number->negative && number->magnitude <= static_cast<std::uint64_t>(at->most)) return;
+    error(value.where,
+          fmt::format("[[sysctl]] value: {} is out of range for {}, has to be 0 to {}",
+                      model::text_of(value.value), key, at->most),
+          "");
   }
 
   void add(const std::string& path, const model::Value& value, const model::Location& where) {

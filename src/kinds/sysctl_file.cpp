@@ -73,7 +73,7 @@ Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const s
   std::vector<ForeignSysctl> out;
   std::set<std::string> seen;  // a file masks those of its name in later folders
   const auto look = [&](const std::string& file, bool wins) {
-    const auto text = files.read(file);
+    const auto text = files.read_linked(file);
     if (!text || !*text) return;  // a link, or not there
     each_setting(**text, [&](int line, const std::string& other, const std::string& value) {
       if (other == path) out.push_back({file, line, value, wins});

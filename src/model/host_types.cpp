@@ -17,7 +17,10 @@ using base::Result;
 Result<UnitName> UnitName::parse(std::string_view text) {
   constexpr std::string_view kAllowed =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:_.\\@-";
-  constexpr std::array<std::string_view, 5> kSuffixes{".service", ".socket", ".timer", ".target", ".path"};
+  // systemd.unit(5)
+  constexpr std::array<std::string_view, 11> kSuffixes{".service", ".socket", ".timer",    ".target",
+                                                       ".path",    ".slice",  ".scope",    ".mount",
+                                                       ".swap",    ".device", ".automount"};
   constexpr std::size_t kLongest = 255;
   if (text.empty() || text.find_first_not_of(kAllowed) != std::string_view::npos) {
     return fail(Code::kInvalid,
@@ -90,6 +93,11 @@ Result<LimitDomain> Codec<LimitDomain>::parse(const Value& written) {
 Value Codec<LimitDomain>::value(const LimitDomain& parsed) { return parsed.text; }
 
 Result<SysctlPath> SysctlPath::parse(std::string_view text) {
+  if (text.starts_with('-')) {
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" begins with \"-\", which is for files of sysctl.d: write \"{}\"", text,
+                            text.substr(1)));
+  }
   std::string path(text);
   const auto first = path.find_first_of("./");
   if (first != std::string::npos && path[first] == '.') {

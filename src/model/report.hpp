@@ -60,6 +60,7 @@ struct Report {
   Diagnostics diagnostics;                ///< of the document and of its check against the host
   std::vector<ResourceReport> resources;  ///< in the order of kinds and keys
   Plan plan;                              ///< what was, or would be, carried out
+  std::vector<Change> drifted;            ///< what drift = "report" leaves as somebody else has made it
   std::vector<std::string> notes;         ///< of the run as a whole: "an interrupted apply was finished"
   std::optional<base::Error> error;       ///< why an apply failed
   std::vector<std::string> left_over;     ///< what undoing could not restore

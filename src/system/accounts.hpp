@@ -17,7 +17,8 @@ class Accounts {
   virtual ~Accounts() = default;
 
   virtual bool has_user(const std::string& name) = 0;
-  virtual bool has_group(const std::string& name) = 0;
+  /// Fails when the files or services that say so do not answer.
+  virtual base::Result<bool> has_group(const std::string& name) = 0;
 
   /// Makes the groups and users that a file of sysusers.d(5) declares and that are not there.
   virtual base::Result<void> make_declared(const std::string& sysusers_file) = 0;

@@ -30,12 +30,23 @@ class Files {
   /// No error when it does not exist.
   virtual base::Result<void> remove(const std::string& path) = 0;
 
+  /// read() of a file of others that may be a symbolic link, as the programs that it is for read it.
+  virtual base::Result<std::optional<std::string>> read_linked(const std::string& path) { return read(path); }
+
   /// Names of the entries of a folder, sorted; empty when there is no such folder.
   virtual base::Result<std::vector<std::string>> list(const std::string& folder) = 0;
 
   /// Whether it is a symbolic link to /dev/null, by which systemd and udev are told to take no file of that
   /// name.
   virtual bool masks(const std::string& /*path*/) { return false; }
+
+  /// Whether another user than root owns it, or others may read or write it; false where it is not known.
+  virtual bool open_to_others(const std::string& /*path*/) { return false; }
 };
+
+/// Of an error of read(): it is there, and no regular file, or longer than what is read.
+inline bool is_unusable(const base::Error& error) {
+  return error.code == base::Code::kIo && error.sys_errno == 0;
+}
 
 }  // namespace rdmacfg::system

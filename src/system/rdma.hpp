@@ -56,6 +56,12 @@ struct PortMtu {
   int active = 0;
 };
 
+/// Who made an adapter, as ibv_query_device(3) and ibv_devinfo(1) have it.
+struct DeviceIds {
+  std::uint32_t vendor = 0;  ///< IEEE organisation, "0x02c9" for Mellanox
+  std::uint32_t part = 0;    ///< the vendor's number of the model, mostly the PCI device
+};
+
 /// A place of a port's GID table.
 struct Gid {
   int index = 0;
@@ -82,6 +88,9 @@ class Rdma {
 
   /// MTUs of a port by verbs; nothing when user-space verbs are not there (no module is loaded to find out).
   virtual std::optional<PortMtu> observe_mtu(const std::string& device, int port) = 0;
+
+  /// The same way.
+  virtual std::optional<DeviceIds> observe_ids(const std::string& device) = 0;
 };
 
 }  // namespace rdmacfg::system

@@ -44,13 +44,13 @@ class RdmaCm {
   virtual ~RdmaCm() = default;
 
   /// Another text for each loading of the module rdma_cm; empty while it is not loaded.
-  virtual std::string observe_instance() = 0;
+  virtual base::Result<std::string> observe_instance() = 0;
 
   /// Devices with a folder; none when configfs is not mounted. A device may have been renamed or gone since.
-  virtual std::vector<std::string> observe_folders() = 0;
+  virtual base::Result<std::vector<std::string>> observe_folders() = 0;
 
   /// Through a folder that is there; nothing without one, or when its device has gone (ENODEV).
-  virtual std::optional<RoceDefaults> observe_defaults(const std::string& device, int port) = 0;
+  virtual base::Result<std::optional<RoceDefaults>> observe_defaults(const std::string& device, int port) = 0;
 
   /// Loads rdma_cm and mounts configfs, if need be.
   virtual base::Result<void> start() = 0;

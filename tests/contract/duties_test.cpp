@@ -101,66 +101,6 @@ TEST_F(ImageTest, OneThatSystemdHasNoTimeForTakesNoNameBack) {
   EXPECT_EQ(status_of(again, "initramfs"), Status::kDone);
 }
 
-daemon::Watched watch(Host& host) {
-  daemon::Watched watched;
-  host.with([&](core::Context& context) {
-    context.options.independent = true;
-    watched = daemon::watch(kByItself, context);
-    return Report{};
-  });
-  return watched;
-}
-
-TEST(Watch, WhatAKilledApplyLeftIsNoDrift) {
-  std::size_t calls = 0, held = 0;
-  {
-    Host host(two_ports());
-    ASSERT_TRUE(applied(host.commit(kFirst)));
-    host.kernel().faults.clear();
-    ASSERT_TRUE(applied(host.commit(kSecond)));
-    calls = host.kernel().faults.calls();
-  }
-  for (std::size_t n = 1; n <= calls; ++n) {
-    SCOPED_TRACE(fmt::format("killed at call {} of {}", n, calls));
-    Host host(two_ports());
-    ASSERT_TRUE(applied(host.commit(kFirst)));
-    const auto before = host.dump();
-    host.kernel().faults.clear();
-    host.kernel().faults.kill_at(n);
-    EXPECT_THROW(host.commit(kSecond), fakes::Killed);
-    host.kernel().faults.clear();
-    if (host.ledger().active != 1 || host.dump() == before) continue;
-    const auto watched = watch(host);
-    if (watched.looked) continue;  // it was done, all but the last word
-    ++held;
-    EXPECT_TRUE(applied(watched.report)) << text_of(watched.report);
-    EXPECT_EQ(difference(host.dump(), before), "");
-    EXPECT_TRUE(watch(host).looked) << "once";
-  }
-  EXPECT_GE(held, 1U);
-}
-
-TEST(Watch, WhatIsOverdueIsTakenBack) {
-  Host host(two_ports());
-  ASSERT_TRUE(applied(host.commit(kFirst)));
-  const auto before = host.dump();
-  ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
-  EXPECT_TRUE(watch(host).looked);
-  host.pass(kWithin);
-  EXPECT_FALSE(watch(host).looked);
-  EXPECT_EQ(difference(host.dump(), before), "");
-}
-
-TEST(Watch, DriftIsOnlyLookedAt) {
-  Host host(two_ports());
-  ASSERT_TRUE(applied(host.commit(kFirst)));
-  ASSERT_TRUE(applied(host.commit(kSecond)));
-  host.kernel().faults.clear();
-  const auto watched = watch(host);
-  EXPECT_TRUE(watched.looked);
-  EXPECT_EQ(host.kernel().faults.calls(), 0U);
-}
-
 TEST(Resume, WhatIsActiveIsHeldAndNothingElseRead) {
   Host host(two_ports());
   const auto resume = [&] {
@@ -200,54 +140,6 @@ TEST(GiveWay, WhatSomebodyHasAppliedMeanwhileIsHeld) {
   EXPECT_TRUE(applied(*report)) << text_of(*report);
   EXPECT_THAT(text_of(*report), HasSubstr("somebody has applied meanwhile"));
   EXPECT_EQ(host.ledger().active, 1U);
-}
-
-std::optional<Report> look_on(Host& host, std::uint64_t settled) {
-  std::optional<Report> out;
-  host.with([&](core::Context& context) {
-    out = daemon::look_on(settled, kByItself, context);
-    return Report{};
-  });
-  return out;
-}
-
-TEST(LookOn, WhatADaemonOfThisBootHeldIsOnlyLookedAt) {
-  Host host(two_ports());
-  EXPECT_FALSE(look_on(host, 0)) << "nothing is active";
-  ASSERT_TRUE(applied(host.commit(kFirst)));
-  EXPECT_FALSE(look_on(host, 0)) << "no daemon has left word";
-  for (auto& link : host.kernel().machine.links) {
-    if (link.name == "ib0") link.mtu = 4000;
-  }
-  host.kernel().faults.clear();
-  const auto report = look_on(host, 1);
-  ASSERT_TRUE(report);
-  EXPECT_EQ(report->plan.changes.size(), 1U);
-  EXPECT_EQ(host.kernel().faults.calls(), 0U);
-  ASSERT_TRUE(applied(host.commit(kSecond)));
-  EXPECT_FALSE(look_on(host, 1)) << "another one was applied";
-}
-
-TEST(LookOn, WhatAKilledApplyLeftIsFinished) {
-  std::size_t unfinished = 0;
-  for (std::size_t n = 1; n < 100; ++n) {
-    SCOPED_TRACE(fmt::format("killed at call {}", n));
-    Host host(two_ports());
-    ASSERT_TRUE(applied(host.commit(kFirst)));
-    const auto before = host.dump();
-    host.kernel().faults.clear();
-    host.kernel().faults.kill_at(n);
-    bool killed = false;
-    try {
-      host.commit(kSecond);
-    } catch (const fakes::Killed&) {
-      killed = true;
-    }
-    host.kernel().faults.clear();
-    if (!killed) break;
-    if (host.ledger().active == 1 && host.dump() != before && !look_on(host, 1)) ++unfinished;
-  }
-  EXPECT_GE(unfinished, 1U);
 }
 
 }  // namespace

@@ -19,9 +19,13 @@ class FakeAccounts final : public system::Accounts {
 
   std::set<std::string> users{"root"};
   std::set<std::string> groups{"root"};
+  int group_error = 0;  ///< of who is asked for groups
 
   bool has_user(const std::string& name) override { return users.contains(name); }
-  bool has_group(const std::string& name) override { return groups.contains(name); }
+  base::Result<bool> has_group(const std::string& name) override {
+    if (group_error != 0) return base::fail_errno(group_error, "asking for the group " + name);
+    return groups.contains(name);
+  }
 
   base::Result<void> make_declared(const std::string& sysusers_file) override {
     const int err = faults_.call("systemd-sysusers " + sysusers_file, [&] {

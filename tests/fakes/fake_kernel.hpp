@@ -149,15 +149,17 @@ class FakeKernel final : public system::Links,
   base::Result<std::vector<std::uint16_t>> observe_pkeys(const std::string& device, int port) override;
   base::Result<std::vector<system::Gid>> observe_gids(const std::string& device, int port) override;
   std::optional<system::PortMtu> observe_mtu(const std::string& device, int port) override;
+  std::optional<system::DeviceIds> observe_ids(const std::string& device) override;
   // system::RdmaAdmin
   base::Result<void> rename_device(const std::string& device, const std::string& name) override;
   base::Result<void> new_link(const std::string& name, const std::string& type,
                               const std::string& interface) override;
   base::Result<void> delete_link(const std::string& name) override;
   // system::RdmaCm
-  std::string observe_instance() override;
-  std::vector<std::string> observe_folders() override;
-  std::optional<system::RoceDefaults> observe_defaults(const std::string& device, int port) override;
+  base::Result<std::string> observe_instance() override;
+  base::Result<std::vector<std::string>> observe_folders() override;
+  base::Result<std::optional<system::RoceDefaults>> observe_defaults(const std::string& device,
+                                                                     int port) override;
   base::Result<void> start() override;
   base::Result<bool> make_folder(const std::string& device) override;
   base::Result<void> write_gid_type(const std::string& device, int port,

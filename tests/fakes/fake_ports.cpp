@@ -225,6 +225,12 @@ std::optional<system::PortMtu> FakeKernel::observe_mtu(const std::string& device
   return std::nullopt;
 }
 
+std::optional<system::DeviceIds> FakeKernel::observe_ids(const std::string& device) {
+  const Device* owner = machine.device(device);
+  if (owner == nullptr || !owner->verbs) return std::nullopt;
+  return system::DeviceIds{.vendor = 0x02c9, .part = 4103};  // a ConnectX-3
+}
+
 Result<void> FakeKernel::reload_rules() {
   ++udev_reloads;
   if (udev_error != 0) return fail_errno(udev_error, "telling udevd to read its rules");

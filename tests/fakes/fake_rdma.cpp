@@ -54,19 +54,20 @@ Result<void> FakeKernel::delete_link(const std::string& name) {
   return result_of(faults.call(what, [&] { return machine.delete_soft(name); }), what);
 }
 
-std::string FakeKernel::observe_instance() {
+Result<std::string> FakeKernel::observe_instance() {
   return machine.rdma_cm == 0 ? std::string() : std::to_string(machine.rdma_cm);
 }
 
-std::vector<std::string> FakeKernel::observe_folders() {
+Result<std::vector<std::string>> FakeKernel::observe_folders() {
   std::vector<std::string> names;
   for (const auto& [name, instance] : machine.rdma_cm_folders) names.push_back(name);
   return names;
 }
 
-std::optional<system::RoceDefaults> FakeKernel::observe_defaults(const std::string& device, int number) {
+Result<std::optional<system::RoceDefaults>> FakeKernel::observe_defaults(const std::string& device,
+                                                                         int number) {
   const Port* port = machine.folder_port(device, number);
-  if (port == nullptr) return std::nullopt;
+  if (port == nullptr) return std::optional<system::RoceDefaults>();
   return system::RoceDefaults{port->roce_mode, port->roce_tos};
 }
 

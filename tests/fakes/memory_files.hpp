@@ -22,11 +22,16 @@ class MemoryFiles final : public system::Files {
   base::Result<void> write_private(const std::string& path, std::string_view content) override;
   base::Result<void> remove(const std::string& path) override;
   base::Result<std::vector<std::string>> list(const std::string& folder) override;
+  bool open_to_others(const std::string& path) override { return exposed.contains(path); }
 
   /// The content itself, without counting and faults.
   std::map<std::string, std::string> content;
   /// Paths whose reading fails with EACCES.
   std::set<std::string> unreadable;
+  /// Paths at which there is no regular file.
+  std::set<std::string> links;
+  /// Paths of files that others than root may read.
+  std::set<std::string> exposed;
 
  private:
   Faults& faults_;

@@ -86,5 +86,34 @@ TEST(Entries, OfTwentyThousandPartitionsTakeNoStepPerPair) {
                                     kMostEntries + 1)));
 }
 
+TEST(Keyfiles, ThatNetworkManagerIgnoresForTheirModeAreNamed) {
+  const std::string profile =
+      "[connection]\nid=ib0\ntype=infiniband\ninterface-name=ib0\n\n[infiniband]\n"
+      "mac-address=80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2\ntransport-mode=datagram\n";
+  const std::string path = "/etc/NetworkManager/system-connections/ib0.nmconnection";
+  const auto import = [&](const std::string& where, bool exposed) {
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    files.content[where] = profile;
+    if (exposed) files.exposed.insert(where);
+    return import_all(files, "nm", {}, {where});
+  };
+  EXPECT_TRUE(import(path, false).claims.missed.empty());
+  EXPECT_TRUE(import("/backup/ib0.nmconnection", true).claims.missed.empty()) << "a copy has any mode";
+  const auto exposed = import(path, true);
+  ASSERT_EQ(exposed.claims.missed.size(), 1U);
+  EXPECT_THAT(exposed.claims.missed[0].text, HasSubstr("chmod 600"));
+  EXPECT_THAT(exposed.document, HasSubstr("00:02:c9:03:00:31:78:f2"));
+}
+
+TEST(Keyfiles, OfOtherInterfacesMayHaveAnyMode) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  const std::string path = "/etc/NetworkManager/system-connections/wired.nmconnection";
+  files.content[path] = "[connection]\nid=wired\ntype=ethernet\ninterface-name=eth0\n";
+  files.exposed.insert(path);
+  EXPECT_TRUE(import_all(files, "nm", {}, {path}).claims.missed.empty());
+}
+
 }  // namespace
 }  // namespace rdmacfg::foreign

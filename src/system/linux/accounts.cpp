@@ -30,12 +30,17 @@ class LinuxAccounts final : public Accounts {
     return ::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr;
   }
 
-  bool has_group(const std::string& name) override {
+  base::Result<bool> has_group(const std::string& name) override {
     std::vector<char> buffer(kBuffer);
     group entry{};
     group* found = nullptr;
     const int err = ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
-    return err == ERANGE || (err == 0 && found != nullptr);
+    if (err == ERANGE || found != nullptr) return true;
+    // getgrnam(3): what a service leaves behind that has nothing of the name, or is not there.
+    for (const int absent : {0, ENOENT, ESRCH, ECONNREFUSED}) {
+      if (err == absent) return false;
+    }
+    return base::fail_errno(err, "asking for the group " + name);
   }
 
   base::Result<void> make_declared(const std::string& sysusers_file) override {

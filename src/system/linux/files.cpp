@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <memory>
 
 #include "base/open_folder.hpp"
@@ -32,6 +33,7 @@ constexpr std::size_t kLimit = std::size_t{4} * 1024 * 1024;  // bytes
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kPrivateMode = 0600;
 constexpr int kTempTries = 16;
+constexpr int kLinksMost = 8;
 
 std::string_view sort_of(mode_t mode) {
   if (S_ISLNK(mode)) return "a symbolic link";
@@ -47,6 +49,13 @@ struct Place {
   std::string path;   ///< as on the host
   std::string shown;  ///< with the root in front
 };
+
+/// What a symbolic link says; empty when it is none.
+std::string link_of(const Place& place) {
+  std::array<char, PATH_MAX> target{};
+  const auto length = ::readlinkat(place.folder.get(), place.name.c_str(), target.data(), target.size());
+  return length <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
+}
 
 struct Content {
   std::string text;
@@ -156,6 +165,18 @@ class LinuxFiles final : public Files {
     return std::optional(std::move((*content)->text));
   }
 
+  Result<std::optional<std::string>> read_linked(const std::string& path) override {
+    std::filesystem::path at(path);
+    for (int links = 0; links < kLinksMost; ++links) {
+      const auto place = find(at.native(), For::kReading);
+      if (!place) break;  // as read() says it
+      const auto target = link_of(*place);
+      if (target.empty()) break;
+      at = (at.parent_path() / target).lexically_normal();
+    }
+    return read(at.native());
+  }
+
   Result<void> write(const std::string& path, std::string_view content) override {
     return write_as(path, content, kFileMode);
   }
@@ -234,13 +255,17 @@ class LinuxFiles final : public Files {
   }
 
   bool masks(const std::string& path) override {
-    constexpr std::string_view kNothing = "/dev/null";
     const auto place = find(path, For::kReading);
-    if (!place) return false;
     // By its text: below another root there may be no /dev/null.
-    std::array<char, kNothing.size() + 1> target{};
-    const auto length = ::readlinkat(place->folder.get(), place->name.c_str(), target.data(), target.size());
-    return length > 0 && std::string_view(target.data(), static_cast<std::size_t>(length)) == kNothing;
+    return place && link_of(*place) == "/dev/null";
+  }
+
+  bool open_to_others(const std::string& path) override {
+    const auto place = find(path, For::kReading);
+    struct stat status {};
+    if (!place || ::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+      return false;
+    return status.st_uid != 0 || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0;
   }
 
  private:

@@ -23,10 +23,15 @@ class SysfsMlx4Ports final : public Mlx4Ports {
 
   Result<std::vector<Mlx4Device>> observe_mlx4() override {
     std::vector<Mlx4Device> out;
-    const auto folder = detail::SysfsDir::open(devices_);
+    detail::Trouble trouble;
+    const auto folder = detail::SysfsDir::open(devices_, &trouble);
+    if (trouble.error()) return fail(*trouble.error());
     if (!folder) return out;
     for (const auto& pci : folder->list()) {
-      if (::access((devices_ / pci / "mlx4_port1").c_str(), F_OK) != 0) continue;
+      if (::access((devices_ / pci / "mlx4_port1").c_str(), F_OK) != 0) {
+        trouble.note(errno, devices_ / pci / "mlx4_port1");
+        continue;
+      }
       const auto device = folder->sub(pci);
       if (!device) continue;
       Mlx4Device found{pci, {}};
@@ -35,7 +40,7 @@ class SysfsMlx4Ports final : public Mlx4Ports {
       }
       out.push_back(std::move(found));
     }
-    return out;
+    return trouble.unless_any(std::move(out));
   }
 
   Result<void> set_type(const std::string& pci, int port, const std::string& type) override {

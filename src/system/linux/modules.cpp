@@ -74,8 +74,10 @@ class LinuxModules final : public Modules {
   explicit LinuxModules(std::filesystem::path sysfs) : sysfs_(std::move(sysfs)), tree_(tree_of_kernel()) {}
 
   Result<std::vector<std::string>> observe_loaded() override {
-    const auto folder = detail::SysfsDir::open(sysfs_ / "module");
-    return folder ? folder->list() : std::vector<std::string>();  // no CONFIG_MODULES
+    detail::Trouble trouble;
+    std::vector<std::string> out;  // none without CONFIG_MODULES
+    if (const auto folder = detail::SysfsDir::open(sysfs_ / "module", &trouble)) out = folder->list();
+    return trouble.unless_any(std::move(out));
   }
 
   std::optional<std::string> parameter(const std::string& module, const std::string& name) override {

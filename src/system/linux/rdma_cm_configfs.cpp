@@ -28,6 +28,7 @@ using base::fail;
 using base::fail_errno;
 using base::Result;
 using detail::SysfsDir;
+using detail::Trouble;
 
 constexpr const char* kModes = "default_roce_mode";
 constexpr const char* kTos = "default_roce_tos";
@@ -42,31 +43,40 @@ class ConfigfsRdmaCm final : public RdmaCm {
         config_(sysfs_ / "kernel/config"),
         folder_(config_ / "rdma_cm") {}
 
-  std::string observe_instance() override {
+  Result<std::string> observe_instance() override {
+    const auto path = sysfs_ / "module/rdma_cm";
     struct stat found {};
     // sysfs gives every entry a number of its own, also one that comes again under the same name.
-    if (::stat((sysfs_ / "module/rdma_cm").c_str(), &found) != 0) return {};
-    return std::to_string(found.st_ino);
+    if (::stat(path.c_str(), &found) == 0) return std::to_string(found.st_ino);
+    Trouble trouble;
+    trouble.note(errno, path);
+    return trouble.unless_any(std::string());
   }
 
-  std::vector<std::string> observe_folders() override {
-    const auto folder = SysfsDir::open(folder_);
-    return folder ? folder->list() : std::vector<std::string>{};
+  Result<std::vector<std::string>> observe_folders() override {
+    Trouble trouble;
+    std::vector<std::string> out;
+    if (const auto folder = SysfsDir::open(folder_, &trouble)) out = folder->list();
+    return trouble.unless_any(std::move(out));
   }
 
-  std::optional<RoceDefaults> observe_defaults(const std::string& device, int port) override {
-    if (!usable(device)) return std::nullopt;
-    const auto folder = SysfsDir::open(folder_ / device / "ports" / std::to_string(port));
-    if (!folder) return std::nullopt;
-    const auto mode = folder->read(kModes);
-    const auto tos = folder->number(kTos);
-    if (!mode || !tos) return std::nullopt;
-    return RoceDefaults{*mode, static_cast<int>(*tos)};
+  Result<std::optional<RoceDefaults>> observe_defaults(const std::string& device, int port) override {
+    std::optional<RoceDefaults> out;
+    if (!usable(device)) return out;
+    Trouble trouble;
+    if (const auto folder = SysfsDir::open(folder_ / device / "ports" / std::to_string(port), &trouble)) {
+      const auto mode = folder->read(kModes);
+      const auto tos = folder->number(kTos);
+      if (mode && tos) out = RoceDefaults{*mode, static_cast<int>(*tos)};
+    }
+    return trouble.unless_any(std::move(out));
   }
 
   Result<void> start() override {
     if (::access(folder_.c_str(), F_OK) == 0) return {};
-    if (observe_instance().empty()) {
+    const auto instance = observe_instance();
+    if (!instance) return fail(instance.error());
+    if (instance->empty()) {
       if (auto loaded = make_linux_modules(sysfs_)->load("rdma_cm"); !loaded) return loaded;
     }
     // systemd mounts configfs by itself when its module appears.

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/sysfs_dir.hpp"
-#include "system/linux/verbs_mtu.hpp"
+#include "system/linux/verbs_query.hpp"
 
 namespace rdmacfg::system {
 
@@ -94,9 +94,8 @@ class SysfsRdma final : public Rdma {
         if (auto device = read_device(*folder, name, netdevs, trouble)) devices.push_back(std::move(*device));
       }
     }
-    if (trouble.error()) return fail(*trouble.error());
     mark_leaving(devices);
-    return devices;
+    return trouble.unless_any(std::move(devices));
   }
 
   Result<std::vector<std::uint16_t>> observe_pkeys(const std::string& device, int port) override {
@@ -139,18 +138,26 @@ class SysfsRdma final : public Rdma {
   }
 
   std::optional<PortMtu> observe_mtu(const std::string& device, int port) override {
-    // libibverbs opens character devices, which may load modules: not before ib_uverbs itself knows the
-    // device.
-    const auto folder = SysfsDir::open(sysfs_ / "class/infiniband_verbs");
-    if (!folder || sysfs_ != "/sys") return std::nullopt;
-    for (const auto& entry : folder->list()) {
-      const auto uverbs = folder->sub(entry);
-      if (uverbs && uverbs->text("ibdev") == device) return detail::query_verbs_mtu(device, port);
-    }
-    return std::nullopt;
+    return has_verbs(device) ? detail::query_verbs_mtu(device, port) : std::nullopt;
+  }
+
+  std::optional<DeviceIds> observe_ids(const std::string& device) override {
+    return has_verbs(device) ? detail::query_verbs_ids(device) : std::nullopt;
   }
 
  private:
+  /// libibverbs opens character devices, which may load modules: not before ib_uverbs itself knows the
+  /// device.
+  [[nodiscard]] bool has_verbs(const std::string& device) const {
+    const auto folder = SysfsDir::open(sysfs_ / "class/infiniband_verbs");
+    if (!folder || sysfs_ != "/sys") return false;
+    const auto entries = folder->list();
+    return std::any_of(entries.begin(), entries.end(), [&](const auto& entry) {
+      const auto uverbs = folder->sub(entry);
+      return uverbs && uverbs->text("ibdev") == device;
+    });
+  }
+
   [[nodiscard]] std::filesystem::path devices_path() const { return sysfs_ / "class/infiniband"; }
 
   void mark_leaving(std::vector<RdmaDevice>& devices) const {

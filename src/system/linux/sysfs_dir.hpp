@@ -20,6 +20,12 @@ class Trouble {
   /// Nothing for errors that say that it is not there or has gone.
   void note(int error, const std::string& what);
   [[nodiscard]] const std::optional<base::Error>& error() const { return error_; }
+  /// What was read, if all of it could be.
+  template <class T>
+  [[nodiscard]] base::Result<T> unless_any(T read) const {
+    if (error_) return base::fail(*error_);
+    return read;
+  }
 
  private:
   std::optional<base::Error> error_;  ///< the first one

@@ -66,6 +66,10 @@ done
 dev=$DEV number=1
 info() { ibv_devinfo -d "$dev" -i 1 -v | sed -n "s/^[[:space:]]*$1:[[:space:]]*//p" | head -1; }
 is "ibv_devinfo: firmware" "$(value .firmware)" "$(info fw_ver)"
+is "ibv_devinfo: vendor" "$(printf '0x%04x' "$(value .vendor_id)")" "$(info vendor_id)"
+is "ibv_devinfo: part" "$(value .vendor_part_id)" "$(info vendor_part_id)"
+is "ibv_devinfo: node GUID" "$(value .node_guid | tr -d :)" "$(info node_guid | tr -d :)"
+is "ibv_devinfo: ports" "$(value '.ports | length')" "$(info phys_port_cnt)"
 is "ibv_devinfo: board id" "$(value .board_id)" "$(info board_id)"
 is "ibv_devinfo: active MTU" "$(port .mtu_active)" "$(info active_mtu | cut -d' ' -f1)"
 is "ibv_devinfo: largest MTU" "$(port .mtu_max)" "$(info max_mtu | cut -d' ' -f1)"

@@ -74,7 +74,11 @@ many() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\nname = "mlx4_ib0"\
 generation=$(generation)
 job=$(call Apply 'a(ss)a{sv}' 1 f.toml "$(many)" 0 | awk '{print $2}')
 ok "the apply has begun" lab-wait 60 'ip -br link show type ipoib | grep -q "mlx4_ib0\.\|^ib[0-9.]*\.[08]"'
+worker=$(pgrep -o -f -- '--worker$'); kill -STOP $worker	# however fast it is, it is in the middle
+has "the bus is answered meanwhile" "$(busctl get-property $BUS State)" '"working"'
+has "and so are looks" "$(call History 'a{sv}' 0)" "generations"
 ok "it can be cancelled" call Cancel 'ua{sv}' "$job" 0
+kill -CONT $worker
 ok "it comes to its end" lab-wait 120 "busctl call $BUS Result 'ua{sv}' $job 0"
 has "and says so" "$(call Result 'ua{sv}' $job 0)" "cancelled"
 is "nothing of it is left" "$(ip -br link show type ipoib | grep -c '@') $(mtu mlx4_ib0) $(generation)" "0 1500 $generation"

@@ -1,5 +1,4 @@
 # docs/RUNBOOK.md: in each section the steps by hand, then an apply of the document, which finds the running system as it wants it.
-# Not run: what takes an adapter that is not here (port types of ConnectX-3).
 # nightly: it takes minutes
 # lab: --full --timeout 1800
 # tree: full
@@ -16,6 +15,7 @@ live() {	# the running system, without names of protocols that routes are said t
 	rdma -j dev | jq -r '.[].ifname' | sort; rdma link | awk '/rxe/ { print $2, $NF }'
 	for d in $(rdma -j dev | jq -r '.[].ifname'); do mkdir $CM/$d 2>/dev/null || continue; echo "$d $(cat $CM/$d/ports/1/default_roce_*)"; rmdir $CM/$d; done
 	[ ! -e /sys/class/net/ens1f0np0 ] || { dcb pfc show dev ens1f0np0; dcb ets show dev ens1f0np0; dcb app show dev ens1f0np0; } | grep -v '^$'
+	grep -H . /sys/bus/pci/devices/*/mlx4_port*
 	grep -H . /sys/module/mlx4_en/parameters/pfc* /sys/module/mlx4_core/parameters/num_vfs 2>/dev/null; ls -d /sys/module/ib_umad 2>/dev/null
 	grep -H . /proc/sys/net/ipv4/conf/*/{arp_ignore,arp_announce,rp_filter} | grep -v /v[01]/
 	su - alice -c 'ulimit -l'; grep locked "/proc/$(systemctl show -P MainPID slurmd)/limits"
@@ -25,7 +25,7 @@ live() {	# the running system, without names of protocols that routes are said t
 fresh() {	# DEVICES: new adapters, and nothing of the section before
 	printf 'version = 1\n' | conf; apply --pending-ok >/dev/null 2>&1
 	rdma link delete rxe0 2>/dev/null; ip link delete eno1 2>/dev/null
-	rm -f /etc/udev/rules.d/{60,70}-* /etc/modprobe.d/mlx4* /etc/modules-load.d/* /etc/security/limits.d/* /etc/sysctl.d/90-*
+	rm -f /etc/rdma/mlx4.conf /etc/udev/rules.d/{60,70}-* /etc/modprobe.d/mlx4* /etc/modules-load.d/* /etc/security/limits.d/* /etc/sysctl.d/90-*
 	rm -rf /etc/systemd/system/slurmd.service.d; systemctl daemon-reload; systemctl restart slurmd; udevadm control --reload
 	systemctl stop opensm 'opensm@*' 2>/dev/null
 	modprobe -r mlx4_en mlx4_core 2>/dev/null; modprobe -r ib_umad 2>/dev/null
@@ -68,4 +68,5 @@ ports; section_is "Kernel modules" 1
 ports; ip link add eno1 type veth peer name v1; ip link set eno1 up; section_is "Soft-RoCE" 1
 fresh devs=ib:mlx4_0:2 guid_base=0x0002c903003178f1 sm=external; section_is "A subnet manager" 1
 named; section_is "Several rails in one subnet" 1
-is "every section with steps was run, but for the port types" "$(grep -c '^```sh' $D/RUNBOOK.md)" 13
+ports; section_is "ConnectX-3: port types" 1
+is "every section with steps was run" "$(grep -c '^```sh' $D/RUNBOOK.md)" 14

@@ -121,6 +121,14 @@ TEST_F(ShowFacts, SaysWhichSubnetManagersRunAndWithWhichPriority) {
   EXPECT_EQ((*at)["active"], "active");
 }
 
+TEST_F(ShowFacts, TellsWhoMadeTheAdapter) {
+  const auto device = json({"show", "--json"})["devices"].front();
+  EXPECT_EQ(device["vendor_id"], 0x02c9);
+  EXPECT_EQ(device["vendor_part_id"], 4103);
+  EXPECT_EQ(console.run({"show", device["name"]}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("0x02c9, part 4103"));
+}
+
 TEST_F(ShowFacts, TellsTheHardwareRevision) {
   EXPECT_EQ(json({"show", "--json"})["devices"].back()["hardware"], Json());
   console.kernel.files.content["/sys/class/infiniband/rocep17s0/hw_rev"] = "0xb0\n";

@@ -336,53 +336,34 @@ TEST_F(ControllerTest, WhatBootLeavesIsDoneOnceItIsReady) {
   EXPECT_THAT(asked()[1], HasSubstr(R"("awaited":false)"));
 }
 
-TEST_F(ControllerTest, WhatALookHadToHoldIsNoLook) {
-  model::Report left, report;
-  left.resources.push_back(
-      {.key = {"ipoib", "x"}, .label = "x", .status = model::Status::kPending, .reason = core::kAfterwards});
-  report.resources.push_back({.key = {"ipoib", "x"}, .label = "x", .status = model::Status::kDone});
-  model::Change change;
-  change.key = {"ipoib", "x"};
-  change.operation = model::Operation::kUpdate;
-  change.fields = {"mtu"};
-  report.plan.changes.push_back(change);
-  tree.put("/left", core::report_json(left).dump());
-  tree.put("/held", core::report_json(report).dump());
-  play("if [ $verb = " + kApply +
-       " ]; then report=left; looked=false; else report=held; looked=$(cat \"$here/looked\"); fi\n"
-       "printf '{\"exit\":0,\"report\":%s,\"status\":{\"active\":1,\"report_drift\":true,\"looked\":%s}}\\n' "
-       "\"$(cat \"$here/$report\")\" \"$looked\"; exit");
-  tree.put("/looked", "false");
-  controller.start();
-  when_started(2, [this] { poll = loop.after(500ms, [this] { controller.stop(); }); });
-  EXPECT_EQ(run(), 0);
-  ASSERT_THAT(verbs(), ElementsAre(kApply, kHold));
-  EXPECT_THAT(asked()[1], HasSubstr(R"("report_only":true)"));
-}
-
-/// The host of a daemon with drift = "report" that was killed or restarted: one resource differs.
-class ControllerStartTest : public ControllerTest {
+/// A host with drift = "report": one resource that was as wanted, which a hold finds to be otherwise.
+class ControllerDriftTest : public ControllerTest {
  protected:
-  ControllerStartTest() {
-    model::Report report;
-    report.resources.push_back(
-        {.key = {"ipoib", "x"}, .label = "x", .status = model::Status::kDiffers, .instance = "boot/5"});
+  ControllerDriftTest() {
+    model::Report settled, drifted;
+    settled.resources.push_back(
+        {.key = {"ipoib", "x"}, .label = "x", .status = model::Status::kInSync, .instance = "boot/5"});
+    drifted.resources.push_back(
+        {.key = {"ipoib", "x"}, .label = "x", .status = model::Status::kFailed, .instance = "boot/5"});
     model::Change change;
     change.key = {"ipoib", "x"};
     change.operation = model::Operation::kUpdate;
     change.fields = {"mtu"};
-    report.plan.changes.push_back(change);
-    tree.put("/differs", core::report_json(report).dump());
-    play("looked=false; if [ $verb = " + kApply +
-         " ]; then looked=true; fi\n"
-         "printf '{\"exit\":2,\"report\":%s,\"status\":{\"active\":3,\"report_drift\":true,\"looked\":%s}}"
-         "\\n' \"$(cat \"$here/differs\")\" $looked; exit");
+    drifted.drifted.push_back(change);
+    tree.put("/settled", core::report_json(settled).dump());
+    tree.put("/drifted", core::report_json(drifted).dump());
+  }
+  /// Which of the two each verb finds.
+  void finds(const std::string& apply, const std::string& hold) {
+    play("report=" + hold + "; if [ $verb = " + kApply + " ]; then report=" + apply +
+         "; fi\n"
+         "printf '{\"exit\":0,\"report\":%s,\"status\":{\"active\":3,\"report_drift\":true}}\\n' "
+         "\"$(cat \"$here/$report\")\"; exit");
   }
   /// What the daemon before has left word of: the kernel object that the resource was on.
-  void left(const std::string& boot, const std::string& instance) const {
-    tree.put("/run/settled.json", R"({"boot_id":")" + boot +
-                                      R"(","generation":3,"resources":[["ipoib","x",")" + instance +
-                                      R"("]]})" + "\n");
+  void left(const std::string& boot) const {
+    tree.put("/run/settled.json",
+             R"({"boot_id":")" + boot + R"(","generation":3,"resources":[["ipoib","x","boot/5"]]})" + "\n");
   }
   void start_and_end() {
     controller.start();
@@ -391,26 +372,41 @@ class ControllerStartTest : public ControllerTest {
   }
 };
 
-TEST_F(ControllerStartTest, WhatHasDriftedIsLeftAlone) {
-  left(system::linux_boot_id(), "boot/5");
+TEST_F(ControllerDriftTest, AHoldKnowsWhatWasAsWanted) {
+  model::Report left;
+  left.resources.push_back(
+      {.key = {"ipoib", "x"}, .label = "x", .status = model::Status::kInSync, .instance = "boot/5"});
+  left.resources.push_back({.key = {"initramfs", "image"},
+                            .label = "initramfs",
+                            .status = model::Status::kPending,
+                            .reason = core::kAfterwards});
+  tree.put("/left", core::report_json(left).dump());
+  finds("left", "drifted");
+  controller.start();
+  when_started(2, [this] { poll = loop.after(500ms, [this] { controller.stop(); }); });
+  EXPECT_EQ(run(), 0);
+  ASSERT_THAT(verbs(), ElementsAre(kApply, kHold));
+  EXPECT_THAT(asked()[1],
+              AllOf(HasSubstr(R"("settled":[["ipoib","x","boot/5"]])"), HasSubstr(R"("left_alone":[])")));
+  EXPECT_THAT(tree.get("/run/settled.json"), HasSubstr(R"(["ipoib","x","boot/5"])"))
+      << "still, as it drifted";
+}
+
+TEST_F(ControllerDriftTest, WhatTheDaemonBeforeKnewIsKnownAtAStart) {
+  left(system::linux_boot_id());
+  finds("drifted", "drifted");
   start_and_end();
   EXPECT_THAT(verbs(), ElementsAre(kApply));
-  EXPECT_THAT(asked().front(), HasSubstr(R"("settled":3)"));
+  EXPECT_THAT(asked().front(),
+              AllOf(HasSubstr(R"("settled":[["ipoib","x","boot/5"]])"), HasSubstr(R"("settled_at":3)")));
   EXPECT_THAT(tree.get("/run/settled.json"), HasSubstr(R"(["ipoib","x","boot/5"])")) << "for the next one";
 }
 
-TEST_F(ControllerStartTest, WhatIsNewIsMade) {
-  left(system::linux_boot_id(), "boot/4");
+TEST_F(ControllerDriftTest, AfterABootNothingHasDrifted) {
+  left("another boot");
+  finds("settled", "settled");
   start_and_end();
-  ASSERT_THAT(verbs(), ElementsAre(kApply, kHold));
-  EXPECT_THAT(asked()[1], AllOf(HasSubstr(R"("report_only":false)"), HasSubstr(R"("left_alone":[])"),
-                                HasSubstr(R"("awaited":true)")));
-}
-
-TEST_F(ControllerStartTest, AfterABootNothingHasDrifted) {
-  left("another boot", "boot/5");
-  start_and_end();
-  EXPECT_THAT(asked().front(), HasSubstr(R"("settled":0)"));
+  EXPECT_THAT(asked().front(), AllOf(HasSubstr(R"("settled":[])"), HasSubstr(R"("settled_at":0)")));
 }
 
 TEST_F(ControllerTest, WithDriftToBeRepairedNoWordIsLeft) {

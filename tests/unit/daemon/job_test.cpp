@@ -15,10 +15,10 @@ TEST(Job, ComesOutOfJsonAsItWentIn) {
   job.confirm_s = 60;
   job.by_itself = true;
   job.retry = true;
-  job.report_only = true;
   job.awaited = true;
   job.resumes = true;
-  job.settled = 3;
+  job.settled = {{{"ipoib", "ib1"}, "boot/5"}};
+  job.settled_at = 3;
   job.applied_then = "4711\n";
   job.expect = "digest";
   job.who = "uid 1000";
@@ -28,7 +28,8 @@ TEST(Job, ComesOutOfJsonAsItWentIn) {
   EXPECT_EQ(to_json(back), to_json(job));
   EXPECT_EQ(back.left_alone, job.left_alone);
   EXPECT_EQ(back.generation, UINT64_MAX);
-  EXPECT_EQ(back.settled, 3U);
+  EXPECT_EQ(back.settled, job.settled);
+  EXPECT_EQ(back.settled_at, 3U);
   EXPECT_EQ(back.applied_then, "4711\n");
   EXPECT_FALSE(job_from(to_json(Job())).applied_then);
 }

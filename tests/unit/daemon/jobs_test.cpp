@@ -53,7 +53,7 @@ class JobsTest : public ::testing::Test {
     ::sigprocmask(SIG_BLOCK, &child, nullptr);
     tree.put("/worker", fmt::format(kWorker, core::report_json(model::Report{}).dump()));
     ::chmod(tree.at("/worker").c_str(), 0755);
-    jobs.began = [this](const Job& job) { began.push_back(job.what); };
+    jobs.begins = [this](const Job& job) { began.push_back(job.what); };
   }
 
   std::uint32_t add(const std::string& what, Job::Verb verb = Job::Verb::kApply,

@@ -9,8 +9,10 @@
 namespace rdmacfg::daemon {
 namespace {
 
+using ctl::content;
 using ctl::found;
 using ctl::kSource;
+using ctl::matches;
 
 const auto kCatalog = kSource / "units/rdma-configd.catalog";
 
@@ -24,13 +26,32 @@ TEST(Journal, EachMessageIsExplainedOnce) {
 }
 
 TEST(Journal, AnExplanationUsesOnlyWhatIsWritten) {
-  const auto used = found(kCatalog, "@([A-Z_]+)@");
-  ASSERT_FALSE(used.empty());
-  for (const auto* file : {"src/daemon/tell.cpp", "src/daemon/controller.cpp"}) {
-    const auto written = found(kSource / file, "\\{\"(RDMA_[A-Z]+)\",");
-    for (const auto& name : used)
-      EXPECT_NE(std::find(written.begin(), written.end(), name), written.end()) << file << ": " << name;
+  const auto names = found(kSource / "src/daemon/journal.cpp", "case Message::(k[A-Za-z]+):");
+  const auto ids = found(kSource / "src/daemon/journal.cpp", "\"([0-9a-f]{32})\"");
+  ASSERT_EQ(names.size(), ids.size());
+  const auto catalog = content(kCatalog);
+  std::size_t explained = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto begin = catalog.find("-- " + ids[i]);
+    ASSERT_NE(begin, std::string::npos) << names[i];
+    const auto used = matches(catalog.substr(begin, catalog.find("\n-- ", begin) - begin), "@([A-Z_]+)@");
+    if (used.empty()) continue;
+    std::size_t calls = 0;
+    for (const auto& file : std::filesystem::directory_iterator(kSource / "src/daemon")) {
+      // A call of log(), as far as its end.
+      for (const auto& call :
+           matches(content(file.path()), ("[^a-z]log\\(([^;]*Message::" + names[i] + "[^;]*);").c_str())) {
+        ++calls;
+        const auto written = matches(call, "\\{\"(RDMA_[A-Z]+)\",");
+        for (const auto& name : used)
+          EXPECT_NE(std::find(written.begin(), written.end(), name), written.end())
+              << file.path() << ": " << names[i] << ": " << name;
+      }
+    }
+    EXPECT_GE(calls, 1U) << names[i];
+    ++explained;
   }
+  EXPECT_GE(explained, 4U);
 }
 
 }  // namespace

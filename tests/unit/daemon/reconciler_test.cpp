@@ -269,16 +269,6 @@ TEST(Reconciler, AnAdministratorEndsEveryWaiting) {
   EXPECT_EQ(reconciler.due(), Time(5000) + Reconciler::kQuiet);
 }
 
-TEST(Reconciler, ALookThatCameToNothingForgetsNoDrift) {
-  Reconciler reconciler;
-  reconciler.began();
-  reconciler.ended(report_of({{kIb0, Status::kDone, {"mtu"}}}), Time(1000));
-  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}}})), ElementsAre(kIb0));
-  EXPECT_THAT(reconciler.looked(nothing_known()), IsEmpty());
-  EXPECT_FALSE(reconciler.has_work());
-  EXPECT_THAT(reconciler.left_alone(Time(2000)), ElementsAre(Key(kIb0)));
-}
-
 /// A report of a run that made or removed one thing.
 model::Report existence(model::Operation operation, const std::string& footing,
                         Status status = Status::kDone) {
@@ -430,53 +420,71 @@ TEST(Reconciler, WhatIsUndoneDoesNotEndItsOwnWaiting) {
   EXPECT_GT(before, Time(10'000));
 }
 
-TEST(Reconciler, ReportedDriftIsToldOnceAndLeftAlone) {
-  Reconciler reconciler;
-  reconciler.began();
-  reconciler.ended(report_of({{kIb0, Status::kDone, {"mtu"}}, {kIb1, Status::kInSync}}), Time(1000));
-  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}}, {kIb1, Status::kInSync}})),
-              ElementsAre(kIb0));
-  EXPECT_FALSE(reconciler.has_work());
-  EXPECT_THAT(reconciler.left_alone(Time(2000)), ElementsAre(Key(kIb0)));
-  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}}, {kIb1, Status::kInSync}})),
-              IsEmpty());
-  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kInSync}, {kIb1, Status::kInSync}})), IsEmpty());
-  EXPECT_THAT(reconciler.left_alone(Time(3000)), IsEmpty()) << "it is as it should be again";
+/// A run that found these to have drifted, and left them alone.
+model::Report drifted_in(const std::vector<One>& all, const std::vector<model::Key>& drifted) {
+  auto report = report_of(all);
+  for (const auto& key : drifted) {
+    model::Change change;
+    change.key = key;
+    report.drifted.push_back(change);
+  }
+  return report;
 }
 
-TEST(Reconciler, WhatWentAndCameBackBetweenTwoLooksIsNoDrift) {
+using Settled = Reconciler::Settled;
+
+TEST(Reconciler, DriftIsToldOnceAndRemembered) {
   Reconciler reconciler;
   reconciler.began();
-  reconciler.ended(
-      report_of({{kIb0, Status::kDone, {"mtu"}, "boot/5"}, {kIb1, Status::kInSync, {}, "boot/6"}}),
-      Time(1000));
-  // One drifts before its driver is reloaded, the other is as it was.
-  EXPECT_THAT(
-      reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}, "boot/5"}, {kIb1, Status::kInSync}})),
-      ElementsAre(kIb0));
-  reconciler.ended(report_of({{kIb0, Status::kFailed}, {kIb1, Status::kInSync, {}, "boot/6"}}), Time(2000));
-  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}, "boot/9"},
-                                           {kIb1, Status::kDiffers, {"mtu"}, "boot/10"}})),
+  EXPECT_THAT(reconciler.ended(
+                  report_of({{kIb0, Status::kDone, {"mtu"}, "boot/5"}, {kIb1, Status::kPending}}), Time(1)),
               IsEmpty());
-  EXPECT_TRUE(reconciler.has_work());
-  EXPECT_THAT(reconciler.left_alone(Time(3000)), IsEmpty());
+  EXPECT_EQ(reconciler.settled(), (Settled{{kIb0, "boot/5"}}));
+  const auto drifted = drifted_in({{kIb0, Status::kFailed, {}, "boot/5"}, {kIb1, Status::kInSync}}, {kIb0});
+  EXPECT_THAT(reconciler.ended(drifted, Time(2)), ElementsAre(kIb0));
+  EXPECT_EQ(reconciler.settled(), (Settled{{kIb0, "boot/5"}, {kIb1, ""}}));
+  EXPECT_THAT(reconciler.ended(drifted, Time(3)), IsEmpty());
+  EXPECT_EQ(reconciler.failing(), "") << "it has not failed";
+  EXPECT_THAT(reconciler.left_alone(Time(3)), IsEmpty())
+      << "the run says what has drifted, by the policy then";
+  EXPECT_THAT(reconciler.ended(report_of({{kIb0, Status::kInSync}, {kIb1, Status::kInSync}}), Time(4)),
+              IsEmpty());
+  EXPECT_THAT(reconciler.ended(drifted, Time(5)), ElementsAre(kIb0)) << "it was as it should be in between";
 }
 
-TEST(Reconciler, WhatComesIsNoDrift) {
+TEST(Reconciler, WhatWentIsNotRemembered) {
   Reconciler reconciler;
   reconciler.began();
-  reconciler.ended(report_of({{kIb0, Status::kDone, {"mtu"}}, {kIb1, Status::kPending}}), Time(1000));
-  EXPECT_THAT(
-      reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}}, {kIb1, Status::kDiffers, {"mtu"}}})),
-      ElementsAre(kIb0));
-  EXPECT_TRUE(reconciler.has_work());
-  EXPECT_THAT(reconciler.left_alone(Time(2000)), ElementsAre(Key(kIb0)));
-  // It goes and comes again.
-  reconciler.ended(report_of({{kIb0, Status::kDiffers}, {kIb1, Status::kDone, {"mtu"}}}), Time(2000));
-  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kPending}, {kIb1, Status::kInSync}})), IsEmpty());
-  EXPECT_THAT(reconciler.looked(report_of({{kIb0, Status::kDiffers, {"mtu"}}, {kIb1, Status::kInSync}})),
-              IsEmpty());
-  EXPECT_TRUE(reconciler.has_work());
+  reconciler.ended(report_of({{kIb0, Status::kInSync, {}, "boot/5"}, {kIb1, Status::kInSync}}), Time(1));
+  reconciler.ended(drifted_in({{kIb0, Status::kFailed}, {kIb1, Status::kInSync}}, {kIb0}), Time(2));
+  reconciler.ended(report_of({{kIb0, Status::kPending}, {kIb1, Status::kInSync}}), Time(3));
+  EXPECT_EQ(reconciler.settled(), (Settled{{kIb1, ""}}));
+}
+
+TEST(Reconciler, WhatARunThatFailedWasToSeeIsRemembered) {
+  Reconciler reconciler;
+  reconciler.began();
+  reconciler.ended(report_of({{kIb0, Status::kInSync, {}, "boot/5"}}), Time(1));
+  const auto drifted = drifted_in({{kIb0, Status::kFailed, {}, "boot/5"}}, {kIb0});
+  EXPECT_THAT(reconciler.ended(drifted, Time(2)), ElementsAre(kIb0));
+  EXPECT_THAT(reconciler.ended(nothing_known(), Time(3)), IsEmpty());
+  EXPECT_EQ(reconciler.settled(), (Settled{{kIb0, "boot/5"}}));
+  EXPECT_THAT(reconciler.ended(drifted, Time(4)), IsEmpty()) << "it was told";
+}
+
+TEST(Reconciler, WhatSomebodyHasAppliedDriftsFromThenOn) {
+  Reconciler reconciler;
+  reconciler.began();
+  const auto drifted = drifted_in({{kIb0, Status::kFailed, {}, "boot/5"}}, {kIb0});
+  reconciler.ended(report_of({{kIb0, Status::kInSync, {}, "boot/5"}}), Time(1));
+  EXPECT_THAT(reconciler.ended(drifted, Time(2)), ElementsAre(kIb0));
+  reconciler.applied(report_of({{kIb0, Status::kDone, {"mtu"}, "boot/5"},
+                                {kIb1, Status::kDone, {"mtu"}, "boot/6"},
+                                {{"pkey", "x"}, Status::kPending}}));
+  EXPECT_EQ(reconciler.settled(), (Settled{{kIb0, "boot/5"}, {kIb1, "boot/6"}}));
+  EXPECT_THAT(reconciler.ended(drifted, Time(3)), ElementsAre(kIb0)) << "once more";
+  reconciler.applied({});  // confirmed, say
+  EXPECT_EQ(reconciler.settled(), (Settled{{kIb0, "boot/5"}}));
 }
 
 }  // namespace

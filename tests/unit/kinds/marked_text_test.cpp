@@ -28,6 +28,17 @@ TEST(MarkedText, WithoutMarksAllIsOthers) {
   }
 }
 
+TEST(MarkedText, ALastLineWithoutEndIsAsItWas) {
+  const auto in = [](const std::string& others) { return begin_marked(others, kMarks) + "b\n# end\n"; };
+  for (const std::string others : {"", "a\n", "a\nc", "a\r\nc\r"}) {
+    EXPECT_EQ(parse_marked(in(others), kMarks).others, others);
+    const auto again = begin_marked(parse_marked(in(others), kMarks).others, kMarks) + "b\n# end\n";
+    EXPECT_EQ(again, in(others));
+  }
+  EXPECT_EQ(parse_marked(in("a") + "below\n", kMarks).others, "a\nbelow\n") << "somebody has gone on below";
+  EXPECT_EQ(parse_marked(in("a"), kMarks).damage.has_value(), false);
+}
+
 TEST(MarkedText, ABeginWithoutEndIsDamage) {
   const auto lost = parse_marked("a\n# begin\nb\n", kMarks);
   ASSERT_TRUE(lost.damage);

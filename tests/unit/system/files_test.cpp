@@ -210,6 +210,22 @@ TEST_F(FilesTest, OnlyALinkToDevNullMasks) {
     EXPECT_FALSE(files->masks(path)) << path;
 }
 
+TEST_F(FilesTest, LinksOfOthersAreReadThrough) {
+  tree.put("/srv/theirs", "text");
+  tree.link("/etc/absolute", "/srv/theirs");
+  tree.link("/etc/relative", "../srv/./theirs");
+  tree.link("/etc/chain", "absolute");
+  tree.link("/etc/loop", "loop");
+  tree.link("/etc/dangling", "/srv/none");
+  for (const auto* path : {"/srv/theirs", "/etc/absolute", "/etc/relative", "/etc/chain"}) {
+    EXPECT_EQ(files->read_linked(path).value_or(std::nullopt), std::optional<std::string>("text")) << path;
+  }
+  EXPECT_FALSE(files->read("/etc/absolute"));
+  EXPECT_THAT(files->read_linked("/etc/loop").error().message, HasSubstr("a symbolic link"));
+  EXPECT_EQ(files->read_linked("/etc/dangling").value(), std::nullopt);
+  EXPECT_EQ(files->read_linked("/etc/none").value(), std::nullopt);
+}
+
 TEST_F(FilesTest, LongOnesAreRefusedWhenReadAndCanBeReplaced) {
   ASSERT_TRUE(files->write("/edge", std::string(4U << 20U, 'x')));
   EXPECT_EQ(files->read("/edge").value()->size(), 4U << 20U);
@@ -231,6 +247,19 @@ TEST_F(FilesTest, NamesTheFileWithItsRoot) {
   EXPECT_THAT(files->write("/a/b", "x").error().message, HasSubstr(tree.at("/a").native()));
   EXPECT_THAT(make_linux_files("/no/such/root")->write("/f", "x").error().message,
               HasSubstr("/no/such/root"));
+}
+
+TEST_F(FilesTest, SaysWhatOthersMayRead) {
+  namespace fs = std::filesystem;
+  const auto mode = [&](fs::perms perms) { fs::permissions(tree.at("/f"), perms); };
+  tree.put("/f", "x");
+  mode(fs::perms::owner_read | fs::perms::others_read);
+  EXPECT_TRUE(files->open_to_others("/f"));
+  mode(fs::perms::owner_all | fs::perms::group_write);
+  EXPECT_TRUE(files->open_to_others("/f"));
+  mode(fs::perms::owner_all);
+  EXPECT_EQ(files->open_to_others("/f"), ::geteuid() != 0) << "another owner than root";
+  EXPECT_FALSE(files->open_to_others("/none"));
 }
 
 TEST(FilesOfTheMachine, FilesWithoutASizeAreReadToTheirEnd) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of others that rdma-configd could have lines in, and that are no files: they matter to the entries
+// that would write there, and to nothing else.
+#include <gmock/gmock.h>
+
+#include "contract/commit_host.hpp"
+
+namespace rdmacfg::contract {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Case {
+  const char* path;
+  const char* entry;
+};
+
+const std::vector<Case> kCases{
+    {"/etc/rdma/mlx4.conf", "[[mlx4_port]]\npci = \"0000:10:00.0\"\nports = [\"ib\", \"ib\"]\n"},
+    {"/etc/opensm/opensm.conf", "[[opensm_option]]\nkey = \"max_op_vls\"\nvalue = 3\n"},
+    {"/etc/opensm/partitions.conf", "[[partition]]\npkey = 0x8002\n"},
+};
+
+TEST(OthersFiles, ALinkKeepsNothingElseFromBeingApplied) {
+  for (const auto& [path, entry] : kCases) {
+    SCOPED_TRACE(path);
+    Host host(two_ports());
+    host.kernel().files.content["/etc/default/opensm"] = "PORTS=ALL\n";
+    host.kernel().files.links.insert(path);
+    EXPECT_TRUE(applied(host.commit(kFirst)));
+    EXPECT_THAT(host.dump(), HasSubstr("up mtu 65520 connected"));
+    EXPECT_TRUE(applied(host.commit("version = 1\n")));
+  }
+}
+
+TEST(OthersFiles, WhatWouldBeWrittenThereIsRefused) {
+  for (const auto& [path, entry] : kCases) {
+    SCOPED_TRACE(path);
+    Host host(two_ports());
+    host.kernel().files.content["/etc/default/opensm"] = "PORTS=ALL\n";
+    host.kernel().files.links.insert(path);
+    const auto before = host.dump();
+    const auto report = host.commit(std::string(kFirst) + entry);
+    EXPECT_EQ(report.exit, Exit::kError);
+    ASSERT_FALSE(report.diagnostics.empty());
+    EXPECT_EQ(report.diagnostics.front().message,
+              std::string(path) + ": it is a symbolic link, has to be a regular file");
+    EXPECT_GT(report.diagnostics.front().where.line, 1);
+    EXPECT_EQ(host.dump(), before);
+  }
+}
+
+}  // namespace
+}  // namespace rdmacfg::contract
