@@ -74,7 +74,7 @@ many() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\nname = "mlx4_ib0"\
 generation=$(generation)
 job=$(call Apply 'a(ss)a{sv}' 1 f.toml "$(many)" 0 | awk '{print $2}')
 ok "the apply has begun" lab-wait 60 'ip -br link show type ipoib | grep -q "mlx4_ib0\.\|^ib[0-9.]*\.[08]"'
-worker=$(pgrep -o -f -- '--worker$'); kill -STOP $worker	# however fast it is, it is in the middle
+worker=$(pgrep -o -f -- '^rdma-configd --worker$'); kill -STOP $worker	# however fast it is, it is in the middle
 has "the bus is answered meanwhile" "$(busctl get-property $BUS State)" '"working"'
 has "and so are looks" "$(call History 'a{sv}' 0)" "generations"
 ok "it can be cancelled" call Cancel 'ua{sv}' "$job" 0
