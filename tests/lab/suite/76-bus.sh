@@ -73,12 +73,19 @@ ok "it lives" busctl get-property $BUS State
 many() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\nname = "mlx4_ib0"\nmtu = 1400\n'; for i in $(seq 1 100); do printf '[[ipoib.pkey]]\npkey = %d\nmode = "%s"\n' $i $([ $((i % 2)) = 0 ] && echo datagram || echo connected); done; }
 generation=$(generation)
 job=$(call Apply 'a(ss)a{sv}' 1 f.toml "$(many)" 0 | awk '{print $2}')
-ok "the apply has begun" lab-wait 60 'ip -br link show type ipoib | grep -q "mlx4_ib0\.\|^ib[0-9.]*\.[08]"'
-worker=$(pgrep -o -f -- '^rdma-configd --worker$'); kill -STOP $worker	# however fast it is, it is in the middle
+main=$(systemctl show -p MainPID --value rdma-configd) procs=/sys/fs/cgroup/system.slice/rdma-configd.service/cgroup.procs
+freeze() {	# however fast it is: its worker is stopped in the middle
+	local end=$((SECONDS + 60)) one all
+	until compgen -G '/sys/class/net/*.80*' >/dev/null || [ $SECONDS -gt $end ]; do :; done
+	mapfile -t all <$procs
+	workers=(); for one in "${all[@]}"; do [ "$one" = "$main" ] || { kill -STOP "$one" && workers+=("$one"); }; done
+}
+freeze
+ok "the apply is at work" test "${#workers[@]}" -gt 0
 has "the bus is answered meanwhile" "$(busctl get-property $BUS State)" '"working"'
 has "and so are looks" "$(call History 'a{sv}' 0)" "generations"
 ok "it can be cancelled" call Cancel 'ua{sv}' "$job" 0
-kill -CONT $worker
+kill -CONT "${workers[@]}"
 ok "it comes to its end" lab-wait 120 "busctl call $BUS Result 'ua{sv}' $job 0"
 has "and says so" "$(call Result 'ua{sv}' $job 0)" "cancelled"
 is "nothing of it is left" "$(ip -br link show type ipoib | grep -c '@') $(mtu mlx4_ib0) $(generation)" "0 1500 $generation"
