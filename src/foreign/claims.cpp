@@ -43,7 +43,7 @@ bool Claims::knows(std::string_view name) const {
   };
   return port.starts_with("ib") ||
          std::any_of(known.begin(), known.end(), [&](const auto& one) { return fits(one.first); }) ||
-         std::any_of(names.begin(), names.end(), [&](const auto& one) { return fits(one.second); });
+         std::any_of(names.begin(), names.end(), [&](const auto& one) { return fits(one.second.text); });
 }
 
 bool is_pattern(std::string_view name) { return name.find_first_of("*?[!|") != std::string_view::npos; }

@@ -59,6 +59,7 @@ struct Interface {
   std::string name;  ///< as the tool calls it
   /// Whether the tool (or a rule beside it) gives the interface this name, rather than expecting it.
   bool names = false;
+  Place named_at = {};              ///< by what, when that is another place
   std::optional<model::Guid> guid;  ///< of the port
   std::string parent;               ///< name of the parent's interface, of a P_Key
   std::optional<model::Pkey> pkey;  ///< of a P_Key interface
@@ -83,6 +84,11 @@ struct Remark {
   bool operator==(const Remark&) const = default;
 };
 
+struct GivenName {
+  std::string text;
+  Place where;
+};
+
 /// An entry of the document other than [[ipoib]], and where it is from.
 struct Entry {
   Place where;
@@ -96,7 +102,7 @@ inline constexpr std::size_t kMostEntries = 5'000;  ///< a document has at most 
 struct Claims {
   std::vector<Interface> interfaces;
   std::vector<Entry> entries;
-  std::map<model::Guid, std::string> names;               ///< that rules give to the interfaces of ports
+  std::map<model::Guid, GivenName> names;                 ///< that rules give to the interfaces of ports
   std::map<std::string, model::Guid, std::less<>> known;  ///< ports of interfaces that are there now
   std::map<std::string, int> understood;                  ///< lines by file
   std::vector<Remark> missed;                             ///< what was not understood

@@ -104,7 +104,7 @@ void write_inet(Writer& writer, std::string_view parent, Family family, const In
 
 void write_settings(Writer& writer, std::string_view path, const Interface& one) {
   const auto& from = one.where;
-  if (one.names) writer.key("name", one.name, from);
+  if (one.names) writer.key("name", one.name, one.named_at.file.empty() ? from : one.named_at);
   if (one.mode) writer.key("mode", std::string(model::text_of(*one.mode)), from);
   if (one.mtu) writer.key("mtu", *one.mtu, from);
   if (one.umcast) writer.key("umcast", *one.umcast, from);

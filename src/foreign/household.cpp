@@ -30,7 +30,7 @@ class Builder {
  public:
   explicit Builder(Claims& claims) : claims_(claims) {
     for (const auto& [name, guid] : claims.known) ports_.emplace(name, guid);
-    for (const auto& [guid, name] : claims.names) ports_.insert_or_assign(name, guid);
+    for (const auto& [guid, name] : claims.names) ports_.insert_or_assign(name.text, guid);
     for (const auto& one : claims.interfaces) {
       if (one.guid && !one.pkey && !one.broken && !one.name.empty())
         ports_.insert_or_assign(one.name, *one.guid);
@@ -48,11 +48,16 @@ class Builder {
     }
     for (const auto& [guid, name] : claims_.names) {
       const auto [home, fresh] = homes_.try_emplace(guid);
-      home->second.port.guid = guid;
-      home->second.port.name = name;
-      home->second.port.names = !is_kernels(name);
-      if (is_kernels(name))
-        claims_.pass({}, fmt::format("{}: is a name that the kernel hands out itself; it is left out", name));
+      auto& port = home->second.port;
+      port.guid = guid;
+      if (fresh) port.where = name.where;
+      port.name = name.text;
+      port.names = !is_kernels(name.text);
+      port.named_at = name.where;
+      if (is_kernels(name.text)) {
+        claims_.pass(name.where, fmt::format("{}: is a name that the kernel hands out itself; it is left out",
+                                             name.text));
+      }
     }
     for (const auto& one : claims_.interfaces) {
       if (one.pkey) child(one);

@@ -56,8 +56,9 @@ class Ifcfg {
 
   void parse() {
     const auto device = keys_.peek("DEVICE"), type = base::lower(keys_.peek("TYPE"));
-    const bool seems = keys_.has("CONNECTED_MODE") || keys_.has("PKEY") || claims_.knows(device);
-    if (type.empty() ? !seems : type != "infiniband") {
+    const bool seems = keys_.has("CONNECTED_MODE") || keys_.has("PKEY") || claims_.knows(device) ||
+                       guid_of_address(keys_.peek("HWADDR")).has_value();
+    if (type.empty() ? !seems : type != "infiniband" && type != "ipoib") {
       claims_.pass({file_.path, 0}, "is not for InfiniBand");
       return;
     }
@@ -209,8 +210,16 @@ class Ifcfg {
   Interface out_;
 };
 
+/// "ib1" of "198.51.100.0/24 via 192.0.2.9 dev ib1"; empty without it.
+std::string_view device_of(std::string_view line) {
+  const auto words = words_of(line);
+  const auto at = std::find(words.begin(), words.end(), "dev");
+  return at == words.end() || at + 1 == words.end() ? std::string_view() : *(at + 1);
+}
+
 /// route-NAME: lines of ip-route(8), or ADDRESS0=, NETMASK0=, GATEWAY0=, METRIC0=.
-void parse_routes(const File& file, Family family, Inet& inet, Claims& claims) {
+template <class Find>
+void parse_routes(const File& file, Family family, Interface& owner, Find find, Claims& claims) {
   std::set<std::uint64_t> numbers;
   for (const auto line : base::split(file.text, '\n')) {
     const auto text = base::trim(line);
@@ -223,7 +232,13 @@ void parse_routes(const File& file, Family family, Inet& inet, Claims& claims) {
       ++number;
       const auto line = base::trim(raw.substr(0, raw.find('#')));
       if (line.empty()) continue;
-      const auto why = add_route_words(inet, family, line);
+      const auto device = device_of(line);
+      auto* one = device.empty() || device == owner.name ? &owner : find(std::string(device));
+      if (one == nullptr) {
+        claims.pass({file.path, number}, fmt::format("is for {}, not for {}", device, owner.name));
+        continue;
+      }
+      const auto why = add_route_words(one->inet(family), family, line);
       if (why.empty()) {
         claims.took({file.path, number});
       } else {
@@ -243,7 +258,7 @@ void parse_routes(const File& file, Family family, Inet& inet, Claims& claims) {
     auto words = fmt::format("{}/{}", address->value, length.value_or(0));
     if (gateway) words += " via " + *gateway;
     if (metric) words += " metric " + *metric;
-    const auto why = length ? add_route_words(inet, family, words) : "its netmask is none";
+    const auto why = length ? add_route_words(owner.inet(family), family, words) : "its netmask is none";
     if (!why.empty()) keys.wrong(*address, why);
   }
   keys.finish();
@@ -317,7 +332,7 @@ void parse_ifcfg(std::span<const File> files, Claims& claims) {
     } else if (rules) {
       claims.miss({file.path, 0}, "policy rules have no place in the document");
     } else {
-      parse_routes(file, six ? Family::kIpv6 : Family::kIpv4, six ? one->ipv6 : one->ipv4, claims);
+      parse_routes(file, six ? Family::kIpv6 : Family::kIpv4, *one, find, claims);
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "foreign/formats.hpp"
 #include "foreign/ifupdown_hooks.hpp"
+#include "foreign/ifupdown_sources.hpp"
 #include "foreign/inet.hpp"
 
 namespace rdmacfg::foreign {
@@ -22,6 +23,7 @@ struct Stanza {
   std::string name;
   std::string family;
   std::string method;
+  std::string heir_of;  ///< the stanza that it inherits the lines of
   Place where;
   std::vector<Item> lines;  ///< key: first word; value: the rest
   std::vector<Hook> hooks;
@@ -54,11 +56,18 @@ class Interfaces {
     }
   }
 
+  [[nodiscard]] const Sources& sources() const { return sources_; }
+
   void finish() {
+    inherit();
     find_ipoib();
     std::map<std::string, Interface, std::less<>> found;
     std::vector<Hook> hooks;
     for (auto& stanza : stanzas_) {
+      if (bases_.contains(stanza.name)) {
+        claims_.pass(stanza.where, fmt::format("{} is read with those that inherit it", stanza.name));
+        continue;
+      }
       if (!ipoib_.contains(stanza.name)) {
         pass_over(stanza);
         for (auto& hook : stanza.hooks) {
@@ -117,14 +126,20 @@ class Interfaces {
       inside = words.size() >= 4;
       if (inside) {
         mapped(words[1], where);
-        stanzas_.push_back(
-            {without_label(words[1]), std::string(words[2]), std::string(words[3]), where, {}, {}});
+        const bool heir = words.size() >= 6 && words[4] == "inherits";
+        stanzas_.push_back({without_label(words[1]),
+                            std::string(words[2]),
+                            std::string(words[3]),
+                            std::string(heir ? words[5] : std::string_view()),
+                            where,
+                            {},
+                            {}});
       } else {
         claims_.miss(where, "iface needs a name, a family and a method");
       }
     } else if (word == "source" || word == "source-directory") {
       inside = false;
-      source(where, words);
+      sources_.add(where, words, files_, claims_);
     } else if (inside && word != "mapping") {
       auto& stanza = stanzas_.back();
       const auto rest = base::trim(base::trim(whole).substr(word.size()));
@@ -153,23 +168,44 @@ class Interfaces {
     if (equals != std::string_view::npos) mapped_.insert(without_label(word.substr(equals + 1)));
   }
 
-  /// source PATTERN and source-directory FOLDER: interfaces.d is read by itself, other files are not.
-  void source(const Place& where, const std::vector<std::string_view>& words) {
-    const auto folder = where.file.substr(0, where.file.rfind('/') + 1);
-    for (std::size_t at = 1; at < words.size(); ++at) {
-      auto pattern = words[at].starts_with('/') ? std::string(words[at]) : folder + std::string(words[at]);
-      if (words.front() == "source-directory") pattern += pattern.ends_with('/') ? "*" : "/*";
-      const bool at_its_place = where.file == "/etc/network/interfaces" &&
-                                pattern.substr(0, pattern.rfind('/')) == "/etc/network/interfaces.d";
-      const bool read = at_its_place || std::any_of(files_.begin(), files_.end(), [&](const File& file) {
-                          return base::matches_glob(pattern, file.path);
-                        });
-      if (read) {
-        claims_.pass(where, fmt::format("{}: is read by itself", words[at]));
-      } else {
-        claims_.miss(where, fmt::format("{}: is not read; name it behind ifupdown", words[at]));
+  /// The lines of the stanza that one names come before its own (interfaces(5), "inherits"); of a key that it
+  /// has itself only its own count.
+  void inherit() {
+    constexpr int kGenerations = 8;
+    constexpr std::size_t kMostInherited = 20'000;
+    const auto written = stanzas_;
+    std::size_t inherited = 0;
+    for (auto& heir : stanzas_) {
+      auto from = heir.heir_of;
+      for (int depth = 0; !from.empty() && depth < kGenerations; ++depth) {
+        const auto base = std::find_if(written.begin(), written.end(), [&](const Stanza& one) {
+          return one.name == from && one.family == heir.family;
+        });
+        if (base == written.end() ||
+            (inherited += base->lines.size() + base->hooks.size()) > kMostInherited) {
+          claims_.miss(heir.where, fmt::format("inherits {}: {}", from,
+                                               base == written.end() ? "there is no such stanza of its family"
+                                                                     : "too many lines in all"));
+          break;
+        }
+        add_lines(heir, *base);
+        if (!started_.contains(from) && !claims_.knows(from)) bases_.insert(from);
+        from = base->heir_of;
       }
     }
+  }
+
+  static void add_lines(Stanza& heir, const Stanza& base) {
+    std::vector<Item> lines;
+    for (const auto& line : base.lines) {
+      const bool said = std::any_of(heir.lines.begin(), heir.lines.end(),
+                                    [&](const Item& own) { return own.key == line.key; });
+      if (!said) lines.push_back({line.key, line.value, line.line, base.where.file});
+    }
+    heir.lines.insert(heir.lines.begin(), lines.begin(), lines.end());
+    auto hooks = base.hooks;
+    for (auto& hook : hooks) hook.own = heir.name;
+    heir.hooks.insert(heir.hooks.begin(), hooks.begin(), hooks.end());
   }
 
   /// "ib0" of "ib0.8002", the kernel's name of a P_Key interface; empty when it is no such name.
@@ -200,6 +236,7 @@ class Interfaces {
   /// Which stanzas are of IPoIB: by their names, by their commands, and as children of such.
   void find_ipoib() {
     for (const auto& stanza : stanzas_) {
+      if (bases_.contains(stanza.name)) continue;
       if (claims_.knows(stanza.name) || renames_child(stanza.hooks) ||
           std::any_of(stanza.hooks.begin(), stanza.hooks.end(), shows_ipoib))
         ipoib_.insert(stanza.name);
@@ -229,10 +266,16 @@ class Interfaces {
       length = bits && *bits <= 128 ? std::optional(static_cast<int>(*bits)) : prefix_of_netmask(mask->value);
       if (!length) report(*mask, fmt::format("{} is no netmask", mask->value));
     }
-    for (const auto& address : keys.take_all("address"))
-      report(address, add_address(inet, family, address.value, length));
-    if (const auto gateway = keys.take("gateway"))
-      report(*gateway, set_gateway(inet, family, gateway->value));
+    const bool takes_them = stanza.method == "static";
+    for (const auto& address : keys.take_all("address")) {
+      report(address, takes_them ? add_address(inet, family, address.value,
+                                               length ? length : class_length(address.value))
+                                 : fmt::format("method {} takes no address", stanza.method));
+    }
+    if (const auto gateway = keys.take("gateway")) {
+      report(*gateway, takes_them ? set_gateway(inet, family, gateway->value)
+                                  : fmt::format("method {} takes no gateway", stanza.method));
+    }
     if (const auto mtu = keys.number("mtu", model::kMtuConnectedMax)) out.mtu = mtu;
     for (const auto& servers : keys.take_all("dns-nameservers")) {
       for (const auto server : words_of(servers.value)) report(servers, add_server(out, server));
@@ -247,8 +290,10 @@ class Interfaces {
   std::span<const File> files_;
   Claims& claims_;
   std::vector<Stanza> stanzas_;
+  Sources sources_;
   std::set<std::string, std::less<>> ipoib_;
   std::set<std::string, std::less<>> started_;
+  std::set<std::string, std::less<>> bases_;   ///< stanzas that others inherit, and which are none themselves
   std::set<std::string, std::less<>> mapped_;  ///< stanzas for interfaces of ours under another name
 };
 
@@ -256,7 +301,22 @@ class Interfaces {
 
 void parse_ifupdown(std::span<const File> files, Claims& claims) {
   Interfaces interfaces(files, claims);
-  for (const auto& file : files) interfaces.read(file);
+  // What is in interfaces.d is in force where the main file says so.
+  std::vector<const File*> aside;
+  for (const auto& file : files) {
+    if (is_beside_main(file, files)) {
+      aside.push_back(&file);
+    } else {
+      interfaces.read(file);
+    }
+  }
+  for (const auto* file : aside) {
+    if (interfaces.sources().has(file->path)) {
+      interfaces.read(*file);
+    } else {
+      claims.pass({file->path, 0}, "is not sourced by /etc/network/interfaces");
+    }
+  }
   interfaces.finish();
 }
 

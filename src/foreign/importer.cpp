@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <set>
 
@@ -26,6 +27,7 @@ class Collector {
   std::vector<File> at_places(std::span<const Where> places) {
     std::vector<File> out;
     std::set<std::string> masked;
+    own_ = true;
     for (const auto& place : places) {
       for (const auto& name : names_in(std::string(place.folder), place.pattern, false)) {
         if (!masked.insert(name).second) continue;
@@ -33,6 +35,7 @@ class Collector {
         drop_ins(name, folders_with(name, places), out);
       }
     }
+    own_ = false;
     const auto base = [](const File& file) { return file.path.substr(file.path.rfind('/') + 1); };
     std::stable_sort(out.begin(), out.end(), [&](const File& a, const File& b) { return base(a) < base(b); });
     return out;
@@ -84,7 +87,8 @@ class Collector {
     auto names = files_.list(folder);
     is_folder_ = names.has_value() && !names->empty();
     if (!names) {
-      if (!quietly) claims_.miss({folder, 0}, names.error().message);
+      // One tool's folder is another one's file: /etc/sysconfig/network.
+      if (!quietly && names.error().sys_errno != ENOTDIR) claims_.miss({folder, 0}, names.error().message);
       return {};
     }
     std::erase_if(*names, [&](const std::string& name) {
@@ -104,11 +108,12 @@ class Collector {
   }
 
   void read(const std::string& path, std::vector<File>& out) {
-    auto text = files_.read(path);
-    if (!text && files_.masks(path)) {
+    if (files_.masks(path)) {
       claims_.pass({path, 0}, "is a link to /dev/null, which masks files of this name");
       return;
     }
+    // What the tools read through a symbolic link holds; of paths that are given nobody has said so.
+    auto text = own_ ? files_.read_linked(path) : files_.read(path);
     if (!text) {
       claims_.miss({path, 0}, text.error().message);
       return;
@@ -133,11 +138,25 @@ class Collector {
   system::Files& files_;
   Claims& claims_;
   bool is_folder_ = false;
+  bool own_ = false;  ///< reading the format's own places
 };
 
 bool is_names(const File& file) {
   return file.path.ends_with(".rules") || file.path.ends_with(".link") ||
          unit_of(file.path).ends_with(".link");
+}
+
+/// Whoever names a file wants to hear of it.
+void tell_silent(std::span<const File> files, Claims& claims) {
+  const auto speaks_of = [](const std::vector<Remark>& remarks, const File& file) {
+    return std::any_of(remarks.begin(), remarks.end(),
+                       [&](const Remark& one) { return one.where.file == file.path; });
+  };
+  for (const auto& file : files) {
+    if (claims.understood[file.path] > 0 || speaks_of(claims.passed, file) || speaks_of(claims.missed, file))
+      continue;
+    claims.pass({file.path, 0}, "says nothing that is imported");
+  }
 }
 
 }  // namespace
@@ -166,6 +185,7 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
     count += own.size();
     parse_udev(names, claims);
     format->parse(own, claims);
+    if (!request.paths.empty()) tell_silent(own, claims);
   }
   return count;
 }

@@ -26,8 +26,12 @@ std::string wrong_family(std::string_view text, Family family) {
 
 std::string add_address(Inet& inet, Family family, std::string_view text, std::optional<int> length) {
   std::string whole(base::trim(text));
-  if (whole.find('/') == std::string::npos)
-    whole += fmt::format("/{}", length.value_or(family == Family::kIpv4 ? 32 : 128));
+  if (whole.find('/') == std::string::npos) {
+    const auto alone = IpAddress::parse(whole);
+    if (!alone) return alone.error().message;
+    if (!length) return fmt::format("{} has no prefix length", whole);
+    whole += fmt::format("/{}", *length);
+  }
   const auto prefix = IpPrefix::parse(whole);
   if (!prefix) return prefix.error().message;
   if (prefix->address.family != family) return wrong_family(text, family);
@@ -36,9 +40,19 @@ std::string add_address(Inet& inet, Family family, std::string_view text, std::o
   return {};
 }
 
-std::string add_address(Interface& interface, std::string_view text) {
+std::string add_address(Interface& interface, std::string_view text, std::optional<int> length) {
   const auto family = text.find(':') == std::string_view::npos ? Family::kIpv4 : Family::kIpv6;
-  return add_address(interface.inet(family), family, text);
+  return add_address(interface.inet(family), family, text, length);
+}
+
+std::optional<int> class_length(std::string_view address) {
+  const auto parsed = IpAddress::parse(base::trim(address));
+  if (!parsed) return std::nullopt;
+  if (parsed->family == Family::kIpv6) return 128;
+  const auto first = parsed->bytes.front();
+  if (first < 128) return 8;
+  if (first < 192) return 16;
+  return first < 224 ? std::optional(24) : std::nullopt;
 }
 
 std::string set_gateway(Inet& inet, Family family, std::string_view text) {
@@ -69,7 +83,8 @@ std::string wrong_type(std::string_view type) {
 }
 
 void add_route(Inet& inet, const Route& route) {
-  if (route.to.any && route.via && !route.metric && route.table == 254 && !inet.gateway) {
+  const bool usual = route.to.any && route.via && !route.metric && route.table == 254;
+  if (usual && (!inet.gateway || inet.gateway == route.via)) {
     inet.gateway = route.via;
   } else if (std::find(inet.routes.begin(), inet.routes.end(), route) == inet.routes.end()) {
     inet.routes.push_back(route);

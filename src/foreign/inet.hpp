@@ -9,10 +9,14 @@
 namespace rdmacfg::foreign {
 
 /// Adds "192.0.2.1/24" to the family that it is of. @return what is wrong, empty when nothing is.
-std::string add_address(Interface& interface, std::string_view text);
-/// The same, of one family only; without a prefix length `length` holds.
+std::string add_address(Interface& interface, std::string_view text, std::optional<int> length = {});
+/// The same, of one family only; without a prefix length `length` holds. Without either it is refused.
 std::string add_address(Inet& inet, model::Family family, std::string_view text,
                         std::optional<int> length = {});
+
+/// What ifupdown and systemd-networkd take where a length is missing: that of the old classes of IPv4, and
+/// 128.
+std::optional<int> class_length(std::string_view address);
 
 /// Sets the gateway of the family that it is of.
 std::string set_gateway(Inet& inet, model::Family family, std::string_view text);

@@ -119,7 +119,11 @@ void parse_mlx4_conf(std::span<const File> files, Claims& claims) {
         continue;
       }
       claims.took(where);
-      claims.entry("mlx4_port", {{"pci", pci->text}}, where).values["ports"] = ports;
+      auto& entry = claims.entry("mlx4_port", {{"pci", pci->text}}, where);
+      if (entry.values.contains("ports"))
+        claims.pass(entry.where, fmt::format("{}: a later line says it again", pci->text));
+      entry.where = where;
+      entry.values["ports"] = ports;
     }
   }
 }

@@ -23,10 +23,18 @@ void parse_limits(std::span<const File> files, Claims& claims) {
       ++number;
       const Place where{file.path, number};
       const auto words = words_of(raw.substr(0, raw.find('#')));
-      if (words.size() < 4 || words[2] != "memlock") continue;
-      auto value = std::string(words[3]);
+      const auto word = [&](std::size_t at) {  // pam_limits takes them in upper case, too
+        return at < words.size() ? base::lower(words[at]) : std::string();
+      };
+      if (words.size() < 4) {
+        if (word(1) == "memlock" || word(2) == "memlock")
+          claims.miss(where, "is not \"DOMAIN TYPE memlock LIMIT\"");
+        continue;
+      }
+      if (word(2) != "memlock") continue;
+      auto value = word(3);
       if (value == "-1" || value == "infinity") value = "unlimited";
-      const bool type = words[1] == "soft" || words[1] == "hard" || words[1] == "-";
+      const bool type = word(1) == "soft" || word(1) == "hard" || word(1) == "-";
       if (!type || !model::LockLimit::parse(value)) {
         claims.miss(where, type ? fmt::format("{} is no limit", words[3])
                                 : fmt::format("{} is none of soft, hard and -", words[1]));
@@ -37,8 +45,8 @@ void parse_limits(std::span<const File> files, Claims& claims) {
       if (!domains.contains(domain)) order.push_back(domain);
       auto& pair = domains[domain];
       pair.where = where;
-      if (words[1] != "hard") pair.soft = value;
-      if (words[1] != "soft") pair.hard = value;
+      if (word(1) != "hard") pair.soft = value;
+      if (word(1) != "soft") pair.hard = value;
     }
   }
   for (const auto& domain : order) {

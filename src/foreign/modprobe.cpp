@@ -149,13 +149,17 @@ class Options {
   Place where_;
 };
 
+/// A file of modules to load, one a line.
+bool is_list(const File& file) {
+  return file.path.find("/modules-load.d/") != std::string::npos ||
+         file.path.find("/rdma/modules/") != std::string::npos || file.path.ends_with("/modules");
+}
+
 }  // namespace
 
 void parse_modprobe(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
-    if (file.path.find("/modules-load.d/") == std::string::npos &&
-        file.path.find("/rdma/modules/") == std::string::npos)
-      continue;
+    if (!is_list(file)) continue;
     each_line(file, [&](const Place& where, const std::vector<std::string_view>& words, std::string_view) {
       const auto module = underscored(words.front());
       if (!is_rdma(module)) return;
@@ -165,9 +169,7 @@ void parse_modprobe(std::span<const File> files, Claims& claims) {
   }
   Options options(claims);
   for (const auto& file : files) {
-    if (file.path.find("/modules-load.d/") != std::string::npos ||
-        file.path.find("/rdma/modules/") != std::string::npos)
-      continue;
+    if (is_list(file)) continue;
     each_line(file, [&](const Place& where, const auto& words, std::string_view line) {
       options.line(where, words, line);
     });

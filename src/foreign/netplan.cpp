@@ -221,11 +221,8 @@ void parse_netplan(std::span<const File> files, Claims& claims) {
   YamlNode whole;
   whole.sort = YamlNode::Sort::kMapping;
   for (const auto& file : files) {
-    auto tree = parse_yaml(file);
-    if (!tree) {
-      claims.miss({file.path, 0}, tree.error().message);
-      continue;
-    }
+    auto tree = parse_yaml(file, claims);
+    if (!tree) continue;
     const auto* network = tree->find("network");
     if (network == nullptr || network->sort != YamlNode::Sort::kMapping) {
       claims.miss({file.path, 0}, "has no network:");

@@ -141,7 +141,8 @@ class Keyfile {
   void inet(const std::string& name, Family family) {
     Keys keys(file_.path, items(name), claims_);
     auto& inet = out_.inet(family);
-    if (const auto method = keys.take("method")) {
+    const auto method = keys.take("method");
+    if (method) {
       const auto& word = method->value;
       if (word == "auto" || word == "dhcp") {
         inet.method = InetMethod::kAuto;
@@ -169,6 +170,14 @@ class Keyfile {
     }
     if (const auto search = keys.take("dns-search")) inet.search = list_of(search->value);
     if (keys.flag("never-default") == true) inet.gateway.reset();
+    const bool none = method && (method->value == "disabled" || method->value == "ignore");
+    if (none && !(inet.addresses.empty() && !inet.gateway && inet.routes.empty() && inet.dns.empty())) {
+      keys.wrong(*method, fmt::format("{}: the addresses, routes and name servers beside it are not in force",
+                                      method->value));
+      const auto kept = inet.method;
+      inet = {};
+      inet.method = kept;
+    }
     habits(keys, inet);
     keys.pass({"may-fail", "addr-gen-mode", "ip6-privacy", "dhcp-timeout", "dad-timeout"});
     keys.finish();

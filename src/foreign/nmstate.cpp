@@ -25,8 +25,8 @@ class State {
     YamlKeys keys(root, claims_);
     const auto& interfaces = keys.list("interfaces");
     for (const auto& item : interfaces) {
-      const auto *type = item.find("type"), *name = item.find("name");
-      if (type != nullptr && type->text == "infiniband" && name != nullptr) ours_.insert(name->text);
+      const auto* name = item.find("name");
+      if (name != nullptr && is_ours(item)) ours_.insert(name->text);
     }
     for (const auto& item : interfaces) interface(item);
     if (const auto* node = keys.mapping("routes")) routes(*node);
@@ -41,13 +41,19 @@ class State {
   }
 
  private:
+  /// By its type; where that is not said (it is there already) by what else is.
+  [[nodiscard]] bool is_ours(const YamlNode& node) const {
+    const auto *type = node.find("type"), *name = node.find("name");
+    if (type != nullptr) return base::lower(type->text) == "infiniband";
+    return node.find("infiniband") != nullptr || (name != nullptr && claims_.knows(name->text));
+  }
+
   void interface(const YamlNode& node) {
-    const auto* type = node.find("type");
     if (node.sort != YamlNode::Sort::kMapping) {
       claims_.miss(node.place(), "interfaces: an item that is no mapping of keys to values");
       return;
     }
-    if (type == nullptr || type->text != "infiniband") {
+    if (!is_ours(node)) {
       const auto* name = node.find("name");
       const auto who = name == nullptr ? std::string("it") : name->text;
       if (const auto* port = port_of_ours(node); port != nullptr) {
@@ -234,12 +240,7 @@ class State {
 
 void parse_nmstate(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
-    const auto tree = parse_yaml(file);
-    if (!tree) {
-      claims.miss({file.path, 0}, tree.error().message);
-    } else {
-      State(file, claims).parse(*tree);
-    }
+    if (const auto tree = parse_yaml(file, claims)) State(file, claims).parse(*tree);
   }
 }
 

@@ -55,6 +55,13 @@ void parse_conf(const File& file, Claims& claims) {
       priority_at = here;
       claims.took(here);
     } else {
+      // Its usual places are read by themselves.
+      const bool elsewhere = words.front() == "partition_config_file" && words.size() == 2 &&
+                             !words[1].ends_with("/opensm/partitions.conf") &&
+                             words[1] != "/etc/rdma/partitions.conf" && words[1] != "(null)";
+      if (elsewhere)
+        claims.miss(here,
+                    fmt::format("partition_config_file {}: is not read; name it behind opensm", words[1]));
       ++others;
     }
   }
@@ -289,12 +296,20 @@ void parse_partitions(const File& file, Claims& claims) {
   }
 }
 
+/// Rules of partitions under another name: they end with semicolons, and nothing else of OpenSM's does.
+bool has_rules(const File& file) {
+  for (const auto raw : base::split(file.text, '\n')) {
+    if (raw.substr(0, raw.find('#')).find(';') != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void parse_opensm(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
     const auto name = name_of(file);
-    if (name == "partitions.conf") {
+    if (name == "partitions.conf" || has_rules(file)) {
       parse_partitions(file, claims);
     } else if (name == "opensm" || file.path.find("sysconfig") != std::string::npos) {
       parse_ports(file, claims);

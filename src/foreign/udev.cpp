@@ -169,7 +169,7 @@ class Interfaces {
     } else if (final_.contains(*guid)) {
       claims_.pass(where, fmt::format("NAME: an earlier rule with := counts, not {}", term.value));
     } else {
-      claims_.names.insert_or_assign(*guid, term.value);
+      claims_.names.insert_or_assign(*guid, GivenName{term.value, where});
       if (term.sign == ":=") final_.insert(*guid);
       return true;
     }
@@ -224,8 +224,17 @@ void parse_device(const Terms& terms, const Place& where, Claims& claims) {
   });
   if (program == terms.end()) return;
   const auto words = words_of(program->value);
+  if (words.empty() || !(words.front() == "rdma_rename" || words.front().ends_with("/rdma_rename"))) return;
   const auto fixed = std::find(words.begin(), words.end(), "NAME_FIXED");
-  if (fixed == words.end() || fixed + 1 == words.end()) return;
+  if (fixed == words.end() || fixed + 1 == words.end()) {
+    // Names by policy; that of rdma-core's own rule holds without it.
+    const auto policy = words.size() < 3 ? std::string_view() : words[2];
+    if (policy == "NAME_FALLBACK")
+      return claims.pass(where, "NAME_FALLBACK is what rdma-core does by itself");
+    return claims.miss(where,
+                       fmt::format("{}: names by a policy have no place in the document; name each device",
+                                   policy.empty() ? "rdma_rename" : policy));
+  }
   model::Attributes identity;
   if (const auto guid = model::Guid::parse(wanted(terms, "ATTR{node_guid}"))) {
     identity["node_guid"] = guid->text();

@@ -35,7 +35,7 @@ void link_settings(Keys wanted, const Interface& base, const std::set<model::Gui
   if (name && guids.size() > 1) {
     wanted.wrong(*name, fmt::format("{}: {} ports cannot all be called so", name->value, guids.size()));
   } else if (name) {
-    claims.names.try_emplace(*guids.begin(), name->value);
+    claims.names.try_emplace(*guids.begin(), GivenName{name->value, wanted.place(*name)});
     out.name = name->value;
   }
   out.mtu = wanted.number("MTUBytes", model::kMtuConnectedMax);

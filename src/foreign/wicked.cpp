@@ -69,7 +69,9 @@ void read_link(Keys& keys, Interface& out) {
 }
 
 void read_inet(Keys& keys, Interface& out) {
-  if (const auto proto = keys.take("BOOTPROTO")) {
+  const auto proto = keys.take("BOOTPROTO");
+  const bool none = proto && base::lower(proto->value) == "none";
+  if (proto) {
     for (const auto& part : base::split(proto->value, '+')) {
       const auto word = base::lower(part);
       if (word == "dhcp" || word == "dhcp4") out.ipv4.method = InetMethod::kAuto;
@@ -95,7 +97,9 @@ void read_inet(Keys& keys, Interface& out) {
       length = prefix_of_netmask(mask->value);
     }
     const auto family = address->value.find(':') == std::string::npos ? Family::kIpv4 : Family::kIpv6;
-    if ((prefix || mask) && !length) {
+    if (none) {
+      keys.wrong(*address, "is not in force beside BOOTPROTO=none");
+    } else if ((prefix || mask) && !length) {
       keys.wrong(prefix ? *prefix : *mask, "is no prefix length");
     } else {
       report(keys, *address, add_address(out.inet(family), family, address->value, length));

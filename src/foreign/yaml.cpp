@@ -39,11 +39,14 @@ class Reader {
     held_ = false;
     if (!ready_ || yaml_parser_parse(&parser_, &event_) != 1) {
       const auto* problem = parser_.problem == nullptr ? "is no YAML" : parser_.problem;
-      return base::fail(Code::kInvalid, fmt::format("line {}: {}", parser_.problem_mark.line + 1, problem));
+      line = static_cast<int>(parser_.problem_mark.line) + 1;
+      return base::fail(Code::kInvalid, problem);
     }
     held_ = true;
     return &event_;
   }
+
+  int line = 0;  ///< of what was wrong
 
  private:
   yaml_parser_t parser_{};
@@ -86,9 +89,16 @@ class Builder {
     }
   }
 
+  /// The line of what was wrong.
+  [[nodiscard]] int line() const { return reader_.line; }
+
  private:
-  static base::Failure refuse(const yaml_event_t& event, std::string_view why) {
-    return base::fail(Code::kInvalid, fmt::format("line {}: {}", event.start_mark.line + 1, why));
+  base::Failure refuse(int line, std::string_view why) {
+    reader_.line = line;
+    return base::fail(Code::kInvalid, std::string(why));
+  }
+  base::Failure refuse(const yaml_event_t& event, std::string_view why) {
+    return refuse(static_cast<int>(event.start_mark.line) + 1, why);
   }
 
   static std::string_view chars(const yaml_char_t* text) {
@@ -146,10 +156,9 @@ class Builder {
       if ((*event)->type == YAML_MAPPING_END_EVENT) return out;
       auto key = value(**event, depth + 1);
       if (!key) return key;
-      if (!key->is_scalar() || key->text == "<<")
-        return base::fail(Code::kInvalid, fmt::format("line {}: such a key is not read", key->line));
+      if (!key->is_scalar() || key->text == "<<") return refuse(key->line, "such a key is not read");
       if (out.find(key->text) != nullptr)
-        return base::fail(Code::kInvalid, fmt::format("line {}: {} is there already", key->line, key->text));
+        return refuse(key->line, fmt::format("{} is there already", key->text));
       event = reader_.next();
       if (!event) return base::fail(event.error());
       auto inner = value(**event, depth + 1);
@@ -192,7 +201,13 @@ const YamlNode* YamlNode::find(std::string_view key) const {
   return at == members.end() ? nullptr : &at->value;
 }
 
-Result<YamlNode> parse_yaml(const File& file) { return Builder(file).build(); }
+std::optional<YamlNode> parse_yaml(const File& file, Claims& claims) {
+  Builder builder(file);
+  auto tree = builder.build();
+  if (tree) return std::move(*tree);
+  claims.miss({file.path, builder.line()}, tree.error().message);
+  return std::nullopt;
+}
 
 void merge_yaml(YamlNode& into, YamlNode from, Claims& claims) {
   for (auto& member : from.members) {

@@ -3,6 +3,7 @@
 // further documents, and bounded in depth and size: what comes from a file is not trusted.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,9 +46,9 @@ struct YamlNode::Member {
   std::vector<Spot> more = {};  ///< in further files, when they were merged
 };
 
-/// One document; an empty one is a mapping without members. The nodes speak of `file`, which has to stay. The
-/// error has the line in its text.
-base::Result<YamlNode> parse_yaml(const File& file);
+/// One document; an empty one is a mapping without members. The nodes speak of `file`, which has to stay.
+/// What is wrong is reported with its line; then there is none.
+std::optional<YamlNode> parse_yaml(const File& file, Claims& claims);
 
 /// Puts a later file's mapping into an earlier one's: mappings are merged, sequences go on (link-local does
 /// not), of other values the later one holds (netplan(5)), which is remarked. What is of another sort is

@@ -84,7 +84,7 @@ class Binder {
       check_twin(bound, section.find("guid")->where, std::nullopt);
       add(section, std::move(bound));
     } else if (selector.device && selector.port) {
-      bind_device(section, *selector.device, selector.port->number);
+      bind_device(section, selector.device->text, selector.port->number);
     } else if (const auto* match = section.child("ipoib.match")) {
       bind_match(section, *match);
     }

@@ -31,16 +31,18 @@ MarkedText parse_marked(std::string_view text, const Marks& marks) {
     const auto whole = text.substr(start, std::min(end + 1, text.size()) - start);
     start = end + 1;
     ++number;
-    if (line == marks.begin) {
+    // A copy from another system may have CRLF, our lines too.
+    const auto bare = line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+    if (bare == marks.begin) {
       // One that follows an open one: whose the lines between them are is not known.
       if (begun != 0 && !out.damage) out.damage = unclosed(begun, marks);
       begun = number;
-    } else if (begun != 0 && line == marks.end) {
+    } else if (begun != 0 && bare == marks.end) {
       begun = 0;
     } else {
       if (begun == 0) out.others += whole;
-      if (begun != 0 && line == kUnended) unended = out.others.size();
-      out.lines.push_back({line, number, begun != 0});
+      if (begun != 0 && bare == kUnended) unended = out.others.size();
+      out.lines.push_back({bare, number, begun != 0});
     }
   }
   // What somebody has written below our part needs it.

@@ -275,6 +275,7 @@ class PartitionKind final : public Kind {
         continue;
       }
       const auto& [where, rule] = at->second;
+      if (rule.right && !rule.ipoib) warn_without_group(key->where, *wanted.pkey, where, diagnostics);
       if (!rule.right || !port.guid || rule.lists(*port.guid)) continue;
       auto& d = diagnostics.emplace_back(model::Diagnostic{
           Severity::kWarning,
@@ -286,6 +287,17 @@ class PartitionKind final : public Kind {
           {}});
       d.related.push_back({where, "the partition"});
     }
+  }
+
+  static void warn_without_group(const Location& where, const model::Pkey& pkey, const Location& partition,
+                                 Diagnostics& diagnostics) {
+    auto& d = diagnostics.emplace_back(model::Diagnostic{
+        Severity::kWarning,
+        where,
+        fmt::format("[[ipoib.pkey]] pkey: [[partition]] {} has ipoib = false", pkey.text()),
+        "without a broadcast group of the subnet manager the interface has no carrier; leave ipoib out there",
+        {}});
+    d.related.push_back({partition, "the partition"});
   }
 
   static void warn_unlisted(const Location& where, const model::Pkey& pkey, const Location& partitions,

@@ -87,7 +87,8 @@ PartitionRule make_rule(const model::Section& section, const Partition& wanted,
           "");
   }
   out.text = fmt::format("{}={:#06x}", name, is_default ? kDefaultPartition : wanted.pkey->full());
-  if (wanted.ipoib.value_or(true)) out.text += ", ipoib";
+  out.ipoib = wanted.ipoib.value_or(true);
+  if (out.ipoib) out.text += ", ipoib";
   if (wanted.mtu) {
     const auto code = mtu_code(*wanted.mtu);
     if (!code) {

@@ -29,6 +29,7 @@ struct PartitionRule {
   std::string text;  ///< "storage=0x8002, ipoib : ALL=full;"
   std::vector<PartitionMember> members;
   std::string defmember;
+  bool ipoib = true;  ///< OpenSM makes the broadcast group without which IPoIB has no carrier
   bool right = true;  ///< nothing in it was reported
 
   /// Whether the port may be a member. SELF is the subnet manager's port, which may be any of this host.

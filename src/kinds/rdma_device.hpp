@@ -13,7 +13,7 @@ namespace rdmacfg::kinds {
 struct RdmaDeviceName {
   std::optional<model::PciAddress> pci;
   std::optional<model::Guid> node_guid;
-  std::optional<std::string> device;
+  std::optional<model::RdmaName> device;
   std::optional<model::RdmaName> name;
   std::optional<std::string> rule;
 

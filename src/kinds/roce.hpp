@@ -13,7 +13,7 @@ namespace rdmacfg::kinds {
 /// Defaults of a RoCE port for connections made by rdma_cm. Programs that choose a GID index themselves
 /// (NCCL, UCX) do not look at them.
 struct Roce {
-  std::optional<std::string> device;
+  std::optional<model::RdmaName> device;
   std::optional<model::PortNumber> port;
   std::optional<model::InterfaceName> interface;
   std::optional<model::RoceMode> mode;

@@ -15,7 +15,7 @@ namespace rdmacfg::kinds {
 
 struct PortSelector {
   std::optional<model::Guid> guid;
-  std::optional<std::string> device;
+  std::optional<model::RdmaName> device;
   std::optional<model::PortNumber> port;
 
   static constexpr auto kFields =

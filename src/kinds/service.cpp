@@ -73,6 +73,7 @@ class ServiceKind final : public Kind {
              {}});
         continue;  // and systemd fails whoever asks for one
       }
+      refuse_against_opensm(bound, *section, id, diagnostics);
       auto desired = desired_of(*section, fields(), {std::string(kKind), id}, id);
       if (desired.settings.empty()) {
         diagnostics.push_back({Severity::kWarning,
@@ -202,6 +203,25 @@ class ServiceKind final : public Kind {
   }
 
  private:
+  /// [[opensm]] enables and starts these units itself; an entry that says otherwise would fight it.
+  static void refuse_against_opensm(const Bound& bound, const model::Section& section, const std::string& id,
+                                    Diagnostics& diagnostics) {
+    const auto managers = bound.of("opensm");
+    const bool theirs = id == "opensm.service" || (id.starts_with("opensm@") && id.ends_with(".service"));
+    if (managers.empty() || !theirs) return;
+    for (const auto* key : {"enabled", "running"}) {
+      const auto* found = section.find(key);
+      if (found == nullptr || found->value != model::Value{false}) continue;
+      auto& d = diagnostics.emplace_back(
+          model::Diagnostic{Severity::kError,
+                            found->where,
+                            fmt::format("[[service]] {} = false: [[opensm]] enables and starts {}", key, id),
+                            "leave out the one or the other",
+                            {}});
+      d.related.push_back({managers.front()->where, "the subnet manager"});
+    }
+  }
+
   static void postpone(Desired& one, std::string why) {
     one.pending = std::move(why);
     one.settings.clear();

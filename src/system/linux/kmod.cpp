@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/linux/kmod.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <optional>
+
+#include "system/linux/late_library.hpp"
 
 namespace rdmacfg::system::detail {
 
@@ -12,29 +13,22 @@ namespace {
 
 constexpr const char* kLibrary = "libkmod.so.2";
 
-template <class Function>
-bool take(void* library, const char* name, Function& into) {
-  into = reinterpret_cast<Function>(::dlsym(library, name));
-  return into != nullptr;
-}
-
 std::optional<Kmod> load() {
-  void* const library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (library == nullptr) return std::nullopt;
+  const LateLibrary library(kLibrary);
   Kmod out{};
-  const bool whole = take(library, "kmod_new", out.create) && take(library, "kmod_unref", out.unref) &&
-                     take(library, "kmod_set_log_priority", out.set_log_priority) &&
-                     take(library, "kmod_module_new_from_name", out.module_new_from_name) &&
-                     take(library, "kmod_module_unref", out.module_unref) &&
-                     take(library, "kmod_module_get_initstate", out.module_get_initstate) &&
-                     take(library, "kmod_module_get_path", out.module_get_path) &&
-                     take(library, "kmod_module_get_info", out.module_get_info) &&
-                     take(library, "kmod_module_info_get_key", out.module_info_get_key) &&
-                     take(library, "kmod_module_info_get_value", out.module_info_get_value) &&
-                     take(library, "kmod_module_info_free_list", out.module_info_free_list) &&
-                     take(library, "kmod_list_next", out.list_next) &&
-                     take(library, "kmod_module_probe_insert_module", out.module_probe_insert_module) &&
-                     take(library, "kmod_module_remove_module", out.module_remove_module);
+  const bool whole = library.load(out.create, "kmod_new") && library.load(out.unref, "kmod_unref") &&
+                     library.load(out.set_log_priority, "kmod_set_log_priority") &&
+                     library.load(out.module_new_from_name, "kmod_module_new_from_name") &&
+                     library.load(out.module_unref, "kmod_module_unref") &&
+                     library.load(out.module_get_initstate, "kmod_module_get_initstate") &&
+                     library.load(out.module_get_path, "kmod_module_get_path") &&
+                     library.load(out.module_get_info, "kmod_module_get_info") &&
+                     library.load(out.module_info_get_key, "kmod_module_info_get_key") &&
+                     library.load(out.module_info_get_value, "kmod_module_info_get_value") &&
+                     library.load(out.module_info_free_list, "kmod_module_info_free_list") &&
+                     library.load(out.list_next, "kmod_list_next") &&
+                     library.load(out.module_probe_insert_module, "kmod_module_probe_insert_module") &&
+                     library.load(out.module_remove_module, "kmod_module_remove_module");
   return whole ? std::optional(out) : std::nullopt;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/linux/mad_ping.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <infiniband/umad.h>
 
@@ -10,9 +9,10 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "system/linux/late_library.hpp"
 
 namespace rdmacfg::system::detail {
 
@@ -78,12 +78,8 @@ struct Library {
   bool usable = false;
 
   Library() {
-    void* library = ::dlopen("libibumad.so.3", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return;
-    const auto load = [library](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      return function != nullptr;
-    };
+    const LateLibrary library("libibumad.so.3");
+    const auto load = [&](auto& function, const char* name) { return library.load(function, name); };
     usable = load(init, "umad_init") && load(open_port, "umad_open_port") &&
              load(close_port, "umad_close_port") && load(get_port, "umad_get_port") &&
              load(release_port, "umad_release_port") && load(register_agent, "umad_register") &&

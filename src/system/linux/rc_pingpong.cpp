@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/linux/rc_pingpong.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
@@ -11,8 +10,9 @@
 #include <cstdint>
 #include <memory>
 #include <thread>
-#include <type_traits>
 #include <utility>
+
+#include "system/linux/late_library.hpp"
 
 #undef ibv_reg_mr  // a macro over a static function that would have to be linked
 
@@ -46,19 +46,13 @@ struct Libraries {
   bool usable = false;
 
   Libraries() {
-    void* verbs = ::dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL);
-    void* cm = ::dlopen("librdmacm.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (verbs == nullptr || cm == nullptr) return;
-    const auto load = [](void* library, auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      return function != nullptr;
-    };
-    usable = load(cm, getaddrinfo, "rdma_getaddrinfo") && load(cm, freeaddrinfo, "rdma_freeaddrinfo") &&
-             load(cm, create_ep, "rdma_create_ep") && load(cm, destroy_ep, "rdma_destroy_ep") &&
-             load(cm, listen, "rdma_listen") && load(cm, get_request, "rdma_get_request") &&
-             load(cm, accept, "rdma_accept") && load(cm, connect, "rdma_connect") &&
-             load(cm, disconnect, "rdma_disconnect") && load(verbs, reg_mr, "ibv_reg_mr") &&
-             load(verbs, dereg_mr, "ibv_dereg_mr");
+    const LateLibrary verbs("libibverbs.so.1"), cm("librdmacm.so.1");
+    usable = cm.load(getaddrinfo, "rdma_getaddrinfo") && cm.load(freeaddrinfo, "rdma_freeaddrinfo") &&
+             cm.load(create_ep, "rdma_create_ep") && cm.load(destroy_ep, "rdma_destroy_ep") &&
+             cm.load(listen, "rdma_listen") && cm.load(get_request, "rdma_get_request") &&
+             cm.load(accept, "rdma_accept") && cm.load(connect, "rdma_connect") &&
+             cm.load(disconnect, "rdma_disconnect") && verbs.load(reg_mr, "ibv_reg_mr") &&
+             verbs.load(dereg_mr, "ibv_dereg_mr");
   }
 
   static const Libraries& instance() {

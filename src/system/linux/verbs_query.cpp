@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/linux/verbs_query.hpp"
 
-#include <dlfcn.h>
 #include <infiniband/verbs.h>
 
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <type_traits>
+
+#include "system/linux/late_library.hpp"
 
 namespace rdmacfg::system::detail {
 
 namespace {
 
-/// The few functions that are needed of libibverbs; it stays loaded, since its providers do not like to be
-/// unloaded.
+/// The few functions that are needed of libibverbs.
 struct Verbs {
   ibv_device** (*get_device_list)(int*) = nullptr;
   void (*free_device_list)(ibv_device**) = nullptr;
@@ -27,12 +26,8 @@ struct Verbs {
   bool usable = false;
 
   Verbs() {
-    void* library = ::dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return;
-    const auto load = [library](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      return function != nullptr;
-    };
+    const LateLibrary library("libibverbs.so.1");
+    const auto load = [&](auto& function, const char* name) { return library.load(function, name); };
     usable = load(get_device_list, "ibv_get_device_list") && load(free_device_list, "ibv_free_device_list") &&
              load(get_device_name, "ibv_get_device_name") && load(open_device, "ibv_open_device") &&
              load(close_device, "ibv_close_device") && load(query_port, "ibv_query_port") &&

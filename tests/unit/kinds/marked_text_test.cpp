@@ -39,6 +39,15 @@ TEST(MarkedText, ALastLineWithoutEndIsAsItWas) {
   EXPECT_EQ(parse_marked(in("a"), kMarks).damage.has_value(), false);
 }
 
+TEST(MarkedText, OursAreFoundInACopyWithCrLf) {
+  const auto parsed = parse_marked("theirs\r\n# begin\r\nours\r\n# end\r\nmore\r\n", kMarks);
+  EXPECT_EQ(parsed.others, "theirs\r\nmore\r\n");
+  EXPECT_FALSE(parsed.damage);
+  ASSERT_EQ(parsed.lines.size(), 3U);
+  EXPECT_EQ(parsed.lines[1].text, "ours");
+  EXPECT_TRUE(parsed.lines[1].ours);
+}
+
 TEST(MarkedText, ABeginWithoutEndIsDamage) {
   const auto lost = parse_marked("a\n# begin\nb\n", kMarks);
   ASSERT_TRUE(lost.damage);

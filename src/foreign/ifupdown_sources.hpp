@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// source and source-directory of interfaces(5): which files are in force.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "foreign/claims.hpp"
+
+namespace rdmacfg::foreign {
+
+class Sources {
+ public:
+  /// A line of them. What it names is read only where it is among `files`, which is told.
+  void add(const Place& where, const std::vector<std::string_view>& words, std::span<const File> files,
+           Claims& claims);
+
+  /// Whether one of the lines names the file.
+  [[nodiscard]] bool has(std::string_view path) const;
+
+ private:
+  struct Named {
+    std::string pattern;
+    bool folder = false;
+  };
+  std::vector<Named> named_;
+};
+
+/// A file of interfaces.d beside the main file, which says whether it is in force.
+bool is_beside_main(const File& file, std::span<const File> files);
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A .network file of systemd-networkd (systemd.network(5)) with its drop-ins.
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "foreign/inet.hpp"
+
+namespace rdmacfg::foreign {
+
+/// A file with its sections, and those of its drop-ins among `files`; those of one name are joined where they
+/// may be.
+class Unit {
+ public:
+  Unit(const File& of, std::span<const File> files, Claims& to);
+
+  [[nodiscard]] Keys section(std::string_view name) const;
+  [[nodiscard]] bool has(std::string_view name) const;
+  /// Reports the sections that are none of these.
+  void refuse_others(const std::set<std::string_view>& known) const;
+
+  const File& file;
+  Claims& claims;
+  std::vector<Group> groups;
+};
+
+/// [IPoIB] of a .netdev or .network file.
+void ipoib_section(const Unit& unit, Interface& out);
+
+/// What it is for, and what it says of that.
+class Network {
+ public:
+  Network(const File& file, std::span<const File> files, Claims& claims) : unit_(file, files, claims) {}
+
+  /// Names that it is for; children that it makes.
+  std::vector<std::string> names, children;
+  /// Ports that it is for, by their addresses.
+  std::vector<model::Guid> ports;
+
+  [[nodiscard]] bool is_infiniband() const;
+  /// Whether nothing but names, and that it is of InfiniBand, decides what it is for.
+  [[nodiscard]] bool fits_by_name_alone() const;
+  /// Type= is there and says something else; "!ether" says nothing of ours.
+  [[nodiscard]] bool is_of_another_type() const;
+
+  /// Finds `names`, `children` and `ports`.
+  void look();
+
+  /// What it says of one of its interfaces.
+  void parse(Interface& out);
+
+  [[nodiscard]] const File& file() const { return unit_.file; }
+
+ private:
+  void network(Interface& out);
+  void sections(Interface& out);
+  /// What is done with that which a DHCP server or a router offers.
+  void offers(const Interface& out) const;
+  static void route(Keys& keys, Interface& out);
+
+  Unit unit_;
+};
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is at the places of the tools, in a real file system.
+#include <gmock/gmock.h>
+
+#include "stage.hpp"
+#include "system/linux/linux_host.hpp"
+#include "unit/system/temp_tree.hpp"
+
+namespace rdmacfg::foreign {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Places : public testing::Test {
+ protected:
+  system::TempTree tree;
+  std::unique_ptr<system::Files> files = system::make_linux_files(tree.path());
+};
+
+TEST_F(Places, AFileWhereAnotherToolHasAFolderIsNoComplaint) {
+  tree.put("/etc/sysconfig/network", "NETWORKING=yes\n");
+  tree.put("/etc/security/limits.conf", "@rdma - memlock unlimited\n");
+  const auto made = import_all(*files, "host");
+  EXPECT_THAT(made.claims.missed, IsEmpty());
+  EXPECT_THAT(made.document, HasSubstr("domain = \"@rdma\""));
+}
+
+TEST_F(Places, LinksAreFollowedAsTheToolsDo) {
+  tree.put("/etc/modules", "ib_ipoib\n");
+  tree.link("/etc/modules-load.d/modules.conf", "../modules");
+  tree.link("/etc/modules-load.d/none.conf", "/srv/none");
+  const auto made = import_all(*files, "modprobe");
+  EXPECT_THAT(made.document, HasSubstr("name = \"ib_ipoib\""));
+  EXPECT_THAT(made.claims.missed,
+              testing::ElementsAre(AllOf(Field(&Remark::where, Place{"/etc/modules-load.d/none.conf", 0}),
+                                         Field(&Remark::text, "is not there"))));
+}
+
+TEST_F(Places, LinksThatAreNamedAreNot) {
+  tree.put("/srv/theirs", "ib_ipoib\n");
+  tree.link("/srv/modules", "theirs");
+  const auto made = import_all(*files, "modprobe", {}, {"/srv/modules"});
+  EXPECT_THAT(made.claims.missed, Contains(Field(&Remark::text, HasSubstr("a symbolic link"))));
+}
+
+TEST_F(Places, WhoeverNamesAFileHearsOfIt) {
+  tree.put("/srv/limits.conf", "alice - nofile 1024\n");
+  const auto made = import_all(*files, "limits", {}, {"/srv/limits.conf"});
+  EXPECT_THAT(made.claims.passed, Contains(Field(&Remark::text, "says nothing that is imported")));
+}
+
+TEST_F(Places, RulesOfPartitionsMayHaveAnyName) {
+  tree.put("/srv/site.conf", "storage=0x10, ipoib : ALL=full ;\n");
+  const auto made = import_all(*files, "opensm", {}, {"/srv/site.conf"});
+  EXPECT_THAT(made.document, HasSubstr("pkey = 0x0010"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::foreign
