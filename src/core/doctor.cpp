@@ -70,6 +70,8 @@ const std::vector<Check>& checks() {
        detail::no_connected_mode},
       {"connected_multicast", "multicast programs on connected interfaces with a large MTU",
        detail::connected_multicast},
+      {"no_address", "interfaces that are to have addresses from the network, and have none",
+       detail::no_address},
       {"gid_missing", "active RoCE ports without a GID", detail::gid_missing},
       {"roce_mismatch", "ports with different RoCE versions", detail::roce_mismatch},
       {"pinned_rdma_cm", "configfs folders that keep rdma_cm loaded", detail::pinned_rdma_cm},

@@ -18,6 +18,7 @@ void pkey_missing(const Patient& patient, std::vector<Finding>& out);
 void mtu_capped(const Patient& patient, std::vector<Finding>& out);
 void no_connected_mode(const Patient& patient, std::vector<Finding>& out);
 void connected_multicast(const Patient& patient, std::vector<Finding>& out);
+void no_address(const Patient& patient, std::vector<Finding>& out);
 void gid_missing(const Patient& patient, std::vector<Finding>& out);
 void zero_guid(const Patient& patient, std::vector<Finding>& out);
 void roce_mismatch(const Patient& patient, std::vector<Finding>& out);

@@ -8,6 +8,7 @@
 #include "core/doctor_checks.hpp"
 #include "core/pipeline.hpp"
 #include "core/state.hpp"
+#include "kinds/addressing.hpp"
 #include "kinds/ipoib.hpp"
 #include "kinds/pkey.hpp"
 
@@ -157,6 +158,44 @@ void connected_multicast(const Patient& patient, std::vector<Finding>& out) {
                      at->second, link.mtu),
          "use datagram mode for these programs, or have them send packets of at most the group's MTU"});
   });
+}
+
+void no_address(const Patient& patient, std::vector<Finding>& out) {
+  if (patient.document == nullptr) return;
+  model::Diagnostics ignored;
+  const auto bound = kinds::bind(patient.document->sections, patient.world, ignored);
+  const auto& wanted = kinds::addressing_of(bound, nullptr);
+  const auto from_network = [](const kinds::WantedFamily& family) {
+    return family.section != nullptr && family.method == model::InetMethod::kAuto;
+  };
+  if (std::none_of(wanted.begin(), wanted.end(),
+                   [&](const auto& one) { return from_network(one.ipv4) || from_network(one.ipv6); }))
+    return;
+  const auto there = patient.world.host().inet.observe_addresses();
+  if (!there) return;
+  for (const auto& one : wanted) {
+    const auto* link = kinds::interface_of(one.id(), patient.world);
+    // Without carrier nobody can be asked; other checks say why.
+    if (link == nullptr || !link->carrier || one.ignore || one.absent || one.down) continue;
+    for (const auto* family : {&one.ipv4, &one.ipv6}) {
+      if (!from_network(*family)) continue;
+      const auto& own = family->addresses;
+      const bool given = std::any_of(there->begin(), there->end(), [&](const system::InetAddress& address) {
+        return address.index == link->index && address.prefix.address.family == family->family &&
+               std::find(own.begin(), own.end(), address.prefix) == own.end();
+      });
+      if (given) continue;
+      const bool four = family->family == model::Family::kIpv4;
+      out.push_back(
+          {"no_address", Finding::Weight::kProblem, link->name,
+           four ? "ipv4.method is auto, and no DHCP server has given it an address"
+                : "ipv6.method is auto, and neither a router nor a DHCP server has given it an address",
+           four ? "see that a DHCP server serves this fabric (over InfiniBand it has to know clients by "
+                  "their identifiers, RFC 4390) and this partition, or write addresses"
+                : "see that a router advertises a prefix on this fabric and this partition, or write "
+                  "addresses"});
+    }
+  }
 }
 
 void gid_missing(const Patient& patient, std::vector<Finding>& out) {

@@ -215,16 +215,23 @@ void by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
   }
 }
 
-/// What the run made go and come back without planning it, and what it planned on something that went.
+/// What went and came back, or came at all, while the plan was carried out, and is not as the document says:
+/// what the run itself has done to it, as to the interfaces of an adapter with new port types, or somebody
+/// else.
 bool swept(const Report& report, const Picture& before, const Picture& now) {
-  std::set<model::Key> planned;
-  for (const auto& change : report.plan.changes) planned.insert(change.key);
+  std::map<model::Key, const Change*> planned;
+  for (const auto& change : report.plan.changes) planned.emplace(change.key, &change);
   return std::any_of(report.resources.begin(), report.resources.end(), [&](const ResourceReport& resource) {
-    const bool waits = planned.contains(resource.key) && resource.status == Status::kPending;
-    if (resource.status != Status::kDiffers && !waits) return false;
+    const auto change = planned.find(resource.key);
     const auto* then = before.find(resource.key);
     const auto* is = now.find(resource.key);
-    return then != nullptr && !then->instance.empty() && (is == nullptr || is->instance != then->instance);
+    const bool had = then != nullptr && !then->instance.empty(), has = is != nullptr && !is->instance.empty();
+    const bool another = had && (is == nullptr || is->instance != then->instance);
+    // Where nothing was there to be changed, a plan is for files that name it.
+    if (change != planned.end())
+      return resource.status == Status::kPending &&
+             (another || (!had && has && change->second->footing.empty()));
+    return resource.status == Status::kDiffers && (another || !had);
   });
 }
 

@@ -33,8 +33,8 @@ struct RunInput {
 
 struct RunOutcome {
   model::Report report;
-  /// The run has made devices go and come back (port types of ConnectX-3), and what hung on them was as the
-  /// document says, or was to be changed: it is new now, and has to be planned once more.
+  /// Meanwhile devices came, or went and came back (port types of ConnectX-3), and what hangs on them is not
+  /// as the document says: it has to be planned once more.
   bool swept = false;
 };
 

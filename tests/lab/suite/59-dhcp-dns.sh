@@ -86,3 +86,8 @@ ipv4 = { addresses = [\"192.0.2.1/24\"], dns = [\"192.0.2.2\"], search = [\"exam
 	exits "$backend: in sync" 0 ctl diff
 done
 kill "$(cat /tmp/dnsmasq.pid)"
+# nobody answers any more
+doc 'backend = "networkd"
+ipv4 = { method = "auto" }'
+apply >/dev/null 2>&1; ok "no lease" lab-wait 30 '[ -z "$(ip -4 -o addr show dev fab0)" ]'
+exits "doctor: no DHCP server" 2 ctl doctor; has "it says so" "$OUT" "no DHCP server has given"

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,12 @@ class Doctor : public testing::Test {
   void rejoin(const std::string& name) {
     kernel->set_up(name, false);
     kernel->set_up(name, true);
+  }
+  void give(const std::string& name, const char* address) {
+    auto host = kernel->host();
+    const system::InetRequest request =
+        system::AddAddress{kernel->link(name).index, name, *model::IpPrefix::parse(address)};
+    EXPECT_TRUE(host.inet.execute(std::span(&request, 1)));
   }
   fakes::Port& port() { return kernel->machine.device("mlx4_0")->ports.front(); }
   using Names = std::vector<std::string>;
@@ -151,6 +158,22 @@ TEST_F(Doctor, MtuCappedOfAPkeyInterface) {
   (void)apply(config::parse_texts({{"config.toml", document}}, "node1", kinds::grammar()), host);
   EXPECT_EQ(found(document), Names{"mtu_capped ib0.8002"});
   EXPECT_NE(findings.front().what.find("partition 0x8002"), std::string::npos) << findings.front().what;
+}
+
+TEST_F(Doctor, NoAddress) {
+  const std::string document =
+      "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nbackend = \"networkd\"\n"
+      "ipv4 = { method = \"auto\", addresses = [\"198.51.100.1/24\"] }\nipv6 = { method = \"auto\" }\n";
+  const Names both{"no_address ib0", "no_address ib0"};
+  EXPECT_EQ(found(), Names{});
+  EXPECT_EQ(found(document), both);
+  EXPECT_NE(findings.front().what.find("DHCP"), std::string::npos);
+  give("ib0", "198.51.100.1/24");
+  EXPECT_EQ(found(document), both) << "its own is none of theirs";
+  give("ib0", "192.0.2.7/24");
+  EXPECT_EQ(found(document), Names{"no_address ib0"});
+  give("ib0", "2001:db8::7/64");
+  EXPECT_EQ(found(document), Names{});
 }
 
 TEST_F(Doctor, NoConnectedMode) {
