@@ -59,7 +59,8 @@ class Units {
   /// and Unit::job says so. A job that fails is an error that names the unit and systemd's word.
   virtual base::Result<void> act(UnitAction action, const std::string& unit) = 0;
 
-  /// Sends a signal to the main process of a service.
+  /// Sends a signal to the main process of a service when that has a handler for it: one that has just been
+  /// started gets five seconds to set it up, and kTimeout says that it has not.
   virtual base::Result<void> signal(const std::string& unit, int number) = 0;
 
   /// The soft limit of memory that a process may lock; nothing when it cannot be read.

@@ -4,15 +4,18 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <set>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "base/text.hpp"
 #include "system/linux/linux_host.hpp"
+#include "system/linux/process.hpp"
 #include "system/linux/systemd.hpp"
 #include "system/linux/unit_files.hpp"
 
@@ -126,6 +129,7 @@ class SystemdUnits final : public Units {
     auto bus = systemd_.bus();
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return fail(nobody(what));
+    if (auto ready = await_handler(unit, number); !ready) return fail(ready.error().in(what));
     BusError error;
     const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "KillUnit",
                                           &error.error, nullptr, "ssi", unit.c_str(), "main", number);
@@ -161,6 +165,22 @@ class SystemdUnits final : public Units {
   }
 
  private:
+  /// Until the main process of the service would not be ended by the signal.
+  Result<void> await_handler(const std::string& unit, int number) {
+    constexpr std::chrono::seconds kSetUp{5};
+    const auto end = std::chrono::steady_clock::now() + kSetUp;
+    while (true) {
+      const auto units = observe_units(std::span(&unit, 1));
+      if (!units) return fail(units.error());
+      const auto pid = *units && !(*units)->empty() ? (*units)->front().main_pid : 0;
+      if (pid <= 0 || detail::catches(pid, number))
+        return {};  // without a process systemd says what is wrong
+      if (std::chrono::steady_clock::now() >= end)
+        return fail(Code::kTimeout, fmt::format("process {} does not take it, and would be ended", pid));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
   static const char* method_of(UnitAction action) {
     switch (action) {
       case UnitAction::kStart:
