@@ -2,6 +2,7 @@
 #include "kinds/opensm_units.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>
@@ -167,6 +168,9 @@ Result<void> apply_instances(std::span<const Change> changes, system::Host& host
       done = host.units.act(UnitAction::kRestart, name);
     }
     if (!done) return done;
+    // Two that start at once both make /var/cache/opensm, and the later one ends (osm_db_files.c). Whether it
+    // runs is looked at afterwards.
+    if (*wanted.running && !running) (void)host.units.await_handler(name, SIGHUP);
   }
   return {};
 }

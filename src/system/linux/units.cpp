@@ -124,6 +124,21 @@ class SystemdUnits final : public Units {
     return {};
   }
 
+  Result<void> await_handler(const std::string& unit, int number) override {
+    constexpr std::chrono::seconds kSetUp{5};
+    const auto end = std::chrono::steady_clock::now() + kSetUp;
+    while (true) {
+      const auto units = observe_units(std::span(&unit, 1));
+      if (!units) return fail(units.error());
+      const auto pid = *units && !(*units)->empty() ? (*units)->front().main_pid : 0;
+      if (pid <= 0 || detail::catches(pid, number))
+        return {};  // without a process systemd says what is wrong
+      if (std::chrono::steady_clock::now() >= end)
+        return fail(Code::kTimeout, fmt::format("process {} does not take it, and would be ended", pid));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
   Result<void> signal(const std::string& unit, int number) override {
     const std::string what = fmt::format("{}: send signal {}", unit, number);
     auto bus = systemd_.bus();
@@ -165,22 +180,6 @@ class SystemdUnits final : public Units {
   }
 
  private:
-  /// Until the main process of the service would not be ended by the signal.
-  Result<void> await_handler(const std::string& unit, int number) {
-    constexpr std::chrono::seconds kSetUp{5};
-    const auto end = std::chrono::steady_clock::now() + kSetUp;
-    while (true) {
-      const auto units = observe_units(std::span(&unit, 1));
-      if (!units) return fail(units.error());
-      const auto pid = *units && !(*units)->empty() ? (*units)->front().main_pid : 0;
-      if (pid <= 0 || detail::catches(pid, number))
-        return {};  // without a process systemd says what is wrong
-      if (std::chrono::steady_clock::now() >= end)
-        return fail(Code::kTimeout, fmt::format("process {} does not take it, and would be ended", pid));
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-  }
-
   static const char* method_of(UnitAction action) {
     switch (action) {
       case UnitAction::kStart:
