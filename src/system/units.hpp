@@ -63,8 +63,8 @@ class Units {
   /// started gets five seconds to set it up, and kTimeout says that it has not.
   virtual base::Result<void> signal(const std::string& unit, int number) = 0;
 
-  /// Waits until the main process of a service has a handler for the signal, which a daemon sets up when it is
-  /// ready, or has ended; at most five seconds, and kTimeout then.
+  /// Waits until the main process of a service has a handler for the signal, which a daemon sets up when it
+  /// is ready, or has ended; at most five seconds, and kTimeout then.
   virtual base::Result<void> await_handler(const std::string& /*unit*/, int /*number*/) { return {}; }
 
   /// The soft limit of memory that a process may lock; nothing when it cannot be read.
