@@ -205,7 +205,10 @@ std::optional<YamlNode> parse_yaml(const File& file, Claims& claims) {
   Builder builder(file);
   auto tree = builder.build();
   if (tree) return std::move(*tree);
-  claims.miss({file.path, builder.line()}, tree.error().message);
+  // What is missing at the end of a file libyaml places behind its last line.
+  const auto breaks = static_cast<int>(std::count(file.text.begin(), file.text.end(), '\n'));
+  const int lines = std::max(1, file.text.ends_with('\n') ? breaks : breaks + 1);
+  claims.miss({file.path, std::min(builder.line(), lines)}, tree.error().message);
   return std::nullopt;
 }
 
