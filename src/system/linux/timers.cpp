@@ -60,13 +60,19 @@ class SystemdTimers final : public Timers {
     const BusMessage call(raw, sd_bus_message_unref);
     if (status < 0) return status;
     const auto micros = static_cast<std::uint64_t>(std::chrono::microseconds(delay).count());
-    // A transient timer starts the service of its own name; Unit= cannot be set. OnActiveSec= counts
-    // monotonic time; a suspended host has nobody working on it.
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    const auto since_boot =
+        static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
+    // A transient timer starts the service of its own name; Unit= cannot be set. Both count monotonic time; a
+    // suspended host has nobody working on it. OnActiveSec= begins anew when systemd reads its units again
+    // (timer_coldplug() in src/core/timer.c), OnBootSec= does not; but in a container that is counted from
+    // its start, and so comes later.
     status = sd_bus_message_append(
         call.get(), "ssa(sv)a(sa(sv))", (name + ".timer").c_str(), "replace", 5, "Description", "s",
-        "Roll back an RDMA configuration that nobody confirmed", "TimersMonotonic", "a(st)", 1, "OnActiveSec",
-        micros, "AccuracyUSec", "t", std::uint64_t{50'000}, "RemainAfterElapse", "b", 0,
-        "DefaultDependencies", "b", 0, 0);
+        "Roll back an RDMA configuration that nobody confirmed", "TimersMonotonic", "a(st)", 2, "OnActiveSec",
+        micros, "OnBootSec", since_boot + micros, "AccuracyUSec", "t", std::uint64_t{50'000},
+        "RemainAfterElapse", "b", 0, "DefaultDependencies", "b", 0, 0);
     return status < 0 ? status : sd_bus_call(bus, call.get(), 0, &error.error, nullptr);
   }
 
