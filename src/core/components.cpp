@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 
+#include "kinds/all.hpp"
+
 namespace rdmacfg::core {
 
 using model::Key;
@@ -60,6 +62,18 @@ std::vector<Plan> components(const Plan& plan) {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const auto at = giver.find({changes[i].key.kind, name_of(changes[i].after)});
     if (at != giver.end()) sets.join(i, at->second);
+  }
+  // What is deleted after an update that would put it back.
+  std::map<Key, std::size_t> updates;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (changes[i].operation == model::Operation::kUpdate) updates.emplace(changes[i].key, i);
+  }
+  for (std::size_t i = 0; i < changes.size() && !updates.empty(); ++i) {
+    if (changes[i].operation != model::Operation::kDelete) continue;
+    for (const auto& key : kinds::find(changes[i].key.kind)->put_back_by(changes[i].key)) {
+      const auto at = updates.find(key);
+      if (at != updates.end()) sets.join(i, at->second);
+    }
   }
   std::map<std::size_t, std::size_t> part_of;
   std::vector<Plan> parts;

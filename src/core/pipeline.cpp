@@ -120,6 +120,7 @@ Result<bool> recover(system::Host& host, State& state, const Options& options,
   auto picture = take_picture(host, keys_of(state, (*journal)->plan));
   if (!picture) return base::fail(picture.error());
   remember((*journal)->plan, *picture, state);
+  claim_put_back((*journal)->plan, *picture, state);
   return true;
 }
 

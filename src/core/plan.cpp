@@ -33,14 +33,19 @@ Plan order(std::vector<Change> changes) {
   std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
     return rank(a) < rank(b) || (rank(a) == rank(b) && a.key < b.key);
   });
-  std::set<model::Key> waiting;
-  for (const auto& change : changes) waiting.insert(change.key);
+  std::set<model::Key> waiting, updates;
+  for (const auto& change : changes) {
+    waiting.insert(change.key);
+    if (change.operation == Operation::kUpdate) updates.insert(change.key);
+  }
   Plan plan;
   while (!changes.empty()) {
     const auto ready = [&](const Change& change) {
-      return change.operation == Operation::kDelete ||
-             std::none_of(change.needs.begin(), change.needs.end(),
-                          [&](const auto& need) { return waiting.contains(need); });
+      const bool goes = change.operation == Operation::kDelete;
+      const auto first = goes ? kinds::find(change.key.kind)->put_back_by(change.key) : change.needs;
+      return std::none_of(first.begin(), first.end(), [&](const auto& key) {
+        return waiting.contains(key) && (!goes || updates.contains(key));
+      });
     };
     auto first = std::find_if(changes.begin(), changes.end(), ready);
     if (first == changes.end())

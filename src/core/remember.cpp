@@ -94,6 +94,18 @@ void remember(const model::Plan& plan, const Picture& now, State& state) {
   }
 }
 
+void claim_put_back(const model::Plan& plan, const Picture& now, State& state) {
+  for (const auto& change : plan.changes) {
+    const auto* observed = now.find(change.key);
+    const bool may_be = change.operation == Operation::kDelete && observed != nullptr &&
+                        !kinds::find(change.key.kind)->put_back_by(change.key).empty();
+    if (!may_be) continue;
+    auto& record = state.records[change.key];
+    record.created = true;
+    record.instance = observed->instance;
+  }
+}
+
 void forget(const Picture& now, State& state) {
   std::map<model::Key, const model::Desired*> desired;
   for (const auto& one : now.desired) desired.emplace(one.key, &one);

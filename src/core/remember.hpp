@@ -12,6 +12,10 @@ namespace rdmacfg::core {
 /// them.
 void remember(const model::Plan& plan, const Picture& now, State& state);
 
+/// What an interrupted run deleted, and recovery has put back along with its interface, is ours as before:
+/// the next plan deletes it if nobody wants it.
+void claim_put_back(const model::Plan& plan, const Picture& now, State& state);
+
 /// Drops records of kernel objects that are gone, of limits that hold no longer, and of what was given back.
 void forget(const Picture& now, State& state);
 

@@ -192,6 +192,10 @@ class AddressKind final : public Kind {
             {}};
   }
 
+  [[nodiscard]] std::vector<model::Key> put_back_by(const model::Key& key) const override {
+    return interface_put_back_by(key.id);
+  }
+
   [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
     return port_footing(change.key.id, world);
   }

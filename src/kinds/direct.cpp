@@ -89,6 +89,14 @@ std::string port_footing(std::string_view id, const World& world) {
   return footing_on(interface_of(id.substr(0, id.find_first_of("/ ")), world), world);
 }
 
+std::vector<model::Key> interface_put_back_by(std::string_view id) {
+  const auto interface = id.substr(0, id.find(' '));
+  const auto port = interface.substr(0, interface.find('/'));
+  std::vector<model::Key> out{{"link_name", std::string(port)}};
+  if (port != interface) out.push_back({"pkey", std::string(interface)});
+  return out;
+}
+
 std::vector<system::InetRequest> address_deletions(const std::set<std::pair<int, model::IpPrefix>>& going,
                                                    const std::vector<system::InetAddress>& now,
                                                    const World& world) {

@@ -29,6 +29,10 @@ model::Desired start(const Addressing& interface, std::string_view kind, const s
 /// Kind::footing of what an interface has, as an interface that is made anew is still the same port's.
 std::string port_footing(std::string_view id, const World& world);
 
+/// Kind::put_back_by() of what an interface has: a rename takes it down, an update of a P_Key interface may
+/// make it anew.
+std::vector<model::Key> interface_put_back_by(std::string_view id);
+
 /// Requests that delete addresses (index of the interface, address). With the first address of an IPv4
 /// network the kernel may delete the others of it, and with its last address the routes of an interface:
 /// addresses of `now` that are not to go stay, and with them the routes.

@@ -25,6 +25,8 @@ std::vector<std::string> Kind::clear_away(std::span<const model::Change> /*chang
   return {};
 }
 
+base::Result<void> Kind::look_closely(system::Host& /*host*/) const { return {}; }
+
 base::Result<void> Kind::recover(std::span<const model::Change> /*changes*/, system::Host& /*host*/) const {
   return {};
 }

@@ -16,7 +16,9 @@
 #include "model/change.hpp"
 #include "model/diagnostic.hpp"
 #include "model/field.hpp"
+#include "model/report.hpp"
 #include "model/resource.hpp"
+#include "system/events.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -92,6 +94,14 @@ class Kind {
   virtual std::vector<std::string> clear_away(std::span<const model::Change> changes,
                                               system::Host& host) const;
 
+  /// Adds the settings of a resource whose changes neither a message of the kernel's nor a uevent tells.
+  /// Pure.
+  virtual void watched(const model::ResourceReport& /*resource*/, system::Settings& /*out*/) const {}
+
+  /// Brings up to date what we remember of settings that observing cannot read without touching the host.
+  /// Called before a hold that has a reason to (Event::Sort::kHandle, an audit, a start).
+  virtual base::Result<void> look_closely(system::Host& host) const;
+
   /// Explains a resource after a fresh observation. `differing`: fields that are not as wanted.
   virtual Verdict judge(const model::Desired& desired, const model::Observed* observed,
                         const std::vector<std::string>& differing, World& world) const;
@@ -125,6 +135,10 @@ class Kind {
   [[nodiscard]] virtual bool has_to_stay(const model::Observed& /*then*/, const World& /*now*/) const {
     return false;
   }
+
+  /// Resources whose updates put back all that was on an interface when the plan was made. What is deleted
+  /// there is deleted after them: it would come back.
+  [[nodiscard]] virtual std::vector<model::Key> put_back_by(const model::Key& /*key*/) const { return {}; }
 
   /// Whether an update makes an object of somebody else's anew as ours, which goes when the document drops
   /// it.

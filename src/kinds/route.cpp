@@ -212,6 +212,10 @@ class RouteKind final : public Kind {
     return deletions.empty() ? Result<void>{} : host.inet.execute(deletions);
   }
 
+  [[nodiscard]] std::vector<model::Key> put_back_by(const model::Key& key) const override {
+    return interface_put_back_by(key.id);
+  }
+
   [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
     return port_footing(change.key.id, world);
   }

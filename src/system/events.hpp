@@ -2,8 +2,10 @@
 // What tells that something of the host has changed. Events only wake: what changed is found by observing.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,8 @@ struct Event {
     kDevice,        ///< an RDMA device or a kernel module came
     kDeviceChange,  ///< one went; or one that stays has another name, or was only announced again
     kFile,          ///< a file that we manage
+    kSetting,       ///< a setting that is a file of the kernel's, or a unit
+    kHandle,        ///< a folder was made through which others may read and write settings
     kLost,          ///< events were lost: anything may have changed
   };
   Sort sort = Sort::kLink;
@@ -37,6 +41,26 @@ class FileSource : public EventSource {
  public:
   /// Watches these folders too; those that are not there are passed over, those already watched stay so.
   virtual void watch(const std::vector<std::string>& folders) = 0;
+};
+
+/// Settings of which neither a message nor a uevent tells.
+struct Settings {
+  std::set<std::string> files{};    ///< of sysfs, configfs, /proc/sys
+  std::set<std::string> handles{};  ///< folders in which folders of settings are made (configfs)
+  std::set<std::string> folders{};  ///< of small files that a service keeps; what is renamed into them counts
+  std::set<std::string> units{};    ///< of systemd
+  bool operator==(const Settings&) const = default;
+};
+
+/// One that tells of programs which write such files. What the kernel changes by itself it does not see.
+class SettingSource : public EventSource {
+ public:
+  /// From now on these and no others; what is not there is passed over. @return whether one of them was not
+  /// watched before: what has happened to it was not told.
+  virtual bool watch(const Settings& wanted) = 0;
+
+  /// How many folders have been made in handles, as far as events were read.
+  [[nodiscard]] virtual std::size_t handles_made() const = 0;
 };
 
 }  // namespace rdmacfg::system

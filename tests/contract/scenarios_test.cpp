@@ -499,6 +499,27 @@ const std::vector<Scenario>& scenarios() {
                      text({kA,
                            "backend = \"direct\"\nipv4 = { addresses = [\"192.0.2.2/24\"], gateway = "
                            "\"192.0.2.253\", dns = [\"192.0.2.54\"], search = [\"example.net\"] }\n"})}},
+      {.name = "addresses_dropped_with_a_rename",
+       .host = kAddressed,
+       .documents = {text({kA, kDirect, "name = \"fab0\"\n"}), text({kA, "name = \"fab1\"\n"})}},
+      {.name = "addresses_changed_with_a_rename",
+       .host = kAddressed,
+       .documents = {text({kA, kDirect, "name = \"fab0\"\n"}), text({kA, kSameDirect, "name = \"fab1\"\n"})}},
+      {.name = "last_address_dropped_with_a_rename",
+       .host = kRouted,
+       .documents = {text({kA, kSameDirect, "name = \"fab0\"\n"}), text({kA, "name = \"fab1\"\n"})}},
+      {.name = "addresses_of_a_child_dropped_with_a_rename_of_its_port",
+       .host = kAddressed,
+       .documents = {text({kA, "backend = \"direct\"\nname = \"fab0\"\n"}) +
+                         child("0x8002",
+                               "ipv4 = { addresses = [\"192.0.3.1/24\"], routes = [{ "
+                               "to = \"10.0.0.0/8\", via = \"192.0.3.9\" }] }\n"),
+                     text({kA, "name = \"fab1\"\n"}) + child("0x8002")}},
+      {.name = "addresses_of_a_child_dropped_while_it_is_made_anew",
+       .host = kAddressed,
+       .documents = {text({kA, "backend = \"direct\"\n"}) +
+                         child("0x8002", "ipv4 = { addresses = [\"192.0.3.1/24\"] }\n"),
+                     text({kA}) + child("0x8002", "mode = \"connected\"\n")}},
       {.name = "addresses_dropped", .host = kAddressed, .documents = {text({kA, kDirect}), "version = 1\n"}},
       {.name = "only_address_changed",
        .host = kRouted,
