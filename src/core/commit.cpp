@@ -165,6 +165,15 @@ Result<std::uint64_t> rollback_target(const Ledger& ledger, std::uint64_t number
 Report roll_back(std::uint64_t number, const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
+  const auto active = run.ledger().active;
+  if (request.from != 0 && request.from != active) {
+    return error_report(
+        {Code::kBusy,
+         fmt::format("generation {} is active by now, not {} any more, so nothing is rolled back: look at "
+                     "`rdma-configctl history`",
+                     active, request.from),
+         0});
+  }
   const auto target = rollback_target(run.ledger(), number);
   if (!target) return error_report(target.error());
   return run.waits() ? run.taken_back("asked for by " + request.who) : run.back_to(*target);

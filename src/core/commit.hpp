@@ -35,6 +35,8 @@ struct Request {
   std::string host_name;                          ///< for [match] of remembered documents
   bool by_itself = false;                         ///< nobody asked just now: boot, hotplug, an event
   std::optional<std::chrono::seconds> confirm{};  ///< rolled back unless confirmed in time
+  /// Of a rollback: the generation that it goes back from, as who asks has seen it; 0: whichever is active.
+  std::uint64_t from = 0;
 };
 
 struct Context {

@@ -46,7 +46,8 @@ bool is_silence(const sdbus::Error& error) {
 
 class BusService : public Service {
  public:
-  BusService() : connection_(sdbus::createSystemBusConnection()) {
+  explicit BusService(std::chrono::milliseconds patience)
+      : connection_(sdbus::createSystemBusConnection()), patience_(patience) {
     bus_ = sdbus::createProxy(*connection_, "org.freedesktop.DBus", "/org/freedesktop/DBus");
     bus_->uponSignal("NameOwnerChanged")
         .onInterface("org.freedesktop.DBus")
@@ -116,8 +117,9 @@ class BusService : public Service {
         "Confirm");
   }
 
-  Result<Report> roll_back(std::uint64_t generation, const Call& call) override {
-    const auto options = options_of(call);
+  Result<Report> roll_back(std::uint64_t generation, std::uint64_t from, const Call& call) override {
+    auto options = options_of(call);
+    if (from != 0) options["active"] = sdbus::Variant(from);
     return job(
         call,
         [&](sdbus::MethodInvoker&& method, std::uint32_t& id) {
@@ -136,10 +138,26 @@ class BusService : public Service {
     return options;
   }
 
+  /// Its main loop waits for nothing, whatever it is doing.
+  [[nodiscard]] bool answers() {
+    try {
+      manager_->callMethod("Ping").onInterface("org.freedesktop.DBus.Peer").withTimeout(patience_);
+    } catch (const sdbus::Error& error) {
+      return !is_silence(error);
+    }
+    return true;
+  }
+
   /// Starts a job and waits for its end: as long as the daemon lives there is one.
   template <class Start>
   Result<Report> job(const Call& call, const Start& start, const char* method) {
     std::uint32_t id = 0;
+    // What is asked of a daemon that hangs it may do later, when nobody counts on it any more.
+    if (!answers()) {
+      return base::fail(Code::kTimeout,
+                        "rdma-configd does not answer, and nothing was asked of it: see `systemctl status "
+                        "rdma-configd`, or go without it (--local)");
+    }
     {
       const std::lock_guard hold(mutex_);
       gone_ = false;  // one that went before is no matter: the call starts another
@@ -209,6 +227,7 @@ class BusService : public Service {
   }
 
   std::unique_ptr<sdbus::IConnection> connection_;
+  std::chrono::milliseconds patience_;
   std::unique_ptr<sdbus::IProxy> bus_, manager_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -220,9 +239,9 @@ class BusService : public Service {
 
 }  // namespace
 
-std::unique_ptr<Service> connect_to_service() {
+std::unique_ptr<Service> connect_to_service(std::chrono::milliseconds patience) {
   try {
-    auto service = std::make_unique<BusService>();
+    auto service = std::make_unique<BusService>(patience);
     if (service->runs()) return service;
   } catch (const sdbus::Error&) {  // there is no bus: early boot, a container, an installer
   }

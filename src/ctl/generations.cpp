@@ -95,6 +95,9 @@ int rollback(const Context& context) {
   const auto number = arguments.generation.value_or(0);
   const auto target = core::rollback_target(*ledger, number);
   if (!target) return refuse(context, target.error());
+  // What has been taken back meanwhile, by somebody else or because its time was over, is not gone back from
+  // twice.
+  const auto from = number == 0 ? ledger->active : 0;
   // To take back what was not confirmed is what was asked for already; there may be little time.
   const bool asks = !arguments.yes && !ledger->unconfirmed;
   if (const auto error = obstacle(context, service.get(), asks)) return refuse(context, *error);
@@ -114,14 +117,17 @@ int rollback(const Context& context) {
   if (service != nullptr) {
     return finish(
         context,
-        change_there(context, [&](const Service::Call& call) { return service->roll_back(number, call); }),
+        change_there(context,
+                     [&](const Service::Call& call) { return service->roll_back(number, from, call); }),
         shown);
   }
   return finish(context,
                 change_here(context, *host, nullptr,
                             [&](core::Context& core) {
                               return past_daemon(context, core, [&] {
-                                return core::roll_back(number, request_of(context, "rollback"), core);
+                                auto request = request_of(context, "rollback");
+                                request.from = from;
+                                return core::roll_back(number, request, core);
                               });
                             }),
                 shown);

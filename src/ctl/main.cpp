@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
                                    [](const auto& waiting) {
                                      return core::take_lock("/run/rdma-configd.lock", kLockDeadline, waiting);
                                    },
-                               .service = ctl::connect_to_service,
+                               .service = [] { return ctl::connect_to_service(); },
                                .hold_signals = hold_signals,
                                .take_precedence = take_precedence,
                                .reader_is_gone = reader_is_gone};

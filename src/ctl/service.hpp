@@ -2,6 +2,7 @@
 // rdma-configd as rdma-configctl sees it (docs/DBUS.md).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -30,11 +31,12 @@ class Service {
   virtual ~Service() = default;
   virtual base::Result<model::Report> apply(const Apply& wanted, const Call& call) = 0;
   virtual base::Result<model::Report> confirm(const Call& call) = 0;
-  /// `generation` 0: the one before the active one.
-  virtual base::Result<model::Report> roll_back(std::uint64_t generation, const Call& call) = 0;
+  /// `generation` 0: the one before the active one; `from`: core::Request::from.
+  virtual base::Result<model::Report> roll_back(std::uint64_t generation, std::uint64_t from,
+                                                const Call& call) = 0;
 };
 
-/// Nothing when the daemon does not run.
-std::unique_ptr<Service> connect_to_service();
+/// Nothing when the daemon does not run. One that does not answer within `patience` is asked nothing.
+std::unique_ptr<Service> connect_to_service(std::chrono::milliseconds patience = std::chrono::seconds(20));
 
 }  // namespace rdmacfg::ctl

@@ -141,6 +141,7 @@ struct Api::Detail {
       job.retry = asked.retry;
       job.confirm_s = static_cast<std::int64_t>(asked.confirm);
       if (asked.confirm > 0) job.what += fmt::format(" --confirm {}", asked.confirm);
+      job.from = asked.active;
       job.expect = asked.expect;
       job.who = who_of(uid, asked);
       // A job may not end before its number was told.
@@ -159,6 +160,10 @@ Api::Api(Loop& loop, Jobs& jobs)
       jobs_(jobs),
       connection_(sdbus::createSystemBusConnection()),
       authority_(std::make_unique<Authority>(*connection_)),
+      units_(std::make_unique<UnitWatch>(*connection_,
+                                         [this](const std::string& what) {
+                                           if (unit_changed) unit_changed(what);
+                                         })),
       object_(sdbus::createObject(*connection_, kPath)) {
   auto d = std::make_shared<Detail>(Detail{*this});
   using Text = sdbus::Result<std::string>;
@@ -223,7 +228,7 @@ Api::Api(Loop& loop, Jobs& jobs)
         job.verb = Job::Verb::kRollBack;
         job.generation = generation;
         job.what = "rollback";
-        d->change(std::move(result), std::move(job), options, {"who"});
+        d->change(std::move(result), std::move(job), options, {"active", "who"});
       });
   object_->registerMethod("Reload")
       .onInterface(kInterface)

@@ -7,12 +7,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "daemon/authority.hpp"
 #include "daemon/jobs.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/unit_watch.hpp"
 
 namespace sdbus {
 class IConnection;
@@ -47,6 +49,10 @@ class Api {
   /// Systemd-resolved, systemd-networkd or NetworkManager has come to the bus: what waits for it can be done.
   std::function<void()> appeared;
 
+  /// Something has become of a unit that watch_units() named.
+  std::function<void(const std::string& what)> unit_changed;
+  void watch_units(const std::set<std::string>& units) { units_->watch(units); }
+
   void set(const Properties& properties);
   void progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what);
   void finished(std::uint32_t id, int exit);
@@ -61,6 +67,7 @@ class Api {
   Properties properties_;
   std::unique_ptr<sdbus::IConnection> connection_;
   std::unique_ptr<Authority> authority_;
+  std::unique_ptr<UnitWatch> units_;
   std::unique_ptr<sdbus::IObject> object_;
   Loop::Handle source_;
 };

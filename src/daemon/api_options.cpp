@@ -53,6 +53,7 @@ ApiOptions ApiOptions::read(const Sent& sent, const std::set<std::string>& known
   take(sent, "interactive", out.interactive, out.wrong);
   take(sent, "retry", out.retry, out.wrong);
   take(sent, "confirm", out.confirm, out.wrong);
+  take(sent, "active", out.active, out.wrong);
   take(sent, "expect", out.expect, out.wrong);
   take(sent, "who", out.who, out.wrong);
   out.who = shortened(out.who);

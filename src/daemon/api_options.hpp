@@ -26,6 +26,7 @@ struct ApiOptions {
   bool interactive = false;
   bool retry = false;
   std::uint64_t confirm = 0;  ///< seconds
+  std::uint64_t active = 0;   ///< generation
   std::string expect{};
   std::string who{};                    ///< at most 64 bytes
   std::optional<sdbus::Error> wrong{};  ///< is for those to know who may call at all

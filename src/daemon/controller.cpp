@@ -67,7 +67,17 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
     // What is known now: jobs of others may have run since it was wanted.
     if (job.verb == Job::Verb::kHold) job.left_alone = reconciler_.left_alone(Loop::now());
     if (job.verb == Job::Verb::kHold || job.settled_at != 0) job.settled = reconciler_.settled();
-    if (job.changes()) publish();
+    if (!job.changes()) return;
+    handles_before_ = listener_.handles_made();
+    const bool own = job.verb == Job::Verb::kHold || (job.verb == Job::Verb::kApply && job.by_itself);
+    if (own) job.closely = std::exchange(closely_, false);
+    publish();
+  };
+  jobs_.changed = [this](const Job& job, const Outcome& outcome) {
+    if (job.closely && !outcome.looked) closely_ = true;
+    if (listener_.handles_made() - handles_before_ <= outcome.handles_made) return;
+    closely_ = true;  // somebody else's is among them
+    reconciler_.woken(Wake::kDrift, Loop::now());
   };
   jobs_.on_idle = [this] {
     if (stopping_) leave();
@@ -123,10 +133,19 @@ void Controller::leave() {
 }
 
 void Controller::came(const system::Event& event) {
+  if (event.sort == system::Event::Sort::kHandle) {
+    if (jobs_.busy()) return;  // perhaps its own: that is known when it is over
+    closely_ = true;
+  }
   const auto wake = event.sort == system::Event::Sort::kDevice ? Wake::kDevice
                     : says_applied(event.what)                 ? Wake::kApply
                                                                : Wake::kDrift;
   reconciler_.woken(wake, Loop::now());
+}
+
+void Controller::watch(const model::Report& report) {
+  if (listener_.watch_again(report.resources)) reconciler_.woken(Wake::kDrift, Loop::now());
+  if (api_) api_->watch_units(listener_.settings().units);
 }
 
 void Controller::connect() {
@@ -142,7 +161,7 @@ void Controller::connect() {
       if (job.by_itself) refusal_.judge(outcome);
       reconciler_.applied(outcome.report);
       reconciler_.woken(Wake::kApply, Loop::now());
-      listener_.watch_again();
+      watch(outcome.report);
       take_status(outcome);
       tell(job, outcome.report);
       publish();
@@ -152,6 +171,11 @@ void Controller::connect() {
       reconciler_.woken(Wake::kDrift, Loop::now());
       plan_next();
     };
+    api_->unit_changed = [this](const std::string& unit) {
+      came({system::Event::Sort::kSetting, unit});
+      plan_next();
+    };
+    api_->watch_units(listener_.settings().units);
     api_->set(properties_);
     // Who came to the bus before nobody has told of.
     if (connecting_ || !properties_.pending.empty()) reconciler_.woken(Wake::kDrift, Loop::now());
@@ -194,6 +218,7 @@ void Controller::plan_next() {
   const auto due = reconciler_.due();
   if (const auto audit = audit_.due(); !due && audit) {
     audit_timer_ = loop_.after(std::max(*audit - Loop::now(), milliseconds(0)), [this] {
+      closely_ = true;
       reconciler_.woken(Wake::kDrift, Loop::now());
       plan_next();
     });
@@ -233,7 +258,7 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   const auto fresh = reconciler_.ended(nothing_held ? not_applied() : outcome.report, Loop::now(), hold);
   if (job.awaited && leaves_something(outcome.report)) reconciler_.woken(Wake::kDrift, Loop::now());
   audit_.looked(Loop::now());
-  listener_.watch_again();
+  watch(outcome.report);
   take_status(outcome);
   keep_settled();
   Suspects suspects;

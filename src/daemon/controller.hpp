@@ -43,6 +43,8 @@ class Controller {
  private:
   void connect();
   void came(const system::Event& event);
+  /// What may change now, after a run.
+  void watch(const model::Report& report);
   void apply_configuration(const std::string& what, bool again = false);
   void plan_next();
   void hold();
@@ -81,6 +83,8 @@ class Controller {
   int tries_ = 0;             ///< of it, in vain
   std::string applied_then_;  ///< what core::kAppliedMark said when the apply fell due
   std::optional<std::uint64_t> active_;  ///< generation; nothing: no worker has told yet
+  bool closely_ = true;  ///< what was remembered may not be so: while no daemon ran nobody listened
+  std::size_t handles_before_ = 0;  ///< the job that is at work; Listener::handles_made
   bool stopping_ = false;
   bool reload_again_ = false;
   bool report_drift_ = false;

@@ -72,7 +72,7 @@ void Controller::expired(const Job& job, const Outcome& outcome) {
   expiring_ = false;
   if (stopping_ && outcome.cancelled) return;
   expiry_.tried(Loop::now());
-  listener_.watch_again();
+  watch(outcome.report);
   take_status(outcome);
   plan_expiry();
   // Another generation is held now.

@@ -31,6 +31,7 @@ Json to_json(const Job& job) {
           {"verb", static_cast<int>(job.verb)},
           {"texts", std::move(texts)},
           {"generation", job.generation},
+          {"from", job.from},
           {"confirm_s", job.confirm_s},
           {"by_itself", job.by_itself},
           {"retry", job.retry},
@@ -39,6 +40,7 @@ Json to_json(const Job& job) {
           {"settled", by_key(job.settled)},
           {"settled_at", job.settled_at},
           {"applied_then", job.applied_then ? Json(*job.applied_then) : Json(nullptr)},
+          {"closely", job.closely},
           {"expect", job.expect},
           {"who", job.who},
           {"what", job.what},
@@ -53,6 +55,7 @@ Job job_from(const Json& json) {
     job.texts.push_back({one.at(0).get<std::string>(), one.at(1).get<std::string>()});
   }
   job.generation = json.at("generation").get<std::uint64_t>();
+  job.from = json.at("from").get<std::uint64_t>();
   job.confirm_s = json.at("confirm_s").get<std::int64_t>();
   job.by_itself = json.at("by_itself").get<bool>();
   job.retry = json.at("retry").get<bool>();
@@ -61,6 +64,7 @@ Job job_from(const Json& json) {
   job.settled = by_key_from(json.at("settled"));
   job.settled_at = json.at("settled_at").get<std::uint64_t>();
   if (const auto& then = json.at("applied_then"); !then.is_null()) job.applied_then = then.get<std::string>();
+  job.closely = json.at("closely").get<bool>();
   job.expect = json.at("expect").get<std::string>();
   job.who = json.at("who").get<std::string>();
   job.what = json.at("what").get<std::string>();

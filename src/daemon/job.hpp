@@ -31,6 +31,7 @@ struct Job {
   Verb verb = Verb::kShow;
   std::vector<config::Text> texts{};
   std::uint64_t generation = 0;
+  std::uint64_t from = 0;      ///< core::Request::from
   std::int64_t confirm_s = 0;  ///< 0: needs no confirmation
   bool by_itself = false;      ///< boot, reload, an event
   bool retry = false;          ///< try again what the fabric limited
@@ -43,6 +44,7 @@ struct Job {
   /// kApply that is tried again: what core::kAppliedMark said when it fell due. When it says something else
   /// now, somebody has applied since, past the daemon, and that is held instead. Nothing: the first try.
   std::optional<std::string> applied_then{};
+  bool closely = false;  ///< before a hold or an apply of its own: Kind::look_closely
   std::string expect{};  ///< core::digest_of the plan that was agreed to; empty: any
   std::string who{};
   std::string what{};
@@ -62,8 +64,9 @@ Job job_from(const nlohmann::ordered_json& json);
 
 /// The worker process: one job on `in`, lines of JSON on `out`: {"progress": [done, total, what]} any number
 /// of times (0 of 0: it waits, and for what), then {"exit": n, "cancelled": whether somebody did not want it
-/// before it had begun, "report": {…}, "status": {…}}. SIGUSR1 cancels it at any time; SIGUSR2 only while it
-/// has not begun, and waits for the lock, say. @return exit status of the process.
+/// before it had begun, "looked": whether it has looked closely, "handles_made": n, "report": {…}, "status":
+/// {…}}. SIGUSR1 cancels it at any time; SIGUSR2 only while it has not begun, and waits for the lock, say.
+/// @return exit status of the process.
 int work(int in, int out);
 
 }  // namespace rdmacfg::daemon

@@ -74,7 +74,10 @@ Outcome outcome_of(const Job& job, const std::string& line, int status) {
     auto text = json.at("report").dump();
     auto report = core::report_from(text);
     if (!report) return lost(job, "the worker's result cannot be read (" + report.error().message + ")");
-    return {std::move(*report), std::move(text), json.at("status")};
+    Outcome outcome{std::move(*report), std::move(text), json.at("status")};
+    outcome.looked = json.value("looked", false);
+    outcome.handles_made = json.value("handles_made", std::size_t{0});
+    return outcome;
   } catch (const Json::exception&) {
     // Told to stop before it could say how; it had begun nothing.
     if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGUSR1 || WTERMSIG(status) == SIGUSR2))
@@ -263,10 +266,11 @@ void Jobs::finish_when_over(Running& running) {
 
 void Jobs::end(std::list<Running>& over) {
   const auto& one = over.front();
-  (one.job.changes() ? void(changing_ = false) : void(--looking_));
   const auto outcome = one.pid > 0 ? outcome_of(one.job, one.last, one.status)
                                    : broken(fmt::format("the worker could not be started: {}",
                                                         std::generic_category().message(one.status)));
+  if (one.job.changes() && changed) changed(one.job, outcome);
+  (one.job.changes() ? void(changing_ = false) : void(--looking_));
   // The answer to a look is its result.
   if (one.job.changes()) remember(one.job, outcome.report_text);
   one.done(one.job, outcome);

@@ -26,6 +26,8 @@ struct Outcome {
   nlohmann::ordered_json status;  ///< of the ledger: "active", "unconfirmed", "generations"
   bool lost = false;              ///< the worker ended without saying what it did
   bool cancelled = false;         ///< somebody did not want it before it had begun anything
+  bool looked = false;            ///< as Job::closely asks
+  std::size_t handles_made = 0;   ///< system::RdmaCm::folders_made
 };
 
 class Jobs {
@@ -49,7 +51,9 @@ class Jobs {
   std::function<void(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what)>
       progress;
   std::function<void(Job& job)> begins;  ///< the last moment to say what is in it
-  std::function<void()> on_idle;         ///< the last one has ended; and, once closed, its result was fetched
+  /// One that changes something is over, before anything follows of it.
+  std::function<void(const Job& job, const Outcome& outcome)> changed;
+  std::function<void()> on_idle;  ///< the last one has ended; and, once closed, its result was fetched
 
   /// Queues a job; the daemon's own always have room. @return its number; 0 when the queue is full or closed.
   std::uint32_t add(Job job, Done done);

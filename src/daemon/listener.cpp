@@ -8,6 +8,7 @@
 #include "core/generations.hpp"
 #include "core/leftovers.hpp"
 #include "daemon/journal.hpp"
+#include "kinds/all.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::daemon {
@@ -22,11 +23,15 @@ bool says_applied(const std::string& path) { return path == ledger_path() || pat
 void Listener::start() {
   sources_.clear();
   watched_ = nullptr;
-  const auto take = [this](auto source) {
+  const auto deaf = [](const base::Error& error) {
+    log(LOG_WARNING, Message::kTrouble, "cannot listen for changes: " + error.message);
+  };
+  const auto take = [this, &deaf](auto source) {
     if (source) {
-      add(std::move(*source));
+      auto handle = listen(**source);
+      sources_.emplace_back(std::move(*source), std::move(handle));
     } else {
-      log(LOG_WARNING, Message::kTrouble, "cannot listen for changes: " + source.error().message);
+      deaf(source.error());
     }
   };
   take(system::watch_links(all_links_));
@@ -36,15 +41,20 @@ void Listener::start() {
   });
   watched_ = files ? files->get() : nullptr;
   take(std::move(files));
+  if (setting_source_) return;
+  if (auto settings = system::watch_settings()) {
+    setting_source_ = std::move(*settings);
+    setting_handle_ = listen(*setting_source_);
+  } else {
+    deaf(settings.error());
+  }
 }
 
-void Listener::add(std::unique_ptr<system::EventSource> source) {
-  auto* raw = source.get();
-  auto handle = loop_.on_readable(raw->fd(), [this, raw] {
-    for (const auto& event : raw->read()) came_(event);
+Loop::Handle Listener::listen(system::EventSource& source) {
+  return loop_.on_readable(source.fd(), [this, &source] {
+    for (const auto& event : source.read()) came_(event);
     read_();
   });
-  sources_.emplace_back(std::move(source), std::move(handle));
 }
 
 bool Listener::widen(const std::vector<model::ResourceReport>& resources) {
@@ -57,8 +67,25 @@ bool Listener::widen(const std::vector<model::ResourceReport>& resources) {
   return true;
 }
 
-void Listener::watch_again() {
+bool Listener::watch_again(const std::vector<model::ResourceReport>& resources) {
   if (watched_ != nullptr) watched_->watch(core::managed_folders(files_));
+  if (!resources.empty()) wanted_ = settings_of(resources);
+  return setting_source_ && setting_source_->watch(wanted_);
+}
+
+std::size_t Listener::handles_made() {
+  if (!setting_source_) return 0;
+  for (const auto& event : setting_source_->read()) came_(event);
+  return setting_source_->handles_made();
+}
+
+system::Settings settings_of(const std::vector<model::ResourceReport>& resources) {
+  system::Settings out;
+  for (const auto& resource : resources) {
+    if (resource.status == model::Status::kForeign || resource.status == model::Status::kIgnored) continue;
+    if (const auto* kind = kinds::find(resource.key.kind)) kind->watched(resource, out);
+  }
+  return out;
 }
 
 }  // namespace rdmacfg::daemon

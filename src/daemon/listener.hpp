@@ -31,11 +31,17 @@ class Listener {
   /// Whoever holds these needs events of other interfaces too. @return whether that is new: what happened
   /// before was not told.
   bool widen(const std::vector<model::ResourceReport>& resources);
-  /// What a job writes may be in a folder that was not there before.
-  void watch_again();
+  /// What a job writes may be in a folder that was not there before; and the settings of these resources,
+  /// unless there are none: then those of before. @return whether some were not watched: what happened to
+  /// them was not told.
+  bool watch_again(const std::vector<model::ResourceReport>& resources);
+  /// What settings_of() these resources are.
+  [[nodiscard]] const system::Settings& settings() const { return wanted_; }
+  /// Reads what there is of settings. @return system::SettingSource::handles_made
+  std::size_t handles_made();
 
  private:
-  void add(std::unique_ptr<system::EventSource> source);
+  Loop::Handle listen(system::EventSource& source);
 
   Loop& loop_;
   system::Files& files_;
@@ -43,8 +49,14 @@ class Listener {
   std::function<void()> read_;
   std::vector<std::pair<std::unique_ptr<system::EventSource>, Loop::Handle>> sources_;
   system::FileSource* watched_ = nullptr;  ///< one of the sources
-  bool all_links_ = false;                 ///< also interfaces that are not IPoIB
+  std::unique_ptr<system::SettingSource> setting_source_;
+  Loop::Handle setting_handle_;
+  system::Settings wanted_;
+  bool all_links_ = false;  ///< also interfaces that are not IPoIB
 };
+
+/// What Kind::watched() says of resources that something is wanted of.
+system::Settings settings_of(const std::vector<model::ResourceReport>& resources);
 
 /// Written when a generation becomes the active one.
 const std::string& ledger_path();

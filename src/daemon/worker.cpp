@@ -139,6 +139,17 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
   return failed({Code::kInvalid, "unknown job", 0});
 }
 
+/// Brings records up to date, unless an interrupted run has left its journal: what it was about is for
+/// recovery to find out. @return whether it did.
+bool look_closely(core::Context& context, std::vector<std::string>& notes) {
+  const auto journal = context.host.files.read(context.options.paths.journal);
+  if (!journal || *journal) return false;
+  for (const auto* kind : kinds::all()) {
+    if (auto done = kind->look_closely(context.host); !done) notes.push_back(done.error().message);
+  }
+  return true;
+}
+
 /// What of the ledger the main process has to know.
 Json status_json(core::Context& context, const Told& told, bool history) {
   const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
@@ -213,10 +224,12 @@ int work(int in, int out) {
       .what = job.what,
       .host_name = system::linux_host_name(),
       .by_itself = job.by_itself,
-      .confirm = job.confirm_s > 0 ? std::optional(std::chrono::seconds(job.confirm_s)) : std::nullopt};
+      .confirm = job.confirm_s > 0 ? std::optional(std::chrono::seconds(job.confirm_s)) : std::nullopt,
+      .from = job.from};
   Report report;
   Told told;
   std::shared_ptr<void> lock;
+  bool looked = false;
   bool unbegun = false;  // somebody did not want it before it had begun
   if (job.changes()) {
     const auto unwanted = [] { return g_cancelled || g_given_up; };
@@ -233,7 +246,10 @@ int work(int in, int out) {
       report = failed({Code::kRefused, "it was cancelled", 0});
     } else if (taken) {
       lock = *taken;
+      std::vector<std::string> notes;
+      looked = job.closely && look_closely(context, notes);
       report = run(job, context, request, told);
+      report.notes.insert(report.notes.end(), notes.begin(), notes.end());
     } else {
       report = failed(taken.error());
     }
@@ -246,6 +262,8 @@ int work(int in, int out) {
   }
   tell(out, {{"exit", static_cast<int>(report.exit)},
              {"cancelled", unbegun},
+             {"looked", looked},
+             {"handles_made", host->rdma_cm.folders_made()},
              {"report", core::report_json(report)},
              {"status", status_json(context, told, job.verb == Job::Verb::kHistory)}});
   return 0;

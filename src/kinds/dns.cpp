@@ -117,6 +117,11 @@ class DnsKind final : public Kind {
     return {};
   }
 
+  /// What systemd-resolved is told of an interface it keeps in a file there.
+  void watched(const model::ResourceReport& /*resource*/, system::Settings& out) const override {
+    out.folders.insert("/run/systemd/resolve/netif");
+  }
+
   [[nodiscard]] bool listed_when_foreign() const override { return false; }
   [[nodiscard]] bool returns(std::string_view /*field*/, const model::Attributes& /*before*/,
                              const model::Attributes& /*then*/) const override {

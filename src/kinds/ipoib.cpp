@@ -225,6 +225,11 @@ class IpoibKind final : public Kind {
     return verdict;
   }
 
+  /// A change of mode that leaves the MTU alone, and of umcast, made through sysfs.
+  void watched(const model::ResourceReport& resource, system::Settings& out) const override {
+    watch_transport(resource, true, out);
+  }
+
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,
                              const model::Attributes& then) const override {
     return field != "state" && mtu_fits_mode(field, before, then);

@@ -239,6 +239,11 @@ class MemlockUnitKind final : public Kind {
     return verdict;
   }
 
+  /// A process that has the old limit may be replaced by one that has the new one.
+  void watched(const model::ResourceReport& resource, system::Settings& out) const override {
+    if (resource.key.id != kUserSessions) out.units.insert(resource.key.id);
+  }
+
   [[nodiscard]] bool works_offline() const override { return true; }
 
   [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {

@@ -140,6 +140,11 @@ class OpensmKind final : public Kind {
                                      const World& /*world*/) const override {
     return {};
   }
+  void watched(const model::ResourceReport& resource, system::Settings& out) const override {
+    out.units.insert(kOpensmService);
+    if (const auto guid = Guid::parse(resource.key.id)) out.units.insert(opensm_unit(*guid));
+  }
+
   [[nodiscard]] bool listed_when_foreign() const override { return false; }
   [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
     return true;

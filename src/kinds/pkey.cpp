@@ -193,6 +193,10 @@ class PkeyKind final : public Kind {
     return verdict;
   }
 
+  void watched(const model::ResourceReport& resource, system::Settings& out) const override {
+    watch_transport(resource, false, out);
+  }
+
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,
                              const model::Attributes& then) const override {
     if (field == "mtu" && !before.contains("mtu")) {

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/roce_look.hpp"
 #include "kinds/roce_ports.hpp"
 #include "kinds/roce_record.hpp"
 #include "kinds/roce_writer.hpp"
@@ -221,6 +222,12 @@ class RoceKind final : public Kind {
         port->device->name));
     return verdict;
   }
+
+  void watched(const model::ResourceReport& /*resource*/, system::Settings& out) const override {
+    out.handles.insert("/sys/kernel/config/rdma_cm");
+  }
+
+  Result<void> look_closely(system::Host& host) const override { return look_at_roce_defaults(host); }
 
   [[nodiscard]] bool listed_when_foreign() const override { return false; }  // `show` has a table of them
 

@@ -16,7 +16,7 @@ namespace rdmacfg::kinds {
 /// What it speaks of has the boot id in it, as the defaults do not outlive a boot.
 inline constexpr std::string_view kRoceRecordFile = "/var/lib/rdma-configd/roce-defaults";
 
-/// What we set of a port's defaults and read back; what we did not set is not known.
+/// What we set of a port's defaults, as it was when we last looked; what we did not set is not known.
 struct RoceWritten {
   std::optional<std::string> gid_type;
   std::optional<int> tos;

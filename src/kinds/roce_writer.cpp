@@ -34,7 +34,7 @@ class Writer {
 
   Result<void> run(std::span<const Change* const> changes) {
     const auto before = records_;
-    const auto had = has_folder();
+    const auto had = has_roce_folder(host_, device_.name);
     if (!had) return base::fail(had.error());
     bool ours = !*had;
     for (const auto* change : changes) {
@@ -53,7 +53,7 @@ class Writer {
     for (const auto* change : changes) settle(*change, result.has_value(), before);
     // A folder that stays keeps rdma_cm from being unloaded.
     if (ours) {
-      if (auto removed = remove_folder(); !removed) {
+      if (auto removed = remove_roce_folder(host_, device_.name); !removed) {
         for (const auto* change : changes) record_of(*change).folder = device_.name;
         if (result) result = removed;
       }
@@ -63,26 +63,6 @@ class Writer {
   }
 
  private:
-  Result<bool> has_folder() const {
-    const auto folders = host_.rdma_cm.observe_folders();
-    if (!folders) return base::fail(folders.error());
-    return std::find(folders->begin(), folders->end(), device_.name) != folders->end();
-  }
-
-  Result<void> remove_folder() {
-    constexpr int kTries = 2;
-    Result<void> removed;
-    for (int i = 0; i < kTries; ++i) {
-      removed = host_.rdma_cm.remove_folder(device_.name);
-      const auto stayed = has_folder();
-      if (stayed && !*stayed) return {};
-      if (!stayed && removed) return base::fail(stayed.error());
-    }
-    if (removed)
-      return base::fail(base::Code::kBusy, device_.name + ": its folder in configfs cannot be removed");
-    return removed;
-  }
-
   std::string instance_of(const Change& change) const {
     return roce_instance(device_, number_at_end(change.key.id), rdma_cm_, host_.boot_id);
   }
@@ -192,6 +172,25 @@ std::optional<model::RoceMode> mode_of(std::string_view gid_type) {
 
 int number_at_end(std::string_view id) {
   return static_cast<int>(base::parse_number(id.substr(id.rfind('/') + 1)).value_or(0));
+}
+
+Result<bool> has_roce_folder(system::Host& host, const std::string& device) {
+  const auto folders = host.rdma_cm.observe_folders();
+  if (!folders) return base::fail(folders.error());
+  return std::find(folders->begin(), folders->end(), device) != folders->end();
+}
+
+Result<void> remove_roce_folder(system::Host& host, const std::string& device) {
+  constexpr int kTries = 2;
+  Result<void> removed;
+  for (int i = 0; i < kTries; ++i) {
+    removed = host.rdma_cm.remove_folder(device);
+    const auto stayed = has_roce_folder(host, device);
+    if (stayed && !*stayed) return {};
+    if (!stayed && removed) return base::fail(stayed.error());
+  }
+  if (removed) return base::fail(base::Code::kBusy, device + ": its folder in configfs cannot be removed");
+  return removed;
 }
 
 Result<void> write_roce_defaults(system::Host& host, const RdmaDevice& device,

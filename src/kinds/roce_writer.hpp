@@ -21,6 +21,12 @@ std::optional<model::RoceMode> mode_of(std::string_view gid_type);
 /// The port number at the end of a key's id or an instance; 0 without one.
 int number_at_end(std::string_view id);
 
+/// Whether a device has its folder.
+base::Result<bool> has_roce_folder(system::Host& host, const std::string& device);
+
+/// Removes it, and sees that it has gone.
+base::Result<void> remove_roce_folder(system::Host& host, const std::string& device);
+
 /// Writes the defaults of ports of one device, as `changes` want them, and leaves its folder as it was. The
 /// record says on disk what is to be before it is done, so that undoing and recovery know that something may
 /// have changed. A mode that the kernel refuses is reported with those that the port offers.

@@ -196,6 +196,10 @@ class ServiceKind final : public Kind {
     return verdict;
   }
 
+  void watched(const model::ResourceReport& resource, system::Settings& out) const override {
+    out.units.insert(resource.key.id);
+  }
+
   [[nodiscard]] bool listed_when_foreign() const override { return false; }
 
   [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {

@@ -221,6 +221,10 @@ class SysctlKind final : public Kind {
     return verdict;
   }
 
+  void watched(const model::ResourceReport& resource, system::Settings& out) const override {
+    out.files.insert("/proc/sys/" + resource.key.id);
+  }
+
   [[nodiscard]] bool works_offline() const override { return true; }
   [[nodiscard]] bool listed_when_foreign() const override { return false; }
 

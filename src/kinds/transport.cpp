@@ -247,6 +247,18 @@ bool stops_ipv6(const model::Change& change) {
          (!before.mtu || before.mtu->bytes >= model::kMtuIpv6Min);
 }
 
+void watch_transport(const model::ResourceReport& resource, bool of_port, system::Settings& out) {
+  if (resource.label.find('/') != std::string::npos) return;  // no interface (yet)
+  const auto folder = "/sys/class/net/" + resource.label;
+  if (of_port) out.files.insert(folder + "/mode");
+  for (const auto& attribute : resource.attributes) {
+    if (attribute.name == "mode" && model::text_of(attribute.now) == model::text_of(IpoibMode::kConnected))
+      out.files.insert(folder + "/mode");
+    if (attribute.name == "umcast" && attribute.wanted != model::Value{})
+      out.files.insert(folder + "/umcast");
+  }
+}
+
 Result<Waited> await_join(std::span<const model::Change> changes, World& now,
                           std::chrono::milliseconds deadline,
                           const std::function<const Link*(const model::Key&, const World&)>& link_of) {

@@ -3,6 +3,7 @@
 // drivers/infiniband/core/cma_configfs.c.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,6 +58,8 @@ class RdmaCm {
 
   /// True when it was not there before.
   virtual base::Result<bool> make_folder(const std::string& device) = 0;
+  /// How many folders this has made so far.
+  [[nodiscard]] virtual std::size_t folders_made() const = 0;
   virtual base::Result<void> write_gid_type(const std::string& device, int port,
                                             const std::string& gid_type) = 0;
   virtual base::Result<void> write_tos(const std::string& device, int port, int tos) = 0;

@@ -43,9 +43,10 @@ class Host {
       return core::confirm({.who = "root", .what = "confirm", .host_name = name}, context);
     });
   }
-  Report roll_back(std::uint64_t number = 0) {
+  Report roll_back(std::uint64_t number = 0, std::uint64_t from = 0) {
     return with([&](core::Context& context) {
-      return core::roll_back(number, {.who = "root", .what = "rollback", .host_name = name}, context);
+      return core::roll_back(number, {.who = "root", .what = "rollback", .host_name = name, .from = from},
+                             context);
     });
   }
   Report expire() {

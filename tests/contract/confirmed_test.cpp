@@ -127,6 +127,22 @@ TEST(Generations, RollbackGoesToTheOneBeforeAndToANumber) {
   EXPECT_EQ(host.roll_back(77).exit, Exit::kError) << "there is none";
 }
 
+TEST(Generations, WhatHasBeenTakenBackMeanwhileIsNotGoneBackFromTwice) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
+  const auto seen = host.ledger().active;
+  host.pass(kWithin);
+  ASSERT_TRUE(applied(host.expire()));
+  const auto first = host.dump();
+  const auto report = host.roll_back(0, seen);
+  EXPECT_EQ(report.exit, Exit::kError);
+  ASSERT_TRUE(report.error);
+  EXPECT_NE(report.error->message.find("generation 1 is active by now"), std::string::npos);
+  EXPECT_EQ(difference(host.dump(), first), "");
+  EXPECT_EQ(host.ledger().active, 1U);
+}
+
 TEST(Generations, WhatWasRolledBackIsNotAppliedByItself) {
   Host host(two_ports());
   ASSERT_TRUE(applied(host.commit(kFirst)));

@@ -162,6 +162,7 @@ class FakeKernel final : public system::Links,
                                                                      int port) override;
   base::Result<void> start() override;
   base::Result<bool> make_folder(const std::string& device) override;
+  [[nodiscard]] std::size_t folders_made() const override { return folders_made_; }
   base::Result<void> write_gid_type(const std::string& device, int port,
                                     const std::string& gid_type) override;
   base::Result<void> write_tos(const std::string& device, int port, int tos) override;
@@ -169,6 +170,9 @@ class FakeKernel final : public system::Links,
   // system::Udev
   base::Result<void> reload_rules() override;
   base::Result<void> trigger(std::span<const std::string> interfaces) override;
+
+ private:
+  std::size_t folders_made_ = 0;
 };
 
 }  // namespace rdmacfg::fakes

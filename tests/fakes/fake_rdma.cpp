@@ -86,6 +86,7 @@ Result<bool> FakeKernel::make_folder(const std::string& device) {
   const auto what = fmt::format("{}: make configfs folder", device);
   if (auto done = result_of(faults.call(what, [&] { return machine.make_folder(device); }), what); !done)
     return base::fail(done.error());
+  ++folders_made_;
   return true;
 }
 

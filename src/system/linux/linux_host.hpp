@@ -88,6 +88,9 @@ base::Result<std::unique_ptr<EventSource>> watch_devices();
 base::Result<std::unique_ptr<FileSource>> watch_files(const std::vector<std::string>& folders,
                                                       std::function<bool(const std::string& path)> ours);
 
+/// inotify: settings that are files of the kernel's.
+base::Result<std::unique_ptr<SettingSource>> watch_settings();
+
 /// Transient timers of systemd.
 std::unique_ptr<Timers> make_linux_timers();
 

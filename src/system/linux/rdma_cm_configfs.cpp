@@ -91,10 +91,13 @@ class ConfigfsRdmaCm final : public RdmaCm {
   Result<bool> make_folder(const std::string& device) override {
     const auto what = fmt::format("{}: make its folder in {}", device, folder_.string());
     if (!usable(device)) return fail(Code::kInvalid, what + ": this is no device name");
-    if (::mkdir((folder_ / device).c_str(), kFolderMode) == 0) return true;
-    if (errno == EEXIST) return false;
-    return fail_errno(errno, what);
+    if (::mkdir((folder_ / device).c_str(), kFolderMode) != 0)
+      return errno == EEXIST ? Result<bool>(false) : fail_errno(errno, what);
+    ++made_;
+    return true;
   }
+
+  [[nodiscard]] std::size_t folders_made() const override { return made_; }
 
   Result<void> write_gid_type(const std::string& device, int port, const std::string& gid_type) override {
     return write(device, port, kModes, gid_type);
@@ -139,6 +142,7 @@ class ConfigfsRdmaCm final : public RdmaCm {
 
   Units& units_;
   std::filesystem::path sysfs_, config_, folder_;
+  std::size_t made_ = 0;
 };
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <sdbus-c++/sdbus-c++.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <map>
+#include <thread>
 
 #include "core/report_json.hpp"
 #include "ctl/service.hpp"
@@ -24,13 +26,14 @@ constexpr std::uint32_t kJob = 7;
 
 class FakeDaemon {
  public:
-  enum class Plays { kWell, kDies, kDiesBeforeItAnswers, kTellsNothing, kDenies, kLeaves };
+  enum class Plays { kWell, kDies, kDiesBeforeItAnswers, kTellsNothing, kDenies, kLeaves, kHangs };
 
   explicit FakeDaemon(Plays plays, int exit = 0)
       : connection_(sdbus::createSystemBusConnection()),
         object_(sdbus::createObject(*connection_, "/org/rdmaconfigd1")) {
     object_->registerMethod("Confirm").onInterface(kManager).implementedAs(
         [this, plays, exit](sdbus::Result<std::uint32_t>&& result, const Options&) {
+          ++confirmed;
           if (plays == Plays::kDenies)
             return result.returnError(sdbus::Error("org.rdmaconfigd1.Error.AccessDenied", "not authorised"));
           if (plays == Plays::kDiesBeforeItAnswers)
@@ -55,13 +58,16 @@ class FakeDaemon {
         .withParameters<std::uint32_t, std::int32_t>("job", "exit");
     object_->finishRegistration();
     connection_->requestName(kName);
-    connection_->enterEventLoopAsync();
+    if (plays != Plays::kHangs) goes_on();
   }
   FakeDaemon(const FakeDaemon&) = delete;
   FakeDaemon& operator=(const FakeDaemon&) = delete;
   ~FakeDaemon() { connection_->leaveEventLoop(); }
 
+  void goes_on() { connection_->enterEventLoopAsync(); }
+
   bool interactive = false;
+  std::atomic<int> confirmed{0};
 
  private:
   std::unique_ptr<sdbus::IConnection> connection_;
@@ -74,8 +80,8 @@ class BusService : public testing::Test {
     if (!bus.there()) GTEST_SKIP() << "no dbus-daemon here";
     ::setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.address().c_str(), 1);
   }
-  static base::Result<model::Report> confirm() {
-    const auto service = connect_to_service();
+  static base::Result<model::Report> confirm(std::chrono::milliseconds patience = std::chrono::seconds(20)) {
+    const auto service = connect_to_service(patience);
     if (!service) return base::fail(base::Code::kNotFound, "no service");
     return service->confirm({});
   }
@@ -114,6 +120,17 @@ TEST_F(BusService, NorIsOneThatMayHaveBegun) {
   const auto report = confirm();
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->exit, Exit::kUndoIncomplete);
+}
+
+TEST_F(BusService, OneThatHangsIsAskedNothing) {
+  FakeDaemon daemon(FakeDaemon::Plays::kHangs);
+  const auto report = confirm(std::chrono::milliseconds(300));
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, base::Code::kTimeout);
+  EXPECT_THAT(report.error().message, testing::AllOf(HasSubstr("nothing was asked"), HasSubstr("--local")));
+  daemon.goes_on();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(daemon.confirmed, 0) << "nor later, when nobody expects it";
 }
 
 TEST_F(BusService, WithoutAReportTheExitStatusIsTheJobs) {

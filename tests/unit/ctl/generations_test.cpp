@@ -207,8 +207,9 @@ struct FakeService : Service {
     return note("apply", call);
   }
   base::Result<model::Report> confirm(const Call& call) override { return note("confirm", call); }
-  base::Result<model::Report> roll_back(std::uint64_t generation, const Call& call) override {
-    return note("rollback " + std::to_string(generation), call);
+  base::Result<model::Report> roll_back(std::uint64_t generation, std::uint64_t from,
+                                        const Call& call) override {
+    return note(fmt::format("rollback {} from {}", generation, from), call);
   }
   base::Result<model::Report> note(const std::string& what, const Call& call) {
     log->calls.push_back(what);

@@ -33,7 +33,10 @@ using namespace std::chrono_literals;
 const std::string kApply = verb(Job::Verb::kApply), kHold = verb(Job::Verb::kHold),
                   kExpire = verb(Job::Verb::kExpire);
 
-class ControllerTest : public ControllerFixture {};
+class ControllerTest : public ControllerFixture {
+ protected:
+  std::vector<Loop::Handle> again;
+};
 
 TEST_F(ControllerTest, AnExpiryThatFailsIsTriedSeldom) {
   play(R"(status='{"active":1,"unconfirmed":{"generation":1,"deadline":"then","deadline_ms":0}}')");
@@ -61,6 +64,23 @@ TEST_F(ControllerTest, AnApplyThatAlwaysKillsItsWorkerGivesWayToWhatIsActive) {
   ASSERT_THAT(done, SizeIs(6));
   EXPECT_THAT(std::vector(done.begin(), done.begin() + 5), Each(kApply));
   EXPECT_EQ(done.back(), kHold);
+}
+
+TEST_F(ControllerTest, TheFirstRunsLookCloselyUntilOneHas) {
+  tree.put("/report", core::report_json(model::Report{}).dump());
+  play(
+      "[ $(wc -l <\"$here/verbs\") -lt 3 ] || looked=true\n"
+      "printf '{\"exit\":0,\"looked\":%s,\"report\":%s,\"status\":{\"active\":1}}\\n' "
+      "\"${looked:-false}\" \"$(cat \"$here/report\")\"; exit 0");
+  controller.start();
+  // Each reload is a run of its own.
+  for (std::size_t n = 1; n < 4; ++n) again.push_back(loop.after(n * 400ms, [this] { controller.reload(); }));
+  when_started(4, [this] { controller.stop(); });
+  EXPECT_EQ(run(), 0);
+  const auto jobs = asked();
+  ASSERT_THAT(jobs, SizeIs(4));
+  for (std::size_t n = 0; n < 3; ++n) EXPECT_THAT(jobs[n], HasSubstr(R"("closely":true)")) << n;
+  EXPECT_THAT(jobs[3], HasSubstr(R"("closely":false)"));
 }
 
 /// The apply ends before it knows of any resource, though no worker died.

@@ -28,5 +28,30 @@ TEST(Listener, AnApplyThatGoesPastTheDaemonIsHeardOf) {
   EXPECT_TRUE(core::is_managed_folder("/run/rdma-configd"));
 }
 
+TEST(Listener, SettingsOfResourcesThatSomethingIsWantedOf) {
+  const auto report = [](const char* kind, const char* id, const char* label, model::Status status) {
+    return model::ResourceReport{.key = {kind, id}, .label = label, .status = status};
+  };
+  using model::Status;
+  std::vector<model::ResourceReport> resources{
+      report("ipoib", "00:02:c9:03:00:31:78:f2", "mlx4_ib0", Status::kInSync),
+      report("ipoib", "00:02:c9:03:00:31:78:f3", "ib1", Status::kForeign),
+      report("pkey", "00:02:c9:03:00:31:78:f2/0x8002", "mlx4_ib0.8002", Status::kDone),
+      report("pkey", "00:02:c9:03:00:31:78:f2/0x8003", "mlx4_ib0.8003", Status::kDone),
+      report("sysctl", "net/ipv4/conf/mlx4_ib0/arp_ignore", "mlx4_ib0 arp_ignore", Status::kInSync),
+      report("roce", "0000:11:00.0/1", "mlx5_0/1", Status::kDiffers),
+      report("service", "iwpmd.service", "iwpmd.service", Status::kInSync),
+      report("service", "srpd.service", "srpd.service", Status::kIgnored),
+      report("opensm", "00:02:c9:03:00:31:78:f2", "opensm", Status::kInSync)};
+  resources[3].attributes = {{"mode", std::string("connected"), {}, {}}, {"umcast", true, true, {}}};
+  const auto settings = settings_of(resources);
+  EXPECT_EQ(settings.files, (std::set<std::string>{
+                                "/proc/sys/net/ipv4/conf/mlx4_ib0/arp_ignore", "/sys/class/net/mlx4_ib0/mode",
+                                "/sys/class/net/mlx4_ib0.8003/mode", "/sys/class/net/mlx4_ib0.8003/umcast"}));
+  EXPECT_EQ(settings.handles, std::set<std::string>{"/sys/kernel/config/rdma_cm"});
+  EXPECT_EQ(settings.units,
+            (std::set<std::string>{"iwpmd.service", "opensm.service", "opensm@0x0002c903003178f2.service"}));
+}
+
 }  // namespace
 }  // namespace rdmacfg::daemon

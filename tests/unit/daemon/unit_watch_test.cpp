@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Units of a systemd that is the test's.
+#include "daemon/unit_watch.hpp"
+
+#include <gmock/gmock.h>
+#include <sdbus-c++/sdbus-c++.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+
+#include "unit/daemon/private_bus.hpp"
+
+namespace rdmacfg::daemon {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+constexpr const char* kManager = "org.freedesktop.systemd1.Manager";
+constexpr const char* kUnits = "/org/freedesktop/systemd1/unit/";
+
+class UnitWatchTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!bus.there()) GTEST_SKIP() << "no dbus-daemon here";
+    ::setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.address().c_str(), 1);
+    theirs = sdbus::createSystemBusConnection("org.freedesktop.systemd1");
+    manager = sdbus::createObject(*theirs, "/org/freedesktop/systemd1");
+    manager->registerMethod("Subscribe").onInterface(kManager).implementedAs([this] { ++subscribed; });
+    manager->registerMethod("LoadUnit").onInterface(kManager).implementedAs([](const std::string& unit) {
+      if (unit == "alias.service") return sdbus::ObjectPath(std::string(kUnits) + "real_2eservice");
+      throw sdbus::Error("org.freedesktop.systemd1.NoSuchUnit", unit);
+    });
+    manager->registerSignal("UnitFilesChanged").onInterface(kManager);
+    manager->finishRegistration();
+    ours = sdbus::createSystemBusConnection();
+    watch.emplace(*ours, [this](const std::string& what) { told.push_back(what); });
+  }
+
+  /// Lets both ends say and hear what there is.
+  void settle() {
+    for (int i = 0; i < 20; ++i) {
+      while (theirs->processPendingRequest() || ours->processPendingRequest()) {
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  void changes(const std::string& object) {
+    auto& unit = objects[object];
+    if (!unit) {
+      unit = sdbus::createObject(*theirs, kUnits + object);
+      unit->registerProperty("ActiveState").onInterface("org.freedesktop.systemd1.Unit").withGetter([] {
+        return std::string("inactive");
+      });
+      unit->finishRegistration();
+    }
+    unit->emitPropertiesChangedSignal("org.freedesktop.systemd1.Unit", {"ActiveState"});
+    settle();
+  }
+
+  system::TempTree folder;
+  PrivateBus bus{folder};
+  int subscribed = 0;
+  std::vector<std::string> told;
+  std::unique_ptr<sdbus::IConnection> theirs, ours;
+  std::unique_ptr<sdbus::IObject> manager;
+  std::map<std::string, std::unique_ptr<sdbus::IObject>> objects;
+  std::optional<UnitWatch> watch;
+};
+
+TEST_F(UnitWatchTest, OnlyUnitsAskedFor) {
+  watch->watch({});
+  settle();
+  EXPECT_EQ(subscribed, 0) << "nothing is asked of systemd for nothing";
+  watch->watch({"opensm@0x1.service"});
+  watch->watch({"opensm@0x1.service", "iwpmd.service"});
+  settle();
+  EXPECT_EQ(subscribed, 1);
+  changes("opensm_400x1_2eservice");
+  EXPECT_THAT(told, ElementsAre("opensm@0x1.service"));
+  changes("sshd_2eservice");
+  EXPECT_EQ(told.size(), 1U);
+  changes("iwpmd_2eservice");
+  EXPECT_EQ(told.size(), 2U);
+}
+
+TEST_F(UnitWatchTest, AnAliasIsTheUnitThatItStandsFor) {
+  watch->watch({"alias.service"});
+  settle();
+  changes("real_2eservice");
+  EXPECT_THAT(told, ElementsAre("alias.service"));
+}
+
+TEST_F(UnitWatchTest, WhatIsEnabledOrDisabled) {
+  watch->watch({"iwpmd.service"});
+  settle();
+  manager->emitSignal("UnitFilesChanged").onInterface(kManager);
+  settle();
+  EXPECT_THAT(told, ElementsAre("unit files"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::daemon
