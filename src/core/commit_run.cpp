@@ -104,6 +104,10 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
   std::erase(ledger_.refused, digest);
   if (!same) {
     if (auto done = add(document, digest); !done) note(report, done.error());
+  } else if (!load_texts(files(), context_.paths.texts, ledger_.active)) {
+    // Somebody has removed it; without it the daemon has nothing to hold.
+    if (auto done = save_texts(files(), context_.paths.texts, ledger_.active, document); !done)
+      note(report, done.error());
   }
   if (!same || !request_.by_itself) {
     // What changes nothing is not written down, but that it was asked to be confirmed.

@@ -104,8 +104,9 @@ bool Ledger::refuses(const std::string& digest) const {
 
 std::string digest_of(const config::Document& document) {
   std::string all;
+  // A document that has moved is the same one.
   for (const auto& file : document.files) {
-    all += fmt::format("{}:{}\n{}:", file.name.size(), file.name, file.text.size());
+    all += fmt::format("{}:", file.text.size());
     all += file.text;
   }
   if (!document.host.empty()) all += "host:" + document.host;
@@ -119,7 +120,7 @@ Result<Ledger> load_ledger(system::Files& files, const std::string& path) {
 }
 
 Result<void> save_ledger(system::Files& files, const std::string& path, const Ledger& ledger) {
-  return files.write(path, ledger_json(ledger).dump(1) + "\n");
+  return files.write(path, ledger_json(ledger).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Result<Remembered> load_texts(system::Files& files, const std::string& folder, std::uint64_t number) {
@@ -186,7 +187,7 @@ Result<void> save_take_back(system::Files& files, const std::string& path, const
                   {"changes", kept_json(take_back.plan)},
                   {"before", state_json(take_back.before)},
                   {"in_two_runs", take_back.in_two_runs}};
-  return files.write(path, json.dump() + "\n");
+  return files.write(path, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace rdmacfg::core

@@ -99,7 +99,7 @@ Result<void> save_state(system::Files& files, const std::string& path, const Sta
   std::string text = fmt::format("{{\"schema\":{},\"records\":[", kStateSchema);
   const auto json = state_json(state);
   for (const auto& record : json.at("records")) {
-    text += (text.back() == '[' ? "\n" : ",\n") + record.dump();
+    text += (text.back() == '[' ? "\n" : ",\n") + record.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
   return files.write(path, text + "\n]}\n");
 }
@@ -116,7 +116,7 @@ Result<std::optional<Journal>> load_journal(system::Files& files, const std::str
 Result<void> write_journal(system::Files& files, const std::string& path, const Journal& journal) {
   const Json json{
       {"schema", kJournalSchema}, {"boot_id", journal.boot_id}, {"changes", kept_json(journal.plan)}};
-  return files.write(path, json.dump() + "\n");
+  return files.write(path, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace rdmacfg::core

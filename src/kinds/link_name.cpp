@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "kinds/luggage.hpp"
 #include "kinds/rename.hpp"
@@ -214,13 +215,52 @@ class LinkNameKind final : public Kind {
     for (const auto& change : changes) {
       if (const auto* link = moved(change, *world)) names[link->index] = text_at(change.after, "name");
     }
+    const auto since = luggage_since(changes, *world, host);
+    if (!since) return base::fail(since.error());
     if (auto done = rename_links(host, *world, names); !done) return done;
     // Also without a rename: this may be the undoing of one that got stuck with the link down.
     for (const auto& change : changes) {
       if (change.carried.empty()) continue;
       if (auto done = restore(host, unpack(change.carried)); !done) return done;
     }
-    return {};
+    return restore(host, *since);
+  }
+
+  /// On the way back: what interfaces carry by now that they did not when the plan was made. It may be
+  /// somebody else's. Policy rules know names only: in a swap they are the other interface's.
+  static Result<std::vector<Luggage>> luggage_since(std::span<const Change> changes, const World& world,
+                                                    system::Host& host) {
+    std::vector<Luggage> out, then;
+    std::vector<Link> links;
+    std::set<std::string> names;
+    for (const auto& change : changes) {
+      const auto packed = unpack(change.carried);
+      if (!packed.empty()) names.insert(packed.front().carried.name);
+    }
+    for (const auto& change : changes) {
+      const auto* link = moved(change, world);
+      auto packed = unpack(change.carried);
+      const bool back = link != nullptr && !packed.empty() && packed.front().carried.becomes == link->name;
+      if (!back || names.contains(link->name)) continue;
+      for (auto& each : with_children(world, *link)) links.push_back(std::move(each));
+      then.insert(then.end(), std::make_move_iterator(packed.begin()), std::make_move_iterator(packed.end()));
+    }
+    if (links.empty()) return out;
+    auto now = observe_luggage(host, links);
+    if (!now) return base::fail(now.error());
+    for (auto& one : *now) {
+      const auto at = std::find_if(then.begin(), then.end(), [&](const Luggage& other) {
+        return other.carried.index == one.carried.index;
+      });
+      if (at == then.end()) continue;
+      std::erase_if(one.carried.items, [&](const auto& item) {
+        return std::find(at->carried.items.begin(), at->carried.items.end(), item) != at->carried.items.end();
+      });
+      one.up = at->up;
+      if (one.carried.name == at->carried.becomes) one.carried.becomes = at->carried.name;
+      if (!one.carried.items.empty()) out.push_back(std::move(one));
+    }
+    return out;
   }
 };
 
