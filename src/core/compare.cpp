@@ -80,6 +80,8 @@ class Comparer {
     // What waits for something is left as it is until that has come.
     if (record != nullptr && !desired.pending) give_back(desired, *observed, *record, wanted, report);
     list_attributes(desired, wanted, observed, report);
+    if (const auto left = picture_.left.find(desired.key); left != picture_.left.end() && observed != nullptr)
+      std::erase_if(wanted, [&](const auto& one) { return left->second.fields.contains(one.first); });
 
     const Attributes nothing;
     const auto differing = differing_fields(wanted, observed == nullptr ? nothing : observed->settings);
@@ -276,6 +278,21 @@ class Comparer {
 };
 
 }  // namespace
+
+void tell_left(std::vector<ResourceReport>& resources, const Picture& picture) {
+  for (auto& resource : resources) {
+    const auto left = picture.left.find(resource.key);
+    if (left == picture.left.end() || resource.status != Status::kInSync) continue;
+    const bool differs =
+        std::any_of(resource.attributes.begin(), resource.attributes.end(), [&](const auto& one) {
+          return left->second.fields.contains(one.name) && one.wanted != model::Value{} &&
+                 one.wanted != one.now;
+        });
+    if (!differs) continue;
+    resource.status = Status::kFailed;
+    resource.reason = left->second.why;
+  }
+}
 
 Comparison compare(Picture& picture, const State& state, bool retry_limited) {
   return Comparer(picture, state, retry_limited).run();

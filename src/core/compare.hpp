@@ -20,6 +20,10 @@ struct Comparison {
 /// when the document drops it, and which settings are not tried again because the fabric limits them.
 Comparison compare(Picture& picture, const State& state, bool retry_limited);
 
+/// Of those that are as wanted but for settings that are left alone (Picture::left): that they are not, and
+/// why.
+void tell_left(std::vector<model::ResourceReport>& resources, const Picture& picture);
+
 /// Names of `fields` and of `before` whose value is another in `now`; a field that `before` lacks has to be
 /// missing.
 std::vector<std::string> not_back(const std::vector<std::string>& fields, const model::Attributes& before,

@@ -146,6 +146,7 @@ void keep_aside(const Picture& planned, Picture& now) {
     if (one.ignore) ignored.insert(one.key);
   }
   for (auto& one : now.desired) one.ignore = one.ignore || ignored.contains(one.key);
+  now.left = planned.left;
 }
 
 }  // namespace rdmacfg::core

@@ -80,7 +80,7 @@ Result<Picture> take_picture(system::Host& host, const Known& known) {
 }
 
 Result<Picture> take_picture(const config::Document& document, system::Host& host, const Known& known,
-                             bool thorough, bool settled) {
+                             bool thorough, bool settled, const MayFail& may_fail) {
   auto world = kinds::World::observe(host);
   if (!world) return base::fail(world.error());
   Picture picture;
@@ -107,10 +107,16 @@ Result<Picture> take_picture(const config::Document& document, system::Host& hos
       if (auto name = model::text_at(one.settings, "name"); !name.empty()) clue.names.insert(std::move(name));
       picture.world.concern(one.key, clue);
     }
-    std::move(desired.begin(), desired.end(), std::back_inserter(picture.desired));
     auto observed = kind->observe(picture.world);
-    if (!observed) return base::fail(observed.error());
-    for (auto& one : *observed) picture.observed.push_back(std::move(one));
+    const std::string name(kind->name());
+    if (!observed && (!may_fail || !may_fail(name))) return base::fail(observed.error());
+    if (observed) {
+      for (auto& one : *observed) picture.observed.push_back(std::move(one));
+    } else {
+      for (auto& one : desired) one.ignore = true;
+      picture.unseen.emplace(name, observed.error().message);
+    }
+    std::move(desired.begin(), desired.end(), std::back_inserter(picture.desired));
   }
   for (const auto& one : picture.observed) picture.observed_by_key.emplace(one.key, &one);
   model::Diagnostics found;
@@ -131,6 +137,10 @@ Result<Picture> take_picture(const config::Document& document, system::Host& hos
     }
   }
   return picture;
+}
+
+MayFail as_in(const Picture& before) {
+  return [&before](const std::string& kind) { return before.unseen.contains(kind); };
 }
 
 void check_document(const config::Document& document, model::Diagnostics& diagnostics) {

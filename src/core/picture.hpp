@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "core/state.hpp"
 #include "kinds/kind.hpp"
 #include "model/diagnostic.hpp"
+#include "model/report.hpp"
 #include "model/resource.hpp"
 
 namespace rdmacfg::core {
@@ -20,7 +22,9 @@ struct Picture {
   std::vector<model::Desired> desired;
   std::vector<model::Observed> observed;
   std::map<model::Key, const model::Observed*> observed_by_key;
-  model::Diagnostics diagnostics;    ///< of the document against the host
+  model::Diagnostics diagnostics;                ///< of the document against the host
+  std::map<std::string, std::string> unseen;     ///< kinds that could not be observed, with the reason
+  std::map<model::Key, model::LeftFields> left;  ///< settings that are not laid beside the document
   std::vector<std::string> at_boot;  ///< labels of what another root cannot have before its kernel runs
   /// Of every place of an entry where the entry begins; empty without errors.
   std::map<model::Location, model::Location> entry_of;
@@ -34,10 +38,17 @@ struct Picture {
 /// Resources that are looked at although the document may not mention them, with what is known of each.
 using Known = std::map<model::Key, kinds::Clue>;
 
+/// Whether a kind may fail to be observed: what is wanted of it is set aside then (Picture::unseen, and
+/// Desired::ignore). Without one none may.
+using MayFail = std::function<bool(const std::string& kind)>;
+
 /// Observes the host once and lays the document beside it. Changes nothing. `thorough`, `settled`: see
 /// kinds::World.
 base::Result<Picture> take_picture(const config::Document& document, system::Host& host, const Known& known,
-                                   bool thorough, bool settled);
+                                   bool thorough, bool settled, const MayFail& may_fail = nullptr);
+
+/// May fail to be observed, as it did before.
+MayFail as_in(const Picture& before);
 
 /// The observed part alone, of the kinds that `known` speaks of.
 base::Result<Picture> take_picture(system::Host& host, const Known& known);

@@ -141,14 +141,22 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
   std::vector<std::string> notes;
   auto recovered = recover(host, *state, options, notes);
   if (!recovered) return {failed(recovered.error().in("finishing an interrupted apply"))};
-  auto picture = take_picture(document, host, keys_of(*state, {}), false, true);
+  // By itself, what cannot be read (somebody has put a link in the place of our file) keeps nothing else from
+  // being held.
+  const auto any = [&](const std::string& /*kind*/) { return options.independent; };
+  auto picture = take_picture(document, host, keys_of(*state, {}), false, true, any);
   if (!picture) return {failed(picture.error())};
+  picture->left = options.fields_left_alone;
   std::map<model::Key, std::string> aside;
+  for (const auto& desired : picture->desired) {
+    const auto at = picture->unseen.find(desired.key.kind);
+    if (at != picture->unseen.end()) aside.emplace(desired.key, at->second);
+  }
   bool set_apart = false;
   if (options.independent && model::has_errors(picture->diagnostics) &&
       validate(document).exit == Exit::kOk) {
     if (auto found = set_aside(*picture)) {
-      aside = std::move(*found);
+      aside.merge(*found);
       set_apart = true;
     }
   }
@@ -180,6 +188,7 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
     report.exit = Exit::kError;
     return {std::move(report)};
   }
+  tell_left(report.resources, *picture);
   for (auto& resource : report.resources) {
     const auto why = aside.find(resource.key);
     if (why == aside.end()) continue;

@@ -38,6 +38,7 @@ struct Options {
   bool awaited = false;
   /// Resources that are left alone this time, with the reason (somebody else fights for them).
   std::map<model::Key, std::string> left_alone;
+  std::map<model::Key, model::LeftFields> fields_left_alone;  ///< the same of single settings
   /// For drift = "report": resources as wanted when they were last looked at, with the kernel object they
   /// were on. What differs now and is on the same one, somebody else has changed: it is left alone
   /// (Report::drifted). What an apply has left that did not come to its end is no drift.

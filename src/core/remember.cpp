@@ -110,6 +110,10 @@ void forget(const Picture& now, State& state) {
   std::map<model::Key, const model::Desired*> desired;
   for (const auto& one : now.desired) desired.emplace(one.key, &one);
   for (auto at = state.records.begin(); at != state.records.end();) {
+    if (now.unseen.contains(at->first.kind)) {
+      ++at;
+      continue;
+    }
     const auto* observed = now.find(at->first);
     const auto want = desired.find(at->first);
     const bool held = want == desired.end() && observed != nullptr &&

@@ -51,6 +51,7 @@ void finish_report(Report& report, Picture& now, const State& state, const Plan&
       }
     }
   }
+  tell_left(comparison.resources, now);
   report.resources = std::move(comparison.resources);
 }
 
@@ -123,7 +124,7 @@ class Transaction {
  private:
   void check(const Plan& plan, const Picture& before, const State& state, Outcome& outcome,
              Attempt& attempt) {
-    auto now = take_picture(document_, host_, keys_of(state, plan), true, false);
+    auto now = take_picture(document_, host_, keys_of(state, plan), true, false, as_in(before));
     bool waited = false, in_vain = false;
     for (const auto* kind : kinds::all()) {
       std::vector<Change> mine;
@@ -140,7 +141,7 @@ class Transaction {
       outcome.error = base::Error{base::Code::kRefused, "it was cancelled", 0};
       return;
     }
-    if (waited) now = take_picture(document_, host_, keys_of(state, plan), true, in_vain);
+    if (waited) now = take_picture(document_, host_, keys_of(state, plan), true, in_vain, as_in(before));
     if (!now) {
       outcome.error = now.error();
       return;
@@ -189,7 +190,8 @@ void by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
   std::vector<std::string> messages;
   std::map<model::Key, std::string> postponed;
   for (const auto& part : parts) {
-    auto before = take_picture(input.document, input.host, keys_of(state, report.plan), false, true);
+    auto before = take_picture(input.document, input.host, keys_of(state, report.plan), false, true,
+                               as_in(input.picture));
     if (!before) {
       last.error = before.error();
       return;
@@ -209,7 +211,8 @@ void by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
   if (!messages.empty()) last.error = base::Error{base::Code::kRefused, base::join(messages, "; "), 0};
   if (messages.empty()) last.error.reset();
   if (carried_out.changes.empty()) return;
-  if (auto now = take_picture(input.document, input.host, keys_of(state, report.plan), true, true)) {
+  if (auto now = take_picture(input.document, input.host, keys_of(state, report.plan), true, true,
+                              as_in(input.picture))) {
     keep_aside(input.picture, *now);
     finish_report(report, *now, state, carried_out, postponed, failed, input.options);
   }

@@ -298,17 +298,34 @@ Api::Api(Loop& loop, Jobs& jobs)
   watch_managers();
   connection_->requestName(kName);
 
-  const auto process = [this] {
-    while (connection_->processPendingRequest()) {
-    }
-  };
   source_ = loop_.on_changing(
       connection_->getEventLoopPollData().fd,
-      [this] {
-        const auto data = connection_->getEventLoopPollData();
-        return Loop::Interest{data.events, data.timeout_usec};
+      [this]() -> Loop::Interest {
+        try {
+          const auto data = connection_->getEventLoopPollData();
+          return {data.events, data.timeout_usec};
+        } catch (const sdbus::Error&) {
+          return {};  // its end is always told
+        }
       },
-      process);
+      [this] { process(); });
+}
+
+void Api::process() {
+  try {
+    while (connection_->processPendingRequest()) {
+    }
+  } catch (const sdbus::Error&) {
+    source_.reset();
+    if (lost) lost();
+  }
+}
+
+void Api::emit(const std::function<void()>& signal) {
+  try {
+    if (source_) signal();
+  } catch (const sdbus::Error&) {  // the loop hears of it
+  }
 }
 
 Api::~Api() = default;
@@ -340,15 +357,16 @@ void Api::set(const Properties& properties) {
   if (properties.limited != properties_.limited) changed.emplace_back("Limited");
   if (properties.contended != properties_.contended) changed.emplace_back("Contended");
   properties_ = properties;
-  if (!changed.empty()) object_->emitPropertiesChangedSignal(kInterface, changed);
+  if (!changed.empty()) emit([&] { object_->emitPropertiesChangedSignal(kInterface, changed); });
 }
 
 void Api::progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what) {
-  object_->emitSignal("Progress").onInterface(kInterface).withArguments(id, done, total, what);
+  emit([&] { object_->emitSignal("Progress").onInterface(kInterface).withArguments(id, done, total, what); });
 }
 
 void Api::finished(std::uint32_t id, int exit) {
-  object_->emitSignal("Finished").onInterface(kInterface).withArguments(id, std::int32_t{exit});
+  emit(
+      [&] { object_->emitSignal("Finished").onInterface(kInterface).withArguments(id, std::int32_t{exit}); });
 }
 
 }  // namespace rdmacfg::daemon

@@ -53,6 +53,9 @@ class Api {
   std::function<void(const std::string& what)> unit_changed;
   void watch_units(const std::set<std::string>& units) { units_->watch(units); }
 
+  /// The bus has gone, and nothing comes of this any more; but what clients have asked for before ends here.
+  std::function<void()> lost;
+
   void set(const Properties& properties);
   void progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what);
   void finished(std::uint32_t id, int exit);
@@ -61,6 +64,9 @@ class Api {
   struct Detail;
 
   void watch_managers();
+  void process();
+  /// Does nothing when the bus has gone.
+  void emit(const std::function<void()>& signal);
 
   Loop& loop_;
   Jobs& jobs_;

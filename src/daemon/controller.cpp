@@ -24,6 +24,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
+constexpr milliseconds kConnectAgain{1000};
 constexpr milliseconds kConnectAgainMax{300'000};
 
 /// So often the configuration is applied again when its apply came to nothing (the worker died, the lock was
@@ -65,7 +66,10 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
   };
   jobs_.begins = [this](Job& job) {
     // What is known now: jobs of others may have run since it was wanted.
-    if (job.verb == Job::Verb::kHold) job.left_alone = reconciler_.left_alone(Loop::now());
+    if (job.verb == Job::Verb::kHold) {
+      job.left_alone = reconciler_.left_alone(Loop::now());
+      job.fields_left_alone = reconciler_.fields_left_alone();
+    }
     if (job.verb == Job::Verb::kHold || job.settled_at != 0) job.settled = reconciler_.settled();
     if (!job.changes()) return;
     handles_before_ = listener_.handles_made();
@@ -80,6 +84,7 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
     reconciler_.woken(Wake::kDrift, Loop::now());
   };
   jobs_.on_idle = [this] {
+    former_.clear();
     if (stopping_) leave();
   };
 }
@@ -176,6 +181,15 @@ void Controller::connect() {
       plan_next();
     };
     api_->watch_units(listener_.settings().units);
+    api_->lost = [this] {
+      log(LOG_WARNING, Message::kTrouble, "the system bus has gone");
+      connecting_ = loop_.after(milliseconds(0), [this] {
+        former_.push_back(std::move(api_));
+        connect_again_ = kConnectAgain;
+        connect();
+        if (api_) plan_next();
+      });
+    };
     api_->set(properties_);
     // Who came to the bus before nobody has told of.
     if (connecting_ || !properties_.pending.empty()) reconciler_.woken(Wake::kDrift, Loop::now());
@@ -264,11 +278,12 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   Suspects suspects;
   tell_drifted(outcome.report, fresh, [&](const model::Key& key) { return suspects.of(key.kind); });
   // What was not as wanted before, such as a device that came, nobody has changed.
-  tell(job, outcome.report, [&](const model::Key& key) {
+  const auto blame = [&](const model::Key& key) {
     return stood.contains(key) ? std::optional(suspects.of(key.kind)) : std::nullopt;
-  });
+  };
+  tell(job, outcome.report, blame, &said_);
   for (const auto& [key, why] : reconciler_.contended()) {
-    if (contended.contains(key)) continue;
+    if (const auto at = contended.find(key); at != contended.end() && at->second == why) continue;
     const auto suspect = suspects.of(key.kind);
     log(LOG_WARNING, Message::kContended, fmt::format("{}: {}{}", key.text(), why, suspected(suspect)),
         {{"RDMA_KIND", key.kind}, {"RDMA_RESOURCE", key.id}, {"RDMA_SUSPECT", suspect}});

@@ -21,6 +21,7 @@
 #include "daemon/reconciler.hpp"
 #include "daemon/refusal.hpp"
 #include "daemon/settled_file.hpp"
+#include "daemon/tell.hpp"
 #include "system/events.hpp"
 #include "system/files.hpp"
 
@@ -71,11 +72,14 @@ class Controller {
   Marker marker_;
   Listener listener_;
   std::unique_ptr<Api> api_;
+  std::vector<std::unique_ptr<Api>>
+      former_;  ///< of buses that have gone; jobs of their clients may be at work
   Loop::Handle next_, deadline_, connecting_, audit_timer_, named_, leaving_;
   bool has_name_ = false;                          ///< the host; of one that had none at the start
   std::chrono::milliseconds connect_again_{1000};  ///< twice as long after each time in vain
   Properties properties_;
   Waiting waiting_;
+  Said said_;
   bool ready_ = false;
   bool running_ = false;      ///< an apply or a hold of ours
   bool expiring_ = false;     ///< an expiry of ours

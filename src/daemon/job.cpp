@@ -22,6 +22,23 @@ ByKey by_key_from(const Json& json) {
   return out;
 }
 
+using Fields = std::map<model::Key, model::LeftFields>;
+
+Json json_of(const Fields& all) {
+  Json out = Json::array();
+  for (const auto& [key, left] : all) out.push_back({key.kind, key.id, left.fields, left.why});
+  return out;
+}
+
+Fields fields_from(const Json& json) {
+  Fields out;
+  for (const auto& one : json) {
+    out[{one.at(0).get<std::string>(), one.at(1).get<std::string>()}] = {
+        one.at(2).get<std::set<std::string>>(), one.at(3).get<std::string>()};
+  }
+  return out;
+}
+
 }  // namespace
 
 Json to_json(const Job& job) {
@@ -44,7 +61,8 @@ Json to_json(const Job& job) {
           {"expect", job.expect},
           {"who", job.who},
           {"what", job.what},
-          {"left_alone", by_key(job.left_alone)}};
+          {"left_alone", by_key(job.left_alone)},
+          {"fields_left_alone", json_of(job.fields_left_alone)}};
 }
 
 Job job_from(const Json& json) {
@@ -69,6 +87,7 @@ Job job_from(const Json& json) {
   job.who = json.at("who").get<std::string>();
   job.what = json.at("what").get<std::string>();
   job.left_alone = by_key_from(json.at("left_alone"));
+  job.fields_left_alone = fields_from(json.at("fields_left_alone"));
   return job;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/document.hpp"
+#include "model/report.hpp"
 #include "model/resource.hpp"
 
 namespace rdmacfg::daemon {
@@ -51,6 +52,7 @@ struct Job {
   std::optional<std::uint32_t>
       uid{};  ///< of the client that asked; nothing: the daemon itself. Not handed on
   std::map<model::Key, std::string> left_alone{};  ///< resources, with the reason
+  std::map<model::Key, model::LeftFields> fields_left_alone{};
 
   [[nodiscard]] bool changes() const {
     return verb == Verb::kApply || verb == Verb::kHold || verb == Verb::kConfirm || verb == Verb::kRollBack ||

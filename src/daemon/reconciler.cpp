@@ -87,9 +87,34 @@ void Reconciler::began() {
 }
 
 std::map<model::Key, std::string> Reconciler::left_alone(Time now) const {
-  auto out = contended_;
+  std::map<model::Key, std::string> out;
+  for (const auto& [key, fields] : contended_) {
+    if (fields.contains(kExistence)) out.emplace(key, contended().at(key));
+  }
   for (const auto& [key, failure] : failures_) {
     if (failure.retry > now) out.emplace(key, failure.reason);
+  }
+  return out;
+}
+
+std::map<model::Key, model::LeftFields> Reconciler::fields_left_alone() const {
+  std::map<model::Key, model::LeftFields> out;
+  const auto all = contended();
+  for (const auto& [key, fields] : contended_) {
+    if (fields.contains(kExistence)) continue;
+    auto& left = out[key];
+    left.why = all.at(key);
+    for (const auto& [field, why] : fields) left.fields.insert(field);
+  }
+  return out;
+}
+
+std::map<model::Key, std::string> Reconciler::contended() const {
+  std::map<model::Key, std::string> out;
+  for (const auto& [key, fields] : contended_) {
+    auto& text = out[key];
+    for (const auto& [field, why] : fields) text += (text.empty() ? "" : ", and ") + why;
+    text = fmt::format("something else has {}; it is left alone until the next apply", text);
   }
   return out;
 }
@@ -117,7 +142,7 @@ void Reconciler::count_revert(const model::Change& change, const std::string& fi
       : change.operation == model::Operation::kDelete
           ? fmt::format("made {} again {} times", change.label, reverts.times.size())
           : fmt::format("removed {} {} times", change.label, reverts.times.size());
-  contended_[change.key] = fmt::format("something else has {}; it is left alone until the next apply", what);
+  contended_[change.key][field] = what;
 }
 
 std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now, bool held) {
@@ -147,6 +172,7 @@ std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now,
     if (is_settled(resource.status)) settled_.insert_or_assign(resource.key, resource.instance);
   }
   auto waiting = left_alone(now);
+  for (const auto& [key, fields] : contended_) waiting.emplace(key, "");
   for (const auto& key : drifted_) waiting.emplace(key, "");
   for (const auto& resource : report.resources) {
     const auto footing = footing_of(resource.key);

@@ -51,6 +51,8 @@ class Reconciler {
 
   /// What is left alone in a run at `now`, with the reason.
   [[nodiscard]] std::map<model::Key, std::string> left_alone(Time now) const;
+  /// The same of single settings; of resources that left_alone() does not name.
+  [[nodiscard]] std::map<model::Key, model::LeftFields> fields_left_alone() const;
 
   /// A run has ended. `held`: it held what had been applied before, so what it changed somebody else had
   /// changed back. @return what has drifted (model::Report::drifted) and was not known to have before.
@@ -68,7 +70,7 @@ class Reconciler {
 
   /// Fields that somebody else changes back all the time, by resource. Until an apply, or until the resource
   /// is on another kernel object: of one that is on none, until a device or a module comes.
-  [[nodiscard]] const std::map<model::Key, std::string>& contended() const { return contended_; }
+  [[nodiscard]] std::map<model::Key, std::string> contended() const;
 
   /// What could not be made as it should be and is tried again, for people; empty when there is nothing.
   [[nodiscard]] std::string failing() const;
@@ -99,7 +101,8 @@ class Reconciler {
   int whole_attempts_ = 0;
   std::string whole_reason_;
   std::map<std::pair<model::Key, std::string>, Reverts> reverts_;  ///< by resource and field
-  std::map<model::Key, std::string> contended_;
+  /// By resource and field, with the reason; the field is empty where it is about whether there is one.
+  std::map<model::Key, std::map<std::string, std::string>> contended_;
   Settled settled_;
   std::set<model::Key> drifted_;
 };

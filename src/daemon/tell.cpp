@@ -94,7 +94,7 @@ std::string suspected(const std::string& suspect) {
   return suspect.empty() ? std::string() : "; suspected: " + suspect;
 }
 
-void tell(const Job& job, const model::Report& report, const Suspect& suspect) {
+void tell(const Job& job, const model::Report& report, const Suspect& suspect, Said* said) {
   std::map<model::Key, const model::ResourceReport*> resources;
   for (const auto& resource : report.resources) resources.emplace(resource.key, &resource);
   std::set<model::Key> drifted;  // told when it did
@@ -129,14 +129,20 @@ void tell(const Job& job, const model::Report& report, const Suspect& suspect) {
         fmt::format("{}: {}", name_of(resource.key, resource.label), resource.reason),
         {{"RDMA_KIND", resource.key.kind}, {"RDMA_RESOURCE", resource.key.id}});
   }
+  // What one hold after the other finds is said once.
+  const auto known = [&](const std::string& text) {
+    return said != nullptr && job.verb == Job::Verb::kHold && !said->fresh(text);
+  };
   for (const auto& note : report.notes) {
+    if (known(note)) continue;
     const bool back = note.find("rolled back") != std::string::npos;
     log(back ? LOG_WARNING : LOG_INFO, back ? Message::kRolledBack : Message::kNoted, note);
   }
   for (const auto& one : report.diagnostics) {
-    if (one.severity == model::Severity::kError)
-      log(LOG_ERR, Message::kFailed, one.where.text() + ": " + one.message);
+    const auto text = one.where.text() + ": " + one.message;
+    if (one.severity == model::Severity::kError && !known(text)) log(LOG_ERR, Message::kFailed, text);
   }
+  if (said != nullptr && job.verb == Job::Verb::kHold) said->ended();
   if (report.error) log(LOG_ERR, Message::kFailed, report.error->message);
   for (const auto& left : report.left_over) log(LOG_ERR, Message::kFailed, "could not be undone: " + left);
 }

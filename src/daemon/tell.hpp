@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/job.hpp"
@@ -35,10 +37,25 @@ std::string suspected(const std::string& suspect);
 /// such as a device that came.
 using Suspect = std::function<std::optional<std::string>(const model::Key& key)>;
 
-/// What was done, what failed, and what there is to know about the run.
+/// What one run after the other has to say.
+class Said {
+ public:
+  /// Whether the run before had not said it.
+  bool fresh(const std::string& text) {
+    now_.insert(text);
+    return !before_.contains(text);
+  }
+  void ended() { before_ = std::exchange(now_, {}); }
+
+ private:
+  std::set<std::string> before_, now_;
+};
+
+/// What was done, what failed, and what there is to know about the run; of holds in a row what is wrong is
+/// said once.
 void tell(
     const Job& job, const model::Report& report,
-    const Suspect& suspect = [](const model::Key& /*key*/) { return std::nullopt; });
+    const Suspect& suspect = [](const model::Key& /*key*/) { return std::nullopt; }, Said* said = nullptr);
 
 /// Of what has drifted and is left so, the resources in `fresh`. `suspect`: who may have changed it; empty
 /// without one.

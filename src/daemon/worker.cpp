@@ -209,6 +209,7 @@ int work(int in, int out) {
   context.options.retry_limited = job.retry;
   context.options.cancelled = [] { return g_cancelled.load(); };
   context.options.left_alone = job.left_alone;
+  context.options.fields_left_alone = job.fields_left_alone;
   context.options.progress = [&](std::size_t done, std::size_t total, const std::string& what) {
     tell(out, {{"progress", {done, total, what}}});
   };

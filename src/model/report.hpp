@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +45,13 @@ struct ResourceReport {
   std::vector<AttributeReport> attributes{};
   std::string
       instance{};  ///< the kernel object it is on, another one after a driver reload; empty: not known
+};
+
+/// Settings of a resource that are left as they are, whatever the document says.
+struct LeftFields {
+  std::set<std::string> fields;
+  std::string why;
+  bool operator==(const LeftFields&) const = default;
 };
 
 /// How a run ended; the exit codes of rdma-configctl.

@@ -143,6 +143,49 @@ TEST(Generations, WhatHasBeenTakenBackMeanwhileIsNotGoneBackFromTwice) {
   EXPECT_EQ(host.ledger().active, 1U);
 }
 
+TEST(Generations, WhatOthersAddMeanwhileOutlastsTheWayBack) {
+  Host host(two_ports());
+  const std::string port = "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n";
+  ASSERT_TRUE(applied(host.commit(port + "name = \"fab0\"\n")));
+  ASSERT_TRUE(applied(host.commit(port + "name = \"fab1\"\n", kWithin)));
+  auto& machine = host.kernel().machine;
+  machine.find("fab1")->items = {"addr4 192.0.2.7/24", "route 198.51.100.0/24 via 192.0.2.9"};
+  machine.rules.emplace_back("iif fab1 lookup 77");
+  ASSERT_TRUE(applied(host.roll_back()));
+  ASSERT_NE(machine.find("fab0"), nullptr);
+  EXPECT_EQ(machine.find("fab0")->items.size(), 2U) << host.dump();
+  EXPECT_NE(host.dump().find("iif fab0 lookup 77"), std::string::npos) << host.dump();
+}
+
+TEST(Generations, ADocumentThatHasMovedIsRefusedAsBefore) {
+  Host host(two_ports());
+  const auto named = [](const char* name) {
+    return config::parse_texts({{name, kFirst}}, "node1", kinds::grammar());
+  };
+  EXPECT_EQ(core::digest_of(named("/root/new.toml")),
+            core::digest_of(named("/etc/rdma-configd/config.toml")));
+}
+
+TEST(Generations, ATextThatIsGoneIsWrittenAgainByAnApply) {
+  Host host(two_ports());
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  std::erase_if(host.kernel().files.content, [](const auto& file) {
+    return file.first.starts_with("/var/lib/rdma-configd/generations/");
+  });
+  EXPECT_EQ(host.hold().exit, Exit::kError);
+  ASSERT_TRUE(applied(host.commit(kFirst)));
+  EXPECT_EQ(host.hold().exit, Exit::kOk);
+}
+
+TEST(Generations, WhoeverAsksIsWrittenDown) {
+  Host host(two_ports());
+  const auto report = host.with([&](core::Context& context) {
+    return core::commit(document_of(kFirst), {.who = "\xff", .what = "apply", .host_name = "node1"}, context);
+  });
+  EXPECT_TRUE(applied(report));
+  EXPECT_EQ(host.ledger().active, 1U);
+}
+
 TEST(Generations, WhatWasRolledBackIsNotAppliedByItself) {
   Host host(two_ports());
   ASSERT_TRUE(applied(host.commit(kFirst)));

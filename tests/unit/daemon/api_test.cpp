@@ -32,14 +32,14 @@ struct WithAddress {
 };
 
 struct WithBus : WithAddress {
-  Bus bus{folder};
+  std::optional<Bus> bus{std::in_place, folder};
 };
 
-class ApiTest : private WithBus, public ControllerFixture {
+class ApiTest : protected WithBus, public ControllerFixture {
  protected:
-  ApiTest() : ControllerFixture(bus.address()) {}
+  ApiTest() : ControllerFixture(bus->address()) {}
   void SetUp() override {
-    if (!bus.there()) GTEST_SKIP() << "no dbus-daemon here";
+    if (!bus->there()) GTEST_SKIP() << "no dbus-daemon here";
     if (::getuid() != 0) GTEST_SKIP() << "who is not root is asked for by polkit, which is not there";
   }
 
@@ -64,6 +64,7 @@ class ApiTest : private WithBus, public ControllerFixture {
   }
 
   std::unique_ptr<sdbus::IProxy> proxy;
+  Loop::Handle again;
   std::atomic<int> done{0}, refused{0}, failed{0};
 };
 
@@ -88,6 +89,26 @@ TEST_F(ApiTest, LooksFillTheirQueueAndNoOther) {
                 when([this] { return done == kRoom + 1; }, [this] { controller.stop(); });
               });
        });
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(failed, 0);
+}
+
+TEST_F(ApiTest, ABusThatGoesAndComesBackEndsNothing) {
+  play("[ \"$verb\" != " + verb(Job::Verb::kRollBack) + " ] || { touch \"$here/begun\"; " + kWaits + "; }");
+  controller.start();
+  const auto on_the_bus = loop.after(1s, [&] {
+    call("Rollback", std::uint64_t{1}, Options{});
+    when([this] { return done == 1 && std::filesystem::exists(tree.at("/begun")); },
+         [this] {
+           proxy.reset();  // its own thread would throw
+           bus.emplace(folder);
+           tree.put("/go", "");  // the job ends without its client
+           again = loop.after(4s, [this] {
+             call("Show", Options{});
+             when([this] { return done == 2; }, [this] { controller.stop(); });
+           });
+         });
+  });
   EXPECT_EQ(run(), 0);
   EXPECT_EQ(failed, 0);
 }

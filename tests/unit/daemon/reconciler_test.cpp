@@ -149,7 +149,9 @@ TEST(Reconciler, AFightEndsAfterThreeReverts) {
   ASSERT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
   EXPECT_THAT(reconciler.contended().at(kIb0),
               HasSubstr("changed mtu of ib0 back 3 times (last from 2044 to 1500)"));
-  EXPECT_THAT(reconciler.left_alone(now), ElementsAre(Key(kIb0)));
+  EXPECT_THAT(reconciler.left_alone(now), IsEmpty()) << "its other settings are held";
+  ASSERT_THAT(reconciler.fields_left_alone(), ElementsAre(Key(kIb0)));
+  EXPECT_THAT(reconciler.fields_left_alone().at(kIb0).fields, ElementsAre("mtu"));
   reconciler.woken(Wake::kApply, now);
   EXPECT_THAT(reconciler.contended(), IsEmpty()) << "an apply starts anew";
 }

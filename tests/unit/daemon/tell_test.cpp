@@ -92,6 +92,26 @@ TEST(Tell, ARepairThatRemovesOrMakesSaysWhat) {
       << "it had not been there";
 }
 
+TEST(Tell, OfHoldsInARowAMistakeIsSaidOnce) {
+  if (::access("/run/systemd/journal/socket", W_OK) == 0) GTEST_SKIP() << "it would go to the journal";
+  Job job;
+  job.verb = Job::Verb::kHold;
+  model::Report wrong;
+  wrong.diagnostics.push_back({model::Severity::kError, {"config.toml", 3, 1}, "taken", "", {}});
+  wrong.notes.emplace_back("to be known");
+  Said said;
+  const auto told = [&](const model::Report& report) {
+    ::testing::internal::CaptureStderr();
+    tell(
+        job, report, [](const model::Key&) { return std::nullopt; }, &said);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(told(wrong), "to be known\nconfig.toml:3:1: taken\n");
+  EXPECT_EQ(told(wrong), "");
+  EXPECT_EQ(told({}), "");
+  EXPECT_EQ(told(wrong), "to be known\nconfig.toml:3:1: taken\n") << "it was gone in between";
+}
+
 TEST(Tell, AKindIsNamedOnce) {
   EXPECT_EQ(name_of({"ipoib", "x"}, "ib0"), "ipoib ib0");
   EXPECT_EQ(name_of({"memlock", "root"}, "memlock root"), "memlock root");
