@@ -16,18 +16,18 @@ struct DaemonPolicy {
   std::optional<model::Drift> drift;
   std::optional<model::Audit> audit;
 
-  static constexpr auto kFields = std::tuple{
-      model::field("drift", &DaemonPolicy::drift, model::Role::kPolicy,
-                   "What rdma-configd does when somebody else changes a setting: repair changes "
-                   "it back; report says so in the journal and leaves it until the next apply.",
-                   "repair"),
-      model::field(
-          "audit", &DaemonPolicy::audit, model::Role::kPolicy,
-          "Look at the host every so many seconds, 10 to 86400, also without an event. Mode and umcast, some "
-          "DCB settings, kernel settings ([[sysctl]]) and services that are stopped or disabled change "
-          "without "
-          "one. 0: never.",
-          "0")};
+  static constexpr auto kFields =
+      std::tuple{model::field("drift", &DaemonPolicy::drift, model::Role::kPolicy,
+                              "What rdma-configd does when somebody else changes a setting: repair changes "
+                              "it back; report says so in the journal and leaves it until the next apply.",
+                              "repair"),
+                 model::field("audit", &DaemonPolicy::audit, model::Role::kPolicy,
+                              "Look at the host every so many seconds, 10 to 86400, also without an event. "
+                              "Some DCB settings, what "
+                              "drivers change by themselves, and kernel settings ([[sysctl]]) that services "
+                              "write through a /proc "
+                              "of their own change without one. 0: never.",
+                              "0")};
 };
 
 model::SectionSpec daemon_section();
