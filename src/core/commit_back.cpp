@@ -133,10 +133,11 @@ bool Run::undone(TakeBack take_back, Report& report) {
   const auto journal = load_journal(files(), context_.options.paths.journal);
   const bool another = journal && *journal && digest_of((*journal)->plan) != digest_of(plan);
   if (!journal || (*journal && !another)) report.left_over = put_back(plan, context_.host);
-  for (auto& left : undo(plan, context_.host)) report.left_over.push_back(std::move(left));
+  std::optional<Picture> picture;
+  for (auto& left : undo(plan, context_.host, &picture)) report.left_over.push_back(std::move(left));
   report.exit = report.left_over.empty() ? Exit::kOk : Exit::kUndoIncomplete;
   bool whole = report.left_over.empty() && !another && !take_back.in_two_runs;
-  if (auto picture = take_picture(context_.host, keys_of({}, plan))) {
+  if (picture) {
     auto state = std::move(take_back.before);
     // What was on a device that was removed meanwhile went with it; what was made of the same name on the one
     // that came after is not undone, and known by its own record.

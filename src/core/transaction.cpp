@@ -77,9 +77,14 @@ std::optional<Change> inverse(const Change& change, const model::Observed* now) 
   return back;
 }
 
-void undo_batch(std::span<const Change> batch, system::Host& host) {
-  auto picture = take_picture(host, keys_of({}, {{batch.begin(), batch.end()}}));
-  if (!picture) return;
+/// `picture`: the host now; without one it is looked at.
+void undo_batch(std::span<const Change> batch, system::Host& host, const Picture* picture) {
+  std::optional<Picture> own;
+  if (picture == nullptr) {
+    auto taken = take_picture(host, keys_of({}, {{batch.begin(), batch.end()}}));
+    if (!taken) return;
+    picture = &own.emplace(std::move(*taken));
+  }
   std::vector<Change> backs;
   for (const auto& change : batch) {
     if (!can_be_undone(change, picture->world)) continue;
@@ -113,7 +118,8 @@ std::set<std::string> limited_fields(const Change& change, const model::Observed
   return {verdict.fields.begin(), verdict.fields.end()};
 }
 
-std::vector<std::string> left_over(const Plan& plan, system::Host& host) {
+std::vector<std::string> left_over(const Plan& plan, system::Host& host, std::optional<Picture>& seen) {
+  seen.reset();
   auto picture = take_picture(host, keys_of({}, plan));
   if (!picture) return {"the host could not be observed after undoing: " + picture.error().message};
   std::vector<std::string> out;
@@ -141,6 +147,7 @@ std::vector<std::string> left_over(const Plan& plan, system::Host& host) {
                                 model::text_of(model::value_of(change.before, field))));
     }
   }
+  seen = std::move(*picture);
   return out;
 }
 
@@ -188,12 +195,17 @@ std::vector<std::string> put_back(const model::Plan& plan, system::Host& host) {
   return failed;
 }
 
-std::vector<std::string> undo(const Plan& plan, system::Host& host) {
+std::vector<std::string> undo(const Plan& plan, system::Host& host, std::optional<Picture>* seen) {
   std::vector<std::string> rest;
+  std::optional<Picture> after;
+  // One look serves the first time: a kind leads to what was before from any state. What does not go back
+  // that way is looked at batch by batch.
+  auto before = take_picture(host, keys_of({}, plan));
   for (int attempt = 0; attempt < kUndoAttempts; ++attempt) {
     const auto all = batches(plan);
-    for (auto batch = all.rbegin(); batch != all.rend(); ++batch) undo_batch(*batch, host);
-    rest = left_over(plan, host);
+    const auto* picture = attempt == 0 && before ? &*before : nullptr;
+    for (auto batch = all.rbegin(); batch != all.rend(); ++batch) undo_batch(*batch, host, picture);
+    rest = left_over(plan, host, after);
     for (const auto* kind : kinds::all()) {
       const auto mine = of_kind(plan, *kind);
       if (mine.empty()) continue;
@@ -201,6 +213,7 @@ std::vector<std::string> undo(const Plan& plan, system::Host& host) {
     }
     if (rest.empty()) break;
   }
+  if (seen != nullptr) *seen = std::move(after);
   return rest;
 }
 

@@ -35,7 +35,9 @@ std::vector<std::string> put_back(const model::Plan& plan, system::Host& host);
 bool can_be_undone(const model::Change& change, const kinds::World& world);
 
 /// Undoes whatever there is of a plan, in reverse, and verifies by a fresh observation.
-/// @return what could not be restored, one sentence each; empty when everything is as before.
-std::vector<std::string> undo(const model::Plan& plan, system::Host& host);
+/// @return what could not be restored, one sentence each; empty when everything is as before. `seen`: the
+/// host then.
+std::vector<std::string> undo(const model::Plan& plan, system::Host& host,
+                              std::optional<Picture>* seen = nullptr);
 
 }  // namespace rdmacfg::core

@@ -24,6 +24,8 @@ using std::chrono::milliseconds;
 
 namespace {
 
+/// So long after the last handle was made, whoever makes them has done.
+constexpr milliseconds kHandleQuiet{1000};
 constexpr milliseconds kConnectAgain{1000};
 constexpr milliseconds kConnectAgainMax{300'000};
 
@@ -74,14 +76,13 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
     if (!job.changes()) return;
     handles_before_ = listener_.handles_made();
     const bool own = job.verb == Job::Verb::kHold || (job.verb == Job::Verb::kApply && job.by_itself);
-    if (own) job.closely = std::exchange(closely_, false);
+    if (own) job.closely = std::exchange(closely_, std::nullopt);
     publish();
   };
   jobs_.changed = [this](const Job& job, const Outcome& outcome) {
-    if (job.closely && !outcome.looked) closely_ = true;
-    if (listener_.handles_made() - handles_before_ <= outcome.handles_made) return;
-    closely_ = true;  // somebody else's is among them
-    reconciler_.woken(Wake::kDrift, Loop::now());
+    if (job.closely && !outcome.looked) closely_ = job.closely;
+    // Somebody else's is among them, and nobody knows which.
+    if (listener_.handles_made() - handles_before_ > outcome.handles_made) touched("");
   };
   jobs_.on_idle = [this] {
     former_.clear();
@@ -138,14 +139,28 @@ void Controller::leave() {
 }
 
 void Controller::came(const system::Event& event) {
-  if (event.sort == system::Event::Sort::kHandle) {
-    if (jobs_.busy()) return;  // perhaps its own: that is known when it is over
-    closely_ = true;
+  if (event.sort == system::Event::Sort::kHandle) {  // While a job is at work it is perhaps its own: that is
+                                                     // known when it is over.
+    if (!jobs_.busy()) touched(event.what.substr(event.what.rfind('/') + 1));
+    return;
   }
   const auto wake = event.sort == system::Event::Sort::kDevice ? Wake::kDevice
                     : says_applied(event.what)                 ? Wake::kApply
                                                                : Wake::kDrift;
   reconciler_.woken(wake, Loop::now());
+}
+
+void Controller::touched(const std::string& handle) {
+  touched_.insert(handle);
+  at_work_ = loop_.after(kHandleQuiet, [this] {
+    auto handles = std::exchange(touched_, {});
+    const bool any = handles.contains("") || (closely_ && closely_->empty());
+    if (any) handles.clear();
+    if (closely_ && !any) handles.merge(*closely_);
+    closely_ = std::move(handles);
+    reconciler_.woken(Wake::kDrift, Loop::now());
+    plan_next();
+  });
 }
 
 void Controller::watch(const model::Report& report) {
@@ -232,7 +247,7 @@ void Controller::plan_next() {
   const auto due = reconciler_.due();
   if (const auto audit = audit_.due(); !due && audit) {
     audit_timer_ = loop_.after(std::max(*audit - Loop::now(), milliseconds(0)), [this] {
-      closely_ = true;
+      closely_.emplace();
       reconciler_.woken(Wake::kDrift, Loop::now());
       plan_next();
     });

@@ -43,7 +43,9 @@ class Controller {
 
  private:
   void connect();
-  void came(const system::Event& event);
+  void came(const system::Event& event);  /// Somebody has made a handle, and is perhaps about to make others:
+                                          /// it is looked at when that is over.
+  void touched(const std::string& handle);
   /// What may change now, after a run.
   void watch(const model::Report& report);
   void apply_configuration(const std::string& what, bool again = false);
@@ -87,7 +89,11 @@ class Controller {
   int tries_ = 0;             ///< of it, in vain
   std::string applied_then_;  ///< what core::kAppliedMark said when the apply fell due
   std::optional<std::uint64_t> active_;  ///< generation; nothing: no worker has told yet
-  bool closely_ = true;  ///< what was remembered may not be so: while no daemon ran nobody listened
+  /// What was remembered may not be so: of these handles, or of any (at first: while no daemon ran nobody
+  /// listened).
+  std::optional<std::set<std::string>> closely_{std::in_place};
+  std::set<std::string> touched_;  ///< handles that somebody may still be at work with
+  Loop::Handle at_work_;
   std::size_t handles_before_ = 0;  ///< the job that is at work; Listener::handles_made
   bool stopping_ = false;
   bool reload_again_ = false;

@@ -57,7 +57,7 @@ Json to_json(const Job& job) {
           {"settled", by_key(job.settled)},
           {"settled_at", job.settled_at},
           {"applied_then", job.applied_then ? Json(*job.applied_then) : Json(nullptr)},
-          {"closely", job.closely},
+          {"closely", job.closely ? Json(*job.closely) : Json(nullptr)},
           {"expect", job.expect},
           {"who", job.who},
           {"what", job.what},
@@ -82,7 +82,8 @@ Job job_from(const Json& json) {
   job.settled = by_key_from(json.at("settled"));
   job.settled_at = json.at("settled_at").get<std::uint64_t>();
   if (const auto& then = json.at("applied_then"); !then.is_null()) job.applied_then = then.get<std::string>();
-  job.closely = json.at("closely").get<bool>();
+  if (const auto& handles = json.at("closely"); !handles.is_null())
+    job.closely = handles.get<std::set<std::string>>();
   job.expect = json.at("expect").get<std::string>();
   job.who = json.at("who").get<std::string>();
   job.what = json.at("what").get<std::string>();

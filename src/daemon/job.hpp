@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,9 @@ struct Job {
   std::uint64_t settled_at = 0;
   /// kApply that is tried again: what core::kAppliedMark said when it fell due. When it says something else
   /// now, somebody has applied since, past the daemon, and that is held instead. Nothing: the first try.
-  std::optional<std::string> applied_then{};
-  bool closely = false;  ///< before a hold or an apply of its own: Kind::look_closely
+  std::optional<std::string>
+      applied_then{};  /// Before a hold or an apply of its own: Kind::look_closely, with these handles.
+  std::optional<std::set<std::string>> closely{};
   std::string expect{};  ///< core::digest_of the plan that was agreed to; empty: any
   std::string who{};
   std::string what{};

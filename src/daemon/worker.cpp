@@ -141,11 +141,12 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
 
 /// Brings records up to date, unless an interrupted run has left its journal: what it was about is for
 /// recovery to find out. @return whether it did.
-bool look_closely(core::Context& context, std::vector<std::string>& notes) {
+bool look_closely(core::Context& context, const std::set<std::string>& handles,
+                  std::vector<std::string>& notes) {
   const auto journal = context.host.files.read(context.options.paths.journal);
   if (!journal || *journal) return false;
   for (const auto* kind : kinds::all()) {
-    if (auto done = kind->look_closely(context.host); !done) notes.push_back(done.error().message);
+    if (auto done = kind->look_closely(context.host, handles); !done) notes.push_back(done.error().message);
   }
   return true;
 }
@@ -248,7 +249,7 @@ int work(int in, int out) {
     } else if (taken) {
       lock = *taken;
       std::vector<std::string> notes;
-      looked = job.closely && look_closely(context, notes);
+      looked = job.closely && look_closely(context, *job.closely, notes);
       report = run(job, context, request, told);
       report.notes.insert(report.notes.end(), notes.begin(), notes.end());
     } else {

@@ -25,7 +25,10 @@ std::vector<std::string> Kind::clear_away(std::span<const model::Change> /*chang
   return {};
 }
 
-base::Result<void> Kind::look_closely(system::Host& /*host*/) const { return {}; }
+base::Result<void> Kind::look_closely(system::Host& /*host*/,
+                                      const std::set<std::string>& /*handles*/) const {
+  return {};
+}
 
 base::Result<void> Kind::recover(std::span<const model::Change> /*changes*/, system::Host& /*host*/) const {
   return {};

@@ -99,8 +99,9 @@ class Kind {
   virtual void watched(const model::ResourceReport& /*resource*/, system::Settings& /*out*/) const {}
 
   /// Brings up to date what we remember of settings that observing cannot read without touching the host.
-  /// Called before a hold that has a reason to (Event::Sort::kHandle, an audit, a start).
-  virtual base::Result<void> look_closely(system::Host& host) const;
+  /// Called before a hold that has a reason to (Event::Sort::kHandle, an audit, a start). `handles`: names of
+  /// those that somebody has made; empty: any may have been.
+  virtual base::Result<void> look_closely(system::Host& host, const std::set<std::string>& handles) const;
 
   /// Explains a resource after a fresh observation. `differing`: fields that are not as wanted.
   virtual Verdict judge(const model::Desired& desired, const model::Observed* observed,

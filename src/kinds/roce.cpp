@@ -227,7 +227,9 @@ class RoceKind final : public Kind {
     out.handles.insert("/sys/kernel/config/rdma_cm");
   }
 
-  Result<void> look_closely(system::Host& host) const override { return look_at_roce_defaults(host); }
+  Result<void> look_closely(system::Host& host, const std::set<std::string>& handles) const override {
+    return look_at_roce_defaults(host, handles);
+  }
 
   [[nodiscard]] bool listed_when_foreign() const override { return false; }  // `show` has a table of them
 

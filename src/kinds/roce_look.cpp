@@ -41,9 +41,12 @@ Result<void> look_at(system::Host& host, const RdmaDevice& device, const std::ve
   for (const auto& port : ports) port.record->folder = device.name;
   if (auto done = write_roce_records(host.files, records); !done) return done;
   Result<void> result;
-  if (host.rdma_cm.make_folder(device.name)) {
+  if (const auto made = host.rdma_cm.make_folder(device.name)) {
     result = read_ports(host, device, ports);
-    if (auto removed = remove_roce_folder(host, device.name); !removed) return removed;
+    // One that somebody else was quicker to make is not ours to remove.
+    if (*made || left) {
+      if (auto removed = remove_roce_folder(host, device.name); !removed) return removed;
+    }
   }
   for (const auto& port : ports) port.record->folder.clear();
   return result;
@@ -51,7 +54,7 @@ Result<void> look_at(system::Host& host, const RdmaDevice& device, const std::ve
 
 }  // namespace
 
-Result<void> look_at_roce_defaults(system::Host& host) {
+Result<void> look_at_roce_defaults(system::Host& host, const std::set<std::string>& only) {
   if (host.offline) return {};
   auto records = read_roce_records(host.files);
   if (!records) return base::fail(records.error());
@@ -64,6 +67,7 @@ Result<void> look_at_roce_defaults(system::Host& host) {
   bool journalled = false;
   Result<void> result;
   for (const auto& device : *devices) {
+    if (!only.empty() && !only.contains(device.name)) continue;
     std::vector<Port> ports;
     for (const auto& port : device.ports) {
       const auto at = records->find(roce_instance(device, port.number, *rdma_cm, host.boot_id));

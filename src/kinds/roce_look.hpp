@@ -2,6 +2,9 @@
 // What has become of the RoCE defaults that we set: they can only be read through a folder in configfs.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "base/error.hpp"
 #include "system/host.hpp"
 
@@ -10,6 +13,7 @@ namespace rdmacfg::kinds {
 /// Reads the defaults of those ports that there are records of, through folders that it makes and removes
 /// again, and has the records say what is so. Loads and mounts nothing: without rdma_cm there is nothing to
 /// read. A device whose folder cannot be made (it is just going) keeps its records.
-base::Result<void> look_at_roce_defaults(system::Host& host);
+/// `devices`: only these; empty: all.
+base::Result<void> look_at_roce_defaults(system::Host& host, const std::set<std::string>& devices);
 
 }  // namespace rdmacfg::kinds

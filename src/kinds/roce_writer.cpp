@@ -36,10 +36,10 @@ class Writer {
     const auto before = records_;
     const auto had = has_roce_folder(host_, device_.name);
     if (!had) return base::fail(had.error());
-    bool ours = !*had;
+    bool left = false;  // by a run that was killed
     for (const auto* change : changes) {
       auto& record = record_of(*change);
-      ours = ours || record.folder == device_.name;
+      left = left || record.folder == device_.name;
       const auto wanted = model::from_attributes<Roce>(change->after);
       if (wanted.mode) record.written.gid_type = gid_type_of(*wanted.mode);
       if (wanted.tos) record.written.tos = static_cast<int>(wanted.tos->number);
@@ -47,12 +47,14 @@ class Writer {
     }
     if (auto done = write_roce_records(host_.files, records_); !done) return done;
     auto made = host_.rdma_cm.make_folder(device_.name);
+    // One that somebody else was quicker to make is not ours to remove.
+    const bool theirs = *had || (made && !*made);
     Result<void> result;
     if (!made) result = base::fail(made.error());
     for (std::size_t i = 0; i < changes.size() && result; ++i) result = write(*changes[i]);
     for (const auto* change : changes) settle(*change, result.has_value(), before);
     // A folder that stays keeps rdma_cm from being unloaded.
-    if (ours) {
+    if (left || !theirs) {
       if (auto removed = remove_roce_folder(host_, device_.name); !removed) {
         for (const auto* change : changes) record_of(*change).folder = device_.name;
         if (result) result = removed;

@@ -28,7 +28,7 @@ struct RoceHost {
 
   base::Result<void> look() {
     auto host = stage.kernel().host();
-    return kinds::find("roce")->look_closely(host);
+    return kinds::find("roce")->look_closely(host, {});
   }
 
   Stage stage{Scenario{.name = "looked", .host = kHost, .documents = {kRoce}}};

@@ -79,8 +79,8 @@ TEST_F(ControllerTest, TheFirstRunsLookCloselyUntilOneHas) {
   EXPECT_EQ(run(), 0);
   const auto jobs = asked();
   ASSERT_THAT(jobs, SizeIs(4));
-  for (std::size_t n = 0; n < 3; ++n) EXPECT_THAT(jobs[n], HasSubstr(R"("closely":true)")) << n;
-  EXPECT_THAT(jobs[3], HasSubstr(R"("closely":false)"));
+  for (std::size_t n = 0; n < 3; ++n) EXPECT_THAT(jobs[n], HasSubstr(R"("closely":[])")) << n;
+  EXPECT_THAT(jobs[3], HasSubstr(R"("closely":null)"));
 }
 
 /// The apply ends before it knows of any resource, though no worker died.
