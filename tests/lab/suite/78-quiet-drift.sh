@@ -70,7 +70,8 @@ ok "back on the bus" lab-wait 60 'busctl status org.rdmaconfigd1'
 is "the same daemon" "$(systemctl show -P MainPID rdma-configd)" "$pid"
 systemctl stop helper
 ok "which listens" lab-wait 30 'systemctl -q is-active helper'
-for i in 1 2 3; do ip link set mlx4_ib1 mtu 1400; lab-wait 30 'test "$(cat /sys/class/net/mlx4_ib1/mtu)" = 2044'; sleep 1; done
+# One repair of it was above.
+for i in 1 2; do ip link set mlx4_ib1 mtu 1400; lab-wait 30 'test "$(cat /sys/class/net/mlx4_ib1/mtu)" = 2044'; sleep 1; done
 ip link set mlx4_ib1 mtu 1400
 ok "a fight is over" lab-wait 30 'busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager Contended | grep -q "changed mtu of mlx4_ib1"'
 ip link set mlx4_ib1 down
