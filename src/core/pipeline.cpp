@@ -89,6 +89,10 @@ std::vector<Change> drift_in(const Report& report, const std::map<model::Key, st
   for (const auto& resource : report.resources) instances.emplace(resource.key, &resource.instance);
   std::vector<Change> out;
   for (const auto& change : report.plan.changes) {
+    if (kinds::find(change.key.kind)->only_mends()) {
+      out.push_back(change);
+      continue;
+    }
     const auto then = settled.find(change.key);
     if (then == settled.end()) continue;
     // A device that went and came back is a new one. What is gone, or on no object, is what it was.

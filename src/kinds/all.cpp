@@ -22,6 +22,7 @@
 #include "kinds/nm_profile.hpp"
 #include "kinds/opensm.hpp"
 #include "kinds/opensm_option.hpp"
+#include "kinds/own_file.hpp"
 #include "kinds/partition.hpp"
 #include "kinds/pfc.hpp"
 #include "kinds/pkey.hpp"
@@ -68,10 +69,11 @@ SectionSpec ipoib_section() {
 }  // namespace
 
 std::span<const Kind* const> all() {
-  // Port types are first, since their adapter goes and returns; routes are deleted before the addresses that
-  // they need; the initramfs is last, since it looks at what
-  // the others want.
+  // What others wrote into our files goes before they are written. Port types follow, since their adapter
+  // goes and returns; routes are deleted before the addresses that they need; the initramfs is last, since it
+  // looks at what the others want.
   static const auto kAll = std::to_array<const Kind*>({
+      &own_file(),       //
       &mlx4_port(),      //
       &link_name(),      //
       &ipoib(),          //

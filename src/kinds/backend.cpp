@@ -30,6 +30,30 @@ std::optional<Backend> written(const BoundPort& port) {
   return backend ? std::optional(*backend) : std::nullopt;
 }
 
+Result<void> tell(const std::set<Guid>& ports, const BackendRules& rules, system::Host& host) {
+  const auto links = host.links.observe_links();
+  if (!links) return base::fail(links.error());
+  std::vector<std::string> names, released;
+  for (const auto& link : *links) {
+    if (!link.ipoib || !ports.contains(link.ipoib->guid)) continue;
+    names.push_back(link.name);
+    const auto at = rules.find(link.ipoib->guid);
+    if (at != rules.end() && at->second != Backend::kNetworkManager) released.push_back(link.name);
+  }
+  if (auto done = host.udev.trigger(names); !done) return done;
+  // What it takes down when it lets go must not be what comes next.
+  if (!released.empty()) host.network_manager.wait_for_release(released, kRelease);
+  const auto networkd = host.networkd.observe({});
+  return networkd && *networkd ? host.networkd.reload() : Result<void>{};
+}
+
+/// As an administrator calls the port.
+std::string label_of(const std::string& id, const World& world) {
+  const auto guid = Guid::parse(id);
+  const auto* link = guid ? world.parent(*guid) : nullptr;
+  return link == nullptr ? id : link->name;
+}
+
 class BackendKind final : public Kind {
  public:
   [[nodiscard]] std::string_view name() const override { return kKind; }
@@ -66,14 +90,13 @@ class BackendKind final : public Kind {
     if (!*whole && rules->empty()) {
       // What was to go is not gone while half of it is there.
       const auto ids = world.concerned(kKind);
-      for (const auto& id : ids) out.push_back(left_behind(id));
-      if (ids.empty()) out.push_back(left_behind("networkd"));
+      for (const auto& id : ids) out.push_back(left_behind(id, label_of(id, world)));
+      if (ids.empty()) out.push_back(left_behind("networkd", std::string(kKeepOffNetworkd)));
     }
     for (const auto& [guid, backend] : *rules) {
       Observed observed;
       observed.key = {std::string(kKind), guid.text()};
-      const auto* link = world.parent(guid);
-      observed.label = link == nullptr ? guid.text() : link->name;
+      observed.label = label_of(guid.text(), world);
       // With half of it missing it is as if nothing were decided: writing it anew brings back both.
       observed.settings["backend"] = *whole ? std::string(model::text_of(backend)) : "incomplete";
       observed.ours_by_nature = true;
@@ -145,30 +168,13 @@ class BackendKind final : public Kind {
 
  private:
   /// The file for systemd-networkd, without any rule that needs it.
-  static Observed left_behind(const std::string& id) {
+  static Observed left_behind(const std::string& id, std::string label) {
     Observed out;
     out.key = {std::string(kKind), id};
-    out.label = std::string(kKeepOffNetworkd);
+    out.label = std::move(label);
     out.settings["backend"] = "none";
     out.ours_by_nature = true;
     return out;
-  }
-
-  static Result<void> tell(const std::set<Guid>& ports, const BackendRules& rules, system::Host& host) {
-    const auto links = host.links.observe_links();
-    if (!links) return base::fail(links.error());
-    std::vector<std::string> names, released;
-    for (const auto& link : *links) {
-      if (!link.ipoib || !ports.contains(link.ipoib->guid)) continue;
-      names.push_back(link.name);
-      const auto at = rules.find(link.ipoib->guid);
-      if (at != rules.end() && at->second != Backend::kNetworkManager) released.push_back(link.name);
-    }
-    if (auto done = host.udev.trigger(names); !done) return done;
-    // What it takes down when it lets go must not be what comes next.
-    if (!released.empty()) host.network_manager.wait_for_release(released, kRelease);
-    const auto networkd = host.networkd.observe({});
-    return networkd && *networkd ? host.networkd.reload() : Result<void>{};
   }
 };
 
@@ -200,6 +206,15 @@ Backends::Backends(const Bound& bound) {
 }
 
 Backend Backends::of(const BoundPort& port) const { return decided_.at(port.id); }
+
+Result<void> tell_backends(system::Host& host) {
+  if (auto done = host.udev.reload_rules(); !done) return done;
+  const auto rules = read_backend_rules(host.files);
+  if (!rules) return base::fail(rules.error());
+  std::set<Guid> ports;
+  for (const auto& [guid, backend] : *rules) ports.insert(guid);
+  return tell(ports, *rules, host);
+}
 
 void take_from_network_manager(std::string_view kind, std::vector<Desired>& desired,
                                const std::vector<Observed>& observed) {

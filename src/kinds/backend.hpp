@@ -43,6 +43,9 @@ inline constexpr std::string_view kManagedBy = "managed_by";
 void take_from_network_manager(std::string_view kind, std::vector<model::Desired>& desired,
                                const std::vector<model::Observed>& observed);
 
+/// Has everybody read the rules again, for all ports that are in them.
+base::Result<void> tell_backends(system::Host& host);
+
 /// Key: the port's GUID.
 const Kind& backend();
 

@@ -68,7 +68,7 @@ std::string lines_of(model::Guid guid, Backend backend) {
 
 }  // namespace
 
-BackendRules parse_backend_rules(std::string_view text) {
+BackendRules parse_backend_lines(std::string_view text) {
   BackendRules out;
   for (const auto line : base::split(text, '\n')) {
     if (!line.starts_with("ACTION")) continue;
@@ -76,6 +76,11 @@ BackendRules parse_backend_rules(std::string_view text) {
     const auto backend = model::Codec<Backend>::parse(std::string(quoted_after(line, kOwner)));
     if (guid && backend && *backend != Backend::kAuto) out.insert_or_assign(*guid, *backend);
   }
+  return out;
+}
+
+BackendRules parse_backend_rules(std::string_view text) {
+  auto out = parse_backend_lines(text);
   // One whose properties are not whole is as if nothing were decided.
   std::erase_if(out, [&](const auto& one) {
     return one.second == Backend::kNetworkd &&

@@ -113,6 +113,10 @@ class Kind {
   /// Whether its changes cannot be taken back at once, and so wait until an apply is confirmed.
   [[nodiscard]] virtual bool waits_for_confirmation() const { return false; }
 
+  /// Whether its changes only take back what somebody else has done: with drift = "report" they wait for the
+  /// next apply, also where nothing was known of the resource before.
+  [[nodiscard]] virtual bool only_mends() const { return false; }
+
   /// Whether a resource that the document does not mention is worth a line in a report.
   [[nodiscard]] virtual bool listed_when_foreign() const { return true; }
 

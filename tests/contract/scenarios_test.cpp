@@ -206,6 +206,16 @@ constexpr const char* kChildAddress = "ipv4 = { addresses = [\"192.0.3.1/24\"] }
 constexpr const char* kProfile =
     "backend = \"networkmanager\"\nipv4 = { addresses = [\"192.0.2.1/24\"], gateway = \"192.0.2.254\" }\n";
 
+/// Our udev rules, with lines of others in them.
+constexpr const char* kEdited = R"({
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0", "up": true, "items": ["addr4 192.0.2.1/24"] } } ] }],
+  "files": {
+    "/etc/udev/rules.d/59-rdma-configd-rdma-device.rules": "# of others\nACTION==\"add\", SUBSYSTEM==\"infiniband\", SUBSYSTEMS==\"pci\", KERNELS==\"0000:10:00.0\", PROGRAM=\"rdma_rename %k NAME_FIXED mlx4_0\"",
+    "/etc/udev/rules.d/70-rdma-configd-ipoib.rules": "ACTION==\"add\", SUBSYSTEM==\"net\", ATTR{address}==\"?*00:02:c9:03:00:31:78:f2\", NAME=\"other\"\nACTION==\"add\", ATTR{address}==\"?*78:f3\", NAME=\"evil0\"\n",
+    "/etc/udev/rules.d/71-rdma-configd-backend.rules": "# of others\n" }
+})";
+
 constexpr const char* kA = "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n";
 constexpr const char* kB = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\n";
 constexpr const char* kC = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:79:02\"\n";
@@ -462,6 +472,13 @@ const std::vector<Scenario>& scenarios() {
        .host = kEthernetHost,
        .documents = {text({kD1, "name = \"a\"\n", kD2, "name = \"b\"\n"}),
                      text({kD1, "name = \"b\"\n", kD2, "name = \"a\"\n"})}},
+      {.name = "edited_files",
+       .host = kEdited,
+       .documents = {text({kA,
+                           "name = \"fab0\"\nbackend = \"direct\"\nipv4 = { addresses = [\"192.0.2.1/24\"] "
+                           "}\n[[rdma_device]]\npci = \"0000:10:00.0\"\nname = \"mlx4_0\"\n"})},
+       .edited = true},
+      {.name = "edited_files_dropped", .host = kEdited, .documents = {"version = 1\n"}, .edited = true},
       {.name = "device_name_dropped",
        .host = kEthernetHost,
        .documents = {text({kD1, "name = \"a\"\n", kD2, "name = \"b\"\n"}), text({kD1, "name = \"a\"\n"})}},

@@ -19,9 +19,10 @@ Result<std::optional<std::string>> MemoryFiles::read(const std::string& path) {
 
 Result<void> MemoryFiles::write(const std::string& path, std::string_view text) {
   const auto at = content.find(path);
-  if (at != content.end() && at->second == text) return {};
+  if (at != content.end() && at->second == text && !access.contains(path)) return {};
   const int err = faults_.call(path + ": write", [&] {
     content.insert_or_assign(path, std::string(text));
+    access.erase(path);
     return 0;
   });
   if (err != 0) return fail_errno(err, path + ": write");

@@ -22,10 +22,16 @@ class MemoryFiles final : public system::Files {
   base::Result<void> write_private(const std::string& path, std::string_view content) override;
   base::Result<void> remove(const std::string& path) override;
   base::Result<std::vector<std::string>> list(const std::string& folder) override;
+  std::string odd_access(const std::string& path, bool /*is_private*/) override {
+    const auto at = access.find(path);
+    return at == access.end() || !content.contains(path) ? std::string() : at->second;
+  }
   bool open_to_others(const std::string& path) override { return exposed.contains(path); }
 
   /// The content itself, without counting and faults.
   std::map<std::string, std::string> content;
+  /// Mode and owner of files that are not as they were written: "mode 0666".
+  std::map<std::string, std::string> access;
   /// Paths whose reading fails with EACCES.
   std::set<std::string> unreadable;
   /// Paths at which there is no regular file.

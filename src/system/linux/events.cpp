@@ -133,7 +133,7 @@ class FileEvents final : public FileSource {
     for (const auto& folder : folders) {
       const int watch = ::inotify_add_watch(
           fd_.get(), folder.c_str(),
-          IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_MOVE_SELF | IN_ONLYDIR);
+          IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_ATTRIB | IN_MOVE_SELF | IN_ONLYDIR);
       if (watch >= 0) folders_[watch] = folder;
     }
   }

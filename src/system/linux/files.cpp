@@ -217,6 +217,22 @@ class LinuxFiles final : public Files {
     return sync_folder(*place);
   }
 
+  std::string odd_access(const std::string& path, bool is_private) override {
+    const auto place = find(path, For::kReading);
+    struct stat status {};
+    if (!place || ::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode))
+      return {};
+    std::string out;
+    const mode_t mode = status.st_mode & 07777U;
+    if (mode != mode_beside(status, is_private ? kPrivateMode : kFileMode))
+      out = fmt::format("mode {:04o}", mode);
+    // Who only looks may be anybody.
+    if (status.st_uid != 0 && status.st_uid != ::geteuid())
+      out += fmt::format("{}owner {}", out.empty() ? "" : ", ", status.st_uid);
+    return out;
+  }
+
   Result<void> remove(const std::string& path) override {
     const auto place = find(path, For::kRemoving);
     if (!place) return place.error().sys_errno == ENOENT ? Result<void>() : fail(place.error());

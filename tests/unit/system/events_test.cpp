@@ -64,6 +64,8 @@ TEST_F(FileEventsTest, OnlyFilesAskedFor) {
   EXPECT_THAT(read(*files), IsEmpty());
   tree.put("/there/ours", "made");
   EXPECT_THAT(read(*files), Contains(tree.at("/there/ours")));
+  std::filesystem::permissions(tree.at("/there/ours"), std::filesystem::perms::owner_read);
+  EXPECT_THAT(read(*files), Contains(tree.at("/there/ours")));
   std::filesystem::rename(tree.at("/there/ours"), tree.at("/elsewhere"));
   EXPECT_THAT(read(*files), Contains(tree.at("/there/ours")));
   std::filesystem::rename(tree.at("/elsewhere"), tree.at("/there/ours"));

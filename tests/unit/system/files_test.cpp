@@ -262,6 +262,29 @@ TEST_F(FilesTest, SaysWhatOthersMayRead) {
   EXPECT_FALSE(files->open_to_others("/none"));
 }
 
+TEST_F(FilesTest, SaysWhichModesItWouldNotHaveWritten) {
+  const auto odd = [&](unsigned mode, bool is_private) {
+    std::filesystem::permissions(tree.at("/f"), static_cast<std::filesystem::perms>(mode));
+    return files->odd_access("/f", is_private);
+  };
+  EXPECT_EQ(files->odd_access("/none", false), "");
+  ASSERT_TRUE(files->write("/f", "x"));
+  EXPECT_EQ(files->odd_access("/f", false), "");
+  EXPECT_EQ(odd(0666, false), "mode 0666");
+  EXPECT_EQ(odd(0755, false), "mode 0755");
+  EXPECT_EQ(odd(0640, false), "") << "an administrator may let fewer read it";
+  EXPECT_EQ(odd(0600, false), "");
+  EXPECT_EQ(odd(0600, true), "");
+  EXPECT_EQ(odd(0644, true), "mode 0644");
+  ASSERT_TRUE(files->write_private("/f", "x"));
+  EXPECT_EQ(files->odd_access("/f", true), "") << "writing it again puts it right";
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::chown(tree.at("/f").c_str(), 65534, 0), 0);
+  EXPECT_EQ(files->odd_access("/f", true), "owner 65534");
+  ASSERT_TRUE(files->write_private("/f", "x"));
+  EXPECT_EQ(files->odd_access("/f", true), "");
+}
+
 TEST(FilesOfTheMachine, FilesWithoutASizeAreReadToTheirEnd) {
   const auto files = make_linux_files();
   const auto text = files->read("/proc/self/status");

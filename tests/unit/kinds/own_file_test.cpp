@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/own_file.hpp"
+
+#include <gmock/gmock.h>
+
+#include "fakes/fake_kernel.hpp"
+#include "kinds/all.hpp"
+#include "kinds/nm_keyfile.hpp"
+#include "kinds/rule_file.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const model::Guid kGuid{0x0002c903003178f2};
+
+TEST(Edits, NameWhatIsMoreAndWhatIsLess) {
+  EXPECT_THAT(edits("a\nb\n", "a\nb\n"), IsEmpty());
+  EXPECT_THAT(edits("a\nx\n", "a\nb\n"), ElementsAre("+ x", "- b"));
+  EXPECT_THAT(edits("a\na\nb\n", "a\nb\n"), ElementsAre("+ a"));
+  EXPECT_THAT(edits("a\n", ""), ElementsAre("+ a"));
+}
+
+TEST(Edits, AreNeverSilent) {
+  for (const auto* text : {"a\nb", "a\r\nb\r\n", "b\na\n", "a\n\nb\n", "a \nb\n", ""})
+    EXPECT_THAT(edits(text, *text == '\0' ? "\n" : "a\nb\n"), SizeIs(1)) << text;
+}
+
+TEST(Edits, AreFewAndPrintable) {
+  EXPECT_THAT(edits("\x1b[2J\xff\n", ""), ElementsAre("+ ?[2J?"));
+  EXPECT_THAT(edits("1\n2\n3\n4\n5\n6\n7\n8\n", ""), SizeIs(7));
+  EXPECT_LT(edits(std::string(5000, 'x'), "").front().size(), 500U);
+}
+
+/// What is found of the host's files.
+std::vector<model::Observed> observed(fakes::FakeKernel& kernel) {
+  auto host = kernel.host();
+  auto world = World::observe(host);
+  return own_file().observe(*world).value();
+}
+
+TEST(OwnFile, OneThatIsNotThereOrEmptyIsNothingToMend) {
+  fakes::FakeKernel kernel;
+  EXPECT_THAT(observed(kernel), IsEmpty());
+  kernel.files.content[std::string(kRuleFile)] = "";
+  ASSERT_THAT(observed(kernel), SizeIs(1));
+  EXPECT_THAT(observed(kernel)[0].settings, IsEmpty());
+}
+
+TEST(OwnFile, AccessIsMendedByWritingTheFileAnew) {
+  fakes::FakeKernel kernel;
+  const std::string rules(kRuleFile), profile = nm_file(kGuid.text());
+  kernel.files.content[rules] = render_rules({{kGuid, "mlx4_ib0"}});
+  kernel.files.content[profile] = "[connection]\n# whatever somebody else has added\n";
+  for (const auto& path : {rules, profile}) {
+    kernel.files.access[path] = "mode 0666";
+    const auto before = kernel.files.content[path];
+    const auto found = observed(kernel);
+    model::Change change;
+    for (const auto& one : found) {
+      if (one.key.id == path) change.key = one.key;
+      if (one.key.id == path) change.before = one.settings;
+    }
+    EXPECT_EQ(model::text_at(change.before, "access"), "mode 0666") << path;
+    change.after["access"] = model::Value{};
+    auto host = kernel.host();
+    ASSERT_TRUE(own_file().apply({&change, 1}, host));
+    EXPECT_THAT(kernel.files.access, IsEmpty());
+    EXPECT_EQ(kernel.files.content[path], before);
+  }
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
