@@ -204,6 +204,7 @@ class NmProfileKind final : public Kind {
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    detail::carry_transport(changes, world);
     for (auto* change : changes) {
       const auto* link = interface_of(change->key.id, world);
       if (link == nullptr || world.offline()) continue;
@@ -253,6 +254,10 @@ class NmProfileKind final : public Kind {
       }
     }
     return {};
+  }
+
+  std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {
+    return detail::bring_transport_back(changes, host);
   }
 
   Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,

@@ -18,6 +18,12 @@ base::Result<void> apply_profiles(std::span<const model::Change> changes, system
 bool in_effect(const NmProfile& profile, const system::Link& link,
                const std::vector<system::InetAddress>& addresses);
 
+/// For Kind::prepare(): packs mode and MTU of the interface, as they are before a change.
+void carry_transport(std::span<model::Change*> changes, const World& world);
+
+/// Kind::clear_away(): sets mode and MTU as they were, where no profile of ours says what they are.
+std::vector<std::string> bring_transport_back(std::span<const model::Change> changes, system::Host& host);
+
 }  // namespace detail
 
 }  // namespace rdmacfg::kinds

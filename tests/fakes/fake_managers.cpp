@@ -136,18 +136,35 @@ void FakeNetworkManager::configure(Interface& link, const Profile& profile) {
   }
 }
 
+void FakeNetworkManager::set_mode(Interface& link, bool connected) {
+  if (link.connected == connected) return;
+  link.connected = connected;
+  const auto mtu = connected ? model::kMtuConnectedMax : std::min(link.mcast_mtu, link.mtu);
+  (void)machine_.set({.index = link.index, .mtu = mtu});
+}
+
+void FakeNetworkManager::set_mtu(const Interface& link, const Profile& profile) {
+  const auto mtu = profile.find("infiniband.mtu");
+  if (mtu == profile.end()) return;
+  first_mtu_.try_emplace(link.index, link.mtu);
+  (void)machine_.set(
+      {.index = link.index, .mtu = static_cast<std::int64_t>(base::parse_number(mtu->second).value_or(0))});
+}
+
+void FakeNetworkManager::give_mtu_back(int index) {
+  if (const auto mtu = first_mtu_.extract(index); !mtu.empty())
+    (void)machine_.set({.index = index, .mtu = mtu.mapped()});
+}
+
 int FakeNetworkManager::bring_up(const Profile& profile) {
   Interface* link = interface_of(profile, true);
   if (link == nullptr) return ENODEV;
   ++activations;
-  first_mtu_.try_emplace(link->index, link->mtu);
+  give_mtu_back(link->index);  // what was up on it goes down first
   const auto mode = profile.find("infiniband.transport-mode");
-  link->connected = mode != profile.end() && mode->second == "connected";
-  const auto mtu = profile.find("infiniband.mtu");
+  set_mode(*link, mode != profile.end() && mode->second == "connected");
   (void)machine_.set({.index = link->index, .up = true});
-  if (mtu != profile.end())
-    (void)machine_.set({.index = link->index,
-                        .mtu = static_cast<std::int64_t>(base::parse_number(mtu->second).value_or(0))});
+  set_mtu(*link, profile);
   const auto id = profile.find("connection.id");
   if (id != profile.end() && fails.contains(id->second)) return EIO;
   configure(*link, profile);
@@ -161,8 +178,7 @@ void FakeNetworkManager::take_down(const std::string& uuid) {
   const int index = at->second;
   active.erase(at);
   if (Interface* link = machine_.find(index); link != nullptr) link->items.clear();
-  if (const auto mtu = first_mtu_.extract(index); !mtu.empty())
-    (void)machine_.set({.index = index, .mtu = mtu.mapped()});
+  give_mtu_back(index);
   if (made_.erase(index) != 0) (void)machine_.remove(index);
 }
 
@@ -292,8 +308,7 @@ Result<void> FakeNetworkManager::reapply(const std::string& interface) {
       if (link == nullptr || link->name != interface) continue;
       ++reapplies;
       auto one = profile(uuid).second;
-      if (const auto mtu = base::parse_number(one["infiniband.mtu"]))
-        (void)machine_.set({.index = index, .mtu = static_cast<std::int64_t>(*mtu)});
+      set_mtu(*link, one);
       configure(*link, one);
       return 0;
     }

@@ -70,6 +70,10 @@ class FakeNetworkManager final : public system::NetworkManager {
   [[nodiscard]] std::pair<std::string, Profile> profile(const std::string& uuid) const;
   Interface* interface_of(const Profile& profile, bool make);
   int bring_up(const Profile& profile);
+  /// A mode stays when the profile goes; the kernel sets an MTU along with it.
+  void set_mode(Interface& link, bool connected);
+  void set_mtu(const Interface& link, const Profile& profile);
+  void give_mtu_back(int index);
   base::Result<void> checkpoint_there(const std::string& checkpoint);
   void take_down(const std::string& uuid);
   /// A P_Key interface that somebody deletes is made again at once by the profile that is up on it, unless
@@ -80,7 +84,7 @@ class FakeNetworkManager final : public system::NetworkManager {
   Faults& faults_;
   MemoryFiles& files_;
   Machine& machine_;
-  std::map<int, std::int64_t> first_mtu_;  ///< of interfaces before it set another
+  std::map<int, std::int64_t> first_mtu_;  ///< of interfaces, in the mode of the profile, before it set one
   std::set<int> made_;                     // P_Key interfaces
   std::chrono::seconds clock_{0};          ///< goes on with every activation
   int checkpoints_made_ = 0;

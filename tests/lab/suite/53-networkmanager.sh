@@ -95,3 +95,23 @@ is "the profiles of others are active again" "$(active)" "part:fab0.000a port:fa
 ip link del fab0.800a; exits "an adoption" 0 apply
 is "active profiles" "$(active)" "fab0.800a:fab0.800a fab0:fab0"; is "address" "$(addresses fab0.800a)" "192.0.5.1/24"; ok "the other one is gone" test ! -e /sys/class/net/fab0.000a
 exits "in sync" 0 ctl diff
+# what nobody confirms goes back with the mode and the MTU, which NetworkManager leaves as they are; so does what fails
+conf </dev/null; exits "taken back" 0 apply
+nmcli connection delete port part >/dev/null
+ip link set fab0 up; echo datagram >/sys/class/net/fab0/mode; ip link set fab0 mtu 2044
+doc 'backend = "direct"'; exits "the port alone" 0 apply
+connected='mode = "connected"
+mtu = 65520
+backend = "networkmanager"
+ipv4 = { addresses = ["192.0.2.1/24"] }'
+doc "$connected"; exits "connected, unconfirmed" 0 ctl apply --yes --confirm 300
+is "mode and MTU" "$(mode fab0) $(mtu fab0)" "connected 65520"
+exits "rolled back" 0 ctl rollback --yes
+is "mode and MTU" "$(mode fab0) $(mtu fab0)" "datagram 2044"; is "no profile" "$(active)" ""
+ip link add fab0.8003 type dummy
+doc "$connected
+[[ipoib.pkey]]
+pkey = 0x8003
+ipv4 = { addresses = [\"192.0.6.1/24\"] }"
+exits "a failing activation" 3 apply
+is "mode and MTU" "$(mode fab0) $(mtu fab0)" "datagram 2044"; is "no profile" "$(active)" ""
