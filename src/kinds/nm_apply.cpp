@@ -177,7 +177,9 @@ Result<void> take_away(const std::vector<Step>& steps, system::Host& host,
 Result<void> bring_up(const Step& step, const NmState& state, system::Host& host, Links& links) {
   const auto& id = step.change->key.id;
   const auto uuid = nm_uuid(id);
-  const auto wanted = model::from_attributes<NmProfile>(step.change->after).active;
+  const auto then = model::from_attributes<NmProfile>(step.change->after);
+  // One of which only a part is not in effect is up all the same.
+  const auto wanted = then.live_mode ? std::optional(true) : then.active;
   if (!wanted) return {};
   if (!*wanted) {
     if (!is_active(state, uuid)) return {};
@@ -208,7 +210,7 @@ Result<void> bring_up(const Step& step, const NmState& state, system::Host& host
   if (is_active(state, uuid) && same_link && !elsewhere) {
     const auto addresses = links.addresses();
     if (!addresses) return base::fail(addresses.error());
-    if (!step.written && in_effect(step.after, *link, **addresses)) return {};
+    if (!step.written && in_effect(step.after, effect_of(step.after, *link, **addresses))) return {};
     auto done = host.network_manager.reapply(link->name);
     if (done || done.error().code != base::Code::kUnsupported) return done;
   }
@@ -239,37 +241,15 @@ Result<void> with_manager(const std::vector<Step>& steps, const NmState& state, 
     // One after the other they may take longer than any time that was set at the beginning.
     if (auto done = host.network_manager.extend_checkpoint(checkpoint, kCheckpoint); !done) return done;
     if (auto done = bring_up(step, state, host, links); !done) return done;
+    const auto then = model::from_attributes<NmProfile>(step.change->after);
+    if (!was_disturbed(then)) continue;
+    if (auto done = disturb_again(then, step.change->key.id, host); !done) return done;
+    links.changed();
   }
   return {};
 }
 
 }  // namespace
-
-bool in_effect(const NmProfile& profile, const system::Link& link,
-               const std::vector<system::InetAddress>& addresses) {
-  const auto name = nm_interface_name(profile);
-  if (!link.up || (name && *name != link.name)) return false;
-  if (profile.mode && *profile.mode != link.ipoib->mode) return false;
-  // A multicast group may have lowered it, which is no matter of the profile.
-  const bool capped =
-      link.ipoib->mode == model::IpoibMode::kDatagram && profile.mtu && link.mtu < profile.mtu->bytes;
-  if (profile.mtu && profile.mtu->bytes != link.mtu && !capped) return false;
-  for (const auto* lines : {&profile.ipv4, &profile.ipv6}) {
-    if (!*lines) continue;
-    for (const auto& line : **lines) {
-      const auto equals = line.find('=');
-      if (!line.starts_with("address") || equals == std::string::npos) continue;
-      const auto value = line.substr(equals + 1);
-      const auto prefix = model::IpPrefix::parse(std::string_view(value).substr(0, value.find(',')));
-      if (!prefix) continue;  // of an administrator's: not ours to understand
-      const bool there = std::any_of(addresses.begin(), addresses.end(), [&](const auto& one) {
-        return one.index == link.index && one.prefix == *prefix;
-      });
-      if (!there) return false;
-    }
-  }
-  return true;
-}
 
 Result<void> apply_profiles(std::span<const Change> changes, system::Host& host) {
   World world;

@@ -38,6 +38,9 @@ struct NmProfile {
   std::optional<std::vector<std::string>> ipv4;
   std::optional<std::vector<std::string>> ipv6;
   std::optional<bool> active;
+  std::optional<model::IpoibMode> live_mode;
+  std::optional<model::Mtu> live_mtu;
+  std::optional<std::vector<std::string>> missing;
 
   static constexpr auto kFields = std::tuple{
       model::field("name", &NmProfile::name, model::Role::kSetting, "Name of the profile.", "-"),
@@ -51,7 +54,13 @@ struct NmProfile {
       model::field("ipv4", &NmProfile::ipv4, model::Role::kSetting, "Section [ipv4].", "-"),
       model::field("ipv6", &NmProfile::ipv6, model::Role::kSetting, "Section [ipv6].", "-"),
       model::field("active", &NmProfile::active, model::Role::kSetting,
-                   "Whether the profile is up, while NetworkManager runs.", "-")};
+                   "Whether the profile is up and in effect, while NetworkManager runs.", "-"),
+      model::field("live_mode", &NmProfile::live_mode, model::Role::kDerived,
+                   "Mode of the interface that the profile is up on.", "-"),
+      model::field("live_mtu", &NmProfile::live_mtu, model::Role::kDerived,
+                   "MTU of that interface, where the profile has one.", "-"),
+      model::field("missing", &NmProfile::missing, model::Role::kDerived,
+                   "Addresses of the profile that the interface has not.", "-")};
 };
 
 /// "GUID" or "GUID/0x8002" → the profile's UUID (version 5) and file.
@@ -64,7 +73,8 @@ std::optional<std::string> nm_id(std::string_view file_name);
 /// Ids of the profiles of ours that are on disk; none where the folder cannot be read.
 std::set<std::string> nm_profiles(system::Files& files);
 
-/// The profile of the port or P_Key interface `id`, without `active`, which is no matter of the file.
+/// The profile of the port or P_Key interface `id`, without `active` and what follows it, which is no matter
+/// of the file.
 std::string render_keyfile(std::string_view id, const NmProfile& profile);
 
 /// The only name under which NetworkManager has the interface of a P_Key profile: that of the port, a dot,

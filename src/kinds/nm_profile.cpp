@@ -154,9 +154,10 @@ class NmProfileKind final : public Kind {
         return active.uuid == uuid && active.activated;
       });
       const auto* link = interface_of(one.key.id, world);
-      one.settings["active"] =
-          up && link != nullptr &&
-          detail::in_effect(model::from_attributes<NmProfile>(one.settings), *link, *addresses);
+      const auto profile = model::from_attributes<NmProfile>(one.settings);
+      const auto effect = up && link != nullptr ? detail::effect_of(profile, *link, *addresses) : NmProfile{};
+      one.settings["active"] = detail::in_effect(profile, effect);
+      one.settings.merge(model::to_attributes(effect));
     }
     for (const auto& file : (*state)->files) {
       // Loaded still, although its file is gone: it is not gone.
@@ -189,6 +190,7 @@ class NmProfileKind final : public Kind {
           continue;
         one.settings["active"] = one.settings["autoconnect"];
         one.origins["active"] = one.where;
+        name_what_drifted(one, observed);
         const auto* link = interface_of(one.key.id.substr(0, one.key.id.find('/')), world);
         const auto wanted = model::from_attributes<NmProfile>(one.settings).mode;
         if (link == nullptr || wanted != model::IpoibMode::kConnected || link->ipoib->connected_capable)
@@ -269,14 +271,17 @@ class NmProfileKind final : public Kind {
       return {Verdict::Sort::kPending, "the profile is written, but NetworkManager does not run", {}, {}};
     }
     const auto* link = interface_of(desired.key.id, world);
-    if (link == nullptr || std::find(differing.begin(), differing.end(), "active") == differing.end())
-      return {};
+    std::vector<std::string> waiting;  // for carrier
+    for (const auto& field : differing) {
+      if (field == "active" || field == "missing" || field.starts_with("live_")) waiting.push_back(field);
+    }
+    if (link == nullptr || waiting.empty()) return {};
     if (!link->carrier) {
       auto why = why_no_carrier(*link, world.port(link->ipoib->guid), world);
       if (why.empty()) why = "no carrier";
       return {Verdict::Sort::kLimited,
               why + "; NetworkManager activates the profile when there is carrier",
-              {"active"},
+              std::move(waiting),
               {}};
     }
     return {};
@@ -296,6 +301,23 @@ class NmProfileKind final : public Kind {
   }
 
  private:
+  /// Of a profile that is up, and of which only a part is not in effect, that part is wanted by name.
+  static void name_what_drifted(Desired& one, const std::vector<Observed>& observed) {
+    const auto at = std::find_if(observed.begin(), observed.end(),
+                                 [&](const Observed& now) { return now.key == one.key; });
+    if (at == observed.end()) return;
+    const auto now = model::from_attributes<NmProfile>(at->settings);
+    const auto wanted = model::from_attributes<NmProfile>(one.settings);
+    if (wanted.active != true || now.active != false || !now.live_mode) return;
+    NmProfile live;
+    live.live_mode = wanted.mode ? wanted.mode : now.mode;
+    live.live_mtu = wanted.mtu;
+    one.settings.erase("active");
+    one.settings.merge(model::to_attributes(live));
+    one.settings.emplace("missing", model::Value{});
+    for (const auto* field : {"live_mode", "live_mtu", "missing"}) one.origins[field] = one.where;
+  }
+
   /// Profiles have mode 0600: what root has not read cannot be compared with anything.
   static void pass_over_unreadable(std::vector<Desired>& desired, const std::vector<Observed>& observed,
                                    Diagnostics& diagnostics) {

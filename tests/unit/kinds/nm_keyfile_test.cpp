@@ -82,13 +82,18 @@ TEST(NmKeyfile, InEffectIsWhatTheKernelHas) {
   std::vector<system::InetAddress> there(1);
   there[0].index = 3;
   there[0].prefix = model::IpPrefix::parse("192.0.2.1/24").value();
-  EXPECT_TRUE(detail::in_effect(parent(), link, there));
-  EXPECT_FALSE(detail::in_effect(parent(), link, {}));
+  const auto effect = [&] { return detail::effect_of(parent(), link, there); };
+  EXPECT_TRUE(detail::in_effect(parent(), effect()));
   link.mtu = 2044;
-  EXPECT_FALSE(detail::in_effect(parent(), link, there));
+  EXPECT_FALSE(detail::in_effect(parent(), effect()));
+  EXPECT_EQ(effect().live_mtu->bytes, 2044);
   link.mtu = 65520;
+  there.clear();
+  EXPECT_FALSE(detail::in_effect(parent(), effect()));
+  EXPECT_EQ(effect().missing, std::vector<std::string>{"192.0.2.1/24"});
   link.up = false;
-  EXPECT_FALSE(detail::in_effect(parent(), link, there));
+  EXPECT_FALSE(detail::in_effect(parent(), effect()));
+  EXPECT_FALSE(effect().live_mode);
 }
 
 }  // namespace

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What somebody changes under a profile that is up is repaired, and told by what it was; undone, it is as it
+// was found.
+#include <gmock/gmock.h>
+
+#include <cerrno>
+
+#include "contract/commit_host.hpp"
+#include "daemon/tell.hpp"
+
+namespace rdmacfg::contract {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr const char* kMachine =
+    R"({"network_manager": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+          {"guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
+           "interface": {"name": "ib0", "up": true}}]}]})";
+constexpr const char* kDocument =
+    "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbackend = \"networkmanager\"\n"
+    "mode = \"connected\"\nmtu = 65520\nipv4 = { addresses = [\"192.0.2.1/24\", \"192.0.2.2/24\"] }\n";
+
+class NmDrift : public testing::Test {
+ protected:
+  NmDrift() : host_(FakeKernel::parse(kMachine)) {
+    EXPECT_TRUE(applied(host_.commit(kDocument)));
+    good_ = host_.dump();
+  }
+
+  fakes::Interface& link() { return *host_.kernel().machine.find("ib0"); }
+
+  /// What the repair of what is now comes to, in the journal's words.
+  std::vector<std::string> repaired() {
+    const auto report = host_.hold();
+    EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
+    EXPECT_EQ(difference(host_.dump(), good_), "");
+    std::vector<std::string> out;
+    for (const auto& change : report.plan.changes) out.push_back(daemon::done_by(change, true));
+    return out;
+  }
+
+  Host host_;
+  std::string good_;
+};
+
+TEST_F(NmDrift, IsToldByWhatItWas) {
+  link().mtu = 1500;
+  EXPECT_THAT(repaired(), ElementsAre("live_mtu 1500 → 65520"));
+  std::erase(link().items, "addr4 192.0.2.2/24");
+  EXPECT_THAT(repaired(), ElementsAre("missing 192.0.2.2/24 → -"));
+  ASSERT_EQ(host_.kernel().machine.set_mode("ib0", model::IpoibMode::kDatagram), 0);
+  EXPECT_THAT(repaired(), ElementsAre("live_mode datagram → connected, live_mtu 4092 → 65520"));
+  ASSERT_TRUE(
+      host_.kernel().network_manager.deactivate(host_.kernel().network_manager.active.begin()->first));
+  EXPECT_THAT(repaired(), ElementsAre("active no → yes"));
+}
+
+TEST_F(NmDrift, ItIsNoDriftThatTheProfileChanges) {
+  const auto report = host_.commit(std::string(kDocument) + "dns = [\"192.0.2.53\"]\n");
+  EXPECT_EQ(report.exit, Exit::kError);
+  const auto other = host_.commit(
+      "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbackend = \"networkmanager\"\n"
+      "mode = \"connected\"\nmtu = 9000\nipv4 = { addresses = [\"192.0.2.1/24\"] }\n");
+  ASSERT_EQ(other.plan.changes.size(), 1U) << text_of(other);
+  EXPECT_THAT(other.plan.changes.front().fields, ElementsAre("ipv4", "mtu"));
+}
+
+TEST_F(NmDrift, ARepairThatFailsLeavesItAsItWasFound) {
+  for (std::size_t n = 1;; ++n) {
+    SCOPED_TRACE(n);
+    Host host(FakeKernel::parse(kMachine));
+    ASSERT_TRUE(applied(host.commit(kDocument)));
+    auto& link = *host.kernel().machine.find("ib0");
+    link.mtu = 1500;
+    std::erase(link.items, "addr4 192.0.2.1/24");
+    const auto before = host.dump();
+    host.kernel().faults.clear();
+    host.kernel().faults.fail_at(n, EPERM);
+    const auto report = host.commit(std::string(kDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n");
+    if (applied(report)) {
+      EXPECT_GT(n, 3U);
+      break;
+    }
+    EXPECT_TRUE(report.exit == Exit::kUndone || report.exit == Exit::kError) << text_of(report);
+    EXPECT_EQ(difference(host.dump(), before), "") << text_of(report);
+  }
+}
+
+}  // namespace
+}  // namespace rdmacfg::contract
