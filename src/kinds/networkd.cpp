@@ -104,7 +104,9 @@ class NetworkdKind final : public Kind {
       if (link == nullptr || file.unmanaged == true) continue;
       const auto at = used.find(link->index);
       const bool its = at != used.end() && at->second == networkd_file(one.key.id);
-      one.settings["active"] = its && detail::in_effect(file, holdings->of(link->index));
+      auto missing = detail::missing_of(file, holdings->of(link->index));
+      one.settings["active"] = its && missing.empty();
+      if (its && !missing.empty()) one.settings["missing"] = std::move(missing);
     }
     return out;
   }
@@ -112,9 +114,11 @@ class NetworkdKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& /*diagnostics*/) const override {
     std::optional<bool> runs;
-    std::set<std::string> there;
+    std::set<std::string> there, in_part;
     for (const auto& one : observed) {
-      if (one.key.kind == kKind) there.insert(one.key.id);
+      if (one.key.kind != kKind) continue;
+      there.insert(one.key.id);
+      if (one.settings.contains("missing")) in_part.insert(one.key.id);
     }
     for (auto& one : desired) {
       if (one.key.kind != kKind) continue;
@@ -126,7 +130,8 @@ class NetworkdKind final : public Kind {
         const auto state = world.host().networkd.observe({});
         runs = !state || *state;  // what fails is said where it is observed
       }
-      if (!runs || !*runs) one.settings.erase("active");
+      // Where only a part is missing that part is named.
+      if (!runs || !*runs || in_part.contains(one.key.id)) one.settings.erase("active");
     }
   }
 
@@ -139,7 +144,8 @@ class NetworkdKind final : public Kind {
       if (change->operation == Operation::kDelete) {
         change->interrupts.emplace_back("the addresses and routes of systemd-networkd go");
       } else if (change->operation == Operation::kUpdate &&
-                 change->fields == std::vector<std::string>{"active"}) {
+                 (change->fields == std::vector<std::string>{"active"} ||
+                  change->fields == std::vector<std::string>{"missing"})) {
         change->interrupts.emplace_back("systemd-networkd sets the interface's addresses and routes anew");
       } else if (loses_addresses(*change)) {
         change->interrupts.emplace_back("connections from and to the addresses that go break");
@@ -173,13 +179,17 @@ class NetworkdKind final : public Kind {
     if (wanted.unmanaged == true) return {};
     if (!observed->settings.contains("active"))
       return {Verdict::Sort::kPending, "the file is written, but systemd-networkd does not run", {}, {}};
-    if (link->carrier || std::find(differing.begin(), differing.end(), "active") == differing.end())
-      return {};
+    std::vector<std::string> waiting;  // for carrier
+    for (const auto* field : {"active", "missing"}) {
+      if (std::find(differing.begin(), differing.end(), field) != differing.end())
+        waiting.emplace_back(field);
+    }
+    if (link->carrier || waiting.empty()) return {};
     auto why = why_no_carrier(*link, world.port(link->ipoib->guid), world);
     if (why.empty()) why = "no carrier";
     return {Verdict::Sort::kLimited,
             why + "; systemd-networkd sets the rest when there is carrier",
-            {"active"},
+            std::move(waiting),
             {}};
   }
 

@@ -35,9 +35,9 @@ struct Holdings {
 };
 base::Result<Holdings> observe_holdings(system::Host& host);
 
-/// Whether the interface has every address and route that is written in the file. What comes by DHCP or from
-/// routers is not looked at.
-bool in_effect(const NetworkdFile& file, const Holding& now);
+/// Addresses and routes that are written in the file and that the interface has not, as they are written.
+/// What comes by DHCP or from routers is not looked at.
+std::vector<std::string> missing_of(const NetworkdFile& file, const Holding& now);
 
 /// A sentence for each route of others that the kernel forgets when a change leaves an interface without an
 /// IPv4 address. Those without a next hop are put back.

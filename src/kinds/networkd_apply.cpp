@@ -29,6 +29,7 @@ struct Step {
   const Change* change = nullptr;
   NetworkdFile before;
   NetworkdFile after;
+  NetworkdFile stays;    ///< of `after` without what was missing, when a repair is undone
   bool written = false;  ///< the file is another one now
 };
 
@@ -43,8 +44,26 @@ bool contains(const List& list, const typename List::value_type& one) {
 
 bool is_four(const model::IpPrefix& prefix) { return prefix.address.family == model::Family::kIpv4; }
 
+NetworkdFile without_missing(NetworkdFile file) {
+  const auto missing = file.missing.value_or(std::vector<std::string>{});
+  for (auto* list : {&file.addresses, &file.routes}) {
+    if (*list) std::erase_if(**list, [&](const std::string& one) { return contains(missing, one); });
+  }
+  return file;
+}
+
+/// Whether all of the file is to be there: when it was and only a part of it is missing, that part is wanted,
+/// and not `active`.
+bool is_awaited(const Change& change) {
+  const auto after = model::from_attributes<NetworkdFile>(change.after);
+  const auto before = model::from_attributes<NetworkdFile>(change.before);
+  const bool a_part = change.operation != Operation::kDelete && before.missing && !after.missing &&
+                      after.unmanaged != true && !after.active;
+  return after.active == true || a_part;
+}
+
 Result<Step> write(const Change& change, system::Host& host) {
-  Step step{&change, {}, {}, false};
+  Step step{&change, {}, {}, {}, false};
   const auto path = networkd_file(change.key.id);
   const auto text = host.files.read(path);
   if (!text) return base::fail(text.error());
@@ -55,6 +74,7 @@ Result<Step> write(const Change& change, system::Host& host) {
     return step;
   }
   step.after = model::from_attributes<NetworkdFile>(change.after);
+  step.stays = without_missing(step.after);
   const auto content = render_network(change.key.id, step.after);
   step.written = *text != content;
   if (auto done = host.files.write(path, content); !done) return base::fail(done.error());
@@ -77,8 +97,8 @@ Result<void> release(const std::vector<Step>& steps, const World& world, system:
     if (link == nullptr) continue;
     const auto& now = holdings->of(link->index);
     all.insert(all.end(), now.addresses.begin(), now.addresses.end());
-    const auto kept = routes_in(step.after);
-    const auto stay = addresses_in(step.after);
+    const auto kept = routes_in(step.stays);
+    const auto stay = addresses_in(step.stays);
     for (const auto& route : routes_in(step.before)) {
       if (contains(kept, route)) continue;
       for (const auto& one : now.routes) {
@@ -151,7 +171,7 @@ Result<bool> arrive(Wait& wait, const Look& look, int moment, system::Host& host
   const auto at = look.links.find(link->index);
   const auto now = at == look.links.end() ? NetworkdLink{} : at->second;
   const bool its = now.file == networkd_file(step.change->key.id);
-  if (its && in_effect(step.after, look.holdings.of(link->index))) return true;
+  if (its && missing_of(step.after, look.holdings.of(link->index)).empty()) return true;
   if (!wait.again && (!step.written || now.state == "failed" || moment >= kBegun)) {
     wait.again = true;
     if (auto done = host.networkd.reconfigure(link->index); !done) return base::fail(done.error());
@@ -213,18 +233,24 @@ const Holding& Holdings::of(int index) const {
   return at == by_index.end() ? kNothing : at->second;
 }
 
-bool in_effect(const NetworkdFile& file, const Holding& now) {
-  for (const auto& prefix : addresses_in(file)) {
-    const bool there = std::any_of(now.addresses.begin(), now.addresses.end(),
-                                   [&](const auto& one) { return one.prefix == prefix; });
-    if (!there) return false;
+std::vector<std::string> missing_of(const NetworkdFile& file, const Holding& now) {
+  std::vector<std::string> out;
+  for (const auto& text : file.addresses.value_or(std::vector<std::string>{})) {
+    const auto prefix = model::IpPrefix::parse(text);
+    const bool there = !prefix || std::any_of(now.addresses.begin(), now.addresses.end(),
+                                              [&](const auto& one) { return one.prefix == *prefix; });
+    if (!there) out.push_back(text);
   }
-  for (const auto& route : routes_in(file)) {
-    const bool there = std::any_of(now.routes.begin(), now.routes.end(),
-                                   [&](const auto& one) { return same_place(one, route); });
-    if (!there) return false;
+  for (const auto& text : file.routes.value_or(std::vector<std::string>{})) {
+    NetworkdFile alone;
+    alone.routes = {text};
+    const auto route = routes_in(alone);
+    const bool there =
+        route.empty() || std::any_of(now.routes.begin(), now.routes.end(),
+                                     [&](const auto& one) { return same_place(one, route.front()); });
+    if (!there) out.push_back(text);
   }
-  return true;
+  return out;
 }
 
 std::vector<std::string> routes_lost(const Change& change, const system::Link& link, const Holding& now) {
@@ -269,7 +295,7 @@ Result<void> apply_networks(std::span<const Change> changes, system::Host& host)
   }
   std::vector<Wait> waits;
   for (const auto& step : steps) {
-    if (model::from_attributes<NetworkdFile>(step.change->after).active == true) waits.push_back({&step});
+    if (is_awaited(*step.change)) waits.push_back({&step});
   }
   if (auto done = bring_up(std::move(waits), host); !done) return done;
   return release(steps, *world, host, false);
@@ -278,10 +304,10 @@ Result<void> apply_networks(std::span<const Change> changes, system::Host& host)
 Result<void> finish_networks(std::span<const Change> changes, system::Host& host) {
   std::vector<Step> steps;
   for (const auto& change : changes) {
-    Step step{&change, model::from_attributes<NetworkdFile>(change.before), {}, true};
+    Step step{&change, model::from_attributes<NetworkdFile>(change.before), {}, {}, true};
     const auto text = host.files.read(networkd_file(change.key.id));
     if (!text) return base::fail(text.error());
-    if (*text) step.after = parse_network(change.key.id, **text);
+    if (*text) step.stays = step.after = parse_network(change.key.id, **text);
     steps.push_back(std::move(step));
   }
   const auto world = World::observe_links(host);

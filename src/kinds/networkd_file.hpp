@@ -28,6 +28,7 @@ struct NetworkdFile {
   std::optional<bool> unmanaged;
   std::optional<std::vector<std::string>> edited;
   std::optional<bool> active;
+  std::optional<std::vector<std::string>> missing;
 
   static constexpr auto kFields = std::tuple{
       model::field("addresses", &NetworkdFile::addresses, model::Role::kSetting,
@@ -47,7 +48,10 @@ struct NetworkdFile {
       model::field("edited", &NetworkdFile::edited, model::Role::kSetting,
                    "Lines that somebody else put into the file (+) or took out of it (-).", "-"),
       model::field("active", &NetworkdFile::active, model::Role::kSetting,
-                   "Whether it is so, while systemd-networkd runs.", "-")};
+                   "Whether it is so, while systemd-networkd runs.", "-"),
+      model::field("missing", &NetworkdFile::missing, model::Role::kDerived,
+                   "Addresses and routes of the file that systemd-networkd uses and that are not there.",
+                   "-")};
 };
 
 /// "GUID" or "GUID/0x8002" → the file.
@@ -56,8 +60,8 @@ std::string networkd_file(std::string_view id);
 /// The id of a file name of ours; nothing for another's.
 std::optional<std::string> networkd_id(std::string_view file_name);
 
-/// The file of the port or P_Key interface `id`, without `edited` and `active`, which are no matter of the
-/// file.
+/// The file of the port or P_Key interface `id`, without `edited` and what follows it, which is no matter
+/// of the file.
 std::string render_network(std::string_view id, const NetworkdFile& file);
 NetworkdFile parse_network(std::string_view id, std::string_view text);
 

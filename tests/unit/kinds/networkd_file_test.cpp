@@ -85,10 +85,10 @@ TEST(NetworkdFile, ARouteIsInEffectWithItsMetricAndTable) {
   file.routes = Lines{"10.0.0.0/8 metric 5 table 7"};
   detail::Holding now{.addresses = {}, .routes = routes_in(file)};
   ASSERT_EQ(now.routes.size(), 1U);
-  EXPECT_TRUE(detail::in_effect(file, now));
-  EXPECT_FALSE(detail::in_effect(file, {}));
+  EXPECT_TRUE(detail::missing_of(file, now).empty());
+  EXPECT_EQ(detail::missing_of(file, {}), *file.routes);
   now.routes[0].table = 8;
-  EXPECT_FALSE(detail::in_effect(file, now));
+  EXPECT_EQ(detail::missing_of(file, now), *file.routes);
 }
 
 TEST(NetworkdFile, EachInterfaceHasItsOwnRoutes) {
@@ -96,8 +96,8 @@ TEST(NetworkdFile, EachInterfaceHasItsOwnRoutes) {
   file.routes = Lines{"10.0.0.0/8 metric 5 table 7"};
   detail::Holdings all;
   all.by_index[3] = {.addresses = {}, .routes = routes_in(file)};
-  EXPECT_TRUE(detail::in_effect(file, all.of(3)));
-  EXPECT_FALSE(detail::in_effect(file, all.of(4)));
+  EXPECT_TRUE(detail::missing_of(file, all.of(3)).empty());
+  EXPECT_FALSE(detail::missing_of(file, all.of(4)).empty());
 }
 
 }  // namespace

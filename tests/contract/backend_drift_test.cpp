@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody changes under a profile that is up is repaired, and told by what it was; undone, it is as it
-// was found.
+// What somebody changes under a profile of NetworkManager, or a file of systemd-networkd, is repaired, and
+// told by what it was; undone, it is as it was found.
 #include <gmock/gmock.h>
 
 #include <cerrno>
@@ -78,6 +78,49 @@ TEST_F(NmDrift, ARepairThatFailsLeavesItAsItWasFound) {
     host.kernel().faults.clear();
     host.kernel().faults.fail_at(n, EPERM);
     const auto report = host.commit(std::string(kDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n");
+    if (applied(report)) {
+      EXPECT_GT(n, 3U);
+      break;
+    }
+    EXPECT_TRUE(report.exit == Exit::kUndone || report.exit == Exit::kError) << text_of(report);
+    EXPECT_EQ(difference(host.dump(), before), "") << text_of(report);
+  }
+}
+
+constexpr const char* kNetworked =
+    R"({"networkd": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+          {"guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
+           "interface": {"name": "ib0", "up": true}}]}]})";
+constexpr const char* kNetworkDocument =
+    "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbackend = \"networkd\"\n"
+    "ipv4 = { addresses = [\"192.0.2.1/24\", \"192.0.2.2/24\"], gateway = \"192.0.2.254\" }\n";
+
+TEST(NetworkdDrift, IsToldByWhatIsMissing) {
+  Host host(FakeKernel::parse(kNetworked));
+  ASSERT_TRUE(applied(host.commit(kNetworkDocument)));
+  const auto good = host.dump();
+  for (const auto& [item, words] : std::vector<std::pair<const char*, const char*>>{
+           {"addr4 192.0.2.2/24", "missing 192.0.2.2/24 → -"},
+           {"route default via 192.0.2.254 metric 150", "missing default via 192.0.2.254 metric 150 → -"}}) {
+    ASSERT_EQ(std::erase(host.kernel().machine.find("ib0")->items, item), 1U) << good;
+    const auto report = host.hold();
+    EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
+    ASSERT_EQ(report.plan.changes.size(), 1U);
+    EXPECT_EQ(daemon::done_by(report.plan.changes.front(), true), words);
+    EXPECT_EQ(difference(host.dump(), good), "");
+  }
+}
+
+TEST(NetworkdDrift, ARepairThatFailsLeavesItAsItWasFound) {
+  for (std::size_t n = 1;; ++n) {
+    SCOPED_TRACE(n);
+    Host host(FakeKernel::parse(kNetworked));
+    ASSERT_TRUE(applied(host.commit(kNetworkDocument)));
+    std::erase(host.kernel().machine.find("ib0")->items, "addr4 192.0.2.2/24");
+    const auto before = host.dump();
+    host.kernel().faults.clear();
+    host.kernel().faults.fail_at(n, EPERM);
+    const auto report = host.commit(std::string(kNetworkDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n");
     if (applied(report)) {
       EXPECT_GT(n, 3U);
       break;
