@@ -204,8 +204,9 @@ Result<void> bring_up(const Step& step, const NmState& state, system::Host& host
     if (world = links.now(); !world) return base::fail(world.error());
     link = interface_of(id, **world);
   }
+  // One that somebody has taken down comes up with an activation only.
   const bool same_link = step.before && step.before->pkey == step.after.pkey &&
-                         step.before->parent == step.after.parent && link != nullptr &&
+                         step.before->parent == step.after.parent && link != nullptr && link->up &&
                          link->ipoib->mode == step.after.mode;
   if (is_active(state, uuid) && same_link && !elsewhere) {
     const auto addresses = links.addresses();

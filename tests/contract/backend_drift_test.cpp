@@ -51,6 +51,9 @@ TEST_F(NmDrift, IsToldByWhatItWas) {
   EXPECT_THAT(repaired(), ElementsAre("missing 192.0.2.2/24 → -"));
   ASSERT_EQ(host_.kernel().machine.set_mode("ib0", model::IpoibMode::kDatagram), 0);
   EXPECT_THAT(repaired(), ElementsAre("live_mode datagram → connected, live_mtu 4092 → 65520"));
+  host_.kernel().machine.set(system::SetLink{.index = link().index, .up = false});
+  EXPECT_THAT(repaired(), ElementsAre("active no → yes"))
+      << "which a profile that is up does not do by itself";
   ASSERT_TRUE(
       host_.kernel().network_manager.deactivate(host_.kernel().network_manager.active.begin()->first));
   EXPECT_THAT(repaired(), ElementsAre("active no → yes"));

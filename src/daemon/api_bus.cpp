@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The daemon's end of the bus: what it hears there, and what it says by itself.
+#include <fmt/format.h>
+#include <sdbus-c++/sdbus-c++.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "daemon/api.hpp"
+
+namespace rdmacfg::daemon {
+
+namespace {
+
+constexpr const char* kInterface = "org.rdmaconfigd1.Manager";
+/// Who sets up addresses and name servers that are wanted of them.
+constexpr std::array<const char*, 3> kManagers{"org.freedesktop.resolve1", "org.freedesktop.network1",
+                                               "org.freedesktop.NetworkManager"};
+
+}  // namespace
+
+void Api::process() {
+  try {
+    while (connection_->processPendingRequest()) {
+    }
+  } catch (const sdbus::Error&) {
+    source_.reset();
+    if (lost) lost();
+  }
+}
+
+void Api::emit(const std::function<void()>& signal) {
+  try {
+    if (source_) signal();
+  } catch (const sdbus::Error&) {  // the loop hears of it
+  }
+}
+
+/// By name, so that nobody else who comes or goes wakes the daemon.
+void Api::watch_managers() {
+  for (const auto* name : kManagers) {
+    const auto match = fmt::format(
+        "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+        "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{}'",
+        name);
+    connection_->addMatch(
+        match,
+        [this](sdbus::Message& message) {
+          std::string changed, before, now;
+          message >> changed >> before >> now;
+          if (!now.empty() && appeared) appeared();
+        },
+        sdbus::floating_slot);
+  }
+}
+
+void Api::set(const Properties& properties) {
+  std::vector<std::string> changed;
+  if (properties.state != properties_.state) changed.emplace_back("State");
+  if (properties.generation != properties_.generation) changed.emplace_back("Generation");
+  if (properties.unconfirmed != properties_.unconfirmed) changed.emplace_back("Unconfirmed");
+  if (properties.pending != properties_.pending) changed.emplace_back("Pending");
+  if (properties.limited != properties_.limited) changed.emplace_back("Limited");
+  if (properties.contended != properties_.contended) changed.emplace_back("Contended");
+  properties_ = properties;
+  if (!changed.empty()) emit([&] { object_->emitPropertiesChangedSignal(kInterface, changed); });
+}
+
+void Api::progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what) {
+  emit([&] { object_->emitSignal("Progress").onInterface(kInterface).withArguments(id, done, total, what); });
+}
+
+void Api::finished(std::uint32_t id, int exit) {
+  emit(
+      [&] { object_->emitSignal("Finished").onInterface(kInterface).withArguments(id, std::int32_t{exit}); });
+}
+
+}  // namespace rdmacfg::daemon
