@@ -139,8 +139,8 @@ void Controller::leave() {
 }
 
 void Controller::came(const system::Event& event) {
-  if (event.sort == system::Event::Sort::kHandle) {  // While a job is at work it is perhaps its own: that is
-                                                     // known when it is over.
+  if (event.sort == system::Event::Sort::kHandle) {
+    // While a job is at work it is perhaps its own: that is known when it is over.
     if (!jobs_.busy()) touched(event.what.substr(event.what.rfind('/') + 1));
     return;
   }

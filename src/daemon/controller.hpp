@@ -43,8 +43,8 @@ class Controller {
 
  private:
   void connect();
-  void came(const system::Event& event);  /// Somebody has made a handle, and is perhaps about to make others:
-                                          /// it is looked at when that is over.
+  void came(const system::Event& event);
+  /// Somebody has made a handle, and is perhaps about to make others: it is looked at when that is over.
   void touched(const std::string& handle);
   /// What may change now, after a run.
   void watch(const model::Report& report);
@@ -74,8 +74,8 @@ class Controller {
   Marker marker_;
   Listener listener_;
   std::unique_ptr<Api> api_;
-  std::vector<std::unique_ptr<Api>>
-      former_;  ///< of buses that have gone; jobs of their clients may be at work
+  /// Of buses that have gone; jobs of their clients may be at work.
+  std::vector<std::unique_ptr<Api>> former_;
   Loop::Handle next_, deadline_, connecting_, audit_timer_, named_, leaving_;
   bool has_name_ = false;                          ///< the host; of one that had none at the start
   std::chrono::milliseconds connect_again_{1000};  ///< twice as long after each time in vain
