@@ -52,6 +52,13 @@ void finish_report(Report& report, Picture& now, const State& state, const Plan&
     }
   }
   tell_left(comparison.resources, now);
+  // What was mended is nothing that is listed any more.
+  std::set<model::Key> listed;
+  for (const auto& resource : comparison.resources) listed.insert(resource.key);
+  for (const auto& change : carried_out.changes) {
+    if (listed.contains(change.key) || !kinds::find(change.key.kind)->only_mends()) continue;
+    comparison.resources.push_back({.key = change.key, .label = change.label, .status = Status::kDone});
+  }
   report.resources = std::move(comparison.resources);
 }
 
