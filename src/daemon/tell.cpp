@@ -122,7 +122,9 @@ void tell(const Job& job, const model::Report& report, const Suspect& suspect, S
          {"RDMA_JOB", job.what}});
   }
   for (const auto& resource : report.resources) {
-    if (resource.status != Status::kFailed || job.left_alone.contains(resource.key) ||
+    const auto left = job.fields_left_alone.find(resource.key);
+    const bool known_fight = left != job.fields_left_alone.end() && left->second.why == resource.reason;
+    if (resource.status != Status::kFailed || known_fight || job.left_alone.contains(resource.key) ||
         drifted.contains(resource.key))
       continue;
     log(LOG_ERR, Message::kFailed,

@@ -92,6 +92,24 @@ TEST(Tell, ARepairThatRemovesOrMakesSaysWhat) {
       << "it had not been there";
 }
 
+TEST(Tell, AFightIsToldWhenItBeginsAndNotAtEachHold) {
+  if (::access("/run/systemd/journal/socket", W_OK) == 0) GTEST_SKIP() << "it would go to the journal";
+  Job job;
+  job.verb = Job::Verb::kHold;
+  const model::Key key{"ipoib", "x"};
+  job.fields_left_alone[key] = {{"mtu"}, "somebody fights for it"};
+  const auto told = [&](const std::string& reason) {
+    model::Report report;
+    report.resources.push_back(
+        {.key = key, .label = "ib0", .status = model::Status::kFailed, .reason = reason});
+    ::testing::internal::CaptureStderr();
+    tell(job, report);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(told("somebody fights for it"), "");
+  EXPECT_EQ(told("refused"), "ipoib ib0: refused\n") << "another setting of it";
+}
+
 TEST(Tell, OfHoldsInARowAMistakeIsSaidOnce) {
   if (::access("/run/systemd/journal/socket", W_OK) == 0) GTEST_SKIP() << "it would go to the journal";
   Job job;
