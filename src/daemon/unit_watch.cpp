@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 #include <sdbus-c++/sdbus-c++.h>
-#include <systemd/sd-bus.h>
 
-#include <cstdlib>
+#include <cstddef>
 #include <utility>
 
 namespace rdmacfg::daemon {
@@ -16,11 +15,14 @@ constexpr const char* kSystemd = "org.freedesktop.systemd1";
 constexpr const char* kPath = "/org/freedesktop/systemd1";
 constexpr const char* kManager = "org.freedesktop.systemd1.Manager";
 
+/// As sd_bus_path_encode(3) does it: what is no letter or digit, and a digit in front, by its number.
 std::string path_of(const std::string& unit) {
-  char* raw = nullptr;
-  if (sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit.c_str(), &raw) < 0) return {};
-  std::string path(raw);
-  std::free(raw);
+  std::string path = "/org/freedesktop/systemd1/unit/";
+  for (std::size_t i = 0; i < unit.size(); ++i) {
+    const auto c = static_cast<unsigned char>(unit[i]);
+    const bool digit = c >= '0' && c <= '9', letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    path += letter || (digit && i > 0) ? std::string(1, unit[i]) : fmt::format("_{:02x}", c);
+  }
   return path;
 }
 

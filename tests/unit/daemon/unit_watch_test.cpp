@@ -83,6 +83,10 @@ TEST_F(UnitWatchTest, OnlyUnitsAskedFor) {
   EXPECT_EQ(told.size(), 1U);
   changes("iwpmd_2eservice");
   EXPECT_EQ(told.size(), 2U);
+  watch->watch({"3_a-b.service"});
+  settle();
+  changes("_33_5fa_2db_2eservice");
+  EXPECT_EQ(told.size(), 3U) << "a digit in front, and an underscore";
 }
 
 TEST_F(UnitWatchTest, AnAliasIsTheUnitThatItStandsFor) {
