@@ -46,7 +46,7 @@ double jitter() {
 
 Controller::Controller(Loop& loop, std::string program, std::string marker)
     : loop_(loop),
-      jobs_(loop, std::move(program)),
+      jobs_(loop, program),
       reconciler_(jitter),
       audit_(jitter),
       files_(system::make_linux_files()),
@@ -55,7 +55,8 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
       mark_path_(beside(marker, "applied")),
       marker_(*files_, std::move(marker), system::linux_boot_id()),
       listener_(
-          loop, *files_, [this](const system::Event& event) { came(event); }, [this] { plan_next(); }) {
+          loop, *files_, std::move(program), [this](const system::Event& event) { came(event); },
+          [this] { plan_next(); }) {
   jobs_.progress = [this](std::uint32_t id, std::uint64_t done, std::uint64_t total,
                           const std::string& what) {
     auto health = this->health();

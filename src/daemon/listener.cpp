@@ -69,7 +69,11 @@ bool Listener::widen(const std::vector<model::ResourceReport>& resources) {
 
 bool Listener::watch_again(const std::vector<model::ResourceReport>& resources) {
   if (watched_ != nullptr) watched_->watch(core::managed_folders(files_));
-  if (!resources.empty()) wanted_ = settings_of(resources);
+  if (!resources.empty()) {
+    wanted_ = settings_of(resources);
+    of_ports_ = any_of_ports(resources);
+  }
+  verbs_.want(of_ports_);
   return setting_source_ && setting_source_->watch(wanted_);
 }
 
@@ -79,10 +83,24 @@ std::size_t Listener::handles_made() {
   return setting_source_->handles_made();
 }
 
+namespace {
+
+bool is_wanted(const model::ResourceReport& resource) {
+  return resource.status != model::Status::kForeign && resource.status != model::Status::kIgnored;
+}
+
+}  // namespace
+
+bool any_of_ports(const std::vector<model::ResourceReport>& resources) {
+  return std::any_of(resources.begin(), resources.end(), [](const auto& one) {
+    return is_wanted(one) && std::find(kOfPorts.begin(), kOfPorts.end(), one.key.kind) != kOfPorts.end();
+  });
+}
+
 system::Settings settings_of(const std::vector<model::ResourceReport>& resources) {
   system::Settings out;
   for (const auto& resource : resources) {
-    if (resource.status == model::Status::kForeign || resource.status == model::Status::kIgnored) continue;
+    if (!is_wanted(resource)) continue;
     if (const auto* kind = kinds::find(resource.key.kind)) kind->watched(resource, out);
   }
   return out;

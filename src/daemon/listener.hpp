@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "daemon/loop.hpp"
+#include "daemon/verbs_watch.hpp"
 #include "model/report.hpp"
 #include "system/events.hpp"
 #include "system/files.hpp"
@@ -20,12 +21,20 @@ namespace rdmacfg::daemon {
 /// Kinds that hang on interfaces which are not IPoIB.
 inline constexpr std::array<std::string_view, 4> kAnyInterface{"dcb", "roce", "soft_rdma", "sysctl"};
 
+/// Kinds that hang on what a port of an RDMA device reports.
+inline constexpr std::array<std::string_view, 3> kOfPorts{"ipoib", "pkey", "roce"};
+
 class Listener {
  public:
   /// `came`: for each event; `read`: after all that there were at once.
-  Listener(Loop& loop, system::Files& files, std::function<void(const system::Event&)> came,
-           std::function<void()> read)
-      : loop_(loop), files_(files), came_(std::move(came)), read_(std::move(read)) {}
+  /// `program`: VerbsWatch
+  Listener(Loop& loop, system::Files& files, std::string program,
+           std::function<void(const system::Event&)> came, std::function<void()> read)
+      : loop_(loop),
+        files_(files),
+        came_(std::move(came)),
+        read_(std::move(read)),
+        verbs_(loop, std::move(program), came_, read_) {}
 
   void start();
   /// Whoever holds these needs events of other interfaces too. @return whether that is new: what happened
@@ -52,8 +61,13 @@ class Listener {
   std::unique_ptr<system::SettingSource> setting_source_;
   Loop::Handle setting_handle_;
   system::Settings wanted_;
+  VerbsWatch verbs_;
+  bool of_ports_ = false;   ///< any_of_ports of those seen last
   bool all_links_ = false;  ///< also interfaces that are not IPoIB
 };
+
+/// Whether something is wanted of any that hangs on a port.
+bool any_of_ports(const std::vector<model::ResourceReport>& resources);
 
 /// What Kind::watched() says of resources that something is wanted of.
 system::Settings settings_of(const std::vector<model::ResourceReport>& resources);

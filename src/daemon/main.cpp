@@ -10,6 +10,7 @@
 #include "daemon/controller.hpp"
 #include "daemon/job.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/verbs_watch.hpp"
 
 namespace {
 
@@ -35,6 +36,7 @@ int serve() {
 int main(int argc, char** argv) {
   const std::string_view argument = argc > 1 ? argv[1] : "";
   if (argc == 2 && argument == "--worker") return daemon::work(STDIN_FILENO, STDOUT_FILENO);
+  if (argc > 2 && argument == "--verbs") return daemon::open_verbs_for(STDIN_FILENO, {argv + 2, argv + argc});
   if (argc == 2 && argument == "--version") {
     std::cout << "rdma-configd " RDMACFG_VERSION "\n";
     return 0;

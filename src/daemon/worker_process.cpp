@@ -25,6 +25,7 @@ base::UniqueFd file_of(std::string_view job) {
   return fd;
 }
 
+/// The worker, with its job on `in`.
 WorkerProcess spawn(const std::string& program, int in) {
   WorkerProcess process;
   std::array<int, 2> pipe{-1, -1};
@@ -32,22 +33,30 @@ WorkerProcess spawn(const std::string& program, int in) {
     process.error = errno;
     return process;
   }
-  process.out = base::UniqueFd(pipe[0]);
   const base::UniqueFd out(pipe[1]);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, out.get(), STDOUT_FILENO);
-  std::string name = "rdma-configd", argument = "--worker";
-  std::array<char*, 3> argv{name.data(), argument.data(), nullptr};
-  process.error = ::posix_spawn(&process.pid, program.c_str(), &actions, nullptr, argv.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (process.error != 0) process.pid = -1;
+  process = start_program(program, {"--worker"}, in, out.get());
+  process.out = base::UniqueFd(pipe[0]);
   ::fcntl(process.out.get(), F_SETFL, O_NONBLOCK);
   return process;
 }
 
 }  // namespace
+
+WorkerProcess start_program(const std::string& program, std::vector<std::string> arguments, int in, int out) {
+  WorkerProcess process;
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  std::string name = "rdma-configd";
+  std::vector<char*> argv{name.data()};
+  for (auto& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  process.error = ::posix_spawn(&process.pid, program.c_str(), &actions, nullptr, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (process.error != 0) process.pid = -1;
+  return process;
+}
 
 WorkerProcess start_worker(const std::string& program, std::string_view job) {
   const auto in = file_of(job);

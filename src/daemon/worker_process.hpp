@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/unique_fd.hpp"
 #include "daemon/loop.hpp"
@@ -16,6 +17,9 @@ struct WorkerProcess {
   int error = 0;       ///< errno, then
   base::UniqueFd out;  ///< what it says
 };
+
+/// Starts the program with these arguments, standard input and output. @return without WorkerProcess::out
+WorkerProcess start_program(const std::string& program, std::vector<std::string> arguments, int in, int out);
 
 /// Starts one whose job is the text.
 WorkerProcess start_worker(const std::string& program, std::string_view job);

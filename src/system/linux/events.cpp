@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/unique_fd.hpp"
@@ -111,9 +112,12 @@ class UdevEvents final : public EventSource {
       const char* told = udev_device_get_action(device);
       const std::string action(told == nullptr ? "" : told);
       const bool synthetic = udev_device_get_property_value(device, "SYNTH_UUID") != nullptr;
-      events.push_back(
-          {detail::device_came(action, synthetic) ? Event::Sort::kDevice : Event::Sort::kDeviceChange,
-           std::string(name == nullptr ? "" : name) + " " + action});
+      // That of a device which has been told of, or will be.
+      const char* subsystem = udev_device_get_subsystem(device);
+      const bool verbs = subsystem != nullptr && subsystem == std::string_view("infiniband_verbs");
+      events.push_back({detail::device_came(action, synthetic) && !verbs ? Event::Sort::kDevice
+                                                                         : Event::Sort::kDeviceChange,
+                        std::string(name == nullptr ? "" : name) + " " + action});
       udev_device_unref(device);
     }
     return events;
@@ -210,7 +214,7 @@ Result<std::unique_ptr<EventSource>> watch_devices() {
     return base::fail_errno(errno, "listening to udev");
   }
   auto events = std::make_unique<UdevEvents>(context, monitor);
-  for (const char* subsystem : {"infiniband", "module"}) {
+  for (const char* subsystem : {"infiniband", "infiniband_verbs", "module"}) {
     (void)udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nullptr);
   }
   (void)udev_monitor_set_receive_buffer_size(monitor, kReceiveBuffer);

@@ -8,9 +8,8 @@
 
 namespace rdmacfg::system::detail {
 
-/// By ibv_query_port(3) and ibv_query_device(3). libibverbs is loaded at the first call: linked in, it and
-/// libnl-route would make every start of the program a third longer. Nothing without the library, a provider
-/// or /dev access. The caller has made sure that ib_uverbs is loaded, so that asking loads no module.
+/// By ibv_query_port(3) and ibv_query_device(3). Nothing without libibverbs, a provider or /dev access. The
+/// caller has made sure that ib_uverbs is loaded, so that asking loads no module.
 std::optional<PortMtu> query_verbs_mtu(const std::string& device, int port);
 std::optional<DeviceIds> query_verbs_ids(const std::string& device);
 

@@ -14,6 +14,7 @@ namespace {
 
 TEST(Listener, WhatIsListedByNameIsAKind) {
   for (const auto name : kAnyInterface) EXPECT_NE(kinds::find(name), nullptr) << name;
+  for (const auto name : kOfPorts) EXPECT_NE(kinds::find(name), nullptr) << name;
   for (const auto name : kinds::kInitramfsKinds) EXPECT_NE(kinds::find(name), nullptr) << name;
 }
 
@@ -26,6 +27,18 @@ TEST(Listener, AnApplyThatGoesPastTheDaemonIsHeardOf) {
   EXPECT_TRUE(says_applied("/run/rdma-configd/applied"));
   EXPECT_FALSE(says_applied("/run/rdma-configd/running"));
   EXPECT_TRUE(core::is_managed_folder("/run/rdma-configd"));
+}
+
+TEST(Listener, PortsAreListenedToWhereSomethingIsWantedOfOne) {
+  const auto one = [](const char* kind, model::Status status) {
+    return std::vector<model::ResourceReport>{{.key = {kind, "x"}, .label = "x", .status = status}};
+  };
+  EXPECT_TRUE(any_of_ports(one("ipoib", model::Status::kInSync)));
+  EXPECT_TRUE(any_of_ports(one("roce", model::Status::kPending)));
+  EXPECT_FALSE(any_of_ports(one("pkey", model::Status::kForeign)));
+  EXPECT_FALSE(any_of_ports(one("ipoib", model::Status::kIgnored)));
+  EXPECT_FALSE(any_of_ports(one("memlock", model::Status::kInSync)));
+  EXPECT_FALSE(any_of_ports({}));
 }
 
 TEST(Listener, SettingsOfResourcesThatSomethingIsWantedOf) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds verbs devices open, for what their ports report (system/verbs_events.hpp).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+#include "daemon/loop.hpp"
+#include "system/verbs_events.hpp"
+
+namespace rdmacfg::daemon {
+
+class VerbsWatch {
+ public:
+  /// `program`: what opens them (open_verbs_for()); `came`: for each event; `read`: after all that there were
+  /// at once; `nodes`: which devices there are.
+  VerbsWatch(Loop& loop, std::string program, std::function<void(const system::Event&)> came,
+             std::function<void()> read,
+             std::function<std::set<system::VerbsNode>()> nodes = system::verbs_nodes)
+      : loop_(loop),
+        program_(std::move(program)),
+        came_(std::move(came)),
+        read_(std::move(read)),
+        nodes_(std::move(nodes)) {}
+  VerbsWatch(const VerbsWatch&) = delete;
+  VerbsWatch& operator=(const VerbsWatch&) = delete;
+  ~VerbsWatch() { stop(); }
+
+  /// Has all devices open that there are now and that may be, or closes all. What could not be opened is not
+  /// tried again until the device has gone and come back. Returns at once; devices come when they are open,
+  /// which makes an event: what their ports reported before was not heard.
+  void want(bool any);
+  /// What has been begun ends too.
+  void stop();
+
+  [[nodiscard]] std::size_t held() const { return held_.size(); }
+
+ private:
+  struct Held {
+    std::unique_ptr<system::VerbsSource> source;
+    Loop::Handle handle;
+  };
+
+  void open_missing();
+  /// What the process has opened by now.
+  void take();
+  void hold(system::OpenVerbs open);
+  void heard(const system::VerbsNode& node);
+
+  Loop& loop_;
+  std::string program_;
+  std::function<void(const system::Event&)> came_;
+  std::function<void()> read_;
+  std::function<std::set<system::VerbsNode>()> nodes_;
+  std::map<system::VerbsNode, Held> held_;
+  std::set<system::VerbsNode> passed_over_;  ///< not to be opened (again)
+  int pid_ = -1;                             ///< of the process that opens
+  std::set<system::VerbsNode> asked_;        ///< of it
+  base::UniqueFd socket_;
+  Loop::Handle readable_, exit_;
+  bool wanted_ = false;
+};
+
+/// That process: `nodes` as NAME:SERIAL. @return its exit status
+int open_verbs_for(int socket, const std::vector<std::string>& nodes);
+
+}  // namespace rdmacfg::daemon
