@@ -17,7 +17,10 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-int finish(const Context& context, const base::Result<Report>& report, const Report& shown = {}) {
+constexpr const char* kTakenBack = "Done: the host is as it was before that apply.\n";
+
+int finish(const Context& context, const base::Result<Report>& report, const Report& shown = {},
+           const std::string& taken_back = {}) {
   if (!report) return refuse(context, report.error());
   const int status = status_of(context, report->exit);
   if (context.arguments.json) {
@@ -25,7 +28,7 @@ int finish(const Context& context, const base::Result<Report>& report, const Rep
     return status;
   }
   if (report->error) context.say_error(report->error->message);
-  context.environment.out << render_applied(*report, context.out, shown);
+  context.environment.out << render_applied(*report, context.out, shown, taken_back);
   return status;
 }
 
@@ -85,9 +88,11 @@ int rollback(const Context& context) {
   const auto host = context.environment.host("/");
   if (arguments.expired) {
     await_deadline(context, *host);
-    return finish(context, change_here(context, *host, nullptr, [&](core::Context& core) {
-                    return core::expire(request_of(context, "rollback --expired"), core);
-                  }));
+    const auto report = change_here(context, *host, nullptr, [&](core::Context& core) {
+      return core::expire(request_of(context, "rollback --expired"), core);
+    });
+    const bool overdue = report && !report->notes.empty();
+    return finish(context, report, {}, overdue ? kTakenBack : "Nothing to do: no apply is overdue.\n");
   }
   const auto service = service_for(context);
   const auto ledger = core::load_ledger(host->files, core::GenerationPaths().ledger);
@@ -101,6 +106,7 @@ int rollback(const Context& context) {
   // To take back what was not confirmed is what was asked for already; there may be little time.
   const bool asks = !arguments.yes && !ledger->unconfirmed;
   if (const auto error = obstacle(context, service.get(), asks)) return refuse(context, *error);
+  const std::string taken_back = ledger->unconfirmed ? kTakenBack : "";
   Report shown;
   if (asks) {
     auto plan = preview(context, *host, *target);
@@ -119,7 +125,7 @@ int rollback(const Context& context) {
         context,
         change_there(context,
                      [&](const Service::Call& call) { return service->roll_back(number, from, call); }),
-        shown);
+        shown, taken_back);
   }
   return finish(context,
                 change_here(context, *host, nullptr,
@@ -130,7 +136,7 @@ int rollback(const Context& context) {
                                 return core::roll_back(number, request, core);
                               });
                             }),
-                shown);
+                shown, taken_back);
 }
 
 int history(const Context& context) {

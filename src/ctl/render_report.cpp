@@ -166,7 +166,8 @@ std::string undone(const Report& report) {
                      count(failed, "resource"), failed == 1 ? "is" : "are");
 }
 
-std::string render_applied(const Report& report, const Look& look, const Report& shown) {
+std::string render_applied(const Report& report, const Look& look, const Report& shown,
+                           const std::string& taken_back) {
   std::set<std::string> said;
   render_warnings(shown, look, said);
   std::string notes;
@@ -177,6 +178,11 @@ std::string render_applied(const Report& report, const Look& look, const Report&
     case model::Exit::kOk:
     case model::Exit::kPartly:
       if (report.error) break;  // it is said how far what was done is known
+      // What was changed setting by setting has no plan, nor a document.
+      if (!taken_back.empty() && report.resources.empty() && report.plan.empty()) {
+        closing = taken_back;
+        break;
+      }
       closing = report.plan.empty()
                     ? nothing_to_do(report)
                     : fmt::format("Done: {} made; {}{}.\n", count(blocks_of(report).size(), "change"),

@@ -18,8 +18,10 @@ std::string render_diff(const model::Report& report, const Look& look, bool expl
 std::string render_plan(const model::Report& report, const Look& look);
 
 /// What an apply did: every object that is not simply in sync, notes, what is left over, and a closing line.
-/// Warnings of `shown` have been read already.
-std::string render_applied(const model::Report& report, const Look& look, const model::Report& shown = {});
+/// Warnings of `shown` have been read already. `taken_back`: the closing line where settings were put back
+/// one by one.
+std::string render_applied(const model::Report& report, const Look& look, const model::Report& shown = {},
+                           const std::string& taken_back = {});
 
 /// Rows of status, object and reason for every resource whose status is not plain in sync, foreign ones left
 /// out.

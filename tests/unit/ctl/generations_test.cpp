@@ -108,7 +108,9 @@ TEST(Generations, RollbackOfWhatWaitsDoesNotAsk) {
   ASSERT_EQ(console.run({"apply", "--yes", "--confirm", "60"}), 0);
   EXPECT_EQ(mode_of(console, "mlx4_ib0"), "connected");
   EXPECT_EQ(run(console, {"rollback"}), 0) << console.err.str();
-  EXPECT_THAT(console.out.str(), HasSubstr("generation 1 was rolled back: asked for by root"));
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("generation 1 was rolled back: asked for by root"),
+                                       HasSubstr("Done: the host is as it was before that apply."),
+                                       Not(HasSubstr("Nothing to do"))));
   EXPECT_EQ(mode_of(console, "ib0"), "datagram");
 }
 
@@ -164,6 +166,7 @@ TEST(Generations, TheTimerFindsNothingToDo) {
   console.document(kRename);
   ASSERT_EQ(console.run({"apply", "--yes"}), 0);
   EXPECT_EQ(run(console, {"rollback", "--expired", "--local"}), 0);
+  EXPECT_EQ(console.out.str(), "Nothing to do: no apply is overdue.\n");
   EXPECT_EQ(mode_of(console, "mlx4_ib0"), "connected");
 }
 
@@ -178,6 +181,7 @@ TEST(Generations, TheTimerComesAheadOfTheDeadlineAndIsWaitedFor) {
     std::this_thread::sleep_for(time);
   };
   EXPECT_EQ(run(console, {"rollback", "--expired", "--local"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("Done: the host is as it was before that apply."));
   EXPECT_GT(slept.count(), 0);
   EXPECT_EQ(mode_of(console, "mlx4_ib0"), "none");
 }
