@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wiring only.
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <string_view>
@@ -16,7 +18,18 @@ namespace {
 
 using namespace rdmacfg;
 
+/// A descriptor is held for each interface whose kernel settings are, and two for each verbs device; usual is
+/// a limit of 1,024.
+void allow_many_descriptors() {
+  constexpr rlim_t kMany = 65536;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::min(limit.rlim_max, std::max(limit.rlim_cur, kMany));
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int serve() {
+  allow_many_descriptors();
   ::signal(SIGPIPE, SIG_IGN);
   sigset_t handled;
   ::sigemptyset(&handled);

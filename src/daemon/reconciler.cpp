@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "daemon/tell.hpp"
+
 namespace rdmacfg::daemon {
 
 using model::Status;
@@ -136,8 +138,9 @@ void Reconciler::count_revert(const model::Change& change, const std::string& fi
   if (reverts.times.size() < kReverts) return;
   const std::string what =
       field != kExistence
-          ? fmt::format("changed {} of {} back {} times (last from {} to {})", field, change.label,
-                        reverts.times.size(), model::text_of(model::value_of(change.after, field)),
+          ? fmt::format("changed {} of {} back {} times (last from {} to {})",
+                        field == "missing" ? "addresses" : spoken(field), change.label, reverts.times.size(),
+                        model::text_of(model::value_of(change.after, field)),
                         model::text_of(model::value_of(change.before, field)))
       : change.operation == model::Operation::kDelete
           ? fmt::format("made {} again {} times", change.label, reverts.times.size())

@@ -33,13 +33,18 @@ std::string updated(const model::Change& change, const model::Attributes& from, 
   std::string out;
   for (const auto& field : change.fields) {
     out +=
-        fmt::format("{}{} {} → {}", out.empty() ? "" : ", ", field,
+        fmt::format("{}{} {} → {}", out.empty() ? "" : ", ", spoken(field),
                     model::text_of(model::value_of(from, field)), model::text_of(model::value_of(to, field)));
   }
   return out;
 }
 
 }  // namespace
+
+std::string spoken(const std::string& field) {
+  constexpr std::string_view kLive = "live_";
+  return field.starts_with(kLive) ? field.substr(kLive.size()) : field;
+}
 
 std::string name_of(const model::Key& key, const std::string& label) {
   auto kind = key.kind;

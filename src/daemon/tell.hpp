@@ -14,6 +14,9 @@
 
 namespace rdmacfg::daemon {
 
+/// A field's name in sentences: what a manager's interface has of its profile ("live_mtu") is its "mtu".
+std::string spoken(const std::string& field);
+
 /// "ipoib ib0"; a label that says the kind itself ("memlock root", "DCB of eth0") stands alone.
 std::string name_of(const model::Key& key, const std::string& label);
 

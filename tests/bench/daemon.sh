@@ -45,7 +45,8 @@ echo "full guest, $(nproc) processors, emulated; $RUNS runs"
 memory "1 interface"; wakeups "1 interface"; starts 1-interface
 
 for r in $(seq "$RUNS"); do
-	idle 2>/dev/null; a=$(now); ip link set mlx4_ib0 mtu 2044
+	[ "$r" = 1 ] || systemctl restart rdma-configd	# what is changed back three times is left alone
+	idle; a=$(now); ip link set mlx4_ib0 mtu 2044
 	until read -r m </sys/class/net/mlx4_ib0/mtu && [ "$m" = 4092 ]; do [ $(($(now) - a)) -lt 60000000 ] || { echo "no repair"; break; }; done
 	echo $(($(now) - a)) >>/tmp/t.drift-to-repaired
 	took ip-sets-mtu ip link set mlx4_ib0 mtu 4092

@@ -46,11 +46,11 @@ class NmDrift : public testing::Test {
 
 TEST_F(NmDrift, IsToldByWhatItWas) {
   link().mtu = 1500;
-  EXPECT_THAT(repaired(), ElementsAre("live_mtu 1500 → 65520"));
+  EXPECT_THAT(repaired(), ElementsAre("mtu 1500 → 65520"));
   std::erase(link().items, "addr4 192.0.2.2/24");
   EXPECT_THAT(repaired(), ElementsAre("missing 192.0.2.2/24 → -"));
   ASSERT_EQ(host_.kernel().machine.set_mode("ib0", model::IpoibMode::kDatagram), 0);
-  EXPECT_THAT(repaired(), ElementsAre("live_mode datagram → connected, live_mtu 4092 → 65520"));
+  EXPECT_THAT(repaired(), ElementsAre("mode datagram → connected, mtu 4092 → 65520"));
   host_.kernel().machine.set(system::SetLink{.index = link().index, .up = false});
   EXPECT_THAT(repaired(), ElementsAre("active no → yes"))
       << "which a profile that is up does not do by itself";

@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <thread>
 
 #include "system/linux/verbs_library.hpp"
 #include "system/verbs_events.hpp"
@@ -25,15 +27,18 @@ using base::UniqueFd;
 
 constexpr const char* kClass = "/sys/class/infiniband_verbs";
 constexpr std::size_t kDescriptors = 2;
-constexpr int kTries = 3;
+constexpr int kTries = 5;
+constexpr std::chrono::milliseconds kBetween{50};
+
+using References = std::map<std::string, long>;
 
 /// How many have a reference to each of the modules that RDMA drivers can be: all that use ib_core, but for
 /// uverbs, which is referenced by whoever opens. Nothing where ib_core is no module: then drivers need not be
 /// modules either, and cannot be told.
-std::optional<std::map<std::string, long>> driver_references() {
+std::optional<References> driver_references() {
   // modules_show() in kernel/module/procfs.c: name, size, references, "users," of it.
   std::ifstream file("/proc/modules");
-  std::map<std::string, long> all;
+  References all;
   std::string users;
   bool modular = false;
   for (std::string line; std::getline(file, line);) {
@@ -53,14 +58,16 @@ std::optional<std::map<std::string, long>> driver_references() {
   return all;
 }
 
-bool any_rose(const std::map<std::string, long>& before, const std::map<std::string, long>& after) {
+/// Whether one of them has more references in `after` than in `before`, and does not have them in `later`.
+bool any_rose(const References& before, const References& after, const References& later) {
   return std::any_of(after.begin(), after.end(), [&](const auto& one) {
-    const auto was = before.find(one.first);
-    return was != before.end() && one.second > was->second;
+    const auto was = before.find(one.first), then = later.find(one.first);
+    return was != before.end() && one.second > was->second &&
+           (then == later.end() || then->second < one.second);
   });
 }
 
-/// Others open and close devices too: what is seen once may be theirs.
+/// Others open and close devices too, and what is seen may be theirs. That of ours goes when we close.
 detail::OpenContext open_if_free(ibv_device* device) {
   detail::OpenContext none(nullptr, detail::VerbsLibrary::get().close_device);
   for (int i = 0; i < kTries; ++i) {
@@ -69,7 +76,11 @@ detail::OpenContext open_if_free(ibv_device* device) {
     auto context = detail::open(device);
     if (!context) return none;
     const auto after = driver_references();
-    if (after && !any_rose(*before, *after)) return context;
+    if (after && !any_rose(*before, *after, {})) return context;
+    context.reset();
+    const auto later = driver_references();
+    if (after && later && any_rose(*before, *after, *later)) return none;
+    std::this_thread::sleep_for(kBetween);
   }
   return none;
 }

@@ -21,6 +21,7 @@ listen() { seen=$(grep -c '"working"' /tmp/signals); }
 ok "configured" lab-wait 90 'rdma-configctl diff >/dev/null 2>&1'
 ok "idle" idle
 is "both devices are held open" "$(held)" 2
+is "descriptors are no concern" "$(sed -n 's/^Max open files *\([0-9]*\) .*/\1/p' /proc/$(pid)/limits)" 65536
 is "not by a process that stays" "$(pgrep -c rdma-configd)" 1
 busctl monitor --match "type=signal,interface=org.freedesktop.DBus.Properties,path=/org/rdmaconfigd1" >/tmp/signals 2>/dev/null & monitor=$!
 sleep 1; listen
