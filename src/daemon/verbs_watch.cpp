@@ -60,8 +60,8 @@ void VerbsWatch::open_missing() {
     for (const auto& node : asked_) {
       if (wanted_ && !held_.contains(node)) passed_over_.insert(node);
     }
-    if (wanted_) open_missing();
     exit_.reset();
+    if (wanted_) open_missing();
   });
 }
 

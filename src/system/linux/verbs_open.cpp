@@ -167,13 +167,13 @@ std::optional<OpenVerbs> receive(int socket, bool& at_end) {
   std::istringstream words(std::string(text.data(), static_cast<std::size_t>(count)));
   words >> open.node.name >> open.node.serial >> open.device;
   const auto* header = CMSG_FIRSTHDR(&message);
-  if (header != nullptr && header->cmsg_type == SCM_RIGHTS &&
-      header->cmsg_len == CMSG_LEN(kDescriptors * sizeof(int))) {
-    std::array<int, kDescriptors> fds{};
-    std::memcpy(fds.data(), CMSG_DATA(header), sizeof fds);
-    open.command = UniqueFd(fds[0]);
-    open.events = UniqueFd(fds[1]);
-  }
+  if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) return open;
+  // Of a process that may have no more descriptors it is one.
+  const auto count_of = std::min((header->cmsg_len - CMSG_LEN(0)) / sizeof(int), kDescriptors);
+  std::array<int, kDescriptors> fds{-1, -1};
+  std::memcpy(fds.data(), CMSG_DATA(header), count_of * sizeof(int));
+  open.command = UniqueFd(fds[0]);
+  open.events = UniqueFd(fds[1]);
   return open;
 }
 

@@ -214,8 +214,17 @@ TEST_F(VerbsWatchTest, DevicesThatComeMeanwhileAreOpenedNext) {
   watch.want(true);
   there.insert({"uverbs1", 8});
   watch.want(true);
-  play({{[&] { return watch.held() == 2; }, [] {}}});
-  EXPECT_EQ(asked(), (Strings{"uverbs0:7", "uverbs1:8"}));
+  make_device("uverbs2");
+  play({{[&] { return watch.held() == 2; },
+         [&] {
+           there.insert({"uverbs2", 9});
+         }},
+        {[&] {
+           watch.want(true);
+           return watch.held() == 3;
+         },
+         [] {}}});
+  EXPECT_EQ(asked(), (Strings{"uverbs0:7", "uverbs1:8", "uverbs2:9"}));
 }
 
 TEST_F(VerbsWatchTest, ADeviceThatHangsWhenOpenedHoldsUpNobody) {
