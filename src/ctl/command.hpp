@@ -18,24 +18,24 @@ namespace rdmacfg::ctl {
 
 /// The command line.
 struct Arguments {
-  std::string command;  ///< name of the subcommand
-  std::string config;   ///< --config
-  std::string root;     ///< --root; empty: the running system
+  std::string command;                      ///< name of the subcommand
+  std::string config;                       ///< --config
+  std::string root;                         ///< --root; empty: the running system
+  std::string object;                       ///< show NAME
+  std::optional<double> wait;               ///< --wait, seconds
+  std::optional<std::uint64_t> confirm;     ///< --confirm, seconds
+  std::optional<std::uint64_t> generation;  ///< rollback N
+  std::optional<std::uint64_t> timeout;     ///< wait-online --timeout, seconds
   bool json = false;
   bool pending_ok = false;
   bool no_colour = false;
-  std::string object;  ///< show NAME
   bool explain = false;
   bool yes = false;
   bool dry_run = false;
   bool retry = false;
   bool boot = false;
-  std::optional<double> wait;               ///< --wait, seconds
-  std::optional<std::uint64_t> confirm;     ///< --confirm, seconds
-  bool local = false;                       ///< without the daemon
-  std::optional<std::uint64_t> generation;  ///< rollback N
-  bool expired = false;                     ///< rollback --expired
-  std::optional<std::uint64_t> timeout;     ///< wait-online --timeout, seconds
+  bool local = false;    ///< without the daemon
+  bool expired = false;  ///< rollback --expired
   // verify
   bool server = false;
   bool once = false;

@@ -24,7 +24,8 @@ std::string in_parentheses(const model::Attributes& settings) {
   for (const auto& [name, value] : settings) {
     if (std::holds_alternative<std::monostate>(value)) continue;
     const auto text = model::text_of(value);
-    if (text.find('\n') == std::string::npos) out += (out.empty() ? "" : ", ") + name + " " + text;
+    if (text.find('\n') == std::string::npos)
+      out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, text);
   }
   return out.empty() ? out : " (" + out + ")";
 }

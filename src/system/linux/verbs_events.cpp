@@ -4,6 +4,7 @@
 #include "system/verbs_events.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <unistd.h>
@@ -67,9 +68,9 @@ class VerbsEvents final : public VerbsSource {
       if (event.event_type == IBV_EVENT_DEVICE_FATAL) {
         ended_ = true;
       } else {
-        what = "port " + std::to_string(event.element) + ": " + what;
+        what = fmt::format("port {}: {}", event.element, what);
       }
-      events.push_back({Event::Sort::kPort, open_.device + " " + what});
+      events.push_back({Event::Sort::kPort, fmt::format("{} {}", open_.device, what)});
     }
     return events;
   }
