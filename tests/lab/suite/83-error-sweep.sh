@@ -2,4 +2,4 @@
 # (LAB_POINTS is another number).
 # lab: --bare --timeout 7000 --mem 1500
 . /suite/sweep.sh
-if [ -n "$NIGHTLY" ]; then error_sweep "${POINTS:-500}"; else error_sweep "${POINTS:-3}"; fi
+if [ -n "$NIGHTLY" ]; then error_sweep "${POINTS:-500}"; else error_sweep "${POINTS:-12}"; fi
