@@ -245,7 +245,11 @@ void Controller::plan_next() {
   next_.reset();
   audit_timer_.reset();
   if (!ready_ || running_ || stopping_) return;
-  const auto due = reconciler_.due();
+  auto due = reconciler_.due();
+  // What takes back an apply that nobody confirms does not wait for a run that ends after the deadline.
+  if (const auto expiry = expiry_.due();
+      due && expiry && std::max(*due, Loop::now()) >= *expiry - Expiry::kAhead)
+    due = std::max(*due, *expiry + milliseconds(10));
   if (const auto audit = audit_.due(); !due && audit) {
     audit_timer_ = loop_.after(std::max(*audit - Loop::now(), milliseconds(0)), [this] {
       closely_.emplace();

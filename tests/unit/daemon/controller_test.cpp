@@ -47,6 +47,28 @@ TEST_F(ControllerTest, AnExpiryThatFailsIsTriedSeldom) {
   EXPECT_EQ(std::count(done.begin(), done.end(), kExpire), 2) << "at once, and a second later";
 }
 
+TEST_F(ControllerTest, NearADeadlineNothingElseIsBegun) {
+  model::Report report;
+  report.exit = model::Exit::kUndone;
+  report.resources = {{.key = {"ipoib", "g"}, .label = "ib0", .status = model::Status::kFailed}};
+  const auto text = core::report_json(report).dump();
+  tree.put("/taken", R"({"exit":3,"report":)" + text + R"(,"status":{"active":1}})" + "\n");
+  tree.put("/waits",
+           fmt::format(R"({{"exit":3,"report":{},"status":{{"active":1,"unconfirmed":{{"generation":1,)"
+                       R"("deadline":"then","deadline_ms":{}}}}}}})",
+                       text, (Loop::now() + 1500ms).count()) +
+               "\n");
+  play("if [ $verb = " + kExpire + " ]; then cat \"$here/taken\"; else cat \"$here/waits\"; fi; exit 0");
+  controller.start();
+  when_started(3, [this] { controller.stop(); });
+  EXPECT_EQ(run(), 0);
+  const auto done = verbs();
+  ASSERT_GE(done.size(), 3U);
+  EXPECT_EQ(done[0], kApply);
+  EXPECT_EQ(done[1], kExpire) << "what failed is tried again after it";
+  EXPECT_EQ(done[2], kHold);
+}
+
 TEST_F(ControllerTest, AnApplyWhoseWorkerDiedIsDoneAgain) {
   play(R"([ $(wc -l <"$here/verbs") -gt 2 ] || kill -9 $$)");
   controller.start();
