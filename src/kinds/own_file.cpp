@@ -9,9 +9,14 @@
 
 #include "base/text.hpp"
 #include "kinds/backend.hpp"
+#include "kinds/memlock_file.hpp"
+#include "kinds/modprobe_file.hpp"
+#include "kinds/module_load_file.hpp"
+#include "kinds/networkd_file.hpp"
 #include "kinds/nm_keyfile.hpp"
 #include "kinds/rdma_rules.hpp"
 #include "kinds/rule_file.hpp"
+#include "kinds/sysctl_file.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -33,6 +38,23 @@ struct Whole {
   std::string (*rendered)(std::string_view text);  ///< from what is read of the text; empty: no file
 };
 
+std::string without_comments(std::string_view text) {
+  std::string out;
+  for (const auto line : base::split(text, '\n')) {
+    if (!base::trim(line).starts_with('#')) out += fmt::format("{}\n", line);
+  }
+  return out;
+}
+
+std::string rendered_options(std::string_view text) {
+  const auto lines = parse_option_lines(text);
+  auto rendered = lines.empty() ? std::string() : render_option_lines(lines);
+  return without_comments(rendered) == without_comments(text) ? std::string(text) : rendered;
+}
+
+/// Whose lines are seen by their kind; here only who may write the file.
+std::string as_it_is(std::string_view text) { return std::string(text); }
+
 constexpr std::array kWhole{
     Whole{kRuleFile,
           [](std::string_view text) {
@@ -49,6 +71,13 @@ constexpr std::array kWhole{
             const auto rules = parse_backend_lines(text);
             return rules.empty() ? std::string() : render_backend_rules(rules);
           }},
+    Whole{kModuleOptionsFile, rendered_options},
+    Whole{kPfcOptionsFile, rendered_options},
+    Whole{kNetnsOptionsFile, as_it_is},
+    Whole{kModulesLoadFile, as_it_is},
+    Whole{kRdmaModulesFile, as_it_is},
+    Whole{kSysctlFile, as_it_is},
+    Whole{kLimitsFile, as_it_is},
 };
 
 const Whole* whole_of(std::string_view path) {
@@ -58,7 +87,8 @@ const Whole* whole_of(std::string_view path) {
 }
 
 /// Others may have lines in a profile, which stay.
-bool is_profile(std::string_view path) { return whole_of(path) == nullptr; }
+bool is_profile(std::string_view path) { return path.starts_with(kNmFolder); }
+bool is_rule(std::string_view path) { return path.ends_with(".rules"); }
 
 /// Control characters would reach a terminal, and what is no UTF-8 no JSON.
 std::string printable(std::string_view line) {
@@ -103,6 +133,11 @@ class OwnFileKind final : public Kind {
     if (!profiles) return base::fail(profiles.error());
     for (const auto& name : *profiles) {
       if (nm_id(name)) add(fmt::format("{}/{}", kNmFolder, name), {}, true);
+    }
+    const auto networks = files.list(std::string(kNetworkdFolder));
+    if (!networks) return base::fail(networks.error());
+    for (const auto& name : *networks) {
+      if (networkd_id(name)) add(fmt::format("{}/{}", kNetworkdFolder, name), {}, false);
     }
     return out;
   }
@@ -185,7 +220,7 @@ class OwnFileKind final : public Kind {
       return {};
     }
     if (path == kBackendRules) return tell_backends(host);
-    (void)host.udev.reload_rules();  // only makes sooner what udevd does by itself
+    if (is_rule(path)) (void)host.udev.reload_rules();  // only makes sooner what udevd does by itself
     return {};
   }
 };

@@ -45,6 +45,8 @@ echo datagram >/sys/class/net/mlx4_ib0/mode
 ok "a mode that leaves the MTU alone" said 'repaired: ipoib mlx4_ib0: mode datagram → connected'
 echo 0 >/proc/sys/net/ipv4/conf/mlx4_ib0/arp_ignore
 ok "a kernel setting" said 'repaired: sysctl mlx4_ib0 arp_ignore: value 0 → 1'
+chmod 666 /etc/sysctl.d/zz-rdma-configd.conf
+ok "who may write a file of ours" said 'zz-rdma-configd.conf: access'; is "its mode" "$(stat -c %a /etc/sysctl.d/zz-rdma-configd.conf)" 644
 systemctl stop helper
 ok "a service" said 'repaired: service helper.service: running no → yes'; ok "it runs" systemctl -q is-active helper
 mkdir $CM/sto; echo "IB/RoCE v1" >$CM/sto/ports/1/default_roce_mode; rmdir $CM/sto

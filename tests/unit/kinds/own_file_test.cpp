@@ -5,8 +5,11 @@
 
 #include "fakes/fake_kernel.hpp"
 #include "kinds/all.hpp"
+#include "kinds/modprobe_file.hpp"
+#include "kinds/networkd_file.hpp"
 #include "kinds/nm_keyfile.hpp"
 #include "kinds/rule_file.hpp"
+#include "kinds/sysctl_file.hpp"
 
 namespace rdmacfg::kinds {
 namespace {
@@ -52,10 +55,13 @@ TEST(OwnFile, OneThatIsNotThereOrEmptyIsNothingToMend) {
 
 TEST(OwnFile, AccessIsMendedByWritingTheFileAnew) {
   fakes::FakeKernel kernel;
-  const std::string rules(kRuleFile), profile = nm_file(kGuid.text());
+  const std::string rules(kRuleFile), profile = nm_file(kGuid.text()), sysctl(kSysctlFile),
+                                      network = networkd_file(kGuid.text());
   kernel.files.content[rules] = render_rules({{kGuid, "mlx4_ib0"}});
   kernel.files.content[profile] = "[connection]\n# whatever somebody else has added\n";
-  for (const auto& path : {rules, profile}) {
+  kernel.files.content[sysctl] = "net/ipv4/neigh/default/gc_thresh3 = 4096\n";
+  kernel.files.content[network] = "[Match]\n";
+  for (const auto& path : {rules, profile, sysctl, network}) {
     kernel.files.access[path] = "mode 0666";
     const auto before = kernel.files.content[path];
     const auto found = observed(kernel);
@@ -71,6 +77,27 @@ TEST(OwnFile, AccessIsMendedByWritingTheFileAnew) {
     EXPECT_THAT(kernel.files.access, IsEmpty());
     EXPECT_EQ(kernel.files.content[path], before);
   }
+}
+
+TEST(OwnFile, LinesOfModprobeThatSetNoOptionAreNotOurs) {
+  fakes::FakeKernel kernel;
+  const std::string path(kModuleOptionsFile), good = "# as another version wrote it\noptions ib_srp x=1\n";
+  const auto edited = [&](const std::string& text) {
+    kernel.files.content[path] = text;
+    const auto found = observed(kernel);
+    return found.size() == 1 && found[0].settings.contains("edited");
+  };
+  EXPECT_FALSE(edited(good));
+  EXPECT_FALSE(edited("options ib_srp x=1\n"));
+  ASSERT_TRUE(edited(good + "install mlx5_ib /bin/false\n"));
+  model::Change change;
+  change.key = observed(kernel)[0].key;
+  change.before = observed(kernel)[0].settings;
+  change.after["edited"] = model::Value{};
+  auto host = kernel.host();
+  ASSERT_TRUE(own_file().apply({&change, 1}, host));
+  EXPECT_EQ(parse_option_lines(kernel.files.content[path]), parse_option_lines(good));
+  EXPECT_FALSE(edited(kernel.files.content[path]));
 }
 
 }  // namespace
