@@ -68,6 +68,7 @@ void VerbsWatch::open_missing() {
 void VerbsWatch::take() {
   bool at_end = false, any = false;
   while (auto open = system::receive(socket_.get(), at_end)) {
+    if (!wanted_) asked_.erase(open->node);  // it could be opened
     if (!wanted_ || !open->command || !open->events || !asked_.contains(open->node)) continue;
     any = true;
     came_({system::Event::Sort::kPort, open->device + " is listened to"});

@@ -18,14 +18,14 @@ held() { ls -l /proc/$(pid)/fd | grep -c "/dev/infiniband/uverbs"; }
 # How often it has been at work since the last time.
 worked() { sleep 3; idle; local n; n=$(grep -c '"working"' /tmp/signals); echo $((n - seen)); }
 listen() { seen=$(grep -c '"working"' /tmp/signals); }
+quiet() { for _ in $(seq 10); do listen; [ "$(worked)" != 0 ] || return 0; done; return 1; }
 ok "configured" lab-wait 90 'rdma-configctl diff >/dev/null 2>&1'
 ok "idle" idle
 is "both devices are held open" "$(held)" 2
 is "descriptors are no concern" "$(sed -n 's/^Max open files *\([0-9]*\) .*/\1/p' /proc/$(pid)/limits)" 65536
 is "not by a process that stays" "$(pgrep -c rdma-configd)" 1
 busctl monitor --match "type=signal,interface=org.freedesktop.DBus.Properties,path=/org/rdmaconfigd1" >/tmp/signals 2>/dev/null & monitor=$!
-sleep 1; listen
-sleep 3; is "nothing happens, nothing is done" "$(worked)" 0
+sleep 1; ok "nothing happens, nothing is done" quiet
 listen; echo "pkey mlx4_0 1 5 0x8005" >/proc/fake_hca
 is "a P_Key that comes to a port whose interface is down" "$(($(worked) > 0))" 1
 listen; for i in $(seq 300); do echo "pkey mlx4_0 1 5 0x80$((i % 90 + 10))"; done | while read -r line; do echo "$line" >/proc/fake_hca; done
@@ -34,7 +34,7 @@ n=$(worked); is "300 of them do not make 300 looks ($n)" "$((n > 0 && n < 30))" 
 # An interface that is up and has no carrier: why it has none changes without a message of its own.
 sed -i 's/"down"/"up"/' $CONF; exits "up" 0 apply; ok "carrier" lab-wait 60 'test "$(cat /sys/class/net/mlx4_ib0/carrier)" = 1'; idle
 echo "sa mlx4_0 1 off" >/proc/fake_hca; echo "port mlx4_0 1 down" >/proc/fake_hca
-ok "no carrier" lab-wait 60 'test "$(cat /sys/class/net/mlx4_ib0/carrier)" = 0'; idle; listen
+ok "no carrier" lab-wait 60 'test "$(cat /sys/class/net/mlx4_ib0/carrier)" = 0'; ok "quiet" quiet; listen
 echo "port mlx4_0 1 active" >/proc/fake_hca
 is "a port that comes, without carrier" "$(($(worked) > 0))" 1
 echo "sa mlx4_0 1 on" >/proc/fake_hca; ok "carrier again" lab-wait 90 'test "$(cat /sys/class/net/mlx4_ib0/carrier)" = 1'; idle
