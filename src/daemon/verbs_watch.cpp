@@ -67,7 +67,7 @@ void VerbsWatch::open_missing() {
 
 void VerbsWatch::take() {
   bool at_end = false, any = false;
-  while (auto open = system::receive(socket_.get(), at_end)) {
+  while (auto open = system::receive_verbs(socket_.get(), at_end)) {
     if (!wanted_) asked_.erase(open->node);  // it could be opened
     if (!wanted_ || !open->command || !open->events || !asked_.contains(open->node)) continue;
     any = true;
@@ -107,8 +107,9 @@ int open_verbs_for(int socket, const std::vector<std::string>& nodes) {
     wanted.insert({text.substr(0, colon), *serial});
   }
   bool received = true;
-  system::open_verbs(
-      wanted, [&](const system::OpenVerbs& open) { received = received && system::hand_over(socket, open); });
+  system::open_verbs(wanted, [&](const system::OpenVerbs& open) {
+    received = received && system::send_verbs(socket, open);
+  });
   return received ? 0 : 1;
 }
 

@@ -43,11 +43,11 @@ struct OpenVerbs {
 void open_verbs(const std::set<VerbsNode>& nodes, const std::function<void(OpenVerbs)>& opened);
 
 /// Over a socket of AF_UNIX, SOCK_SEQPACKET. @return false when nobody receives.
-bool hand_over(int socket, const OpenVerbs& open);
+bool send_verbs(int socket, const OpenVerbs& open);
 
 /// What has been handed over, without waiting. @return nothing when there is nothing; `at_end` then says
 /// whether there will be.
-std::optional<OpenVerbs> receive(int socket, bool& at_end);
+std::optional<OpenVerbs> receive_verbs(int socket, bool& at_end);
 
 /// Tells of the ports of a device that is open.
 class VerbsSource : public EventSource {

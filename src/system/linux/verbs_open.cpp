@@ -125,7 +125,7 @@ void open_verbs(const std::set<VerbsNode>& nodes, const std::function<void(OpenV
   }
 }
 
-bool hand_over(int socket, const OpenVerbs& open) {
+bool send_verbs(int socket, const OpenVerbs& open) {
   std::string text = open.node.name + " " + std::to_string(open.node.serial) + " " + open.device;
   iovec part{text.data(), text.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptors * sizeof(int))> control{};
@@ -148,7 +148,7 @@ bool hand_over(int socket, const OpenVerbs& open) {
   }
 }
 
-std::optional<OpenVerbs> receive(int socket, bool& at_end) {
+std::optional<OpenVerbs> receive_verbs(int socket, bool& at_end) {
   std::array<char, 512> text{};
   iovec part{text.data(), text.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptors * sizeof(int))> control{};

@@ -45,7 +45,7 @@ constexpr const char* kFolder = "RDMACFG_TEST_VERBS";
       open.command = base::UniqueFd(::dup(fifo.get()));
       open.events = base::UniqueFd(::dup(fifo.get()));
     }
-    if (!system::hand_over(STDIN_FILENO, open)) ::_exit(1);
+    if (!system::send_verbs(STDIN_FILENO, open)) ::_exit(1);
   }
   ::_exit(0);
 }
