@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// toml11 3.7.1 gets to see single scalars only: for a whole document it knows no place of a key, needs time
-// quadratic in the length of a line, reads before the start of an array for "a = []" with "[a.b]" after it,
-// and recurses without limit.
 #include "config/scalar.hpp"
 
 #include <fmt/format.h>
@@ -9,10 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <sstream>
-#include <toml.hpp>
+#include <utility>
 
 #include "config/guard.hpp"
+#include "config/toml_scalar.hpp"
 
 namespace rdmacfg::config {
 
@@ -60,28 +57,14 @@ bool fits(std::string_view word, std::int64_t number) {
   return error == std::errc{} && end == digits.data() + digits.size() && exact == number;
 }
 
-template <class Value>
-Scalar convert(const Value& value, std::string_view token) {
-  switch (value.type()) {
-    case toml::value_t::boolean:
-      return model::Value(value.as_boolean());
-    case toml::value_t::integer:
-      if (!fits(token, value.as_integer()))
-        return ScalarError{fmt::format("{} is too large a number", token), ""};
-      return model::Value(std::int64_t{value.as_integer()});
-    case toml::value_t::string:
-      return model::Value(value.as_string().str);
-    case toml::value_t::floating:
-      return Foreign{"a floating-point number"};
-    case toml::value_t::local_time:
-      return Foreign{"a time"};
-    case toml::value_t::local_date:
-    case toml::value_t::local_datetime:
-    case toml::value_t::offset_datetime:
-      return Foreign{"a date"};
-    default:
-      return word_error(token);
+Scalar accept(TomlScalar scalar, std::string_view token) {
+  if (const auto* foreign = std::get_if<Foreign>(&scalar)) return *foreign;
+  if (const auto* number = std::get_if<std::int64_t>(&scalar)) {
+    if (!fits(token, *number)) return ScalarError{fmt::format("{} is too large a number", token), ""};
+    return model::Value(*number);
   }
+  if (const auto* truth = std::get_if<bool>(&scalar)) return model::Value(*truth);
+  return model::Value(std::move(std::get<std::string>(scalar)));
 }
 
 /// What nearly all documents consist of, without toml11, which takes a hundred times as long: a text of
@@ -121,14 +104,8 @@ Scalar parse_scalar(std::string_view token) {
   };
   if (!quoted && (token.size() > kLongestWord || !std::all_of(token.begin(), token.end(), plain)))
     return word_error(token);
-  // "08.5.2024" stops toml11 after a part of the word, and it complains about the rest: all the same for us.
-  try {
-    std::istringstream line(fmt::format("x = {}\n", token));
-    const auto document = toml::parse<toml::discard_comments>(line, "");
-    return convert(document.at("x"), token);
-  } catch (const std::exception&) {
-    return token.starts_with('"') ? escape_error(token) : word_error(token);
-  }
+  if (auto decoded = decode_toml(token)) return accept(std::move(*decoded), token);
+  return token.starts_with('"') ? escape_error(token) : word_error(token);
 }
 
 }  // namespace rdmacfg::config
