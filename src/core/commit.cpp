@@ -56,7 +56,8 @@ Report commit(const config::Document& document, const Request& request, Context&
   std::vector<std::string> notes;
   if (const auto why = run.fallen(); !why.empty()) {
     auto back = run.taken_back(why);
-    if (back.exit != Exit::kOk && back.exit != Exit::kPartly && !request.by_itself) return back;
+    if (back.exit != Exit::kOk && back.exit != Exit::kPartly && !request.by_itself)
+      return run.finished(std::move(back));
     notes = std::move(back.notes);
   }
   const auto digest = digest_of(document);
@@ -95,22 +96,22 @@ Report commit(const config::Document& document, const Request& request, Context&
     }
   }
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
-  return report;
+  return run.finished(std::move(report));
 }
 
 Report hold(const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
-  if (const auto why = run.fallen(); !why.empty()) return run.taken_back(why);
-  if (run.ledger().active != 0) return run.held(run.ledger().active);
-  return run.interrupted() ? run.nothing() : Report{};
+  if (const auto why = run.fallen(); !why.empty()) return run.finished(run.taken_back(why));
+  if (run.ledger().active != 0) return run.finished(run.held(run.ledger().active));
+  return run.finished(run.interrupted() ? run.nothing() : Report{});
 }
 
 Report look(const Request& request, Context& context) {
-  auto ledger = load_ledger(context.host.files, context.paths.ledger);
+  auto ledger = read_ledger(context.host.files, context.paths);
   if (!ledger) return error_report(ledger.error());
   if (ledger->active == 0) return {};
-  auto texts = load_texts(context.host.files, context.paths.texts, ledger->active);
+  auto texts = read_texts(context.host.files, context.paths, ledger->active);
   if (!texts) return error_report(texts.error());
   return diff(parsed(std::move(*texts), request), context.host, context.options);
 }
@@ -122,7 +123,7 @@ Report confirm(const Request& request, Context& context) {
     // Also where nothing was changed something may have waited for this (the initramfs).
     auto report = run.held(run.ledger().active);
     report.notes.insert(report.notes.begin(), run.ledger().answered);
-    return report;
+    return run.finished(std::move(report));
   }
   if (!run.waits()) return error_report({Code::kNotFound, "no apply waits for confirmation", 0});
   if (const auto why = run.fallen(); !why.empty()) {
@@ -132,14 +133,20 @@ Report confirm(const Request& request, Context& context) {
         late ? base::Error{Code::kTimeout, "it is too late: the time to confirm is over", 0}
              : base::Error{Code::kBusy, "the apply that waited was interrupted, and is taken back", 0};
     if (report.exit == Exit::kOk || report.exit == Exit::kPartly) report.exit = Exit::kError;
-    return report;
+    return run.finished(std::move(report));
   }
   auto report = run.confirmed();
-  if (report.error) return report;
+  if (report.error) return run.finished(std::move(report));
   // What had to wait for the confirmation is done now.
   auto rest = run.held(run.ledger().active);
   rest.notes.insert(rest.notes.begin(), report.notes.begin(), report.notes.end());
-  return rest;
+  // It is confirmed: what else could not be done is no reason to say that it is not.
+  if (rest.exit == Exit::kError || rest.exit == Exit::kUndone) {
+    if (rest.error) rest.notes.push_back("what had waited could not be done yet: " + rest.error->message);
+    rest.error.reset();
+    rest.exit = Exit::kPartly;
+  }
+  return run.finished(std::move(rest));
 }
 
 Result<std::uint64_t> rollback_target(const Ledger& ledger, std::uint64_t number) {
@@ -176,14 +183,15 @@ Report roll_back(std::uint64_t number, const Request& request, Context& context)
   }
   const auto target = rollback_target(run.ledger(), number);
   if (!target) return error_report(target.error());
-  return run.waits() ? run.taken_back("asked for by " + request.who) : run.back_to(*target);
+  return run.finished(run.waits() ? run.taken_back("asked for by " + request.who) : run.back_to(*target));
 }
 
 Report expire(const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
-  if (!run.is_overdue()) return {};
-  return run.taken_back("it was not confirmed in time");
+  const auto why = run.fallen();
+  if (why.empty()) return run.finished({});
+  return run.finished(run.taken_back(why));
 }
 
 }  // namespace rdmacfg::core

@@ -2,11 +2,13 @@
 // Run: how the host goes back from an apply that nobody confirmed, and is held afterwards.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "core/commit_run.hpp"
+#include "core/damage.hpp"
 #include "core/leftovers.hpp"
 #include "core/plan.hpp"
 #include "core/remember.hpp"
@@ -26,8 +28,20 @@ constexpr const char* kLetBe = "was rolled back to this; it is left so until the
 
 Report Run::held(std::uint64_t number) {
   auto texts = load_texts(files(), context_.paths.texts, number);
-  if (!texts) return error_report(texts.error());
-  auto options = context_.options;
+  if (!texts) {
+    auto copy = read_texts(files(), context_.paths, number);
+    std::string reason = texts.error().message;
+    if (is_damage(texts.error()))
+      reason = put_aside(files(), fmt::format("{}/{}.json", context_.paths.texts, number), texts.error());
+    reason += copy ? "; its copy is used" : "";
+    degrade(files(), {reason});
+    if (!copy) return error_report({texts.error().code, reason, 0});
+    notes_.push_back(reason);
+    const auto mended = parsed(*copy, request_);
+    (void)save_texts(files(), context_.paths.texts, number, mended);
+    texts = std::move(copy);
+  }
+  auto options = options_for(nullptr);
   options.independent = true;
   options.unconfirmed = waits();
   const auto document = parsed(std::move(*texts), request_);
@@ -40,6 +54,10 @@ Report Run::held(std::uint64_t number) {
 std::set<model::Key> Run::let_be(const config::Document& document, Options& options) {
   std::set<model::Key> keys;
   const auto taken = load_take_back(files(), context_.paths.let_be);
+  if (!taken && is_damage(taken.error())) {
+    notes_.push_back(put_aside(files(), context_.paths.let_be, taken.error()));
+    degrade(files(), {notes_.back()});
+  }
   if (!taken || !*taken) return keys;
   if ((*taken)->boot_id != context_.host.boot_id) {
     (void)files().remove(context_.paths.let_be);
@@ -81,20 +99,14 @@ Report Run::taken_back(const std::string& why) {
   const auto waiting = *ledger_.unconfirmed;
   context_.options.settled.reset();  // it goes back all the same
   Report report;
-  auto take_back = load_take_back(files(), context_.paths.take_back);
-  const bool damaged = !take_back;
-  if (damaged) {
-    report.notes.push_back(take_back.error().message + ": the generation before is applied instead");
-    take_back = std::optional<TakeBack>();
-  }
   clear_temporaries(files());
-  const bool here = *take_back && (*take_back)->boot_id == context_.host.boot_id;
+  const bool here = take_back_ && take_back_->boot_id == context_.host.boot_id;
   // Killed before it could write anything: nothing has become other than it was.
-  const bool never_began = !damaged && !*take_back && waiting.boot_id == context_.host.boot_id;
+  const bool never_began = !take_back_damaged_ && !take_back_ && waiting.boot_id == context_.host.boot_id;
   bool exact = here || (waiting.again() && never_began);
   if (here) {
-    const auto plan = (*take_back)->plan;
-    exact = undone(std::move(**take_back), report);
+    const auto plan = take_back_->plan;
+    exact = undone(*take_back_, report);
     // The active document wants it otherwise: whoever holds the host to that would do it at once again.
     if (waiting.again() && report.left_over.empty()) {
       const TakeBack left{.boot_id = context_.host.boot_id, .plan = plan, .before = {}};
@@ -105,10 +117,14 @@ Report Run::taken_back(const std::string& why) {
   ledger_.active = waiting.previous;
   ledger_.unconfirmed.reset();
   ledger_.answered.clear();
-  if (auto done = save(); !done) {
+  ledger_.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
+  if (auto done = commit(); !done) {
     // All is still there that the next try needs: the deadline, and how to take it back.
     report.error = done.error().in("the rollback could not be recorded");
-    report.exit = Exit::kError;
+    report.left_over.push_back(fmt::format(
+        "{}: generation {} still waits for its confirmation there; it is taken back again by the next run",
+        context_.paths.ledger, waiting.generation));
+    report.exit = Exit::kUndoIncomplete;
     return report;
   }
   end_unconfirmed(report);
@@ -136,7 +152,7 @@ bool Run::undone(TakeBack take_back, Report& report) {
   std::optional<Picture> picture;
   for (auto& left : undo(plan, context_.host, &picture)) report.left_over.push_back(std::move(left));
   report.exit = report.left_over.empty() ? Exit::kOk : Exit::kUndoIncomplete;
-  bool whole = report.left_over.empty() && !another && !take_back.in_two_runs;
+  bool whole = report.left_over.empty() && !another && !take_back.in_two_runs && !take_back.partial;
   if (picture) {
     auto state = std::move(take_back.before);
     // What was on a device that was removed meanwhile went with it; what was made of the same name on the one

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
+#include "core/damage.hpp"
 #include "kinds/all.hpp"
 
 namespace rdmacfg::core::detail {
@@ -28,10 +30,46 @@ config::Document parsed(Remembered remembered, const Request& request) {
 }
 
 Result<void> Run::load() {
-  auto ledger = load_ledger(files(), context_.paths.ledger);
-  if (!ledger) return base::fail(ledger.error());
-  ledger_ = std::move(*ledger);
+  auto now = look_up_ledger(files(), context_.paths);
+  if (!now) return base::fail(now.error());
+  auto take_back = load_take_back(files(), context_.paths.take_back);
+  if (!take_back && take_back.error().sys_errno != 0)
+    take_back = load_take_back(files(), context_.paths.take_back);
+  if (!take_back && !is_damage(take_back.error())) return base::fail(take_back.error());
+  ledger_ = std::move(now->ledger);
+  committed_ = std::move(now->committed);
+  lost_ = now->lost && ledger_.active == 0;
+  std::vector<std::string> reasons;
+  if (now->damage) {
+    reasons.push_back(put_aside(files(), context_.paths.ledger, *now->damage));
+    reasons.back() += now->lost ? "; which generation was active is not known, and nothing is removed"
+                                : "; its copy is used";
+    if (!now->lost) (void)save_ledger(files(), context_.paths.ledger, committed_);
+  }
+  if (!take_back) {
+    reasons.push_back(put_aside(files(), context_.paths.take_back, take_back.error()));
+    if (waits()) reasons.back() += "; when it is taken back, the generation before is applied instead";
+    take_back_damaged_ = true;
+  } else if (waits() && *take_back && (*take_back)->ledger &&
+             (*take_back)->ledger->transaction < ledger_.transaction) {
+    take_back_damaged_ = true;  // of an earlier apply
+  } else {
+    take_back_ = std::move(*take_back);
+  }
+  degrade(files(), reasons);
+  notes_.insert(notes_.end(), reasons.begin(), reasons.end());
+  // Of an apply that is over: its last step was not done.
+  if (take_back_ && !waits()) (void)files().remove(context_.paths.take_back);
+  if (!committed_.generations.empty()) (void)save_backup(files(), context_.paths, committed_);
   return {};
+}
+
+Report Run::finished(Report report) {
+  report.notes.insert(report.notes.begin(), notes_.begin(), notes_.end());
+  if (!request_.by_itself && good(report)) {
+    if (auto done = clear_degraded(files()); !done) note(report, done.error());
+  }
+  return report;
 }
 
 std::string Run::fallen() const {
@@ -41,7 +79,7 @@ std::string Run::fallen() const {
 
 bool Run::interrupted() {
   const auto journal = load_journal(files(), context_.options.paths.journal);
-  return !journal || *journal;
+  return !lost_ && (!journal || *journal);
 }
 
 Report Run::held_instead_of(const std::vector<model::Diagnostic>& faults, const std::string& why) {
@@ -55,69 +93,74 @@ Report Run::held_instead_of(const std::vector<model::Diagnostic>& faults, const 
 
 Report Run::fresh(const config::Document& document, const std::string& digest) {
   const bool same = ledger_.is_active(digest);
-  auto options = context_.options;
-  const auto let_be = request_.by_itself && same ? this->let_be(document, options) : std::set<model::Key>();
+  const auto number = same ? ledger_.active : next_number();
+  // Somebody has removed it; without it the daemon has nothing to hold.
+  bool needs_text = !same || !load_texts(files(), context_.paths.texts, number);
   const Ledger before = ledger_;
-  base::Error trouble;
-  bool begun = false;
-  const auto asked = options.confirm;
-  options.confirm = [&](const Report& plan) {
-    if (asked && !asked(plan)) return false;
-    if (!request_.confirm) return true;
+  bool begun = false;  // what waits for confirmation
+  const auto write_text = [&]() -> Result<void> {
+    if (!needs_text) return {};
+    auto done = save_texts(files(), context_.paths.texts, number, document);
+    if (!done) return base::fail(done.error().in(fmt::format("keeping the text of generation {}", number)));
+    needs_text = false;
+    return {};
+  };
+  auto options = options_for([&](const Report& report) -> Result<void> {
+    // At boot and on events one part may have failed; the document is what the host is held to all the same.
+    const bool independent = request_.by_itself && context_.options.independent;
+    if (!good(report) && (!independent || report.exit == Exit::kError)) return {};
+    if (auto done = write_text(); !done) return done;
+    if (begun) return commit();
+    std::erase(ledger_.refused, digest);
+    if (!same) add(number, digest);
+    // What changes nothing is not written down, but that it was asked to be confirmed.
+    if ((!same || !request_.by_itself) &&
+        (!same || !report.plan.empty() || (request_.confirm && ledger_.answered.empty())))
+      ledger_.answered = request_.confirm ? kNothingToConfirm : "";
+    return ledger_ == before ? Result<void>() : commit();
+  });
+  const auto let_be = request_.by_itself && same ? this->let_be(document, options) : std::set<model::Key>();
+  options.bracket.begin = [&](const model::Plan& plan, const State& state, bool in_two_runs) -> Result<void> {
+    if (auto done = write_text(); !done) return done;
+    if (!request_.confirm) return {};
+    auto done = begin_unconfirmed(number, digest, plan, state, in_two_runs);
     begun = true;
-    auto done = begin_unconfirmed(document, digest);
-    if (done) return true;
-    trouble = done.error();
-    return false;
+    return done;
   };
   if (request_.confirm) {
     options.independent = false;
     options.unconfirmed = true;
-    options.take_back = context_.paths.take_back;
   }
   auto report = apply(document, context_.host, options);
   say_let_be(report, let_be);
-  if (!trouble.message.empty()) report.error = std::move(trouble);
-  if (begun && !good(report)) {
+  const bool committed = !(ledger_ == before) && committed_ == ledger_;
+  if (!committed) {
     ledger_ = before;
-    if (!same) (void)files().remove(fmt::format("{}/{}.json", context_.paths.texts, next_number()));
-    if (auto done = save(); done) {
-      end_unconfirmed(report);
-    } else {
-      note(report, done.error());
+    if (!same && !ambiguous_) {
+      // One that cannot be removed is replaced by the next generation's.
+      (void)files().remove(fmt::format("{}/{}.json", context_.paths.texts, number));
     }
-    return report;
+    if (begun && !ambiguous_ && !end_unconfirmed(report)) {
+      report.exit = Exit::kUndoIncomplete;
+      report.left_over.push_back(
+          fmt::format("{}: it could not be removed; the next run takes that apply back once more",
+                      context_.paths.take_back));
+    }
+    tell_ambiguous(report);
+    if (begun || !same || !good(report)) return report;
   }
   if (begun && is_overdue()) return too_late(std::move(report));
-  // At boot and on events one part may have failed; the document is what the host is held to all the same.
   if (begun) {
-    ledger_.unconfirmed->complete = true;
-    if (auto done = save(); !done) note(report, done.error());
     const auto& waiting = *ledger_.unconfirmed;
     const auto what =
         waiting.again() ? std::string("what was changed") : fmt::format("generation {}", waiting.generation);
     report.notes.push_back(fmt::format("{} goes at {} unless `rdma-configctl confirm` is called before", what,
                                        waiting.deadline));
-  }
-  const bool counts = good(report) || (options.independent && report.exit != Exit::kError);
-  if (begun || !counts) return report;
-  std::erase(ledger_.refused, digest);
-  if (!same) {
-    if (auto done = add(document, digest); !done) note(report, done.error());
-  } else if (!load_texts(files(), context_.paths.texts, ledger_.active)) {
-    // Somebody has removed it; without it the daemon has nothing to hold.
-    if (auto done = save_texts(files(), context_.paths.texts, ledger_.active, document); !done)
-      note(report, done.error());
+    return report;
   }
   if (!same || !request_.by_itself) {
-    // What changes nothing is not written down, but that it was asked to be confirmed.
-    if (!same || !report.plan.empty() || (request_.confirm && ledger_.answered.empty()))
-      ledger_.answered = request_.confirm ? kNothingToConfirm : "";
     if (request_.confirm) report.notes.emplace_back(kNothingToConfirm);
     forget_let_be(report);
-  }
-  if (!(ledger_ == before)) {
-    if (auto done = save(); !done) note(report, done.error());
   }
   return report;
 }
@@ -142,8 +185,10 @@ Report Run::confirmed() {
   ledger_.unconfirmed.reset();
   ledger_.answered = fmt::format("generation {} is confirmed already", number);
   // What is not on disk is not confirmed: the timer and the next boot would take it back.
-  if (auto done = save(); !done) {
-    return error_report(done.error().in(fmt::format("generation {} is not confirmed", number)));
+  if (auto done = commit(); !done) {
+    auto report = error_report(done.error().in(fmt::format("generation {} is not confirmed", number)));
+    tell_ambiguous(report);
+    return report;
   }
   Report report;
   report.notes.push_back(fmt::format("generation {} is confirmed", number));
@@ -154,26 +199,44 @@ Report Run::confirmed() {
 
 Report Run::back_to(std::uint64_t number) {
   const auto active = ledger_.active;
-  auto texts = load_texts(files(), context_.paths.texts, number);
+  auto texts = read_texts(files(), context_.paths, number);
   if (!texts) return error_report(texts.error());
-  auto report = apply(parsed(std::move(*texts), request_), context_.host, context_.options);
+  const auto document = parsed(std::move(*texts), request_);
+  const auto options = options_for([&](const Report& report) -> Result<void> {
+    if (!good(report)) return {};
+    if (number < active) {
+      mark(active, fmt::format("rolled back to {}", number));
+    } else {
+      refuse(active);  // it stays one to go back to; by itself its document would take the place of this one
+    }
+    welcome(number);
+    ledger_.active = number;
+    ledger_.answered.clear();
+    return commit();
+  });
+  auto report = apply(document, context_.host, options);
+  tell_ambiguous(report);
   if (!good(report)) return report;
-  if (number < active) {
-    mark(active, fmt::format("rolled back to {}", number));
-  } else {
-    refuse(active);  // it stays one to go back to; by itself its document would take the place of this one
-  }
-  welcome(number);
-  ledger_.active = number;
-  ledger_.answered.clear();
   forget_let_be(report);
-  if (auto done = save(); !done) note(report, done.error());
   report.notes.push_back(fmt::format("generation {} is active again", number));
   return report;
 }
 
 std::uint64_t Run::next_number() const {
-  return ledger_.generations.empty() ? 1 : ledger_.generations.back().number + 1;
+  std::uint64_t number = ledger_.generations.empty() ? 1 : ledger_.generations.back().number + 1;
+  // Nothing is written over that may be needed to find out what there was.
+  const auto names = lost_ ? files().list(context_.paths.texts) : base::Result<std::vector<std::string>>();
+  for (const auto& name : names ? *names : std::vector<std::string>()) {
+    const auto there = base::parse_number(name.substr(0, name.find('.')));
+    if (there && *there >= number) number = *there + 1;
+  }
+  // Where something else than a file has the name, the next one is taken.
+  constexpr int kTries = 64;
+  for (int tries = 0; tries < kTries; ++tries, ++number) {
+    const auto there = files().read(fmt::format("{}/{}.json", context_.paths.texts, number));
+    if (there || !system::is_unusable(there.error())) break;
+  }
+  return number;
 }
 
 void Run::note(Report& report, const base::Error& error) {
@@ -186,44 +249,90 @@ void Run::merge(Report& report, Report other) {
   report = std::move(other);
 }
 
-Result<void> Run::save() {
-  prune(files(), context_.paths, ledger_);
-  return save_ledger(files(), context_.paths.ledger, ledger_);
-}
-
-Result<void> Run::add(const config::Document& document, const std::string& digest) {
-  const auto number = next_number();
-  if (auto done = save_texts(files(), context_.paths.texts, number, document); !done) return done;
-  ledger_.generations.push_back(
-      {number, digest, context_.clock.utc(std::chrono::milliseconds(0)), request_.who, request_.what, {}});
-  ledger_.active = number;
+Result<void> Run::commit() {
+  const auto dropped = prune(ledger_);
+  ledger_.transaction = std::max(ledger_.transaction, committed_.transaction + 1);
+  if (auto done = save_ledger(files(), context_.paths.ledger, ledger_); !done) {
+    // It may have been replaced all the same, as when only the folder could not be synced.
+    const bool none = committed_.generations.empty() && committed_.transaction == 0;
+    const auto back = none ? files().remove(context_.paths.ledger)
+                           : save_ledger(files(), context_.paths.ledger, committed_);
+    const auto now = load_ledger(files(), context_.paths.ledger);
+    ambiguous_ = !back && (!now || !(*now == committed_));
+    return base::fail(done.error().in("the generation could not be recorded"));
+  }
+  committed_ = ledger_;
+  // From here on it is so; what fails now costs no more than the copy.
+  if (auto done = save_backup(files(), context_.paths, ledger_); !done) {
+    (void)files().remove(context_.paths.backup);  // better none than an old one
+    notes_.push_back("the copy of the ledger could not be written: " + done.error().message);
+  }
+  remove_texts(files(), context_.paths, dropped);
   return {};
 }
 
-Result<void> Run::begin_unconfirmed(const config::Document& document, const std::string& digest) {
+Options Run::options_for(std::function<Result<void>(const Report&)> commit) {
+  auto options = context_.options;
+  options.bracket.committed = committed_.transaction;
+  if (!commit) return options;
+  options.bracket.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
+  options.bracket.commit = std::move(commit);
+  return options;
+}
+
+void Run::tell_ambiguous(Report& report) const {
+  if (!ambiguous_) return;
+  report.exit = Exit::kUndoIncomplete;
+  report.left_over.push_back(fmt::format(
+      "{}: it could not be put back, and may name another generation as the active one; the next run that "
+      "can write there mends it",
+      context_.paths.ledger));
+}
+
+void Run::add(std::uint64_t number, const std::string& digest) {
+  ledger_.generations.push_back(
+      {number, digest, context_.clock.utc(std::chrono::milliseconds(0)), request_.who, request_.what, {}});
+  ledger_.active = number;
+}
+
+Result<void> Run::begin_unconfirmed(std::uint64_t number, const std::string& digest, const model::Plan& plan,
+                                    const State& before, bool in_two_runs) {
   const auto previous = ledger_.active;
-  std::erase(ledger_.refused, digest);
-  // One that a killed run has left would be taken for this apply's.
-  if (auto done = files().remove(context_.paths.take_back); !done) return done;
-  if (!ledger_.is_active(digest)) {
-    if (auto done = add(document, digest); !done) return done;
+  const bool first = !in_two_runs;
+  if (first) {
+    std::erase(ledger_.refused, digest);
+    if (!ledger_.is_active(digest)) add(number, digest);
+    ledger_.answered.clear();
+    const std::chrono::milliseconds within = *request_.confirm;
+    ledger_.unconfirmed = Unconfirmed{.generation = ledger_.active,
+                                      .previous = previous,
+                                      .boot_id = context_.host.boot_id,
+                                      .deadline_ms = context_.clock.boot_ms() + within.count(),
+                                      .deadline = context_.clock.utc(within),
+                                      .complete = true};
+    ledger_.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
   }
-  ledger_.answered.clear();
+  TakeBack record{
+      .boot_id = context_.host.boot_id, .plan = plan, .before = before, .in_two_runs = in_two_runs};
+  record.ledger = ledger_;
+  const auto from = ledger_.unconfirmed->previous;
+  if (auto text = read_texts(files(), context_.paths, from); from != 0 && text)
+    record.previous = std::move(*text);
+  if (auto done = save_take_back(files(), context_.paths.take_back, record); !done)
+    return base::fail(done.error().in("writing what it takes to roll back"));
+  take_back_ = std::move(record);
+  if (!first) return {};
   const std::chrono::milliseconds within = *request_.confirm;
-  ledger_.unconfirmed = Unconfirmed{.generation = ledger_.active,
-                                    .previous = previous,
-                                    .boot_id = context_.host.boot_id,
-                                    .deadline_ms = context_.clock.boot_ms() + within.count(),
-                                    .deadline = context_.clock.utc(within)};
-  if (auto done = save_ledger(files(), context_.paths.ledger, ledger_); !done) return done;
   auto armed = context_.host.timers.arm(kRollbackTimer, within - std::min(within, kRollbackAhead));
   if (!armed) return base::fail(armed.error().in("arming the rollback"));
   return {};
 }
 
-void Run::end_unconfirmed(Report& report) {
-  if (auto done = files().remove(context_.paths.take_back); !done) note(report, done.error());
+bool Run::end_unconfirmed(Report& report) {
+  const auto done = files().remove(context_.paths.take_back);
+  if (!done) note(report, done.error());
   (void)context_.host.timers.disarm(kRollbackTimer);  // one that fires finds nothing to do
+  return done.has_value();
 }
 
 void Run::mark(std::uint64_t number, std::string fate) {
@@ -247,7 +356,7 @@ void Run::welcome(std::uint64_t number) {
 }
 
 Report Run::nothing() {
-  return apply(parsed({{{"nothing", "version = 1\n"}}, ""}, request_), context_.host, context_.options);
+  return apply(parsed({{{"nothing", "version = 1\n"}}, ""}, request_), context_.host, options_for(nullptr));
 }
 
 }  // namespace rdmacfg::core::detail

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,7 +23,11 @@ class Run {
  public:
   Run(const Request& request, Context& context) : request_(request), context_(context) {}
 
+  /// What is known of generations. Damaged records are set aside, and what stands in for them is used.
   base::Result<void> load();
+
+  /// Ends a run: what load() had to say comes first, and an administrator's success ends DEGRADED.
+  model::Report finished(model::Report report);
 
   Ledger& ledger() { return ledger_; }
   [[nodiscard]] bool waits() const { return ledger_.unconfirmed.has_value(); }
@@ -31,7 +37,8 @@ class Run {
   /// lock: an apply that did not come to its end is not under way any more.
   [[nodiscard]] std::string fallen() const;
 
-  /// Whether an apply that was killed has left its journal.
+  /// Whether an apply that was killed has left its journal. Of a ledger that is lost nothing is known, and
+  /// nothing is to go.
   [[nodiscard]] bool interrupted();
 
   model::Report held(std::uint64_t number);
@@ -52,7 +59,7 @@ class Run {
   model::Report nothing();
 
  private:
-  system::Files& files() { return context_.host.files; }
+  [[nodiscard]] system::Files& files() const { return context_.host.files; }
 
   [[nodiscard]] std::uint64_t next_number() const;
 
@@ -60,7 +67,14 @@ class Run {
 
   static void merge(model::Report& report, model::Report other);
 
-  base::Result<void> save();
+  /// The commit point: the ledger is replaced. After an error it is the one before, or `ambiguous_`.
+  base::Result<void> commit();
+
+  /// Options of a run that commits by `commit`.
+  [[nodiscard]] Options options_for(std::function<base::Result<void>(const model::Report&)> commit);
+
+  /// What commit() may have left as it should not be is named.
+  void tell_ambiguous(model::Report& report) const;
 
   /// Takes an apply of this boot back, setting by setting.
   /// @return false when something is left to do: what could not be restored, or what was made for the
@@ -76,12 +90,15 @@ class Run {
 
   void forget_let_be(model::Report& report);
 
-  base::Result<void> add(const config::Document& document, const std::string& digest);
+  void add(std::uint64_t number, const std::string& digest);
 
-  /// Before the first write: the deadline on disk, and a timer that outlives us.
-  base::Result<void> begin_unconfirmed(const config::Document& document, const std::string& digest);
+  /// Before the first change: all that it takes to go back, with the deadline, on disk, and a timer that
+  /// outlives us.
+  base::Result<void> begin_unconfirmed(std::uint64_t number, const std::string& digest,
+                                       const model::Plan& plan, const State& before, bool in_two_runs);
 
-  void end_unconfirmed(model::Report& report);
+  /// @return whether the record is gone
+  bool end_unconfirmed(model::Report& report);
 
   /// The time to confirm was over before the apply was: it is taken back, as nobody could have confirmed it.
   model::Report too_late(model::Report applied);
@@ -97,7 +114,13 @@ class Run {
 
   const Request& request_;
   Context& context_;
-  Ledger ledger_;
+  Ledger ledger_;     ///< as it is gone by
+  Ledger committed_;  ///< as it is on disk
+  std::optional<TakeBack> take_back_;
+  bool take_back_damaged_ = false;
+  bool lost_ = false;       ///< the ledger is damaged, and so is its copy
+  bool ambiguous_ = false;  ///< it is not certain which ledger is on disk
+  std::vector<std::string> notes_;
 };
 
 }  // namespace rdmacfg::core::detail

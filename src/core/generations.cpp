@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/digest.hpp"
+#include "core/damage.hpp"
 #include "core/json_file.hpp"
 #include "core/value_json.hpp"
 #include "kinds/all.hpp"
@@ -19,9 +20,30 @@ namespace {
 
 constexpr int kSchema = 1;
 constexpr std::size_t kKept = 32;
+constexpr std::size_t kCopiedMost = std::size_t{1} * 1024 * 1024;  // of a text within another record
+
+/// What the exceptions of the library are: a record whose parts contradict each other.
+[[noreturn]] void reject(const std::string& why) {
+  throw Json::other_error::create(501, why, static_cast<const Json*>(nullptr));
+}
+
+/// Numbers ascend, and what is named is there.
+void check(const Ledger& ledger) {
+  std::uint64_t last = 0;
+  for (const auto& one : ledger.generations) {
+    if (one.number <= last) reject("the numbers of generations do not ascend");
+    last = one.number;
+  }
+  const auto named = [&](std::uint64_t number) { return number == 0 || ledger.find(number) != nullptr; };
+  if (!named(ledger.active)) reject("the active generation is missing");
+  if (const auto& waiting = ledger.unconfirmed;
+      waiting && (waiting->generation == 0 || !named(waiting->generation) || !named(waiting->previous)))
+    reject("the unconfirmed generation is missing");
+}
 
 Ledger ledger_from(const Json& json) {
   Ledger ledger;
+  ledger.transaction = json.value("transaction", std::uint64_t{0});
   ledger.active = json.at("active").get<std::uint64_t>();
   for (const auto& one : json.at("generations")) {
     ledger.generations.push_back({.number = one.at("number").get<std::uint64_t>(),
@@ -42,6 +64,7 @@ Ledger ledger_from(const Json& json) {
                     .complete = !waiting.contains("complete") || waiting.at("complete").get<bool>()};
   }
   ledger.answered = json.value("answered", std::string());
+  check(ledger);
   return ledger;
 }
 
@@ -60,13 +83,47 @@ Json ledger_json(const Ledger& ledger) {
     waiting = {{"generation", one->generation},   {"previous", one->previous}, {"boot_id", one->boot_id},
                {"deadline_ms", one->deadline_ms}, {"deadline", one->deadline}, {"complete", one->complete}};
   }
-  Json json{{"schema", kSchema},
-            {"active", ledger.active},
-            {"generations", std::move(generations)},
-            {"refused", ledger.refused},
-            {"unconfirmed", std::move(waiting)}};
+  Json json{{"schema", kSchema},         {"transaction", ledger.transaction},
+            {"active", ledger.active},   {"generations", std::move(generations)},
+            {"refused", ledger.refused}, {"unconfirmed", std::move(waiting)}};
   if (!ledger.answered.empty()) json["answered"] = ledger.answered;
   return json;
+}
+
+Remembered remembered_from(const Json& json) {
+  Remembered remembered;
+  for (const auto& one : json.at("files")) {
+    remembered.files.push_back({one.at("name").get<std::string>(), one.at("text").get<std::string>()});
+  }
+  remembered.host = json.value("host", std::string());
+  return remembered;
+}
+
+Json remembered_json(const std::vector<config::Text>& files, const std::string& host) {
+  Json list = Json::array();
+  for (const auto& one : files) list.push_back({{"name", one.name}, {"text", one.text}});
+  Json json{{"schema", kSchema}, {"files", std::move(list)}};
+  if (!host.empty()) json["host"] = host;
+  return json;
+}
+
+std::size_t size_of(const Remembered& remembered) {
+  std::size_t size = 0;
+  for (const auto& one : remembered.files) size += one.name.size() + one.text.size();
+  return size;
+}
+
+struct Backup {
+  Ledger ledger;
+  std::optional<Remembered> text;  ///< of the active generation; nothing when it is too long
+};
+
+Result<std::optional<Backup>> load_backup(system::Files& files, const std::string& path) {
+  return load_json<Backup>(files, path, kSchema, [](const Json& json) {
+    Backup backup{ledger_from(json.at("ledger")), std::nullopt};
+    if (const auto text = json.find("text"); text != json.end()) backup.text = remembered_from(*text);
+    return backup;
+  });
 }
 
 std::string path_of(const std::string& folder, std::uint64_t number) {
@@ -123,16 +180,44 @@ Result<void> save_ledger(system::Files& files, const std::string& path, const Le
   return files.write(path, ledger_json(ledger).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+Result<LedgerNow> look_up_ledger(system::Files& files, const GenerationPaths& paths) {
+  const auto load = [&] { return load_json<Ledger>(files, paths.ledger, kSchema, ledger_from); };
+  auto loaded = load();
+  if (!loaded && loaded.error().sys_errno != 0) loaded = load();  // once may be none
+  if (!loaded && !is_damage(loaded.error())) return base::fail(loaded.error());
+  const auto backup = loaded && *loaded ? Result<std::optional<Backup>>() : load_backup(files, paths.backup);
+  const auto record = load_take_back(files, paths.take_back);
+  const bool copied = backup && *backup;
+  const bool waits = record && *record && (*record)->ledger;
+  LedgerNow out;
+  if (loaded && *loaded) {
+    out.committed = **loaded;
+  } else if (copied) {
+    out.committed = (*backup)->ledger;
+  }
+  if (!loaded) {
+    out.damage = loaded.error();
+  } else if (!*loaded && (copied || !backup || (waits && (*record)->ledger->transaction > 1))) {
+    out.damage = base::Error{base::Code::kNotFound, paths.ledger + ": missing", 0};
+  }
+  out.lost = out.damage && !copied;
+  out.ledger = out.committed;
+  if (!waits || !(is_interrupted(**record, out.committed))) return out;
+  // Without a ledger nobody knows whether it was committed; to take it back is safe.
+  out.ledger = *(*record)->ledger;
+  out.ledger.unconfirmed->complete = false;
+  return out;
+}
+
+Result<Ledger> read_ledger(system::Files& files, const GenerationPaths& paths) {
+  auto now = look_up_ledger(files, paths);
+  if (!now) return base::fail(now.error());
+  return std::move(now->ledger);
+}
+
 Result<Remembered> load_texts(system::Files& files, const std::string& folder, std::uint64_t number) {
   const auto path = path_of(folder, number);
-  auto loaded = load_json<Remembered>(files, path, kSchema, [](const Json& json) {
-    Remembered remembered;
-    for (const auto& one : json.at("files")) {
-      remembered.files.push_back({one.at("name").get<std::string>(), one.at("text").get<std::string>()});
-    }
-    remembered.host = json.value("host", std::string());
-    return remembered;
-  });
+  auto loaded = load_json<Remembered>(files, path, kSchema, remembered_from);
   if (!loaded) return base::fail(loaded.error());
   if (!*loaded) {
     return base::fail(base::Code::kNotFound, fmt::format("{}: generation {} is not there", path, number));
@@ -140,14 +225,38 @@ Result<Remembered> load_texts(system::Files& files, const std::string& folder, s
   return std::move(**loaded);
 }
 
+Result<Remembered> read_texts(system::Files& files, const GenerationPaths& paths, std::uint64_t number) {
+  auto texts = load_texts(files, paths.texts, number);
+  if (texts) return texts;
+  const bool lost = is_damage(texts.error()) || texts.error().code == base::Code::kNotFound;
+  auto backup = lost ? load_backup(files, paths.backup) : Result<std::optional<Backup>>(std::nullopt);
+  if (backup && *backup && (*backup)->text && (*backup)->ledger.active == number)
+    return std::move(*(*backup)->text);
+  const auto record = lost ? load_take_back(files, paths.take_back) : Result<std::optional<TakeBack>>();
+  if (record && *record && (*record)->previous && (*record)->ledger && (*record)->ledger->unconfirmed &&
+      (*record)->ledger->unconfirmed->previous == number)
+    return *(*record)->previous;
+  return texts;
+}
+
 Result<void> save_texts(system::Files& files, const std::string& folder, std::uint64_t number,
                         const config::Document& document) {
-  Json list = Json::array();
-  for (const auto& one : document.files) list.push_back({{"name", one.name}, {"text", one.text}});
-  Json json{{"schema", kSchema}, {"files", std::move(list)}};
-  if (!document.host.empty()) json["host"] = document.host;
+  const auto json = remembered_json(document.files, document.host);
   return files.write(path_of(folder, number),
                      json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Result<void> save_backup(system::Files& files, const GenerationPaths& paths, const Ledger& ledger) {
+  Json json{{"schema", kSchema}, {"ledger", ledger_json(ledger)}};
+  if (ledger.active != 0) {
+    const auto text = read_texts(files, paths, ledger.active);
+    if (text && size_of(*text) <= kCopiedMost) json["text"] = remembered_json(text->files, text->host);
+  }
+  return files.write(paths.backup, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+bool is_interrupted(const TakeBack& record, const Ledger& ledger) {
+  return record.ledger && record.ledger->transaction > ledger.transaction;
 }
 
 config::Document parse_again(Remembered remembered, std::string_view host) {
@@ -155,7 +264,8 @@ config::Document parse_again(Remembered remembered, std::string_view host) {
   return config::parse_texts(std::move(remembered.files), name, kinds::grammar());
 }
 
-void prune(system::Files& files, const GenerationPaths& paths, Ledger& ledger) {
+std::vector<std::uint64_t> prune(Ledger& ledger) {
+  std::vector<std::uint64_t> dropped;
   const auto fallback = ledger.before(ledger.active);
   for (auto at = ledger.generations.begin();
        at != ledger.generations.end() && ledger.generations.size() > kKept;) {
@@ -164,7 +274,7 @@ void prune(system::Files& files, const GenerationPaths& paths, Ledger& ledger) {
       ++at;
       continue;
     }
-    (void)files.remove(path_of(paths.texts, at->number));
+    dropped.push_back(at->number);
     at = ledger.generations.erase(at);
   }
   // A digest is refused as long as the generation that it was rolled back from is remembered.
@@ -172,21 +282,40 @@ void prune(system::Files& files, const GenerationPaths& paths, Ledger& ledger) {
     return std::none_of(ledger.generations.begin(), ledger.generations.end(),
                         [&](const Generation& one) { return one.digest == digest; });
   });
+  return dropped;
+}
+
+void remove_texts(system::Files& files, const GenerationPaths& paths,
+                  const std::vector<std::uint64_t>& numbers) {
+  for (const auto number : numbers) (void)files.remove(path_of(paths.texts, number));
 }
 
 Result<std::optional<TakeBack>> load_take_back(system::Files& files, const std::string& path) {
   return load_json<TakeBack>(files, path, kSchema, [](const Json& json) {
-    return TakeBack{json.at("boot_id").get<std::string>(), plan_from(json.at("changes")),
-                    state_from(json.at("before")), json.value("in_two_runs", false)};
+    std::vector<std::string> dropped;
+    TakeBack out{.boot_id = json.at("boot_id").get<std::string>(),
+                 .plan = plan_from(json.at("changes"), &dropped),
+                 .before = state_from(json.at("before"), nullptr),
+                 .in_two_runs = json.value("in_two_runs", false)};
+    out.partial = !dropped.empty();
+    if (const auto ledger = json.find("ledger"); ledger != json.end()) {
+      out.ledger = ledger_from(*ledger);
+      if (!out.ledger->unconfirmed) reject("nothing waits for confirmation");
+    }
+    if (const auto text = json.find("previous"); text != json.end()) out.previous = remembered_from(*text);
+    return out;
   });
 }
 
 Result<void> save_take_back(system::Files& files, const std::string& path, const TakeBack& take_back) {
-  const Json json{{"schema", kSchema},
-                  {"boot_id", take_back.boot_id},
-                  {"changes", kept_json(take_back.plan)},
-                  {"before", state_json(take_back.before)},
-                  {"in_two_runs", take_back.in_two_runs}};
+  Json json{{"schema", kSchema},
+            {"boot_id", take_back.boot_id},
+            {"changes", kept_json(take_back.plan)},
+            {"before", state_json(take_back.before)},
+            {"in_two_runs", take_back.in_two_runs}};
+  if (take_back.ledger) json["ledger"] = ledger_json(*take_back.ledger);
+  if (take_back.previous && size_of(*take_back.previous) <= kCopiedMost)
+    json["previous"] = remembered_json(take_back.previous->files, take_back.previous->host);
   return files.write(path, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -39,6 +39,9 @@ struct Unconfirmed {
 };
 
 struct Ledger {
+  /// Counts up with each change of the ledger: replacing the file is the commit point of all that changes a
+  /// generation (ADR 0024). A journal or a take-back record with a higher number was not committed.
+  std::uint64_t transaction = 0;
   std::uint64_t active = 0;  ///< that the host is held to; 0: none
   std::vector<Generation> generations;
   std::vector<std::string>
@@ -58,7 +61,14 @@ struct Ledger {
   [[nodiscard]] bool refuses(const std::string& digest) const;
 };
 
-/// What is needed to take an unconfirmed apply back exactly, in the boot in which it was made.
+/// A document as it was applied.
+struct Remembered {
+  std::vector<config::Text> files;
+  std::string host;  ///< config::Document::host: a name that changes later takes nothing away
+};
+
+/// What is needed to take an unconfirmed apply back exactly, in the boot in which it was made. It needs no
+/// other file of ours.
 struct TakeBack {
   std::string boot_id;
   model::Plan plan;
@@ -66,10 +76,17 @@ struct TakeBack {
   /// The apply took a device away and back: undoing it leaves that as new, and the generation before has to
   /// be applied to it.
   bool in_two_runs = false;
+  /// The ledger as it is once the apply is committed and waits for its confirmation: its transaction number
+  /// says which apply this is of. Nothing in a record of an older version, and in `let_be`.
+  std::optional<Ledger> ledger{};
+  std::optional<Remembered> previous{};  ///< the text of the generation before; nothing when it is too long
+  bool partial = false;                  ///< changes of kinds that are not known were left out
 };
 
 struct GenerationPaths {
   std::string ledger = "/var/lib/rdma-configd/generations.json";
+  /// The last ledger that was committed, with the text of its active generation: for when one is damaged.
+  std::string backup = "/var/lib/rdma-configd/generations.json.bak";
   std::string texts = "/var/lib/rdma-configd/generations";  ///< folder; one file each
   std::string take_back = "/var/lib/rdma-configd/unconfirmed.json";
   /// What was taken back of the active document; of this boot.
@@ -79,30 +96,49 @@ struct GenerationPaths {
 /// Written by an apply that goes past the daemon, which hears of it by this.
 inline constexpr const char* kAppliedMark = "/run/rdma-configd/applied";
 
-/// A document as it was applied.
-struct Remembered {
-  std::vector<config::Text> files;
-  std::string host;  ///< config::Document::host: a name that changes later takes nothing away
-};
-
 /// Of the names and texts of all files that were read, also of those that only mask or are for other hosts;
 /// and of the host's name where a file asks for it.
 std::string digest_of(const config::Document& document);
 
+/// As it is on disk; a damaged one is an error (is_damage()).
 base::Result<Ledger> load_ledger(system::Files& files, const std::string& path);
+
+/// The ledger as it is to be gone by.
+struct LedgerNow {
+  Ledger ledger;     ///< with an apply --confirm that is under way, or was interrupted, as one that waits
+  Ledger committed;  ///< the file, or where it is damaged its copy
+  std::optional<base::Error> damage;  ///< why `committed` is not the file
+  bool lost = false;                  ///< it is damaged, and so is the copy
+};
+/// Fails only where reading does for now: a damaged ledger is replaced by what else is known.
+base::Result<LedgerNow> look_up_ledger(system::Files& files, const GenerationPaths& paths);
+
+/// LedgerNow::ledger, for those who only look.
+base::Result<Ledger> read_ledger(system::Files& files, const GenerationPaths& paths);
+
 /// Written only when it differs from what is there.
 base::Result<void> save_ledger(system::Files& files, const std::string& path, const Ledger& ledger);
 
 base::Result<Remembered> load_texts(system::Files& files, const std::string& folder, std::uint64_t number);
+/// load_texts(), or of the active generation the copy.
+base::Result<Remembered> read_texts(system::Files& files, const GenerationPaths& paths, std::uint64_t number);
 base::Result<void> save_texts(system::Files& files, const std::string& folder, std::uint64_t number,
                               const config::Document& document);
 
 /// The document of a generation, read again; `host` where it does not say for which it was applied.
 config::Document parse_again(Remembered remembered, std::string_view host);
 
-/// Drops the oldest generations beyond 32, with their texts; the active one and those that it may fall back
-/// to stay.
-void prune(system::Files& files, const GenerationPaths& paths, Ledger& ledger);
+/// Drops the oldest generations beyond 32; the active one and those that it may fall back to stay.
+/// @return their numbers: their texts go once the ledger is written
+std::vector<std::uint64_t> prune(Ledger& ledger);
+void remove_texts(system::Files& files, const GenerationPaths& paths,
+                  const std::vector<std::uint64_t>& numbers);
+
+/// Brings the copy of the ledger up to date; nothing is written when it is.
+base::Result<void> save_backup(system::Files& files, const GenerationPaths& paths, const Ledger& ledger);
+
+/// Whether a take-back record is of an apply that did not come to its commit.
+bool is_interrupted(const TakeBack& record, const Ledger& ledger);
 
 base::Result<std::optional<TakeBack>> load_take_back(system::Files& files, const std::string& path);
 base::Result<void> save_take_back(system::Files& files, const std::string& path, const TakeBack& take_back);

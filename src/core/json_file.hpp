@@ -14,7 +14,7 @@
 
 namespace rdmacfg::core {
 
-/// Nothing when the file is not there; a damaged one, or one of another schema, is an error.
+/// Nothing when the file is not there; a damaged one, or one of another schema, is an error (is_damage()).
 template <class T>
 base::Result<std::optional<T>> load_json(system::Files& files, const std::string& path, int schema,
                                          const std::function<T(const nlohmann::ordered_json&)>& decode) {
@@ -32,8 +32,7 @@ base::Result<std::optional<T>> load_json(system::Files& files, const std::string
     }
     return std::optional<T>(decode(json));
   } catch (const Json::exception& e) {
-    return base::fail(base::Code::kInvalid,
-                      fmt::format("{}: damaged ({}); move it away to start without it", path, e.what()));
+    return base::fail(base::Code::kInvalid, fmt::format("{}: damaged ({})", path, e.what()));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "core/compare.hpp"
 #include "core/components.hpp"
+#include "core/damage.hpp"
 #include "core/leftovers.hpp"
 #include "core/plan.hpp"
 #include "core/remember.hpp"
@@ -104,47 +105,119 @@ std::vector<Change> drift_in(const Report& report, const std::map<model::Key, st
   return out;
 }
 
+/// What is remembered, and what an interrupted run has left; damaged records are set aside.
+struct Recalled {
+  State state;
+  State on_disk;  ///< what state.json says
+  std::optional<Journal> journal;
+  bool interrupted = false;  ///< also by a run whose journal is damaged
+};
+
+Result<Recalled> recall(system::Host& host, const Options& options, std::vector<std::string>& notes) {
+  auto& files = host.files;
+  Recalled out;
+  std::vector<std::string> reasons;
+  const auto lose = [&](const std::string& path, const base::Error& why) {
+    reasons.push_back(put_aside(files, path, why));
+  };
+  const auto unknown = [](const std::string& path, const std::vector<std::string>& keys) {
+    return base::Error{
+        base::Code::kInvalid,
+        fmt::format("{}: of another version of rdma-configd, {} left out: {}", path,
+                    keys.size() == 1 ? "one record is" : "records are",
+                    base::join(std::span(keys).first(std::min<std::size_t>(keys.size(), 3)), ", ")),
+        0};
+  };
+  std::vector<std::string> dropped;
+  auto journal = load_journal(files, options.paths.journal, &dropped);
+  if (!journal && journal.error().sys_errno != 0) journal = load_journal(files, options.paths.journal);
+  if (!journal && !is_damage(journal.error()))
+    return base::fail(journal.error().in("finishing an interrupted apply"));
+  if (!journal) {
+    // That a run did not come to its end is still to be known if this one does not either.
+    reasons.push_back(put_aside(files, options.paths.journal, journal.error(), [&] {
+      return write_journal(files, options.paths.journal, {.boot_id = host.boot_id, .plan = {}});
+    }));
+    out.interrupted = true;
+  } else if (*journal) {
+    if (!dropped.empty()) lose(options.paths.journal, unknown(options.paths.journal, dropped));
+    out.interrupted = true;
+    out.journal = std::move(**journal);
+  }
+  dropped.clear();
+  auto state = load_state(files, options.paths.state, &dropped);
+  if (!state && state.error().sys_errno != 0) state = load_state(files, options.paths.state);
+  if (!state && !is_damage(state.error())) return base::fail(state.error());
+  if (!state) {
+    // What is not remembered is somebody else's, and stays.
+    lose(options.paths.state, state.error());
+    if (out.journal) out.state = out.journal->before;
+  } else {
+    out.state = std::move(*state);
+    if (dropped.empty()) out.on_disk = out.state;
+    if (!dropped.empty()) lose(options.paths.state, unknown(options.paths.state, dropped));
+  }
+  degrade(files, reasons);
+  notes.insert(notes.end(), reasons.begin(), reasons.end());
+  return out;
+}
+
 /// Finishes what an interrupted run began: interfaces that it had made are known as ours, and what it had
 /// taken down is put back. The new plan then goes on from there (recovery rolls forward).
-Result<bool> recover(system::Host& host, State& state, const Options& options,
+Result<void> recover(system::Host& host, const Journal& journal, State& state, const Options& options,
                      std::vector<std::string>& notes) {
-  auto journal = load_journal(host.files, options.paths.journal);
-  if (!journal) return base::fail(journal.error());
-  if (!*journal) return false;
   clear_temporaries(host.files);
+  // Killed after its commit: all but the journal is as it is to be.
+  if (journal.transaction != 0 && journal.transaction <= options.bracket.committed) return {};
   // After a reboot the kernel's state is derived anew; only files outlive it, and those are whole or not
   // there.
-  if ((*journal)->boot_id != host.boot_id || host.offline) return true;
+  if (journal.boot_id != host.boot_id || host.offline) return {};
   notes.emplace_back(
       "an apply that was interrupted was found; what it left is brought to what is wanted now");
   // The journal must not keep every later apply from running: what cannot be put back is said.
-  for (const auto& what : put_back((*journal)->plan, host)) {
+  for (const auto& what : put_back(journal.plan, host)) {
     notes.push_back("what an interrupted apply took down could not all be put back: " + what);
   }
-  auto picture = take_picture(host, keys_of(state, (*journal)->plan));
+  auto picture = take_picture(host, keys_of(state, journal.plan));
   if (!picture) return base::fail(picture.error());
-  remember((*journal)->plan, *picture, state);
-  claim_put_back((*journal)->plan, *picture, state);
-  return true;
+  remember(journal.plan, *picture, state);
+  claim_put_back(journal.plan, *picture, state);
+  return {};
 }
 
 /// What a run came to.
 struct Pass {
   Report report;
   State before = {};   ///< what was remembered before it
+  State on_disk = {};  ///< what state.json says
+  State now = {};      ///< what is remembered after it
   bool swept = false;  ///< see detail::RunOutcome
+  bool settled = false;
+  bool reverted = false;
 };
 
 /// One run, from a look at the host to the record of what was done.
 /// @param earlier  the run of the same apply that this one follows; null for the first
 Pass run_once(const config::Document& document, system::Host& host, const Options& options,
               const EarlierRun* earlier) {
-  auto state = load_state(host.files, options.paths.state);
-  if (!state) return {failed(state.error())};
-  const State before = *state;
   std::vector<std::string> notes;
-  auto recovered = recover(host, *state, options, notes);
-  if (!recovered) return {failed(recovered.error().in("finishing an interrupted apply"))};
+  std::optional<State> state;
+  State on_disk;
+  bool recovered = false;
+  if (earlier != nullptr) {
+    state = earlier->now;
+    on_disk = earlier->on_disk;
+  } else {
+    auto recalled = recall(host, options, notes);
+    if (!recalled) return {failed(recalled.error())};
+    state = std::move(recalled->state);
+    on_disk = std::move(recalled->on_disk);
+    recovered = recalled->interrupted;
+    if (recalled->journal) {
+      auto done = recover(host, *recalled->journal, *state, options, notes);
+      if (!done) return {failed(done.error().in("finishing an interrupted apply"))};
+    }
+  }
   // By itself, what cannot be read (somebody has put a link in the place of our file) keeps nothing else from
   // being held.
   const auto any = [&](const std::string& /*kind*/) { return options.independent; };
@@ -178,7 +251,7 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
     return planned;
   };
   auto planned = plan_without(options.left_alone);
-  if (planned && options.settled && !*recovered) {
+  if (planned && options.settled && !recovered) {
     auto drifted = drift_in(*planned, *options.settled);
     auto left_alone = options.left_alone;
     for (const auto& change : drifted) left_alone.insert_or_assign(change.key, kDrifted);
@@ -201,20 +274,29 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
   }
   if (report.plan.empty()) {
     forget(*picture, *state);
-    if (auto done = conclude(host, before, *state, *recovered, options); !done) return {failed(done.error())};
     report.exit = !aside.empty() ? Exit::kUndone : any_waiting(report) ? Exit::kPartly : Exit::kOk;
-    return {std::move(report)};
+    Pass out{.report = std::move(report), .now = *state, .settled = true};
+    auto error = detail::settle(host, options, on_disk, *state, recovered || earlier != nullptr, out.report);
+    if (error) {
+      out.reverted = true;
+      out.report.error = std::move(error);
+      out.report.exit = Exit::kError;
+    }
+    return out;
   }
   if (options.confirm && !options.confirm(report)) {
     report.notes.emplace_back("nothing was changed");
     report.exit = Exit::kError;
     return {std::move(report)};
   }
-  Pass out{.report = {}, .before = *state};
-  auto done = detail::run_plan({document, host, options, *picture, before, std::move(aside), earlier}, *state,
-                               std::move(report));
+  Pass out{.report = {}, .before = *state, .on_disk = on_disk};
+  auto done = detail::run_plan({document, host, options, *picture, on_disk, std::move(aside), earlier},
+                               *state, std::move(report));
   out.report = std::move(done.report);
-  out.swept = done.swept;
+  out.now = std::move(*state);
+  out.swept = done.swept && earlier == nullptr;
+  out.settled = done.settled;
+  out.reverted = done.reverted;
   return out;
 }
 
@@ -254,11 +336,17 @@ Report diff(const config::Document& document, system::Host& host, const Options&
   if (model::has_errors(document.diagnostics))
     return validate(document);  // and certainly not taken for one that drops everything
   auto state = load_state(host.files, options.paths.state);
+  std::vector<std::string> notes;
+  if (!state && is_damage(state.error())) {
+    notes.push_back(state.error().message + "; the next apply sets it aside");
+    state = State();
+  }
   if (!state) return failed(state.error());
   auto picture = take_picture(document, host, keys_of(*state, {}), true, true);
   if (!picture) return failed(picture.error());
   auto report = make_plan(document, *picture, *state, options);
   if (!report) return failed(report.error());
+  report->notes.insert(report->notes.begin(), notes.begin(), notes.end());
   if (model::has_errors(report->diagnostics)) {
     report->exit = Exit::kError;
   } else if (!report->plan.empty()) {
@@ -273,14 +361,24 @@ Report apply(const config::Document& document, system::Host& host, const Options
   if (model::has_errors(document.diagnostics)) return validate(document);
   auto first = run_once(document, host, options, nullptr);
   if (!first.swept) return std::move(first.report);
-  const EarlierRun earlier{first.report.plan, std::move(first.before)};
+  const EarlierRun earlier{first.report.plan, std::move(first.before), std::move(first.on_disk),
+                           std::move(first.now)};
   auto again = options;
   again.confirm = nullptr;  // it belongs to what was agreed to
-  auto report = run_once(document, host, again, &earlier).report;
+  auto second = run_once(document, host, again, &earlier);
+  auto& report = second.report;
   const bool good = report.exit == Exit::kOk || report.exit == Exit::kPartly;
-  if (!good && !options.independent) detail::undo_earlier(document, host, options, earlier, report);
+  if (!good && options.independent && !second.settled) {
+    // It could not begin; what the first run has done stays.
+    report.exit = Exit::kUndone;
+    auto error = detail::settle(host, options, earlier.on_disk, earlier.now, true, report);
+    second.reverted = error.has_value();
+    if (error) report.error = std::move(error);
+  }
+  if (second.reverted || (!good && !options.independent))
+    detail::undo_earlier(document, host, options, earlier, report);
   join(report, std::move(first.report));
-  return report;
+  return std::move(report);
 }
 
 }  // namespace rdmacfg::core

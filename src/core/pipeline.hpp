@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -28,6 +29,20 @@ inline constexpr const char* kAfterwards = "follows when the rest is done";
 inline constexpr const char* kDrifted =
     "somebody else has changed it, and drift = \"report\" leaves it until the next apply";
 
+struct State;
+
+/// The records around a run (ADR 0024). Without functions there is only the host, as with --root.
+struct Bracket {
+  std::uint64_t transaction = 0;  ///< in the journal; 0: the run commits nothing, as a hold
+  std::uint64_t committed = 0;    ///< the last transaction in the ledger
+  /// Puts on disk what has to be there before the journal and the first change. After an error nothing is
+  /// changed. Called once more, with all changes, when the run is done in two.
+  std::function<base::Result<void>(const model::Plan& plan, const State& before, bool in_two_runs)> begin{};
+  /// The commit point: called once, when the host is as it is to be and the state is on disk. After an error
+  /// the host and the state go back to what they were.
+  std::function<base::Result<void>(const model::Report&)> commit{};
+};
+
 struct Options {
   bool retry_limited = false;  ///< try again what the fabric limited before
   /// What does not hang together succeeds or fails by itself (boot, events); else all or nothing.
@@ -44,7 +59,7 @@ struct Options {
   /// (Report::drifted). What an apply has left that did not come to its end is no drift.
   std::optional<std::map<model::Key, std::string>> settled{};
   std::function<bool()> cancelled;  ///< asked between batches and before the end; true undoes it all
-  std::string take_back;  ///< where what it takes to take the apply back later is written; empty: nowhere
+  Bracket bracket{};
   Paths paths;
   /// Asked before the first write, when there are changes; false leaves everything as it is (Exit::kError).
   std::function<bool(const model::Report& plan)> confirm;

@@ -9,7 +9,6 @@
 
 namespace rdmacfg::core {
 
-using base::Result;
 using model::Operation;
 
 namespace {
@@ -137,14 +136,6 @@ void reinstate(const model::Plan& plan, const Picture& now, State& state) {
     const auto* observed = now.find(change.key);
     if (record != state.records.end() && observed != nullptr) record->second.instance = observed->instance;
   }
-}
-
-Result<void> conclude(system::Host& host, const State& before, const State& state, bool journal,
-                      const Options& options) {
-  if (!(state == before)) {
-    if (auto done = save_state(host.files, options.paths.state, state); !done) return done;
-  }
-  return journal ? host.files.remove(options.paths.journal) : Result<void>{};
 }
 
 }  // namespace rdmacfg::core

@@ -22,8 +22,4 @@ void forget(const Picture& now, State& state);
 /// After undoing: records of interfaces that had to be made anew speak of the new ones.
 void reinstate(const model::Plan& plan, const Picture& now, State& state);
 
-/// Ends a run: the state is written when it is another one, then the journal goes.
-base::Result<void> conclude(system::Host& host, const State& before, const State& state, bool journal,
-                            const Options& options);
-
 }  // namespace rdmacfg::core

@@ -7,7 +7,6 @@
 
 #include "base/text.hpp"
 #include "core/components.hpp"
-#include "core/generations.hpp"
 #include "core/leftovers.hpp"
 #include "core/remember.hpp"
 #include "core/transaction.hpp"
@@ -62,7 +61,7 @@ void finish_report(Report& report, Picture& now, const State& state, const Plan&
   report.resources = std::move(comparison.resources);
 }
 
-/// One transaction: a plan carried out whole, or undone.
+/// A plan carried out whole, or undone.
 struct Attempt {
   std::optional<base::Error> error;    ///< then it was undone
   std::vector<std::string> left_over;  ///< what undoing could not restore
@@ -72,38 +71,39 @@ struct Attempt {
 
 class Transaction {
  public:
-  /// `on_disk`: the state as it was last written.
-  Transaction(const RunInput& input, Report& report)
-      : document_(input.document),
-        host_(input.host),
-        options_(input.options),
-        on_disk_(input.on_disk),
-        earlier_(input.earlier),
-        report_(report) {}
+  explicit Transaction(const RunInput& input)
+      : document_(input.document), host_(input.host), options_(input.options), earlier_(input.earlier) {}
 
-  /// `before`: the host just before; `state`: what was remembered then, and is brought up to date.
+  /// What has to be on disk before the first change. After an error nothing is changed.
+  base::Result<void> begin(const Plan& plan, const State& state) {
+    clear_temporaries(host_.files);
+    Journal journal{host_.boot_id, plan, options_.bracket.transaction, state};
+    if (earlier_ != nullptr) {
+      auto& changes = journal.plan.changes;
+      changes.insert(changes.begin(), earlier_->plan.changes.begin(), earlier_->plan.changes.end());
+      journal.before = earlier_->before;
+    }
+    if (options_.bracket.begin) {
+      auto done = options_.bracket.begin(journal.plan, journal.before, earlier_ != nullptr);
+      if (!done) return done;
+    }
+    auto done = write_journal(host_.files, options_.paths.journal, journal);
+    if (done) return {};
+    // Where there is an earlier run, its journal is still needed; of this one nothing is left.
+    if (earlier_ == nullptr) (void)host_.files.remove(options_.paths.journal);
+    return base::fail(done.error().in("writing the journal"));
+  }
+
+  /// `before`: the host just before; `state`: what was remembered then, and is brought up to date. Nothing is
+  /// written but the plan's changes.
   Attempt run(const Plan& plan, const Picture& before, State& state) {
     Attempt attempt;
-    if (!written_) clear_temporaries(host_.files);
-    if (!options_.take_back.empty()) {
-      auto done = save_take_back(host_.files, options_.take_back, take_back(plan, state));
-      if (!done) {
-        attempt.error = done.error().in("writing what it takes to roll back");
-        return attempt;
-      }
-    }
-    if (auto done = write_journal(host_.files, options_.paths.journal, {host_.boot_id, plan}); !done) {
-      attempt.error = done.error().in("writing the journal");
-      return attempt;
-    }
-    written_ = true;
     auto outcome = carry_out(plan, host_, options_.progress, options_.cancelled);
     if (!outcome.error) check(plan, before, state, outcome, attempt);
     if (outcome.error) {
       attempt.error = std::move(outcome.error);
       attempt.left_over = undo(plan, host_);
       if (auto after = take_picture(host_, keys_of(state, plan))) reinstate(plan, *after, state);
-      record(state, "the record of this run could not be removed: ");
       return attempt;
     }
     remember(plan, *attempt.now, state);
@@ -113,20 +113,8 @@ class Transaction {
       const bool filed = observed != nullptr && observed->instance.empty();
       if (filed || state.records.contains(key)) state.records[key].limits = std::move(limits);
     }
-    record(state, "what was done could not be recorded: ");
     return attempt;
   }
-
-  void record(const State& state, const std::string& otherwise) {
-    if (auto done = conclude(host_, on_disk_, state, true, options_); !done) {
-      report_.notes.push_back(otherwise + done.error().message);
-    } else {
-      on_disk_ = state;
-    }
-  }
-
-  /// Whether anything at all may have been changed.
-  [[nodiscard]] bool written() const { return written_; }
 
  private:
   void check(const Plan& plan, const Picture& before, const State& state, Outcome& outcome,
@@ -161,24 +149,10 @@ class Transaction {
     }
   }
 
-  [[nodiscard]] TakeBack take_back(const Plan& plan, const State& state) const {
-    TakeBack out{host_.boot_id, plan, state, false};
-    if (earlier_ != nullptr) {
-      out.plan.changes.insert(out.plan.changes.begin(), earlier_->plan.changes.begin(),
-                              earlier_->plan.changes.end());
-      out.before = earlier_->state;
-      out.in_two_runs = true;
-    }
-    return out;
-  }
-
   const config::Document& document_;
   system::Host& host_;
   const Options& options_;
-  State on_disk_;
   const EarlierRun* earlier_;
-  Report& report_;
-  bool written_ = false;
 };
 
 /// Notes in the plan of the report what somebody else has changed back at once.
@@ -190,7 +164,8 @@ void note_overruled(Report& report, const Verification& verification) {
 }
 
 /// After the plan as a whole has failed and was undone: each part by itself. What succeeds stays.
-void by_parts(const RunInput& input, State& state, Transaction& transaction, Report& report, Attempt& last,
+/// @return what was carried out
+Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Report& report, Attempt& last,
               std::map<model::Key, std::string>& failed) {
   const auto parts = components(report.plan);
   Plan carried_out;
@@ -201,7 +176,7 @@ void by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
                                as_in(input.picture));
     if (!before) {
       last.error = before.error();
-      return;
+      return carried_out;
     }
     keep_aside(input.picture, *before);
     auto attempt = transaction.run(part, *before, state);
@@ -217,12 +192,13 @@ void by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
   }
   if (!messages.empty()) last.error = base::Error{base::Code::kRefused, base::join(messages, "; "), 0};
   if (messages.empty()) last.error.reset();
-  if (carried_out.changes.empty()) return;
+  if (carried_out.changes.empty()) return carried_out;
   if (auto now = take_picture(input.document, input.host, keys_of(state, report.plan), true, true,
                               as_in(input.picture))) {
     keep_aside(input.picture, *now);
     finish_report(report, *now, state, carried_out, postponed, failed, input.options);
   }
+  return carried_out;
 }
 
 /// What went and came back, or came at all, while the plan was carried out, and is not as the document says:
@@ -261,44 +237,101 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
   RunOutcome out{std::move(planned)};
   auto& report = out.report;
   auto aside = input.aside;
-  Transaction transaction(input, report);
+  Transaction transaction(input);
+  if (auto done = transaction.begin(report.plan, state); !done) {
+    report.error = done.error();
+    report.exit = Exit::kError;
+    return out;
+  }
+  auto before = state;
+  const auto resources = report.resources;
   auto attempt = transaction.run(report.plan, input.picture, state);
   report.left_over = attempt.left_over;
   note_overruled(report, attempt.verification);
+  Plan carried_out;
+  bool stands = !attempt.error;  // what was done is to stay
   if (!attempt.error) {
     finish_report(report, *attempt.now, state, report.plan, attempt.verification.postponed, aside,
                   input.options);
     out.swept = swept(report, input.picture, *attempt.now);
     forget(*attempt.now, state);
-    transaction.record(state, "what was done could not be recorded: ");
-  } else if (input.options.independent && report.left_over.empty() && transaction.written() &&
-             components(report.plan).size() > 1) {
-    by_parts(input, state, transaction, report, attempt, aside);
+    carried_out = report.plan;
+  } else if (input.options.independent && report.left_over.empty() && components(report.plan).size() > 1) {
+    carried_out = by_parts(input, state, transaction, report, attempt, aside);
+    stands = true;
   }
   report.error = attempt.error;
   if (!report.error) leave_for_next_time(report);
-  if (!transaction.written()) {
-    report.exit = Exit::kError;
-  } else if (!report.left_over.empty()) {
+  if (!report.left_over.empty()) {
     report.exit = Exit::kUndoIncomplete;
   } else if (report.error || !aside.empty()) {
     report.exit = Exit::kUndone;
   } else {
     report.exit = any_waiting(report) ? Exit::kPartly : Exit::kOk;
   }
+  if (out.swept && input.earlier == nullptr) return out;
+  stands = stands || input.options.independent;
+  if (!stands) {
+    if (input.earlier == nullptr) abandon(input.host, input.options, input.on_disk, state, report);
+    return out;
+  }
+  out.settled = true;
+  auto error = settle(input.host, input.options, input.on_disk, state, true, report);
+  if (!error) return out;
+  out.reverted = true;
+  report.resources = resources;
+  report.error = std::move(error);
+  for (auto& left : undo(carried_out, input.host)) report.left_over.push_back(std::move(left));
+  if (auto after = take_picture(input.host, keys_of(before, carried_out)))
+    reinstate(carried_out, *after, before);
+  state = std::move(before);
+  report.exit = report.left_over.empty() ? Exit::kUndone : Exit::kUndoIncomplete;
+  if (input.earlier == nullptr) abandon(input.host, input.options, input.on_disk, state, report);
   return out;
+}
+
+std::optional<base::Error> settle(system::Host& host, const Options& options, const State& on_disk,
+                                  const State& state, bool journal, Report& report) {
+  base::Result<void> done;
+  if (!(state == on_disk)) {
+    done = save_state(host.files, options.paths.state, state);
+    if (!done) done = base::fail(done.error().in("what was done could not be recorded"));
+  }
+  if (done && options.bracket.commit) done = options.bracket.commit(report);
+  if (!done) {
+    // Also what was written, and said to have failed.
+    if (!(state == on_disk)) {
+      (void)(on_disk.records.empty() ? host.files.remove(options.paths.state)
+                                     : save_state(host.files, options.paths.state, on_disk));
+    }
+    return done.error();
+  }
+  if (journal) {
+    // It is committed; whoever comes next finds the journal to be done with.
+    if (auto gone = host.files.remove(options.paths.journal); !gone)
+      report.notes.push_back("the journal of this run could not be removed: " + gone.error().message);
+  }
+  return std::nullopt;
+}
+
+void abandon(system::Host& host, const Options& options, const State& on_disk, const State& state,
+             Report& report) {
+  base::Result<void> done;
+  if (!(state == on_disk)) done = save_state(host.files, options.paths.state, state);
+  // While it is there the next run finishes what is left.
+  if (done) done = host.files.remove(options.paths.journal);
+  if (!done) report.notes.push_back("the record of this run could not be removed: " + done.error().message);
 }
 
 void undo_earlier(const config::Document& document, system::Host& host, const Options& options,
                   const EarlierRun& earlier, Report& report) {
   for (auto& left : undo(earlier.plan, host)) report.left_over.push_back(std::move(left));
-  auto state = earlier.state;
+  auto state = earlier.before;
   if (auto after = take_picture(document, host, keys_of(state, earlier.plan), false, true)) {
     reinstate(earlier.plan, *after, state);
     forget(*after, state);
   }
-  if (auto done = save_state(host.files, options.paths.state, state); !done)
-    report.notes.push_back("the record of this run could not be removed: " + done.error().message);
+  abandon(host, options, earlier.on_disk, state, report);
   report.exit = report.left_over.empty() ? Exit::kUndone : Exit::kUndoIncomplete;
   report.notes.emplace_back(
       "the adapter came back as new: `rdma-configctl apply` with the document before, or the daemon, gives "

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "config/document.hpp"
@@ -15,10 +16,12 @@
 
 namespace rdmacfg::core::detail {
 
-/// A run before this one, of the same apply. Rolling back is over both.
+/// A run before this one, of the same apply. Its journal is still there: rolling back is over both.
 struct EarlierRun {
   model::Plan plan;
-  State state;  ///< what was remembered before it
+  State before;   ///< what was remembered before it
+  State on_disk;  ///< what state.json says: nothing is written between the two
+  State now;      ///< what is remembered after it
 };
 
 struct RunInput {
@@ -34,13 +37,24 @@ struct RunInput {
 struct RunOutcome {
   model::Report report;
   /// Meanwhile devices came, or went and came back (port types of ConnectX-3), and what hangs on them is not
-  /// as the document says: it has to be planned once more.
+  /// as the document says: it has to be planned once more. Nothing is committed then.
   bool swept = false;
+  bool settled = false;   ///< settle() was called
+  bool reverted = false;  ///< it could not be committed
 };
 
 /// @param state   what is remembered; brought up to date
 /// @param report  the plan, and how things stood before it
 RunOutcome run_plan(const RunInput& input, State& state, model::Report report);
+
+/// Ends a run that is a success: state on disk, commit, and then the journal goes.
+/// @return why it could not be committed; then neither the state nor the ledger is changed
+std::optional<base::Error> settle(system::Host& host, const Options& options, const State& on_disk,
+                                  const State& state, bool journal, model::Report& report);
+
+/// Ends a run that was undone: the state is what it was, then the journal goes.
+void abandon(system::Host& host, const Options& options, const State& on_disk, const State& state,
+             model::Report& report);
 
 /// After the run of `earlier` was a success, and what had to follow it was not: it is undone as well.
 void undo_earlier(const config::Document& document, system::Host& host, const Options& options,

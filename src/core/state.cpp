@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "core/json_file.hpp"
 #include "core/value_json.hpp"
+#include "kinds/all.hpp"
 
 namespace rdmacfg::core {
 
@@ -20,10 +22,14 @@ constexpr int kJournalSchema = 1;
 
 }  // namespace
 
-State state_from(const Json& json) {
+State state_from(const Json& json, std::vector<std::string>* dropped) {
   State state;
   for (const auto& one : json.at("records")) {
     model::Key key{one.at("kind").get<std::string>(), one.at("id").get<std::string>()};
+    if (!is_understood(key)) {
+      if (dropped != nullptr) dropped->push_back(key.text());
+      continue;
+    }
     Record record;
     // In the file's order, with what says nothing left out: it is read at each start, for 1,000 interfaces.
     for (const auto& [name, value] : one.items()) {
@@ -76,10 +82,25 @@ Json kept_json(const model::Plan& plan) {
   return changes;
 }
 
-model::Plan plan_from(const Json& changes) {
+model::Plan plan_from(const Json& changes, std::vector<std::string>* dropped) {
   model::Plan plan;
-  for (const auto& change : changes) plan.changes.push_back(change_from(change));
+  for (const auto& one : changes) {
+    auto change = change_from(one);
+    if (is_understood(change.key)) {
+      plan.changes.push_back(std::move(change));
+    } else if (dropped != nullptr) {
+      dropped->push_back(change.key.text());
+    }
+  }
   return plan;
+}
+
+bool is_understood(const model::Key& key) {
+  const auto odd = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  constexpr std::string_view kNoBeginning = "#;\"' ";  // of a comment, or nothing that a kind names
+  return kinds::find(key.kind) != nullptr && !key.id.empty() &&
+         kNoBeginning.find(key.id.front()) == std::string_view::npos &&
+         std::none_of(key.id.begin(), key.id.end(), odd);
 }
 
 const Record* State::of(const model::Observed& observed) const {
@@ -88,8 +109,9 @@ const Record* State::of(const model::Observed& observed) const {
   return &at->second;
 }
 
-Result<State> load_state(system::Files& files, const std::string& path) {
-  auto loaded = load_json<State>(files, path, kStateSchema, state_from);
+Result<State> load_state(system::Files& files, const std::string& path, std::vector<std::string>* dropped) {
+  auto loaded = load_json<State>(files, path, kStateSchema,
+                                 [&](const Json& json) { return state_from(json, dropped); });
   if (!loaded) return base::fail(loaded.error());
   return loaded->value_or(State{});
 }
@@ -104,18 +126,25 @@ Result<void> save_state(system::Files& files, const std::string& path, const Sta
   return files.write(path, text + "\n]}\n");
 }
 
-Result<std::optional<Journal>> load_journal(system::Files& files, const std::string& path) {
-  return load_json<Journal>(files, path, kJournalSchema, [](const Json& json) {
+Result<std::optional<Journal>> load_journal(system::Files& files, const std::string& path,
+                                            std::vector<std::string>* dropped) {
+  return load_json<Journal>(files, path, kJournalSchema, [&](const Json& json) {
     Journal journal;
     journal.boot_id = json.at("boot_id").get<std::string>();
-    journal.plan = plan_from(json.at("changes"));
+    journal.plan = plan_from(json.at("changes"), dropped);
+    journal.transaction = json.value("transaction", std::uint64_t{0});
+    if (const auto before = json.find("before"); before != json.end())
+      journal.before = state_from(*before, nullptr);
     return journal;
   });
 }
 
 Result<void> write_journal(system::Files& files, const std::string& path, const Journal& journal) {
-  const Json json{
-      {"schema", kJournalSchema}, {"boot_id", journal.boot_id}, {"changes", kept_json(journal.plan)}};
+  const Json json{{"schema", kJournalSchema},
+                  {"transaction", journal.transaction},
+                  {"boot_id", journal.boot_id},
+                  {"changes", kept_json(journal.plan)},
+                  {"before", state_json(journal.before)}};
   return files.write(path, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -3,10 +3,13 @@
 // allow.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "model/change.hpp"
@@ -43,17 +46,23 @@ struct State {
   [[nodiscard]] const Record* of(const model::Observed& observed) const;
 };
 
-/// An absent file is an empty state; a damaged one is an error (it is never guessed at).
-base::Result<State> load_state(system::Files& files, const std::string& path);
+/// An absent file is an empty state; a damaged one is an error (is_damage()). Records that this program does
+/// not understand (of a kind of a newer version) are left out; `dropped` is told of them.
+base::Result<State> load_state(system::Files& files, const std::string& path,
+                               std::vector<std::string>* dropped = nullptr);
 base::Result<void> save_state(system::Files& files, const std::string& path, const State& state);
 
-/// An apply that is under way: written before the first change, removed after the last.
+/// An apply that is under way: written before the first change, removed after the commit (ADR 0024).
 struct Journal {
   std::string boot_id;
   model::Plan plan;
+  /// The ledger has this number once the apply is committed; 0: it changes nothing in the ledger.
+  std::uint64_t transaction = 0;
+  State before{};  ///< what was remembered before it
 };
 
-base::Result<std::optional<Journal>> load_journal(system::Files& files, const std::string& path);
+base::Result<std::optional<Journal>> load_journal(system::Files& files, const std::string& path,
+                                                  std::vector<std::string>* dropped = nullptr);
 base::Result<void> write_journal(system::Files& files, const std::string& path, const Journal& journal);
 
 }  // namespace rdmacfg::core

@@ -27,7 +27,11 @@ nlohmann::ordered_json kept_json(const model::Plan& plan);
 model::Value value_from(const nlohmann::ordered_json& json);
 model::Attributes attributes_from(const nlohmann::ordered_json& json);
 model::Change change_from(const nlohmann::ordered_json& json);
-State state_from(const nlohmann::ordered_json& json);
-model::Plan plan_from(const nlohmann::ordered_json& changes);
+State state_from(const nlohmann::ordered_json& json, std::vector<std::string>* dropped = nullptr);
+model::Plan plan_from(const nlohmann::ordered_json& changes, std::vector<std::string>* dropped = nullptr);
+
+/// Whether a key can be worked with: of a kind that this program has, with an id of printable characters.
+/// state_from() and plan_from() leave out all others, such as those of a newer version, and tell `dropped`.
+bool is_understood(const model::Key& key);
 
 }  // namespace rdmacfg::core

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/damage.hpp"
 #include "core/leftovers.hpp"
 #include "core/picture.hpp"
 #include "core/state.hpp"
@@ -23,15 +24,15 @@ constexpr std::string_view kProfiles = "/etc/NetworkManager/system-connections/"
 
 Result<void> check_idle(Context& context) {
   auto& files = context.host.files;
-  const auto ledger = load_ledger(files, context.paths.ledger);
+  const auto ledger = read_ledger(files, context.paths);
   if (!ledger) return base::fail(ledger.error());
   if (ledger->unconfirmed) {
     return base::fail(Code::kBusy,
                       "an apply waits for its confirmation: `rdma-configctl confirm` or `rollback` first");
   }
   const auto journal = load_journal(files, context.options.paths.journal);
-  if (!journal) return base::fail(journal.error());
-  if (*journal)
+  if (!journal && !is_damage(journal.error())) return base::fail(journal.error());
+  if (!journal || *journal)
     return base::fail(Code::kBusy, "an apply was interrupted: finish it first by `rdma-configctl apply`");
   return {};
 }
@@ -56,11 +57,11 @@ Result<std::vector<model::Desired>> wanted_of_image(const config::Document& docu
 Result<std::vector<model::Desired>> wanted(const std::string& host_name, Context& context,
                                            const config::Document* image) {
   auto& host = context.host;
-  const auto ledger = load_ledger(host.files, context.paths.ledger);
+  const auto ledger = read_ledger(host.files, context.paths);
   if (!ledger) return base::fail(ledger.error());
   if (ledger->active == 0 && image != nullptr) return wanted_of_image(*image, host);
   if (ledger->active == 0) return std::vector<model::Desired>{};
-  auto texts = load_texts(host.files, context.paths.texts, ledger->active);
+  auto texts = read_texts(host.files, context.paths, ledger->active);
   if (!texts) return base::fail(texts.error());
   const auto document = parse_again(std::move(*texts), host_name);
   if (host.offline) return wanted_of_image(document, host);
@@ -112,11 +113,16 @@ Result<void> find_blocks(system::Files& files, Withdrawal& plan) {
 
 Result<void> forget(Context& context) {
   auto& files = context.host.files;
+  // The copy of the ledger goes first: it would be taken for the ledger.
   for (const auto& path :
-       {context.paths.ledger, context.paths.let_be, context.options.paths.state, std::string(kAppliedMark),
+       {context.paths.take_back, context.paths.backup, context.paths.ledger, context.paths.let_be,
+        context.options.paths.state, std::string(kDegradedFile), std::string(kAppliedMark),
         std::string(kinds::kInitramfsStamp), std::string(kinds::kRoceRecordFile)}) {
     if (auto done = files.remove(path); !done) return done;
   }
+  for (const auto& path : {context.paths.take_back, context.paths.ledger, context.paths.let_be,
+                           context.options.paths.state, context.options.paths.journal})
+    remove_put_aside(files, path);
   const std::string texts = context.paths.texts;
   const auto numbers = files.list(texts);
   if (!numbers) return {};

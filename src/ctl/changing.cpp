@@ -113,7 +113,7 @@ base::Result<Report> change_here(const Context& context, system::Host& host, con
 
 Report past_daemon(const Context& context, core::Context& core, const std::function<Report()>& change) {
   const auto active = [&core] {
-    const auto ledger = core::load_ledger(core.host.files, core.paths.ledger);
+    const auto ledger = core::read_ledger(core.host.files, core.paths);
     return ledger ? ledger->active : 0;
   };
   const auto before = active();

@@ -41,7 +41,7 @@ std::optional<base::Error> misplaced(const Context& context) {
 
 /// What going back to generation `number` would change.
 base::Result<Report> preview(const Context& context, system::Host& host, std::uint64_t number) {
-  auto texts = core::load_texts(host.files, core::GenerationPaths().texts, number);
+  auto texts = core::read_texts(host.files, core::GenerationPaths(), number);
   if (!texts) return base::fail(texts.error());
   const auto document = core::parse_again(std::move(*texts), context.environment.host_name);
   return core::diff(document, host, options_of(context));
@@ -52,7 +52,7 @@ base::Result<Report> preview(const Context& context, system::Host& host, std::ui
 void await_deadline(const Context& context, system::Host& host) {
   constexpr auto kNear = core::kRollbackAhead + std::chrono::seconds(3);
   for (;;) {
-    const auto ledger = core::load_ledger(host.files, core::GenerationPaths().ledger);
+    const auto ledger = core::read_ledger(host.files, core::GenerationPaths());
     if (!ledger) return;  // core::expire says why
     const auto left = core::time_left(*ledger, host.boot_id, core::system_clock());
     if (!left || left->count() == 0 || *left > kNear) return;
@@ -95,7 +95,7 @@ int rollback(const Context& context) {
     return finish(context, report, {}, overdue ? kTakenBack : "Nothing to do: no apply is overdue.\n");
   }
   const auto service = service_for(context);
-  const auto ledger = core::load_ledger(host->files, core::GenerationPaths().ledger);
+  const auto ledger = core::read_ledger(host->files, core::GenerationPaths());
   if (!ledger) return refuse(context, ledger.error());
   const auto number = arguments.generation.value_or(0);
   const auto target = core::rollback_target(*ledger, number);
@@ -142,7 +142,7 @@ int rollback(const Context& context) {
 int history(const Context& context) {
   if (const auto error = misplaced(context)) return refuse(context, *error);
   const auto host = context.environment.host("/");
-  const auto ledger = core::load_ledger(host->files, core::GenerationPaths().ledger);
+  const auto ledger = core::read_ledger(host->files, core::GenerationPaths());
   if (!ledger) return refuse(context, ledger.error());
   if (context.arguments.json) {
     Json list = Json::array();

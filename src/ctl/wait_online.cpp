@@ -74,10 +74,10 @@ int wait_online(const Context& context) {
   core::Online online;
   for (;;) {
     // An apply meanwhile may have changed what there is to wait for.
-    const auto ledger = core::load_ledger(host->files, core::GenerationPaths().ledger);
+    const auto ledger = core::read_ledger(host->files, core::GenerationPaths());
     if (!ledger) return refuse(context, ledger.error());
     if (ledger->active == 0) return without_generation(context, *host);
-    auto texts = core::load_texts(host->files, core::GenerationPaths().texts, ledger->active);
+    auto texts = core::read_texts(host->files, core::GenerationPaths(), ledger->active);
     if (!texts) return refuse(context, texts.error());
     auto found = core::observe_online(core::parse_again(std::move(*texts), environment.host_name), *host);
     if (!found) return refuse(context, found.error().in("looking at the host"));

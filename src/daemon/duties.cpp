@@ -62,7 +62,7 @@ Report in_turn(const std::function<Report()>& run, bool awaited, const core::Req
 }
 
 std::optional<Report> resume(bool awaited, const core::Request& request, core::Context& context) {
-  const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
+  const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (!ledger || ledger->active == 0) return std::nullopt;
   auto report = in_turn([&] { return core::hold(request, context); }, awaited, request, context);
   report.notes.push_back(fmt::format(
@@ -74,21 +74,21 @@ std::optional<Report> resume(bool awaited, const core::Request& request, core::C
 
 kinds::DaemonPolicy policy_of(const core::Ledger& ledger, const std::string& host_name,
                               core::Context& context) {
-  const auto texts = core::load_texts(context.host.files, context.paths.texts, ledger.active);
+  const auto texts = core::read_texts(context.host.files, context.paths, ledger.active);
   if (!texts) return {};
   return kinds::daemon_policy(core::parse_again(*texts, host_name).sections);
 }
 
 void heed_policy(const std::map<model::Key, std::string>& settled, const core::Request& request,
                  core::Context& context) {
-  const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
+  const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (ledger && policy_of(*ledger, request.host_name, context).drift == model::Drift::kReport)
     context.options.settled = settled;
 }
 
 bool goes_on(std::uint64_t settled_at, const std::map<model::Key, std::string>& settled,
              core::Context& context) {
-  const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
+  const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (!ledger || settled_at == 0 || ledger->active != settled_at) return false;
   context.options.settled = settled;
   return true;

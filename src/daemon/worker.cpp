@@ -113,7 +113,7 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
       if (!applied && model::has_errors((*document)->diagnostics)) return core::validate(**document);
       if (job.verb == Job::Verb::kValidate) return core::validate(**document);
       const auto is_active = [&] {
-        const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
+        const auto ledger = core::read_ledger(context.host.files, context.paths);
         return ledger && ledger->is_active(core::digest_of(**document));
       };
       if (applied && is_active() && goes_on(job.settled_at, job.settled, context)) return hold();
@@ -153,7 +153,7 @@ bool look_closely(core::Context& context, const std::set<std::string>& handles,
 
 /// What of the ledger the main process has to know.
 Json status_json(core::Context& context, const Told& told, bool history) {
-  const auto ledger = core::load_ledger(context.host.files, context.paths.ledger);
+  const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (!ledger) return nullptr;
   Json out{{"active", ledger->active}, {"unconfirmed", nullptr}, {"report_drift", false}, {"audit_s", 0}};
   out["document_judged"] = told.document_judged;

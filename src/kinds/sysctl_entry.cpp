@@ -247,6 +247,7 @@ std::string sysctl_interface(std::string_view path) {
 
 std::string sysctl_path_of(const std::string& path, const std::string& interface) {
   const auto parts = base::split(path, '/');
+  if (parts.size() != 5) return path;  // a record of another version
   return fmt::format("{}/{}/{}/{}/{}", parts[0], parts[1], parts[2], interface, parts[4]);
 }
 

@@ -59,9 +59,10 @@ class Host {
       return core::hold({.who = "", .what = "hold", .host_name = name, .by_itself = true}, context);
     });
   }
+  /// As those see it who only look: an apply that was interrupted waits.
   core::Ledger ledger() {
     auto host = kernel_->host();
-    return core::load_ledger(host.files, core::GenerationPaths().ledger).value();
+    return core::read_ledger(host.files, core::GenerationPaths()).value();
   }
 
   std::string name = "node1";  ///< of the host now; empty: it has none yet

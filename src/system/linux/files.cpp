@@ -17,6 +17,7 @@
 #include "system/linux/linux_host.hpp"
 #include "system/linux/rooted_dir.hpp"
 #include "system/linux/selinux_label.hpp"
+#include "system/renames.hpp"
 #include "system/temporary_file.hpp"
 
 namespace rdmacfg::system {
@@ -149,7 +150,7 @@ Result<void> write_all(int fd, std::string_view content, const std::string& show
   return {};
 }
 
-class LinuxFiles final : public Files {
+class LinuxFiles final : public Files, public Renames {
  public:
   explicit LinuxFiles(std::filesystem::path root) : dirs_(std::move(root)) {}
 
@@ -246,6 +247,19 @@ class LinuxFiles final : public Files {
     }
     if (::unlinkat(place->folder.get(), place->name.c_str(), 0) != 0 && errno != ENOENT) {
       return fail_errno(errno, place->shown);
+    }
+    return sync_folder(*place);
+  }
+
+  Result<void> rename(const std::string& from, const std::string& to) override {
+    const auto place = find(from, For::kRemoving);
+    if (!place) return place.error().sys_errno == ENOENT ? Result<void>() : fail(place.error());
+    const std::filesystem::path target(to);
+    if (target.parent_path() != std::filesystem::path(from).parent_path() || !target.has_filename())
+      return fail(Code::kInvalid, fmt::format("\"{}\": it is not beside {}", to, from));
+    if (::renameat(place->folder.get(), place->name.c_str(), place->folder.get(),
+                   target.filename().c_str()) != 0) {
+      return errno == ENOENT ? Result<void>() : fail_errno(errno, place->shown);
     }
     return sync_folder(*place);
   }

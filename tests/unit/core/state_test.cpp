@@ -38,6 +38,19 @@ TEST(State, NoneIsEmptyAndADamagedOneIsAnError) {
   }
 }
 
+TEST(State, WhatIsNotUnderstoodIsLeftOut) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files{faults};
+  ASSERT_TRUE(files.write("/s", R"({"schema":1,"records":[{"kind":"of_tomorrow","id":"x","created":true},)"
+                                R"({"kind":"ipoib","id":""},{"kind":"ipoib","id":"a\nb"},)"
+                                R"({"kind":"ipoib","id":"g","created":true}]})"));
+  std::vector<std::string> dropped;
+  const auto loaded = load_state(files, "/s", &dropped);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->records.size(), 1U);
+  EXPECT_EQ(dropped.size(), 3U);
+}
+
 TEST(State, ARecordSpeaksOfOneKernelObject) {
   State state;
   state.records[{"ipoib", "g"}].instance = "boot/7";
@@ -57,7 +70,7 @@ TEST(Journal, KeepsWhatADocumentAsksFor) {
   change.operation = model::Operation::kUpdate;
   change.fields = {"mode", "mtu"};
   change.origins["mtu"] = {"a.toml", 3, 1};
-  ASSERT_TRUE(write_journal(files, "/j", {"boot", {{change}}}));
+  ASSERT_TRUE(write_journal(files, "/j", {.boot_id = "boot", .plan = {{change}}}));
   const auto loaded = load_journal(files, "/j");
   ASSERT_TRUE(loaded && *loaded);
   const auto& origins = (*loaded)->plan.changes.at(0).origins;
@@ -69,7 +82,7 @@ TEST(Journal, KeepsThePlan) {
   fakes::Faults faults;
   fakes::MemoryFiles files{faults};
   EXPECT_FALSE(load_journal(files, "/j")->has_value());
-  Journal journal{"boot", {}};
+  Journal journal{.boot_id = "boot", .plan = {}};
   model::Change change;
   change.key = {"link_name", "g"};
   change.label = "ib0";

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of ours that cannot be used (damaged, truncated, or of another version) never keep a host from
+// being configured: they are set aside, and the host is DEGRADED until an administrator's apply succeeds.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::core {
+
+/// {"schema": 1, "reasons": ["…"]}: why the host is DEGRADED. Absent: it is not.
+inline constexpr const char* kDegradedFile = "/var/lib/rdma-configd/degraded.json";
+/// NAME.damaged-1 is the newest; older files than this many are removed.
+inline constexpr int kDamagedKept = 3;
+
+/// Whether an error of load_json() means that the content is lost, and not that reading failed for now.
+bool is_damage(const base::Error& error);
+
+/// Renames a record to NAME.damaged-1, after the earlier ones have moved up by one. `instead` writes what
+/// takes its place; there is no moment without either, unless the record cannot be copied.
+/// @return a sentence for the administrator: what happened, and where the file is now.
+std::string put_aside(system::Files& files, const std::string& path, const base::Error& why,
+                      const std::function<base::Result<void>()>& instead = nullptr);
+
+/// Removes what put_aside() has kept of a record; what cannot be removed stays.
+void remove_put_aside(system::Files& files, const std::string& path);
+
+/// Adds to the reasons, each once and at most eight. Best effort: a disk that is full must not keep the host
+/// from being configured.
+void degrade(system::Files& files, const std::vector<std::string>& reasons);
+
+/// Why the host is DEGRADED; empty when it is not.
+std::vector<std::string> degraded(system::Files& files);
+
+/// An administrator's apply has succeeded.
+base::Result<void> clear_degraded(system::Files& files);
+
+}  // namespace rdmacfg::core

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of ours that are damaged, truncated, empty, lost or of another version, at each way in: the host is
+// configured all the same, nothing that is not known as ours is removed, and the host is DEGRADED.
+#include "contract/commit_host.hpp"
+#include "core/damage.hpp"
+#include "kinds/all.hpp"
+
+namespace rdmacfg::contract {
+namespace {
+
+const core::GenerationPaths kPaths;
+const core::Paths kStatePaths;
+
+const std::vector<std::string> kDamages{"", "{", "[]", "null", "\"x\"", "{\"schema\":99}", "{\"schema\":1}"};
+
+std::vector<std::string> records() {
+  return {kStatePaths.state, kStatePaths.journal, kPaths.ledger,           kPaths.backup,
+          kPaths.take_back,  kPaths.let_be,       kPaths.texts + "/2.json"};
+}
+
+std::unique_ptr<Host> second_active() {
+  auto host = std::make_unique<Host>(two_ports());
+  EXPECT_TRUE(applied(host->commit(kFirst)));
+  EXPECT_TRUE(applied(host->commit(kSecond)));
+  return host;
+}
+
+std::vector<std::string> why_degraded(Host& host) {
+  auto ports = host.kernel().host();
+  return core::degraded(ports.files);
+}
+
+TEST(Damaged, TheDaemonHoldsTheHostAllTheSame) {
+  for (const auto& record : records()) {
+    for (const auto& text : kDamages) {
+      SCOPED_TRACE(record + ": " + text);
+      auto host = second_active();
+      const auto wanted = host->dump();
+      host->kernel().files.content[record] = text;
+      host->kernel().set_mtu("ib0", 2044);
+      const auto report = host->hold();
+      EXPECT_TRUE(applied(report)) << text_of(report);
+      EXPECT_EQ(difference(host->dump(), wanted), "");
+      EXPECT_EQ(host->ledger().active, 2U);
+      if (record == kPaths.backup) continue;  // it is only written again
+      EXPECT_FALSE(why_degraded(*host).empty());
+      EXPECT_TRUE(host->kernel().files.content.contains(record + ".damaged-1"));
+      EXPECT_FALSE(report.notes.empty());
+      const auto apply = host->commit(kSecond);
+      EXPECT_TRUE(applied(apply)) << text_of(apply);
+      EXPECT_TRUE(why_degraded(*host).empty()) << "an administrator's apply has succeeded";
+    }
+  }
+}
+
+TEST(Damaged, AnApplyWorks) {
+  for (const auto& record : records()) {
+    for (const auto& text : kDamages) {
+      for (const bool by_itself : {false, true}) {
+        SCOPED_TRACE(fmt::format("{}: {}, by itself: {}", record, text, by_itself));
+        auto host = second_active();
+        const auto wanted = host->dump();
+        host->kernel().files.content[record] = text;
+        host->kernel().set_mtu("ib0", 2044);
+        const auto report = host->commit(kSecond, std::nullopt, by_itself);
+        EXPECT_TRUE(applied(report)) << text_of(report);
+        EXPECT_EQ(difference(host->dump(), wanted), "");
+      }
+    }
+  }
+}
+
+TEST(Damaged, AnExpiryTakesBackWhateverElseIsDamagedOrGone) {
+  for (const bool gone : {false, true}) {
+    Host host(two_ports());
+    ASSERT_TRUE(applied(host.commit(kFirst)));
+    const auto before = host.dump();
+    ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
+    for (const auto& record : records()) {
+      if (record == kPaths.take_back) continue;
+      if (gone) host.kernel().files.content.erase(record);
+      if (!gone) host.kernel().files.content[record] = "{";
+    }
+    host.pass(2 * kWithin);
+    const auto report = host.expire();
+    EXPECT_TRUE(applied(report)) << text_of(report);
+    EXPECT_EQ(difference(host.dump(), before), "");
+    EXPECT_EQ(host.ledger().active, 1U);
+    EXPECT_FALSE(host.ledger().unconfirmed);
+  }
+}
+
+TEST(Damaged, WhatIsNotKnownAsOursStays) {
+  Host host(two_ports());
+  const std::string port = "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n";
+  ASSERT_TRUE(applied(host.commit(port + "[[ipoib.pkey]]\npkey = 0x8002\n")));
+  const auto with_child = host.dump();
+  host.kernel().files.content[kStatePaths.state] = "{";
+  ASSERT_TRUE(applied(host.commit(port, std::nullopt, true)));
+  EXPECT_EQ(difference(host.dump(), with_child), "");
+}
+
+TEST(Damaged, AFewAreKept) {
+  auto host = second_active();
+  for (int time = 0; time < 6; ++time) {
+    host->kernel().files.content[kStatePaths.state] = fmt::format("damage {}", time);
+    ASSERT_TRUE(applied(host->hold()));
+  }
+  auto& content = host->kernel().files.content;
+  EXPECT_EQ(content[kStatePaths.state + ".damaged-1"], "damage 5");
+  EXPECT_EQ(content[kStatePaths.state + ".damaged-3"], "damage 3");
+  EXPECT_FALSE(content.contains(kStatePaths.state + ".damaged-4"));
+}
+
+/// Kinds of a newer version, and ids that no kind makes: left out, and nothing crashes.
+TEST(Damaged, KeysThatAreNotUnderstood) {
+  std::vector<std::string> kinds{"of_tomorrow"};
+  for (const auto* kind : kinds::all()) kinds.emplace_back(kind->name());
+  for (const auto& kind : kinds) {
+    for (const auto* id : {"", "x", "/", "net/ipv4", " ", "a b", "0x8002", "#"}) {
+      SCOPED_TRACE(kind + " \"" + id + "\"");
+      const auto change = fmt::format(
+          R"({{"kind":"{}","id":"{}","label":"x","operation":"update","before":{{}},"after":{{}},"fields":["value"]}})",
+          kind, id);
+      const auto record = fmt::format(R"({{"kind":"{}","id":"{}","created":true}})", kind, id);
+      const auto state = fmt::format(R"({{"schema":1,"records":[{}]}})", record);
+      Host host(two_ports());
+      ASSERT_TRUE(applied(host.commit(kFirst)));
+      auto& content = host.kernel().files.content;
+      content[kStatePaths.state] = state;
+      content[kStatePaths.journal] = fmt::format(R"({{"schema":1,"boot_id":"{}","changes":[{}]}})",
+                                                 host.kernel().host().boot_id, change);
+      (void)host.hold();
+      const auto second = host.commit(kSecond, kWithin);
+      EXPECT_TRUE(applied(second)) << text_of(second);
+      content[kPaths.take_back] = fmt::format(R"({{"schema":1,"boot_id":"{}","changes":[{}],"before":{}}})",
+                                              host.kernel().host().boot_id, change, state);
+      host.pass(2 * kWithin);
+      (void)host.expire();
+      EXPECT_FALSE(host.ledger().unconfirmed);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rdmacfg::contract

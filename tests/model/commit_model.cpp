@@ -1,0 +1,724 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model of the commit protocol (docs/adr/0024): every run of two operations is explored, with every fault
+// at every step, and then the daemon goes on. A step is one call that changes a file or the host. Applies
+// exclude one another by a lock, so that interleavings of processes are sequences of runs that end, or are
+// killed, at any step.
+//
+//   commit_model                 explores; prints executions, states and invariants
+//   commit_model --break=NAME    the same with one step of the protocol broken; has to find a violation
+//   commit_model --breaks        the names
+//
+// Faults: per execution one failing call (ENOSPC or EROFS, which last until the process ends; EIO once,
+// without or with its effect) and then a kill or power cut in the next run; or a kill or power cut, then one
+// damaged, lost or newer file, then another kill or power cut. (The text of the active generation is damaged
+// only once it was copied, which is just after the commit; before, a start takes it from /etc.) A power cut
+// takes the kernel's state along; each file is then old or new.
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace {
+
+// --- choices: an execution is a list of them; all lists are gone through in order ---
+
+std::vector<int> g_script;  // what is chosen, in order
+std::vector<int> g_of;      // out of how many
+std::size_t g_at = 0;
+
+int choose(int count) {
+  if (g_at == g_script.size()) {
+    g_script.push_back(0);
+    g_of.push_back(count);
+  }
+  g_of[g_at] = count;
+  return g_script[g_at++];
+}
+
+bool next_script() {
+  g_script.resize(g_at);
+  g_of.resize(g_at);
+  while (!g_script.empty() && g_script.back() + 1 == g_of.back()) {
+    g_script.pop_back();
+    g_of.pop_back();
+  }
+  if (g_script.empty()) return false;
+  ++g_script.back();
+  return true;
+}
+
+// --- the world ---
+
+enum class Is : std::uint8_t { kAbsent, kGood, kBad };  // damaged, truncated, empty or of a newer version
+
+struct Book {  // the ledger
+  Is is = Is::kAbsent;
+  std::int8_t transaction = 0, active = 0, waiting = 0, previous = 0;
+  std::int8_t known = 0;     // the last generation
+  std::uint8_t refused = 0;  // bit per document
+};
+struct Log {  // the journal
+  Is is = Is::kAbsent;
+  std::int8_t transaction = 0, to = 0;
+  std::int8_t boot = 0;
+};
+struct Back {  // the take-back record
+  Is is = Is::kAbsent;
+  std::int8_t from = 0;  // what the host was
+  std::int8_t boot = 0;
+  Book book{};  // the ledger once it is committed
+};
+constexpr int kTexts = 4;
+constexpr std::int8_t kMixed = 9;  // the host is half one, half another
+
+struct World {
+  std::int8_t host = 0, boot = 1;
+  bool late = false;  // the deadline is over
+  Book ledger{}, copy{};
+  std::array<Is, kTexts> texts{};
+  Is copied_text = Is::kAbsent;
+  Log journal{};
+  Is state = Is::kAbsent;
+  std::int8_t records = 0;  // the generation that the state speaks of
+  Back back{};
+};
+
+std::string bytes_of(const World& world) { return {reinterpret_cast<const char*>(&world), sizeof world}; }
+
+// --- faults ---
+
+enum class Sticky { kNone, kFull, kReadOnly };
+struct Budget {
+  bool io = false, stop = false;  // may still happen
+} g_budget;
+Sticky g_sticky = Sticky::kNone;
+World g;
+std::string g_break;
+std::unordered_set<std::string> g_states;
+bool g_stopped_power = false;
+
+// What an execution has seen.
+bool g_lost = false;            // the ledger and its copy
+bool g_record_damaged = false;  // the take-back record
+bool g_inexact = false;         // something was taken back without its record
+bool g_touched = false;         // the host was changed
+
+struct Stopped {};
+bool broken(const char* name) { return g_break == name; }
+
+void stop(bool power) {
+  g_budget.stop = false;
+  g_stopped_power = power;
+  throw Stopped{};
+}
+
+/// One call that changes something. @return whether it says that it was done.
+template <class Effect>
+bool step(Effect effect, bool takes_space, bool file = true) {
+  g_states.insert(bytes_of(g));
+  if (file && (g_sticky == Sticky::kReadOnly || (g_sticky == Sticky::kFull && takes_space))) return false;
+  enum { kDone, kKill, kCutBefore, kCutAfter, kOnce, kLate, kFull, kReadOnly };
+  std::array<int, 8> may{kDone};
+  int n = 1;
+  if (g_budget.stop) {
+    may[n++] = kKill;
+    may[n++] = kCutBefore;
+    may[n++] = kCutAfter;
+  }
+  if (g_budget.io) {
+    may[n++] = kOnce;
+    may[n++] = kLate;
+    if (file && takes_space) may[n++] = kFull;
+    if (file) may[n++] = kReadOnly;
+  }
+  switch (may[static_cast<std::size_t>(choose(n))]) {
+    case kKill:
+      stop(false);
+      break;
+    case kCutBefore:
+      stop(true);
+      break;
+    case kCutAfter:
+      effect();
+      stop(true);
+      break;
+    case kOnce:
+      g_budget.io = false;
+      return false;
+    case kLate:
+      g_budget.io = false;
+      effect();
+      return false;
+    case kFull:
+      g_budget.io = false;
+      g_sticky = Sticky::kFull;
+      return false;
+    case kReadOnly:
+      g_budget.io = false;
+      g_sticky = Sticky::kReadOnly;
+      return false;
+    default:
+      effect();
+      return true;
+  }
+  return false;
+}
+template <class File>
+bool put(File& file, File to) {
+  if (std::memcmp(&file, &to, sizeof file) == 0) return true;  // the same already: nothing is written
+  return step([&] { file = to; }, true);
+}
+template <class File>
+bool drop(File& file) {
+  const File none{};
+  if (std::memcmp(&file, &none, sizeof file) == 0) return true;
+  return step([&] { file = none; }, false);
+}
+
+/// The host goes to a generation, by way of a mixture. @return false: a call was refused.
+bool change_host(std::int8_t to) {
+  if (g.host == to) return true;
+  g_touched = true;
+  if (!step([&] { g.host = kMixed; }, true, false)) return false;
+  return step([&] { g.host = to; }, true, false);
+}
+/// Undoing tries again what fails once.
+bool undo_host(std::int8_t to) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (g.host == to) return true;
+    if (step([&] { g.host = to; }, true, false)) return true;
+  }
+  return g.host == to;
+}
+
+// --- the protocol, as core/commit*.cpp and core/run_plan.cpp have it ---
+
+enum Exit : std::int8_t { kOk = 0, kError = 1, kUndone = 3, kIncomplete = 4 };
+
+/// Who looks: the ledger, or what stands in for it.
+struct Known {
+  Book ledger{}, committed{};
+  bool interrupted = false, lost = false;
+};
+
+Known look_up() {
+  Known known;
+  const bool damaged = g.ledger.is == Is::kBad;
+  const bool gone = g.ledger.is == Is::kAbsent && (g.copy.is != Is::kAbsent);
+  if (g.ledger.is == Is::kGood) known.committed = g.ledger;
+  if ((damaged || gone) && g.copy.is == Is::kGood && !broken("no-copy")) known.committed = g.copy;
+  known.lost = (damaged || gone) && g.copy.is != Is::kGood;
+  known.ledger = known.committed;
+  if (g.back.is == Is::kGood && g.back.book.transaction > known.committed.transaction &&
+      !broken("ignore-interrupted")) {
+    known.ledger = g.back.book;
+    known.interrupted = true;
+  }
+  return known;
+}
+
+class Run {
+ public:
+  bool load() {
+    if (broken("damage-stops") &&
+        (g.ledger.is == Is::kBad || g.state == Is::kBad || g.journal.is == Is::kBad || g.back.is == Is::kBad))
+      return false;
+    known = look_up();
+    g_lost = g_lost || known.lost;
+    if (g.ledger.is != Is::kGood && known.committed.is == Is::kGood) (void)put(g.ledger, known.committed);
+    if (g.ledger.is == Is::kBad) (void)drop(g.ledger);
+    back = g.back;
+    if (back.is == Is::kBad) (void)drop(g.back);
+    if (back.is == Is::kGood && !known.ledger.waiting) (void)drop(g.back);
+    if (known.committed.is == Is::kGood) (void)copy_ledger(known.committed);
+    return true;
+  }
+  [[nodiscard]] bool waits() const { return known.ledger.waiting != 0; }
+  [[nodiscard]] bool fallen() const { return waits() && (known.interrupted || g.late); }
+
+  /// The commit point.
+  bool commit(Book next) {
+    next.is = Is::kGood;
+    const Book old = known.committed;
+    if (next.transaction <= old.transaction) next.transaction = static_cast<std::int8_t>(old.transaction + 1);
+    if (!put(g.ledger, next) && !broken("failure-is-a-note")) {
+      if (!broken("late-failure-stays")) {
+        const bool restored = old.is == Is::kGood ? put(g.ledger, old) : drop(g.ledger);
+        ambiguous = !restored && std::memcmp(&g.ledger, &old, sizeof old) != 0;
+      }
+      return false;
+    }
+    known.committed = known.ledger = next;
+    if (!copy_ledger(next)) (void)drop(g.copy);
+    return true;
+  }
+  bool copy_ledger(const Book& book) {
+    // One file: the ledger with the text of its active generation, or of a damaged one the text as it was
+    // copied.
+    const auto text = book.active == 0 ? Is::kAbsent : g.texts[static_cast<std::size_t>(book.active)];
+    const auto copied = text == Is::kGood              ? Is::kGood
+                        : g.copy.active == book.active ? g.copied_text
+                                                       : Is::kAbsent;
+    if (std::memcmp(&g.copy, &book, sizeof book) == 0 && g.copied_text == copied) return true;
+    return step([&] { g.copy = book, g.copied_text = copied; }, true);
+  }
+
+  /// What runs before a plan: damaged records go, a journal is finished.
+  void recall() {
+    // One in its place says that there was a run that did not come to its end.
+    if (g.journal.is == Is::kBad) (void)put(g.journal, Log{Is::kGood, 0, 0, g.boot});
+    if (g.state == Is::kBad) (void)drop(g.state);
+  }
+
+  template <class Begin, class Commit>
+  Exit apply(std::int8_t to, std::int8_t transaction, bool independent, Begin begin, Commit commit_it) {
+    recall();
+    const std::int8_t from = g.host;
+    const auto old_state = g.state;
+    const auto old_records = g.records;
+    const bool changes = from != to;
+    if (changes) {
+      if (!begin()) return kError;
+      Log log{Is::kGood, transaction, to, g.boot};
+      if (!put(g.journal, log)) {
+        (void)drop(g.journal);
+        return kError;
+      }
+      if (!change_host(to)) return undo(from, independent);
+    }
+    const auto write_state = [&](Is is, std::int8_t records) {
+      if (g.state == is && g.records == records) return true;
+      return step([&] { g.state = is, g.records = records; }, true);
+    };
+    if (broken("journal-goes-first")) (void)drop(g.journal);
+    const bool done = write_state(Is::kGood, to) && commit_it();
+    if (!done) {
+      (void)write_state(old_state, old_records);
+      if (broken("not-undone")) return kUndone;
+      return changes ? undo(from, independent) : kError;
+    }
+    (void)drop(g.journal);
+    return kOk;
+  }
+  Exit undo(std::int8_t from, bool /*independent*/) {
+    if (!undo_host(from)) return kIncomplete;
+    (void)drop(g.journal);
+    return kUndone;
+  }
+
+  Exit hold(std::int8_t number) {
+    if (number != 0 && g.texts[static_cast<std::size_t>(number)] != Is::kGood) {
+      const bool copied = known.committed.active == number && g.copied_text == Is::kGood;
+      const bool recorded = back.is == Is::kGood && back.book.previous == number;
+      if (!copied && !recorded) return kError;
+      (void)put(g.texts[static_cast<std::size_t>(number)], Is::kGood);
+    }
+    return apply(
+        number, 0, true, [] { return true; }, [] { return true; });
+  }
+
+  Exit take_back() {
+    const Book waiting = known.ledger;
+    g_inexact = g_inexact || (back.is != Is::kGood && !g_record_damaged);
+    const bool here = back.is == Is::kGood && back.boot == g.boot;
+    bool exact = here;
+    if (here) {
+      exact = undo_host(back.from);
+      if (exact) (void)drop(g.journal);
+    }
+    Book next = waiting;
+    next.transaction = static_cast<std::int8_t>(next.transaction + 1);
+    next.active = waiting.previous;
+    next.refused |= static_cast<std::uint8_t>(1U << static_cast<unsigned>(waiting.waiting));
+    next.waiting = 0;
+    if (!commit(next)) return kIncomplete;
+    const auto record = back;
+    (void)drop(g.back);
+    if (exact) return kOk;
+    back = record;
+    const auto again = hold(waiting.previous);
+    return again == kOk ? kOk : kIncomplete;
+  }
+
+  Known known{};
+  Back back{};
+  bool ambiguous = false;
+};
+
+/// apply: a new document, or with `confirm` until somebody confirms it.
+Exit do_apply(std::int8_t number, bool confirm, bool by_itself) {
+  Run run;
+  if (!run.load()) return kError;
+  if (run.fallen()) {
+    const auto back = run.take_back();
+    if (back != kOk) return back;
+  }
+  if (run.waits()) return by_itself ? run.hold(run.known.ledger.active) : kError;
+  if (by_itself && ((run.known.ledger.refused >> static_cast<unsigned>(number)) & 1U) != 0)
+    return run.known.ledger.active == 0 ? kOk : run.hold(run.known.ledger.active);
+  const Book before = run.known.ledger;
+  const bool same = before.active == number;
+  Book next = before;
+  next.is = Is::kGood;
+  next.transaction = static_cast<std::int8_t>(before.transaction + 1);
+  next.active = number;
+  next.known = std::max(before.known, number);
+  next.refused = static_cast<std::uint8_t>(next.refused & ~(1U << static_cast<unsigned>(number)));
+  bool begun = false;
+  const auto text = [&] {
+    return broken("text-goes-last") || put(g.texts[static_cast<std::size_t>(number)], Is::kGood);
+  };
+  const auto begin = [&] {
+    if (!text()) return false;
+    if (!confirm) return true;
+    begun = true;
+    next.waiting = number;
+    next.previous = before.active;
+    if (broken("no-take-back")) return true;
+    Back record{Is::kGood, g.host, g.boot, next};
+    run.back = record;
+    return put(g.back, record);
+  };
+  const auto commit = [&] {
+    if (!text()) return false;
+    if (same && !begun) return true;
+    return run.commit(next);
+  };
+  auto exit = run.apply(number, next.transaction, by_itself, begin, commit);
+  if (exit == kOk && broken("text-goes-last"))
+    (void)put(g.texts[static_cast<std::size_t>(number)], Is::kGood);
+  if (exit != kOk) {
+    if (!same && !run.ambiguous) (void)drop(g.texts[static_cast<std::size_t>(number)]);
+    if (begun && !run.ambiguous && !drop(g.back)) exit = kIncomplete;
+  }
+  return run.ambiguous ? kIncomplete : exit;
+}
+
+Exit do_hold() {
+  Run run;
+  if (!run.load()) return kError;
+  if (run.fallen()) return run.take_back();
+  if (run.known.ledger.active != 0) return run.hold(run.known.ledger.active);
+  if (g.journal.is != Is::kAbsent && !run.known.lost) return run.hold(0);
+  return kOk;
+}
+
+Exit do_expire() {
+  Run run;
+  if (!run.load()) return kError;
+  return run.fallen() ? run.take_back() : kOk;
+}
+
+Exit do_confirm() {
+  Run run;
+  if (!run.load()) return kError;
+  if (!run.waits()) return kError;
+  if (run.fallen()) {
+    const auto back = run.take_back();
+    return back == kOk ? kError : back;
+  }
+  Book next = run.known.ledger;
+  next.waiting = 0;
+  next.transaction = static_cast<std::int8_t>(next.transaction + 1);
+  if (broken("record-goes-first")) (void)drop(g.back);
+  if (!run.commit(next)) return run.ambiguous ? kIncomplete : kError;
+  (void)drop(g.back);
+  return kOk;  // what its hold cannot do is pending
+}
+
+Exit do_rollback(std::int8_t to) {
+  Run run;
+  if (!run.load()) return kError;
+  if (run.waits()) return run.take_back();
+  Book next = run.known.ledger;
+  const auto from = next.active;
+  if (to == 0 || from == to) return kError;
+  next.active = to;
+  next.refused = static_cast<std::uint8_t>((next.refused | (1U << static_cast<unsigned>(from))) &
+                                           ~(1U << static_cast<unsigned>(to)));
+  const auto exit = run.apply(
+      to, static_cast<std::int8_t>(next.transaction + 1), false, [] { return true; },
+      [&] { return run.commit(next); });
+  return run.ambiguous ? kIncomplete : exit;
+}
+
+/// Our files go, the ledger's copy first; the host stays.
+Exit do_withdraw() {
+  const auto known = look_up();
+  if (known.ledger.waiting || g.journal.is != Is::kAbsent) return kError;
+  if (!drop(g.back) || !drop(g.copy) || !drop(g.ledger)) return kError;
+  if (!step([] { g.state = Is::kAbsent, g.records = 0; }, false)) return kError;
+  return kOk;
+}
+
+// --- invariants ---
+
+constexpr std::array kInvariants{
+    "exit 0: the ledger's active generation is what the host is",
+    "exit 1 or 3: the ledger and the host are as before",
+    "in the end the host is what the ledger says, and a kill leads to old or new",
+    "what is not confirmed is rolled back in the end",
+    "nothing has to be removed by hand: the next run ends with 0",
+};
+std::array<std::uint64_t, kInvariants.size()> g_checked{};
+std::uint64_t g_violations = 0;
+std::string g_trace;
+
+void require(std::size_t which, bool holds) {
+  ++g_checked[which];
+  if (holds) return;
+  if (++g_violations > 3) return;
+  std::printf(
+      "violated: %s\n  %s\n  host %d, ledger %d (transaction %d, waiting %d), copy %d, journal %d, record "
+      "%d\n",
+      kInvariants[which], g_trace.c_str(), g.host, g.ledger.active, g.ledger.transaction, g.ledger.waiting,
+      static_cast<int>(g.copy.is), static_cast<int>(g.journal.is), static_cast<int>(g.back.is));
+}
+
+enum Operation {
+  kApply,
+  kApplyFirst,
+  kReapply,
+  kUnconfirmed,
+  kUnconfirmedFirst,
+  kConfirm,
+  kRollback,
+  kRollbackWaiting,
+  kExpiry,
+  kHold,
+  kStart,
+  kWithdraw,
+  kOperations
+};
+constexpr std::array<const char*, kOperations> kNames{
+    "apply",   "the first apply", "apply once more",        "apply --confirm", "the first apply --confirm",
+    "confirm", "rollback",        "rollback of what waits", "expiry",          "hold",
+    "start",   "withdraw"};
+
+struct Promise {  // what may be active in the end
+  std::set<int> active;
+  bool handed_over = false;  // by withdraw: the host stays as it is
+};
+
+int active_now() { return look_up().ledger.active; }
+
+void faultless() {
+  g_budget = {};
+  g_sticky = Sticky::kNone;
+}
+
+/// The state that an operation begins in.
+void prepare(Operation operation) {
+  g = {};
+  if (operation == kApplyFirst || operation == kUnconfirmedFirst) return;
+  do_apply(1, false, false);
+  if (operation == kRollback) do_apply(2, false, false);
+  if (operation == kConfirm || operation == kRollbackWaiting || operation == kExpiry)
+    do_apply(2, true, false);
+  if (operation == kExpiry) g.late = true;
+}
+
+Exit carry_out(Operation operation) {
+  switch (operation) {
+    case kApply:
+      return do_apply(2, false, false);
+    case kApplyFirst:
+      return do_apply(1, false, false);
+    case kReapply:
+      return do_apply(1, false, false);
+    case kUnconfirmed:
+      return do_apply(2, true, false);
+    case kUnconfirmedFirst:
+      return do_apply(1, true, false);
+    case kConfirm:
+      return do_confirm();
+    case kRollback:
+      return do_rollback(1);
+    case kRollbackWaiting:
+      return do_rollback(1);
+    case kExpiry:
+      return do_expire();
+    case kStart:
+      return do_apply(2, false, true);
+    case kWithdraw:
+      return do_withdraw();
+    default:
+      return do_hold();
+  }
+}
+
+/// With faults as the budget has them. @return false: it was stopped, and the kernel's state may be gone.
+bool attempt(Operation operation, Exit& exit) {
+  try {
+    exit = carry_out(operation);
+    g_sticky = Sticky::kNone;
+    return true;
+  } catch (const Stopped&) {
+    g_sticky = Sticky::kNone;
+    g_trace += g_stopped_power ? " (power cut)" : " (killed)";
+    if (g_stopped_power) {
+      g.host = 0;
+      ++g.boot;
+      g.late = true;  // another boot counts as expiry
+    }
+    return false;
+  }
+}
+
+/// The daemon goes on, without a fault, until nothing waits any more.
+void end(const Promise& promise) {
+  faultless();
+  const auto first = do_hold();
+  g.late = true;
+  const auto second = do_expire();
+  const auto third = do_hold();
+  require(4, first == kOk && second == kOk && third == kOk);
+  const auto known = look_up();
+  require(3, known.ledger.waiting == 0 && !g_inexact);
+  const bool nobodys = known.ledger.active == 0 && (g_lost || promise.handed_over);
+  require(2, promise.active.contains(known.ledger.active) && (known.ledger.active == g.host || nobodys));
+}
+
+void damage(int which) {
+  switch (which) {
+    case 1:
+      if (g.ledger.is != Is::kAbsent) g.ledger = {.is = Is::kBad};
+      break;
+    case 2:
+      if (g.copy.is != Is::kAbsent) g.copy = {.is = Is::kBad};
+      break;
+    case 3:
+      if (g.state != Is::kAbsent) g.state = Is::kBad;
+      break;
+    case 4:
+      if (g.journal.is != Is::kAbsent) g.journal = {.is = Is::kBad};
+      break;
+    case 5:
+      if (g.back.is != Is::kAbsent) g.back = {.is = Is::kBad};
+      break;
+    case 6:
+      if (g.ledger.is != Is::kAbsent) g.ledger = {};
+      break;  // lost
+    case 7:
+      if (const auto active = static_cast<std::size_t>(look_up().committed.active);
+          active != 0 && g.copy.active == static_cast<int>(active))
+        g.texts[active] = Is::kBad;
+      break;
+    default:
+      break;
+  }
+}
+constexpr int kDamages = 8;
+constexpr std::array<const char*, kDamages> kDamageNames{"",
+                                                         "; generations.json damaged",
+                                                         "; its copy damaged",
+                                                         "; state.json damaged",
+                                                         "; journal.json damaged",
+                                                         "; unconfirmed.json damaged",
+                                                         "; generations.json lost",
+                                                         "; the active text damaged"};
+
+void execute(Operation operation) {
+  g_trace = kNames[operation];
+  faultless();
+  g_lost = g_record_damaged = g_inexact = false;
+  prepare(operation);
+  g_touched = false;
+  const auto old_host = g.host;
+  const int old_active = active_now();
+  const bool io = choose(2) == 1;
+  g_budget = {.io = io, .stop = !io};
+  Exit exit = kOk;
+  Promise promise;
+  promise.handed_over = operation == kWithdraw;
+  // What it is for, and what is in the end when it was done.
+  const int goal =
+      operation == kRollback || operation == kRollbackWaiting || operation == kExpiry || operation == kReapply
+          ? 1
+      : operation == kApplyFirst || operation == kUnconfirmedFirst ? 1
+      : operation == kHold                                         ? 1
+      : operation == kWithdraw                                     ? 1
+                                                                   : 2;
+  const bool unconfirmed = operation == kUnconfirmed || operation == kUnconfirmedFirst;
+  const int old_end =
+      operation == kConfirm || operation == kRollbackWaiting || operation == kExpiry ? 1 : old_active;
+  const int new_end = unconfirmed ? old_active : operation == kWithdraw ? 0 : goal;
+  const bool ended = attempt(operation, exit);
+  if (ended) g_trace += " exit " + std::to_string(exit);
+  const bool touched = g_touched;
+  const auto known = look_up();
+  if (ended && exit == kOk && operation != kWithdraw) {
+    require(0, known.ledger.active == g.host && g.host == goal &&
+                   (!unconfirmed || known.ledger.waiting != 0 || !g.back.boot));
+    promise.active = {new_end};
+  } else if (ended && (exit == kError || exit == kUndone) && operation != kWithdraw) {
+    require(1, known.ledger.active == old_active && g.host == old_host);
+    promise.active = {old_end};
+  } else {
+    promise.active = {old_end, new_end};
+  }
+  // Nobody may have heard of its end: one of the two.
+  g_budget = {};
+  if (!io) {
+    const int which = choose(kDamages);
+    g_record_damaged = which == 5;
+    damage(which);
+    g_trace += kDamageNames[static_cast<std::size_t>(which)];
+  }
+  static constexpr std::array kNext{kHold, kExpiry, kStart, kApply};
+  const auto next = kNext[static_cast<std::size_t>(choose(static_cast<int>(kNext.size())))];
+  g_trace += std::string("; then ") + kNames[next];
+  g_budget = {.io = false, .stop = true};
+  const auto then = look_up();
+  const bool holds = then.ledger.waiting != 0 && !then.interrupted && !g.late;
+  // An apply --confirm that was stopped after it had changed the host is nothing that a start may apply.
+  const bool stopped = unconfirmed && goal == 2 && !ended && touched && !g_record_damaged;
+  const bool refused = stopped || ((then.ledger.refused >> 2U) & 1U) != 0 || then.ledger.waiting == 2;
+  const bool second_ended = attempt(next, exit);
+  // Another document was asked for; a start applies what is in /etc unless that was rolled back, or one
+  // waits.
+  if (next == kApply || (next == kStart && !holds && !refused)) {
+    if (second_ended && exit == kOk) promise.active = {2};
+    if (!second_ended) promise.active.insert(2);
+  }
+  end(promise);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  static constexpr std::array kBreaks{
+      "journal-goes-first", "failure-is-a-note",  "late-failure-stays", "not-undone", "text-goes-last",
+      "no-take-back",       "ignore-interrupted", "record-goes-first",  "no-copy",    "damage-stops"};
+  if (argc > 1 && std::string(argv[1]) == "--breaks") {
+    for (const auto* name : kBreaks) std::puts(name);
+    return 0;
+  }
+  if (argc > 1 && std::string(argv[1]).rfind("--break=", 0) == 0) {
+    g_break = std::string(argv[1]).substr(8);
+    bool known = false;
+    for (const auto* name : kBreaks) known = known || g_break == name;
+    if (!known) return std::fprintf(stderr, "unknown: %s\n", g_break.c_str()), 2;
+  } else if (argc > 1) {
+    return std::fprintf(stderr, "usage: %s [--break=NAME | --breaks]\n", argv[0]), 2;
+  }
+  std::uint64_t executions = 0;
+  for (int operation = 0; operation < kOperations; ++operation) {
+    g_script.clear();
+    g_of.clear();
+    do {
+      g_at = 0;
+      execute(static_cast<Operation>(operation));
+      ++executions;
+    } while (next_script());
+  }
+  std::printf("%llu executions, %zu states\n", static_cast<unsigned long long>(executions), g_states.size());
+  for (std::size_t i = 0; i < kInvariants.size(); ++i)
+    std::printf("checked %llu times: %s\n", static_cast<unsigned long long>(g_checked[i]), kInvariants[i]);
+  std::printf("%llu violations\n", static_cast<unsigned long long>(g_violations));
+  return g_violations == 0 ? 0 : 1;
+}
