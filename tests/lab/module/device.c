@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fake_hca: what a device and its ports say of themselves. */
-#include "fake_hca.h"
+#include "eth.h"
 
 /* The adapters that the kinds are modelled on: ConnectX-3, ConnectX-5, ConnectX-5 with Ethernet ports. */
 static const struct fh_hw {
@@ -10,7 +10,15 @@ static const struct fh_hw {
 	[FH_IB] = { 4099, 0, { 2, 42, 5000 }, "FAK1090120019" },
 	[FH_EIB] = { 4119, 0, { 16, 35, 2000 }, "FAK0000000008" },
 	[FH_ROCE] = { 4119, 0, { 16, 35, 2000 }, "FAK0000000012" },
+	[FH_IWARP] = { 4119, 0, { 16, 35, 2000 }, "FAK0000000012" },
+	[FH_OPA] = { 9456, 16, { 1, 27, 0 }, "FAK0000000011" },
 };
+
+/* The driver whose adapter it is, when that is none of Mellanox's. */
+static const struct fh_dcb *other_maker(const struct fh_hca *hca)
+{
+	return hca->q.dcb->vendor != 0x02c9 ? hca->q.dcb : NULL;
+}
 
 static int fh_query_device(struct ib_device *ibdev, struct ib_device_attr *a, struct ib_udata *udata)
 {
@@ -19,8 +27,8 @@ static int fh_query_device(struct ib_device *ibdev, struct ib_device_attr *a, st
 
 	a->fw_ver = (u64)hw->fw[0] << 32 | hw->fw[1] << 16 | hw->fw[2];
 	a->sys_image_guid = cpu_to_be64(hca->guid + 15);
-	a->vendor_id = 0x02c9;
-	a->vendor_part_id = hw->part;
+	a->vendor_id = hca->kind == FH_OPA ? 0x1175 : hca->q.dcb->vendor;
+	a->vendor_part_id = other_maker(hca) ? hca->q.dcb->part : hw->part;
 	a->hw_ver = hw->rev;
 	a->max_mr_size = ~0ULL;
 	a->page_size_cap = PAGE_SIZE;
@@ -57,15 +65,16 @@ static int fh_query_port(struct ib_device *ibdev, u32 n, struct ib_port_attr *a)
 		a->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP : IB_PORT_PHYS_STATE_DISABLED;
 		a->max_mtu = IB_MTU_4096;
 		a->active_mtu = IB_MTU_1024;
-		a->gid_tbl_len = 128;
-		a->pkey_tbl_len = 1;
+		a->gid_tbl_len = p->dev->hca->kind == FH_IWARP ? 1 : p->dev->hca->q.roce_off ? 0 : 128;
+		a->pkey_tbl_len = p->dev->hca->kind != FH_IWARP;
 		a->port_cap_flags = IB_PORT_CM_SUP;
 		a->ip_gids = true;
 		return 0;
 	}
 	a->state = port_state(p);
 	a->phys_state = pi->portphysstate_linkdown >> 4;
-	a->max_mtu = pi->inittypereply_mtucap & 0xf;
+	a->max_mtu = pi->inittypereply_mtucap & 0xf;	/* of Omni-Path too, which has more: hfi1/verbs.c:1396-1400 */
+	a->phys_mtu = p->dev->hca->kind == FH_OPA ? 10240 : ib_mtu_enum_to_int(a->max_mtu);
 	a->active_mtu = pi->neighbormtu_mastersmsl >> 4;
 	a->gid_tbl_len = 1;	/* ib_core takes the subnet prefix from the last one */
 	a->pkey_tbl_len = fh_pkeys;
@@ -80,13 +89,29 @@ static int fh_query_port(struct ib_device *ibdev, u32 n, struct ib_port_attr *a)
 
 static int fh_get_port_immutable(struct ib_device *ibdev, u32 n, struct ib_port_immutable *im)
 {
+	const struct fh_hca *hca = dev_of(ibdev)->hca;
 	bool eth = dev_of(ibdev)->port[n].eth;
 
-	im->core_cap_flags = eth ?
-		RDMA_CORE_PORT_IBA_ROCE | RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP : RDMA_CORE_PORT_IBA_IB;
-	im->max_mad_size = IB_MGMT_MAD_SIZE;
+	im->max_mad_size = hca->kind == FH_IWARP || (eth && hca->q.roce_off) ? 0 : IB_MGMT_MAD_SIZE;
 	im->pkey_tbl_len = eth ? 1 : fh_pkeys;
 	im->gid_tbl_len = eth ? 128 : 1;
+	if (hca->kind == FH_OPA) {		/* infiniband/hw/hfi1/verbs.c:1831 */
+		im->core_cap_flags = RDMA_CORE_PORT_INTEL_OPA;
+		im->max_mad_size = OPA_MGMT_MAD_SIZE;
+	} else if (!eth) {
+		im->core_cap_flags = RDMA_CORE_PORT_IBA_IB;
+	} else if (hca->kind == FH_IWARP) {	/* infiniband/hw/irdma/verbs.c:3667, cxgb4/provider.c:431 */
+		im->core_cap_flags = RDMA_CORE_PORT_IWARP;
+		im->pkey_tbl_len = 0;
+		im->gid_tbl_len = 1;
+	} else if (hca->q.roce_off) {		/* mlx5/main.c:2884, get_core_cap_flags */
+		im->core_cap_flags = RDMA_CORE_PORT_RAW_PACKET;
+		im->gid_tbl_len = 0;
+	} else {				/* irdma/verbs.c:3649 has RoCE v2 alone */
+		im->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+		if (hca->q.dcb->roce_v1)
+			im->core_cap_flags |= RDMA_CORE_PORT_IBA_ROCE;
+	}
 	return 0;
 }
 
@@ -108,7 +133,9 @@ static int fh_query_pkey(struct ib_device *ibdev, u32 n, u16 index, u16 *pkey)
 static int fh_query_gid(struct ib_device *ibdev, u32 n, int index, union ib_gid *gid)
 {
 	memset(gid, 0, sizeof(*gid));
-	if (!index)
+	if (dev_of(ibdev)->hca->kind == FH_IWARP)	/* the address of the interface, and zeros */
+		memcpy(gid->raw, dev_of(ibdev)->port[n].ndev->dev_addr, ETH_ALEN);
+	else if (!index)
 		port_gid(&dev_of(ibdev)->port[n], gid);
 	return 0;
 }
@@ -137,8 +164,12 @@ static int fh_modify_port(struct ib_device *ibdev, u32 n, int mask, struct ib_po
 static void fh_fw_str(struct ib_device *ibdev, char *str)
 {
 	const struct fh_hw *hw = &fh_hw[dev_of(ibdev)->hca->kind];
+	const struct fh_dcb *other = other_maker(dev_of(ibdev)->hca);
 
-	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%04u", hw->fw[0], hw->fw[1], hw->fw[2]);
+	if (other)
+		strscpy(str, other->fw, IB_FW_VERSION_NAME_MAX);
+	else
+		snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%04u", hw->fw[0], hw->fw[1], hw->fw[2]);
 }
 
 static const struct fh_hw *hw_of(struct device *d)
@@ -146,8 +177,15 @@ static const struct fh_hw *hw_of(struct device *d)
 	return &fh_hw[rdma_device_to_drv_device(d, struct fh_dev, ibdev)->hca->kind];
 }
 
+static const struct fh_hca *hca_of(struct device *d)
+{
+	return rdma_device_to_drv_device(d, struct fh_dev, ibdev)->hca;
+}
+
 static ssize_t hca_type_show(struct device *d, struct device_attribute *a, char *buf)
 {
+	if (other_maker(hca_of(d)))
+		return sysfs_emit(buf, "%s\n", hca_of(d)->q.dcb->hca_type);
 	return sysfs_emit(buf, "MT%d\n", hw_of(d)->part);
 }
 static DEVICE_ATTR_RO(hca_type);
@@ -168,7 +206,15 @@ static struct attribute *fh_attrs[] = {
 	&dev_attr_hca_type.attr, &dev_attr_hw_rev.attr, &dev_attr_board_id.attr, NULL,
 };
 
-static const struct attribute_group fh_group = { .attrs = fh_attrs };
+/* Not every driver has all three: irdma, bnxt_re, hns-roce and qedr have no board_id. */
+static umode_t fh_visible(struct kobject *kobj, struct attribute *a, int n)
+{
+	const struct fh_dcb *other = other_maker(hca_of(kobj_to_dev(kobj)));
+
+	return other && (a == &dev_attr_board_id.attr || (a == &dev_attr_hca_type.attr && !*other->hca_type)) ? 0 : a->mode;
+}
+
+static const struct attribute_group fh_group = { .attrs = fh_attrs, .is_visible = fh_visible };
 
 const struct ib_device_ops fh_device_ops = {
 	.device_group = &fh_group,

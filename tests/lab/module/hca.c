@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fake_hca: adapters, that come and go, and the ib_device that each has while it is there. */
-#include "fake_hca.h"
-#include <linux/pci.h>
-#include <linux/platform_device.h>
+#include "eth.h"
 #include <linux/sched/signal.h>
 
 LIST_HEAD(fh_hcas);
 DEFINE_MUTEX(fh_hcas_lock);
 
-const char * const fh_kind_names[FH_KINDS] = { [FH_IB] = "ib", [FH_EIB] = "eib", [FH_ROCE] = "roce" };
+const char * const fh_kind_names[FH_KINDS] = { [FH_IB] = "ib", [FH_EIB] = "eib", [FH_ROCE] = "roce",
+	[FH_IWARP] = "iwarp", [FH_OPA] = "opa" };
 
 void fh_event(struct fh_port *port, enum ib_event_type type)
 {
@@ -34,9 +33,8 @@ static void fh_dev_free(struct fh_dev *dev)
 
 		fh_unplug(port);
 		if (port->ndev) {
-			if (port->ndev->reg_state == NETREG_REGISTERED)
-				unregister_netdev(port->ndev);
-			free_netdev(port->ndev);
+			ib_device_set_netdev(&dev->ibdev, NULL, p);	/* where the device never was registered */
+			fh_eth_destroy(port);
 		}
 		kvfree(port->sma.pkey);
 	}
@@ -59,11 +57,11 @@ static int fh_port_init(struct fh_dev *dev, int p)
 		if (IS_ERR(ndev))
 			return PTR_ERR(ndev);
 		port->ndev = ndev;
-		ret = register_netdev(ndev);
+		ret = fh_eth_register(port);
 		return ret ? ret : ib_device_set_netdev(&dev->ibdev, ndev, p);
 	}
 	port->unplugged = !fh_active;
-	port->mcmtu = fh_mtu;
+	port->mcmtu = hca->kind == FH_OPA ? 10240 : fh_mtu;
 	port->sa = fh_builtin && fh_sa;
 	ret = fh_sma_init(&port->sma, fh_pkeys, false);
 	if (ret)
@@ -97,8 +95,12 @@ static int fh_dev_create(struct fh_hca *hca)
 	ib_set_device_ops(&dev->ibdev, &fh_device_ops);
 	if (hca->kind == FH_EIB)
 		ib_set_device_ops(&dev->ibdev, &fh_eib_ops);
+	if (hca->kind == FH_IWARP)
+		dev->ibdev.node_type = RDMA_NODE_RNIC;
+	if (!hca->q.hold)
+		ib_set_device_ops(&dev->ibdev, &fh_disassociate_ops);
 	for (p = 1; p <= hca->ports; p++)
-		if (hca->eth[p])
+		if (hca->eth[p] && hca->kind != FH_IWARP)
 			ib_set_device_ops(&dev->ibdev, &fh_roce_ops);
 	for (p = 1; p <= hca->ports && !ret; p++)
 		ret = fh_port_init(dev, p);
@@ -176,7 +178,8 @@ static void fh_type_files(struct fh_hca *hca, bool add)
 		struct device_attribute *a = &hca->attr[p];
 
 		if (!add) {
-			device_remove_file(hca->parent, a);
+			if (a->attr.name)	/* it was added */
+				device_remove_file(hca->parent, a);
 			continue;
 		}
 		sysfs_attr_init(&a->attr);
@@ -191,67 +194,11 @@ static void fh_type_files(struct fh_hca *hca, bool add)
 
 /* ---- adding and removing adapters --------------------------------------------------------------- */
 
-/*
- * A QEMU "edu" device, where there is one, gives the HCA a place on the PCI bus.  The drivers do
- * nothing: they are there because udev rules for IPoIB ask for DRIVERS=="?*".
- */
-static const struct pci_device_id fh_pci_ids[] = { { PCI_DEVICE(0x1234, 0x11e8) }, {} };
-
-static int fh_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id);
-static void fh_pci_remove(struct pci_dev *pdev);
-static int fh_plat_probe(struct platform_device *pdev) { return 0; }
-
-struct pci_driver fh_pci_driver = {
-	.name = KBUILD_MODNAME,
-	.id_table = fh_pci_ids,
-	.probe = fh_pci_probe,
-	.remove = fh_pci_remove,
-};
-
-struct platform_driver fh_plat_driver = {
-	.driver = { .name = KBUILD_MODNAME },
-	.probe = fh_plat_probe,
-};
-
-/* Adapter i sits in slot 16 + i. */
-static int fh_slot(const struct pci_dev *pci) { return PCI_SLOT(pci->devfn) - 16; }
-
-static int fh_parent(struct fh_hca *hca)
-{
-	struct pci_dev *pci = NULL;
-
-	while ((pci = pci_get_device(0x1234, 0x11e8, pci)))	/* drops the previous one */
-		if (fh_slot(pci) == hca->index)
-			break;
-	if (pci) {
-		hca->pci = pci;
-		hca->parent = &pci->dev;
-	} else {
-		hca->plat = platform_device_register_simple(KBUILD_MODNAME, hca->index, NULL, 0);
-		if (IS_ERR(hca->plat))
-			return PTR_ERR(hca->plat);
-		hca->parent = &hca->plat->dev;
-	}
-	dev_set_drvdata(hca->parent, hca);
-	return 0;
-}
-
-static void fh_unparent(struct fh_hca *hca)
-{
-	dev_set_drvdata(hca->parent, NULL);
-	pci_dev_put(hca->pci);
-	platform_device_unregister(hca->plat);
-	hca->pci = NULL;
-	hca->plat = NULL;
-	hca->parent = NULL;
-}
-
 void fh_del(struct fh_hca *hca)
 {
 	list_del(&hca->node);
 	if (hca->parent) {
-		fh_type_files(hca, false);
-		fh_dev_destroy(hca);
+		fh_stop(hca);
 		fh_unparent(hca);
 	}
 	kfree(hca);
@@ -262,51 +209,134 @@ static void fh_default_types(struct fh_hca *hca)
 	int p;
 
 	for (p = 1; p <= hca->ports; p++) {
-		hca->eth[p] = hca->kind == FH_ROCE;
+		hca->eth[p] = hca->kind == FH_ROCE || hca->kind == FH_IWARP;
 		strscpy(hca->type[p], hca->eth[p] ? "eth" : "ib", sizeof(hca->type[p]));
 	}
 }
 
-/* The slot came back after a removal (a rescan of the bus): so does the adapter. */
-static int fh_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+static int fh_flag(const char *value, bool *flag)
 {
-	struct fh_hca *hca;
-	int ret = 0;
+	return !*value ? (*flag = true, 0) : !strcmp(value, "off") ? (*flag = false, 0) : kstrtobool(value, flag);
+}
 
-	mutex_lock(&fh_hcas_lock);
-	list_for_each_entry(hca, &fh_hcas, node)
-		if (hca->pci_gone && hca->index == fh_slot(pdev)) {
-			hca->pci_gone = false;
-			hca->pci = pci_dev_get(pdev);
-			hca->parent = &pdev->dev;
-			dev_set_drvdata(hca->parent, hca);
-			fh_default_types(hca);
-			ret = fh_dev_create(hca);
-			fh_type_files(hca, true);
-			break;
-		}
-	mutex_unlock(&fh_hcas_lock);
+static int fh_number(const char *value, int min, int max, int *to)
+{
+	int n, ret = kstrtoint(value, 0, &n);
+
+	if (ret || n < min || n > max)
+		return ret ? ret : -EINVAL;
+	*to = n;
+	return 0;
+}
+
+static const char * const fh_live[] = { "negotiated", "train", "open", "mtu" };	/* what holds at once */
+
+/* One option of a device, "key=value"; what is not live holds from the next fh_start() on. */
+int fh_option(struct fh_hca *hca, const char *key, const char *value)
+{
+	struct fh_quirks *q = &hca->q;
+	const struct fh_dcb *dcb;
+	int n, ret;
+
+	if (!strcmp(key, "dcb")) {
+		dcb = fh_dcb_find(value);
+		if (!dcb)
+			return -EINVAL;
+		q->dcb = dcb;
+		q->tcs = dcb->tcs;
+		q->lltc = dcb->lltc;
+		q->hold = !dcb->disassociates;
+		for (n = 1; n <= FH_MAX_PORTS; n++)
+			fh_fw_init(&hca->fw[n]);
+		return 0;
+	}
+	if (!strcmp(key, "driver"))
+		return *value && strscpy(q->driver, value, sizeof(q->driver)) > 0 ? 0 : -EINVAL;
+	if (!strcmp(key, "sf"))
+		return *value && strscpy(q->sf_of, value, sizeof(q->sf_of)) > 0 ? 0 : -EINVAL;
+	if (!strcmp(key, "roce")) {
+		q->roce_off = !strcmp(value, "off");
+		return 0;
+	}
+	if (!strcmp(key, "agent"))
+		return fh_flag(value, &q->agent);
+	if (!strcmp(key, "negotiated"))
+		return fh_flag(value, &q->negotiated);
+	if (!strcmp(key, "hold"))
+		return fh_flag(value, &q->hold);
+	if (!strcmp(key, "train"))
+		return fh_number(value, 0, 60000, &q->train);
+	if (!strcmp(key, "open"))
+		return fh_number(value, 0, 60000, &q->open);
+	if (!strcmp(key, "mtu"))
+		return fh_number(value, 0, 60000, &q->mtu);
+	if (strcmp(key, "tcs") && strcmp(key, "lltc"))
+		return -EINVAL;
+	ret = fh_number(value, key[0] == 'l' ? 0 : 1, 8, &n);
+	if (!ret)
+		*(key[0] == 'l' ? &q->lltc : &q->tcs) = n;
 	return ret;
 }
 
-/* The adapter is pulled out of its slot: all that is above it has to go, whoever uses it. */
-static void fh_pci_remove(struct pci_dev *pdev)
+/* "a=b:c" */
+static int fh_options(struct fh_hca *hca, const char *text)
 {
-	struct fh_hca *hca;
+	char *copy = kstrdup(text, GFP_KERNEL), *rest = copy, *word, *value;
+	int ret = copy ? 0 : -ENOMEM;
 
-	mutex_lock(&fh_hcas_lock);
-	list_for_each_entry(hca, &fh_hcas, node)
-		if (hca->pci == pdev) {
-			fh_type_files(hca, false);
-			fh_dev_destroy(hca);
-			fh_unparent(hca);
-			hca->pci_gone = true;
-			break;
-		}
-	mutex_unlock(&fh_hcas_lock);
+	while (!ret && (word = strsep(&rest, ":"))) {
+		if (!*word)
+			continue;
+		value = strchr(word, '=');
+		if (value)
+			*value++ = 0;
+		ret = fh_option(hca, word, value ? value : "");
+	}
+	kfree(copy);
+	return ret;
 }
 
-int fh_add(const char *kind, const char *name, int ports, u64 guid)
+int fh_start(struct fh_hca *hca)
+{
+	int ret;
+
+	fh_default_types(hca);
+	ret = fh_dev_create(hca);
+	fh_type_files(hca, true);
+	return ret;
+}
+
+void fh_stop(struct fh_hca *hca)
+{
+	fh_type_files(hca, false);
+	fh_dev_destroy(hca);
+}
+
+/* As a driver that is unloaded and loaded again: what the firmware keeps stays. */
+int fh_reload(struct fh_hca *hca)
+{
+	struct fh_hca *sf;
+	int ret;
+
+	list_for_each_entry(sf, &fh_hcas, node)
+		if (sf->aux && sf->parent->parent == hca->parent)
+			return -EBUSY;
+	if (!hca->parent)
+		return -ENODEV;
+	fh_stop(hca);
+	fh_unparent(hca);
+	ret = fh_parent(hca);
+	return ret ? ret : fh_start(hca);
+}
+
+int fh_set(struct fh_hca *hca, const char *key, const char *value)
+{
+	int ret = fh_option(hca, key, value);
+
+	return ret || match_string(fh_live, ARRAY_SIZE(fh_live), key) >= 0 ? ret : fh_reload(hca);
+}
+
+int fh_add(const char *kind, const char *name, int ports, u64 guid, const char *options)
 {
 	int k = match_string(fh_kind_names, ARRAY_SIZE(fh_kind_names), kind), ret;
 	struct fh_hca *hca, *other;
@@ -330,19 +360,19 @@ again:
 	hca->kind = k;
 	hca->ports = ports;
 	hca->guid = guid ? guid : fh_guid_base + hca->index * 16;
-	fh_default_types(hca);
-	ret = fh_parent(hca);
+	hca->q.train = 500;
+	ret = fh_option(hca, "dcb", k == FH_IB ? "plain" : "mlx5");
+	if (!ret)
+		ret = fh_options(hca, options);
+	if (!ret)
+		ret = fh_parent(hca);
 	if (ret) {
 		kfree(hca);
 		return ret;
 	}
 	list_add_tail(&hca->node, &fh_hcas);
-	ret = fh_dev_create(hca);
-	if (ret) {
-		hca->kind = FH_ROCE;	/* has no type files yet */
+	ret = fh_start(hca);
+	if (ret)
 		fh_del(hca);
-		return ret;
-	}
-	fh_type_files(hca, true);
-	return 0;
+	return ret;
 }
