@@ -10,6 +10,9 @@
 enum { HW_CHG_RST, NO_HW_CHG, HW_CHG };	/* ice_dcb_lib.h:13-15: also what the caller gets, 1 and 2 as errors */
 
 static bool managed(const struct fh_eth *e) { return e->dcbx & DCB_CAP_DCBX_LLD_MANAGED; }
+
+/* Linux 6.12: nothing may be changed in a bond (ice_dcb_nl.c:73 there, and wherever anything is set). */
+static bool bonded(struct fh_eth *e) { return quirks_of(e)->v612 && netif_is_bond_slave(e->ndev); }
 static bool ieee(const struct fh_eth *e) { return e->dcbx & DCB_CAP_DCBX_VER_IEEE; }
 
 /* ice_dcb_get_num_tc: classes without a gap from 0 on, 1 when there is a gap. */
@@ -92,7 +95,7 @@ static int ice_setets(struct net_device *dev, struct ieee_ets *v)
 	struct fh_ice_cfg *c = &e->p.ice.desired;
 	int i, sum = 0, reco = 0, err;
 
-	if (managed(e) || !ieee(e))
+	if (managed(e) || !ieee(e) || bonded(e))
 		return -EINVAL;
 	c->ets.willing = v->willing;
 	c->ets.cbs = v->cbs;
@@ -138,7 +141,7 @@ static int ice_setpfc(struct net_device *dev, struct ieee_pfc *v)
 	struct fh_ice_cfg *c = &e->p.ice.desired;
 	int err;
 
-	if (managed(e) || !ieee(e))
+	if (managed(e) || !ieee(e) || bonded(e))
 		return -EINVAL;
 	c->pfc.cap = v->pfc_cap ? v->pfc_cap : quirks_of(e)->tcs;
 	c->pfc.en = v->pfc_en;
@@ -158,7 +161,7 @@ static int ice_setapp(struct net_device *dev, struct dcb_app *app)
 	struct fh_ice_cfg *c = &e->p.ice.desired;
 	int i, err, max = quirks_of(e)->tcs;
 
-	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || managed(e) || !ieee(e) || app->protocol >= FH_DSCPS ||
+	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || managed(e) || !ieee(e) || bonded(e) || app->protocol >= FH_DSCPS ||
 	    app->priority >= max)
 		return -EINVAL;
 	err = dcb_ieee_setapp(dev, app);
@@ -199,7 +202,7 @@ static int ice_delapp(struct net_device *dev, struct dcb_app *app)
 	struct fh_ice_cfg *c = &e->p.ice.desired;
 	int i, err;
 
-	if (managed(e))
+	if (managed(e) || bonded(e))
 		return -EINVAL;
 	err = dcb_ieee_delapp(dev, app);
 	if (err)
@@ -233,7 +236,7 @@ static u8 ice_setdcbx(struct net_device *dev, u8 mode)
 {
 	struct fh_eth *e = eth_of(dev);
 
-	if (managed(e) || (mode & DCB_CAP_DCBX_LLD_MANAGED) || !(mode & DCB_CAP_DCBX_HOST) ||
+	if (managed(e) || bonded(e) || (mode & DCB_CAP_DCBX_LLD_MANAGED) || !(mode & DCB_CAP_DCBX_HOST) ||
 	    ((mode & DCB_CAP_DCBX_VER_IEEE) && (mode & DCB_CAP_DCBX_VER_CEE)) || mode == e->dcbx || e->p.ice.local.dscp_mode)
 		return NO_HW_CHG;
 	e->dcbx = mode;

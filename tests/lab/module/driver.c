@@ -168,6 +168,15 @@ int fh_parent(struct fh_hca *hca)
 			return ret;
 		goto done;
 	}
+	/* Two devices of one function: mlx5's multi-plane ports with an SMI device, Linux 6.12, mlx5/main.c:4850. */
+	if (*hca->q.beside) {
+		const struct fh_hca *other = fh_find(hca->q.beside);
+
+		if (!other || !other->pci)
+			return -ENODEV;
+		hca->parent = other->parent;
+		return 0;
+	}
 	while ((pci = pci_get_device(0x1234, 0x11e8, pci)))	/* drops the previous one */
 		if (fh_slot(pci) == hca->index)
 			break;
@@ -191,7 +200,8 @@ done:
 
 void fh_unparent(struct fh_hca *hca)
 {
-	dev_set_drvdata(hca->parent, NULL);
+	if (!*hca->q.beside)
+		dev_set_drvdata(hca->parent, NULL);
 	pci_dev_put(hca->pci);
 	platform_device_unregister(hca->plat);
 	if (hca->aux) {
@@ -202,6 +212,12 @@ void fh_unparent(struct fh_hca *hca)
 	hca->plat = NULL;
 	hca->aux = NULL;
 	hca->parent = NULL;
+}
+
+/* A sub-function of the adapter there, or a second device of it. */
+bool fh_hangs_on(const struct fh_hca *hca, const struct device *parent)
+{
+	return (hca->aux && hca->parent->parent == parent) || (*hca->q.beside && hca->parent == parent);
 }
 
 /* The slot came back after a removal (a rescan of the bus): so does the adapter, under its driver's name. */
@@ -244,7 +260,7 @@ static void fh_pci_remove(struct pci_dev *pdev)
 	list_for_each_entry(hca, &fh_hcas, node)
 		if (hca->pci == pdev) {
 			list_for_each_entry_safe(sf, tmp, &fh_hcas, node)
-				if (sf->aux && sf->parent->parent == &pdev->dev)
+				if (sf != hca && fh_hangs_on(sf, &pdev->dev))
 					fh_del(sf);
 			fh_stop(hca);
 			fh_unparent(hca);

@@ -254,6 +254,12 @@ int fh_option(struct fh_hca *hca, const char *key, const char *value)
 		return *value && strscpy(q->driver, value, sizeof(q->driver)) > 0 ? 0 : -EINVAL;
 	if (!strcmp(key, "sf"))
 		return *value && strscpy(q->sf_of, value, sizeof(q->sf_of)) > 0 ? 0 : -EINVAL;
+	if (!strcmp(key, "beside"))
+		return *value && hca->kind != FH_IB && strscpy(q->beside, value, sizeof(q->beside)) > 0 ? 0 : -EINVAL;
+	if (!strcmp(key, "linux")) {
+		q->v612 = !strcmp(value, "6.12");
+		return q->v612 || !strcmp(value, "6.1") ? 0 : -EINVAL;
+	}
 	if (!strcmp(key, "roce")) {
 		q->roce_off = !strcmp(value, "off");
 		return 0;
@@ -319,7 +325,7 @@ int fh_reload(struct fh_hca *hca)
 	int ret;
 
 	list_for_each_entry(sf, &fh_hcas, node)
-		if (sf->aux && sf->parent->parent == hca->parent)
+		if (sf != hca && fh_hangs_on(sf, hca->parent))
 			return -EBUSY;
 	if (!hca->parent)
 		return -ENODEV;

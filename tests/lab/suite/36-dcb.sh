@@ -2,9 +2,10 @@
 # nightly: CI has time for the core and the daemon
 # lab: --snap
 systemctl stop NetworkManager
-lab-load roce:mlx5_0:1 || exit 1
-for e in /sys/class/infiniband/*/device/net/*; do e=$(basename "$e"); done
-dcb app add dev "$e" dscp-prio 26:0 10:1 ethtype-prio 0x8915:3; dcb pfc set dev "$e" prio-pfc 1:on
+lab-load roce:mlx5_0:1 roce:plain:1:dcb=plain || exit 1
+of() { sed -n "s/.* netdev \([^ ]*\) dcb $1.*/\1/p" /proc/fake_hca; }
+e=$(of mlx5) p=$(of plain)
+dcb app add dev "$e" dscp-prio 26:0 10:1; dcb pfc set dev "$e" prio-pfc 1:on
 show() { dcb pfc show dev "$e"; dcb ets show dev "$e"; dcb app show dev "$e" | tr -s ' '; dcb dcbx show dev "$e"; }
 was=$(show)
 conf <<X
@@ -21,11 +22,16 @@ exits "apply" 0 apply
 OUT=$(dcb pfc show dev "$e"); has "PFC" "$OUT" "3:on"; has "and no other" "$OUT" "1:off"
 OUT=$(dcb ets show dev "$e"); has "traffic classes" "$OUT" "3:1"; has "and" "$OUT" "6:2"; has "bandwidth" "$OUT" "0:40 1:60"; has "strict" "$OUT" "2:strict"; has "ETS" "$OUT" "1:ets"
 OUT=$(dcb app show dev "$e" | tr -s ' '); has "DSCP" "$OUT" "dscp-prio AF31:3 CS6:6"; hasnt "stale entries are gone" "$OUT" "AF11"; hasnt "and its other priority" "$OUT" "AF31:0"
-has "what is no DSCP is left alone" "$OUT" "ethtype-prio"
 no_writes "a second apply"
 dcb app add dev "$e" dscp-prio 26:5; exits "a duplicate from elsewhere" 2 ctl diff; exits "is removed" 0 apply; hasnt "gone" "$(dcb app show dev "$e")" "AF31:5"
 OUT=$(strace -f -o /dev/null -e inject=sendmsg:error=EPERM:when=8+ rdma-configctl apply --yes 2>&1); exits "still in sync" 0 ctl diff
 conf <<<''; exits "dropped" 0 apply; is "as before" "$(show)" "$was"
+# mlx5 takes no other entries than those of DSCPs
+dcb app add dev "$p" ethtype-prio 0x8915:3; conf <<<"[[pfc]]
+interface = \"$p\"
+dscp = [\"26:3\"]"
+exits "apply beside an entry of another sort" 0 apply; OUT=$(dcb app show dev "$p" | tr -s ' '); has "DSCP" "$OUT" "AF31:3"; has "the other is left alone" "$OUT" "ethtype-prio"
+conf <<<''; exits "dropped" 0 apply
 conf <<<$'[[pfc]]\ninterface = "lo"\npriorities = [3]'; exits "lo has no DCB" 1 apply; has "says so" "$OUT" "has no data center bridging"
 conf <<<$'[[pfc]]\ninterface = "ens1"\npriorities = [3]'; exits "an interface that is not there" 5 apply
 conf <<<"[[lossless]]

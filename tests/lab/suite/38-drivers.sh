@@ -120,6 +120,10 @@ row 69 "shares" refused 'dcb ets set dev $E willing off'; row 260 "lossless prio
 row 711 "a DSCP" refused 'dcb app add dev $E dscp-prio 26:3'; row 160 "the host in charge" refused 'dcb dcbx set dev $E host ieee'
 lab set icefw agent=0; on icefw; row "ice_ethtool.c:1206" "once the agent is off" done 'dcb pfc set dev $E prio-pfc 3:on'
 
+lab set ice4 linux=6.12; on ice4; modprobe bonding max_bonds=0; ip link add bo type bond mode active-backup; ip link set "$E" down; ip link set "$E" master bo
+row "73 of 6.12" "lossless priorities in a bond" refused 'dcb pfc set dev $E prio-pfc 3:on'; row "763 of 6.12" "a DSCP" refused 'dcb app add dev $E dscp-prio 26:3'
+ip link set "$E" nomaster; row "73 of 6.12" "outside of it" done 'dcb pfc set dev $E prio-pfc 3:on'; ip link del bo
+
 # ---- broadcom/bnxt/bnxt_dcb.c
 on bnxt
 row 258 "lossless priorities before ETS" refused 'dcb pfc set dev $E prio-pfc 3:on'

@@ -17,6 +17,10 @@ echo 1 >/sys/bus/pci/rescan; ok "which comes back" lab-wait 5 "test -e $I/pf"
 is "under its driver's name" "$(basename "$(readlink $I/pf/device/driver)")" mlx5_core
 lab "add roce sf2 1 0 sf=pf"; ok "another one" test -e $I/sf2; lab del sf2
 
+# infiniband/hw/mlx5/main.c:4850 of Linux 6.12: two devices of one function
+lab "add eib smi 1 0 beside=eib"; is "two devices at one address" "$(readlink -f $I/smi/device)" "$(readlink -f $I/eib/device)"
+ok "the first stays while the second is there" bash -c '! echo "reload eib" >/proc/fake_hca 2>/dev/null'; lab del smi; ok "and when it has gone" test -e $I/eib
+
 # infiniband/hw/mlx5/main.c:2884: no RoCE, no GIDs, nothing for the connection manager
 is "RoCE off: no GID" "$(ls $I/off/ports/1/gids | wc -l)" 0; is "an Ethernet port all the same" "$(cat $I/off/ports/1/link_layer)" Ethernet
 ok "and none of rdma_cm's" bash -c '! mkdir /sys/kernel/config/rdma_cm/off 2>/dev/null'
