@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# [[pfc]] and [[lossless]] on every driver that the lab plays: a document is done and read back with an independent dcb, or
+# refused or left pending before anything was written, never undone in the middle; addresses, routes and the default
+# route over the interface are there after each step.
+# nightly: each driver takes seconds
+# lab: --pci 14 --timeout 900
+modprobe -a ipv6 bonding max_bonds=0
+lab-load roce:m5:1:train=200 roce:m4:1:dcb=mlx4 roce:m4pfc:1:dcb=mlx4pfc roce:ice:1:dcb=ice:train=200 roce:ice4:1:dcb=ice:tcs=4:train=200 roce:icefw:1:dcb=ice:agent \
+	roce:bnxt:1:dcb=bnxt roce:bnxt3:1:dcb=bnxt:tcs=3:lltc=1 roce:bnxt1:1:dcb=bnxt:tcs=1:lltc=1 roce:bnxtfw:1:dcb=bnxt:agent \
+	roce:hns:1:dcb=hns3:train=200 roce:qede:1:dcb=qede roce:qedeneg:1:dcb=qede:negotiated || exit 1
+ALL="m5 m4 m4pfc ice ice4 icefw bnxt bnxt3 bnxt1 bnxtfw hns qede qedeneg"
+of() { sed -n "s/^$1 port 1 .* netdev \([^ ]*\).*/\1/p" /proc/fake_hca; }
+dcb_of() { dcb ets show dev "$E" 2>&1 | grep -v ^reco; dcb pfc show dev "$E" 2>&1; dcb -N app show dev "$E" 2>&1; dcb dcbx show dev "$E" 2>&1; }
+addresses() { ip -o addr show dev "$E" | sed 's/^[0-9]*: //; s/ tentative//; s/ dadfailed//; s/valid_lft.*//' | sort; ip route show table all dev "$E" | sed 's/ linkdown//' | grep -v broadcast | sort; ip -6 route show table all dev "$E" | sed 's/ linkdown//' | grep -vE '^(multicast|ff00)' | sort; }
+at() { cat "/sys/class/net/$E/carrier_changes"; }
+document() {	# NAME
+	case $1 in
+	lossless) printf '[[lossless]]\ninterface = "%s"\n' "$E";;
+	pfc) printf '[[pfc]]\ninterface = "%s"\npriorities = [3]\n' "$E";;
+	classes) printf '[[pfc]]\ninterface = "%s"\npriorities = [3]\ntraffic_classes = [0, 0, 0, 1, 0, 0, 0, 0]\nbandwidth = [50, 50]\n' "$E";;
+	two) printf '[[pfc]]\ninterface = "%s"\npriorities = [3, 4]\ntraffic_classes = [0, 0, 0, 1, 1, 0, 0, 0]\nbandwidth = [40, 60]\n' "$E";;
+	zero) printf '[[pfc]]\ninterface = "%s"\ntraffic_classes = [0, 0, 0, 1, 0, 0, 0, 0]\nbandwidth = [0, 100]\n' "$E";;
+	strict) printf '[[pfc]]\ninterface = "%s"\npriorities = [3]\ntraffic_classes = [0, 0, 0, 1, 0, 0, 2, 0]\nbandwidth = [40, 60]\nstrict = [2]\ndscp = ["26:3", "48:6"]\n' "$E";;
+	dscp) printf '[[pfc]]\ninterface = "%s"\ndscp = ["26:3"]\n' "$E";;
+	high) printf '[[pfc]]\ninterface = "%s"\npriorities = [6]\ndscp = ["26:6"]\n' "$E";;
+	host) printf '[[pfc]]\ninterface = "%s"\ndcbx = "host"\n' "$E";;
+	esac
+}
+# Whether it may be refused or pending is the driver's affair: 38-drivers.sh has what each takes. That PFC and DSCPs of a
+# document that was done are there is not; qede alone has what the switch agreed to.
+try() {	# NAME
+	local was before changes rc out
+	was=$(dcb_of) before=$(addresses) changes=$(at); document "$1" | conf
+	out=$(apply 2>&1); rc=$?
+	case $rc in
+	0)
+		[ "$(addresses)" = "$before" ] && pass "$D $1: done, addresses and routes are there" || fail "$D $1: addresses and routes" "$(diff <(echo "$before") <(addresses))"
+		case $1 in
+		lossless|pfc|classes|strict) has "$D $1: lossless" "$(dcb pfc show dev "$E" prio-pfc)" "3:on";;
+		esac
+		case $D-$1 in
+		*-dscp|*-strict|m5-lossless|ice*-lossless|bnxt*-lossless|hns-lossless) has "$D $1: DSCP" "$(dcb -N app show dev "$E" dscp-prio)" "26:3";;
+		esac
+		exits "$D $1: and stays" 0 ctl diff
+		conf <<<''; exits "$D $1: dropped" 0 apply
+		[ "$(addresses)" = "$before" ] && pass "$D $1: addresses and routes after that" || fail "$D $1: addresses and routes after it was dropped" "$(diff <(echo "$before") <(addresses))"
+		is "$D $1: what was lossless before" "$(dcb pfc show dev "$E" prio-pfc 2>&1)" "$(grep prio-pfc <<<"$was")"; is "$D $1: DSCPs as before" "$(dcb -N app show dev "$E" 2>&1)" "$(grep dscp-prio <<<"$was")";;
+	1|5)
+		if [ "$(dcb_of)" = "$was" ] && [ "$(addresses)" = "$before" ] && [ "$(at)" = "$changes" ]; then
+			pass "$D $1: refused ($rc), nothing was written"
+		else
+			fail "$D $1: exit $rc, and something was written" "$(diff <(echo "$was"; echo "$before") <(dcb_of; addresses))"
+		fi
+		[ $rc = 5 ] || has "$D $1: it says what" "$out" "error:"; hasnt "$D $1: the kernel was not asked" "$out" "Invalid argument";;
+	*) fail "$D $1: exit $rc, undone in the middle" "$out"; conf <<<''; apply >/dev/null 2>&1;;
+	esac
+}
+n=1
+for D in $ALL; do
+	E=$(of "$D"); n=$((n + 1))
+	ip link set "$E" up; ip addr add "10.$n.0.1/24" dev "$E"; ip -6 addr add "fd00:$n::1/64" dev "$E" nodad; wait_carrier "$E"
+	ip route add "192.0.2.$n/32" via "10.$n.0.254"; ip route add default via "10.$n.0.254" metric $n; ip -6 route add default via "fd00:$n::fe" metric $n
+	for d in lossless ${NIGHTLY:+pfc classes two zero strict dscp high host}; do try "$d"; done
+	[ "$D" != m5 ] && [ "$D" != ice ] || [ -n "$NIGHTLY" ] || for d in strict dscp; do try "$d"; done
+done
+
+# A host that is reached over ice alone: whatever fails in the middle, the way to it is there.
+D=ice E=$(of ice); before=$(addresses); was=$(dcb_of); document lossless | conf
+for k in ${NIGHTLY:+5 8 11 17 20 26 29 32} 14 23; do
+	strace -f --seccomp-bpf -o /dev/null -e trace=sendmsg -e inject="sendmsg:error=EPERM:when=$k" rdma-configctl apply --yes >/tmp/out 2>&1; rc=$?
+	is "ice: call $k fails ($rc): addresses and routes" "$(addresses)" "$before"
+	[ $rc = 0 ] && conf <<<'' && apply >/dev/null 2>&1; document lossless | conf
+	is "ice: call $k fails: lossless priorities" "$(dcb pfc show dev "$E" prio-pfc)" "$(grep prio-pfc <<<"$was")"
+done
+conf <<<''; apply >/dev/null 2>&1
+
+# The ports of a bond, one after the other: it never is without a carrier.
+echo "add roce m5b 1 0 train=400" >/proc/fake_hca; echo "set m5 train=400" >/proc/fake_hca
+A=$(of m5) B=$(of m5b); ip addr flush dev "$A"
+ip link add bond0 type bond mode active-backup miimon 50
+for E in $A $B; do ip link set "$E" down; ip link set "$E" master bond0; done
+ip link set bond0 up; ip addr add 10.77.0.1/24 dev bond0; wait_carrier "$A"; wait_carrier "$B"; wait_carrier bond0
+E=bond0; document lossless | conf; was=$(at) a=$(cat "/sys/class/net/$A/carrier_changes") b=$(cat "/sys/class/net/$B/carrier_changes")
+exits "lossless over a bond" 0 apply
+for E in $A $B; do has "$E of the bond" "$(dcb pfc show dev "$E")" "3:on"; done
+is "each port lost its carrier once" "$(($(cat "/sys/class/net/$A/carrier_changes") - a)) $(($(cat "/sys/class/net/$B/carrier_changes") - b))" "2 2"
+E=bond0; is "the bond did not" "$(at)" "$was"
+conf <<<''; exits "dropped" 0 apply; is "nor on the way back" "$(at)" "$was"; wait_carrier "$A"; wait_carrier "$B"
