@@ -11,16 +11,22 @@
 
 #include "base/error.hpp"
 #include "model/diagnostic.hpp"
+#include "model/limits.hpp"
 #include "model/section.hpp"
 
 namespace rdmacfg::config {
 
 /// Bounds on what is read, checked before a parser sees it.
 struct Limits {
-  std::size_t file_bytes = 1U << 20U;  ///< of one file
-  std::size_t files = 256;             ///< main file and drop-ins
-  int nesting = 32;                    ///< of arrays, inline tables and dotted keys
-  std::size_t errors = 50;             ///< reported of one document; the rest is counted
+  std::size_t file_bytes = model::limits::kFileBytes;          ///< of one file
+  std::size_t document_bytes = model::limits::kDocumentBytes;  ///< of all files together
+  std::size_t files = model::limits::kDocumentFiles;           ///< main file and drop-ins
+  int nesting = model::limits::kNesting;                       ///< of arrays, inline tables and dotted keys
+  std::size_t errors = model::limits::kErrors;    ///< reported of one document; the rest is counted
+  std::size_t entries = model::limits::kEntries;  ///< sections of the document in all
+  std::size_t entries_of_kind = model::limits::kEntriesOfKind;  ///< sections of one path
+  std::size_t list_items = model::limits::kListItems;
+  std::size_t string_bytes = model::limits::kStringBytes;
 };
 
 /// Where a document is.

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
 
+#include "config/bounds.hpp"
 #include "config/check.hpp"
 #include "config/document.hpp"
 #include "config/guard.hpp"
@@ -38,6 +40,20 @@ std::size_t sort_and_cut(model::Diagnostics& all, const std::vector<Text>& files
   return errors - std::min(errors, limits.errors);
 }
 
+/// `bytes`: of the texts up to and with this one.
+std::optional<model::Diagnostic> check_size(const Text& text, std::size_t bytes, const Limits& limits) {
+  if (bytes <= limits.document_bytes) return std::nullopt;
+  return model::Diagnostic{
+      model::Severity::kError,
+      {text.name, 0, 1, 1},
+      fmt::format(
+          "the document has more than the {} bytes that are allowed with this file; it and later files "
+          "were not read",
+          limits.document_bytes),
+      "",
+      {}};
+}
+
 /// A fault of [defaults.PATH] is one of every section that takes them.
 void spread(const std::set<std::string>& paths, const std::vector<model::Section>& sections,
             std::set<model::Location>& faulty) {
@@ -64,7 +80,15 @@ Document parse_texts(std::vector<Text> texts, std::string_view host, const Gramm
   Document document;
   std::vector<model::Section> sections, defaults;
   std::set<std::string> faulty_defaults;
+  Counted so_far;
+  std::size_t bytes = 0;
   for (const auto& text : texts) {
+    bytes += text.text.size();
+    if (auto wrong = check_size(text, bytes, limits)) {
+      document.diagnostics.push_back(std::move(*wrong));
+      document.whole = false;
+      break;
+    }
     if (text.anyone_writes) {
       document.diagnostics.push_back(
           {model::Severity::kWarning,
@@ -82,6 +106,11 @@ Document parse_texts(std::vector<Text> texts, std::string_view host, const Gramm
     if (!tree.errors.empty()) {
       // Half a file would look as if keys were missing from it.
       std::move(tree.errors.begin(), tree.errors.end(), std::back_inserter(document.diagnostics));
+      document.whole = false;
+      continue;
+    }
+    if (auto wrong = check_bounds(tree.root, text, limits, so_far)) {
+      document.diagnostics.push_back(std::move(*wrong));
       document.whole = false;
       continue;
     }
