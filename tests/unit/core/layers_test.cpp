@@ -62,6 +62,7 @@ TEST(Layers, LibrariesStayInTheirFolder) {
                                                           {"netlink", {"system/linux"}},
                                                           {"infiniband", {"system/linux"}},
                                                           {"libkmod", {"system/linux"}},
+                                                          {"seccomp", {"system/linux"}},
                                                           {"systemd", {"system/linux", "daemon"}},
                                                           {"linux", {"config", "system/linux"}},
                                                           {"CLI", {"ctl"}},

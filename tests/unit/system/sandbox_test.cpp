@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a computation in the sandbox may do, tried from inside of it.
+#include "system/linux/sandbox.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace rdmacfg::system {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr SandboxLimits kLimits{.cpu = std::chrono::seconds(2),
+                                .memory_bytes = std::size_t{512} << 20U,
+                                .answer_bytes = 1000,
+                                .time = std::chrono::seconds(20)};
+
+/// What `call` fails with in there: "-1 1" for EPERM.
+template <class Call>
+std::string outcome(Call call) {
+  auto answer = run_confined(
+      [&] {
+        errno = 0;
+        const auto result = static_cast<long>(call());
+        return std::to_string(result) + " " + std::to_string(errno);
+      },
+      kLimits);
+  return answer ? *answer : answer.error().message;
+}
+
+const std::string kRefused = "-1 " + std::to_string(EPERM);
+
+TEST(Sandbox, AnswersUpToTheLimit) {
+  EXPECT_EQ(run_confined([] { return std::string("yes"); }, kLimits), "yes");
+  EXPECT_EQ(run_confined([] { return std::string(); }, kLimits), "");
+  EXPECT_EQ(run_confined([] { return std::string(1000, 'x'); }, kLimits), std::string(1000, 'x'));
+  const auto more = run_confined([] { return std::string(1001, 'x'); }, kLimits);
+  ASSERT_FALSE(more);
+  EXPECT_THAT(more.error().message, HasSubstr("more than the 1000 bytes"));
+}
+
+TEST(Sandbox, NothingCanBeOpenedSentStartedOrKilled) {
+  EXPECT_EQ(outcome([] { return ::open("/dev/null", O_RDONLY); }), kRefused);
+  EXPECT_EQ(outcome([] { return ::open("/tmp/x", O_WRONLY | O_CREAT, 0600); }), kRefused);
+  EXPECT_EQ(outcome([] { return ::socket(AF_UNIX, SOCK_STREAM, 0); }), kRefused);
+  EXPECT_EQ(outcome([] { return ::socket(AF_INET, SOCK_DGRAM, 0); }), kRefused);
+  EXPECT_EQ(outcome([] { return ::fork(); }), kRefused);
+  EXPECT_EQ(outcome([] { return ::kill(::getpid(), SIGKILL); }), kRefused);
+  EXPECT_EQ(outcome([] { return ::kill(1, 0); }), kRefused);
+  EXPECT_EQ(outcome([] { return ::unlink("/tmp/x"); }), kRefused);
+  EXPECT_EQ(outcome([] { return ::setuid(0); }), kRefused);
+  char* const none[] = {nullptr};
+  EXPECT_EQ(outcome([&] { return ::execve("/bin/true", none, none); }), kRefused);
+}
+
+TEST(Sandbox, NoDescriptorOfTheCallerIsLeft) {
+  const int mine = ::open("/dev/null", O_WRONLY);
+  ASSERT_GE(mine, 0);
+  EXPECT_EQ(outcome([&] { return ::write(mine, "x", 1); }), kRefused);
+  EXPECT_EQ(outcome([] { return ::write(STDERR_FILENO, "x", 1); }), kRefused);
+  char one = 0;
+  EXPECT_EQ(outcome([&] { return ::read(STDIN_FILENO, &one, 1); }), kRefused);
+  ::close(mine);
+}
+
+TEST(Sandbox, MemoryCannotBeMadeExecutable) {
+  const auto mapped = [](int protection) {
+    return ::mmap(nullptr, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0;
+  };
+  EXPECT_EQ(outcome([&] { return mapped(PROT_READ | PROT_WRITE); }), "0 0");
+  EXPECT_EQ(outcome([&] { return mapped(PROT_READ | PROT_EXEC); }), kRefused);
+}
+
+TEST(Sandbox, RootIsNobodyInThereAndHasNoCapabilities) {
+  if (::getuid() != 0) GTEST_SKIP() << "takes root";
+  // Seen from outside, while it computes.
+  const auto outer = ::fork();
+  ASSERT_GE(outer, 0);
+  if (outer == 0) {
+    (void)run_confined(
+        [] {
+          for (volatile int i = 0;; i = i + 1) {
+          }
+          return std::string();
+        },
+        {.cpu = std::chrono::seconds(20),
+         .memory_bytes = kLimits.memory_bytes,
+         .answer_bytes = 10,
+         .time = std::chrono::seconds(20)});
+    ::_exit(0);
+  }
+  const auto children = "/proc/" + std::to_string(outer) + "/task/" + std::to_string(outer) + "/children";
+  std::string status;
+  for (int i = 0; i < 1000 && status.find("Seccomp:\t2") == std::string::npos; ++i) {
+    std::string child;
+    std::ifstream(children) >> child;
+    std::ostringstream text;
+    if (!child.empty()) text << std::ifstream("/proc/" + child + "/status").rdbuf();
+    status = text.str();
+    ::usleep(10'000);
+  }
+  (void)::kill(outer, SIGKILL);  // which takes the sandbox along
+  (void)::waitpid(outer, nullptr, 0);
+  EXPECT_THAT(status, HasSubstr("Uid:\t65534\t65534\t65534\t65534"));
+  EXPECT_THAT(status, HasSubstr("CapPrm:\t0000000000000000"));
+  EXPECT_THAT(status, HasSubstr("CapEff:\t0000000000000000"));
+  EXPECT_THAT(status, HasSubstr("NoNewPrivs:\t1"));
+}
+
+TEST(Sandbox, TooMuchTimeOrMemoryIsAnError) {
+  const auto spins = run_confined(
+      [] {
+        for (volatile int i = 0;; i = i + 1) {
+        }
+        return std::string();
+      },
+      {.cpu = std::chrono::seconds(1),
+       .memory_bytes = kLimits.memory_bytes,
+       .answer_bytes = 10,
+       .time = std::chrono::seconds(60)});
+  ASSERT_FALSE(spins);
+  EXPECT_THAT(spins.error().message, HasSubstr("more than the 1 s of processor time"));
+  EXPECT_EQ(spins.error().code, base::Code::kRefused);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  const auto eats = run_confined(
+      [] {
+        std::vector<std::string> all;
+        for (;;) all.emplace_back(std::size_t{16} << 20U, 'x');
+        return std::string();
+      },
+      kLimits);
+  ASSERT_FALSE(eats);
+  EXPECT_THAT(eats.error().message, HasSubstr("more than the 512 MiB of memory"));
+#endif
+}
+
+TEST(Sandbox, ACrashOrAnExceptionInThereIsAnError) {
+  const auto crashed = run_confined(
+      []() -> std::string {
+        ::signal(SIGSEGV, SIG_DFL);
+        *static_cast<volatile int*>(nullptr) = 1;
+        return "";
+      },
+      kLimits);
+  EXPECT_FALSE(crashed);
+  const auto thrown = run_confined([]() -> std::string { throw 1; }, kLimits);
+  ASSERT_FALSE(thrown);
+  EXPECT_THAT(thrown.error().message, HasSubstr("ended with status"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::system
