@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "daemon/guarded.hpp"
+
 namespace rdmacfg::daemon {
 
 namespace {
@@ -42,7 +44,7 @@ void check(int status, const char* what) {
 // A callback may drop the handle of its own source: what it stands in has to last until it returns.
 int call(void* data) {
   const auto keep = static_cast<Sources*>(data)->call;
-  keep();
+  (void)guarded("a callback", keep);
   return 0;
 }
 int on_io(sd_event_source*, int, std::uint32_t, void* data) { return call(data); }
@@ -50,12 +52,15 @@ int on_time(sd_event_source*, std::uint64_t, void* data) { return call(data); }
 int on_signal_source(sd_event_source*, const signalfd_siginfo*, void* data) { return call(data); }
 int on_child(sd_event_source*, const siginfo_t* info, void* data) {
   const auto keep = static_cast<Sources*>(data)->call_status;
-  keep(info->si_code == CLD_EXITED ? W_EXITCODE(info->si_status, 0) : W_EXITCODE(0, info->si_status));
+  const int status =
+      info->si_code == CLD_EXITED ? W_EXITCODE(info->si_status, 0) : W_EXITCODE(0, info->si_status);
+  (void)guarded("the end of a process", [&] { keep(status); });
   return 0;
 }
 int prepare(sd_event_source*, void* data) {
   auto& sources = *static_cast<Sources*>(data);
-  const auto interest = sources.interest();
+  Loop::Interest interest;
+  (void)guarded("waiting", [&] { interest = sources.interest(); });
   std::uint32_t events = 0;
   if ((interest.events & POLLIN) != 0) events |= EPOLLIN;
   if ((interest.events & POLLOUT) != 0) events |= EPOLLOUT;

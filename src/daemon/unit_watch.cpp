@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "daemon/guarded.hpp"
+
 namespace rdmacfg::daemon {
 
 namespace {
@@ -38,38 +40,76 @@ UnitWatch::UnitWatch(sdbus::IConnection& connection, std::function<void(const st
 UnitWatch::~UnitWatch() = default;
 
 void UnitWatch::watch(const std::set<std::string>& units) {
-  for (const auto& unit : units) {
-    if (!units_.insert(unit).second) continue;
-    if (units_.size() == 1) subscribe();
-    match(path_of(unit), unit);
-    // An alias has no object of its own: signals come from that of the unit it stands for.
+  if (units != units_) {
+    std::erase_if(paths_, [&](const auto& one) { return !units.contains(one.second); });
+    std::erase_if(unresolved_, [&](const auto& one) { return !units.contains(one); });
+    for (const auto& unit : units) {
+      if (units_.contains(unit)) continue;
+      paths_.insert_or_assign(path_of(unit), unit);
+      unresolved_.push_back(unit);
+    }
+    units_ = units;
+  }
+  if (units_.empty()) {
+    unit_match_.reset();
+    file_match_.reset();
+    return;
+  }
+  subscribe();
+  resolve_aliases();
+}
+
+/// systemd sends no signals before a client asks for them.
+void UnitWatch::subscribe() {
+  if (!subscribed_) {
+    systemd_->callMethodAsync("Subscribe")
+        .onInterface(kManager)
+        .uponReplyInvoke([](const sdbus::Error* /*error*/) {});
+    subscribed_ = true;
+  }
+  if (unit_match_ && file_match_) return;
+  const auto add = [this](const std::string& rule, auto heard) -> std::shared_ptr<void> {
+    return connection_.addMatch("type='signal',sender='" + std::string(kSystemd) + "'," + rule,
+                                std::move(heard));
+  };
+  guarded("watching units", [&] {
+    if (!unit_match_)
+      unit_match_ =
+          add("path_namespace='/org/freedesktop/systemd1/unit',interface='org.freedesktop.DBus.Properties',"
+              "member='PropertiesChanged'",
+              [this](sdbus::Message& message) { guarded("a unit's change", [&] { heard(message); }); });
+    if (!file_match_)
+      file_match_ = add(
+          fmt::format("path='{}',interface='{}',member='UnitFilesChanged'", kPath, kManager),
+          [this](sdbus::Message& /*message*/) { guarded("unit files", [&] { changed_("unit files"); }); });
+  });
+}
+
+/// An alias has no object of its own: signals come from that of the unit it stands for. A few at a time,
+/// since the bus bounds the calls that a client awaits.
+void UnitWatch::resolve_aliases() {
+  while (asked_ < model::limits::kUnitQuestions && !unresolved_.empty()) {
+    const auto unit = std::move(unresolved_.front());
+    unresolved_.pop_front();
+    ++asked_;
     systemd_->callMethodAsync("LoadUnit")
         .onInterface(kManager)
         .withArguments(unit)
         .uponReplyInvoke([this, unit](const sdbus::Error* error, const sdbus::ObjectPath& path) {
-          if (error == nullptr) match(path, unit);
+          guarded("LoadUnit", [&] {
+            --asked_;
+            if (error == nullptr && units_.contains(unit)) paths_.emplace(path, unit);
+            resolve_aliases();
+          });
         });
   }
 }
 
-/// systemd tells nobody anything before somebody asks for it.
-void UnitWatch::subscribe() {
-  systemd_->callMethodAsync("Subscribe")
-      .onInterface(kManager)
-      .uponReplyInvoke([](const sdbus::Error* /*error*/) {});
-  connection_.addMatch(
-      fmt::format("type='signal',sender='{}',path='{}',interface='{}',member='UnitFilesChanged'", kSystemd,
-                  kPath, kManager),
-      [this](sdbus::Message& /*message*/) { changed_("unit files"); }, sdbus::floating_slot);
-}
-
-void UnitWatch::match(const std::string& path, const std::string& unit) {
-  if (path.empty() || !paths_.insert(path).second) return;
-  connection_.addMatch(
-      fmt::format("type='signal',sender='{}',path='{}',"
-                  "interface='org.freedesktop.DBus.Properties',member='PropertiesChanged'",
-                  kSystemd, path),
-      [this, unit](sdbus::Message& /*message*/) { changed_(unit); }, sdbus::floating_slot);
+void UnitWatch::heard(sdbus::Message& message) {
+  const auto at = paths_.find(message.getPath());
+  if (at == paths_.end()) return;
+  const auto unit = at->second;  // what follows may watch other units
+  changed_(unit);
 }
 
 }  // namespace rdmacfg::daemon

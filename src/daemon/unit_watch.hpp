@@ -3,14 +3,19 @@
 // Source: org.freedesktop.systemd1(5).
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 
+#include "model/limits.hpp"
+
 namespace sdbus {
 class IConnection;
 class IProxy;
+class Message;
 }  // namespace sdbus
 
 namespace rdmacfg::daemon {
@@ -21,18 +26,27 @@ class UnitWatch {
   UnitWatch(sdbus::IConnection& connection, std::function<void(const std::string& what)> changed);
   ~UnitWatch();
 
-  /// These too, from now on. Others wake nobody: matches are by object. Those of names that are not asked for
-  /// any more stay.
+  /// These units and no others from now on. Two matches serve any number of units: the bus gives a client
+  /// 512. A bus that refuses a match is reported in the journal and asked again by the next call.
   void watch(const std::set<std::string>& units);
+
+  /// Objects of units that are listened to.
+  [[nodiscard]] std::size_t watched() const { return paths_.size(); }
 
  private:
   void subscribe();
-  void match(const std::string& path, const std::string& unit);
+  void resolve_aliases();
+  void heard(sdbus::Message& message);
 
   sdbus::IConnection& connection_;
   std::function<void(const std::string& what)> changed_;
   std::unique_ptr<sdbus::IProxy> systemd_;
-  std::set<std::string> units_, paths_;
+  std::set<std::string> units_;
+  std::map<std::string, std::string> paths_;  ///< object to unit
+  std::deque<std::string> unresolved_;        ///< units that may be aliases
+  std::size_t asked_ = 0;                     ///< calls of LoadUnit under way
+  bool subscribed_ = false;
+  std::shared_ptr<void> unit_match_, file_match_;
 };
 
 }  // namespace rdmacfg::daemon

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks that C libraries (sd-bus, sd-event) call: an exception that left one would end the daemon.
+#pragma once
+
+#include <sys/syslog.h>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "daemon/journal.hpp"
+
+namespace rdmacfg::daemon {
+
+/// Calls `call`; logs an exception that comes out of it, and goes on. `what`: the callback, for the journal.
+/// @return whether it ended without one.
+template <class Call>
+bool guarded(const char* what, Call&& call) noexcept {
+  const auto tell = [what](const char* why) noexcept {
+    try {
+      log(LOG_ERR, Message::kTrouble, std::string("internal error in ") + what + ": " + why);
+    } catch (...) {  // out of memory: there is nothing left to say it with
+    }
+  };
+  try {
+    std::forward<Call>(call)();
+    return true;
+  } catch (const std::exception& error) {
+    tell(error.what());
+  } catch (...) {
+    tell("unknown exception");
+  }
+  return false;
+}
+
+}  // namespace rdmacfg::daemon
