@@ -3,11 +3,15 @@
 
 #include <fmt/format.h>
 #include <sdbus-c++/sdbus-c++.h>
+#include <sys/syslog.h>
 
+#include <exception>
 #include <set>
 #include <utility>
 
 #include "daemon/api_options.hpp"
+#include "daemon/journal.hpp"
+#include "model/limits.hpp"
 
 namespace rdmacfg::daemon {
 
@@ -18,6 +22,24 @@ constexpr const char* kPath = "/org/rdmaconfigd1";
 constexpr const char* kInterface = "org.rdmaconfigd1.Manager";
 constexpr const char* kRead = "org.rdmaconfigd1.read";
 constexpr const char* kApply = "org.rdmaconfigd1.apply";
+
+std::string too_large_text() {
+  return fmt::format("the document has more than the {} bytes or the {} files that are allowed",
+                     model::limits::kDocumentBytes, model::limits::kDocumentFiles);
+}
+
+/// The body of a callback of sd-bus: what it throws becomes an answer, never an end of the daemon.
+template <class Body>
+auto checked(Body body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const sdbus::Error&) {
+    throw;
+  } catch (const std::exception& why) {
+    log(LOG_ERR, Message::kTrouble, std::string("internal error in a request: ") + why.what());
+    throw api_error("Failed", "internal error");
+  }
+}
 
 using Documents = std::vector<sdbus::Struct<std::string, std::string>>;
 using Options = ApiOptions::Sent;
@@ -53,36 +75,56 @@ struct Api::Detail {
     }
   }
 
-  /// Carries out `then` when the sender of the message may do `action`.
+  /// A call while it is being decided on. `method`: for the journal.
+  struct Asked {
+    const char* method = "";
+    const char* action = kRead;
+    std::set<std::string> known{};  ///< options
+    bool looks = false;             ///< ends when the client leaves
+  };
+
+  /// Carries out `then` when the sender of the message may; that returns the number of the job, or 0.
   template <class... T, class Then>
-  void allowed(Reply<T...> reply, const char* action, const Options& options,
-               const std::set<std::string>& known, Then then,
+  void allowed(Reply<T...> reply, const Asked& what, const Options& options, Then then,
                const Authority::MayAnyway& may_anyway = nullptr) {
     const auto* message = api.object_->getCurrentlyProcessedMessage();
     const std::string sender = message == nullptr ? "" : message->getSender();
     ApiOptions asked;
     try {
-      asked = ApiOptions::read(options, known);
+      asked = ApiOptions::read(options, what.known);
     } catch (const sdbus::Error& why) {
       return refuse(reply, why);
     }
+    if (what.looks && !api.callers_.came(sender))
+      return refuse(reply, error("LimitsExceeded", "too many clients have requests under way"));
     const bool interactive = asked.interactive;
     api.authority_->check(
-        sender, action, interactive,
-        [reply, action, asked = std::move(asked), then = std::move(then)](Authority::Answer answer,
-                                                                          std::uint32_t uid) {
-          if (answer == Authority::Answer::kYes) {
+        sender, what.action, interactive,
+        [this, reply, what, asked = std::move(asked), then = std::move(then)](Authority::Answer answer,
+                                                                              const Caller& caller) {
+          std::uint32_t job = 0;
+          std::string verdict = "allowed";
+          const auto say_no = [&](const char* name, const std::string& why) {
+            verdict = (std::string(name) == "AccessDenied" ? "denied" : "refused: " + why);
+            refuse(reply, error(name, why));
+          };
+          if (answer == Authority::Answer::kNo) {
+            say_no("AccessDenied", fmt::format("{} is not authorised", what.action));
+          } else if (answer == Authority::Answer::kBusy) {
+            say_no("LimitsExceeded", "too many requests are waiting to be authorised");
+          } else if (what.looks && api.callers_.is_gone(caller.name)) {
+            verdict = "dropped: the client has left";
+          } else {
             try {
               asked.check();
-              then(uid, asked);
+              job = then(caller, asked);
             } catch (const sdbus::Error& why) {
+              verdict = "refused: " + why.getMessage();
               refuse(reply, why);
             }
-          } else if (answer == Authority::Answer::kBusy) {
-            refuse(reply, error("LimitsExceeded", "too many requests are waiting to be authorised"));
-          } else {
-            refuse(reply, error("AccessDenied", fmt::format("{} is not authorised", action)));
           }
+          if (what.looks) (void)api.callers_.became(caller.name, job);
+          tell_request(api.lines_, caller, what.method, what.action, verdict, job);
         },
         may_anyway);
   }
@@ -90,7 +132,7 @@ struct Api::Detail {
   static bool too_large(const Documents& documents) {
     std::size_t bytes = 0;
     for (const auto& one : documents) bytes += std::get<0>(one).size() + std::get<1>(one).size();
-    return documents.size() > kDocumentFiles || bytes > kDocumentBytes;
+    return documents.size() > model::limits::kDocumentFiles || bytes > model::limits::kDocumentBytes;
   }
 
   std::uint32_t add(Job job, Jobs::Done done) {
@@ -103,57 +145,72 @@ struct Api::Detail {
   }
 
   /// A job that only looks: the reply is its report.
-  void look(sdbus::Result<std::string>&& result, Job::Verb verb, const Documents& documents,
-            const Options& options) {
+  void look(sdbus::Result<std::string>&& result, const char* method, Job::Verb verb,
+            const Documents& documents, const Options& options) {
     auto reply = std::make_shared<sdbus::Result<std::string>>(std::move(result));
-    if (too_large(documents)) return refuse(reply, error("LimitsExceeded", "the document is too large"));
-    const auto then = [this, reply, verb, documents](std::uint32_t uid, const ApiOptions& asked) {
+    if (too_large(documents)) return refuse(reply, error("LimitsExceeded", too_large_text()));
+    const auto then = [this, reply, verb, texts = texts_of(documents)](const Caller& caller,
+                                                                       const ApiOptions& asked) {
       Job job;
       job.verb = verb;
-      job.texts = texts_of(documents);
-      job.uid = uid;
-      job.who = who_of(uid, asked);
+      job.texts = texts;
+      job.uid = caller.uid;
+      job.who = who_of(caller.uid, asked);
       if (verb == Job::Verb::kValidate && job.texts.empty())
         throw error("InvalidArgs", "there is no document to validate");
-      (void)add(std::move(job), [reply](const Job& one, const Outcome& outcome) {
+      return add(std::move(job), [this, reply, name = caller.name](const Job& one, const Outcome& outcome) {
+        api.callers_.ended(name, one.id);
+        if (outcome.cancelled) return refuse(reply, error("Cancelled", "the look was cancelled"));
+        const auto text = one.verb == Job::Verb::kHistory ? outcome.status.dump() : outcome.whole.read();
         try {
-          reply->returnResults(one.verb == Job::Verb::kHistory ? outcome.status.dump() : outcome.report_text);
-        } catch (const sdbus::Error&) {
+          reply->returnResults(text);
+        } catch (const sdbus::Error&) {  // the client has gone
         }
       });
     };
-    allowed(reply, kRead, options, {}, then);
+    allowed(reply, {.method = method, .looks = true}, options, then);
   }
 
   /// A job that changes the host: the reply is its number, its end a signal.
-  void change(sdbus::Result<std::uint32_t>&& result, Job wanted, const Options& options,
+  void change(sdbus::Result<std::uint32_t>&& result, const char* method, Job wanted, const Options& options,
               const std::set<std::string>& known, std::size_t bytes_ok = 1) {
     auto reply = std::make_shared<sdbus::Result<std::uint32_t>>(std::move(result));
-    if (bytes_ok == 0) return refuse(reply, error("LimitsExceeded", "the document is too large"));
-    const auto then = [this, reply, wanted = std::move(wanted)](std::uint32_t uid, const ApiOptions& asked) {
+    if (bytes_ok == 0) return refuse(reply, error("LimitsExceeded", too_large_text()));
+    const auto then = [this, reply, wanted = std::move(wanted)](const Caller& caller,
+                                                                const ApiOptions& asked) {
       Job job = wanted;
-      job.uid = uid;
+      job.uid = caller.uid;
       job.retry = asked.retry;
       job.confirm_s = static_cast<std::int64_t>(asked.confirm);
       if (asked.confirm > 0) job.what += fmt::format(" --confirm {}", asked.confirm);
       job.from = asked.active;
       job.expect = asked.expect;
-      job.who = who_of(uid, asked);
+      job.who = who_of(caller.uid, asked);
       // A job may not end before its number was told.
       const auto id = add(std::move(job), [this](const Job& one, const Outcome& outcome) {
+        tell_request_ended(one, outcome);
         api.finished(one.id, static_cast<int>(outcome.report.exit));
         if (api.ended) api.ended(one, outcome);
       });
       reply->returnResults(id);
+      return id;
     };
-    allowed(reply, kApply, options, known, then);
+    allowed(reply, {.method = method, .action = kApply, .known = known}, options, then);
   }
 };
+
+/// Every synchronous call of the daemon is made here, with a short deadline: a broker that hangs must not
+/// keep the loop from the watchdog.
+std::unique_ptr<sdbus::IConnection> Api::connect() {
+  auto connection = sdbus::createSystemBusConnection();
+  connection->setMethodCallTimeout(model::limits::kBusCall);
+  return connection;
+}
 
 Api::Api(Loop& loop, Jobs& jobs)
     : loop_(loop),
       jobs_(jobs),
-      connection_(sdbus::createSystemBusConnection()),
+      connection_(connect()),
       authority_(std::make_unique<Authority>(*connection_)),
       units_(std::make_unique<UnitWatch>(*connection_,
                                          [this](const std::string& what) {
@@ -168,82 +225,94 @@ Api::Api(Loop& loop, Jobs& jobs)
       .withInputParamNames("options")
       .withOutputParamNames("report")
       .implementedAs([d](Text&& result, const Options& options) {
-        d->look(std::move(result), Job::Verb::kShow, {}, options);
+        checked([&] { d->look(std::move(result), "Show", Job::Verb::kShow, {}, options); });
       });
   object_->registerMethod("History")
       .onInterface(kInterface)
       .withInputParamNames("options")
       .withOutputParamNames("history")
       .implementedAs([d](Text&& result, const Options& options) {
-        d->look(std::move(result), Job::Verb::kHistory, {}, options);
+        checked([&] { d->look(std::move(result), "History", Job::Verb::kHistory, {}, options); });
       });
   object_->registerMethod("Validate")
       .onInterface(kInterface)
       .withInputParamNames("documents", "options")
       .withOutputParamNames("report")
       .implementedAs([d](Text&& result, const Documents& documents, const Options& options) {
-        d->look(std::move(result), Job::Verb::kValidate, documents, options);
+        checked([&] { d->look(std::move(result), "Validate", Job::Verb::kValidate, documents, options); });
       });
   object_->registerMethod("Diff")
       .onInterface(kInterface)
       .withInputParamNames("documents", "options")
       .withOutputParamNames("report")
       .implementedAs([d](Text&& result, const Documents& documents, const Options& options) {
-        d->look(std::move(result), Job::Verb::kDiff, documents, options);
+        checked([&] { d->look(std::move(result), "Diff", Job::Verb::kDiff, documents, options); });
       });
   object_->registerMethod("Apply")
       .onInterface(kInterface)
       .withInputParamNames("documents", "options")
       .withOutputParamNames("job")
       .implementedAs([d](Number&& result, const Documents& documents, const Options& options) {
-        const bool fits = !Detail::too_large(documents);
-        Job job;
-        job.verb = Job::Verb::kApply;
-        job.what = "apply";
-        if (fits) job.texts = texts_of(documents);
-        d->change(std::move(result), std::move(job), options, {"confirm", "expect", "retry", "who"},
-                  fits ? 1 : 0);
+        checked([&] {
+          const bool fits = !Detail::too_large(documents);
+          Job job;
+          job.verb = Job::Verb::kApply;
+          job.what = "apply";
+          if (fits) job.texts = texts_of(documents);
+          d->change(std::move(result), "Apply", std::move(job), options,
+                    {"confirm", "expect", "retry", "who"}, fits ? 1 : 0);
+        });
       });
   object_->registerMethod("Confirm")
       .onInterface(kInterface)
       .withInputParamNames("options")
       .withOutputParamNames("job")
       .implementedAs([d](Number&& result, const Options& options) {
-        Job job;
-        job.verb = Job::Verb::kConfirm;
-        job.what = "confirm";
-        d->change(std::move(result), std::move(job), options, {"who"});
+        checked([&] {
+          Job job;
+          job.verb = Job::Verb::kConfirm;
+          job.what = "confirm";
+          d->change(std::move(result), "Confirm", std::move(job), options, {"who"});
+        });
       });
   object_->registerMethod("Rollback")
       .onInterface(kInterface)
       .withInputParamNames("generation", "options")
       .withOutputParamNames("job")
       .implementedAs([d](Number&& result, const std::uint64_t& generation, const Options& options) {
-        Job job;
-        job.verb = Job::Verb::kRollBack;
-        job.generation = generation;
-        job.what = "rollback";
-        d->change(std::move(result), std::move(job), options, {"active", "who"});
+        checked([&] {
+          Job job;
+          job.verb = Job::Verb::kRollBack;
+          job.generation = generation;
+          job.what = "rollback";
+          d->change(std::move(result), "Rollback", std::move(job), options, {"active", "who"});
+        });
       });
   object_->registerMethod("Reload")
       .onInterface(kInterface)
       .withInputParamNames("options")
       .withOutputParamNames("job")
       .implementedAs([d](Number&& result, const Options& options) {
-        Job job;
-        job.verb = Job::Verb::kApply;
-        job.by_itself = true;
-        job.what = "reload";
-        d->change(std::move(result), std::move(job), options, {"who"});
+        checked([&] {
+          Job job;
+          job.verb = Job::Verb::kApply;
+          job.by_itself = true;
+          job.what = "reload";
+          d->change(std::move(result), "Reload", std::move(job), options, {"who"});
+        });
       });
   object_->registerMethod("Cancel")
       .onInterface(kInterface)
       .withInputParamNames("job", "options")
       .implementedAs([d, this](sdbus::Result<>&& result, const std::uint32_t& id, const Options& options) {
-        auto reply = std::make_shared<sdbus::Result<>>(std::move(result));
-        d->allowed(reply, kApply, options, {}, [this, reply, id](std::uint32_t, const ApiOptions&) {
-          if (!jobs_.cancel(id)) throw error("NotFound", fmt::format("there is no job {}", id));
-          reply->returnResults();
+        checked([&] {
+          auto reply = std::make_shared<sdbus::Result<>>(std::move(result));
+          d->allowed(reply, {.method = "Cancel", .action = kApply}, options,
+                     [this, reply, id](const Caller&, const ApiOptions&) {
+                       if (!jobs_.cancel(id)) throw error("NotFound", fmt::format("there is no job {}", id));
+                       reply->returnResults();
+                       return id;
+                     });
         });
       });
   object_->registerMethod("Result")
@@ -251,16 +320,19 @@ Api::Api(Loop& loop, Jobs& jobs)
       .withInputParamNames("job", "options")
       .withOutputParamNames("report")
       .implementedAs([d, this](Text&& result, const std::uint32_t& id, const Options& options) {
-        auto reply = std::make_shared<Text>(std::move(result));
-        const auto then = [this, reply, id](std::uint32_t, const ApiOptions&) {
-          const auto* text = jobs_.result(id);
-          if (text == nullptr) throw error("NotFound", fmt::format("there is no result of a job {}", id));
-          reply->returnResults(*text);
-          jobs_.fetched(id);
-        };
-        // Who was allowed to have it done may know how it went.
-        d->allowed(reply, kRead, options, {}, then,
-                   [this, id](std::uint32_t uid) { return jobs_.asked_by(id, uid); });
+        checked([&] {
+          auto reply = std::make_shared<Text>(std::move(result));
+          const auto then = [this, reply, id](const Caller&, const ApiOptions&) {
+            const auto text = jobs_.result(id);
+            if (!text) throw error("NotFound", fmt::format("there is no result of a job {}", id));
+            reply->returnResults(*text);
+            jobs_.fetched(id);
+            return id;
+          };
+          // Who was allowed to have it done may know how it went.
+          d->allowed(reply, {.method = "Result"}, options, then,
+                     [this, id](std::uint32_t uid) { return jobs_.asked_by(id, uid); });
+        });
       });
   object_->registerSignal("Progress")
       .onInterface(kInterface)
@@ -269,28 +341,22 @@ Api::Api(Loop& loop, Jobs& jobs)
   object_->registerSignal("Finished")
       .onInterface(kInterface)
       .withParameters<std::uint32_t, std::int32_t>("job", "exit");
+  const auto get = [this](auto member) {
+    return [this, member] { return checked([&] { return properties_.*member; }); };
+  };
   object_->registerProperty("Version")
       .onInterface(kInterface)
       .withGetter([] { return std::string(RDMACFG_VERSION); })
       .withUpdateBehavior(sdbus::Flags::CONST_PROPERTY_VALUE);
-  object_->registerProperty("State").onInterface(kInterface).withGetter([this] { return properties_.state; });
-  object_->registerProperty("Generation").onInterface(kInterface).withGetter([this] {
-    return properties_.generation;
-  });
-  object_->registerProperty("Unconfirmed").onInterface(kInterface).withGetter([this] {
-    return properties_.unconfirmed;
-  });
-  object_->registerProperty("Pending").onInterface(kInterface).withGetter([this] {
-    return properties_.pending;
-  });
-  object_->registerProperty("Limited").onInterface(kInterface).withGetter([this] {
-    return properties_.limited;
-  });
-  object_->registerProperty("Contended").onInterface(kInterface).withGetter([this] {
-    return properties_.contended;
-  });
+  object_->registerProperty("State").onInterface(kInterface).withGetter(get(&Properties::state));
+  object_->registerProperty("Generation").onInterface(kInterface).withGetter(get(&Properties::generation));
+  object_->registerProperty("Unconfirmed").onInterface(kInterface).withGetter(get(&Properties::unconfirmed));
+  object_->registerProperty("Pending").onInterface(kInterface).withGetter(get(&Properties::pending));
+  object_->registerProperty("Limited").onInterface(kInterface).withGetter(get(&Properties::limited));
+  object_->registerProperty("Contended").onInterface(kInterface).withGetter(get(&Properties::contended));
   object_->finishRegistration();
   watch_managers();
+  watch_clients();
   connection_->requestName(kName);
 
   source_ = loop_.on_changing(

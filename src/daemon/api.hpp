@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "daemon/authority.hpp"
+#include "daemon/callers.hpp"
 #include "daemon/jobs.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/requests.hpp"
 #include "daemon/unit_watch.hpp"
 
 namespace sdbus {
@@ -36,9 +38,6 @@ struct Properties {
 
 class Api {
  public:
-  static constexpr std::size_t kDocumentBytes = 1U << 20U;  ///< of all texts together
-  static constexpr std::size_t kDocumentFiles = 64;
-
   /// Connects to the system bus and takes the name org.rdmaconfigd1. Throws sdbus::Error.
   Api(Loop& loop, Jobs& jobs);
   ~Api();
@@ -63,7 +62,10 @@ class Api {
  private:
   struct Detail;
 
+  static std::unique_ptr<sdbus::IConnection> connect();
   void watch_managers();
+  /// Ends looks whose clients have left the bus.
+  void watch_clients();
   void process();
   /// Does nothing when the bus has gone.
   void emit(const std::function<void()>& signal);
@@ -75,6 +77,8 @@ class Api {
   std::unique_ptr<Authority> authority_;
   std::unique_ptr<UnitWatch> units_;
   std::unique_ptr<sdbus::IObject> object_;
+  Callers callers_;
+  RequestLines lines_;
   Loop::Handle source_;
 };
 

@@ -4,10 +4,12 @@
 #include <sdbus-c++/sdbus-c++.h>
 
 #include <array>
+#include <exception>
 #include <string>
 #include <vector>
 
 #include "daemon/api.hpp"
+#include "daemon/guarded.hpp"
 
 namespace rdmacfg::daemon {
 
@@ -24,7 +26,7 @@ void Api::process() {
   try {
     while (connection_->processPendingRequest()) {
     }
-  } catch (const sdbus::Error&) {
+  } catch (const std::exception&) {
     source_.reset();
     if (lost) lost();
   }
@@ -47,12 +49,30 @@ void Api::watch_managers() {
     connection_->addMatch(
         match,
         [this](sdbus::Message& message) {
-          std::string changed, before, now;
-          message >> changed >> before >> now;
-          if (!now.empty() && appeared) appeared();
+          guarded("a manager on the bus", [&] {
+            std::string changed, before, now;
+            message >> changed >> before >> now;
+            if (!now.empty() && appeared) appeared();
+          });
         },
         sdbus::floating_slot);
   }
+}
+
+/// By the empty new owner: those that come wake nobody.
+void Api::watch_clients() {
+  connection_->addMatch(
+      "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+      "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg2=''",
+      [this](sdbus::Message& message) {
+        guarded("a client that leaves", [&] {
+          std::string name, before, now;
+          message >> name >> before >> now;
+          if (!now.empty()) return;
+          for (const auto job : callers_.left(name)) (void)jobs_.cancel(job);
+        });
+      },
+      sdbus::floating_slot);
 }
 
 void Api::set(const Properties& properties) {

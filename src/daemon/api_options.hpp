@@ -11,6 +11,8 @@
 #include <set>
 #include <string>
 
+#include "model/limits.hpp"
+
 namespace rdmacfg::daemon {
 
 /// org.rdmaconfigd1.Error.NAME
@@ -19,8 +21,8 @@ sdbus::Error api_error(const char* name, const std::string& message);
 struct ApiOptions {
   using Sent = std::map<std::string, sdbus::Variant>;
 
-  static constexpr std::size_t kMost = 16;       ///< options of a call
-  static constexpr std::size_t kLongest = 4096;  ///< bytes of a text
+  static constexpr std::size_t kMost = model::limits::kOptions;
+  static constexpr std::size_t kLongest = model::limits::kOptionBytes;  ///< of a text
   static constexpr std::uint64_t kConfirmMax = 24ULL * 3600;
 
   bool interactive = false;

@@ -6,7 +6,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <utility>
+
+#include "daemon/guarded.hpp"
 
 namespace rdmacfg::daemon {
 
@@ -32,37 +35,52 @@ Authority::~Authority() = default;
 
 void Authority::check(const std::string& sender, const std::string& action, bool interactive,
                       Answered answered, MayAnyway may_anyway) {
-  constexpr std::uint32_t kNobody = 65534;
-  if (sender.empty()) return answered(Answer::kNo, kNobody);
-  if (!lookups_.take(sender)) return answered(Answer::kBusy, kNobody);
-  bus_->callMethodAsync("GetConnectionUnixUser")
+  using Credentials = std::map<std::string, sdbus::Variant>;
+  Caller caller{.name = sender};
+  if (sender.empty()) return answered(Answer::kNo, caller);
+  if (!lookups_.take(sender)) return answered(Answer::kBusy, caller);
+  bus_->callMethodAsync("GetConnectionCredentials")
       .onInterface("org.freedesktop.DBus")
       .withTimeout(kDeadline)
       .withArguments(sender)
-      .uponReplyInvoke([this, sender, action, interactive, answered = std::move(answered),
-                        may_anyway = std::move(may_anyway)](const sdbus::Error* error, std::uint32_t uid) {
-        lookups_.give(sender);
-        if (error != nullptr) return answered(Answer::kNo, kNobody);  // it has gone
-        if (uid == 0 || (may_anyway && may_anyway(uid))) return answered(Answer::kYes, uid);
-        if (!questions_.take(uid)) return answered(Answer::kBusy, uid);
-        ask_polkit(sender, uid, action, interactive, answered);
-      });
+      .uponReplyInvoke(
+          [this, asking = caller, action, interactive, answered = std::move(answered),
+           may_anyway = std::move(may_anyway)](const sdbus::Error* error, const Credentials& credentials) {
+            guarded("credentials", [&] {
+              auto asker = asking;
+              lookups_.give(asker.name);
+              const auto uid = credentials.find("UnixUserID"), pid = credentials.find("ProcessID");
+              if (pid != credentials.end() && pid->second.containsValueOfType<std::uint32_t>())
+                asker.pid = pid->second.get<std::uint32_t>();
+              // An error: it has gone.
+              if (error != nullptr || uid == credentials.end() ||
+                  !uid->second.containsValueOfType<std::uint32_t>())
+                return answered(Answer::kNo, asker);
+              asker.uid = uid->second.get<std::uint32_t>();
+              if (asker.uid == 0 || (may_anyway && may_anyway(asker.uid)))
+                return answered(Answer::kYes, asker);
+              if (!questions_.take(asker.uid)) return answered(Answer::kBusy, asker);
+              ask_polkit(asker, action, interactive, answered);
+            });
+          });
 }
 
-void Authority::ask_polkit(const std::string& sender, std::uint32_t uid, const std::string& action,
-                           bool interactive, const Answered& answered) {
+void Authority::ask_polkit(const Caller& caller, const std::string& action, bool interactive,
+                           const Answered& answered) {
   using Subject = sdbus::Struct<std::string, std::map<std::string, sdbus::Variant>>;
   using Verdict = sdbus::Struct<bool, bool, std::map<std::string, std::string>>;
-  const Subject subject{"system-bus-name", {{"name", sdbus::Variant(sender)}}};
+  const Subject subject{"system-bus-name", {{"name", sdbus::Variant(caller.name)}}};
   polkit_->callMethodAsync("CheckAuthorization")
       .onInterface("org.freedesktop.PolicyKit1.Authority")
       .withTimeout(interactive ? kInteractiveDeadline : kDeadline)
       .withArguments(subject, action, std::map<std::string, std::string>{},
                      interactive ? kAllowInteraction : 0U, std::string())
-      .uponReplyInvoke([this, answered, uid](const sdbus::Error* error, Verdict verdict) {
-        questions_.give(uid);
-        const bool yes = error == nullptr && std::get<0>(verdict);
-        answered(yes ? Answer::kYes : Answer::kNo, uid);
+      .uponReplyInvoke([this, answered, caller](const sdbus::Error* error, Verdict verdict) {
+        guarded("polkit's answer", [&] {
+          questions_.give(caller.uid);
+          const bool yes = error == nullptr && std::get<0>(verdict);
+          answered(yes ? Answer::kYes : Answer::kNo, caller);
+        });
       });
 }
 

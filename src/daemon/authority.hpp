@@ -8,6 +8,7 @@
 #include <string>
 
 #include "daemon/quota.hpp"
+#include "model/limits.hpp"
 
 namespace sdbus {
 class IConnection;
@@ -16,11 +17,15 @@ class IProxy;
 
 namespace rdmacfg::daemon {
 
+/// Who asks, as the bus knows it.
+struct Caller {
+  std::string name;           ///< unique name on the bus
+  std::uint32_t uid = 65534;  ///< nobody, when the bus does not say
+  std::uint32_t pid = 0;      ///< 0: not known
+};
+
 class Authority {
  public:
-  static constexpr std::size_t kPending = 64;      ///< questions to polkit under way, in all
-  static constexpr std::size_t kPendingOfOne = 4;  ///< and of one user; likewise of one client to the bus
-
   enum class Answer {
     kYes,
     kNo,
@@ -30,7 +35,7 @@ class Authority {
   explicit Authority(sdbus::IConnection& connection);
   ~Authority();
 
-  using Answered = std::function<void(Answer answer, std::uint32_t uid)>;
+  using Answered = std::function<void(Answer answer, const Caller& caller)>;
 
   /// Asks without waiting. `sender` is a unique bus name; `action` "org.rdmaconfigd1.apply"; `interactive`:
   /// the user may be asked for a password. A user for whom `may_anyway` says so needs no permission.
@@ -39,13 +44,13 @@ class Authority {
              MayAnyway may_anyway = nullptr);
 
  private:
-  void ask_polkit(const std::string& sender, std::uint32_t uid, const std::string& action, bool interactive,
+  void ask_polkit(const Caller& caller, const std::string& action, bool interactive,
                   const Answered& answered);
 
   std::unique_ptr<sdbus::IProxy> bus_, polkit_;
   // Apart: whom the bus names root needs no question, and does not wait behind passwords that others type.
-  Quota<std::string> lookups_{kPending, kPendingOfOne};
-  Quota<std::uint32_t> questions_{kPending, kPendingOfOne};
+  Quota<std::string> lookups_{model::limits::kQuestions, model::limits::kQuestionsOfUser};
+  Quota<std::uint32_t> questions_{model::limits::kQuestions, model::limits::kQuestionsOfUser};
 };
 
 }  // namespace rdmacfg::daemon

@@ -263,6 +263,8 @@ void Controller::plan_next() {
 
 void Controller::hold() {
   next_.reset();
+  // On a busy host both fall due in the same turn of the loop, in any order.
+  if (const auto due = expiry_.due(); due && deadline_ && Loop::now() >= *due) expire();
   if (!again_.empty() && (tries_ < kApplyTries || active_ == 0U)) {
     // Not behind a change that a client has asked for: when that is good, nothing is applied again. Its end
     // calls plan_next().

@@ -56,6 +56,7 @@ class Controller {
   void keep_settled();
   void take_status(const Outcome& outcome);
   void plan_expiry();
+  void expire();
   void expired(const Job& job, const Outcome& outcome);
   [[nodiscard]] Health health() const;
   void publish();

@@ -56,16 +56,17 @@ void Controller::plan_expiry() {
     return;
   }
   jobs_.prepare_expiry();
-  deadline_ = loop_.after(left, [this] {
-    deadline_.reset();
-    expiring_ = true;
-    Job job;
-    job.verb = Job::Verb::kExpire;
-    job.who = "rdma-configd";
-    job.what = "expiry";
-    (void)jobs_.add(std::move(job),
-                    [this](const Job& one, const Outcome& outcome) { expired(one, outcome); });
-  });
+  deadline_ = loop_.after(left, [this] { expire(); });
+}
+
+void Controller::expire() {
+  deadline_.reset();
+  expiring_ = true;
+  Job job;
+  job.verb = Job::Verb::kExpire;
+  job.who = "rdma-configd";
+  job.what = "expiry";
+  (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) { expired(one, outcome); });
 }
 
 void Controller::expired(const Job& job, const Outcome& outcome) {

@@ -68,9 +68,11 @@ Job job_from(const nlohmann::ordered_json& json);
 
 /// The worker process: one job on `in`, lines of JSON on `out`: {"progress": [done, total, what]} any number
 /// of times (0 of 0: it waits, and for what), then {"exit": n, "cancelled": whether somebody did not want it
-/// before it had begun, "looked": whether it has looked closely, "handles_made": n, "report": {…}, "status":
-/// {…}}. SIGUSR1 cancels it at any time; SIGUSR2 only while it has not begun, and waits for the lock, say.
+/// before it had begun, "looked": whether it has looked closely, "handles_made": n, "report": summary_of() of
+/// a change, null of a look, "status": {…}}. The whole report goes to `whole` first (bounded_report()); -1:
+/// to nobody. It takes the limits of model/limits.hpp upon itself. SIGUSR1 cancels it at any time; SIGUSR2
+/// only while it has not begun, and waits for the lock, say.
 /// @return exit status of the process.
-int work(int in, int out);
+int work(int in, int out, int whole = -1);
 
 }  // namespace rdmacfg::daemon

@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "core/report_json.hpp"
+#include "daemon/guarded.hpp"
 
 namespace rdmacfg::daemon {
 
+namespace limits = model::limits;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -27,7 +29,8 @@ Outcome broken(const std::string& why, model::Exit exit = model::Exit::kError) {
   Outcome outcome;
   outcome.report.error = base::Error{base::Code::kIo, why, 0};
   outcome.report.exit = exit;
-  outcome.report_text = core::report_json(outcome.report).dump();
+  outcome.whole =
+      StoredReport(core::report_json(outcome.report).dump(-1, ' ', false, Json::error_handler_t::replace));
   return outcome;
 }
 
@@ -63,7 +66,16 @@ Outcome lost(const Job& job, const std::string& how) {
   return outcome;
 }
 
-Outcome outcome_of(const Job& job, const std::string& line, int status) {
+/// How the worker's process ended that says no result.
+std::string end_of(const Job& job, int status) {
+  if (!WIFSIGNALED(status)) return "the worker ended without a result";
+  if (WTERMSIG(status) == SIGXCPU)
+    return fmt::format("the worker used more than the {} s of processor time that are allowed",
+                       (job.changes() ? limits::kChangeCpu : limits::kLookCpu).count());
+  return fmt::format("the worker was killed by signal {}", WTERMSIG(status));
+}
+
+Outcome outcome_of(const Job& job, const std::string& line, int status, base::UniqueFd whole) {
   try {
     const auto json = Json::parse(line);
     if (json.value("cancelled", false)) {
@@ -71,10 +83,18 @@ Outcome outcome_of(const Job& job, const std::string& line, int status) {
       outcome.status = json.at("status");
       return outcome;
     }
-    auto text = json.at("report").dump();
-    auto report = core::report_from(text);
-    if (!report) return lost(job, "the worker's result cannot be read (" + report.error().message + ")");
-    Outcome outcome{std::move(*report), std::move(text), json.at("status")};
+    // Of a look there is nothing but the exit status: its report is the client's.
+    Outcome outcome;
+    std::string text;
+    if (const auto& summary = json.at("report"); !summary.is_null()) {
+      text = summary.dump(-1, ' ', false, Json::error_handler_t::replace);
+      auto report = core::report_from(text);
+      if (!report) return lost(job, "the worker's result cannot be read (" + report.error().message + ")");
+      outcome.report = std::move(*report);
+    }
+    outcome.report.exit = static_cast<model::Exit>(json.value("exit", 0));
+    outcome.whole = StoredReport(std::move(whole), std::move(text));
+    outcome.status = json.at("status");
     outcome.looked = json.value("looked", false);
     outcome.handles_made = json.value("handles_made", std::size_t{0});
     return outcome;
@@ -82,9 +102,13 @@ Outcome outcome_of(const Job& job, const std::string& line, int status) {
     // Told to stop before it could say how; it had begun nothing.
     if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGUSR1 || WTERMSIG(status) == SIGUSR2))
       return cancelled();
-    return lost(job, WIFSIGNALED(status) ? fmt::format("the worker was killed by signal {}", WTERMSIG(status))
-                                         : "the worker ended without a result");
+    return lost(job, end_of(job, status));
   }
+}
+
+bool is_privileged(const Job& job) {
+  constexpr std::uint32_t kRoot = 0;
+  return !job.uid || *job.uid == kRoot;
 }
 
 /// A report of a thousand interfaces takes many times its length to read. It is over within milliseconds, and
@@ -115,7 +139,7 @@ bool Jobs::has_room(const Job& job) const {
     if (other.uid == job.uid) ++same;
     if (*other.uid != kRoot) ++users;
   }
-  return *job.uid == kRoot ? same < kQueue : same < kQueueOfOne && users < kQueue;
+  return *job.uid == kRoot ? same < limits::kQueue : same < limits::kQueueOfUser && users < limits::kQueue;
 }
 
 void Jobs::close() {
@@ -137,13 +161,14 @@ bool Jobs::cancel(std::uint32_t id) {
     auto [job, done] = std::move(*waits);
     waiting_.erase(waits);
     const auto outcome = cancelled();
-    if (job.changes()) remember(job, outcome.report_text);
+    if (job.changes()) remember(job, outcome.whole);
     done(job, outcome);
     return true;
   }
   for (auto& one : running_) {
     if (one.job.id != id || one.exited || one.pid <= 0) continue;
-    (void)::kill(one.pid, SIGUSR1);
+    one.unwanted = !one.job.changes();
+    (void)::kill(one.pid, one.unwanted ? SIGKILL : SIGUSR1);
     return true;
   }
   return false;
@@ -155,9 +180,9 @@ const Jobs::Result* Jobs::find(std::uint32_t id) const {
   return at == results_.end() ? nullptr : &*at;
 }
 
-const std::string* Jobs::result(std::uint32_t id) const {
+std::optional<std::string> Jobs::result(std::uint32_t id) const {
   const auto* found = find(id);
-  return found == nullptr ? nullptr : &found->text;
+  return found == nullptr ? std::nullopt : std::optional(found->report.read());
 }
 
 void Jobs::fetched(std::uint32_t id) {
@@ -181,17 +206,54 @@ bool Jobs::asked_by(std::uint32_t id, std::uint32_t uid) const {
   return found != nullptr && found->uid == uid;
 }
 
+std::size_t Jobs::looks_of(std::optional<std::uint32_t> uid) const {
+  return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), [&](const Running& one) {
+    return !one.job.changes() && one.job.uid == uid;
+  }));
+}
+
+/// Users may take kLooks slots, and one of them no more than kLooksOfUser; root and the daemon may take those
+/// and one more that nobody else gets.
+bool Jobs::has_slot(const Job& job) const {
+  if (job.changes()) return !changing_;
+  const auto all = static_cast<std::size_t>(
+      std::count_if(running_.begin(), running_.end(), [](const Running& one) { return !one.job.changes(); }));
+  if (all >= limits::kLooks + limits::kRootLooks) return false;
+  if (is_privileged(job)) return true;
+  const auto users =
+      static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), [](const Running& one) {
+        return !one.job.changes() && !is_privileged(one.job);
+      }));
+  return users < limits::kLooks && looks_of(job.uid) < limits::kLooksOfUser;
+}
+
+/// The daemon's own and root's first, then the user whose look was started longest ago; of one user, and of
+/// changes, in the order in which they came.
+Jobs::Waiting::iterator Jobs::next_to_start() {
+  const auto rank = [this](const Job& job) {
+    if (is_privileged(job)) return std::uint64_t{0};
+    const auto at = job.changes() ? served_.end() : served_.find(*job.uid);
+    return at == served_.end() ? std::uint64_t{1} : at->second;
+  };
+  auto best = waiting_.end();
+  for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
+    if (!has_slot(at->first)) continue;
+    if (best == waiting_.end() || rank(at->first) < rank(best->first)) best = at;
+  }
+  return best;
+}
+
 void Jobs::start_what_may() {
-  for (auto at = waiting_.begin(); at != waiting_.end();) {
-    const bool may = at->first.changes() ? !changing_ : looking_ < kLooks;
-    if (!may) {
-      ++at;
-      continue;
-    }
+  constexpr std::size_t kRemembered = 1024;
+  constexpr std::uint64_t kFirstTurn = 2;  // after those who never had one
+  for (auto at = next_to_start(); at != waiting_.end(); at = next_to_start()) {
     auto [job, done] = std::move(*at);
     waiting_.erase(at);
+    if (!job.changes() && !is_privileged(job)) {
+      if (served_.size() >= kRemembered) served_.clear();
+      served_[*job.uid] = kFirstTurn + turn_++;
+    }
     start(std::move(job), std::move(done));
-    at = waiting_.begin();
   }
 }
 
@@ -199,7 +261,7 @@ void Jobs::start(Job job, Done done) {
   auto& running = running_.emplace_back();
   running.job = std::move(job);
   running.done = std::move(done);
-  (running.job.changes() ? void(changing_ = true) : void(++looking_));
+  if (running.job.changes()) changing_ = true;
   if (begins) begins(running.job);
 
   const auto text = text_of(running.job);
@@ -207,6 +269,7 @@ void Jobs::start(Job job, Done done) {
   auto process = spare ? std::move(*spare) : start_worker(program_, text);
   running.pid = process.pid;
   running.out = std::move(process.out);
+  running.report = std::move(process.report);
   if (running.pid < 0) {
     running.status = process.error;
     running.at_end = running.exited = true;
@@ -220,6 +283,38 @@ void Jobs::start(Job job, Done done) {
     running.status = status;
     read(running);
   });
+  watch_time(running);
+}
+
+void Jobs::watch_time(Running& running) {
+  const auto said = [](std::chrono::milliseconds time) {
+    return fmt::format("{} s", std::chrono::duration_cast<std::chrono::seconds>(time).count());
+  };
+  if (!running.job.changes()) {
+    running.deadline = loop_.after(deadlines.look, [this, &running, said] {
+      end_now(running, "the look took longer than " + said(deadlines.look));
+    });
+    return;
+  }
+  running.deadline = loop_.after(deadlines.change, [this, &running, said] {
+    if (!running.exited) (void)::kill(running.pid, SIGUSR1);
+    running.deadline = loop_.after(deadlines.undo, [this, &running, said] {
+      end_now(running, fmt::format("the change took longer than {}, and undoing it longer than {}",
+                                   said(deadlines.change), said(deadlines.undo)));
+    });
+  });
+}
+
+void Jobs::end_now(Running& running, std::string why) {
+  running.deadline.reset();
+  if (running.exited) {
+    // A process of its own holds the other end of the pipe: there is nothing more to wait for.
+    running.at_end = true;
+    running.readable.reset();
+    return finish_when_over(running);
+  }
+  running.overdue = std::move(why);
+  (void)::kill(running.pid, SIGKILL);
 }
 
 void Jobs::read(Running& running) {
@@ -233,6 +328,12 @@ void Jobs::read(Running& running) {
       break;
     }
     running.text.append(chunk.data(), static_cast<std::size_t>(count));
+    if (running.text.size() > limits::kSummaryBytes + chunk.size() &&
+        running.text.find('\n') == std::string::npos) {
+      running.text.clear();
+      if (!running.exited) end_now(running, "the worker said more than it may");
+      running.at_end = true;
+    }
   }
   for (std::size_t end = 0; (end = running.text.find('\n')) != std::string::npos;) {
     auto line = running.text.substr(0, end);
@@ -265,29 +366,35 @@ void Jobs::finish_when_over(Running& running) {
 }
 
 void Jobs::end(std::list<Running>& over) {
-  const auto& one = over.front();
-  const auto outcome = one.pid > 0 ? outcome_of(one.job, one.last, one.status)
-                                   : broken(fmt::format("the worker could not be started: {}",
-                                                        std::generic_category().message(one.status)));
+  auto& one = over.front();
+  const auto outcome = [&] {
+    if (one.pid <= 0)
+      return broken(
+          fmt::format("the worker could not be started: {}", std::generic_category().message(one.status)));
+    if (one.unwanted) return cancelled();
+    if (!one.overdue.empty()) return lost(one.job, one.overdue);
+    return outcome_of(one.job, one.last, one.status, std::move(one.report));
+  }();
   if (one.job.changes() && changed) changed(one.job, outcome);
-  (one.job.changes() ? void(changing_ = false) : void(--looking_));
+  if (one.job.changes()) changing_ = false;
   // The answer to a look is its result.
-  if (one.job.changes()) remember(one.job, outcome.report_text);
-  one.done(one.job, outcome);
-  over.clear();
+  if (one.job.changes()) remember(one.job, outcome.whole);
+  const auto over_now = std::move(over);
+  guarded("the end of a job", [&] { over_now.front().done(over_now.front().job, outcome); });
   start_what_may();
   if (on_idle && idle()) on_idle();
 }
 
-void Jobs::remember(const Job& job, std::string text) {
+void Jobs::remember(const Job& job, const StoredReport& report) {
   if (!job.uid) return;
-  results_.push_back({job.id, std::move(text), *job.uid, Loop::now()});
+  results_.push_back({job.id, report, *job.uid, Loop::now()});
   const auto bytes = [this] {
     std::size_t sum = 0;
-    for (const auto& one : results_) sum += one.text.size();
+    for (const auto& one : results_) sum += one.report.size();
     return sum;
   };
-  while (results_.size() > kResults || (results_.size() > 1 && bytes() > kResultBytes)) results_.pop_front();
+  while (results_.size() > limits::kResults || (results_.size() > 1 && bytes() > limits::kResultBytes))
+    results_.pop_front();
 }
 
 }  // namespace rdmacfg::daemon

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs and their worker processes: one that changes the host at a time, looks beside it, and a short queue.
+// Jobs and their worker processes: one that changes the host at a time, looks beside it, and a short queue
+// that is fair to users. A job that takes too long is ended (model/limits.hpp).
 #pragma once
 
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,15 +16,17 @@
 #include "base/unique_fd.hpp"
 #include "daemon/job.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/stored_report.hpp"
 #include "daemon/worker_process.hpp"
+#include "model/limits.hpp"
 #include "model/report.hpp"
 
 namespace rdmacfg::daemon {
 
 /// How a job ended.
 struct Outcome {
-  model::Report report;
-  std::string report_text;        ///< the same as JSON
+  model::Report report;           ///< of a change as summary_of() has it; of a look how it ended
+  StoredReport whole;             ///< the whole of it, as JSON
   nlohmann::ordered_json status;  ///< of the ledger: "active", "unconfirmed", "generations"
   bool lost = false;              ///< the worker ended without saying what it did
   bool cancelled = false;         ///< somebody did not want it before it had begun anything
@@ -32,13 +36,14 @@ struct Outcome {
 
 class Jobs {
  public:
-  /// Waiting jobs of clients, changes and looks each for themselves; root has as many again of its own.
-  static constexpr std::size_t kQueue = 16;
-  static constexpr std::size_t kQueueOfOne = 8;  ///< of them, of one user
-  static constexpr std::size_t kLooks = 2;       ///< jobs that change nothing, at once
-  static constexpr std::size_t kResults = 16;    ///< remembered results of clients' jobs
-  /// Of them together. The last one is remembered however long it is.
-  static constexpr std::size_t kResultBytes = std::size_t{4} << 20U;
+  /// How long a job may take.
+  struct Deadlines {
+    std::chrono::milliseconds look = model::limits::kLookTime;      ///< then it is killed
+    std::chrono::milliseconds change = model::limits::kChangeTime;  ///< then it is cancelled
+    std::chrono::milliseconds undo = model::limits::kUndoTime;      ///< from then on until it is killed
+  };
+  Deadlines deadlines;
+
   /// So long after the end of its job a result is still about to be fetched.
   static constexpr std::chrono::milliseconds kFetch{10000};
 
@@ -70,12 +75,13 @@ class Jobs {
   void close();
   [[nodiscard]] bool closed() const { return closed_; }
 
-  /// A waiting job goes; a running one undoes what it did so far. False when there is no such job.
+  /// A waiting job goes; a running change undoes what it did so far, a running look ends. False when there is
+  /// no such job.
   bool cancel(std::uint32_t id);
 
   /// Result of a client's job that changed something and ended not long ago, as JSON. The daemon's own are in
   /// the journal.
-  [[nodiscard]] const std::string* result(std::uint32_t id) const;
+  [[nodiscard]] std::optional<std::string> result(std::uint32_t id) const;
 
   /// Somebody has the result of this job now.
   void fetched(std::uint32_t id);
@@ -94,22 +100,31 @@ class Jobs {
     Job job;
     Done done;
     int pid = -1;
-    base::UniqueFd out;
-    std::string text;  ///< read so far
-    std::string last;  ///< the line with the result
+    base::UniqueFd out, report;
+    std::string text;       ///< read so far
+    std::string last;       ///< the line with the result
+    std::string overdue;    ///< why it was ended
+    bool unwanted = false;  ///< a look that was cancelled
     bool at_end = false;
     bool exited = false;
     int status = 0;
-    Loop::Handle readable, exit;
+    Loop::Handle readable, exit, deadline;
   };
+  using Waiting = std::deque<std::pair<Job, Done>>;
 
   [[nodiscard]] bool has_room(const Job& job) const;
   void start_what_may();
+  /// The waiting job that is started next; waiting_.end() when none may.
+  Waiting::iterator next_to_start();
+  [[nodiscard]] bool has_slot(const Job& job) const;
+  [[nodiscard]] std::size_t looks_of(std::optional<std::uint32_t> uid) const;
   void start(Job job, Done done);
+  void watch_time(Running& running);
+  void end_now(Running& running, std::string why);
   void read(Running& running);
   void finish_when_over(Running& running);
   void end(std::list<Running>& over);
-  void remember(const Job& job, std::string text);
+  void remember(const Job& job, const StoredReport& report);
 
   Loop& loop_;
   std::string program_;
@@ -117,12 +132,13 @@ class Jobs {
   std::uint32_t next_ = 1;
   bool closed_ = false;
   bool changing_ = false;
-  std::size_t looking_ = 0;
-  std::deque<std::pair<Job, Done>> waiting_;
+  Waiting waiting_;
   std::list<Running> running_;
+  std::uint64_t turn_ = 0;
+  std::map<std::uint32_t, std::uint64_t> served_;  ///< turn in which a user's look was started last
   struct Result {
     std::uint32_t id = 0;
-    std::string text;
+    StoredReport report;
     std::uint32_t uid = 0;               ///< of the client
     std::chrono::milliseconds ended{0};  ///< Loop::now() then
     bool fetched = false;

@@ -33,6 +33,8 @@ const char* id_of(Message message) {
       return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e08";
     case Message::kNoted:
       return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e09";
+    case Message::kRequest:
+      return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e0a";
   }
   return "";
 }

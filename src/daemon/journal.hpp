@@ -18,6 +18,7 @@ enum class Message {
   kRolledBack,
   kTrouble,  ///< of the daemon itself
   kNoted,    ///< about a run as a whole
+  kRequest,  ///< somebody asked for something on the bus, or it has ended
 };
 
 /// `fields`: NAME and value, "RDMA_RESOURCE" and the like. Without a journal the text goes to stderr.

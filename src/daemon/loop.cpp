@@ -110,11 +110,16 @@ Loop::Handle Loop::on_changing(int fd, std::function<Interest()> interest, std::
 Loop::Handle Loop::after(std::chrono::milliseconds delay, std::function<void()> due) {
   auto sources = std::make_shared<Sources>();
   sources->call = std::move(due);
-  // Accuracy of 1 ms, else sd-event may add 250 ms to a deadline.
-  check(sd_event_add_time_relative(state_->event, &sources->first, CLOCK_BOOTTIME,
-                                   static_cast<std::uint64_t>(delay.count()) * 1000, 1000, on_time,
-                                   sources.get()),
-        "sd_event_add_time_relative");
+  // From now, not from when the loop woke, as sd_event_add_time_relative(3) counts: a long callback would
+  // have it too early. Accuracy of 1 ms, else sd-event may add 250 ms to a deadline.
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  const auto now_us =
+      static_cast<std::uint64_t>(now.tv_sec) * 1000000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
+  check(sd_event_add_time(state_->event, &sources->first, CLOCK_BOOTTIME,
+                          now_us + static_cast<std::uint64_t>(delay.count()) * 1000, 1000, on_time,
+                          sources.get()),
+        "sd_event_add_time");
   return sources;
 }
 

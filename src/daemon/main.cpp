@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wiring only.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@
 #include "daemon/job.hpp"
 #include "daemon/loop.hpp"
 #include "daemon/verbs_watch.hpp"
+#include "daemon/worker_process.hpp"
+#include "model/limits.hpp"
 
 namespace {
 
@@ -21,7 +24,7 @@ using namespace rdmacfg;
 /// A descriptor is held for each interface whose kernel settings are, and two for each verbs device; usual is
 /// a limit of 1,024.
 void allow_many_descriptors() {
-  constexpr rlim_t kMany = 65536;
+  constexpr rlim_t kMany = model::limits::kDescriptors;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = std::min(limit.rlim_max, std::max(limit.rlim_cur, kMany));
@@ -48,7 +51,10 @@ int serve() {
 
 int main(int argc, char** argv) {
   const std::string_view argument = argc > 1 ? argv[1] : "";
-  if (argc == 2 && argument == "--worker") return daemon::work(STDIN_FILENO, STDOUT_FILENO);
+  if (argc == 2 && argument == "--worker") {
+    const bool whole = ::fcntl(daemon::kReportFd, F_SETFD, FD_CLOEXEC) == 0;
+    return daemon::work(STDIN_FILENO, STDOUT_FILENO, whole ? daemon::kReportFd : -1);
+  }
   if (argc > 2 && argument == "--verbs") return daemon::open_verbs_for(STDIN_FILENO, {argv + 2, argv + argc});
   if (argc == 2 && argument == "--version") {
     std::cout << "rdma-configd " RDMACFG_VERSION "\n";

@@ -41,12 +41,13 @@ UnitWatch::~UnitWatch() = default;
 
 void UnitWatch::watch(const std::set<std::string>& units) {
   if (units != units_) {
-    std::erase_if(paths_, [&](const auto& one) { return !units.contains(one.second); });
-    std::erase_if(unresolved_, [&](const auto& one) { return !units.contains(one); });
+    const auto dropped = std::erase_if(paths_, [&](const auto& one) { return !units.contains(one.second); });
+    if (dropped > 0) unresolved_.clear();
     for (const auto& unit : units) {
-      if (units_.contains(unit)) continue;
-      paths_.insert_or_assign(path_of(unit), unit);
-      unresolved_.push_back(unit);
+      const bool known = units_.contains(unit);
+      if (!known) paths_.insert_or_assign(path_of(unit), unit);
+      // One that stays may have shared its object with one that goes.
+      if (!known || dropped > 0) unresolved_.push_back(unit);
     }
     units_ = units;
   }
@@ -55,8 +56,11 @@ void UnitWatch::watch(const std::set<std::string>& units) {
     file_match_.reset();
     return;
   }
-  subscribe();
-  resolve_aliases();
+  // A bus that has just gone refuses both; its end is told elsewhere.
+  (void)guarded("watching units", [this] {
+    subscribe();
+    resolve_aliases();
+  });
 }
 
 /// systemd sends no signals before a client asks for them.
@@ -72,17 +76,15 @@ void UnitWatch::subscribe() {
     return connection_.addMatch("type='signal',sender='" + std::string(kSystemd) + "'," + rule,
                                 std::move(heard));
   };
-  guarded("watching units", [&] {
-    if (!unit_match_)
-      unit_match_ =
-          add("path_namespace='/org/freedesktop/systemd1/unit',interface='org.freedesktop.DBus.Properties',"
-              "member='PropertiesChanged'",
-              [this](sdbus::Message& message) { guarded("a unit's change", [&] { heard(message); }); });
-    if (!file_match_)
-      file_match_ = add(
-          fmt::format("path='{}',interface='{}',member='UnitFilesChanged'", kPath, kManager),
-          [this](sdbus::Message& /*message*/) { guarded("unit files", [&] { changed_("unit files"); }); });
-  });
+  if (!unit_match_)
+    unit_match_ =
+        add("path_namespace='/org/freedesktop/systemd1/unit',interface='org.freedesktop.DBus.Properties',"
+            "member='PropertiesChanged'",
+            [this](sdbus::Message& message) { guarded("a unit's change", [&] { heard(message); }); });
+  if (!file_match_)
+    file_match_ =
+        add(fmt::format("path='{}',interface='{}',member='UnitFilesChanged'", kPath, kManager),
+            [this](sdbus::Message& /*message*/) { guarded("unit files", [&] { changed_("unit files"); }); });
 }
 
 /// An alias has no object of its own: signals come from that of the unit it stands for. A few at a time,
@@ -91,7 +93,6 @@ void UnitWatch::resolve_aliases() {
   while (asked_ < model::limits::kUnitQuestions && !unresolved_.empty()) {
     const auto unit = std::move(unresolved_.front());
     unresolved_.pop_front();
-    ++asked_;
     systemd_->callMethodAsync("LoadUnit")
         .onInterface(kManager)
         .withArguments(unit)
@@ -102,6 +103,7 @@ void UnitWatch::resolve_aliases() {
             resolve_aliases();
           });
         });
+    ++asked_;
   }
 }
 

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker process: one job, under the lock that keeps applies apart.
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <iterator>
+#include <new>
 
 #include "core/commit.hpp"
 #include "core/lock.hpp"
 #include "core/plan.hpp"
 #include "core/report_json.hpp"
+#include "daemon/document_json.hpp"
 #include "daemon/duties.hpp"
 #include "daemon/job.hpp"
+#include "daemon/summary.hpp"
 #include "kinds/all.hpp"
+#include "model/limits.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::daemon {
@@ -46,15 +53,45 @@ Result<std::string> read_all(int fd) {
   }
 }
 
-/// A reader that is gone (the daemon was killed) does not stop an apply half way.
-void tell(int fd, const Json& json) {
-  const auto line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  for (std::size_t done = 0; done < line.size();) {
-    const auto count = ::write(fd, line.data() + done, line.size() - done);
+void write_all(int fd, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const auto count = ::write(fd, text.data() + done, text.size() - done);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
     done += static_cast<std::size_t>(count);
   }
+}
+
+/// A reader that is gone (the daemon was killed) does not stop an apply half way.
+void tell(int fd, const Json& json) {
+  write_all(fd, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void set_limit(__rlimit_resource which, rlim_t value) {
+  const rlimit limit{value, value};
+  (void)::setrlimit(which, &limit);
+}
+
+/// The kernel's victim, where it needs one, is a worker like any other process, not spared as the daemon is.
+void be_as_killable_as_others() {
+  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  (void)!::write(fd, "0", 1);
+  ::close(fd);
+}
+
+/// A change keeps the daemon's priority, since it may hold RTNL; a look does not, and is bounded in all else.
+void bound_resources(const Job& job) {
+  namespace limits = model::limits;
+  set_limit(RLIMIT_CORE, 0);
+  const auto cpu = job.changes() ? limits::kChangeCpu : limits::kLookCpu;
+  set_limit(RLIMIT_CPU, static_cast<rlim_t>(cpu.count()));
+  if (job.changes()) return;
+  (void)::setpriority(PRIO_PROCESS, 0, 0);
+  set_limit(RLIMIT_NOFILE, limits::kLookDescriptors);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  set_limit(RLIMIT_AS, limits::kLookMemory);
+#endif
 }
 
 Report failed(base::Error error) {
@@ -66,18 +103,19 @@ Report failed(base::Error error) {
 
 /// The document of the job: its own texts, or the system's configuration. Nothing when there is none.
 Result<std::optional<config::Document>> document_of(const Job& job, const std::string& host_name) {
-  auto texts = job.texts;
-  if (texts.empty()) {
-    config::Source source;
-    source.host = host_name;
-    auto read = config::read_files(source);
-    if (!read && read.error().code == Code::kNotFound && job.by_itself) {
-      return std::optional<config::Document>{};  // installed, but not configured
-    }
-    if (!read) return base::fail(read.error());
-    texts = std::move(*read);
+  // What came over the bus may be hostile, and root's own files are not.
+  if (!job.texts.empty())
+    return parse_confined(job.texts, host_name).map([](config::Document document) {
+      return std::optional(std::move(document));
+    });
+  config::Source source;
+  source.host = host_name;
+  auto read = config::read_files(source);
+  if (!read && read.error().code == Code::kNotFound && job.by_itself) {
+    return std::optional<config::Document>{};  // installed, but not configured
   }
-  return std::optional(config::parse_texts(std::move(texts), host_name, kinds::grammar()));
+  if (!read) return base::fail(read.error());
+  return std::optional(config::parse_texts(std::move(*read), host_name, kinds::grammar()));
 }
 
 /// What the main process has to know of a job beside its report.
@@ -181,9 +219,29 @@ Json status_json(core::Context& context, const Told& told, bool history) {
   return out;
 }
 
+/// Beyond limits::kPlanChanges a plan is not begun.
+bool plan_fits(const Report& plan, std::string& why) {
+  if (plan.plan.changes.size() <= model::limits::kPlanChanges) return true;
+  why = fmt::format("the plan has {} changes, more than the {} that are allowed: apply the document in parts",
+                    plan.plan.changes.size(), model::limits::kPlanChanges);
+  return false;
+}
+
+/// run() for a look, which has a bound on its memory.
+Report run_bounded(const Job& job, core::Context& context, const core::Request& request, Told& told) {
+  try {
+    return run(job, context, request, told);
+  } catch (const std::bad_alloc&) {
+    return failed({Code::kRefused,
+                   fmt::format("the look takes more than the {} MiB of memory that are allowed",
+                               model::limits::kLookMemory / model::limits::kMiB),
+                   0});
+  }
+}
+
 }  // namespace
 
-int work(int in, int out) {
+int work(int in, int out, int whole) {
   struct sigaction action {};
   action.sa_handler = cancel;
   ::sigaction(SIGUSR1, &action, nullptr);
@@ -203,6 +261,8 @@ int work(int in, int out) {
   } catch (const Json::exception&) {
     return 1;
   }
+  be_as_killable_as_others();
+  bound_resources(job);
   const auto host = system::make_linux_host();
   host->holding = job.verb == Job::Verb::kHold;
   core::Context context{*host, {}};
@@ -215,9 +275,11 @@ int work(int in, int out) {
     tell(out, {{"progress", {done, total, what}}});
   };
   bool moved = false;
-  if (!job.expect.empty()) {
+  std::string too_long;
+  if (job.verb == Job::Verb::kApply && !job.by_itself) {
     context.options.confirm = [&](const Report& plan) {
-      moved = core::digest_of(plan.plan) != job.expect;
+      if (!plan_fits(plan, too_long)) return false;
+      moved = !job.expect.empty() && core::digest_of(plan.plan) != job.expect;
       return !moved;
     };
   }
@@ -256,17 +318,28 @@ int work(int in, int out) {
       report = failed(taken.error());
     }
   } else {
-    report = run(job, context, request, told);
+    report = run_bounded(job, context, request, told);
+    if (!plan_fits(report, too_long)) report = {};
   }
+  if (!too_long.empty()) {
+    report.error = base::Error{Code::kRefused, too_long, 0};
+    report.exit = Exit::kError;
+  }
+  if (report.error && report.error->sys_errno == EROFS)
+    report.notes.emplace_back(
+        "rdma-configd.service writes only folders that were there when it started: after installing opensm, "
+        "NetworkManager or rdma-core, run `systemctl restart rdma-configd`");
   if (moved) {
     report.error =
         base::Error{Code::kBusy, "the host is not as it was when the plan was made: look at the new one", 0};
   }
+  if (whole >= 0 && !unbegun) write_all(whole, bounded_report(report, job.changes()));
+  const bool summed_up = job.changes() || whole < 0;
   tell(out, {{"exit", static_cast<int>(report.exit)},
              {"cancelled", unbegun},
              {"looked", looked},
              {"handles_made", host->rdma_cm.folders_made()},
-             {"report", core::report_json(report)},
+             {"report", summed_up ? summary_of(report) : Json(nullptr)},
              {"status", status_json(context, told, job.verb == Job::Verb::kHistory)}});
   return 0;
 }

@@ -33,21 +33,30 @@ WorkerProcess spawn(const std::string& program, int in) {
     process.error = errno;
     return process;
   }
+  base::UniqueFd from_worker(pipe[0]);
   const base::UniqueFd out(pipe[1]);
-  process = start_program(program, {"--worker"}, in, out.get());
-  process.out = base::UniqueFd(pipe[0]);
+  base::UniqueFd report(::memfd_create("report", MFD_CLOEXEC));
+  if (!report) {
+    process.error = errno;
+    return process;
+  }
+  process = start_program(program, {"--worker"}, in, out.get(), report.get());
+  process.out = std::move(from_worker);
+  process.report = std::move(report);
   ::fcntl(process.out.get(), F_SETFL, O_NONBLOCK);
   return process;
 }
 
 }  // namespace
 
-WorkerProcess start_program(const std::string& program, std::vector<std::string> arguments, int in, int out) {
+WorkerProcess start_program(const std::string& program, std::vector<std::string> arguments, int in, int out,
+                            int report) {
   WorkerProcess process;
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  if (report >= 0) ::posix_spawn_file_actions_adddup2(&actions, report, kReportFd);
   std::string name = "rdma-configd";
   std::vector<char*> argv{name.data()};
   for (auto& argument : arguments) argv.push_back(argument.data());

@@ -13,13 +13,19 @@
 namespace rdmacfg::daemon {
 
 struct WorkerProcess {
-  int pid = -1;        ///< -1: it could not be started
-  int error = 0;       ///< errno, then
-  base::UniqueFd out;  ///< what it says
+  int pid = -1;           ///< -1: it could not be started
+  int error = 0;          ///< errno, then
+  base::UniqueFd out;     ///< what it says
+  base::UniqueFd report;  ///< a memfd for its whole report, its descriptor kReportFd
 };
 
-/// Starts the program with these arguments, standard input and output. @return without WorkerProcess::out
-WorkerProcess start_program(const std::string& program, std::vector<std::string> arguments, int in, int out);
+/// Where a worker finds the file for its report.
+inline constexpr int kReportFd = 3;
+
+/// Starts the program with these arguments, standard input and output, and kReportFd unless it is -1.
+/// @return without WorkerProcess::out and ::report
+WorkerProcess start_program(const std::string& program, std::vector<std::string> arguments, int in, int out,
+                            int report = -1);
 
 /// Starts one whose job is the text.
 WorkerProcess start_worker(const std::string& program, std::string_view job);

@@ -64,9 +64,9 @@ TEST(Bounds, EntriesOfAKindAndInAll) {
   };
   EXPECT_THAT(wrong_with(entries(6, 4), limits), IsEmpty());
   EXPECT_EQ(wrong_with(entries(7, 0), limits),
-            "a:7:3: the document has more than the 6 entries [[a]] that are allowed");
+            "a:7:1: the document has more than the 6 entries [[a]] that are allowed");
   EXPECT_THAT(wrong_with(entries(6, 5), limits),
-              HasSubstr("a:11:3: the document has more than the 10 entries"));
+              HasSubstr("a:11:1: the document has more than the 10 entries"));
 }
 
 TEST(Bounds, EntriesAreCountedOverAllFiles) {

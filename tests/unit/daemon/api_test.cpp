@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <sdbus-c++/sdbus-c++.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -71,7 +72,8 @@ class ApiTest : protected WithBus, public ControllerFixture {
 constexpr const char* kWaits = R"(until [ -e "$here/go" ]; do sleep 0.02; done)";
 
 constexpr int kCalls = 30;
-constexpr int kRoom = static_cast<int>(Jobs::kQueue + Jobs::kLooks);
+constexpr int kRoom =
+    static_cast<int>(model::limits::kQueue + model::limits::kLooks + model::limits::kRootLooks);
 
 TEST_F(ApiTest, LooksFillTheirQueueAndNoOther) {
   play("[ \"$verb\" != " + verb(Job::Verb::kShow) + " ] || " + kWaits);
@@ -246,12 +248,53 @@ TEST_F(LateBusTest, ABusThatIsNotThereIsAskedForMoreAndMoreSeldom) {
   EXPECT_LE(tries, 4) << "at once, after 1 s and after 3 s";
 }
 
+TEST_F(ApiTest, ALookEndsWhenItsClientLeavesTheBus) {
+  play("[ \"$verb\" != " + verb(Job::Verb::kShow) +
+       " ] || { echo $$ >>\"$here/looks\"; while :; do sleep 0.02; done; }");
+  controller.start();
+  std::unique_ptr<sdbus::IConnection> leaves;
+  std::unique_ptr<sdbus::IProxy> his;
+  const auto looks = [this] { return lines_of("/looks").size(); };
+  const auto on_the_bus = loop.after(1s, [&] {
+    leaves = sdbus::createSystemBusConnection();
+    leaves->enterEventLoopAsync();
+    his = sdbus::createProxy(*leaves, "org.rdmaconfigd1", "/org/rdmaconfigd1");
+    his->finishRegistration();
+    // One runs in each slot, and others wait.
+    for (int i = 0; i < 4; ++i)
+      his->callMethodAsync("Show")
+          .onInterface("org.rdmaconfigd1.Manager")
+          .withTimeout(60s)
+          .withArguments(Options{})
+          .uponReplyInvoke([](const sdbus::Error*) {});
+    when([&] { return looks() == model::limits::kLooks + model::limits::kRootLooks; },
+         [&] {
+           his.reset();
+           leaves->leaveEventLoop();
+           leaves.reset();
+           // Only when all of his have ended there is a slot again.
+           call("Show", Options{});
+           when([&] { return looks() == model::limits::kLooks + model::limits::kRootLooks + 1; },
+                [&] {
+                  poll = loop.after(500ms, [&] {
+                    for (const auto& pid : lines_of("/looks")) {
+                      if (pid == lines_of("/looks").back()) continue;
+                      EXPECT_NE(::kill(std::stoi(pid), 0), 0) << "a look that nobody waits for runs on";
+                    }
+                    controller.stop();
+                  });
+                });
+         });
+  });
+  EXPECT_EQ(run(), 0);
+}
+
 TEST_F(ApiTest, WhatIsTooLargeIsRefusedAtOnce) {
   play("");
   controller.start();
   const auto on_the_bus = loop.after(1s, [&] {
     call("Show", Options{{"who", sdbus::Variant(std::vector<std::uint8_t>(1 << 20))}});
-    call("Diff", Documents{{"a", std::string(Api::kDocumentBytes + 1, 'x')}}, Options{});
+    call("Diff", Documents{{"a", std::string(model::limits::kDocumentBytes + 1, 'x')}}, Options{});
     call("Apply", Documents{}, Options{{"expect", sdbus::Variant(std::string(1 << 20, 'x'))}});
     when([this] { return refused + done + failed == 3; }, [this] { controller.stop(); });
   });

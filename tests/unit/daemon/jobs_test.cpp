@@ -16,6 +16,7 @@
 namespace rdmacfg::daemon {
 namespace {
 
+namespace limits = model::limits;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using namespace std::chrono_literals;
@@ -40,6 +41,8 @@ if of undoes; then trap 'result; exit' USR1; touch "$here/ready"; while :; do sl
 if of unbegun; then trap 'printf "{{\"exit\":1,\"cancelled\":true,\"report\":{{}},\"status\":{{\"active\":7}}}}\n"; exit' USR2; touch "$here/ready"; while :; do sleep 0.02; done; fi
 if of early; then trap - USR2; touch "$here/ready"; while :; do sleep 0.02; done; fi
 if of long; then printf '{{"exit":0,"report":'; cat "$here/report"; echo ',"status":{{"active":7}}}}'; exit; fi
+if of whole; then cat "$here/report" >&3; result; exit; fi
+if of deaf; then trap '' USR1; touch "$here/ready"; while :; do sleep 0.02; done; fi
 if of obstinate; then touch "$here/ready"; while :; do sleep 0.02; done; fi
 result
 )";
@@ -100,13 +103,13 @@ class JobsTest : public ::testing::Test {
 TEST_F(JobsTest, HasItsResultFromTheWorker) {
   const auto id = add("plain", Job::Verb::kApply, kAlice);
   EXPECT_NE(id, 0U);
-  EXPECT_EQ(jobs.result(id), nullptr);
+  EXPECT_FALSE(jobs.result(id));
   run();
   EXPECT_EQ(tree.get("/arguments"), "--worker\n");
   EXPECT_FALSE(outcomes["plain"].report.error);
   EXPECT_EQ(outcomes["plain"].status.at("active"), 7);
-  ASSERT_NE(jobs.result(id), nullptr);
-  EXPECT_EQ(*jobs.result(id), outcomes["plain"].report_text);
+  ASSERT_TRUE(jobs.result(id));
+  EXPECT_EQ(*jobs.result(id), outcomes["plain"].whole.read());
   EXPECT_TRUE(jobs.idle());
 }
 
@@ -208,7 +211,7 @@ TEST_F(JobsTest, AProgramThatCannotBeStartedIsAnErrorToo) {
   ASSERT_TRUE(outcomes["plain"].report.error);
   EXPECT_THAT(outcomes["plain"].report.error->message, HasSubstr("could not be started"));
   EXPECT_EQ(outcomes["plain"].report.exit, model::Exit::kError) << "nothing was changed";
-  EXPECT_NE(jobs.result(id), nullptr);
+  EXPECT_TRUE(jobs.result(id));
   EXPECT_TRUE(jobs.idle());
 }
 
@@ -242,25 +245,26 @@ TEST_F(JobsTest, LooksRunBesideAChange) {
 
 TEST_F(JobsTest, TheQueueOfOneUserIsBounded) {
   add("waits");
-  for (std::size_t i = 0; i < Jobs::kQueueOfOne; ++i) EXPECT_NE(add("queued", Job::Verb::kApply, kAlice), 0U);
+  for (std::size_t i = 0; i < limits::kQueueOfUser; ++i)
+    EXPECT_NE(add("queued", Job::Verb::kApply, kAlice), 0U);
   EXPECT_EQ(add("one too many", Job::Verb::kApply, kAlice), 0U);
   EXPECT_NE(add("another's", Job::Verb::kApply, kBob), 0U);
   tree.put("/go", "");
   run();
-  EXPECT_EQ(ended.size(), Jobs::kQueueOfOne + 2);
+  EXPECT_EQ(ended.size(), limits::kQueueOfUser + 2);
 }
 
 TEST_F(JobsTest, LooksOfClientsKeepNobodyFromChanging) {
   constexpr std::uint32_t kRoot = 0, kFirstUser = 1000;
-  for (std::size_t i = 0; i < Jobs::kLooks; ++i) add("waits", Job::Verb::kShow);
+  for (std::size_t i = 0; i < limits::kLooks + limits::kRootLooks; ++i) add("waits", Job::Verb::kShow);
   add("waits");
   std::size_t taken = 0;
   for (std::uint32_t uid = kFirstUser; uid < kFirstUser + 10; ++uid) {
-    for (std::size_t i = 0; i < Jobs::kQueueOfOne; ++i) {
+    for (std::size_t i = 0; i < limits::kQueueOfUser; ++i) {
       if (add("look", Job::Verb::kShow, uid) != 0) ++taken;
     }
   }
-  EXPECT_EQ(taken, Jobs::kQueue);
+  EXPECT_EQ(taken, limits::kQueue);
   EXPECT_NE(add("root's look", Job::Verb::kShow, kRoot), 0U);
   EXPECT_NE(add("confirm", Job::Verb::kConfirm, kRoot), 0U);
   EXPECT_NE(add("apply", Job::Verb::kApply, kFirstUser), 0U);
@@ -269,6 +273,92 @@ TEST_F(JobsTest, LooksOfClientsKeepNobodyFromChanging) {
   tree.put("/go", "");
   run();
   EXPECT_TRUE(outcomes.contains("hold") && outcomes.contains("confirm") && outcomes.contains("own look"));
+}
+
+TEST_F(JobsTest, RootsLookRunsBesideThoseThatHang) {
+  constexpr std::uint32_t kRoot = 0;
+  add("obstinate", Job::Verb::kShow, kAlice);
+  add("obstinate", Job::Verb::kShow, kBob);
+  for (std::uint32_t uid = kBob + 1; uid < kBob + 5; ++uid) add("look", Job::Verb::kShow, uid);
+  add("root's", Job::Verb::kShow, kRoot);
+  std::function<void()> then = [this, &then] {
+    if (ended.empty()) {
+      polls.push_back(loop.after(10ms, then));
+    } else {
+      loop.stop(2);
+    }
+  };
+  then();
+  EXPECT_EQ(loop.run(), 2);
+  EXPECT_THAT(ended, ElementsAre("root's"));
+  EXPECT_THAT(began, ElementsAre("obstinate", "obstinate", "root's"));
+}
+
+TEST_F(JobsTest, OneUserDoesNotTakeTheSlotsOfOthers) {
+  constexpr std::uint32_t kCarol = 1002;
+  add("waits", Job::Verb::kShow, kAlice);
+  for (int i = 0; i < 3; ++i) add("alice's", Job::Verb::kShow, kAlice);
+  EXPECT_THAT(began, ElementsAre("waits"));
+  add("waits", Job::Verb::kShow, kBob);
+  add("bob's", Job::Verb::kShow, kBob);
+  add("carol's", Job::Verb::kShow, kCarol);
+  EXPECT_EQ(began.size(), 2U);
+  tree.put("/go", "");
+  run();
+  ASSERT_EQ(began.size(), 7U);
+  EXPECT_EQ(began[2], "carol's") << "who had none yet is next, however many of others came before";
+}
+
+TEST_F(JobsTest, ALookThatTakesTooLongIsKilled) {
+  jobs.deadlines.look = 200ms;
+  add("deaf", Job::Verb::kDiff, kAlice);
+  run();
+  ASSERT_TRUE(outcomes["deaf"].report.error);
+  EXPECT_THAT(outcomes["deaf"].report.error->message, HasSubstr("took longer than"));
+  EXPECT_EQ(outcomes["deaf"].report.exit, model::Exit::kError);
+  EXPECT_THAT(outcomes["deaf"].whole.read(), HasSubstr("took longer than")) << "its client is told";
+}
+
+TEST_F(JobsTest, AChangeThatTakesTooLongIsCancelled) {
+  jobs.deadlines.change = 200ms;
+  add("undoes", Job::Verb::kApply, kAlice);
+  run();
+  EXPECT_FALSE(outcomes["undoes"].lost);
+  EXPECT_EQ(outcomes["undoes"].status.at("active"), 7) << "it said itself what became of it";
+}
+
+TEST_F(JobsTest, AChangeThatDoesNotUndoInTimeIsKilled) {
+  jobs.deadlines.change = 100ms;
+  jobs.deadlines.undo = 200ms;
+  add("deaf", Job::Verb::kApply, kAlice);
+  run();
+  EXPECT_TRUE(outcomes["deaf"].lost);
+  EXPECT_EQ(outcomes["deaf"].report.exit, model::Exit::kUndoIncomplete);
+  EXPECT_FALSE(jobs.busy()) << "the next one may begin";
+}
+
+TEST_F(JobsTest, ALookThatIsCancelledEndsAtOnce) {
+  const auto id = add("deaf", Job::Verb::kShow, kAlice);
+  when("/ready", [this, id] { EXPECT_TRUE(jobs.cancel(id)); });
+  run();
+  EXPECT_TRUE(outcomes["deaf"].cancelled);
+}
+
+TEST_F(JobsTest, AWholeReportIsKeptAsBytesAndNotRead) {
+  const std::string text(limits::kReportBytes + 5, 'x');  // no JSON
+  tree.put("/report", text);
+  const auto id = add("whole", Job::Verb::kApply, kAlice);
+  run();
+  EXPECT_FALSE(outcomes["whole"].report.error) << "the summary is what is parsed";
+  EXPECT_EQ(outcomes["whole"].whole.size(), limits::kReportBytes);
+  EXPECT_EQ(jobs.result(id), text.substr(0, limits::kReportBytes));
+}
+
+TEST_F(JobsTest, AWorkerThatSaysTooMuchIsEnded) {
+  tree.put("/report", std::string(2 * limits::kSummaryBytes, 'x'));
+  add("long", Job::Verb::kShow, kAlice);
+  run();
+  EXPECT_TRUE(outcomes["long"].lost);
 }
 
 TEST_F(JobsTest, AtTheEndAChangeIsFinishedAndNothingElse) {
@@ -300,7 +390,7 @@ TEST_F(JobsTest, AtTheEndAChangeThatHasNotBegunIsCancelled) {
   EXPECT_TRUE(outcomes["unbegun"].cancelled);
   EXPECT_FALSE(outcomes["unbegun"].lost);
   EXPECT_EQ(outcomes["unbegun"].report.exit, model::Exit::kError) << "nothing was changed";
-  ASSERT_NE(jobs.result(id), nullptr);
+  ASSERT_TRUE(jobs.result(id));
   EXPECT_THAT(*jobs.result(id), HasSubstr("cancelled"));
   EXPECT_EQ(outcomes["unbegun"].status.at("active"), 7);
 }
@@ -330,13 +420,13 @@ TEST_F(JobsTest, AResultIsWaitedForUntilItIsFetched) {
 }
 
 TEST_F(JobsTest, LongResultsPushOthersOut) {
-  model::Report report;
-  report.notes.emplace_back(Jobs::kResultBytes / 2, 'x');
-  tree.put("/report", core::report_json(report).dump());
-  const auto first = add("long", Job::Verb::kApply, kAlice), second = add("long", Job::Verb::kApply, kAlice);
+  tree.put("/report", std::string(limits::kReportBytes, 'x'));
+  std::vector<std::uint32_t> ids;
+  for (std::size_t i = 0; i <= limits::kResultBytes / limits::kReportBytes; ++i)
+    ids.push_back(add("whole", Job::Verb::kApply, kAlice));
   run();
-  EXPECT_EQ(jobs.result(first), nullptr);
-  EXPECT_NE(jobs.result(second), nullptr);
+  EXPECT_FALSE(jobs.result(ids.front()));
+  EXPECT_TRUE(jobs.result(ids.back()));
 }
 
 /// Bytes of this process that are in memory.
@@ -391,7 +481,7 @@ TEST_F(JobsTest, AWaitingJobIsCancelledWithoutAWorker) {
   EXPECT_TRUE(jobs.cancel(id));
   EXPECT_THAT(ended, ElementsAre("second"));
   EXPECT_THAT(outcomes["second"].report.error->message, HasSubstr("cancelled"));
-  EXPECT_NE(jobs.result(id), nullptr);
+  EXPECT_TRUE(jobs.result(id));
   tree.put("/go", "");
   run();
   EXPECT_THAT(began, ElementsAre("waits"));
@@ -432,37 +522,37 @@ TEST_F(JobsTest, WhoseAResultIsIsKnown) {
 
 TEST_F(JobsTest, OnlyTheLastResultsAreKept) {
   std::vector<std::uint32_t> ids;  // one at work and as many as may wait, of as many users
-  for (std::uint32_t i = 0; i < Jobs::kResults + 1; ++i)
+  for (std::uint32_t i = 0; i < limits::kResults + 1; ++i)
     ids.push_back(add("plain", Job::Verb::kApply, kBob + i));
   ASSERT_THAT(ids, testing::Each(testing::Ne(0U)));
   // A look's report is the answer to it.
-  for (std::size_t i = 0; i < Jobs::kResults; ++i) add("plain", Job::Verb::kShow);
+  for (std::size_t i = 0; i < limits::kResults; ++i) add("plain", Job::Verb::kShow);
   run();
-  EXPECT_EQ(jobs.result(ids[0]), nullptr);
-  EXPECT_NE(jobs.result(ids[1]), nullptr);
+  EXPECT_FALSE(jobs.result(ids[0]));
+  EXPECT_TRUE(jobs.result(ids[1]));
 }
 
 TEST_F(JobsTest, TheDaemonsOwnJobsPushNoResultOut) {
   const auto id = add("plain", Job::Verb::kApply, kAlice), own = add("own");
-  for (std::size_t i = 0; i < Jobs::kResults; ++i) add("own", Job::Verb::kHold);
+  for (std::size_t i = 0; i < limits::kResults; ++i) add("own", Job::Verb::kHold);
   run();
-  EXPECT_NE(jobs.result(id), nullptr);
-  EXPECT_EQ(jobs.result(own), nullptr);
+  EXPECT_TRUE(jobs.result(id));
+  EXPECT_FALSE(jobs.result(own));
 }
 
 TEST_F(JobsTest, TheResultThatHasBeenThereLongestGoesFirst) {
   // The oldest job ends after all the others, which are cancelled.
   const auto id = add("waits", Job::Verb::kApply, kAlice);
   std::vector<std::uint32_t> others;
-  for (std::size_t i = 0; i < Jobs::kResults; ++i) {
+  for (std::size_t i = 0; i < limits::kResults; ++i) {
     others.push_back(add("other", Job::Verb::kApply, kBob));
     EXPECT_TRUE(jobs.cancel(others.back()));
   }
   tree.put("/go", "");
   run();
-  EXPECT_NE(jobs.result(id), nullptr);
-  EXPECT_EQ(jobs.result(others[0]), nullptr);
-  EXPECT_NE(jobs.result(others[1]), nullptr);
+  EXPECT_TRUE(jobs.result(id));
+  EXPECT_FALSE(jobs.result(others[0]));
+  EXPECT_TRUE(jobs.result(others[1]));
 }
 
 }  // namespace

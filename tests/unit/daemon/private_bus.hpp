@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "base/unique_fd.hpp"
@@ -21,7 +23,7 @@ extern char** environ;
 
 namespace rdmacfg::daemon {
 
-/// A message bus that lets everybody do everything.
+/// A message bus that lets everybody do everything: dbus-daemon, or with RDMACFG_TEST_BUS=dbus-broker that.
 class PrivateBus {
  public:
   explicit PrivateBus(system::TempTree& tree) : tree_(tree) {
@@ -31,9 +33,12 @@ class PrivateBus {
               "<busconfig><type>custom</type><listen>" + address() +
                   "</listen><policy context=\"default\"><allow user=\"*\"/><allow own=\"*\"/>"
                   "<allow send_destination=\"*\"/><allow receive_sender=\"*\"/></policy></busconfig>");
-    std::string program = "dbus-daemon", conf = "--config-file=" + tree_.at("/bus.conf").native(),
-                nofork = "--nofork";
-    std::array<char*, 4> argv{program.data(), conf.data(), nofork.data(), nullptr};
+    const char* other = ::getenv("RDMACFG_TEST_BUS");
+    const bool broker = other != nullptr && std::string_view(other) == "dbus-broker";
+    std::string program = broker ? SOURCE_ROOT "/tests/unit/daemon/dbus-broker" : "dbus-daemon";
+    std::string first = broker ? tree_.path().native() : "--config-file=" + tree_.at("/bus.conf").native();
+    std::string nofork = "--nofork";
+    std::array<char*, 4> argv{program.data(), first.data(), broker ? nullptr : nofork.data(), nullptr};
     if (::posix_spawnp(&pid_, program.c_str(), nullptr, nullptr, argv.data(), environ) != 0) pid_ = -1;
     for (int i = 0; pid_ > 0 && i < 500 && !listens(); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

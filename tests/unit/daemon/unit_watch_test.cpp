@@ -8,6 +8,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
 
 #include "unit/daemon/private_bus.hpp"
 
@@ -22,8 +25,8 @@ constexpr const char* kUnits = "/org/freedesktop/systemd1/unit/";
 class UnitWatchTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!bus.there()) GTEST_SKIP() << "no dbus-daemon here";
-    ::setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.address().c_str(), 1);
+    if (!bus->there()) GTEST_SKIP() << "no dbus-daemon here";
+    ::setenv("DBUS_SYSTEM_BUS_ADDRESS", bus->address().c_str(), 1);
     theirs = sdbus::createSystemBusConnection("org.freedesktop.systemd1");
     manager = sdbus::createObject(*theirs, "/org/freedesktop/systemd1");
     manager->registerMethod("Subscribe").onInterface(kManager).implementedAs([this] { ++subscribed; });
@@ -60,7 +63,7 @@ class UnitWatchTest : public ::testing::Test {
   }
 
   system::TempTree folder;
-  PrivateBus bus{folder};
+  std::optional<PrivateBus> bus{std::in_place, folder};
   int subscribed = 0;
   std::vector<std::string> told;
   std::unique_ptr<sdbus::IConnection> theirs, ours;
@@ -94,6 +97,59 @@ TEST_F(UnitWatchTest, AnAliasIsTheUnitThatItStandsFor) {
   settle();
   changes("real_2eservice");
   EXPECT_THAT(told, ElementsAre("alias.service"));
+}
+
+TEST_F(UnitWatchTest, AnAliasOutlivesTheOtherNameOfItsUnit) {
+  watch->watch({"alias.service", "real.service"});
+  settle();
+  watch->watch({"alias.service"});
+  settle();
+  changes("real_2eservice");
+  EXPECT_THAT(told, ElementsAre("alias.service"));
+}
+
+TEST_F(UnitWatchTest, MoreUnitsThanTheBusAllowsMatches) {
+  std::set<std::string> units;
+  for (int i = 0; i < 600; ++i) units.insert("u" + std::to_string(i) + ".service");
+  watch->watch(units);
+  for (int i = 0; i < 20; ++i) settle();
+  EXPECT_EQ(watch->watched(), 600U);
+  changes("u599_2eservice");
+  EXPECT_THAT(told, ElementsAre("u599.service"));
+}
+
+TEST_F(UnitWatchTest, UnitsThatAreNotWantedAnyMoreAreDropped) {
+  for (int i = 0; i < 1000; ++i) watch->watch({"u" + std::to_string(i) + ".service"});
+  settle();
+  EXPECT_EQ(watch->watched(), 1U);
+  changes("u0_2eservice");
+  EXPECT_THAT(told, IsEmpty());
+  watch->watch({});
+  settle();
+  changes("u999_2eservice");
+  EXPECT_THAT(told, IsEmpty());
+  watch->watch({"u999.service"});
+  settle();
+  changes("u999_2eservice");
+  EXPECT_THAT(told, ElementsAre("u999.service"));
+}
+
+TEST_F(UnitWatchTest, WhatIsThrownInACallbackEndsNothing) {
+  watch.emplace(*ours, [this](const std::string& what) {
+    told.push_back(what);
+    throw std::runtime_error("a bug");
+  });
+  watch->watch({"iwpmd.service"});
+  settle();
+  changes("iwpmd_2eservice");
+  changes("iwpmd_2eservice");
+  EXPECT_EQ(told.size(), 2U);
+}
+
+TEST_F(UnitWatchTest, ABusThatRefusesMatchesEndsNothing) {
+  watch.emplace(*ours, [this](const std::string& what) { told.push_back(what); });
+  bus.reset();  // every call fails from now on
+  watch->watch({"iwpmd.service"});
 }
 
 TEST_F(UnitWatchTest, WhatIsEnabledOrDisabled) {

@@ -65,13 +65,14 @@ TEST(Sandbox, NothingCanBeOpenedSentStartedOrKilled) {
 }
 
 TEST(Sandbox, NoDescriptorOfTheCallerIsLeft) {
-  const int mine = ::open("/dev/null", O_WRONLY);
+  const int opened = ::open("/dev/null", O_WRONLY), mine = ::fcntl(opened, F_DUPFD, 20);
   ASSERT_GE(mine, 0);
   EXPECT_EQ(outcome([&] { return ::write(mine, "x", 1); }), kRefused);
   EXPECT_EQ(outcome([] { return ::write(STDERR_FILENO, "x", 1); }), kRefused);
   char one = 0;
   EXPECT_EQ(outcome([&] { return ::read(STDIN_FILENO, &one, 1); }), kRefused);
   ::close(mine);
+  ::close(opened);
 }
 
 TEST(Sandbox, MemoryCannotBeMadeExecutable) {
@@ -90,7 +91,7 @@ TEST(Sandbox, RootIsNobodyInThereAndHasNoCapabilities) {
   if (outer == 0) {
     (void)run_confined(
         [] {
-          for (volatile int i = 0;; i = i + 1) {
+          for (const volatile bool on = true; on;) {
           }
           return std::string();
         },
@@ -121,7 +122,7 @@ TEST(Sandbox, RootIsNobodyInThereAndHasNoCapabilities) {
 TEST(Sandbox, TooMuchTimeOrMemoryIsAnError) {
   const auto spins = run_confined(
       [] {
-        for (volatile int i = 0;; i = i + 1) {
+        for (const volatile bool on = true; on;) {
         }
         return std::string();
       },

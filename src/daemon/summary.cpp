@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "core/report_json.hpp"
+#include "model/limits.hpp"
+
+namespace rdmacfg::daemon {
+
+namespace limits = model::limits;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t kListItems = 16;
+constexpr std::size_t kTexts = 256;  ///< notes, diagnostics, and the like
+/// What Kind::watched() asks of a resource.
+constexpr std::array<std::string_view, 2> kWatched{"mode", "umcast"};
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::string cut(std::string text) {
+  if (text.size() <= limits::kSummaryText) return text;
+  auto end = limits::kSummaryText;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // within a character
+  text.resize(end);
+  return text + "…";
+}
+
+void cut(model::Value& value) {
+  if (auto* text = std::get_if<std::string>(&value)) {
+    *text = cut(std::move(*text));
+  } else if (auto* list = std::get_if<std::vector<std::string>>(&value)) {
+    const auto more = list->size() > kListItems ? list->size() - kListItems : 0;
+    if (more > 0) list->resize(kListItems);
+    for (auto& one : *list) one = cut(std::move(one));
+    if (more > 0) list->push_back(fmt::format("… and {} more", more));
+  }
+}
+
+void cut(std::vector<std::string>& texts) {
+  const auto more = texts.size() > kTexts ? texts.size() - kTexts : 0;
+  if (more > 0) texts.resize(kTexts);
+  for (auto& one : texts) one = cut(std::move(one));
+  if (more > 0) texts.push_back(fmt::format("{} more are not shown", more));
+}
+
+model::Change short_of(const model::Change& change, bool values) {
+  model::Change out;
+  out.key = change.key;
+  out.label = cut(change.label);
+  out.operation = change.operation;
+  out.fields = change.fields;
+  cut(out.fields);
+  out.overruled = change.overruled;
+  out.footing = change.footing;
+  if (!values) return out;
+  out.before = change.before;
+  out.after = change.after;
+  for (auto* side : {&out.before, &out.after}) {
+    for (auto& [name, value] : *side) cut(value);
+  }
+  return out;
+}
+
+model::ResourceReport short_of(const model::ResourceReport& resource, bool values) {
+  model::ResourceReport out;
+  out.key = resource.key;
+  out.label = cut(resource.label);
+  out.status = resource.status;
+  out.reason = values ? cut(resource.reason) : resource.reason.substr(0, 160);
+  out.instance = resource.instance;
+  for (const auto& attribute : resource.attributes) {
+    if (std::find(kWatched.begin(), kWatched.end(), attribute.name) == kWatched.end()) continue;
+    auto& kept = out.attributes.emplace_back(attribute);
+    kept.origin.reset();
+    cut(kept.now);
+    cut(kept.wanted);
+  }
+  return out;
+}
+
+/// Without resources and changes.
+model::Report frame_of(const model::Report& report) {
+  model::Report out;
+  out.exit = report.exit;
+  out.error = report.error;
+  if (out.error) out.error->message = cut(std::move(out.error->message));
+  out.notes = report.notes;
+  cut(out.notes);
+  out.left_over = report.left_over;
+  cut(out.left_over);
+  for (const auto& one : report.diagnostics) {
+    if (out.diagnostics.size() == kTexts) break;
+    out.diagnostics.push_back({one.severity, one.where, cut(one.message), "", {}});
+  }
+  return out;
+}
+
+}  // namespace
+
+Json summary_of(const model::Report& report) {
+  for (const bool values : {true, false}) {
+    auto out = frame_of(report);
+    out.resources.reserve(report.resources.size());
+    for (const auto& one : report.resources) out.resources.push_back(short_of(one, values));
+    for (const auto& one : report.plan.changes) out.plan.changes.push_back(short_of(one, values));
+    for (const auto& one : report.drifted) out.drifted.push_back(short_of(one, values));
+    auto json = core::report_json(out);
+    if (dump(json).size() <= limits::kSummaryBytes) return json;
+  }
+  auto out = frame_of(report);
+  out.notes.emplace_back(
+      "there are too many resources for the daemon to know each: what fails is not tried "
+      "again before the next event");
+  return core::report_json(out);
+}
+
+std::string bounded_report(const model::Report& report, bool changes) {
+  auto text = dump(core::report_json(report));
+  if (text.size() <= limits::kReportBytes) return text;
+  const auto why = fmt::format("the report has {} bytes, more than the {} that are handed over", text.size(),
+                               limits::kReportBytes);
+  text.clear();
+  text.shrink_to_fit();
+  model::Report out;
+  if (changes) {
+    out = frame_of(report);
+    out.notes.push_back(why +
+                        ": resources and changes are left out; `rdma-configctl show` on this host has them");
+  } else {
+    out.exit = model::Exit::kError;
+    out.error = base::Error{base::Code::kRefused,
+                            why + "; `rdma-configctl` on this host has no such limit for root", 0};
+  }
+  return dump(core::report_json(out));
+}
+
+}  // namespace rdmacfg::daemon

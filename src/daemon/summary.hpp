@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the worker hands over of a report: a short form that the main process parses, and the whole as bytes.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "model/report.hpp"
+
+namespace rdmacfg::daemon {
+
+/// What the main process needs of a report of a change: keys, statuses, reasons, changed fields with short
+/// values; texts are cut to limits::kSummaryText. Where that is longer than limits::kSummaryBytes, attributes
+/// and values go first, then changes and resources.
+nlohmann::ordered_json summary_of(const model::Report& report);
+
+/// The whole report, at most limits::kReportBytes long. Of a longer one: for a look an error that says so;
+/// for a change how it ended, without resources and changes, and a note.
+std::string bounded_report(const model::Report& report, bool changes);
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of limits: what documents and units say of it.
+#include "model/limits.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "core/leftovers.hpp"
+#include "system/linux/linux_host.hpp"
+
+namespace rdmacfg::model::limits {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string content(const std::string& path) {
+  std::ifstream in(std::filesystem::path(SOURCE_ROOT) / path);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+std::string line_of(const Row& row) {
+  return fmt::format("| `{}` | {} {} | {} | {} |\n", row.name, row.value, row.unit, row.beyond, row.reason);
+}
+
+TEST(Limits, TheDocumentListsThemAsTheyAre) {
+  const auto text = content("docs/RELIABILITY.md");
+  std::string table;
+  for (const auto& row : kTable) table += line_of(row);
+  EXPECT_THAT(text, HasSubstr("|---|---|---|---|\n" + table)) << "the table has to be:\n" << table;
+}
+
+TEST(Limits, EachConstantIsInTheTable) {
+  const auto header = content("src/model/limits.hpp");
+  std::set<std::string> names;
+  for (const auto& row : kTable)
+    EXPECT_TRUE(names.emplace(row.name).second) << row.name << " is defined twice";
+  const std::regex constant(R"(inline constexpr [\w:]+ (k\w+))");
+  std::size_t seen = 0;
+  for (std::sregex_iterator at(header.begin(), header.end(), constant), end; at != end; ++at) {
+    const auto name = (*at)[1].str();
+    if (name == "kKiB" || name == "kTable") continue;
+    ++seen;
+    EXPECT_TRUE(names.contains(name)) << name << " is not in the table";
+  }
+  EXPECT_EQ(seen, names.size());
+}
+
+TEST(Limits, TheServiceHasThoseOfTheTable) {
+  for (const std::string unit : {"units/rdma-configd.service", "units/rdma-configd-rollback.service"}) {
+    const auto text = content(unit);
+    EXPECT_THAT(text, HasSubstr(fmt::format("\nMemoryMax={}G\n", kServiceMemory / kMiB / 1024)));
+    EXPECT_THAT(text, HasSubstr(fmt::format("\nTasksMax={}\n", kServiceTasks)));
+    EXPECT_THAT(text, HasSubstr("\nCPUWeight="));
+  }
+  EXPECT_THAT(content("units/rdma-configd.service"), HasSubstr("\nOOMPolicy=continue\n"));
+}
+
+/// Folders that the units may write.
+std::set<std::string> writable(const std::string& unit) {
+  std::set<std::string> out;
+  std::istringstream lines(content(unit));
+  for (std::string line; std::getline(lines, line);) {
+    constexpr std::string_view kKey = "ReadWritePaths=";
+    if (!line.starts_with(kKey)) continue;
+    std::istringstream paths(line.substr(kKey.size()));
+    for (std::string path; paths >> path;) out.insert(path.starts_with('-') ? path.substr(1) : path);
+  }
+  return out;
+}
+
+TEST(Limits, EveryFolderThatIsWrittenIsWritableForTheUnits) {
+  const auto files = system::make_linux_files();
+  for (const std::string unit : {"units/rdma-configd.service", "units/rdma-configd-rollback.service"}) {
+    const auto may = writable(unit);
+    for (const auto& folder : core::managed_folders(*files)) {
+      auto path = std::filesystem::path(folder);
+      while (path.has_relative_path() && !may.contains(path.string())) path = path.parent_path();
+      EXPECT_TRUE(may.contains(path.string())) << unit << ": " << folder;
+    }
+    for (const std::string path : {"/run", "/sys/devices", "/sys/kernel/config", "/proc/sys/net"})
+      EXPECT_TRUE(may.contains(path)) << unit << ": " << path;
+    EXPECT_FALSE(may.contains("/etc"));
+  }
+}
+
+/// The escaped text of the largest document has to fit what a generation's record may have (system::Files).
+TEST(Limits, ADocumentFitsItsRecordAndAReportItsMessage) {
+  constexpr std::size_t kFiles = 4 * kMiB, kBusMessage = 32 * kMiB;
+  static_assert(2 * kDocumentBytes <= kFiles);
+  static_assert(3 * kReportBytes <= kBusMessage);
+  static_assert(kEntriesOfKind <= kEntries);
+  static_assert(kLookTime > kLookCpu && kChangeTime > kChangeCpu);
+  static_assert((kLooks + kRootLooks + 1) * kLookMemory <= kServiceMemory);
+}
+
+}  // namespace
+}  // namespace rdmacfg::model::limits
