@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/characters.hpp"
 #include "config/document.hpp"
 
 namespace rdmacfg::config {
@@ -15,12 +16,8 @@ namespace rdmacfg::config {
 /// @return what is wrong with the first place that is not.
 std::optional<model::Diagnostic> check_text(const Text& text, const Limits& limits);
 
-/// Length in bytes of the well-formed UTF-8 character that `text` starts with; 0 when it starts with none.
-std::size_t utf8_length(std::string_view text);
-
-/// The text as one line that is safe to show: control characters, line ends too, what turns the direction of
-/// writing and what is no UTF-8 come as U+FFFD.
-std::string harmless(std::string_view text);
+using base::harmless;
+using base::utf8_length;
 
 /// The text without a byte order mark at its start, which counts as no column.
 std::string_view without_mark(std::string_view text);

@@ -13,41 +13,18 @@ namespace {
 constexpr std::size_t kWidth = 100;  ///< characters of an excerpt
 constexpr std::size_t kLead = 40;    ///< of these, in front of the caret when the line is cut
 
-/// Whether a terminal would do something else than draw it: control characters (C0, DEL, C1, of which U+009B
-/// starts an escape sequence), line separators, and what turns the direction of writing (Unicode TR 36).
-bool is_harmful(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character.front());
-  if (character.size() == 1) return first < 0x20 || first == 0x7f;
-  const auto second = static_cast<unsigned char>(character[1]);
-  if (character.size() == 2) return (first == 0xc2 && second < 0xa0) || (first == 0xd8 && second == 0x9c);
-  if (character.size() != 3 || first != 0xe2) return false;
-  const auto third = static_cast<unsigned char>(character[2]);
-  return (second == 0x80 && ((third >= 0x8e && third <= 0x8f) || (third >= 0xa8 && third <= 0xae))) ||
-         (second == 0x81 && third >= 0xa6 && third <= 0xa9);
-}
-
-/// `text` by characters; what is no valid UTF-8 or harmful comes as U+FFFD.
-std::vector<std::string_view> characters_of(std::string_view text, bool keep_tabs) {
+/// A line by characters; control characters but tabs and malformed UTF-8 come as U+FFFD.
+std::vector<std::string_view> characters_of(std::string_view text) {
   std::vector<std::string_view> out;
   while (!text.empty()) {
     const auto length = utf8_length(text);
     const auto character = text.substr(0, std::max<std::size_t>(length, 1));
-    const bool tab = keep_tabs && character == "\t";
-    out.push_back(length == 0 || (is_harmful(character) && !tab) ? "\xef\xbf\xbd" : character);
+    const bool shown = length > 0 && (character == "\t" || !base::is_control(base::code_point(character)));
+    out.push_back(shown ? character : "\xef\xbf\xbd");
     text.remove_prefix(character.size());
   }
   return out;
 }
-
-}  // namespace
-
-std::string harmless(std::string_view text) {
-  std::string out;
-  for (const auto character : characters_of(text, false)) out += character;
-  return out;
-}
-
-namespace {
 
 /// Colours as ls and gcc have them, or none.
 class Painter {
@@ -83,7 +60,7 @@ std::string_view line_of(const Document& document, const model::Location& where)
 
 /// The line with a caret below the place.
 std::string excerpt(const Document& document, const model::Location& where, const Painter& paint) {
-  const auto line = characters_of(line_of(document, where), true);
+  const auto line = characters_of(line_of(document, where));
   if (line.empty()) return {};
   const auto caret = std::min(static_cast<std::size_t>(std::max(where.column, 1)) - 1, line.size());
   const std::size_t from = line.size() > kWidth && caret > kLead ? caret - kLead : 0;

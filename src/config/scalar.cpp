@@ -42,6 +42,19 @@ ScalarError word_error(std::string_view word) {
   return {shown + " is no value", fmt::format("text has to be in quotes: \"{}\"", shown)};
 }
 
+/// In a file of another program, or on a terminal, it would not stand for itself.
+ScalarError control_error(std::uint32_t code) {
+  if (code == '\n' || code == '\r') return {"the text has more than one line", "write it as one line"};
+  const bool control = code < 0xa0;
+  return {fmt::format("the text contains {} U+{:04X}",
+                      control          ? "the control character"
+                      : code == 0x2028 ? "the line separator"
+                      : code == 0x2029 ? "the paragraph separator"
+                                       : "the bidirectional control",
+                      code),
+          "remove it: tabs are the only control characters that a text may contain"};
+}
+
 /// toml11 3.7.1 silently cuts a number that does not fit.
 bool fits(std::string_view word, std::int64_t number) {
   std::string digits(word);
@@ -64,7 +77,9 @@ Scalar accept(TomlScalar scalar, std::string_view token) {
     return model::Value(*number);
   }
   if (const auto* truth = std::get_if<bool>(&scalar)) return model::Value(*truth);
-  return model::Value(std::move(std::get<std::string>(scalar)));
+  auto& text = std::get<std::string>(scalar);
+  if (const auto control = base::first_control(text)) return control_error(*control);
+  return model::Value(std::move(text));
 }
 
 /// What nearly all documents consist of, without toml11, which takes a hundred times as long: a text of

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kSilence{1000};
 constexpr std::chrono::milliseconds kPeriod{250};
-constexpr std::string_view kClearLine = "\r\033[K";
 
 }  // namespace
 

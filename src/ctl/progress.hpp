@@ -5,12 +5,16 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "ctl/environment.hpp"
 #include "ctl/terminal.hpp"
 
 namespace rdmacfg::ctl {
+
+/// To the start of the line, and empty it.
+inline constexpr std::string_view kClearLine = "\r\033[K";
 
 /// One line on a terminal's stderr that says what is going on, from the second second on: most applies are
 /// over before. A thread of its own keeps it alive while the kernel takes its time. The line is gone at the

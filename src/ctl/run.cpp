@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "ctl/clean_stream.hpp"
 #include "ctl/command.hpp"
 #include "ctl/json.hpp"
 #include "ctl/options.hpp"
@@ -99,6 +100,8 @@ int run(int argc, const char* const* argv, Environment& environment) {
                   {},
                   look_of(environment, environment.out_terminal, colourless),
                   look_of(environment, environment.err_terminal, colourless)};
+  const CleanStream out(environment.out, context.out.colour, false);
+  const CleanStream err(environment.err, context.err.colour, environment.err_terminal);
   context.arguments.json = has_word(argc, argv, "--json");
   auto line = parse_command_line(argc, argv, context.out);
   if (!line) return checked(context, refuse(context, line.error()));

@@ -8,6 +8,8 @@
 
 #include <cstdio>
 
+#include "base/characters.hpp"
+
 namespace rdmacfg::daemon {
 
 namespace {
@@ -43,10 +45,13 @@ const char* id_of(Message message) {
 
 void log(int priority, Message message, const std::string& text,
          const std::vector<std::pair<std::string, std::string>>& fields) {
-  std::vector<std::string> lines{"MESSAGE=" + text, fmt::format("PRIORITY={}", priority),
+  // Names of devices and texts of files are in both: the journal's readers, and stderr, get one clean line.
+  const auto message = base::harmless(text);
+  std::vector<std::string> lines{"MESSAGE=" + message, fmt::format("PRIORITY={}", priority),
                                  std::string("MESSAGE_ID=") + id_of(message)};
   lines.reserve(lines.size() + fields.size());
-  for (const auto& [name, value] : fields) lines.push_back(fmt::format("{}={}", name, value));
+  for (const auto& [name, value] : fields)
+    lines.push_back(fmt::format("{}={}", name, base::harmless_lines(value)));
   std::vector<iovec> parts;
   parts.reserve(lines.size());
   for (auto& line : lines) parts.push_back({line.data(), line.size()});
@@ -54,7 +59,7 @@ void log(int priority, Message message, const std::string& text,
       sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) == 0) {
     return;
   }
-  (void)std::fprintf(stderr, "%s\n", text.c_str());
+  (void)std::fprintf(stderr, "%s\n", message.c_str());
 }
 
 }  // namespace rdmacfg::daemon

@@ -128,7 +128,6 @@ Result<SysctlValue> Codec<SysctlValue>::parse(const Value& written) {
   if (text == nullptr) return fail(Code::kInvalid, "has to be a number or a text");
   std::string value;
   for (const char c : base::trim(*text)) {
-    if (c == '\n') return fail(Code::kInvalid, "has more than one line");
     if (c != ' ' && c != '\t') value += c;
     if ((c == ' ' || c == '\t') && value.back() != ' ') value += ' ';
   }

@@ -45,6 +45,37 @@ TEST(Scalar, TextsInEveryQuotes) {
   EXPECT_EQ(describe("'say \"ib0\"'"), "say \"ib0\"");
 }
 
+TEST(Scalar, ControlCharactersAreRefusedHoweverTheyAreWritten) {
+  for (const auto* token : {R"("1\u000dnet.ipv4.conf.lo.arp_ignore=3")",
+                            R"("a\rb")",
+                            R"("a\nb")",
+                            R"("\u0000")",
+                            R"("\u001b[2J")",
+                            R"("\b")",
+                            R"("\f")",
+                            R"("\u007f")",
+                            R"("\u0085")",
+                            R"("\u009b")",
+                            R"("\u2028")",
+                            R"("\u2029")",
+                            R"("\u202e")",
+                            R"("\U00002066")",
+                            R"("\u200f")",
+                            R"("\u061c")",
+                            "'\xc2\x9b'",
+                            "'\xe2\x80\xae'",
+                            "\"\"\"a\nb\"\"\"",
+                            "'''a\r\nb'''"}) {
+    EXPECT_TRUE(describe(token).starts_with("! the text ")) << token << ": " << describe(token);
+  }
+  EXPECT_EQ(
+      describe(R"("a\u001b")"),
+      "! the text contains the control character U+001B; remove it: tabs are the only control characters "
+      "that a text may contain");
+  EXPECT_EQ(describe(R"("a\u202E")").substr(0, 52), "! the text contains the bidirectional control U+202E");
+  EXPECT_EQ(describe(R"("a\tb")"), "a\tb");
+}
+
 TEST(Scalar, EscapesThatMeanNothing) {
   EXPECT_EQ(
       describe(R"("a\d")"),

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ostream>
+#include <streambuf>
+#include <string>
+
+namespace rdmacfg::ctl {
+
+/// Stands between rdma-configctl and one of its outputs for as long as it lives: whatever part of the program
+/// a text comes from, no control character of it gets through but line feeds, tabs, and the sequences that
+/// the program itself writes on a terminal (the colours of Look::paint(); with `progress`, also the sequence
+/// that clears a line). Everything else becomes U+FFFD.
+class CleanStream : public std::streambuf {
+ public:
+  CleanStream(std::ostream& stream, bool colour, bool progress);
+  CleanStream(const CleanStream&) = delete;
+  CleanStream& operator=(const CleanStream&) = delete;
+  ~CleanStream() override;
+
+ protected:
+  int_type overflow(int_type next) override;
+  std::streamsize xsputn(const char* text, std::streamsize count) override;
+  int sync() override;
+
+ private:
+  /// Hands on what is complete; with `all`, also what is not.
+  bool pass(bool all);
+  /// Length of the sequence of our own that `held_` has at `at`; 0: it is none.
+  [[nodiscard]] std::size_t sequence_at(std::size_t at) const;
+
+  std::ostream& stream_;
+  std::streambuf* under_;
+  bool colour_, progress_;
+  std::string held_;
+};
+
+}  // namespace rdmacfg::ctl
