@@ -43,7 +43,9 @@ struct Source {
 struct Text {
   std::string name;  ///< as diagnostics show it
   std::string text;
-  bool anyone_writes = false;  ///< its mode lets every user write to it
+  /// How others than root can write to it: "/etc/x.toml belongs to user 1000". Empty: they cannot.
+  std::string written_by_others{};
+  bool is_private = false;  ///< not everybody may read it; so nor what is made of it
 };
 
 /// A document: every section that applies to this host, merged; or what is wrong with it.
@@ -74,6 +76,13 @@ base::Result<std::vector<Text>> read_files(const Source& source, const Limits& l
 /// top are the language's own, so no section of the grammar may have such a name.
 Document parse_texts(std::vector<Text> texts, std::string_view host,
                      const std::vector<model::SectionSpec>& grammar, const Limits& limits = {});
+
+/// For what is applied without anybody asking: a file that others than root can write to is an error, as sudo
+/// and sshd have it, and no longer a warning.
+void distrust(Document& document);
+
+/// Whether one of the files of a document is private.
+bool is_private(const Document& document);
 
 /// Brings diagnostics, among them those of the document, in order: by file as they merge, then by line and
 /// column. Errors beyond Limits::errors are counted by one last.

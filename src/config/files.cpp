@@ -16,6 +16,7 @@
 #include "base/open_folder.hpp"
 #include "base/unique_fd.hpp"
 #include "config/document.hpp"
+#include "config/trust.hpp"
 
 namespace rdmacfg::config {
 
@@ -27,6 +28,8 @@ using base::Result;
 using base::UniqueFd;
 
 constexpr std::string_view kMain = "etc/rdma-configd/config.toml";
+/// What the null device in place of a file says.
+constexpr std::string_view kNothing = "version = 1\n";
 /// Later ones mask earlier ones of the same name.
 constexpr std::array<std::string_view, 3> kDropIns{"usr/lib/rdma-configd/conf.d", "run/rdma-configd/conf.d",
                                                    "etc/rdma-configd/conf.d"};
@@ -53,6 +56,7 @@ class Root {
     how.resolve = RESOLVE_IN_ROOT;
     return UniqueFd(static_cast<int>(::syscall(SYS_openat2, fd_.get(), name.c_str(), &how, sizeof how)));
   }
+  [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] std::string shown(std::string_view below) const { return (path_ / below).native(); }
 
  private:
@@ -101,7 +105,10 @@ Result<std::optional<Text>> read_open(int fd, const std::string& name, std::size
   if (!S_ISREG(status.st_mode))
     return fail(Code::kInvalid, fmt::format("{}: is {}, has to be a file", name, sort_of(status.st_mode)));
   return read_all(fd, name, limit).map([&](std::string text) {
-    return std::optional(Text{name, std::move(text), (status.st_mode & S_IWOTH) != 0});
+    return std::optional(Text{.name = name,
+                              .text = std::move(text),
+                              .written_by_others = written_by_others(status, "it"),
+                              .is_private = (status.st_mode & S_IROTH) == 0});
   });
 }
 
@@ -123,7 +130,7 @@ Result<std::vector<std::string>> list(const Root& root, std::string_view folder)
   return names;
 }
 
-/// The file folder/name; nothing when it only masks.
+/// The file folder/name; nothing when it only masks. Trust is a matter of the whole way to it.
 Result<std::optional<Text>> read_drop_in(const Root& root, std::string_view folder, const std::string& name,
                                          std::size_t limit) {
   const auto path = fmt::format("{}/{}", folder, name);
@@ -138,19 +145,27 @@ Result<std::optional<Text>> read_drop_in(const Root& root, std::string_view fold
   if (!fd) return base::fail_errno(errno, root.shown(path));
   auto text = read_open(fd.get(), root.shown(path), limit);
   if (text && *text && (*text)->text.empty()) return std::nullopt;
+  if (text && *text) {
+    auto& way = (*text)->written_by_others;
+    if (way.empty()) way = way_open_to_others(root.fd(), path);
+  }
   return text;
 }
 
 Result<std::vector<Text>> read_one(const std::filesystem::path& file, const Limits& limits) {
   if (file == "-") {
     return read_all(STDIN_FILENO, "standard input", limits.file_bytes).map([](std::string text) {
-      return std::vector<Text>{{"<standard input>", std::move(text)}};
+      return std::vector<Text>{{.name = "<standard input>", .text = std::move(text), .is_private = true}};
     });
   }
   const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return base::fail_errno(errno, file.native());
+  struct stat status {};
+  // Whoever names a file vouches for its owner and its folders; but not for everybody.
+  const bool anybody_writes = ::fstat(fd.get(), &status) == 0 && (status.st_mode & S_IWOTH) != 0;
   return read_open(fd.get(), file.native(), limits.file_bytes).map([&](std::optional<Text> text) {
-    return std::vector<Text>{std::move(text).value_or(Text{file.native(), ""})};
+    if (text && !anybody_writes) text->written_by_others.clear();
+    return std::vector<Text>{std::move(text).value_or(Text{file.native(), std::string(kNothing)})};
   });
 }
 
@@ -169,7 +184,9 @@ Result<std::vector<Text>> read_files(const Source& source, const Limits& limits)
   if (parent && ::fstatat(parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
     auto text = read_drop_in(*root, folder, name, limits.file_bytes);
     if (!text) return base::Failure(text.error());
-    texts.push_back(std::move(*text).value_or(Text{root->shown(kMain), ""}));
+    // A link to the null device says that nothing is wanted; an empty file is one that could not be written.
+    const bool masks = !link_target(parent.get(), name).empty();
+    texts.push_back(std::move(*text).value_or(Text{root->shown(kMain), masks ? std::string(kNothing) : ""}));
   } else if (errno != ENOENT) {
     return base::fail_errno(errno, root->shown(kMain));
   }

@@ -63,7 +63,33 @@ void spread(const std::set<std::string>& paths, const std::vector<model::Section
   }
 }
 
+/// Who can write the document is root: it names modules, services and kernel settings.
+model::Diagnostic untrusted(const Text& text) {
+  return {
+      model::Severity::kWarning,
+      {},
+      fmt::format("{}: {}, and so say what root does", text.name, text.written_by_others),
+      "rdma-configd applies by itself only what root alone can write, folders above it included: chown root, "
+      "chmod go-w",
+      {}};
+}
+
 }  // namespace
+
+void distrust(Document& document) {
+  for (const auto& text : document.files) {
+    if (text.written_by_others.empty()) continue;
+    const auto warning = untrusted(text);
+    for (auto& one : document.diagnostics) {
+      if (one.message == warning.message) one.severity = model::Severity::kError;
+    }
+  }
+}
+
+bool is_private(const Document& document) {
+  return std::any_of(document.files.begin(), document.files.end(),
+                     [](const auto& text) { return text.is_private; });
+}
 
 void arrange(model::Diagnostics& diagnostics, const Document& document, const Limits& limits) {
   if (document.not_shown > 0) {
@@ -89,14 +115,7 @@ Document parse_texts(std::vector<Text> texts, std::string_view host, const Gramm
       document.whole = false;
       break;
     }
-    if (text.anyone_writes) {
-      document.diagnostics.push_back(
-          {model::Severity::kWarning,
-           {},
-           fmt::format("{}: every user can write to this file, and so say what root does", text.name),
-           fmt::format("chmod o-w {}", text.name),
-           {}});
-    }
+    if (!text.written_by_others.empty()) document.diagnostics.push_back(untrusted(text));
     if (auto wrong = check_text(text, limits)) {
       document.diagnostics.push_back(std::move(*wrong));
       document.whole = false;

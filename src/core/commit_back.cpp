@@ -98,6 +98,7 @@ void Run::forget_let_be(Report& report) {
 Report Run::taken_back(const std::string& why) {
   const auto waiting = *ledger_.unconfirmed;
   context_.options.settled.reset();  // it goes back all the same
+  context_.options.guard_removal = RemovalGuard::kNone;
   Report report;
   clear_temporaries(files());
   const bool here = take_back_ && take_back_->boot_id == context_.host.boot_id;

@@ -28,7 +28,7 @@ Result<void> move(system::Files& files, const std::string& from, const std::stri
   const auto text = files.read(from);
   if (!text) return base::fail(text.error());
   if (!*text) return {};
-  if (auto done = files.write(to, **text); !done) return done;
+  if (auto done = files.write_private(to, **text); !done) return done;
   return files.remove(from);
 }
 
@@ -47,7 +47,7 @@ std::string put_aside(system::Files& files, const std::string& path, const base:
   const auto aside = damaged_name(path, 1);
   const auto text = instead ? files.read(path) : Result<std::optional<std::string>>();
   Result<void> done;
-  if (text && *text && files.write(aside, **text)) {
+  if (text && *text && files.write_private(aside, **text)) {
     done = instead();
   } else {
     done = move(files, path, aside);

@@ -93,7 +93,9 @@ Json ledger_json(const Ledger& ledger) {
 Remembered remembered_from(const Json& json) {
   Remembered remembered;
   for (const auto& one : json.at("files")) {
-    remembered.files.push_back({one.at("name").get<std::string>(), one.at("text").get<std::string>()});
+    remembered.files.push_back({.name = one.at("name").get<std::string>(),
+                                .text = one.at("text").get<std::string>(),
+                                .is_private = one.value("private", false)});
   }
   remembered.host = json.value("host", std::string());
   return remembered;
@@ -101,7 +103,10 @@ Remembered remembered_from(const Json& json) {
 
 Json remembered_json(const std::vector<config::Text>& files, const std::string& host) {
   Json list = Json::array();
-  for (const auto& one : files) list.push_back({{"name", one.name}, {"text", one.text}});
+  for (const auto& one : files) {
+    list.push_back({{"name", one.name}, {"text", one.text}});
+    if (one.is_private) list.back()["private"] = true;
+  }
   Json json{{"schema", kSchema}, {"files", std::move(list)}};
   if (!host.empty()) json["host"] = host;
   return json;
@@ -170,6 +175,32 @@ std::string digest_of(const config::Document& document) {
   return base::sha256(all);
 }
 
+Result<Ledger> ledger_told(const std::string& text) {
+  try {
+    const auto json = Json::parse(text);
+    Ledger ledger;
+    ledger.active = json.at("active").get<std::uint64_t>();
+    for (const auto& one : json.at("generations")) {
+      ledger.generations.push_back({.number = one.at("number").get<std::uint64_t>(),
+                                    .digest = {},
+                                    .when = one.at("when").get<std::string>(),
+                                    .who = one.at("who").get<std::string>(),
+                                    .what = one.at("what").get<std::string>(),
+                                    .fate = one.at("fate").get<std::string>()});
+    }
+    if (const auto& waiting = json.at("unconfirmed"); !waiting.is_null()) {
+      ledger.unconfirmed = Unconfirmed{.generation = waiting.at("generation").get<std::uint64_t>(),
+                                       .previous = ledger.before(ledger.active),
+                                       .boot_id = {},
+                                       .deadline_ms = waiting.at("deadline_ms").get<std::int64_t>(),
+                                       .deadline = waiting.at("deadline").get<std::string>()};
+    }
+    return ledger;
+  } catch (const Json::exception&) {
+    return base::fail(base::Code::kInvalid, "rdma-configd tells the history in another form");
+  }
+}
+
 Result<Ledger> load_ledger(system::Files& files, const std::string& path) {
   auto loaded = load_json<Ledger>(files, path, kSchema, ledger_from);
   if (!loaded) return base::fail(loaded.error());
@@ -177,7 +208,8 @@ Result<Ledger> load_ledger(system::Files& files, const std::string& path) {
 }
 
 Result<void> save_ledger(system::Files& files, const std::string& path, const Ledger& ledger) {
-  return files.write(path, ledger_json(ledger).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return files.write_private(path,
+                             ledger_json(ledger).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Result<LedgerNow> look_up_ledger(system::Files& files, const GenerationPaths& paths) {
@@ -242,8 +274,20 @@ Result<Remembered> read_texts(system::Files& files, const GenerationPaths& paths
 Result<void> save_texts(system::Files& files, const std::string& folder, std::uint64_t number,
                         const config::Document& document) {
   const auto json = remembered_json(document.files, document.host);
-  return files.write(path_of(folder, number),
-                     json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return files.write_private(path_of(folder, number),
+                             json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void narrow(system::Files& files, const GenerationPaths& paths) {
+  std::vector<std::string> all{paths.ledger, paths.backup, paths.take_back, paths.let_be};
+  if (const auto names = files.list(paths.texts)) {
+    for (const auto& name : *names) all.push_back(paths.texts + '/' + name);
+  }
+  for (const auto& path : all) {
+    if (files.hidden(path)) continue;
+    const auto text = files.read(path);
+    if (text && *text) (void)files.write_private(path, **text);
+  }
 }
 
 Result<void> save_backup(system::Files& files, const GenerationPaths& paths, const Ledger& ledger) {
@@ -252,7 +296,7 @@ Result<void> save_backup(system::Files& files, const GenerationPaths& paths, con
     const auto text = read_texts(files, paths, ledger.active);
     if (text && size_of(*text) <= kCopiedMost) json["text"] = remembered_json(text->files, text->host);
   }
-  return files.write(paths.backup, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return files.write_private(paths.backup, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 bool is_interrupted(const TakeBack& record, const Ledger& ledger) {
@@ -316,7 +360,7 @@ Result<void> save_take_back(system::Files& files, const std::string& path, const
   if (take_back.ledger) json["ledger"] = ledger_json(*take_back.ledger);
   if (take_back.previous && size_of(*take_back.previous) <= kCopiedMost)
     json["previous"] = remembered_json(take_back.previous->files, take_back.previous->host);
-  return files.write(path, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return files.write_private(path, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace rdmacfg::core

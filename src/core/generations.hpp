@@ -100,6 +100,9 @@ inline constexpr const char* kAppliedMark = "/run/rdma-configd/applied";
 /// and of the host's name where a file asks for it.
 std::string digest_of(const config::Document& document);
 
+/// The ledger as far as the daemon tells it over the bus (docs/DBUS.md, History).
+base::Result<Ledger> ledger_told(const std::string& json);
+
 /// As it is on disk; a damaged one is an error (is_damage()).
 base::Result<Ledger> load_ledger(system::Files& files, const std::string& path);
 
@@ -124,6 +127,10 @@ base::Result<Remembered> load_texts(system::Files& files, const std::string& fol
 base::Result<Remembered> read_texts(system::Files& files, const GenerationPaths& paths, std::uint64_t number);
 base::Result<void> save_texts(system::Files& files, const std::string& folder, std::uint64_t number,
                               const config::Document& document);
+
+/// Gives copies of documents, the ledger and take-back records mode 0600, which earlier versions wrote for
+/// everybody to read.
+void narrow(system::Files& files, const GenerationPaths& paths);
 
 /// The document of a generation, read again; `host` where it does not say for which it was applied.
 config::Document parse_again(Remembered remembered, std::string_view host);

@@ -45,7 +45,9 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
                                               std::chrono::milliseconds deadline,
                                               const std::function<void(const std::string& holder)>& waiting,
                                               const std::function<bool()>& cancelled) {
-  base::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  std::error_code error;
+  const int how = std::filesystem::is_directory(path, error) ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
+  base::UniqueFd fd(::open(path.c_str(), how | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return base::fail_errno(errno, "lock " + path.string());
   const auto end = std::chrono::steady_clock::now() + deadline;
   bool told = false;
@@ -63,6 +65,10 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
     std::this_thread::sleep_for(kPoll);
   }
   return std::make_shared<base::UniqueFd>(std::move(fd));
+}
+
+std::filesystem::path lock_of(const std::filesystem::path& root) {
+  return root == "/" ? std::filesystem::path("/run/rdma-configd.lock") : root;
 }
 
 std::string waits_for(const std::string& holder) {

@@ -11,14 +11,18 @@
 
 namespace rdmacfg::core {
 
-/// Takes an exclusive flock(2) on `path` until the result is released; the file holds the process id of who
-/// has it. Tells `waiting` once who holds it now. Fails with kTimeout after `deadline`, with kRefused once
-/// `cancelled` says so while it waits, and when the file cannot be made. The file stays: removing it would
-/// let two hold "it".
+/// Takes an exclusive flock(2) on `path`, a file or a folder, until the result is released; the file holds
+/// the process id of who has it. Tells `waiting` once who holds it now. Fails with kTimeout after `deadline`,
+/// with kRefused once `cancelled` says so while it waits, and when the file cannot be made. The file stays:
+/// removing it would let two hold "it".
 base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
                                               std::chrono::milliseconds deadline,
                                               const std::function<void(const std::string& holder)>& waiting,
                                               const std::function<bool()>& cancelled = {});
+
+/// What is locked for a change of the host below `root`: the folder itself, so that an image keeps no file of
+/// it; of the running host, /run/rdma-configd.lock.
+std::filesystem::path lock_of(const std::filesystem::path& root);
 
 /// What who waits says: "process 1234 is applying; waiting until it has finished".
 std::string waits_for(const std::string& holder);

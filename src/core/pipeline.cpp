@@ -15,10 +15,12 @@
 #include "core/leftovers.hpp"
 #include "core/plan.hpp"
 #include "core/remember.hpp"
+#include "core/removal.hpp"
 #include "core/run_plan.hpp"
 #include "core/state.hpp"
 #include "core/transaction.hpp"
 #include "kinds/all.hpp"
+#include "kinds/sysctl_entry.hpp"
 
 namespace rdmacfg::core {
 
@@ -185,6 +187,13 @@ Result<void> recover(system::Host& host, const Journal& journal, State& state, c
   return {};
 }
 
+/// Whether a kernel setting that only root may read is among what is remembered of this run.
+bool shows_hidden(system::Host& host, const Picture& picture) {
+  return std::any_of(picture.observed.begin(), picture.observed.end(), [&](const auto& one) {
+    return one.key.kind == kinds::kSysctlKind && host.sysctl.hidden(one.key.id);
+  });
+}
+
 /// What a run came to.
 struct Pass {
   Report report;
@@ -223,6 +232,7 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
   const auto any = [&](const std::string& /*kind*/) { return options.independent; };
   auto picture = take_picture(document, host, keys_of(*state, {}), false, true, any);
   if (!picture) return {failed(picture.error())};
+  host.files.keep_private(config::is_private(document) || shows_hidden(host, *picture));
   picture->left = options.fields_left_alone;
   std::map<model::Key, std::string> aside;
   for (const auto& desired : picture->desired) {
@@ -284,6 +294,13 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
     }
     return out;
   }
+  if (options.guard_removal != RemovalGuard::kNone) {
+    if (auto risky = risky_removal(document, report, host, options.guard_removal); !risky.message.empty()) {
+      report.diagnostics.push_back(std::move(risky));
+      report.exit = Exit::kError;
+      return {std::move(report)};
+    }
+  }
   if (options.confirm && !options.confirm(report)) {
     report.notes.emplace_back("nothing was changed");
     report.exit = Exit::kError;
@@ -337,8 +354,15 @@ Report diff(const config::Document& document, system::Host& host, const Options&
     return validate(document);  // and certainly not taken for one that drops everything
   auto state = load_state(host.files, options.paths.state);
   std::vector<std::string> notes;
+  const bool kept_from_us = !state && state.error().code == base::Code::kDenied;
   if (!state && is_damage(state.error())) {
     notes.push_back(state.error().message + "; the next apply sets it aside");
+    state = State();
+  } else if (kept_from_us) {
+    notes.emplace_back(
+        "only root may read what rdma-configd remembers of this document, so removals and values that an "
+        "apply "
+        "would give back are not shown");
     state = State();
   }
   if (!state) return failed(state.error());

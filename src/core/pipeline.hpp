@@ -29,6 +29,12 @@ inline constexpr const char* kAfterwards = "follows when the rest is done";
 inline constexpr const char* kDrifted =
     "somebody else has changed it, and drift = \"report\" leaves it until the next apply";
 
+enum class RemovalGuard {
+  kNone,
+  kLifelines,  ///< the interface of the default route or of a login session
+  kMost,       ///< these, and most of what is managed
+};
+
 struct State;
 
 /// The records around a run (ADR 0024). Without functions there is only the host, as with --root.
@@ -58,6 +64,8 @@ struct Options {
   /// were on. What differs now and is on the same one, somebody else has changed: it is left alone
   /// (Report::drifted). What an apply has left that did not come to its end is no drift.
   std::optional<std::map<model::Key, std::string>> settled{};
+  /// What a plan may not take away, as nobody has looked at it (core/removal.hpp).
+  RemovalGuard guard_removal = RemovalGuard::kNone;
   std::function<bool()> cancelled;  ///< asked between batches and before the end; true undoes it all
   Bracket bracket{};
   Paths paths;

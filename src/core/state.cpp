@@ -145,7 +145,7 @@ Result<void> write_journal(system::Files& files, const std::string& path, const 
                   {"boot_id", journal.boot_id},
                   {"changes", kept_json(journal.plan)},
                   {"before", state_json(journal.before)}};
-  return files.write(path, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return files.write_private(path, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace rdmacfg::core

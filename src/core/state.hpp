@@ -63,6 +63,7 @@ struct Journal {
 
 base::Result<std::optional<Journal>> load_journal(system::Files& files, const std::string& path,
                                                   std::vector<std::string>* dropped = nullptr);
+/// For root alone, whatever the document's mode: nobody else needs it.
 base::Result<void> write_journal(system::Files& files, const std::string& path, const Journal& journal);
 
 }  // namespace rdmacfg::core

@@ -82,6 +82,7 @@ int carry_out(const Context& context, const config::Document& document, system::
                                      return service->apply({.texts = document.files,
                                                             .confirm_s = arguments.confirm.value_or(0),
                                                             .retry = arguments.retry,
+                                                            .allow_removal = arguments.allow_removal,
                                                             .expect = expect},
                                                            call);
                                    })

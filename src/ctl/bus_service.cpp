@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <sdbus-c++/sdbus-c++.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -94,6 +95,11 @@ class BusService : public Service {
     for (const auto& one : wanted.texts) documents.emplace_back(one.name, one.text);
     auto options = options_of(call);
     if (wanted.confirm_s > 0) options["confirm"] = sdbus::Variant(wanted.confirm_s);
+    // What comes over the bus is taken for private; a file that everybody may read need not be.
+    const bool is_public = std::none_of(wanted.texts.begin(), wanted.texts.end(),
+                                        [](const auto& text) { return text.is_private; });
+    if (is_public) options["public"] = sdbus::Variant(true);
+    if (wanted.allow_removal) options["allow_removal"] = sdbus::Variant(true);
     if (wanted.retry) options["retry"] = sdbus::Variant(true);
     if (!wanted.expect.empty()) options["expect"] = sdbus::Variant(wanted.expect);
     return job(
@@ -129,6 +135,21 @@ class BusService : public Service {
               .storeResultsTo(id);
         },
         "Rollback");
+  }
+
+  Result<core::Ledger> history() override {
+    if (!answers()) return base::fail(Code::kTimeout, "rdma-configd does not answer");
+    std::string text;
+    try {
+      manager_->callMethod("History")
+          .onInterface(kInterface)
+          .withTimeout(kAnswer)
+          .withArguments(Options{{"interactive", sdbus::Variant(true)}})
+          .storeResultsTo(text);
+    } catch (const sdbus::Error& error) {
+      return base::fail(error_of(error));
+    }
+    return core::ledger_told(text);
   }
 
  private:

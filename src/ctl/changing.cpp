@@ -89,16 +89,15 @@ base::Result<Report> change_here(const Context& context, system::Host& host, con
                                  const std::function<Report(core::Context&)>& change) {
   const auto& environment = context.environment;
   std::shared_ptr<void> lock;
-  if (!context.offline()) {
-    auto taken = environment.lock([&](const std::string& holder) {
-      if (!context.arguments.json) context.say(core::waits_for(holder));
-    });
-    if (!taken) return base::fail(taken.error());
-    lock = *taken;
-  }
+  auto taken = environment.lock(context.root(), [&](const std::string& holder) {
+    if (!context.arguments.json) context.say(core::waits_for(holder));
+  });
+  if (!taken) return base::fail(taken.error());
+  lock = *taken;
   const auto signals = environment.hold_signals();
   const auto precedence = environment.take_precedence();
   core::Context core{host, options_of(context)};
+  if (!context.offline()) core::narrow(host.files, core.paths);
   std::optional<Progress> progress;
   core.options.confirm = [&](const Report& plan) {
     if (begins && !begins(plan)) return false;

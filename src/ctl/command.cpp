@@ -5,7 +5,9 @@
 #include <array>
 #include <iterator>
 
+#include "base/characters.hpp"
 #include "base/host_name.hpp"
+#include "core/doubts.hpp"
 #include "ctl/json.hpp"
 #include "kinds/all.hpp"
 
@@ -73,7 +75,11 @@ base::Result<config::Document> load(const Context& context) {
   if (source.host.empty() && context.arguments.command == "validate") source.host = "localhost";
   auto texts = config::read_files(source);
   if (!texts) return base::fail(texts.error());
-  return config::parse_texts(std::move(*texts), source.host, kinds::grammar());
+  auto document = config::parse_texts(std::move(*texts), source.host, kinds::grammar());
+  if (context.arguments.boot) config::distrust(document);
+  core::require_version(document);
+  core::doubt(document);
+  return document;
 }
 
 void tell(const Context& context, const config::Document& document, const model::Diagnostics& diagnostics) {
@@ -89,8 +95,8 @@ void tell(const Context& context, const config::Document& document, const model:
 void emit(const Context& context, nlohmann::ordered_json json) {
   if (context.offline()) put_below(context.arguments.root, json, false);
   // Names of hardware need not be UTF-8, and a program is to get its object all the same.
-  context.environment.out << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
-                          << '\n';
+  const auto text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  context.environment.out << base::harmless_json(text) << '\n';
 }
 
 int status_of(const Context& context, model::Exit exit) {
@@ -147,6 +153,12 @@ core::Options options_of(const Context& context) {
   core::Options options;
   options.retry_limited = context.arguments.retry;
   options.independent = context.arguments.boot;
+  const auto& arguments = context.arguments;
+  // Who is asked has seen the plan, and what nobody confirms comes back by itself.
+  if (arguments.boot) options.guard_removal = core::RemovalGuard::kMost;
+  if (arguments.command == "apply" && arguments.yes && !arguments.confirm && !context.offline())
+    options.guard_removal = core::RemovalGuard::kLifelines;
+  if (arguments.allow_removal) options.guard_removal = core::RemovalGuard::kNone;
   if (context.arguments.wait) {
     options.carrier_deadline =
         std::chrono::milliseconds(static_cast<std::int64_t>(*context.arguments.wait * 1000));

@@ -33,6 +33,7 @@ struct Arguments {
   bool yes = false;
   bool dry_run = false;
   bool retry = false;
+  bool allow_removal = false;  ///< apply --allow-removal
   bool boot = false;
   bool local = false;    ///< without the daemon
   bool expired = false;  ///< rollback --expired

@@ -40,8 +40,9 @@ struct Environment {
 
   /// Takes the lock that keeps two applies apart, for as long as the returned object lives. Waits for its
   /// holder for a bounded time and says once who that is.
+  /// Below another root it is that folder's own.
   std::function<base::Result<std::shared_ptr<void>>(
-      const std::function<void(const std::string& holder)>& waiting)>
+      const std::filesystem::path& root, const std::function<void(const std::string& holder)>& waiting)>
       lock;
 
   /// The daemon; nothing when it does not run.

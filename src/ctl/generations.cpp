@@ -60,6 +60,17 @@ void await_deadline(const Context& context, system::Host& host) {
   }
 }
 
+/// The ledger; who may not read it asks the daemon.
+base::Result<core::Ledger> ledger_of(const Context& context, system::Host& host) {
+  auto ledger = core::read_ledger(host.files, core::GenerationPaths());
+  if (ledger || ledger.error().code != Code::kDenied || context.arguments.local) return ledger;
+  const auto service = context.environment.service();
+  if (service != nullptr) return service->history();
+  return base::fail(
+      Code::kDenied,
+      "only root may read the history, and rdma-configd does not run to be asked: run it with sudo");
+}
+
 std::string fate_of(const core::Ledger& ledger, const core::Generation& one) {
   if (ledger.unconfirmed && ledger.unconfirmed->generation == one.number)
     return "waits for confirmation until " + ledger.unconfirmed->deadline;
@@ -95,7 +106,7 @@ int rollback(const Context& context) {
     return finish(context, report, {}, overdue ? kTakenBack : "Nothing to do: no apply is overdue.\n");
   }
   const auto service = service_for(context);
-  const auto ledger = core::read_ledger(host->files, core::GenerationPaths());
+  const auto ledger = ledger_of(context, *host);
   if (!ledger) return refuse(context, ledger.error());
   const auto number = arguments.generation.value_or(0);
   const auto target = core::rollback_target(*ledger, number);
@@ -110,6 +121,14 @@ int rollback(const Context& context) {
   Report shown;
   if (asks) {
     auto plan = preview(context, *host, *target);
+    if (!plan && plan.error().code == Code::kDenied && service != nullptr) {
+      return refuse(context,
+                    {Code::kDenied,
+                     fmt::format("only root may read generation {}, so its plan cannot be shown: add --yes "
+                                 "to go back without looking",
+                                 *target),
+                     0});
+    }
     if (!plan) return refuse(context, plan.error());
     shown = std::move(*plan);
     if (!shown.plan.empty()) {
@@ -142,7 +161,7 @@ int rollback(const Context& context) {
 int history(const Context& context) {
   if (const auto error = misplaced(context)) return refuse(context, *error);
   const auto host = context.environment.host("/");
-  const auto ledger = core::read_ledger(host->files, core::GenerationPaths());
+  const auto ledger = ledger_of(context, *host);
   if (!ledger) return refuse(context, ledger.error());
   if (context.arguments.json) {
     Json list = Json::array();

@@ -78,8 +78,8 @@ int main(int argc, char** argv) {
                                .host = system::make_linux_host,
                                .function_test = system::make_linux_function_test,
                                .lock =
-                                   [](const auto& waiting) {
-                                     return core::take_lock("/run/rdma-configd.lock", kLockDeadline, waiting);
+                                   [](const auto& root, const auto& waiting) {
+                                     return core::take_lock(core::lock_of(root), kLockDeadline, waiting);
                                    },
                                .service = [] { return ctl::connect_to_service(); },
                                .hold_signals = hold_signals,

@@ -99,6 +99,8 @@ struct Parser {
   void add_apply(CLI::App& apply) {
     apply.add_flag("-y,--yes", arguments.yes, "Do not ask. Without a terminal it has to be given.");
     apply.add_flag("--dry-run", arguments.dry_run, "Only show what would be done, as diff does.");
+    apply.add_flag("--allow-removal", arguments.allow_removal,
+                   "Also take away the interface of the default route or of a login session.");
     apply.add_flag("--retry", arguments.retry, "Try again what the fabric limited before.");
     apply
         .add_option("--confirm", arguments.confirm,

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "config/document.hpp"
+#include "core/generations.hpp"
 #include "model/report.hpp"
 
 namespace rdmacfg::ctl {
@@ -21,7 +22,8 @@ class Service {
     std::vector<config::Text> texts;
     std::uint64_t confirm_s = 0;  ///< 0: needs no confirmation
     bool retry = false;
-    std::string expect;  ///< core::digest_of the plan that was agreed to; empty: any
+    bool allow_removal = false;  ///< also of the default route's interface, or a login session's
+    std::string expect;          ///< core::digest_of the plan that was agreed to; empty: any
   };
   struct Call {
     std::string who;  ///< for the history; believed when root says so
@@ -29,6 +31,10 @@ class Service {
   };
 
   virtual ~Service() = default;
+  /// What has been applied, for who may not read the ledger.
+  virtual base::Result<core::Ledger> history() {
+    return base::fail(base::Code::kUnsupported, "rdma-configd does not tell the history");
+  }
   virtual base::Result<model::Report> apply(const Apply& wanted, const Call& call) = 0;
   virtual base::Result<model::Report> confirm(const Call& call) = 0;
   /// `generation` 0: the one before the active one; `from`: core::Request::from.

@@ -181,6 +181,8 @@ struct Api::Detail {
       Job job = wanted;
       job.uid = caller.uid;
       job.retry = asked.retry;
+      job.allow_removal = asked.allow_removal;
+      for (auto& text : job.texts) text.is_private = !asked.public_texts;
       job.confirm_s = static_cast<std::int64_t>(asked.confirm);
       if (asked.confirm > 0) job.what += fmt::format(" --confirm {}", asked.confirm);
       job.from = asked.active;
@@ -260,7 +262,7 @@ Api::Api(Loop& loop, Jobs& jobs)
           job.what = "apply";
           if (fits) job.texts = texts_of(documents);
           d->change(std::move(result), "Apply", std::move(job), options,
-                    {"confirm", "expect", "retry", "who"}, fits ? 1 : 0);
+                    {"allow_removal", "confirm", "expect", "public", "retry", "who"}, fits ? 1 : 0);
         });
       });
   object_->registerMethod("Confirm")
@@ -308,7 +310,10 @@ Api::Api(Loop& loop, Jobs& jobs)
         checked([&] {
           auto reply = std::make_shared<sdbus::Result<>>(std::move(result));
           d->allowed(reply, {.method = "Cancel", .action = kApply}, options,
-                     [this, reply, id](const Caller&, const ApiOptions&) {
+                     [this, reply, id](const Caller& caller, const ApiOptions&) {
+                       if (caller.uid != 0 && !jobs_.is_of(id, caller.uid))
+                         throw error("AccessDenied",
+                                     fmt::format("job {} is not yours, so only root may cancel it", id));
                        if (!jobs_.cancel(id)) throw error("NotFound", fmt::format("there is no job {}", id));
                        reply->returnResults();
                        return id;
@@ -322,8 +327,12 @@ Api::Api(Loop& loop, Jobs& jobs)
       .implementedAs([d, this](Text&& result, const std::uint32_t& id, const Options& options) {
         checked([&] {
           auto reply = std::make_shared<Text>(std::move(result));
-          const auto then = [this, reply, id](const Caller&, const ApiOptions&) {
+          const auto then = [this, reply, id](const Caller& caller, const ApiOptions&) {
             const auto text = jobs_.result(id);
+            // It shows what only root may read, if root asked for it.
+            if (text && caller.uid != 0 && !jobs_.asked_by(id, caller.uid))
+              throw error("AccessDenied",
+                          fmt::format("job {} is not yours, so only root may see its result", id));
             if (!text) throw error("NotFound", fmt::format("there is no result of a job {}", id));
             reply->returnResults(*text);
             jobs_.fetched(id);

@@ -52,6 +52,8 @@ ApiOptions ApiOptions::read(const Sent& sent, const std::set<std::string>& known
   }
   take(sent, "interactive", out.interactive, out.wrong);
   take(sent, "retry", out.retry, out.wrong);
+  take(sent, "allow_removal", out.allow_removal, out.wrong);
+  take(sent, "public", out.public_texts, out.wrong);
   take(sent, "confirm", out.confirm, out.wrong);
   take(sent, "active", out.active, out.wrong);
   take(sent, "expect", out.expect, out.wrong);

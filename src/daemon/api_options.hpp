@@ -27,6 +27,8 @@ struct ApiOptions {
 
   bool interactive = false;
   bool retry = false;
+  bool allow_removal = false;
+  bool public_texts = false;  ///< everybody may read what was sent anyway
   std::uint64_t confirm = 0;  ///< seconds
   std::uint64_t active = 0;   ///< generation
   std::string expect{};

@@ -43,7 +43,7 @@ Fields fields_from(const Json& json) {
 
 Json to_json(const Job& job) {
   Json texts = Json::array();
-  for (const auto& one : job.texts) texts.push_back({one.name, one.text});
+  for (const auto& one : job.texts) texts.push_back({one.name, one.text, one.is_private});
   return {{"id", job.id},
           {"verb", static_cast<int>(job.verb)},
           {"texts", std::move(texts)},
@@ -52,6 +52,7 @@ Json to_json(const Job& job) {
           {"confirm_s", job.confirm_s},
           {"by_itself", job.by_itself},
           {"retry", job.retry},
+          {"allow_removal", job.allow_removal},
           {"awaited", job.awaited},
           {"resumes", job.resumes},
           {"settled", by_key(job.settled)},
@@ -61,6 +62,7 @@ Json to_json(const Job& job) {
           {"expect", job.expect},
           {"who", job.who},
           {"what", job.what},
+          {"uid", job.uid ? Json(*job.uid) : Json(nullptr)},
           {"left_alone", by_key(job.left_alone)},
           {"fields_left_alone", json_of(job.fields_left_alone)}};
 }
@@ -70,13 +72,16 @@ Job job_from(const Json& json) {
   job.id = json.at("id").get<std::uint32_t>();
   job.verb = static_cast<Job::Verb>(json.at("verb").get<int>());
   for (const auto& one : json.at("texts")) {
-    job.texts.push_back({one.at(0).get<std::string>(), one.at(1).get<std::string>()});
+    job.texts.push_back({.name = one.at(0).get<std::string>(),
+                         .text = one.at(1).get<std::string>(),
+                         .is_private = one.at(2).get<bool>()});
   }
   job.generation = json.at("generation").get<std::uint64_t>();
   job.from = json.at("from").get<std::uint64_t>();
   job.confirm_s = json.at("confirm_s").get<std::int64_t>();
   job.by_itself = json.at("by_itself").get<bool>();
   job.retry = json.at("retry").get<bool>();
+  job.allow_removal = json.at("allow_removal").get<bool>();
   job.awaited = json.at("awaited").get<bool>();
   job.resumes = json.at("resumes").get<bool>();
   job.settled = by_key_from(json.at("settled"));
@@ -87,6 +92,7 @@ Job job_from(const Json& json) {
   job.expect = json.at("expect").get<std::string>();
   job.who = json.at("who").get<std::string>();
   job.what = json.at("what").get<std::string>();
+  if (const auto& uid = json.at("uid"); !uid.is_null()) job.uid = uid.get<std::uint32_t>();
   job.left_alone = by_key_from(json.at("left_alone"));
   job.fields_left_alone = fields_from(json.at("fields_left_alone"));
   return job;

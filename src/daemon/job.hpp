@@ -37,6 +37,7 @@ struct Job {
   std::int64_t confirm_s = 0;  ///< 0: needs no confirmation
   bool by_itself = false;      ///< boot, reload, an event
   bool retry = false;          ///< try again what the fabric limited
+  bool allow_removal = false;  ///< core::RemovalGuard::kNone
   bool awaited = false;        ///< others wait for it: what takes minutes is left to a later job
   bool resumes = false;        ///< kApply after a crash: what is active is held, and nothing else read
   /// With drift = "report": core::Options::settled. The worker sees which policy there is.
@@ -51,8 +52,7 @@ struct Job {
   std::string expect{};  ///< core::digest_of the plan that was agreed to; empty: any
   std::string who{};
   std::string what{};
-  std::optional<std::uint32_t>
-      uid{};  ///< of the client that asked; nothing: the daemon itself. Not handed on
+  std::optional<std::uint32_t> uid{};              ///< of the client that asked; nothing: the daemon itself
   std::map<model::Key, std::string> left_alone{};  ///< resources, with the reason
   std::map<model::Key, model::LeftFields> fields_left_alone{};
 

@@ -180,6 +180,16 @@ const Jobs::Result* Jobs::find(std::uint32_t id) const {
   return at == results_.end() ? nullptr : &*at;
 }
 
+bool Jobs::is_of(std::uint32_t id, std::uint32_t uid) const {
+  for (const auto& [job, done] : waiting_) {
+    if (job.id == id) return job.uid == uid;
+  }
+  for (const auto& one : running_) {
+    if (one.job.id == id) return one.job.uid == uid;
+  }
+  return true;
+}
+
 std::optional<std::string> Jobs::result(std::uint32_t id) const {
   const auto* found = find(id);
   return found == nullptr ? std::nullopt : std::optional(found->report.read());

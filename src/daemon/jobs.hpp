@@ -79,6 +79,9 @@ class Jobs {
   /// no such job.
   bool cancel(std::uint32_t id);
 
+  /// Whether a job that waits or runs is the user's; true also of one that is not there.
+  [[nodiscard]] bool is_of(std::uint32_t id, std::uint32_t uid) const;
+
   /// Result of a client's job that changed something and ended not long ago, as JSON. The daemon's own are in
   /// the journal.
   [[nodiscard]] std::optional<std::string> result(std::uint32_t id) const;

@@ -13,6 +13,9 @@
 #include <new>
 
 #include "core/commit.hpp"
+#include "core/concealed.hpp"
+#include "core/delegation.hpp"
+#include "core/doubts.hpp"
 #include "core/lock.hpp"
 #include "core/plan.hpp"
 #include "core/report_json.hpp"
@@ -104,10 +107,13 @@ Report failed(base::Error error) {
 /// The document of the job: its own texts, or the system's configuration. Nothing when there is none.
 Result<std::optional<config::Document>> document_of(const Job& job, const std::string& host_name) {
   // What came over the bus may be hostile, and root's own files are not.
-  if (!job.texts.empty())
-    return parse_confined(job.texts, host_name).map([](config::Document document) {
-      return std::optional(std::move(document));
-    });
+  if (!job.texts.empty()) {
+    auto sent = parse_confined(job.texts, host_name);
+    if (!sent) return base::fail(sent.error());
+    core::require_version(*sent);
+    core::doubt(*sent);
+    return std::optional(std::move(*sent));
+  }
   config::Source source;
   source.host = host_name;
   auto read = config::read_files(source);
@@ -115,13 +121,18 @@ Result<std::optional<config::Document>> document_of(const Job& job, const std::s
     return std::optional<config::Document>{};  // installed, but not configured
   }
   if (!read) return base::fail(read.error());
-  return std::optional(config::parse_texts(std::move(*read), host_name, kinds::grammar()));
+  auto document = config::parse_texts(std::move(*read), host_name, kinds::grammar());
+  if (job.by_itself) config::distrust(document);
+  core::require_version(document);
+  core::doubt(document);
+  return std::optional(std::move(document));
 }
 
 /// What the main process has to know of a job beside its report.
 struct Told {
   bool document_judged = false;  ///< whether the system's configuration is held is told
   bool document_held = true;     ///< it is what is held now
+  bool own_document = true;      ///< the caller may read the document that was looked at
 };
 
 Report run(const Job& job, core::Context& context, const core::Request& request, Told& told) {
@@ -131,7 +142,10 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
   switch (job.verb) {
     case Job::Verb::kShow:
     case Job::Verb::kHistory:
-      if (job.texts.empty()) return core::look(request, context);
+      if (job.texts.empty()) {
+        told.own_document = !core::active_is_private(context.host.files, context.paths);
+        return core::look(request, context);
+      }
       [[fallthrough]];
     case Job::Verb::kValidate:
     case Job::Verb::kDiff:
@@ -146,6 +160,7 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
       told.document_held = document.has_value();
       if (!document) return failed(document.error());
       if (!*document) return hold();
+      told.own_document = !job.texts.empty() || !config::is_private(**document);
       const bool applied =
           job.verb == Job::Verb::kApply && job.by_itself;  // it has something to fall back on
       if (!applied && model::has_errors((*document)->diagnostics)) return core::validate(**document);
@@ -175,6 +190,69 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
       return core::expire(request, context);
   }
   return failed({Code::kInvalid, "unknown job", 0});
+}
+
+/// Who agreed to a plan (`expect`) has seen it, and what nobody confirms comes back by itself.
+core::RemovalGuard guard_for(const Job& job) {
+  using core::RemovalGuard;
+  if (job.by_itself || job.verb == Job::Verb::kHold) return RemovalGuard::kMost;
+  const bool unseen = job.verb == Job::Verb::kApply && job.expect.empty() && job.confirm_s == 0;
+  return unseen && !job.allow_removal ? RemovalGuard::kLifelines : RemovalGuard::kNone;
+}
+
+/// What a client's job makes the host be, where it says so; an empty document for one that goes back to none.
+std::optional<config::Document> wanted_by(const Job& job, const core::Request& request,
+                                          core::Context& context) {
+  auto& files = context.host.files;
+  if (job.verb == Job::Verb::kApply && !job.by_itself) {
+    auto sent = parse_confined(job.texts, request.host_name);
+    if (!sent) return std::nullopt;  // the job says why
+    return std::move(*sent);
+  }
+  if (job.verb != Job::Verb::kRollBack) return std::nullopt;
+  const auto ledger = core::read_ledger(files, context.paths);
+  const auto target = ledger ? core::rollback_target(*ledger, job.generation) : base::fail(ledger.error());
+  if (!target) return std::nullopt;  // the job says why
+  if (*target == 0) return config::Document{};
+  auto texts = core::read_texts(files, context.paths, *target);
+  if (!texts) return std::nullopt;
+  return core::parse_again(std::move(*texts), request.host_name);
+}
+
+std::optional<config::Document> active_document(const core::Request& request, core::Context& context) {
+  const auto ledger = core::read_ledger(context.host.files, context.paths);
+  if (!ledger || ledger->active == 0) return std::nullopt;
+  auto texts = core::read_texts(context.host.files, context.paths, ledger->active);
+  if (!texts) return std::nullopt;
+  return core::parse_again(std::move(*texts), request.host_name);
+}
+
+/// What others than root may have done, and what they are shown (docs/SECURITY.md).
+Report run_for_caller(const Job& job, core::Context& context, const core::Request& request, Told& told) {
+  if (job.uid.value_or(0) == 0) return run(job, context, request, told);
+  if (!job.changes()) {
+    return core::look_concealed(context, [&](core::Context& seen, bool& own_document) {
+      auto report = run(job, seen, request, told);
+      own_document = told.own_document;
+      return report;
+    });
+  }
+  const auto wanted = wanted_by(job, request, context);
+  if (wanted) {
+    const auto active = active_document(request, context);
+    auto beyond = core::beyond_delegation(*wanted, active ? &*active : nullptr, context.host);
+    if (!beyond.empty()) {
+      Report report;
+      report.diagnostics = wanted->diagnostics;
+      report.diagnostics.insert(report.diagnostics.end(), beyond.begin(), beyond.end());
+      config::arrange(report.diagnostics, *wanted);
+      report.exit = Exit::kError;
+      return report;
+    }
+  }
+  const bool clean = wanted && !model::has_errors(wanted->diagnostics);
+  return core::change_concealed(clean ? &*wanted : nullptr, request, context,
+                                [&] { return run(job, context, request, told); });
 }
 
 /// Brings records up to date, unless an interrupted run has left its journal: what it was about is for
@@ -230,7 +308,7 @@ bool plan_fits(const Report& plan, std::string& why) {
 /// run() for a look, which has a bound on its memory.
 Report run_bounded(const Job& job, core::Context& context, const core::Request& request, Told& told) {
   try {
-    return run(job, context, request, told);
+    return run_for_caller(job, context, request, told);
   } catch (const std::bad_alloc&) {
     return failed({Code::kRefused,
                    fmt::format("the look takes more than the {} MiB of memory that are allowed",
@@ -268,6 +346,7 @@ int work(int in, int out, int whole) {
   core::Context context{*host, {}};
   context.options.independent = job.by_itself || job.verb == Job::Verb::kHold;
   context.options.retry_limited = job.retry;
+  context.options.guard_removal = guard_for(job);
   context.options.cancelled = [] { return g_cancelled.load(); };
   context.options.left_alone = job.left_alone;
   context.options.fields_left_alone = job.fields_left_alone;
@@ -310,9 +389,10 @@ int work(int in, int out, int whole) {
       report = failed({Code::kRefused, "it was cancelled", 0});
     } else if (taken) {
       lock = *taken;
+      core::narrow(context.host.files, context.paths);
       std::vector<std::string> notes;
       looked = job.closely && look_closely(context, *job.closely, notes);
-      report = run(job, context, request, told);
+      report = run_for_caller(job, context, request, told);
       report.notes.insert(report.notes.end(), notes.begin(), notes.end());
     } else {
       report = failed(taken.error());

@@ -15,6 +15,7 @@ namespace rdmacfg::kinds {
 struct DaemonPolicy {
   std::optional<model::Drift> drift;
   std::optional<model::Audit> audit;
+  std::optional<model::RemovalShare> max_removal;
 
   static constexpr auto kFields =
       std::tuple{model::field("drift", &DaemonPolicy::drift, model::Role::kPolicy,
@@ -27,7 +28,13 @@ struct DaemonPolicy {
                               "drivers change by themselves, and kernel settings ([[sysctl]]) that services "
                               "write through a /proc "
                               "of their own change without one. 0: never.",
-                              "0")};
+                              "0"),
+                 model::field("max_removal", &DaemonPolicy::max_removal, model::Role::kPolicy,
+                              "Percent of what is managed that a boot, a reload or an event may take away "
+                              "(always: up to 5 resources). At more, or where the default route or a login "
+                              "session goes, nothing is changed until `rdma-configctl apply "
+                              "--allow-removal`. 100: anything may go.",
+                              "50")};
 };
 
 model::SectionSpec daemon_section();

@@ -38,6 +38,23 @@ Result<std::vector<std::string>> get_list(const Value& written, std::string_view
   return fail(Code::kInvalid, fmt::format("has to be {}", wanted));
 }
 
+/// modprobe.d(5) separates options by blanks, and so do people who write several in one text.
+std::vector<std::string> split_options(const std::vector<std::string>& texts) {
+  std::vector<std::string> out;
+  for (const auto& text : texts) {
+    // The queries of dynamic debug have blanks in them.
+    const auto trimmed = base::trim(text);
+    if (trimmed.starts_with("dyndbg=") || trimmed.empty()) {
+      out.emplace_back(trimmed);
+      continue;
+    }
+    for (const auto word : base::split(trimmed, ' ')) {
+      if (!word.empty()) out.emplace_back(word);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<ModuleName> ModuleName::parse(std::string_view text) {
@@ -81,7 +98,7 @@ Result<ModuleOptions> Codec<ModuleOptions>::parse(const Value& written) {
   auto list = get_list(written, kWanted);
   if (!list) return fail(list.error());
   ModuleOptions out;
-  for (const auto& text : *list) {
+  for (const auto& text : split_options(*list)) {
     auto option = ModuleOption::parse(text);
     if (!option) return fail(option.error());
     const auto same = [&](const auto& other) { return other.name == option->name; };

@@ -31,4 +31,13 @@ Result<Audit> Codec<Audit>::parse(const Value& written) {
 
 Value Codec<Audit>::value(const Audit& parsed) { return parsed.seconds; }
 
+Result<RemovalShare> Codec<RemovalShare>::parse(const Value& written) {
+  constexpr std::int64_t kMost = 100;
+  const auto* percent = std::get_if<std::int64_t>(&written);
+  if (percent != nullptr && *percent >= 0 && *percent <= kMost) return RemovalShare{*percent};
+  return fail(Code::kInvalid, fmt::format("must be a percentage from 0 to {}", kMost));
+}
+
+Value Codec<RemovalShare>::value(const RemovalShare& parsed) { return parsed.percent; }
+
 }  // namespace rdmacfg::model

@@ -17,8 +17,16 @@ struct Audit {
   auto operator<=>(const Audit&) const = default;
 };
 
+/// How much of what is managed may go without anybody having asked for it, in percent.
+struct RemovalShare {
+  std::int64_t percent = 50;
+  auto operator<=>(const RemovalShare&) const = default;
+};
+
 RDMACFG_CODEC(Drift, "\"repair\" or \"report\"", R"({"enum":["repair","report"]})");
 
 RDMACFG_CODEC(Audit, "seconds", R"({"type":"integer","anyOf":[{"const":0},{"minimum":10,"maximum":86400}]})");
+
+RDMACFG_CODEC(RemovalShare, "percent", R"({"type":"integer","minimum":0,"maximum":100})");
 
 }  // namespace rdmacfg::model

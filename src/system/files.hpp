@@ -31,6 +31,14 @@ class Files {
   /// where they do not, where it does not exist, or where it is not known.
   virtual std::string odd_access(const std::string& /*path*/, bool /*is_private*/) { return {}; }
 
+  /// While set, the content comes from a document that only root may read: files that write() creates, and
+  /// those of ours that are there, get mode 0600. Except below /etc/systemd, whose readers are not all root,
+  /// and where nothing is written that the kernel or systemd does not show to everybody.
+  virtual void keep_private(bool /*is_private*/) {}
+
+  /// Whether it is there and not everybody may read it, by its mode and those of the folders above it.
+  virtual bool hidden(const std::string& /*path*/) { return false; }
+
   /// No error when it does not exist.
   virtual base::Result<void> remove(const std::string& path) = 0;
 

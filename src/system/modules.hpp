@@ -28,6 +28,9 @@ class Modules {
   /// The value that the running module has for a parameter; nothing when it is not loaded or does not tell.
   virtual std::optional<std::string> parameter(const std::string& module, const std::string& name) = 0;
 
+  /// Whether the running module shows a parameter, but not to everybody (mode 0400).
+  virtual bool hidden(const std::string& /*module*/, const std::string& /*name*/) { return false; }
+
   /// Whether a file of modprobe.d was already as it is now when a module was loaded, as far as can be told.
   virtual bool loaded_after(const std::string& module, const std::string& path) = 0;
 

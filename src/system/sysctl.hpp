@@ -18,6 +18,9 @@ class Sysctl {
   /// not be read. `path` is below /proc/sys: "net/ipv4/conf/ib0.8002/arp_ignore".
   virtual std::optional<std::string> read(const std::string& path) = 0;
 
+  /// Whether it is there and not everybody may read it, by its mode (net.ipv4.tcp_fastopen_key).
+  virtual bool hidden(const std::string& /*path*/) { return false; }
+
   virtual base::Result<void> write(const std::string& path, std::string_view value) = 0;
 };
 

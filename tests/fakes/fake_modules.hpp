@@ -20,6 +20,7 @@ class FakeModules final : public system::Modules {
     std::map<std::string, std::string> parameters{};  ///< with their defaults; values while loaded
     std::map<std::string, std::string> values{};
     std::set<std::string> hidden{};              ///< parameters without a file in /sys/module
+    std::set<std::string> root_only{};           ///< parameters of mode 0400
     std::map<std::string, std::string> makes{};  ///< what the driver makes of whatever it is given
     std::map<std::string, std::string> files{};  ///< that were there when it was loaded
   };
@@ -36,6 +37,10 @@ class FakeModules final : public system::Modules {
 
   base::Result<std::vector<std::string>> observe_loaded() override;
   std::optional<std::string> parameter(const std::string& module, const std::string& name) override;
+  bool hidden(const std::string& module, const std::string& name) override {
+    const auto at = modules.find(module);
+    return at != modules.end() && at->second.root_only.contains(name);
+  }
   bool loaded_after(const std::string& module, const std::string& path) override;
   bool has_tree() override { return tree; }
   base::Result<std::optional<system::ModuleInfo>> info(const std::string& module) override;

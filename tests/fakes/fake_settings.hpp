@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "fakes/faults.hpp"
@@ -25,6 +26,9 @@ class FakeSysctl final : public system::Sysctl {
   void keep_as_booted() { booted_ = values_; }
   [[nodiscard]] std::string dump() const;
 
+  std::set<std::string> root_only;  ///< paths of mode 0600
+
+  bool hidden(const std::string& path) override { return root_only.contains(path); }
   std::optional<std::string> read(const std::string& path) override;
   base::Result<void> write(const std::string& path, std::string_view value) override;
 

@@ -24,6 +24,7 @@ Result<void> MemoryFiles::write(const std::string& path, std::string_view text) 
   if (at != content.end() && at->second == text && !access.contains(path)) return {};
   const int err = faults_.call(path + ": write", [&] {
     content.insert_or_assign(path, std::string(text));
+    if (keeps_private) root_only.insert(path);
     access.erase(path);
     return 0;
   });
@@ -32,7 +33,9 @@ Result<void> MemoryFiles::write(const std::string& path, std::string_view text) 
 }
 
 Result<void> MemoryFiles::write_private(const std::string& path, std::string_view text) {
-  return write(path, text);
+  auto done = write(path, text);
+  if (done) root_only.insert(path);
+  return done;
 }
 
 Result<void> MemoryFiles::remove(const std::string& path) {

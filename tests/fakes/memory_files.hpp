@@ -26,12 +26,18 @@ class MemoryFiles final : public system::Files {
     const auto at = access.find(path);
     return at == access.end() || !content.contains(path) ? std::string() : at->second;
   }
+  void keep_private(bool is_private) override { keeps_private = is_private; }
+  bool hidden(const std::string& path) override { return root_only.contains(path); }
   bool open_to_others(const std::string& path) override { return exposed.contains(path); }
 
   /// The content itself, without counting and faults.
   std::map<std::string, std::string> content;
   /// Mode and owner of files that are not as they were written: "mode 0666".
   std::map<std::string, std::string> access;
+  /// Paths of files that only root may read; those written by write_private() or under keep_private() are
+  /// added.
+  std::set<std::string> root_only;
+  bool keeps_private = false;
   /// Paths whose reading fails with EACCES.
   std::set<std::string> unreadable;
   /// Paths at which there is no regular file.

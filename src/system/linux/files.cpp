@@ -182,6 +182,20 @@ class LinuxFiles final : public Files, public Renames {
     return write_as(path, content, kFileMode);
   }
 
+  void keep_private(bool is_private) override { private_ = is_private; }
+
+  bool hidden(const std::string& path) override {
+    struct stat status {};
+    std::filesystem::path above("/");
+    for (const auto& part : std::filesystem::path(path).parent_path().relative_path()) {
+      above /= part;
+      if (::stat(dirs_.shown(above.native()).c_str(), &status) != 0) return false;
+      if ((status.st_mode & S_IXOTH) == 0) return true;
+    }
+    const mode_t needed = S_IROTH;
+    return ::stat(dirs_.shown(path).c_str(), &status) == 0 && (status.st_mode & needed) == 0;
+  }
+
   Result<void> write_private(const std::string& path, std::string_view content) override {
     return write_as(path, content, kPrivateMode);
   }
@@ -200,7 +214,7 @@ class LinuxFiles final : public Files, public Renames {
         return fail(before.error());
       }
     }
-    const mode_t mode = before && *before ? mode_beside((*before)->status, most) : most;
+    const mode_t mode = before && *before ? wanted_mode((*before)->status, path, most) : new_mode(path, most);
     if (before && *before && is_as_wanted(**before, content, mode)) return {};
     Temporary temporary(*place);
     if (auto done = temporary.create(); !done) return done;
@@ -226,7 +240,7 @@ class LinuxFiles final : public Files, public Renames {
       return {};
     std::string out;
     const mode_t mode = status.st_mode & 07777U;
-    if (mode != mode_beside(status, is_private ? kPrivateMode : kFileMode))
+    if (mode != wanted_mode(status, path, is_private ? kPrivateMode : kFileMode))
       out = fmt::format("mode {:04o}", mode);
     // Who only looks may be anybody.
     if (status.st_uid != 0 && status.st_uid != ::geteuid())
@@ -315,6 +329,15 @@ class LinuxFiles final : public Files, public Renames {
     return Place{std::move(*folder), name, path, dirs_.shown(path)};
   }
 
+  [[nodiscard]] mode_t new_mode(const std::string& path, mode_t most) const {
+    return private_ && !path.starts_with("/etc/systemd/") ? kPrivateMode : most;
+  }
+
+  [[nodiscard]] mode_t wanted_mode(const struct stat& there, const std::string& path, mode_t most) const {
+    const auto mode = mode_beside(there, most);
+    return is_ours(path) ? mode & new_mode(path, most) : mode;
+  }
+
   /// A file that an administrator let fewer people read, as those with keys in them, stays so.
   static mode_t mode_beside(const struct stat& there, mode_t most) {
     const bool narrower = (there.st_mode & most) != most;
@@ -350,6 +373,7 @@ class LinuxFiles final : public Files, public Renames {
   }
 
   detail::RootedDir dirs_;
+  bool private_ = false;
 };
 
 }  // namespace

@@ -85,6 +85,12 @@ class LinuxModules final : public Modules {
     return folder ? folder->read(name) : std::nullopt;
   }
 
+  bool hidden(const std::string& module, const std::string& name) override {
+    struct stat status {};
+    const auto path = sysfs_ / "module" / module / "parameters" / name;
+    return ::lstat(path.c_str(), &status) == 0 && (status.st_mode & S_IROTH) == 0;
+  }
+
   bool loaded_after(const std::string& module, const std::string& path) override {
     // The folder is as old as its inode, which may be made anew later than the module, but never earlier.
     struct stat folder {

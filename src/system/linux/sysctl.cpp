@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -39,6 +40,12 @@ class ProcSysctl final : public Sysctl {
       if (blank && value.back() != ' ') value += ' ';
     }
     return value;
+  }
+
+  bool hidden(const std::string& path) override {
+    const auto where = place(path);
+    struct stat status {};
+    return where && ::lstat(where->c_str(), &status) == 0 && (status.st_mode & S_IROTH) == 0;
   }
 
   Result<void> write(const std::string& path, std::string_view value) override {

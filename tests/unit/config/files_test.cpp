@@ -202,16 +202,74 @@ TEST_F(Files, OneThatEveryoneWritesIsWarnedOf) {
   write(kMain, "version = 1\n");
   Source source;
   source.root = root_;
-  EXPECT_FALSE(read_files(source)->front().anyone_writes);
+  EXPECT_TRUE(read_files(source)->front().written_by_others.empty());
   std::filesystem::permissions(root_ / kMain, std::filesystem::perms::others_write,
                                std::filesystem::perm_options::add);
   auto texts = read_files(source);
-  ASSERT_TRUE(texts && texts->front().anyone_writes);
+  ASSERT_TRUE(texts && !texts->front().written_by_others.empty());
   const auto document = parse_texts(std::move(*texts), "node1", {});
   ASSERT_EQ(document.diagnostics.size(), 1U);
   EXPECT_EQ(document.diagnostics.front().severity, model::Severity::kWarning);
-  EXPECT_THAT(document.diagnostics.front().message, HasSubstr("every user can write"));
-  EXPECT_THAT(document.diagnostics.front().hint, HasSubstr("chmod o-w"));
+  EXPECT_THAT(document.diagnostics.front().message, HasSubstr("every user can write to it"));
+  EXPECT_THAT(document.diagnostics.front().hint, HasSubstr("chmod go-w"));
+}
+
+TEST_F(Files, OneThatOthersThanRootCanWriteIsNotTrusted) {
+  write(kMain, "version = 1\n");
+  Source source;
+  source.root = root_;
+  const auto reason = [&] {
+    auto texts = read_files(source);
+    return texts ? texts->front().written_by_others : texts.error().message;
+  };
+  const auto main = root_ / kMain, folder = main.parent_path();
+  const auto set = [](const fs::path& path, unsigned mode) {
+    fs::permissions(path, static_cast<fs::perms>(mode));
+  };
+  set(root_, 0755);
+  set(root_ / "etc", 0755);
+  set(folder, 0755);
+  set(main, 0644);
+  EXPECT_EQ(reason(), "");
+  set(main, 0664);
+  EXPECT_THAT(reason(), HasSubstr("can write to it"));
+  set(main, 0600);
+  EXPECT_EQ(reason(), "");
+  for (const unsigned mode : {0775U, 0757U, 01777U}) {
+    set(folder, mode);
+    EXPECT_THAT(reason(), HasSubstr("can write to the folder /etc/rdma-configd")) << mode;
+    set(folder, 0755);
+    set(root_ / "etc", mode);
+    EXPECT_THAT(reason(), HasSubstr("can write to the folder /etc")) << mode;
+    set(root_ / "etc", 0755);
+  }
+  // A link is as good as every folder that it leads through.
+  fs::create_directories(root_ / "srv/open");
+  set(root_ / "srv", 0755);
+  set(root_ / "srv/open", 0777);
+  fs::rename(main, root_ / "srv/open/config.toml");
+  fs::create_symlink("/srv/open/config.toml", main);
+  EXPECT_THAT(reason(), HasSubstr("can write to the folder /srv/open"));
+  set(root_ / "srv/open", 0755);
+  EXPECT_EQ(reason(), "");
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::chown((root_ / "srv/open/config.toml").c_str(), 1000, 0), 0);
+  EXPECT_EQ(reason(), "it belongs to user 1000");
+  auto texts = read_files(source);
+  auto document = parse_texts(std::move(*texts), "node1", {});
+  EXPECT_FALSE(model::has_errors(document.diagnostics));
+  distrust(document);
+  EXPECT_TRUE(model::has_errors(document.diagnostics));
+}
+
+TEST_F(Files, OneThatNotEverybodyReadsIsPrivate) {
+  write(kMain, "version = 1\n");
+  Source source;
+  source.root = root_;
+  fs::permissions(root_ / kMain, static_cast<fs::perms>(0644));
+  EXPECT_FALSE(read_files(source)->front().is_private);
+  fs::permissions(root_ / kMain, static_cast<fs::perms>(0640));
+  EXPECT_TRUE(read_files(source)->front().is_private);
 }
 
 TEST_F(Files, NoSuchRoot) {

@@ -38,7 +38,7 @@ class Console {
       host->offline = root != "/";
       return host;
     };
-    environment.lock = [this](const auto&) -> base::Result<std::shared_ptr<void>> {
+    environment.lock = [this](const auto&, const auto&) -> base::Result<std::shared_ptr<void>> {
       ++locks;
       if (lock_error) return base::fail(*lock_error);
       return std::shared_ptr<void>();

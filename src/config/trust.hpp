@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether others than root can say what a file holds. As sudo and sshd judge their files (sshd_config(5),
+// StrictModes): owner and mode of the file, and of every folder on the way to it.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+#include <string_view>
+
+namespace rdmacfg::config {
+
+/// Why others than root, or the user that this program runs as, can write to what has this status, which is
+/// called `what`; empty when they cannot. Access control lists count: their mask is in the group's bits.
+std::string written_by_others(const struct stat& status, std::string_view what);
+
+/// The first folder on the way from the folder `root` to the file `below` it that others can write to, so
+/// that they can put another file in its place; symbolic links are followed, absolute ones from `root`. Empty
+/// when there is none.
+std::string way_open_to_others(int root, std::string_view below);
+
+}  // namespace rdmacfg::config

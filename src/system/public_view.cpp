@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/public_view.hpp"
+
+#include <cerrno>
+#include <utility>
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::fail_errno;
+using base::Result;
+
+class PublicFiles final : public Files {
+ public:
+  PublicFiles(Files& files, std::string records) : files_(files), records_(std::move(records)) {}
+
+  Result<std::optional<std::string>> read(const std::string& path) override {
+    if (kept_back(path)) return fail_errno(EACCES, path);
+    return files_.read(path);
+  }
+  Result<std::optional<std::string>> read_linked(const std::string& path) override {
+    if (kept_back(path)) return fail_errno(EACCES, path);
+    return files_.read_linked(path);
+  }
+  Result<std::vector<std::string>> list(const std::string& folder) override {
+    if (kept_back(folder)) return fail_errno(EACCES, folder);
+    return files_.list(folder);
+  }
+  Result<void> write(const std::string& path, std::string_view /*content*/) override {
+    return fail_errno(EPERM, path);
+  }
+  Result<void> write_private(const std::string& path, std::string_view /*content*/) override {
+    return fail_errno(EPERM, path);
+  }
+  Result<void> remove(const std::string& path) override { return fail_errno(EPERM, path); }
+  std::string odd_access(const std::string& path, bool is_private) override {
+    return files_.odd_access(path, is_private);
+  }
+  bool hidden(const std::string& path) override { return files_.hidden(path); }
+  bool masks(const std::string& path) override { return files_.masks(path); }
+  bool open_to_others(const std::string& path) override { return files_.open_to_others(path); }
+
+ private:
+  [[nodiscard]] bool kept_back(const std::string& path) const {
+    return !path.starts_with(records_) && files_.hidden(path);
+  }
+
+  Files& files_;
+  std::string records_;
+};
+
+class PublicSysctl final : public Sysctl {
+ public:
+  explicit PublicSysctl(Sysctl& sysctl) : sysctl_(sysctl) {}
+  std::optional<std::string> read(const std::string& path) override {
+    return sysctl_.hidden(path) ? std::nullopt : sysctl_.read(path);
+  }
+  bool hidden(const std::string& path) override { return sysctl_.hidden(path); }
+  Result<void> write(const std::string& path, std::string_view /*value*/) override {
+    return fail_errno(EPERM, path);
+  }
+
+ private:
+  Sysctl& sysctl_;
+};
+
+class PublicModules final : public Modules {
+ public:
+  explicit PublicModules(Modules& modules) : modules_(modules) {}
+  Result<std::vector<std::string>> observe_loaded() override { return modules_.observe_loaded(); }
+  std::optional<std::string> parameter(const std::string& module, const std::string& name) override {
+    return modules_.hidden(module, name) ? std::nullopt : modules_.parameter(module, name);
+  }
+  bool hidden(const std::string& module, const std::string& name) override {
+    return modules_.hidden(module, name);
+  }
+  bool loaded_after(const std::string& module, const std::string& path) override {
+    return modules_.loaded_after(module, path);
+  }
+  bool has_tree() override { return modules_.has_tree(); }
+  Result<std::optional<ModuleInfo>> info(const std::string& module) override { return modules_.info(module); }
+  std::vector<std::string> known() override { return modules_.known(); }
+  Result<void> load(const std::string& module) override { return fail_errno(EPERM, module); }
+  Result<void> unload(const std::string& module) override { return fail_errno(EPERM, module); }
+
+ private:
+  Modules& modules_;
+};
+
+}  // namespace
+
+struct PublicView::Ports {
+  Ports(Host& real, std::string records)
+      : files(real.files, std::move(records)),
+        modules(real.modules),
+        sysctl(real.sysctl),
+        host{.links = real.links,
+             .inet = real.inet,
+             .resolver = real.resolver,
+             .network_manager = real.network_manager,
+             .networkd = real.networkd,
+             .ipoib = real.ipoib,
+             .rdma = real.rdma,
+             .rdma_admin = real.rdma_admin,
+             .rdma_cm = real.rdma_cm,
+             .files = files,
+             .udev = real.udev,
+             .units = real.units,
+             .timers = real.timers,
+             .modules = modules,
+             .initramfs = real.initramfs,
+             .dcb = real.dcb,
+             .mlx4_ports = real.mlx4_ports,
+             .accounts = real.accounts,
+             .sysctl = sysctl,
+             .rdma_system = real.rdma_system,
+             .boot_id = real.boot_id,
+             .offline = real.offline} {}
+
+  PublicFiles files;
+  PublicModules modules;
+  PublicSysctl sysctl;
+  Host host;
+};
+
+PublicView::PublicView(Host& host, std::string records)
+    : ports_(std::make_unique<Ports>(host, std::move(records))) {}
+PublicView::~PublicView() = default;
+Host& PublicView::host() { return ports_->host; }
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "system/host.hpp"
+
+namespace rdmacfg::system {
+
+/// A host as somebody sees it who may read only what everybody may: files, kernel settings and module
+/// parameters whose mode does not let others read them look as they do to such a user (EACCES, or not shown).
+/// Nothing can be written through it. By the mode of what is read, not by a list of names.
+class PublicView {
+ public:
+  /// Refers to `host`, which outlives it. Files below `records` (our own) are read all the same: who shows
+  /// what is in them decides about that.
+  PublicView(Host& host, std::string records);
+  ~PublicView();
+  PublicView(const PublicView&) = delete;
+  PublicView& operator=(const PublicView&) = delete;
+
+  [[nodiscard]] Host& host();
+
+ private:
+  struct Ports;
+  std::unique_ptr<Ports> ports_;
+};
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/concealed.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/report_json.hpp"
+#include "fakes/fake_kernel.hpp"
+#include "kinds/all.hpp"
+
+namespace rdmacfg::core {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kSecret = "11111111-22222222-33333333-44444444";
+constexpr const char* kWanted = "55555555-66666666-77777777-88888888";
+
+class Concealed : public ::testing::Test {
+ protected:
+  Concealed() {
+    kernel_.sysctl.set("net/ipv4/tcp_fastopen_key", kSecret);
+    kernel_.sysctl.root_only.insert("net/ipv4/tcp_fastopen_key");
+    kernel_.sysctl.set("net/ipv4/tcp_rmem", "4096 1 2");
+  }
+
+  static config::Document document(const std::string& value, bool is_private) {
+    const auto text = "version = 1\n[[sysctl]]\nkey = 'net.ipv4.tcp_fastopen_key'\nvalue = '" + value + "'\n";
+    return config::parse_texts({{.name = "config.toml", .text = text, .is_private = is_private}}, "node1",
+                               kinds::grammar());
+  }
+  std::string looked(const config::Document& document, bool own_document) {
+    auto host = kernel_.host();
+    Context context{host, {}};
+    return report_json(look_concealed(context,
+                                      [&](Context& seen, bool& own) {
+                                        own = own_document;
+                                        return diff(document, seen.host, seen.options);
+                                      }))
+        .dump();
+  }
+
+  fakes::FakeKernel kernel_;
+};
+
+TEST_F(Concealed, AReaderDoesNotSeeWhatOnlyRootReads) {
+  EXPECT_THAT(looked(document(kWanted, true), true), Not(HasSubstr(kSecret)));
+  // Nor can it be guessed: a document with the right value looks like one with a wrong one.
+  auto right = looked(document(kSecret, true), true), wrong = looked(document(kWanted, true), true);
+  for (std::size_t at; (at = right.find(kSecret)) != std::string::npos;) right.replace(at, 35, kWanted);
+  EXPECT_EQ(right, wrong);
+}
+
+TEST_F(Concealed, RootSeesAll) {
+  auto host = kernel_.host();
+  EXPECT_THAT(report_json(diff(document(kWanted, false), host, {})).dump(), HasSubstr(kSecret));
+}
+
+TEST_F(Concealed, APrivateDocumentIsNotShown) {
+  EXPECT_THAT(looked(document(kWanted, true), false), Not(HasSubstr(kWanted)));
+  EXPECT_THAT(looked(document(kWanted, true), true), HasSubstr(kWanted));
+}
+
+TEST_F(Concealed, WhatIsGivenBackComesOfRecordsThatMayBePrivate) {
+  auto host = kernel_.host();
+  ASSERT_EQ(apply(document(kWanted, false), host, {}).exit, model::Exit::kOk);
+  EXPECT_TRUE(kernel_.files.root_only.contains(Paths().state)) << "it holds what only root may read";
+  const auto nothing = config::parse_texts({{"config.toml", "version = 1\n"}}, "node1", kinds::grammar());
+  EXPECT_THAT(looked(nothing, true), Not(HasSubstr(kSecret)));
+  EXPECT_THAT(looked(nothing, true), Not(HasSubstr(kWanted)));
+}
+
+TEST_F(Concealed, AnApplyTellsNoMoreThanALook) {
+  auto host = kernel_.host();
+  Context context{host, {}};
+  const auto wanted = document(kWanted, true);
+  const auto report = change_concealed(
+      &wanted, {.who = "uid 1000", .what = "apply", .host_name = "node1"}, context,
+      [&] { return commit(wanted, {.who = "uid 1000", .what = "apply", .host_name = "node1"}, context); });
+  EXPECT_EQ(report.exit, model::Exit::kOk);
+  ASSERT_EQ(report.plan.changes.size(), 1U);
+  EXPECT_THAT(report_json(report).dump(), Not(HasSubstr(kSecret)));
+}
+
+TEST_F(Concealed, CopiesOfADocumentAreForRoot) {
+  auto host = kernel_.host();
+  Context context{host, {}};
+  for (const bool is_private : {false, true}) {
+    ASSERT_EQ(
+        commit(document(kWanted, is_private), {.who = "root", .what = "apply", .host_name = "node1"}, context)
+            .exit,
+        model::Exit::kOk);
+  }
+  EXPECT_TRUE(kernel_.files.root_only.contains("/var/lib/rdma-configd/generations.json"));
+  EXPECT_TRUE(kernel_.files.root_only.contains("/var/lib/rdma-configd/generations/1.json"));
+  EXPECT_FALSE(active_is_private(host.files, context.paths)) << "the same text: the first one counts";
+}
+
+TEST_F(Concealed, FilesMadeOfAPrivateDocumentArePrivate) {
+  auto host = kernel_.host();
+  const auto text = std::string("version = 1\n[[sysctl]]\nkey = 'net.ipv4.tcp_rmem'\nvalue = '4096 3 4'\n");
+  for (const bool is_private : {false, true}) {
+    kernel_.files.content.clear();
+    kernel_.files.root_only.clear();
+    const auto parsed = config::parse_texts({{.name = "config.toml", .text = text, .is_private = is_private}},
+                                            "node1", kinds::grammar());
+    ASSERT_EQ(apply(parsed, host, {}).exit, model::Exit::kOk);
+    std::size_t files = 0;
+    for (const auto& [path, content] : kernel_.files.content) {
+      ++files;
+      EXPECT_EQ(kernel_.files.root_only.contains(path), is_private) << path;
+    }
+    EXPECT_GE(files, 2U);
+  }
+}
+
+}  // namespace
+}  // namespace rdmacfg::core

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/delegation.hpp"
+
+#include <gmock/gmock.h>
+
+#include "fakes/fake_kernel.hpp"
+#include "kinds/all.hpp"
+
+namespace rdmacfg::core {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Delegation : public ::testing::Test {
+ protected:
+  static config::Document document(const std::string& text) {
+    auto parsed = config::parse_texts({{"config.toml", "version = 1\n" + text}}, "node1", kinds::grammar());
+    EXPECT_FALSE(model::has_errors(parsed.diagnostics))
+        << config::render_diagnostics(parsed, parsed.diagnostics, false);
+    return parsed;
+  }
+  /// The first refusal; empty when there is none.
+  std::string refusal(const std::string& text, const std::string& active = "") {
+    auto host = kernel_.host();
+    const auto before = document(active);
+    const auto found = beyond_delegation(document(text), &before, host);
+    return found.empty() ? "" : found.front().where.text() + " " + found.front().message;
+  }
+
+  fakes::FakeKernel kernel_;
+};
+
+TEST_F(Delegation, WhatANetworkAdministratorDoesIsAllowed) {
+  for (const auto* text : {
+           "[[ipoib]]\nguid = '00:02:c9:03:00:31:78:f2'\nmtu = 2044\n[[ipoib.pkey]]\npkey = 0x8002\n"
+           "[ipoib.pkey.ipv4]\naddresses = ['192.0.2.1/24']\n",
+           "[[sysctl]]\nkey = 'net.ipv4.neigh.default.gc_thresh1'\nvalue = 1024\n",
+           "[[sysctl]]\nkey = 'vm.zone_reclaim_mode'\nvalue = 0\n",
+           "[[sysctl]]\ninterface = 'all'\narp_ignore = 1\n",
+           "[[module]]\nname = 'ib_ipoib'\noptions = ['send_queue_size=512']\n",
+           "[[module]]\nname = 'mlx4_core'\noptions = ['port_type_array=1,2', 'num_vfs=0000:10:00.0-4']\n",
+           "[[service]]\nname = 'rdma-ndd'\nenabled = true\n",
+           "[[opensm_option]]\nkey = 'max_wire_smps'\nvalue = 16\n",
+           "[[opensm_option]]\nkey = 'routing_engine'\nvalue = 'ftree,updn'\n",
+           "[[memlock]]\ndomain = '@rdma'\nlimit = 'unlimited'\nunits = ['slurmd.service']\n",
+           "[[partition]]\npkey = 0x8002\n",
+       })
+    EXPECT_EQ(refusal(text), "") << text;
+}
+
+TEST_F(Delegation, RoadsToRootAreClosed) {
+  for (const auto* text : {
+           "[[sysctl]]\nkey = 'kernel.core_pattern'\nvalue = '|/tmp/x'\n",
+           "[[sysctl]]\nkey = 'kernel/modprobe'\nvalue = '/tmp/x'\n",
+           "[[sysctl]]\nkey = 'fs.binfmt_misc.register'\nvalue = ':x:M::x::/tmp/x:'\n",
+           "[[sysctl]]\nkey = 'kernel.hotplug'\nvalue = '/tmp/x'\n",
+           "[[sysctl]]\nkey = 'kernel.kptr_restrict'\nvalue = 0\n",
+           "[[sysctl]]\nkey = 'fs.suid_dumpable'\nvalue = 2\n",
+           "[[sysctl]]\nkey = 'net.core.bpf_jit_harden'\nvalue = 0\n",
+           "[[sysctl]]\nkey = 'networks.x'\nvalue = 0\n",
+           "[[opensm_option]]\nkey = 'event_plugin_name'\nvalue = 'x'\n",
+           "[[opensm_option]]\nkey = 'log_file'\nvalue = '/etc/cron.d/x'\n",
+           "[[opensm_option]]\nkey = 'dump_files_dir'\nvalue = '/etc'\n",
+           "[[opensm_option]]\nkey = 'console'\nvalue = 'socket'\n",
+           "[[opensm_option]]\nkey = 'qos_policy_file'\nvalue = 'x'\n",
+           "[[opensm_option]]\nkey = 'routing_engine'\nvalue = '/tmp/x'\n",
+           "[[opensm_option]]\nkey = 'some_new_option'\nvalue = 1\n",
+           "[[module]]\nname = 'binfmt_misc'\n",
+           "[[module]]\nname = 'firmware_class'\noptions = ['path=/tmp']\n",
+           "[[module]]\nname = 'ib_core'\noptions = ['x=/tmp/y']\n",
+           "[[module]]\nname = 'ib_core'\noptions = ['dyndbg=file x +p']\n",
+           "[[service]]\nname = 'debug-shell'\nrunning = true\n",
+           "[[service]]\nname = 'sshd.socket'\nenabled = false\n",
+           "[[memlock]]\ndomain = '*'\nlimit = 'unlimited'\nunits = ['dbus.service']\nrestart = true\n",
+           "[[memlock]]\ndomain = '@nosuchgroup'\nlimit = 'unlimited'\n",
+           "[rdma_system]\nnetns = 'shared'\n",
+           "[daemon]\ndrift = 'report'\n",
+       }) {
+    EXPECT_THAT(refusal(text), HasSubstr("only root may set this")) << text;
+    EXPECT_THAT(refusal(text), HasSubstr("config.toml:")) << text;
+  }
+}
+
+TEST_F(Delegation, EachKeyOfTheLanguageIsDecidedOn) {
+  // A section that nobody has thought about is root's.
+  auto host = kernel_.host();
+  config::Document fresh;
+  model::Section section;
+  section.path = "something_new";
+  section.entries.emplace("key", model::Entry{model::Value{true}, {"config.toml", 2, 1, 1}, false});
+  fresh.sections.push_back(section);
+  EXPECT_FALSE(beyond_delegation(fresh, nullptr, host).empty());
+}
+
+TEST_F(Delegation, WhatOnlyRootReadsOnlyRootSets) {
+  kernel_.sysctl.root_only.insert("net/ipv4/tcp_fastopen_key");
+  const auto* text = "[[sysctl]]\nkey = 'net.ipv4.tcp_fastopen_key'\nvalue = '1-2-3-4'\n";
+  EXPECT_THAT(refusal(text), HasSubstr("only root may read"));
+}
+
+TEST_F(Delegation, WhatRootHasSetStaysAsItIs) {
+  const std::string pattern = "[[sysctl]]\nkey = 'kernel.core_pattern'\nvalue = 'core'\n";
+  const std::string port = "[[ipoib]]\nguid = '00:02:c9:03:00:31:78:f2'\n";
+  EXPECT_EQ(refusal(pattern + port, pattern), "");
+  EXPECT_THAT(refusal(port, pattern), HasSubstr("only root may take it away"));
+  EXPECT_THAT(refusal("[[sysctl]]\nkey = 'kernel.core_pattern'\nvalue = '|/tmp/x'\n", pattern),
+              HasSubstr("only root may set this"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::core
