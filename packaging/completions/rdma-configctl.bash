@@ -8,7 +8,7 @@ _rdma_configctl_options() { # SUBCOMMAND
 	'') echo '--config --root --json --local --pending-ok --no-colour --no-color --version -h --help';;
 	show) echo '';;
 	diff) echo '--explain';;
-	apply) echo '-y --yes --dry-run --retry --confirm --boot --wait';;
+	apply) echo '-y --yes --dry-run --allow-removal --retry --confirm --boot --wait';;
 	confirm) echo '';;
 	rollback) echo '-y --yes --expired';;
 	history) echo '';;

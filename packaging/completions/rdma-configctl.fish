@@ -87,6 +87,7 @@ complete -c rdma-configctl -n '__fish_seen_subcommand_from show' -a '(__rdma_con
 complete -c rdma-configctl -n '__fish_seen_subcommand_from diff' -l explain -d 'Name the file and line that ask for a value.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -s y -l yes -d 'Do not ask. Without a terminal it has to be given.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l dry-run -d 'Only show what would be done, as diff does.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l allow-removal -d 'Also take away the interface of the default route or of a login session.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l retry -d 'Try again what the fabric limited before.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l confirm -x -a '(__rdma_configctl_value "SECONDS")' -d 'Roll back after so long, unless `rdma-configctl confirm` comes before.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l boot -d 'For the boot unit: never ask, and say little.'

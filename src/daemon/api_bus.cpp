@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/characters.hpp"
 #include "daemon/api.hpp"
 #include "daemon/guarded.hpp"
 
@@ -75,7 +76,12 @@ void Api::watch_clients() {
       sdbus::floating_slot);
 }
 
-void Api::set(const Properties& properties) {
+void Api::set(const Properties& told) {
+  // Labels have names of devices in them, which need not even be UTF-8.
+  auto properties = told;
+  for (auto* labels : {&properties.pending, &properties.limited, &properties.contended}) {
+    for (auto& label : *labels) label = base::harmless(label);
+  }
   std::vector<std::string> changed;
   if (properties.state != properties_.state) changed.emplace_back("State");
   if (properties.generation != properties_.generation) changed.emplace_back("Generation");
@@ -88,7 +94,11 @@ void Api::set(const Properties& properties) {
 }
 
 void Api::progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what) {
-  emit([&] { object_->emitSignal("Progress").onInterface(kInterface).withArguments(id, done, total, what); });
+  emit([&] {
+    object_->emitSignal("Progress")
+        .onInterface(kInterface)
+        .withArguments(id, done, total, base::harmless(what));
+  });
 }
 
 void Api::finished(std::uint32_t id, int exit) {

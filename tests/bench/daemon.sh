@@ -35,7 +35,7 @@ starts() {	# WHEN: from the program's start to READY=1
 	for unit in $DAEMONS; do stat "start-$1-$unit"; done
 	ratio "start-$1-rdma-configd" "start-$1-systemd-networkd"; ratio "start-$1-rdma-configd" "start-$1-NetworkManager"
 }
-document() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nname = "mlx4_ib0"\nmtu = 4092\n'; for i in $(seq "$1"); do printf '[[ipoib.pkey]]\npkey = 0x%x\n' $((0x8000 + i)); done; }
+document() { printf 'version = 1\n[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nname = "mlx4_ib0"\nmtu = 4092\n'; for i in $(seq "$1"); do printf '[[ipoib.pkey]]\npkey = 0x%x\n' $((0x8000 + i)); done; }
 
 mkdir -p /etc/rdma-configd; document 0 >/etc/rdma-configd/config.toml
 lab-load ib:mlx4_0:1 pkeys=$((N + 2)) || { echo "the adapter cannot be loaded"; exit 1; }

@@ -36,7 +36,7 @@ conf <<<$'[[pfc]]\ninterface = "lo"\npriorities = [3]'; exits "lo has no DCB" 1 
 conf <<<$'[[pfc]]\ninterface = "ens1"\npriorities = [3]'; exits "an interface that is not there" 5 apply
 conf <<<"[[lossless]]
 interface = \"$e\""
-exits "the preset explained" 2 ctl diff --explain; has "by its own line" "$OUT" "config.toml:1"
+exits "the preset explained" 2 ctl diff --explain; has "by its own line" "$OUT" "config.toml:2"
 exits "the preset" 0 apply; OUT=$(show); has "PFC" "$OUT" "3:on"; has "DSCP" "$OUT" "AF31:3"; has "class" "$OUT" "3:1"; has "shares" "$OUT" "0:50 1:50"
 no_writes "a second apply of the preset"
 # lldpad

@@ -38,8 +38,8 @@ sed -i 's/name = "renamed"/name = "a_longer_name"/' $CONF; exits "a name that ge
 # refusals
 was=$(picture)
 for k in 0 0x8000 0x10000 -1 '"x"' '""'; do doc "[[ipoib.pkey]]
-pkey = $k" | conf; exits "P_Key $k" 1 apply; has "its place" "$OUT" "config.toml:5:8"; done
-doc $'[[ipoib.pkey]]\npkey = 0x0005\n[[ipoib.pkey]]\npkey = 0x8005' | conf; exits "the same partition twice" 1 apply; has "both places" "$OUT" "config.toml:5"
+pkey = $k" | conf; exits "P_Key $k" 1 apply; has "its place" "$OUT" "config.toml:6:8"; done
+doc $'[[ipoib.pkey]]\npkey = 0x0005\n[[ipoib.pkey]]\npkey = 0x8005' | conf; exits "the same partition twice" 1 apply; has "both places" "$OUT" "config.toml:6"
 doc $'[[ipoib.pkey]]\npkey = 0x7fff' | conf; exits "the parent's own P_Key" 1 apply; has "says so" "$OUT" "is the P_Key of"
 is "nothing changed" "$(picture)" "$was"
 doc $'[[ipoib.pkey]]\npkey = 2\nstate = "down"\n[[ipoib.pkey]]\npkey = 3\nstate = "absent"' | sed 's/name = "p"/name = "renamed"/' | conf

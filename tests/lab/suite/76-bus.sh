@@ -70,7 +70,7 @@ has "too large a document" "$(
 busctl call $BUS Validate 'a(ss)a{sv}' 9 $(for i in 1 2 3 4 5 6 7 8 9; do echo f$i; head -c 120000 /dev/zero | tr '\0' '#'; echo; done) 0 2>&1)" "too large"
 ok "it lives" busctl get-property $BUS State
 # a job that runs is cancelled: what it did so far is undone
-many() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\nname = "mlx4_ib0"\nmtu = 1400\n'; for i in $(seq 1 100); do printf '[[ipoib.pkey]]\npkey = %d\nmode = "%s"\n' $i $([ $((i % 2)) = 0 ] && echo datagram || echo connected); done; }
+many() { printf 'version = 1\n[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\nname = "mlx4_ib0"\nmtu = 1400\n'; for i in $(seq 1 100); do printf '[[ipoib.pkey]]\npkey = %d\nmode = "%s"\n' $i $([ $((i % 2)) = 0 ] && echo datagram || echo connected); done; }
 generation=$(generation)
 job=$(call Apply 'a(ss)a{sv}' 1 f.toml "$(many)" 0 | awk '{print $2}')
 main=$(systemctl show -p MainPID --value rdma-configd) procs=/sys/fs/cgroup/system.slice/rdma-configd.service/cgroup.procs

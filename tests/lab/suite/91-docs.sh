@@ -37,7 +37,7 @@ while IFS= read -r line; do
 	esac
 done < <(section README.md "What it looks like" | blocks)
 is "README.md: as many commands as it shows" $n 4
-printf '[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\nmode = "conected"\nmtuu = 65520\n' >config.toml
+printf 'version = 1\n[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\nmode = "conected"\nmtuu = 65520\n' >config.toml
 ok "README.md: the mistakes" shown_in "$mistakes" "$(rdma-configctl validate --config config.toml 2>&1)"
 ok "README.md: the daemon is switched on" systemctl enable --now rdma-configd
 ok "it runs" lab-wait 60 'busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager State | grep -q idle'
@@ -65,7 +65,7 @@ sed -i s/2044/2000/ $CONF		# so that there is something to confirm
 run_all RECIPES.md 5
 run_all IMPORT.md 5
 # Texts of a report may have an apostrophe, as the name of a file here.
-printf '[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\numcast = false\n' | install -Dm644 /dev/stdin "/etc/rdma-configd/conf.d/it's.toml"
+printf 'version = 1\n[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\numcast = false\n' | install -Dm644 /dev/stdin "/etc/rdma-configd/conf.d/it's.toml"
 exits "a drop-in with an apostrophe" 0 command rdma-configctl apply --yes --pending-ok
 has "it is in the report" "$(busctl call org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager Show 'a{sv}' 0)" "it\\'s.toml"
 run_all DBUS.md 5

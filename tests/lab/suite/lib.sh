@@ -11,7 +11,8 @@ exits() { local what=$1 want=$2; shift 2; OUT=$("$@" 2>&1); local rc=$?; if [ $r
 finish() { if [ -z "${MAY_WARN:-}" ]; then out=$(lab-no-warnings) && pass "no kernel warning" || fail "kernel warnings" "$out"; fi; exit $((FAILS > 0)); }
 
 CONF=/etc/rdma-configd/config.toml
-conf() { mkdir -p /etc/rdma-configd; cat >$CONF; }			# from standard input
+# From standard input; a document that does not say its version gets that as its first line.
+conf() { mkdir -p /etc/rdma-configd; cat >$CONF; grep -q '^version' $CONF || sed -i '1s/^/version = 1\n/' $CONF; [ -s $CONF ] || echo 'version = 1' >$CONF; }
 ctl() { rdma-configctl "$@"; }
 apply() { rdma-configctl apply --yes "$@"; }
 json() { ip -j -d "$@"; }

@@ -41,6 +41,27 @@ TEST(TakeLock, WaitsForTheHolder) {
   later.join();
 }
 
+TEST(TakeLock, AnImageIsLockedItself) {
+  Console console;
+  EXPECT_EQ(core::lock_of("/"), "/run/rdma-configd.lock");
+  ASSERT_EQ(core::lock_of(console.folder()), console.folder());
+  auto first = take_lock(core::lock_of(console.folder()), 0ms, {});
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(std::filesystem::is_empty(console.folder())) << "an image keeps nothing of it";
+  std::string holder;
+  EXPECT_FALSE(
+      take_lock(core::lock_of(console.folder()), 150ms, [&](const std::string& who) { holder = who; }));
+  EXPECT_EQ(holder, "process " + std::to_string(::getpid()));
+}
+
+TEST(TakeLock, AnApplyBelowAnotherRootTakesTheLock) {
+  Console console;
+  console.document("version = 1\n");
+  const int before = console.locks;
+  EXPECT_EQ(console.run({"apply", "--yes", "--root", console.folder().string()}), 0) << console.err.str();
+  EXPECT_EQ(console.locks, before + 1);
+}
+
 TEST(TakeLock, WhoWaitsCanBeToldToGiveUp) {
   Console console;
   const auto path = console.folder() / "lock";
