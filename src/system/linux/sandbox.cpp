@@ -59,9 +59,9 @@ void bound(const SandboxLimits& limits) {
 
 /// Both take capabilities that the service does not have; the filter holds without them.
 void drop_identity() {
-  (void)::setgroups(0, nullptr);
-  (void)::setresgid(kNobody, kNobody, kNobody);
-  (void)::setresuid(kNobody, kNobody, kNobody);
+  const bool dropped = ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
+                       ::setresuid(kNobody, kNobody, kNobody) == 0;
+  static_cast<void>(dropped);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
   (void)::syscall(SYS_capset, &header, none.data());
