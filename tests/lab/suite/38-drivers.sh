@@ -70,7 +70,7 @@ is "m5 1137: after a reload all are listed" "$(app | wc -w)" 64
 reads 1294 "and ETS is as at first" prio "0:1 1:0 2:2 3:3 4:4 5:5 6:6 7:7"; reads 374 "lossless priorities stay" pfc 3:on
 row 436 "a mode under an agent" refused 'dcb dcbx set dev $E lld-managed'
 row 454 "CEE alone" refused 'dcb dcbx set dev $E cee'
-ip link set "$E" up; lab reset m5 1500; is "m5: while the firmware is reset, ETS is not said" "$(dcb ets show dev "$E" 2>/dev/null)" ""
+ip link set "$E" up; lab reset m5 3000; is "m5: while the firmware is reset, ETS is not said" "$(dcb ets show dev "$E" 2>/dev/null)" ""
 ok "m5: it is, after that" lab-wait 10 'dcb ets show dev $E 2>/dev/null | grep -q ets-cap'; reads 1235 "DSCPs are forgotten" app ""
 
 # ---- mellanox/mlx4/en_dcb_nl.c
@@ -161,8 +161,8 @@ row 378 "an entry that is not for DSCP" refused 'dcb app add dev $E ethtype-prio
 row 389 "a DSCP" done 'dcb app add dev $E dscp-prio 26:3'; row 386 "it again" done 'dcb app add dev $E dscp-prio 26:3'
 row 411 "another priority for it" done 'dcb app add dev $E dscp-prio 26:5'; reads 411 "replaces the entry" app "26:5"
 row 426 "deleting what is not there" refused 'dcb app del dev $E dscp-prio 26:3'
-lab reset hns 1500; row "hns3_dcbnl.c:11" "in a reset: shares" refused 'dcb ets set dev $E tc-bw 0:50 1:50'
-row "hns3_dcbnl.c:47" "lossless priorities" refused 'dcb pfc set dev $E prio-pfc 3:off'
+lab reset hns 3000; row "hns3_dcbnl.c:11" "in a reset: shares" refused 'dcb ets set dev $E tc-bw 0:50 1:50'
+lab reset hns 3000; row "hns3_dcbnl.c:47" "lossless priorities" refused 'dcb pfc set dev $E prio-pfc 3:off'
 ok "hns: after that" lab-wait 10 'dcb ets show dev $E 2>/dev/null | grep -q ets-cap'; reads tm "all is as it was set" bw "0:40 1:60 2:0 3:0 4:0 5:0 6:0 7:0"
 
 # ---- qlogic/qed/qed_dcbx.c
