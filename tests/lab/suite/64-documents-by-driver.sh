@@ -4,7 +4,7 @@
 # route over the interface are there after each step.
 # nightly: each driver takes seconds
 # lab: --pci 14 --timeout 900
-modprobe -a ipv6 bonding max_bonds=0
+modprobe ipv6; modprobe bonding max_bonds=0
 lab-load roce:m5:1:train=200 roce:m4:1:dcb=mlx4 roce:m4pfc:1:dcb=mlx4pfc roce:ice:1:dcb=ice:train=200 roce:ice4:1:dcb=ice:tcs=4:train=200 roce:icefw:1:dcb=ice:agent \
 	roce:bnxt:1:dcb=bnxt roce:bnxt3:1:dcb=bnxt:tcs=3:lltc=1 roce:bnxt1:1:dcb=bnxt:tcs=1:lltc=1 roce:bnxtfw:1:dcb=bnxt:agent \
 	roce:hns:1:dcb=hns3:train=200 roce:qede:1:dcb=qede roce:qedeneg:1:dcb=qede:negotiated || exit 1
@@ -13,6 +13,7 @@ of() { sed -n "s/^$1 port 1 .* netdev \([^ ]*\).*/\1/p" /proc/fake_hca; }
 dcb_of() { dcb ets show dev "$E" 2>&1 | grep -v ^reco; dcb pfc show dev "$E" 2>&1; dcb -N app show dev "$E" 2>&1; dcb dcbx show dev "$E" 2>&1; }
 addresses() { ip -o addr show dev "$E" | sed 's/^[0-9]*: //; s/ tentative//; s/ dadfailed//; s/valid_lft.*//' | sort; ip route show table all dev "$E" | sed 's/ linkdown//' | grep -v broadcast | sort; ip -6 route show table all dev "$E" | sed 's/ linkdown//' | grep -vE '^(multicast|ff00)' | sort; }
 at() { cat "/sys/class/net/$E/carrier_changes"; }
+differ() { echo "$1" >/tmp/was; echo "$2" >/tmp/is; diff /tmp/was /tmp/is; }
 document() {	# NAME
 	case $1 in
 	lossless) printf '[[lossless]]\ninterface = "%s"\n' "$E";;
@@ -34,7 +35,7 @@ try() {	# NAME
 	out=$(apply 2>&1); rc=$?
 	case $rc in
 	0)
-		[ "$(addresses)" = "$before" ] && pass "$D $1: done, addresses and routes are there" || fail "$D $1: addresses and routes" "$(diff <(echo "$before") <(addresses))"
+		[ "$(addresses)" = "$before" ] && pass "$D $1: done, addresses and routes are there" || fail "$D $1: addresses and routes" "$(differ "$before" "$(addresses)")"
 		case $1 in
 		lossless|pfc|classes|strict) has "$D $1: lossless" "$(dcb pfc show dev "$E" prio-pfc)" "3:on";;
 		esac
@@ -43,13 +44,13 @@ try() {	# NAME
 		esac
 		exits "$D $1: and stays" 0 ctl diff
 		conf <<<''; exits "$D $1: dropped" 0 apply
-		[ "$(addresses)" = "$before" ] && pass "$D $1: addresses and routes after that" || fail "$D $1: addresses and routes after it was dropped" "$(diff <(echo "$before") <(addresses))"
+		[ "$(addresses)" = "$before" ] && pass "$D $1: addresses and routes after that" || fail "$D $1: addresses and routes after it was dropped" "$(differ "$before" "$(addresses)")"
 		is "$D $1: what was lossless before" "$(dcb pfc show dev "$E" prio-pfc 2>&1)" "$(grep prio-pfc <<<"$was")"; is "$D $1: DSCPs as before" "$(dcb -N app show dev "$E" 2>&1)" "$(grep dscp-prio <<<"$was")";;
 	1|5)
 		if [ "$(dcb_of)" = "$was" ] && [ "$(addresses)" = "$before" ] && [ "$(at)" = "$changes" ]; then
 			pass "$D $1: refused ($rc), nothing was written"
 		else
-			fail "$D $1: exit $rc, and something was written" "$(diff <(echo "$was"; echo "$before") <(dcb_of; addresses))"
+			fail "$D $1: exit $rc, and something was written" "$(differ "$was$before" "$(dcb_of)$(addresses)")"
 		fi
 		[ $rc = 5 ] || has "$D $1: it says what" "$out" "error:"; hasnt "$D $1: the kernel was not asked" "$out" "Invalid argument";;
 	*) fail "$D $1: exit $rc, undone in the middle" "$out"; conf <<<''; apply >/dev/null 2>&1;;
