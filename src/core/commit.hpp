@@ -10,6 +10,7 @@
 #include <string>
 
 #include "config/document.hpp"
+#include "core/damage.hpp"
 #include "core/generations.hpp"
 #include "core/pipeline.hpp"
 #include "model/report.hpp"

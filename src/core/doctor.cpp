@@ -74,6 +74,7 @@ const std::vector<Check>& checks() {
        detail::no_address},
       {"gid_missing", "active RoCE ports without a GID", detail::gid_missing},
       {"roce_mismatch", "ports with different RoCE versions", detail::roce_mismatch},
+      {"damaged_records", "records of rdma-configd that were damaged and set aside", detail::damaged_records},
       {"pinned_rdma_cm", "configfs folders that keep rdma_cm loaded", detail::pinned_rdma_cm},
       {"small_memlock", "running services whose programs may lock too little memory", detail::small_memlock},
       {"stale_initramfs", "an initramfs without our module options and naming rules",

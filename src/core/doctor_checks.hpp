@@ -24,6 +24,7 @@ void zero_guid(const Patient& patient, std::vector<Finding>& out);
 void roce_mismatch(const Patient& patient, std::vector<Finding>& out);
 
 // The host around them.
+void damaged_records(const Patient& patient, std::vector<Finding>& out);
 void small_memlock(const Patient& patient, std::vector<Finding>& out);
 void rivals(const Patient& patient, std::vector<Finding>& out);
 void stale_initramfs(const Patient& patient, std::vector<Finding>& out);

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "core/damage.hpp"
 #include "core/doctor_checks.hpp"
 #include "kinds/initramfs.hpp"
 #include "model/host_types.hpp"
@@ -73,6 +74,15 @@ void small_memlock(const Patient& patient, std::vector<Finding>& out) {
                      "their buffers",
                      *bytes / 1024),
          fmt::format("set LimitMEMLOCK=infinity for {} ([[memlock]] units) and restart it", unit.name)});
+  }
+}
+
+void damaged_records(const Patient& patient, std::vector<Finding>& out) {
+  for (const auto& reason : degraded(patient.world.host().files)) {
+    out.push_back(
+        {"damaged_records", Finding::Weight::kRisk, "/var/lib/rdma-configd",
+         reason + ": what rdma-configd made before may not be known as its own any more",
+         "look at the file and at the disk, then run rdma-configctl apply, which ends this report"});
   }
 }
 

@@ -370,6 +370,7 @@ Report diff(const config::Document& document, system::Host& host, const Options&
   if (!picture) return failed(picture.error());
   auto report = make_plan(document, *picture, *state, options);
   if (!report) return failed(report.error());
+  for (const auto& reason : degraded(host.files)) notes.push_back("DEGRADED: " + reason);
   report->notes.insert(report->notes.begin(), notes.begin(), notes.end());
   if (model::has_errors(report->diagnostics)) {
     report->exit = Exit::kError;

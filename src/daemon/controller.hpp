@@ -82,6 +82,7 @@ class Controller {
   std::chrono::milliseconds connect_again_{1000};  ///< twice as long after each time in vain
   Properties properties_;
   Waiting waiting_;
+  std::string degraded_;  ///< Health::degraded
   Said said_;
   bool ready_ = false;
   bool running_ = false;      ///< an apply or a hold of ours

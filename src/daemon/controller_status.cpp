@@ -32,6 +32,8 @@ void Controller::take_status(const Outcome& outcome) {
   if (!outcome.status.is_object()) return;  // the worker died, or the ledger cannot be read
   active_ = properties_.generation = outcome.status.value("active", std::uint64_t{0});
   report_drift_ = outcome.status.value("report_drift", false);
+  const auto reasons = outcome.status.value("degraded", std::vector<std::string>());
+  degraded_ = reasons.empty() ? std::string() : reasons.front();
   audit_.set(std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0})), Loop::now());
   refusal_.active(active_);
   properties_.unconfirmed.clear();
@@ -91,6 +93,7 @@ Health Controller::health() const {
   health.unconfirmed = properties_.unconfirmed;
   health.refused = refusal_.why();
   health.failing = reconciler_.failing();
+  health.degraded = degraded_;
   if (!properties_.contended.empty()) health.contended = properties_.contended.front();
   health.pending = waiting_.pending;
   health.limited = waiting_.limited;

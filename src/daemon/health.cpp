@@ -9,7 +9,7 @@ std::string Health::state() const {
   if (!ready) return "starting";
   if (busy) return "working";
   if (!unconfirmed.empty()) return "unconfirmed";
-  return refused.empty() && failing.empty() && contended.empty() ? "idle" : "degraded";
+  return refused.empty() && failing.empty() && contended.empty() && degraded.empty() ? "idle" : "degraded";
 }
 
 std::string Health::status() const {
@@ -23,6 +23,7 @@ std::string Health::status() const {
   if (limited > 0) out += fmt::format(", {} limited", limited);
   if (!refused.empty()) out += "; the configuration is not applied: " + refused;
   if (!failing.empty()) out += "; failing: " + failing;
+  if (!degraded.empty()) out += "; DEGRADED: " + degraded;
   if (!contended.empty()) out += "; left alone: " + contended;
   return out.substr(0, out.find('\n'));
 }

@@ -16,7 +16,8 @@ struct Health {
   std::string unconfirmed{};     ///< until when it waits for confirmation
   std::string refused{};         ///< why the configuration is not what is held; empty: it is
   std::string failing{};         ///< what cannot be made as it should be
-  std::string contended{};       ///< what somebody else keeps changing
+  std::string degraded{};   ///< which record of ours was damaged, until an administrator's apply succeeds
+  std::string contended{};  ///< what somebody else keeps changing
   std::size_t pending = 0;
   std::size_t limited = 0;
 

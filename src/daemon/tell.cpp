@@ -144,7 +144,12 @@ void tell(const Job& job, const model::Report& report, const Suspect& suspect, S
   for (const auto& note : report.notes) {
     if (known(note)) continue;
     const bool back = note.find("rolled back") != std::string::npos;
-    log(back ? LOG_WARNING : LOG_INFO, back ? Message::kRolledBack : Message::kNoted, note);
+    const bool damaged = note.find("was set aside as") != std::string::npos;
+    log(back || damaged ? LOG_WARNING : LOG_INFO,
+        back      ? Message::kRolledBack
+        : damaged ? Message::kTrouble
+                  : Message::kNoted,
+        damaged ? "DEGRADED: " + note : note);
   }
   for (const auto& one : report.diagnostics) {
     const auto text = one.where.text() + ": " + one.message;

@@ -272,6 +272,7 @@ Json status_json(core::Context& context, const Told& told, bool history) {
   const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (!ledger) return nullptr;
   Json out{{"active", ledger->active}, {"unconfirmed", nullptr}, {"report_drift", false}, {"audit_s", 0}};
+  out["degraded"] = core::degraded(context.host.files);
   out["document_judged"] = told.document_judged;
   out["document_held"] = told.document_held;
   const auto policy = policy_of(*ledger, system::linux_host_name(), context);

@@ -46,6 +46,11 @@ TEST(Damaged, TheDaemonHoldsTheHostAllTheSame) {
       EXPECT_FALSE(why_degraded(*host).empty());
       EXPECT_TRUE(host->kernel().files.content.contains(record + ".damaged-1"));
       EXPECT_FALSE(report.notes.empty());
+      const auto looked = host->with([](core::Context& context) {
+        return core::look({.who = "", .what = "show", .host_name = "node1"}, context);
+      });
+      EXPECT_TRUE(std::any_of(looked.notes.begin(), looked.notes.end(),
+                              [](const auto& note) { return note.starts_with("DEGRADED: "); }));
       const auto apply = host->commit(kSecond);
       EXPECT_TRUE(applied(apply)) << text_of(apply);
       EXPECT_TRUE(why_degraded(*host).empty()) << "an administrator's apply has succeeded";

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/damage.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 #include "kinds/all.hpp"
@@ -84,6 +85,14 @@ TEST_F(Doctor, TwoSubnetManagers) {
   EXPECT_EQ(found(), Names{});
   kernel->machine.device("mlx4_1")->ports.front().sm_lid = 7;
   EXPECT_EQ(found(), Names{"two_subnet_managers mlx4_1/1"});
+}
+
+TEST_F(Doctor, DamagedRecords) {
+  auto host = kernel->host();
+  degrade(host.files, {"state.json: damaged"});
+  EXPECT_EQ(found(), Names{"damaged_records /var/lib/rdma-configd"});
+  ASSERT_TRUE(clear_degraded(host.files));
+  EXPECT_EQ(found(), Names{});
 }
 
 TEST_F(Doctor, StaleInitramfs) {

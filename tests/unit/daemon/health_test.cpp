@@ -35,6 +35,10 @@ TEST(Health, WhatIsWrongIsSaid) {
   EXPECT_EQ(health.state(), "degraded");
   EXPECT_EQ(health.status(), "generation 3 is held; failing: ipoib ib0: no");
   health = content();
+  health.degraded = "state.json: damaged";
+  EXPECT_EQ(health.state(), "degraded");
+  EXPECT_EQ(health.status(), "generation 3 is held; DEGRADED: state.json: damaged");
+  health = content();
   health.contended = "ipoib ib0: somebody";
   EXPECT_EQ(health.state(), "degraded");
   EXPECT_EQ(health.status(), "generation 3 is held; left alone: ipoib ib0: somebody");
