@@ -17,7 +17,7 @@ _rdma_configctl_options() { # SUBCOMMAND
 	validate) echo '';;
 	doctor) echo '';;
 	verify) echo '--server --once --client --mad --from --ipoib --to --count --service';;
-	import) echo '--output --adopt';;
+	import) echo '--output --name-template --adopt';;
 	export) echo '--output';;
 	schema) echo '';;
 	esac
@@ -40,6 +40,7 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: what it takes
 	verify/--service) echo 'NUMBER';;
 	import/) echo 'FORMAT';;
 	import/--output) echo 'FILE';;
+	import/--name-template) echo 'TEMPLATE';;
 	export/) echo 'FORMAT';;
 	export/--output) echo 'DIR';;
 	esac
@@ -144,7 +145,7 @@ _rdma_configctl() {
 			compopt -o filenames 2>/dev/null
 			mapfile -t COMPREPLY < <(compgen -f -- "$typed")
 			return
-		else words="host live udev nm ifcfg networkd netplan wicked ifupdown nmstate openib rdma-conf mlx4-conf modprobe limits opensm"
+		else words="host live udev nm ifcfg networkd netplan wicked ifupdown nmstate cloud-init cmdline scripts openib rdma-conf mlx4-conf modprobe sysctl limits opensm"
 		fi;;
 	*GUID) words="$(_rdma_configctl_guids)";;
 	N) [ "$command" = rollback ] && words="$(_rdma_configctl_generations)";;

@@ -46,7 +46,7 @@ function __rdma_configctl_value -a what
             if __fish_seen_subcommand_from export
                 string split ' ' 'nm networkd netplan nmstate ifcfg udev commands'
             else
-                string split ' ' 'host live udev nm ifcfg networkd netplan wicked ifupdown nmstate openib rdma-conf mlx4-conf modprobe limits opensm'
+                string split ' ' 'host live udev nm ifcfg networkd netplan wicked ifupdown nmstate cloud-init cmdline scripts openib rdma-conf mlx4-conf modprobe sysctl limits opensm'
                 __fish_complete_path (commandline -ct)
             end
         case '*GUID'
@@ -109,6 +109,7 @@ complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l count -x -
 complete -c rdma-configctl -n '__fish_seen_subcommand_from verify' -l service -x -a '(__rdma_configctl_value "NUMBER")' -d 'Port number of server and client (default 20049).'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from import' -a '(__rdma_configctl_value "FORMAT")'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from import' -l output -x -a '(__rdma_configctl_value "FILE")' -d 'Write the document to this file, not to stdout.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from import' -l name-template -x -a '(__rdma_configctl_value "TEMPLATE")' -d 'Give ports without a name of their own one, such as \'ipoib{number}\' or \'ib_{guid_tail}\'.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from import' -l adopt -d 'With live: take over names, addresses and routes, too; an apply then owns them.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from export' -a '(__rdma_configctl_value "FORMAT")'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from export' -l output -x -a '(__rdma_configctl_value "DIR")' -d 'Write the files below this folder, which is made, not to stdout.'

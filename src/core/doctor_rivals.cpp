@@ -72,6 +72,29 @@ bool cloud_init_keeps_off(const Patient& patient) {
   });
 }
 
+/// The names that rules give to ports which the document names too: "mlx4_ib0 (00:02:c9:…)".
+std::vector<std::string> names_twice(const Patient& patient, const std::string& text) {
+  std::vector<std::string> out;
+  if (patient.document == nullptr) return out;
+  for (const auto& section : patient.document->sections) {
+    if (section.path != "ipoib") continue;
+    const auto written = section.attributes();
+    const auto name = model::text_at(written, "name");
+    const auto guid = model::Guid::parse(model::text_at(written, "guid"));
+    if (name.empty() || !guid) continue;
+    for (const auto line : base::split(text, '\n')) {
+      const auto bare = base::trim(line);
+      if (bare.starts_with('#') || bare.find("NAME") == std::string_view::npos) continue;
+      const bool any = bare.find("address}") == std::string_view::npos;  // for whichever port fits
+      if (any || base::lower(bare).find(guid->text()) != std::string::npos) {
+        out.push_back(fmt::format("{} ({})", name, guid->text()));
+        break;
+      }
+    }
+  }
+  return out;
+}
+
 void rival_files(const Patient& patient, std::vector<Finding>& out) {
   if (const auto text = read(patient, "/etc/infiniband/openib.conf")) {
     const auto connected = kinds::assigned(*text, "SET_IPOIB_CM");
@@ -90,6 +113,13 @@ void rival_files(const Patient& patient, std::vector<Finding>& out) {
       const auto file = fmt::format("{}/{}", folder, name);
       const auto text = read(patient, file);
       if (!text || !says(*text, "NAME")) continue;
+      if (name == "70-persistent-ipoib.rules") {
+        // For a port that the document does not name its rule is the only one: without it, it is renamed.
+        if (const auto twice = names_twice(patient, *text); !twice.empty())
+          rival(out, file, "its rules name ports that the document names too; udev takes the last name given",
+                fmt::format("remove the lines for {}", base::join(twice, ", ")));
+        continue;
+      }
       rival(out, file, "its rules name network interfaces too; udev takes the last name given",
             "remove the lines for ports that the document names");
     }

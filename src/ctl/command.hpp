@@ -50,6 +50,7 @@ struct Arguments {
   // import, export
   std::vector<std::string> words;  ///< format, and for import paths
   std::string output;
+  std::string name_template;
   bool adopt = false;
 };
 

@@ -34,14 +34,14 @@ base::Result<const foreign::Target*> target_of(const Arguments& arguments) {
                   near ? fmt::format("did you mean {}?", *near) : "they are " + base::join(known, ", ")));
 }
 
-/// The files below a folder, which is made in one that is there.
+/// The files below a folder, which is created with those above it.
 base::Result<void> write_tree(const fs::path& folder, const std::vector<foreign::File>& files) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
     if (fs::exists(fs::symlink_status(folder, error)))
       return base::fail(base::Code::kInvalid, fmt::format("--output {}: is no directory", folder.string()));
     error.clear();
-    fs::create_directory(folder, error);
+    fs::create_directories(folder, error);
     if (error)
       return base::fail(base::Code::kNotFound,
                         fmt::format("--output {}: {}", folder.string(), error.message()));
@@ -79,6 +79,10 @@ Json to_json(const foreign::Output& made, int status) {
 }  // namespace
 
 base::Result<void> write_output(const fs::path& path, std::string_view text) {
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  if (error)
+    return base::fail(base::Code::kIo, fmt::format("{}: {}", path.parent_path().string(), error.message()));
   std::ofstream stream(path, std::ios::binary | std::ios::trunc);
   stream << text;
   stream.close();

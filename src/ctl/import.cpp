@@ -112,7 +112,18 @@ int import_from(const Context& context) {
     return refuse(context, {base::Code::kInvalid, "live: there is no running host below --root", 0});
   const auto host = context.environment.host(request->paths.empty() ? context.root() : "/");
   foreign::Claims claims;
+  claims.name_template = context.arguments.name_template;
+  if (!claims.name_template.empty()) {
+    if (const auto wrong = foreign::wrong_template(claims.name_template); !wrong.empty())
+      return refuse(context, {base::Code::kInvalid, fmt::format("--name-template: {}", wrong), 0});
+  }
   if (!context.offline()) {
+    claims.has_option = [&](const std::string& module, const std::string& option) -> std::optional<bool> {
+      const auto info = host->modules.info(module);
+      if (!info || !*info) return std::nullopt;
+      const auto& known = (*info)->parameters;
+      return std::find(known.begin(), known.end(), option) != known.end();
+    };
     const auto world = kinds::World::observe(*host);
     if (!world && live) return refuse(context, world.error().in("looking at the host"));
     if (world) claims.known = foreign::known_ports(*world);

@@ -153,6 +153,10 @@ struct Parser {
         ->type_name("FORMAT");
     from.add_option("--output", arguments.output, "Write the document to this file, not to stdout.")
         ->type_name("FILE");
+    from.add_option(
+            "--name-template", arguments.name_template,
+            "Give ports without a name of their own one, such as 'ipoib{number}' or 'ib_{guid_tail}'.")
+        ->type_name("TEMPLATE");
     from.add_flag("--adopt", arguments.adopt,
                   "With live: take over names, addresses and routes, too; an apply then owns them.");
     to.add_option("FORMAT", arguments.words, "The language to write.")->type_name("FORMAT");

@@ -8,7 +8,7 @@
 
 namespace rdmacfg::ctl {
 
-/// Writes a file that the user asked for, over one that is there; the folder has to exist.
+/// Writes a file that the user asked for, over one that is there; folders on the way are created.
 base::Result<void> write_output(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace rdmacfg::ctl

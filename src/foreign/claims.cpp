@@ -16,6 +16,16 @@ using model::InetMethod;
 
 std::string Place::text() const { return line == 0 ? file : fmt::format("{}:{}", file, line); }
 
+Place Interface::place_of(std::string_view key) const {
+  if (const auto exact = at.find(key); exact != at.end()) return exact->second;
+  std::optional<Place> first;
+  for (const auto& [path, place] : at) {
+    const bool below = path.size() > key.size() && path.starts_with(key) && path[key.size()] == '.';
+    if (below && (!first || place < *first)) first = place;
+  }
+  return first.value_or(where);
+}
+
 InetMethod Inet::effective() const { return method.value_or(InetMethod::kManual); }
 
 Entry& Claims::entry(std::string_view path, const model::Attributes& identity, const Place& where) {
@@ -57,8 +67,9 @@ Result<model::Guid> guid_of_address(std::string_view address) {
            byte.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
   });
   if (bytes.size() != 20 || !pairs) {
-    return base::fail(Code::kInvalid,
-                      fmt::format("{} is no hardware address of an IPoIB interface (20 bytes)", address));
+    return base::fail(
+        Code::kInvalid,
+        fmt::format("{} is not the hardware address of an IPoIB interface (20 bytes)", address));
   }
   model::Guid guid;
   for (std::size_t at = 12; at < 20; ++at) {
@@ -83,7 +94,7 @@ std::optional<std::uint64_t> c_number(std::string_view text) {
 Result<model::Pkey> pkey_of(std::string_view text) {
   const auto number = c_number(text);
   if (!number || *number > 0xffff)
-    return base::fail(Code::kInvalid, fmt::format("{} is no P_Key (1 to 0xffff)", text));
+    return base::fail(Code::kInvalid, fmt::format("{} is not a P_Key (1 to 0xffff)", text));
   return model::Pkey::make(static_cast<std::int64_t>(*number));
 }
 
@@ -112,6 +123,16 @@ std::optional<int> prefix_of_netmask(std::string_view mask) {
 
 std::string child_name(std::string_view parent, model::Pkey pkey) {
   return fmt::format("{}.{:04x}", parent, pkey.full()).substr(0, model::kInterfaceNameMax);
+}
+
+std::optional<ChildName> child_of_name(std::string_view name) {
+  const auto dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0 || name.size() - dot != 5) return std::nullopt;
+  const auto digits = name.substr(dot + 1);
+  if (digits.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos) return std::nullopt;
+  const auto pkey = pkey_of(fmt::format("0x{}", digits));
+  if (!pkey) return std::nullopt;
+  return ChildName{std::string(name.substr(0, dot)), *pkey};
 }
 
 bool is_leftover(std::string_view file_name) {

@@ -2,6 +2,7 @@
 // What files of other tools say, in our words: what was understood, and what was not, with file and line.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -70,7 +71,11 @@ struct Interface {
   std::optional<bool> umcast;
   std::optional<model::State> state;
   Inet ipv4, ipv6;
+  /// Where single keys are written, by their path in the document: "mtu", "ipv4.gateway".
+  std::map<std::string, Place, std::less<>> at = {};
 
+  /// The place of a key, or of the first key below it ("ipv4"); that of the whole where it was not noted.
+  [[nodiscard]] Place place_of(std::string_view key) const;
   Inet& inet(model::Family family) { return family == model::Family::kIpv4 ? ipv4 : ipv6; }
   [[nodiscard]] const Inet& inet(model::Family family) const {
     return family == model::Family::kIpv4 ? ipv4 : ipv6;
@@ -108,6 +113,12 @@ struct Claims {
   std::vector<Remark> missed;                             ///< what was not understood
   std::vector<Remark> passed;                             ///< what is no matter of RDMA, or needs no entry
 
+  /// What ports without a name of their own get: "{number}" is that of the kernel's name, "{guid_tail}" the
+  /// last three bytes of the GUID. Empty: they stay without.
+  std::string name_template;
+  /// Whether a module of the running kernel has an option; nothing where nobody knows.
+  std::function<std::optional<bool>(const std::string& module, const std::string& option)> has_option;
+
   /// Whether a tool's interface of this name is an IPoIB interface: as the kernel names them, or as one that
   /// is known; a P_Key interface of such, too. In a pattern of names '*', '?' and '[' may be.
   [[nodiscard]] bool knows(std::string_view name) const;
@@ -143,11 +154,22 @@ std::optional<int> prefix_of_netmask(std::string_view mask);
 /// "PARENT.8002", cut to what an interface name may have (nm-setting-infiniband.c does it, too).
 std::string child_name(std::string_view parent, model::Pkey pkey);
 
+/// "ib0" and 0x8002 of "ib0.8002", the kernel's name for a P_Key interface.
+struct ChildName {
+  std::string parent;
+  model::Pkey pkey;
+};
+std::optional<ChildName> child_of_name(std::string_view name);
+
 /// Whether it may be the name of several interfaces, as systemd.network(5), netplan(5) and udev(7) have it.
 bool is_pattern(std::string_view name);
 
 /// Editors' and package managers' left-overs, which the tools pass over, too.
 bool is_leftover(std::string_view file_name);
+
+/// What is wrong with a name template: an unknown place-holder, or a name that would be too long; empty for
+/// nothing.
+std::string wrong_template(std::string_view pattern);
 
 /// Words of a line, separated by blanks.
 std::vector<std::string_view> words_of(std::string_view line);

@@ -84,15 +84,21 @@ Value texts_of(const List& list) {
   return out;
 }
 
-void write_inet(Writer& writer, std::string_view parent, Family family, const Inet& inet, const Place& from) {
+void write_inet(Writer& writer, std::string_view parent, Family family, const Interface& one) {
+  const auto& inet = one.inet(family);
   if (inet.empty()) return;
-  const auto path = fmt::format("{}.{}", parent, family == Family::kIpv4 ? "ipv4" : "ipv6");
+  const std::string name = family == Family::kIpv4 ? "ipv4" : "ipv6";
+  const auto path = fmt::format("{}.{}", parent, name);
+  const auto from = one.place_of(name);
+  const auto key = [&](const char* what, const Value& value) {
+    writer.key(what, value, one.place_of(fmt::format("{}.{}", name, what)));
+  };
   writer.header(path, false, from);
-  if (inet.method) writer.key("method", std::string(model::text_of(*inet.method)), from);
-  if (!inet.addresses.empty()) writer.key("addresses", texts_of(inet.addresses), from);
-  if (inet.gateway) writer.key("gateway", inet.gateway->text(), from);
-  if (!inet.dns.empty()) writer.key("dns", texts_of(inet.dns), from);
-  if (!inet.search.empty()) writer.key("search", inet.search, from);
+  if (inet.method) key("method", std::string(model::text_of(*inet.method)));
+  if (!inet.addresses.empty()) key("addresses", texts_of(inet.addresses));
+  if (inet.gateway) key("gateway", inet.gateway->text());
+  if (!inet.dns.empty()) key("dns", texts_of(inet.dns));
+  if (!inet.search.empty()) key("search", inet.search);
   for (const auto& route : inet.routes) {
     writer.header(path + ".routes", true, from);
     writer.key("to", route.to.text(), from);
@@ -103,14 +109,13 @@ void write_inet(Writer& writer, std::string_view parent, Family family, const In
 }
 
 void write_settings(Writer& writer, std::string_view path, const Interface& one) {
-  const auto& from = one.where;
-  if (one.names) writer.key("name", one.name, one.named_at.file.empty() ? from : one.named_at);
-  if (one.mode) writer.key("mode", std::string(model::text_of(*one.mode)), from);
-  if (one.mtu) writer.key("mtu", *one.mtu, from);
-  if (one.umcast) writer.key("umcast", *one.umcast, from);
-  if (one.state) writer.key("state", std::string(model::text_of(*one.state)), from);
-  write_inet(writer, path, Family::kIpv4, one.ipv4, from);
-  write_inet(writer, path, Family::kIpv6, one.ipv6, from);
+  if (one.names) writer.key("name", one.name, one.named_at.file.empty() ? one.where : one.named_at);
+  if (one.mode) writer.key("mode", std::string(model::text_of(*one.mode)), one.place_of("mode"));
+  if (one.mtu) writer.key("mtu", *one.mtu, one.place_of("mtu"));
+  if (one.umcast) writer.key("umcast", *one.umcast, one.place_of("umcast"));
+  if (one.state) writer.key("state", std::string(model::text_of(*one.state)), one.place_of("state"));
+  write_inet(writer, path, Family::kIpv4, one);
+  write_inet(writer, path, Family::kIpv6, one);
 }
 
 void write_home(Writer& writer, const Household::Home& home) {

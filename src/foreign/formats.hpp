@@ -14,8 +14,9 @@ namespace rdmacfg::foreign {
 
 /// Files of a folder: "/etc/udev/rules.d", "*.rules".
 struct Where {
-  std::string_view folder;
+  std::string_view folder;  ///< the last part may be a pattern: "/etc/systemd/system/*.service.d"
   std::string_view pattern;
+  bool apart = false;  ///< a file of the same name in another folder does not mask it
 };
 
 /// A language that is imported.
@@ -48,5 +49,12 @@ void parse_mlx4_conf(std::span<const File> files, Claims& claims);
 void parse_modprobe(std::span<const File> files, Claims& claims);
 void parse_limits(std::span<const File> files, Claims& claims);
 void parse_opensm(std::span<const File> files, Claims& claims);
+void parse_sysctl(std::span<const File> files, Claims& claims);
+void parse_cmdline(std::span<const File> files, Claims& claims);
+void parse_scripts(std::span<const File> files, Claims& claims);
+void parse_cloud_init(std::span<const File> files, Claims& claims);
+
+/// Whether a module is one of RDMA hardware or of what works over it.
+bool is_rdma_module(std::string_view name);
 
 }  // namespace rdmacfg::foreign

@@ -15,6 +15,8 @@ using model::Guid;
 
 namespace {
 
+constexpr std::string_view kNumber = "{number}", kGuidTail = "{guid_tail}";
+
 bool is_kernels(std::string_view name) {
   return name.size() > 2 && name.starts_with("ib") &&
          name.find_first_not_of("0123456789", 2) == std::string_view::npos;
@@ -39,6 +41,13 @@ class Builder {
 
   Household build() {
     std::erase_if(claims_.interfaces, [](const Interface& one) { return one.broken; });
+    for (auto& one : claims_.interfaces) {
+      // "ib0.8002" over a port of that name, where a file says only what the interface gets.
+      const auto child = one.pkey || one.guid ? std::nullopt : child_of_name(one.name);
+      if (!child || ports_.contains(one.name) || !ports_.contains(child->parent)) continue;
+      one.pkey = child->pkey;
+      one.parent = child->parent;
+    }
     // What is not brought up is an alternative that somebody keeps, or a left-over, where something else is:
     // that one comes first.
     std::stable_partition(claims_.interfaces.begin(), claims_.interfaces.end(),
@@ -55,10 +64,14 @@ class Builder {
       port.names = !is_kernels(name.text);
       port.named_at = name.where;
       if (is_kernels(name.text)) {
-        claims_.pass(name.where, fmt::format("{}: is a name that the kernel hands out itself; it is left out",
-                                             name.text));
+        claims_.pass(
+            name.where,
+            fmt::format("{}: the kernel gives this name to whichever port comes first; it is left out "
+                        "(--name-template gives such ports names of their own)",
+                        name.text));
       }
     }
+    name_ports();
     for (const auto& one : claims_.interfaces) {
       if (one.pkey) child(one);
     }
@@ -79,6 +92,30 @@ class Builder {
   }
 
  private:
+  /// Names of ports that have none of their own, by the template.
+  void name_ports() {
+    if (claims_.name_template.empty()) return;
+    for (auto& [guid, home] : homes_) {
+      auto& port = home.port;
+      if (port.names) continue;
+      auto name = claims_.name_template;
+      const auto fill = [&](std::string_view what, const std::string& value) {
+        for (auto at = name.find(what); at != std::string::npos; at = name.find(what, at + value.size()))
+          name.replace(at, what.size(), value);
+      };
+      if (name.find(kNumber) != std::string::npos && !is_kernels(port.name)) {
+        claims_.miss(port.where, fmt::format("{}: has no number for the name template; use {{guid_tail}}",
+                                             port.name.empty() ? guid.text() : port.name));
+        continue;
+      }
+      if (is_kernels(port.name)) fill(kNumber, port.name.substr(2));
+      fill(kGuidTail, fmt::format("{:06x}", guid.number & 0xffffffU));
+      if (!port.name.empty()) former_.emplace(port.name, name);
+      port.name = std::move(name);
+      port.names = true;
+    }
+  }
+
   void port(const Interface& one) {
     auto guid = one.guid;
     if (const auto at = ports_.find(one.name); !guid && at != ports_.end()) guid = at->second;
@@ -113,6 +150,11 @@ class Builder {
     if (home.port.where.file.empty()) home.port.where = one.where;
     if (home.port.name.empty()) home.port.name = one.parent;
     one.guid = guid;
+    // Over a port that has a new name, a child of the kernel's name goes with it.
+    if (const auto at = former_.find(one.parent); at != former_.end()) {
+      if (is_given(one.name, one.parent, *one.pkey)) one.name.clear();
+      one.parent = at->second;
+    }
     give_name(one, one.parent.empty() ? home.port.name : one.parent);
     const auto twin = std::find_if(home.children.begin(), home.children.end(),
                                    [&](const Interface& other) { return other.pkey == one.pkey; });
@@ -137,14 +179,23 @@ class Builder {
     }
   }
 
+  /// Of the keys at and below `path` the places too.
+  static void copy_places(const Interface& from, Interface& into, std::string_view path) {
+    for (const auto& [key, place] : from.at) {
+      if (key.starts_with(path)) into.at.insert_or_assign(key, place);
+    }
+  }
+
+  /// The key `path` of two claims for one interface: the first that has a value counts.
   template <class T>
-  void take(const std::optional<T>& from, std::optional<T>& into, const Interface& source,
-            std::string_view what, const Place& first) {
-    if (!from) return;
-    if (!into) {
-      into = from;
-    } else if (*into != *from) {
-      claims_.miss(source.where, fmt::format("{}: {} says something else", what, first.text()));
+  void take(std::optional<T> Interface::*key, const Interface& from, Interface& into, std::string_view path) {
+    if (!(from.*key)) return;
+    if (!(into.*key)) {
+      into.*key = from.*key;
+      into.at.insert_or_assign(std::string(path), from.place_of(path));
+    } else if (into.*key != from.*key) {
+      claims_.miss(from.place_of(path),
+                   fmt::format("{}: {} has another value", path, into.place_of(path).text()));
     }
   }
 
@@ -169,18 +220,20 @@ class Builder {
                                            up->text()));
       return;
     }
-    take(from.mode, into.mode, from, "mode", into.where);
-    take(from.mtu, into.mtu, from, "MTU", into.where);
-    take(from.umcast, into.umcast, from, "umcast", into.where);
-    take(from.state, into.state, from, "state", into.where);
+    take(&Interface::mode, from, into, "mode");
+    take(&Interface::mtu, from, into, "mtu");
+    take(&Interface::umcast, from, into, "umcast");
+    take(&Interface::state, from, into, "state");
     for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+      const std::string_view path = family == Family::kIpv4 ? "ipv4" : "ipv6";
       const bool nothing = from.inet(family).empty() || is_default(from.inet(family), family);
       if (nothing && !into.inet(family).empty()) continue;
       if (into.inet(family).empty() || is_default(into.inet(family), family)) {
         into.inet(family) = from.inet(family);
+        copy_places(from, into, path);
       } else if (into.inet(family) != from.inet(family)) {
-        claims_.miss(from.where, fmt::format("{} addresses: {} says something else", model::text_of(family),
-                                             into.where.text()));
+        claims_.miss(from.place_of(path), fmt::format("{} addresses: {} has others", model::text_of(family),
+                                                      into.place_of(path).text()));
       }
     }
   }
@@ -189,10 +242,31 @@ class Builder {
   std::map<std::string, Guid, std::less<>> ports_;  ///< by name of their interface
   std::map<Guid, Household::Home> homes_;
   std::vector<Interface> homeless_;
-  std::map<std::pair<Guid, std::uint16_t>, Place> risen_;  ///< what brings interfaces up; 0: a port's own
+  std::map<std::string, std::string, std::less<>> former_;  ///< names by template, by those that they replace
+  std::map<std::pair<Guid, std::uint16_t>, Place> risen_;   ///< what brings interfaces up; 0: a port's own
 };
 
 }  // namespace
+
+std::string wrong_template(std::string_view pattern) {
+  std::size_t length = pattern.size();
+  for (auto at = pattern.find('{'); at != std::string_view::npos; at = pattern.find('{', at + 1)) {
+    const auto rest = pattern.substr(at);
+    if (rest.starts_with(kNumber)) {
+      length -= kNumber.size() - 1;
+    } else if (rest.starts_with(kGuidTail)) {
+      length -= kGuidTail.size() - 6;
+    } else {
+      return "the place-holders are {number} and {guid_tail}";
+    }
+  }
+  if (pattern.find('{') == std::string_view::npos)
+    return "without {number} or {guid_tail} all ports get one name";
+  if (pattern.starts_with("ib{number}"))
+    return "ib{number} is what the kernel calls whichever port comes first";
+  if (length > model::kInterfaceNameMax) return "names would have more than 15 characters";
+  return {};
+}
 
 Household house(Claims& claims) {
   // Escapes of YAML and names of files hold any character; no interface is called so.

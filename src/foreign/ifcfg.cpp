@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -49,27 +50,57 @@ void read_addresses(Keys& keys, Inet& inet, Claims& claims) {
   }
 }
 
+/// Which interfaces of ours are ports of something else, by what their files call that: "bond0", or its UUID.
+using Uppers = std::map<std::string, std::string, std::less<>>;
+
+constexpr std::array kUpperKeys{"MASTER",      "MASTER_UUID", "TEAM_MASTER", "TEAM_MASTER_UUID", "BRIDGE",
+                                "BRIDGE_UUID", "OVS_BRIDGE",  "VRF",         "VRF_UUID"};
+
+/// Keys without a meaning for the document, or whose meaning is in others.
+constexpr auto kNoMatter = std::to_array<std::string_view>(
+    {"TYPE",         "NAME",          "UUID",           "NM_CONTROLLED",        "USERCTL",
+     "NETWORK",      "BROADCAST",     "PROXY_METHOD",   "BROWSER_ONLY",         "IPV4_FAILURE_FATAL",
+     "LAST_CONNECT", "HOTPLUG",       "IPV6_PRIVACY",   "IPV6_FAILURE_FATAL",   "IPV6_ADDR_GEN_MODE",
+     "DHCPCLASS",    "IPV4INIT",      "DEVTIMEOUT",     "AUTOCONNECT_PRIORITY", "CONNECTED_MODE",
+     "PEERNTP",      "LINKDELAY",     "ACD_TIMEOUT",    "ARPING_WAIT",          "NOZEROCONF",
+     "STARTMODE",    "ARPCHECK",      "ARPUPDATE",      "AUTOCONNECT_RETRIES",  "MULTI_CONNECT",
+     "VLAN",         "DHCPV6C_SLEEP", "DHCPV6_TIMEOUT", "IPV4_DHCP_TIMEOUT",    "IPV6_DHCP_TIMEOUT",
+     "LLMNR",        "MDNS",          "LLDP",           "IPV6_RS_RETRANS_DELAY"});
+
+bool is_ours(const Keys& keys, const Claims& claims) {
+  const auto type = base::lower(keys.peek("TYPE"));
+  if (!type.empty()) return type == "infiniband" || type == "ipoib";
+  return keys.has("CONNECTED_MODE") || keys.has("PKEY") || claims.knows(keys.peek("DEVICE")) ||
+         guid_of_address(keys.peek("HWADDR")).has_value();
+}
+
 class Ifcfg {
  public:
   Ifcfg(const File& file, Claims& claims)
-      : file_(file), claims_(claims), keys_(file.path, parse_assignments(file, claims), claims) {}
+      : file_(file), claims_(claims), keys_(file.path, parse_assignments(file), claims) {}
 
-  void parse() {
-    const auto device = keys_.peek("DEVICE"), type = base::lower(keys_.peek("TYPE"));
-    const bool seems = keys_.has("CONNECTED_MODE") || keys_.has("PKEY") || claims_.knows(device) ||
-                       guid_of_address(keys_.peek("HWADDR")).has_value();
-    if (type.empty() ? !seems : type != "infiniband" && type != "ipoib") {
-      claims_.pass({file_.path, 0}, "is not for InfiniBand");
-      return;
-    }
+  void parse(const Uppers& uppers) {
+    if (!is_ours(keys_, claims_)) return pass_over(uppers);
     link();
-    ipv4();
-    ipv6();
-    names();
-    offers();
-    keys_.pass({"TYPE", "NAME", "UUID", "NM_CONTROLLED", "USERCTL", "NETWORK", "BROADCAST", "PROXY_METHOD",
-                "BROWSER_ONLY", "IPV4_FAILURE_FATAL", "IPV6_FAILURE_FATAL", "IPV6_ADDR_GEN_MODE",
-                "IPV6_PRIVACY", "HOTPLUG", "AUTOCONNECT_PRIORITY", "LAST_CONNECT", "CONNECTED_MODE"});
+    // Its addresses are those of what it is a port of, whatever the file says (nm-settings-ifcfg-rh(5)).
+    const bool port = upper();
+    if (port) {
+      keys_.pass({"BOOTPROTO", "IPV6INIT", "IPV6_AUTOCONF", "DEFROUTE", "IPV6_DEFROUTE"});
+      for (const auto& key : keys_.left()) {
+        if (key.starts_with("IPADDR") || key.starts_with("GATEWAY") || key.starts_with("IPV6ADDR"))
+          keys_.tell(key, "has no effect: the addresses are those of what the interface is a port of");
+      }
+      keys_.pass({"PREFIX*", "NETMASK*", "PEERDNS", "PEERROUTES"});
+    } else {
+      ipv4();
+      ipv6();
+      names();
+      offers();
+    }
+    keys_.tell("ZONE",
+               "the document has no firewall zones; bind the interface with firewall-cmd --permanent "
+               "--change-interface");
+    keys_.pass(kNoMatter);
     keys_.finish();
     place_search(out_);
     settle(out_);
@@ -79,11 +110,47 @@ class Ifcfg {
  private:
   void report(const Item& item, const std::string& why) { foreign::report(keys_, item, why); }
 
+  /// A file for something else; named where that stands over an interface of ours.
+  void pass_over(const Uppers& uppers) {
+    for (const auto* key : {"DEVICE", "UUID", "NAME"}) {
+      const auto at = uppers.find(keys_.peek(key));
+      if (at == uppers.end()) continue;
+      return claims_.miss(keys_.where(key),
+                          fmt::format("{} is over {}: bonds, teams and bridges are not part of "
+                                      "the document, nor are their addresses; keep this file",
+                                      at->first, at->second));
+    }
+    for (const auto* key : {"PHYSDEV", "BONDING_SLAVE0"}) {
+      const auto below = keys_.peek(key);
+      if (below.empty() || !claims_.knows(below)) continue;
+      return claims_.miss(keys_.where(key), fmt::format("{} is over {}: it is not part of the document",
+                                                        keys_.peek("DEVICE"), below));
+    }
+    claims_.pass({file_.path, 0}, "is not for InfiniBand");
+  }
+
+  /// Whether the interface is a port of a bond or the like.
+  bool upper() {
+    bool found = false;
+    for (const auto* key : kUpperKeys) {
+      if (keys_.peek(key).empty()) continue;
+      found = true;
+      keys_.tell(key, fmt::format("{} is over the interface: bonds, teams and bridges are not part of the "
+                                  "document",
+                                  keys_.peek(key)));
+    }
+    keys_.pass({"SLAVE", "DEVICETYPE", "BONDING_MASTER"});
+    return found;
+  }
+
   void link() {
     out_.where = {file_.path, 0};
     const auto fallback = name_of(file_).substr(6);
     const auto device = keys_.take("DEVICE");
-    out_.name = device ? device->value : fallback;
+    // Without DEVICE the address tells which port is meant, and nobody asks for a name.
+    const bool by_address = keys_.has("HWADDR") || yes_or_no(keys_.peek("PKEY")) == true;
+    out_.name = device ? device->value : by_address ? std::string() : fallback;
+    if (device) keys_.mark(out_, "name", "DEVICE");
     // initscripts rename the interface with that address; NetworkManager expects the name.
     if (const auto address = keys_.take("HWADDR")) {
       const auto guid = guid_of_address(address->value);
@@ -98,6 +165,9 @@ class Ifcfg {
       out_.mode = *connected ? model::IpoibMode::kConnected : model::IpoibMode::kDatagram;
     out_.mtu = keys_.number("MTU", model::kMtuConnectedMax);
     if (keys_.flag("ONBOOT") == false) out_.state = model::State::kDown;
+    keys_.mark(out_, "mode", "CONNECTED_MODE");
+    keys_.mark(out_, "mtu", "MTU");
+    keys_.mark(out_, "state", "ONBOOT");
     pkey();
   }
 
@@ -108,14 +178,14 @@ class Ifcfg {
     const auto raw = keys_.take("PKEY_ID_NM"), id = keys_.take("PKEY_ID");
     if (!on.value_or(false)) {
       for (const auto& one : {parent, raw, id}) {
-        if (one) claims_.pass(keys_.place(*one), fmt::format("{}: PKEY=yes is not there", one->key));
+        if (one) claims_.pass(keys_.place(*one), fmt::format("{}: has no effect without PKEY=yes", one->key));
       }
       return;
     }
     const auto& item = raw ? raw : id;
     out_.broken = true;
     if (!item || !parent) {
-      claims_.miss({file_.path, 0}, item ? "PKEY=yes without PHYSDEV" : "PKEY=yes without PKEY_ID");
+      claims_.miss(keys_.where("PKEY"), item ? "PKEY=yes without PHYSDEV" : "PKEY=yes without PKEY_ID");
       return;
     }
     const auto key = pkey_of(item->value);
@@ -135,15 +205,18 @@ class Ifcfg {
       } else if (word == "autoip") {
         inet.method = InetMethod::kLinkLocal;
       } else if (word == "none" || word == "static") {
-        // Of a member of a bond that is so, too, and says nothing of its addresses.
-        if (!keys_.has("MASTER") && !keys_.has("SLAVE")) inet.method = InetMethod::kDisabled;
+        inet.method = InetMethod::kDisabled;
       } else {
         report(*proto, fmt::format("{} is not understood", proto->value));
       }
     }
+    for (const auto* key : {"IPADDR2", "IPADDR1", "IPADDR0", "IPADDR"})
+      keys_.mark(out_, "ipv4.addresses", key);
     read_addresses(keys_, inet, claims_);
     if (const auto gateway = keys_.take("GATEWAY"))
       report(*gateway, set_gateway(inet, Family::kIpv4, gateway->value));
+    keys_.mark(out_, "ipv4.method", "BOOTPROTO");
+    keys_.mark(out_, "ipv4.gateway", "GATEWAY");
     const auto defroute = keys_.flag("DEFROUTE");
     if (defroute == false) inet.gateway.reset();
     if (inet.method == InetMethod::kLinkLocal && !inet.addresses.empty()) inet.method.reset();
@@ -165,13 +238,19 @@ class Ifcfg {
       const auto percent = gateway->value.find('%');  // "fe80::1%ib0"
       report(*gateway, set_gateway(inet, Family::kIpv6, gateway->value.substr(0, percent)));
     }
+    keys_.mark(out_, "ipv6.method", "IPV6INIT");
+    keys_.mark(out_, "ipv6.addresses", "IPV6ADDR");
+    keys_.mark(out_, "ipv6.gateway", "IPV6_DEFAULTGW");
     if (keys_.flag("IPV6_DEFROUTE") == false) inet.gateway.reset();
     if (disabled == true) {
       inet = {};
       inet.method = InetMethod::kDisabled;
     } else if (init == false) {
       // The kernel's own link-local address stays.
-      if (!inet.empty()) claims_.pass({file_.path, 0}, "IPV6INIT=no: IPv6 addresses are not used");
+      claims_.pass(keys_.where("IPV6INIT"),
+                   inet.empty()
+                       ? "IPV6INIT=no: the kernel's link-local address stays, as without [ipoib.ipv6]"
+                       : "IPV6INIT=no: the IPv6 addresses of this file are not used");
       inet = {};
     } else if (dhcp == true || autoconf == true || (init == true && !autoconf && !forwarding)) {
       // Where nothing is said of it, a host that is no router takes addresses from one beside its own.
@@ -185,7 +264,7 @@ class Ifcfg {
   void offers() {
     const bool four = out_.ipv4.method == InetMethod::kAuto, six = out_.ipv6.method == InetMethod::kAuto;
     for (const auto* key : {"PEERDNS", "PEERROUTES"}) {
-      if (four || six) keys_.usual(key, "yes");
+      if (four) keys_.usual(key, "yes");
     }
     for (const auto* key : {"IPV6_PEERDNS", "IPV6_PEERROUTES"}) {
       if (six) keys_.usual(key, "yes");
@@ -193,13 +272,18 @@ class Ifcfg {
     keys_.pass({"PEERDNS", "PEERROUTES", "IPV6_PEERDNS", "IPV6_PEERROUTES"});
     if (four && yes_or_no(keys_.peek("DEFROUTE")) == false) keys_.refuse("DEFROUTE");
     if (six && yes_or_no(keys_.peek("IPV6_DEFROUTE")) == false) keys_.refuse("IPV6_DEFROUTE");
+    if (!four)
+      keys_.pass({"DHCP_CLIENT_ID", "DHCP_HOSTNAME", "DHCP_FQDN", "DHCP_SEND_HOSTNAME", "DHCPRELEASE",
+                  "PERSISTENT_DHCLIENT"});
   }
 
   void names() {
     for (const auto& key : keys_.left()) {
       if (!key.starts_with("DNS") || key.size() != 4 || key[3] < '0' || key[3] > '9') continue;
       const auto server = keys_.take(key);
-      if (server) report(*server, add_server(out_, server->value));
+      if (!server) continue;
+      keys_.mark(out_, server->value.find(':') == std::string::npos ? "ipv4.dns" : "ipv6.dns", key);
+      report(*server, add_server(out_, server->value));
     }
     if (const auto domain = keys_.take("DOMAIN")) add_search(out_, domain->value);
   }
@@ -247,7 +331,7 @@ void parse_routes(const File& file, Family family, Interface& owner, Find find, 
     }
     return;
   }
-  Keys keys(file.path, parse_assignments(file, claims), claims);
+  Keys keys(file.path, parse_assignments(file), claims);
   for (const auto number : numbers) {
     const auto address = keys.take(fmt::format("ADDRESS{}", number));
     const auto mask = keys.text(fmt::format("NETMASK{}", number));
@@ -258,7 +342,7 @@ void parse_routes(const File& file, Family family, Interface& owner, Find find, 
     auto words = fmt::format("{}/{}", address->value, length.value_or(0));
     if (gateway) words += " via " + *gateway;
     if (metric) words += " metric " + *metric;
-    const auto why = length ? add_route_words(owner.inet(family), family, words) : "its netmask is none";
+    const auto why = length ? add_route_words(owner.inet(family), family, words) : "the netmask is not valid";
     if (!why.empty()) keys.wrong(*address, why);
   }
   keys.finish();
@@ -273,15 +357,33 @@ std::string alias_of(const std::string& name) {
   return end == std::string::npos ? std::string() : name.substr(6, end - 6);
 }
 
+/// What stands over the interfaces of ours, as their files say it.
+Uppers uppers_of(std::span<const File> files, const Claims& claims) {
+  Uppers out;
+  for (const auto& file : files) {
+    const auto name = name_of(file);
+    if (!name.starts_with("ifcfg-") || is_leftover(name)) continue;
+    Claims aside;
+    const Keys keys(file.path, parse_assignments(file), aside);
+    if (!is_ours(keys, claims)) continue;
+    const auto device = keys.peek("DEVICE");
+    for (const auto* key : kUpperKeys) {
+      if (auto upper = keys.peek(key); !upper.empty())
+        out.emplace(std::move(upper), device.empty() ? name.substr(6) : device);
+    }
+  }
+  return out;
+}
+
 /// A further address of an interface, which ifup-aliases of initscripts adds.
 void parse_alias(const File& file, Interface& into, Claims& claims) {
-  Keys keys(file.path, parse_assignments(file, claims), claims);
+  Keys keys(file.path, parse_assignments(file), claims);
   if (keys.has("IPADDR_START")) {
-    claims.miss({file.path, 0}, "ranges of addresses have no place in the document");
+    claims.miss(keys.where("IPADDR_START"), "the document has no ranges of addresses");
     return;
   }
   if (keys.flag("ONPARENT") == false) {
-    claims.pass({file.path, 0}, "ONPARENT=no: it is not there with its interface");
+    claims.pass(keys.where("ONPARENT"), "ONPARENT=no: the address does not come with its interface");
     return;
   }
   read_addresses(keys, into.ipv4, claims);
@@ -301,6 +403,7 @@ void parse_ifcfg(std::span<const File> files, Claims& claims) {
     return other == filed.end() ? nullptr : &claims.interfaces[other->second];
   };
   std::vector<const File*> aliases;
+  const auto uppers = uppers_of(files, claims);
   for (const auto& file : files) {
     const auto name = name_of(file);
     if (!name.starts_with("ifcfg-") || name == "ifcfg-lo" || is_leftover(name)) continue;
@@ -308,7 +411,7 @@ void parse_ifcfg(std::span<const File> files, Claims& claims) {
       aliases.push_back(&file);
       continue;
     }
-    Ifcfg(file, claims).parse();
+    Ifcfg(file, claims).parse(uppers);
     if (claims.interfaces.empty() || claims.interfaces.back().where.file != file.path) continue;
     named.try_emplace(claims.interfaces.back().name, claims.interfaces.size() - 1);
     filed.try_emplace(name.substr(6), claims.interfaces.size() - 1);

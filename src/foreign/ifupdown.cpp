@@ -123,8 +123,19 @@ class Interfaces {
       }
       claims_.took(where);
     } else if (word == "iface") {
-      inside = words.size() >= 4;
-      if (inside) {
+      // ifupdown2 and ifupdown-ng take a stanza without family and method: both are in its lines.
+      const bool newer = words.size() == 2 || (words.size() == 4 && words[2] == "inherits");
+      inside = words.size() >= 4 || newer;
+      if (newer) {
+        mapped(words[1], where);
+        stanzas_.push_back({without_label(words[1]),
+                            "",
+                            "static",
+                            std::string(words.size() == 4 ? words[3] : std::string_view()),
+                            where,
+                            {},
+                            {}});
+      } else if (inside) {
         mapped(words[1], where);
         const bool heir = words.size() >= 6 && words[4] == "inherits";
         stanzas_.push_back({without_label(words[1]),
@@ -257,6 +268,7 @@ class Interfaces {
       claims_.miss(stanza.where, fmt::format("method {}: is not understood", stanza.method));
     }
     Keys keys(stanza.where.file, stanza.lines, claims_);
+    if (stanza.family.empty()) return take_newer(keys, out);
     const auto report = [&](const Item& item, const std::string& why) {
       if (!why.empty()) keys.wrong(item, why);
     };
@@ -264,7 +276,7 @@ class Interfaces {
     if (const auto mask = keys.take("netmask")) {
       const auto bits = base::parse_number(mask->value);
       length = bits && *bits <= 128 ? std::optional(static_cast<int>(*bits)) : prefix_of_netmask(mask->value);
-      if (!length) report(*mask, fmt::format("{} is no netmask", mask->value));
+      if (!length) report(*mask, fmt::format("{} is not a netmask", mask->value));
     }
     const bool takes_them = stanza.method == "static";
     for (const auto& address : keys.take_all("address")) {
@@ -276,14 +288,78 @@ class Interfaces {
       report(*gateway, takes_them ? set_gateway(inet, family, gateway->value)
                                   : fmt::format("method {} takes no gateway", stanza.method));
     }
+    keys.mark(out, six ? "ipv6.addresses" : "ipv4.addresses", "address");
+    keys.mark(out, six ? "ipv6.gateway" : "ipv4.gateway", "gateway");
+    common(keys, out);
+  }
+
+  /// A stanza of ifupdown2 or ifupdown-ng, which says the family by each address.
+  void take_newer(Keys& keys, Interface& out) {
+    const auto report = [&](const Item& item, const std::string& why) {
+      if (!why.empty()) keys.wrong(item, why);
+    };
+    const auto mask = keys.take("netmask");
+    auto length = mask ? prefix_of_netmask(mask->value) : std::nullopt;
+    if (mask && !length) {
+      const auto bits = base::parse_number(mask->value);
+      if (bits && *bits <= 128) length = static_cast<int>(*bits);
+      if (!length) report(*mask, fmt::format("{} is not a netmask", mask->value));
+    }
+    for (const auto& address : keys.take_all("address")) {
+      const bool six = address.value.find(':') != std::string::npos;
+      out.at.try_emplace(six ? "ipv6.addresses" : "ipv4.addresses", keys.place(address));
+      report(address, add_address(out, address.value, length ? length : class_length(address.value)));
+    }
+    for (const auto& gateway : keys.take_all("gateway")) {
+      const auto family = gateway.value.find(':') == std::string::npos ? Family::kIpv4 : Family::kIpv6;
+      out.at.insert_or_assign(family == Family::kIpv4 ? "ipv4.gateway" : "ipv6.gateway", keys.place(gateway));
+      report(gateway, set_gateway(out.inet(family), family, gateway.value));
+    }
+    for (const auto& use : keys.take_all("use")) {
+      if (use.value == "dhcp") {
+        out.ipv4.method = InetMethod::kAuto;
+      } else {
+        report(use, fmt::format("{} is not understood", use.value));
+      }
+    }
+    for (const auto* key : {"inet", "inet6"}) {
+      const auto word = keys.take(key);
+      if (!word) continue;
+      auto& inet = *key == 'i' && std::string_view(key) == "inet" ? out.ipv4 : out.ipv6;
+      if (word->value == "dhcp" || word->value == "auto") {
+        inet.method = InetMethod::kAuto;
+      } else if (word->value != "static" && word->value != "manual") {
+        report(*word, fmt::format("{} is not understood", word->value));
+      }
+    }
+    common(keys, out);
+  }
+
+  /// What stanzas of every sort have.
+  void common(Keys& keys, Interface& out) {
     if (const auto mtu = keys.number("mtu", model::kMtuConnectedMax)) out.mtu = mtu;
+    keys.mark(out, "mtu", "mtu");
     for (const auto& servers : keys.take_all("dns-nameservers")) {
-      for (const auto server : words_of(servers.value)) report(servers, add_server(out, server));
+      for (const auto server : words_of(servers.value)) {
+        if (const auto why = add_server(out, server); !why.empty()) keys.wrong(servers, why);
+      }
     }
     for (const auto* key : {"dns-search", "dns-domain"}) {
       for (const auto& search : keys.take_all(key)) add_search(out, search.value);
     }
-    keys.pass({"network", "broadcast", "accept_ra", "autoconf", "dad-attempts", "privext"});
+    // The address that the interface is to have; its end is the port's GUID, which the kernel does not
+    // change.
+    if (const auto address = keys.take("hwaddress")) {
+      const auto words = words_of(address->value);
+      const auto guid = guid_of_address(words.empty() ? "" : words.back());
+      if (guid) {
+        out.guid = *guid;
+      } else {
+        keys.wrong(*address, guid.error().message);
+      }
+    }
+    keys.pass(
+        {"network", "broadcast", "accept_ra", "autoconf", "dad-attempts", "privext", "alias", "requires"});
     keys.finish();
   }
 

@@ -29,10 +29,12 @@ class Collector {
     std::set<std::string> masked;
     own_ = true;
     for (const auto& place : places) {
-      for (const auto& name : names_in(std::string(place.folder), place.pattern, false)) {
-        if (!masked.insert(name).second) continue;
-        read(fmt::format("{}/{}", place.folder, name), out);
-        drop_ins(name, folders_with(name, places), out);
+      for (const auto& folder : folders_of(place.folder)) {
+        for (const auto& name : names_in(folder, place.pattern, false)) {
+          if (!place.apart && !masked.insert(name).second) continue;
+          read(fmt::format("{}/{}", folder, name), out);
+          drop_ins(name, folders_with(name, places), out);
+        }
       }
     }
     own_ = false;
@@ -60,6 +62,20 @@ class Collector {
   }
 
  private:
+  /// A folder, or those that a pattern in its last part fits.
+  std::vector<std::string> folders_of(std::string_view folder) {
+    const auto slash = folder.rfind('/');
+    const auto last = folder.substr(slash + 1);
+    if (!is_pattern(last)) return {std::string(folder)};
+    std::vector<std::string> out;
+    const auto names = files_.list(std::string(folder.substr(0, slash)));
+    if (!names) return out;
+    for (const auto& name : *names) {
+      if (base::matches_glob(last, name)) out.push_back(fmt::format("{}/{}", folder.substr(0, slash), name));
+    }
+    return out;
+  }
+
   /// The folders among the places in which a file of this name would be read.
   static std::vector<std::string> folders_with(const std::string& name, std::span<const Where> places) {
     std::vector<std::string> out;

@@ -64,7 +64,7 @@ base::Result<std::string> unquote(std::string_view text) {
 
 }  // namespace
 
-std::vector<Item> parse_assignments(const File& file, Claims& claims) {
+std::vector<Item> parse_assignments(const File& file) {
   std::vector<Item> out;
   int number = 0;
   for (const auto raw : base::split(file.text, '\n')) {
@@ -75,15 +75,15 @@ std::vector<Item> parse_assignments(const File& file, Claims& claims) {
     const auto equals = line.find('=');
     const auto key = line.substr(0, equals);
     if (equals == std::string_view::npos || !is_name(key)) {
-      claims.miss({file.path, number}, "is no assignment");
+      out.push_back({"", "", number, "", "is not an assignment"});
       continue;
     }
     auto value = unquote(line.substr(equals + 1));
-    if (!value) {
-      claims.miss({file.path, number}, fmt::format("{}: {}", key, value.error().message));
-      continue;
+    if (value) {
+      out.push_back({std::string(key), std::move(*value), number});
+    } else {
+      out.push_back({std::string(key), "", number, "", value.error().message});
     }
-    out.push_back({std::string(key), std::move(*value), number});
   }
   return out;
 }
@@ -156,8 +156,12 @@ std::optional<Item> Keys::take(std::string_view key) {
     if (held.item.key != key) continue;
     if (!held.asked) claims_.took(place(held.item));
     held.asked = true;
-    if (out) claims_.pass(place(*out), fmt::format("{}: a later line says it again", key));
+    if (out) claims_.pass(place(*out), fmt::format("{}: a later line sets it again", key));
     out = held.item;
+  }
+  if (out && !out->why.empty()) {
+    wrong(*out, out->why);
+    return std::nullopt;
   }
   if (out) out->value = std::string(base::trim(out->value));
   if (out && out->value.empty()) return std::nullopt;
@@ -170,7 +174,9 @@ std::vector<Item> Keys::take_all(std::string_view key) {
     if (held.item.key != key) continue;
     if (!held.asked) claims_.took(place(held.item));
     held.asked = true;
-    if (base::trim(held.item.value).empty()) {
+    if (!held.item.why.empty()) {
+      wrong(held.item, held.item.why);
+    } else if (base::trim(held.item.value).empty()) {
       out.clear();
     } else {
       out.push_back(held.item);
@@ -179,8 +185,9 @@ std::vector<Item> Keys::take_all(std::string_view key) {
   return out;
 }
 
-void Keys::pass(std::initializer_list<std::string_view> keys) {
+void Keys::pass(std::span<const std::string_view> keys) {
   for (auto& held : items_) {
+    if (held.item.key.empty()) continue;
     const bool known = std::any_of(keys.begin(), keys.end(), [&](std::string_view key) {
       return key.ends_with('*') ? held.item.key.starts_with(key.substr(0, key.size() - 1))
                                 : held.item.key == key;
@@ -198,14 +205,34 @@ void Keys::usual(std::string_view key, std::string_view value) {
   if (!wanted || yes_or_no(item->value) != wanted) refuse(key);
 }
 
+Place Keys::where(std::string_view key) const {
+  const Item* found = nullptr;
+  for (const auto& held : items_) {
+    if (held.item.key == key) found = &held.item;
+  }
+  return found == nullptr ? Place{file_, 0} : place(*found);
+}
+
+void Keys::mark(Interface& one, std::string_view path, std::string_view key) const {
+  if (has(key)) one.at.insert_or_assign(std::string(path), where(key));
+}
+
+void Keys::tell(std::string_view key, std::string_view why) {
+  if (const auto item = take(key)) wrong(*item, why);
+}
+
 void Keys::refuse(std::string_view key) {
   if (const auto item = take(key)) wrong(*item, fmt::format("{}: has no place in the document", item->value));
 }
 
 void Keys::finish() {
   for (auto& held : items_) {
-    if (!held.asked) claims_.miss(place(held.item), fmt::format("{}: is not understood", held.item.key));
+    if (held.asked) continue;
     held.asked = true;
+    const auto& [key, value, line, file, why] = held.item;
+    claims_.miss(place(held.item), key.empty()   ? why
+                                   : why.empty() ? fmt::format("{}: is not understood", key)
+                                                 : fmt::format("{}: {}", key, why));
   }
 }
 
@@ -225,7 +252,8 @@ std::vector<std::string> Keys::left() const {
   std::vector<std::string> out;
   std::set<std::string> seen;
   for (const auto& held : items_) {
-    if (!held.asked && seen.insert(held.item.key).second) out.push_back(held.item.key);
+    if (!held.asked && !held.item.key.empty() && seen.insert(held.item.key).second)
+      out.push_back(held.item.key);
   }
   return out;
 }

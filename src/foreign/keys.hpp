@@ -18,6 +18,7 @@ struct Item {
   std::string value;
   int line = 0;
   std::string file = {};  ///< when it is not that of the others, as in a drop-in
+  std::string why = {};   ///< why it has no value; matters only where somebody asks for it
 };
 
 struct Group {
@@ -27,9 +28,10 @@ struct Group {
   std::string file = {};
 };
 
-/// Assignments as a shell reads them: quotes ('…', "…"), backslashes, comments, `export`. What a shell would
-/// have to run or to look up ($X, `…`) is not understood, and so is every other line.
-std::vector<Item> parse_assignments(const File& file, Claims& claims);
+/// Assignments as a shell reads them: quotes ('…', "…"), backslashes, comments, `export`. A value that a
+/// shell would have to compute ($X, `…`) is an item that says so, and every other line is one without a key:
+/// both are reported by Keys where the file and the key matter.
+std::vector<Item> parse_assignments(const File& file);
 
 /// Sections of keys; lines that begin with # or ; are comments, and one that ends with a backslash goes on in
 /// the next (systemd.syntax(7)). Sections of one name are not merged.
@@ -51,7 +53,8 @@ class Keys {
   /// Every value, in order. An empty one resets what came before (systemd.syntax(7)).
   std::vector<Item> take_all(std::string_view key);
   /// Keys that need no entry in our document; a pattern may end in '*'.
-  void pass(std::initializer_list<std::string_view> keys);
+  void pass(std::initializer_list<std::string_view> keys) { pass(std::span(keys.begin(), keys.size())); }
+  void pass(std::span<const std::string_view> keys);
   /// A key that needs no entry while it has its usual value; "yes" and "no" in every spelling. Another one is
   /// refused.
   void usual(std::string_view key, std::string_view value);
@@ -69,6 +72,12 @@ class Keys {
   [[nodiscard]] Place place(const Item& item) const {
     return {item.file.empty() ? file_ : item.file, item.line};
   }
+  /// Where the last value of a key is written; the file as a whole without one.
+  [[nodiscard]] Place where(std::string_view key) const;
+  /// Notes that the document's key `path` of an interface comes from `key`, if that is there.
+  void mark(Interface& one, std::string_view path, std::string_view key) const;
+  /// A key that the document cannot express: `why`, in place of that it is not understood.
+  void tell(std::string_view key, std::string_view why);
   /// Reports that a value that was taken makes no sense.
   void wrong(const Item& item, std::string_view why);
 

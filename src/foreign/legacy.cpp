@@ -17,7 +17,11 @@ struct Load {
   std::string_view module;  ///< empty: the hardware's own driver, which comes by itself
 };
 
-constexpr std::array<Load, 24> kLoads{{{"IPOIB_LOAD", "ib_ipoib"},
+constexpr std::array<Load, 21> kLoads{{{"IPOIB_LOAD", "ib_ipoib"},
+                                       {"SRP_TARGET_LOAD", "ib_srpt"},
+                                       {"ISER_TARGET_LOAD", "ib_isert"},
+                                       {"CXGB4_LOAD", ""},
+                                       {"BNXT_RE_LOAD", ""},
                                        {"SRP_LOAD", "ib_srp"},
                                        {"SRPT_LOAD", "ib_srpt"},
                                        {"ISER_LOAD", "ib_iser"},
@@ -33,13 +37,6 @@ constexpr std::array<Load, 24> kLoads{{{"IPOIB_LOAD", "ib_ipoib"},
                                        {"MLX4_LOAD", ""},
                                        {"MLX4_EN_LOAD", ""},
                                        {"MLX5_LOAD", ""},
-                                       {"MTHCA_LOAD", ""},
-                                       {"QIB_LOAD", ""},
-                                       {"IPATH_LOAD", ""},
-                                       {"EHCA_LOAD", ""},
-                                       {"CXGB3_LOAD", ""},
-                                       {"CXGB4_LOAD", ""},
-                                       {"NES_LOAD", ""},
                                        {"OCRDMA_LOAD", ""},
                                        {"HFI1_LOAD", ""}}};
 
@@ -56,17 +53,60 @@ void take_loads(Keys& keys, Claims& claims) {
   }
 }
 
+/// Switches of openib.conf for what Linux does not have any more, or never had: they load nothing.
+constexpr auto kGone = std::to_array<std::string_view>(
+    {"UCM_LOAD",       "SDP_LOAD",       "E_IPOIB_LOAD", "EIPOIB_LOAD", "SRPHA_ENABLE", "VNIC_LOAD",
+     "QLGC_VNIC_LOAD", "MLX4_VNIC_LOAD", "MLX4_FC_LOAD", "CXGB3_LOAD",  "NES_LOAD",     "AMSO1100_LOAD",
+     "IPATH_LOAD",     "EHCA_LOAD",      "DAPL_LOAD",    "CM_LOAD",     "MADEYE_LOAD",  "KDAPL_LOAD",
+     "MLX5_FPGA_LOAD", "MTHCA_LOAD",     "QIB_LOAD"});
+
+/// Switches that start something else than a module: nothing is lost while they are off.
+struct Act {
+  std::string_view key;
+  std::string_view why;
+};
+constexpr auto kActs = std::to_array<Act>({
+    {"SRP_DAEMON_ENABLE", "write [[service]] name = \"srp_daemon.service\""},
+    {"RUN_SYSCTL", "the kernel settings of openibd's script are not read; write [[sysctl]]"},
+    {"RUN_AFFINITY_TUNER", "the document has no interrupt affinities"},
+    {"RUN_MLNX_TUNE", "the document has no tuning profiles"},
+    {"RENICE_IB_MAD", "the document has no priorities of kernel threads"},
+    {"IPOIBHA_ENABLE", "the document has no failover between interfaces"},
+    {"OPENSMD_LOAD", "write [[opensm]]"},
+    {"FORCE_MODE", "the document has no such switch"},
+    {"FIXUP_MTRR_REGS", "the document has no MTRR registers"},
+    {"ARPTABLE_TUNING",
+     "the script raises net.ipv4.neigh.default.gc_thresh1 to gc_thresh3 with the size of the "
+     "fabric; write [[sysctl]] with the values that /proc/sys has now"},
+    {"TECH_PREVIEW_LOAD", "which modules that loads is the script's matter; write [[module]]"},
+    {"NFSoRDMA_LOAD", "write [[module]] name = \"rpcrdma\", and the port in nfs.conf"},
+});
+
+void take_acts(Keys& keys) {
+  for (const auto& act : kActs) {
+    const auto item = keys.take(act.key);
+    if (item && yes_or_no(item->value) != false)
+      keys.wrong(*item, fmt::format("{}: {}", item->value, act.why));
+  }
+  keys.pass(kGone);
+  // A switch that is off starts nothing, whatever it is for.
+  for (const auto& key : keys.left()) {
+    const bool off = yes_or_no(keys.peek(key)) == false;
+    if (off && (key.ends_with("_LOAD") || key.ends_with("_ENABLE"))) keys.pass({key});
+  }
+}
+
 }  // namespace
 
 void parse_openib(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
-    Keys keys(file.path, parse_assignments(file, claims), claims);
+    Keys keys(file.path, parse_assignments(file), claims);
     take_loads(keys, claims);
     const auto mtu = keys.number("IPOIB_MTU", model::kMtuConnectedMax);
     if (const auto mode = keys.take("SET_IPOIB_CM"); mode && base::lower(mode->value) != "auto") {
       const auto connected = yes_or_no(mode->value);
       if (!connected) {
-        keys.wrong(*mode, fmt::format("{} is none of yes, no and auto", mode->value));
+        keys.wrong(*mode, fmt::format("{} is not yes, no or auto", mode->value));
       } else {
         auto& defaults = claims.entry("defaults.ipoib", {}, keys.place(*mode));
         defaults.values["mode"] = std::string(*connected ? "connected" : "datagram");
@@ -74,23 +114,25 @@ void parse_openib(std::span<const File> files, Claims& claims) {
         if (*connected && mtu) defaults.values["mtu"] = *mtu;
       }
     }
-    keys.pass({"ONBOOT", "NODE_DESC", "NODE_DESC_TIME_BEFORE_UPDATE", "RENICE_IB_MAD", "RUN_SYSCTL",
-               "RUN_AFFINITY_TUNER", "RUN_MLNX_TUNE", "BUILD_ID", "IPOIBHA_ENABLE", "PRIMARY_IPOIB_DEV",
-               "SECONDARY_IPOIB_DEV"});
+    take_acts(keys);
+    // When openibd starts, and what the node is called: rdma-ndd does that today.
+    keys.pass({"ONBOOT", "NODE_DESC", "NODE_DESC_TIME_BEFORE_UPDATE", "NODE_DESC_UPDATE_TIMEOUT", "BUILD_ID",
+               "PRIMARY_IPOIB_DEV", "SECONDARY_IPOIB_DEV", "POST_START_DELAY", "ALLOW_STOP", "SRP_DAEMON_*"});
     keys.finish();
   }
 }
 
 void parse_rdma_conf(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
-    Keys keys(file.path, parse_assignments(file, claims), claims);
+    Keys keys(file.path, parse_assignments(file), claims);
     // The script loads IPoIB with RDS, and RDS itself.
     if (yes_or_no(keys.peek("RDS_LOAD")) == true) {
-      claims.entry("module", {{"name", std::string("ib_ipoib")}}, {file.path, 0});
-      claims.entry("module", {{"name", std::string("rds")}}, {file.path, 0});
+      claims.entry("module", {{"name", std::string("ib_ipoib")}}, keys.where("RDS_LOAD"));
+      claims.entry("module", {{"name", std::string("rds")}}, keys.where("RDS_LOAD"));
     }
     take_loads(keys, claims);
-    keys.pass({"TECH_PREVIEW_LOAD", "FIXUP_MTRR_REGS", "ARPTABLE_TUNING"});
+    if (yes_or_no(keys.peek("NFSoRDMA_LOAD")) == false) keys.pass({"NFSoRDMA_PORT"});
+    take_acts(keys);
     keys.finish();
   }
 }

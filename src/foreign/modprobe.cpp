@@ -19,16 +19,6 @@ std::string underscored(std::string_view name) {
   return out;
 }
 
-bool is_rdma(std::string_view module) {
-  for (const auto* prefix :
-       {"mlx4_",   "mlx5_",    "ib_",     "rdma_",       "iw_",        "hfi1",     "qib",   "qedr", "bnxt_re",
-        "irdma",   "i40iw",    "ocrdma",  "usnic_verbs", "vmw_pvrdma", "hns_roce", "erdma", "efa",  "siw",
-        "rpcrdma", "xprtrdma", "svcrdma", "rds",         "mana_ib",    "opa_vnic", "mthca"}) {
-    if (module.starts_with(prefix)) return true;
-  }
-  return false;
-}
-
 /// The words of a line of options, as modprobe and the kernel take them: a blank in quotation marks is part
 /// of the value, and the marks are not (next_arg() in lib/cmdline.c).
 std::vector<std::string> option_words(std::string_view line) {
@@ -79,7 +69,7 @@ class Options {
   void line(const Place& where, const std::vector<std::string_view>& words, std::string_view line) {
     if (words.size() < 2) return;
     const auto module = underscored(words[1]);
-    if (!is_rdma(module)) return;
+    if (!is_rdma_module(module)) return;
     if (words.front() != "options") {
       claims_.miss(where, fmt::format("{} {}: has no place in the document; leave it in its file",
                                       words.front(), module));
@@ -94,7 +84,12 @@ class Options {
       const auto name = underscored(word.substr(0, equals));
       // One that the document refuses would take the others of its module with it.
       const auto option = model::ModuleOption::parse(word);
-      if (equals == std::string::npos) {
+      const auto known = !claims_.has_option || equals == std::string::npos ||
+                         claims_.has_option(module, name).value_or(true);
+      if (!known) {
+        claims_.miss(where, fmt::format("{} {}: the driver of this kernel has no such option; it is left out",
+                                        module, name));
+      } else if (equals == std::string::npos) {
         claims_.miss(where, fmt::format("{} {}: has no value", module, name));
       } else if (module == "mlx4_en" && (name == "pfctx" || name == "pfcrx")) {
         pfc(where, name, std::string_view(word).substr(equals + 1));
@@ -155,19 +150,42 @@ bool is_list(const File& file) {
          file.path.find("/rdma/modules/") != std::string::npos || file.path.ends_with("/modules");
 }
 
+/// Lists in which options stand behind the module: initramfs-tools hands both to modprobe.
+bool takes_options(const File& file) { return file.path.ends_with("/initramfs-tools/modules"); }
+
 }  // namespace
 
+bool is_rdma_module(std::string_view module) {
+  for (const auto* prefix :
+       {"mlx4_",   "mlx5_",    "ib_",     "rdma_",       "iw_",        "hfi1",     "qib",   "qedr", "bnxt_re",
+        "irdma",   "i40iw",    "ocrdma",  "usnic_verbs", "vmw_pvrdma", "hns_roce", "erdma", "efa",  "siw",
+        "rpcrdma", "xprtrdma", "svcrdma", "rds",         "mana_ib",    "opa_vnic", "mthca"}) {
+    if (module.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
 void parse_modprobe(std::span<const File> files, Claims& claims) {
+  Options options(claims);
   for (const auto& file : files) {
     if (!is_list(file)) continue;
-    each_line(file, [&](const Place& where, const std::vector<std::string_view>& words, std::string_view) {
+    each_line(file, [&](const Place& where, const std::vector<std::string_view>& words,
+                        std::string_view line) {
       const auto module = underscored(words.front());
-      if (!is_rdma(module)) return;
+      if (!is_rdma_module(module)) return;
+      const bool comment = words.size() > 1 && words[1].starts_with('#');
+      if (words.size() > 1 && !comment && !takes_options(file))
+        return claims.miss(where, fmt::format("{}: systemd-modules-load takes the whole line for a name, and "
+                                              "loads nothing; options belong to modprobe.d",
+                                              line));
       claims.took(where);
       claims.entry("module", {{"name", module}}, where);
+      if (words.size() < 2 || comment) return;
+      const auto whole = fmt::format("options {}", line);
+      options.line(where, words_of(whole), whole);
+      claims.entry("module", {{"name", module}}, where).values.erase("load");
     });
   }
-  Options options(claims);
   for (const auto& file : files) {
     if (is_list(file)) continue;
     each_line(file, [&](const Place& where, const auto& words, std::string_view line) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // netplan's YAML (netplan(5)).
+#include "foreign/netplan.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,13 +48,22 @@ class Device {
     } else if (!activation.empty()) {
       keys_.wrong(*keys_.take("activation-mode"), fmt::format("{}: is neither off nor manual", activation));
     }
+    keys_.mark(out_, "name", "set-name");
+    keys_.mark(out_, "mode", "infiniband-mode");
+    keys_.mark(out_, "mtu", "mtu");
+    keys_.mark(out_, "state", "activation-mode");
+    keys_.mark(out_, "ipv4.method", "dhcp4");
+    keys_.mark(out_, "ipv6.method", "dhcp6");
+    keys_.mark(out_, "ipv4.gateway", "gateway4");
+    keys_.mark(out_, "ipv6.gateway", "gateway6");
+    for (const auto* path : {"ipv4.addresses", "ipv6.addresses"}) keys_.mark(out_, path, "addresses");
     methods();
     addresses();
     routes();
     servers();
     overrides("dhcp4-overrides", out_.ipv4);
     overrides("dhcp6-overrides", out_.ipv6);
-    keys_.usual("ipv6-privacy", "no");
+    for (const auto* key : {"ipv6-privacy", "wakeonlan"}) keys_.usual(key, "no");
     keys_.pass(
         {"optional", "renderer", "critical", "dhcp-identifier", "optional-addresses", "ignore-carrier"});
     keys_.finish(member_.key);
@@ -110,7 +121,7 @@ class Device {
     if (!has("ipv6") && !out_.ipv6.method) out_.ipv6.method = InetMethod::kDisabled;
   }
 
-  /// What is done with that which a DHCP server offers.
+  /// What is done with the offers of a DHCP server.
   void overrides(std::string_view key, const Inet& inet) {
     const auto* node = keys_.mapping(key);
     if (node == nullptr || inet.method != InetMethod::kAuto) return;
@@ -234,7 +245,11 @@ void parse_netplan(std::span<const File> files, Claims& claims) {
     }
     merge_yaml(whole, *network, claims);
   }
-  YamlKeys keys(whole, claims);
+  parse_netplan_network(whole, claims);
+}
+
+void parse_netplan_network(const YamlNode& network, Claims& claims) {
+  YamlKeys keys(network, claims);
   keys.pass({"version", "renderer"});
   std::set<std::string> ours;  // by their ids, which other devices speak of
   if (const auto* ethernets = keys.mapping("ethernets")) {

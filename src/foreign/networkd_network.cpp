@@ -60,6 +60,7 @@ void ipoib_section(const Unit& unit, Interface& out) {
       keys.wrong(*mode, parsed.error().message);
     }
   }
+  keys.mark(out, "mode", "Mode");
   for (const auto* name : {"IgnoreUserspaceMulticastGroups", "IgnoreUserspaceMulticastGroup"}) {
     if (const auto umcast = keys.flag(name)) out.umcast = umcast;
   }
@@ -120,6 +121,8 @@ void Network::parse(Interface& out) {
   if (unmanaged)
     return unit_.claims.pass({unit_.file.path, 0}, "Unmanaged=yes: networkd leaves the interface alone");
   if (mtu) out.mtu = mtu;
+  link.mark(out, "mtu", "MTUBytes");
+  link.mark(out, "state", "ActivationPolicy");
   if (policy == "down" || policy == "always-down" || policy == "manual") out.state = model::State::kDown;
   network(out);
   sections(out);
@@ -156,8 +159,11 @@ void Network::network(Interface& out) {
   for (const auto& item : keys.take_all("Address")) {
     report(keys, item, add_address(out, item.value, class_length(item.value)));
   }
+  keys.mark(out, "ipv4.method", "DHCP");
+  keys.mark(out, "ipv6.method", "DHCP");
   for (const auto& item : keys.take_all("Gateway")) {
     const auto family = item.value.find(':') == std::string::npos ? Family::kIpv4 : Family::kIpv6;
+    out.at.insert_or_assign(family == Family::kIpv4 ? "ipv4.gateway" : "ipv6.gateway", keys.place(item));
     report(keys, item, set_gateway(out.inet(family), family, item.value));
   }
   for (const auto& item : keys.take_all("DNS")) {
@@ -196,7 +202,14 @@ void Network::offers(const Interface& out) const {
                             "UseAutonomousPrefix", "UseOnLinkPrefix", "DHCPv6Client"})
       keys.usual(key, "yes");
     for (const auto* key : {"UseDomains", "Anonymize"}) keys.usual(key, "no");
-    keys.usual("UseMTU", std::string_view(name) == "IPv6AcceptRA" ? "yes" : "no");
+    // netplan writes both of these with every lease (netplan's networkd.c), without being asked for either.
+    const bool netplan = keys.peek("RouteMetric") == "100" && yes_or_no(keys.peek("UseMTU")) == true;
+    if (netplan) {
+      keys.pass({"RouteMetric", "UseMTU"});
+    } else {
+      keys.usual("UseMTU", std::string_view(name) == "IPv6AcceptRA" ? "yes" : "no");
+      keys.usual("RouteMetric", "1024");
+    }
     // Names, clocks and how the server is asked are no matter of the document.
     keys.pass({"UseNTP", "UseSIP", "UseHostname", "UseTimezone", "SendHostname", "SendRelease", "SendDecline",
                "RapidCommit", "MaxAttempts"});

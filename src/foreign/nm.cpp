@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
+#include <map>
 
 #include "base/text.hpp"
 #include "foreign/formats.hpp"
@@ -26,14 +28,61 @@ std::vector<std::string> list_of(std::string_view text) {
   return out;
 }
 
-/// "10.10.0.0/16,,200": what stands between the separators, also where that is nothing.
-std::vector<std::string> fields_of(std::string_view text) {
-  std::string commas(text);
-  std::replace(commas.begin(), commas.end(), ';', ',');
+/// The elements of a list, which only semicolons separate (GKeyFile).
+std::vector<std::string> elements_of(std::string_view text) {
   std::vector<std::string> out;
-  for (const auto field : base::split(commas, ',')) out.emplace_back(base::trim(field));
-  while (!out.empty() && out.back().empty()) out.pop_back();
+  for (const auto part : base::split(text, ';')) {
+    if (!base::trim(part).empty()) out.emplace_back(base::trim(part));
+  }
   return out;
+}
+
+/// An address or route as read_one_ip_address_or_route() of nm-keyfile.c takes it: "/", "," and ";" separate
+/// the same, and the prefix length may be left out.
+struct Fields {
+  std::string address, length, gateway, metric;
+  bool rest = false;  ///< something behind them, for which NetworkManager drops the whole
+};
+
+Fields fields_of(std::string_view text, bool route) {
+  std::string commas(text);
+  for (auto& c : commas) c = c == '/' || c == ';' ? ',' : c;
+  std::vector<std::string> parts;
+  for (const auto part : base::split(commas, ',')) parts.emplace_back(base::trim(part));
+  while (!parts.empty() && parts.back().empty()) parts.pop_back();
+  Fields out;
+  std::size_t at = 0;
+  const auto next = [&] { return at < parts.size() ? parts[at++] : std::string(); };
+  out.address = next();
+  const bool length = at < parts.size() && !parts[at].empty() &&
+                      parts[at].find_first_not_of("0123456789") == std::string::npos;
+  if (length) out.length = next();
+  out.gateway = next();
+  if (route) out.metric = next();
+  out.rest = at < parts.size();
+  return out;
+}
+
+/// Keys of one kind are read in the order of their numbers, "address" before "address0", and of one number
+/// "address" before "addresses" (_build_list_create() of nm-keyfile.c).
+struct Numbered {
+  std::int64_t number = -1;
+  bool plural = false;
+  std::string key;
+  auto operator<=>(const Numbered&) const = default;
+};
+
+std::optional<Numbered> numbered_key(std::string_view key, std::string_view base) {
+  if (!key.starts_with(base)) return std::nullopt;
+  auto rest = key.substr(base.size());
+  const std::string_view more = base == "address" ? "es" : "s";
+  const bool plural = rest.starts_with(more);
+  if (plural) rest.remove_prefix(more.size());
+  if (rest.empty()) return Numbered{-1, plural, std::string(key)};
+  if (rest.size() > 9 || rest.find_first_not_of("0123456789") != std::string_view::npos ||
+      (rest.size() > 1 && rest.front() == '0'))
+    return std::nullopt;
+  return Numbered{static_cast<std::int64_t>(*base::parse_number(rest)), plural, std::string(key)};
 }
 
 /// "128;0;0;109;…", as old versions write it, with ':' and hexadecimal; other spellings as they are.
@@ -48,32 +97,67 @@ std::string spelled_address(const std::string& text) {
   return out;
 }
 
-/// An address or a network; without a length that of libnm's DEFAULT_PREFIX (nm-keyfile.c).
-std::string with_length(const std::string& text, Family family, bool route) {
-  if (text.find('/') != std::string::npos) return text;
-  return fmt::format("{}/{}", text, family == Family::kIpv4 ? 24 : route ? 128 : 64);
-}
-
 class Keyfile {
  public:
   Keyfile(const File& file, Claims& claims)
       : file_(file), claims_(claims), groups_(parse_groups(file, claims)) {}
 
-  void parse() {
+  /// What stands over profiles of ours, by the words that they use for it: an interface, a UUID or an id.
+  using Uppers = std::map<std::string, std::string, std::less<>>;
+
+  static bool is_ours(const Keys& connection) { return connection.peek("type") == "infiniband"; }
+
+  /// Adds what the profile is a port of.
+  void note_upper(Uppers& uppers) const {
+    Claims aside;
+    const Keys connection(file_.path, items("connection"), aside);
+    if (!is_ours(connection)) return;
+    for (const auto* key : {"controller", "master"}) {
+      const auto name = connection.peek("interface-name");
+      if (auto upper = connection.peek(key); !upper.empty())
+        uppers.emplace(std::move(upper), name.empty() ? connection.peek("id") : name);
+    }
+  }
+
+  void parse(const Uppers& uppers) {
     Keys connection(file_.path, items("connection"), claims_);
     const auto type = connection.peek("type");
-    if (type != "infiniband") {
-      claims_.pass({file_.path, 0}, "is not for InfiniBand");
-      return;
-    }
+    if (type != "infiniband") return pass_over(connection, uppers);
     out_.where = {file_.path, 0};
     out_.name = connection.text("interface-name").value_or("");
     if (connection.flag("autoconnect") == false) out_.state = model::State::kDown;
+    connection.mark(out_, "name", "interface-name");
+    connection.mark(out_, "state", "autoconnect");
+    port_ = connection.has("controller") || connection.has("master");
     if (const auto controller = connection.take(connection.has("controller") ? "controller" : "master"))
       connection.wrong(*controller, "bonds are not part of the document");
-    connection.pass({"type", "id", "uuid", "timestamp", "permissions", "autoconnect-priority",
-                     "autoconnect-retries", "zone", "slave-type", "port-type", "autoconnect-slaves",
-                     "autoconnect-ports", "multi-connect", "wait-device-timeout"});
+    if (const auto zone = connection.take("zone"))
+      connection.wrong(*zone, fmt::format("the document has no firewall zones; bind the interface with "
+                                          "firewall-cmd --permanent --zone={} --change-interface",
+                                          zone->value));
+    if (const auto users = connection.take("permissions"))
+      connection.wrong(*users, "the document has no profiles for certain users");
+    connection.pass({"type",
+                     "id",
+                     "uuid",
+                     "timestamp",
+                     "autoconnect-priority",
+                     "autoconnect-retries",
+                     "slave-type",
+                     "port-type",
+                     "autoconnect-slaves",
+                     "autoconnect-ports",
+                     "multi-connect",
+                     "wait-device-timeout",
+                     "wait-activation-delay",
+                     "auth-retries",
+                     "gateway-ping-timeout",
+                     "read-only",
+                     "metered",
+                     "lldp",
+                     "llmnr",
+                     "mdns",
+                     "stable-id"});
     connection.finish();
     infiniband();
     inet("ipv4", Family::kIpv4);
@@ -92,6 +176,38 @@ class Keyfile {
   }
 
  private:
+  /// A profile for something else; named where that stands over an interface of ours.
+  void pass_over(const Keys& connection, const Uppers& uppers) {
+    for (const auto* key : {"interface-name", "uuid", "id"}) {
+      const auto at = uppers.find(connection.peek(key));
+      if (at == uppers.end()) continue;
+      return claims_.miss(connection.where(key),
+                          fmt::format("{} is over {}: bonds are not part of the document, nor are their "
+                                      "addresses; keep this profile",
+                                      at->first, at->second));
+    }
+    for (const auto* sort : {"vlan", "macvlan", "bridge", "vrf"}) {
+      Claims aside;
+      const Keys keys(file_.path, items(sort), aside);
+      const auto parent = keys.peek("parent");
+      if (parent.empty() || !claims_.knows(parent)) continue;
+      return claims_.miss(Keys(file_.path, items(sort), claims_).where("parent"),
+                          fmt::format("{} is over {}: it is not part of the document",
+                                      connection.peek("interface-name"), parent));
+    }
+    claims_.pass({file_.path, 0}, "is not for InfiniBand");
+  }
+
+  /// NetworkManager refuses the whole profile for such a thing: then it was not in force, and is left out.
+  void refused(Keys& keys, std::string_view key, const std::string& why) {
+    out_.broken = true;
+    if (const auto item = keys.take(key)) {
+      keys.wrong(*item, fmt::format("{}; NetworkManager refuses the profile", why));
+    } else {
+      claims_.miss(keys.where(key), fmt::format("{}: {}; NetworkManager refuses the profile", key, why));
+    }
+  }
+
   [[nodiscard]] std::vector<Item> items(std::string_view name) const {
     std::vector<Item> out;
     for (const auto& group : groups_) {
@@ -102,13 +218,14 @@ class Keyfile {
 
   void infiniband() {
     Keys keys(file_.path, items("infiniband"), claims_);
-    if (const auto mode = keys.take("transport-mode")) {
-      const auto parsed = model::parse_ipoib_mode(mode->value);
-      if (parsed) {
-        out_.mode = *parsed;
-      } else {
-        keys.wrong(*mode, parsed.error().message);
-      }
+    // nm-setting-infiniband.c, verify()
+    const auto word = keys.peek("transport-mode");
+    if (const auto mode = model::parse_ipoib_mode(word)) {
+      keys.pass({"transport-mode"});
+      out_.mode = *mode;
+    } else {
+      refused(keys, "transport-mode",
+              word.empty() ? "it has to be datagram or connected" : mode.error().message);
     }
     const auto mtu = keys.peek("mtu");
     if (mtu == "0" || mtu == "auto") {
@@ -116,62 +233,97 @@ class Keyfile {
     } else {
       out_.mtu = keys.number("mtu", model::kMtuConnectedMax);
     }
+    keys.mark(out_, "mode", "transport-mode");
+    keys.mark(out_, "mtu", "mtu");
     if (const auto address = keys.take("mac-address")) {
       const auto guid = guid_of_address(spelled_address(address->value));
       if (guid) {
         out_.guid = *guid;
       } else {
-        keys.wrong(*address, guid.error().message);
+        keys.wrong(*address, guid.error().message);  // which NetworkManager drops
       }
     }
     out_.parent = keys.text("parent").value_or("");
     const auto key = keys.take("p-key");
-    if (key && key->value != "-1") {
+    const bool wanted = key && key->value != "-1";
+    if (wanted) {
       const auto pkey = pkey_of(key->value);
       if (pkey) {
         out_.pkey = *pkey;
       } else {
-        out_.broken = true;
-        keys.wrong(*key, pkey.error().message);
+        refused(keys, "p-key", pkey.error().message);
       }
     }
+    if (!out_.parent.empty() && !wanted) {
+      keys.tell("parent", "has no effect without p-key");
+      out_.parent.clear();
+    }
+    if (wanted && out_.parent.empty() && keys.peek("mac-address").empty())
+      refused(keys, "p-key", "a P_Key without parent and mac-address");
     keys.finish();
   }
 
   void inet(const std::string& name, Family family) {
     Keys keys(file_.path, items(name), claims_);
     auto& inet = out_.inet(family);
+    const auto group = std::find_if(groups_.begin(), groups_.end(),
+                                    [&](const Group& one) { return one.name == name && !one.items.empty(); });
+    if (group == groups_.end()) {
+      // Without the section libnm adds one with method=auto, but to the ports of a bond.
+      if (!port_) inet.method = InetMethod::kAuto;
+      return;
+    }
     const auto method = keys.take("method");
     if (method) {
       const auto& word = method->value;
-      if (word == "auto" || word == "dhcp") {
+      if (word == "auto" || (word == "dhcp" && family == Family::kIpv6)) {
         inet.method = InetMethod::kAuto;
       } else if (word == "link-local") {
         inet.method = InetMethod::kLinkLocal;
       } else if (word == "disabled" || word == "ignore") {
         // "ignore" leaves IPv6 to the kernel; a family that the document does not mention is left so, too.
         if (word == "disabled") inet.method = InetMethod::kDisabled;
+      } else if (word == "shared") {
+        keys.wrong(*method, "shared: the document has no address translation and no DHCP server");
       } else if (word != "manual") {
-        keys.wrong(*method, fmt::format("{} is not understood", word));
+        refused(keys, "method", fmt::format("{} is not a method of {}", word, name));
       }
+    } else {
+      out_.broken = true;
+      claims_.miss({file_.path, group->line},
+                   fmt::format("[{}] without method; NetworkManager refuses the profile", name));
     }
-    for (const auto& key : keys.left()) numbered(keys, key, inet, family);
-    if (const auto gateway = keys.take("gateway"))
-      report(keys, *gateway, set_gateway(inet, family, gateway->value));
+    addresses(keys, inet, family);
+    const auto word = method ? method->value : std::string();
+    if (word == "manual" && inet.addresses.empty()) refused(keys, "method", "manual without addresses");
+    if ((word == "disabled" || word == "ignore" || word == "link-local") && !inet.addresses.empty())
+      refused(keys, "method", fmt::format("{} beside addresses", word));
+    if (const auto gateway = keys.take("gateway")) {
+      if (const auto why = set_gateway(inet, family, gateway->value); !why.empty())
+        refused(keys, "gateway", why);
+    }
     if (const auto servers = keys.take("dns")) {
-      for (const auto& server : list_of(servers->value)) {
+      for (const auto& server : elements_of(servers->value)) {
         const auto address = model::IpAddress::parse(server);
-        if (address) {
+        if (address && address->family == family) {
           inet.dns.push_back(*address);
+        } else if (server.find_first_of(", ") != std::string::npos) {
+          keys.wrong(*servers,
+                     fmt::format("{}: only semicolons separate servers; NetworkManager drops these", server));
         } else {
-          keys.wrong(*servers, address.error().message);
+          keys.wrong(*servers, address
+                                   ? fmt::format("{} is not an {} address", server, model::text_of(family))
+                                   : address.error().message);
         }
       }
     }
+    for (const auto* key : {"method", "gateway", "dns"}) keys.mark(out_, name + "." + key, key);
+    keys.mark(out_, name + ".search", "dns-search");
     if (const auto search = keys.take("dns-search")) inet.search = list_of(search->value);
     if (keys.flag("never-default") == true) inet.gateway.reset();
-    const bool none = method && (method->value == "disabled" || method->value == "ignore");
-    if (none && !(inet.addresses.empty() && !inet.gateway && inet.routes.empty() && inet.dns.empty())) {
+    const bool none = word == "disabled" || word == "ignore";
+    if (none && !out_.broken &&
+        !(inet.addresses.empty() && !inet.gateway && inet.routes.empty() && inet.dns.empty())) {
       keys.wrong(*method, fmt::format("{}: the addresses, routes and name servers beside it are not in force",
                                       method->value));
       const auto kept = inet.method;
@@ -198,32 +350,55 @@ class Keyfile {
   }
 
   /// address1=192.0.2.1/24,192.0.2.254; addresses1=192.0.2.1;24;192.0.2.254;
-  /// route1=198.51.100.0/24,192.0.2.9,5; route1=198.51.100.0/24,,5
-  void numbered(Keys& keys, const std::string& key, Inet& inet, Family family) {
-    const bool options = key.ends_with("_options");
-    const bool address = key.starts_with("address"), route = key.starts_with("route") && !options;
-    const auto digits = key.find_first_of("0123456789");
-    if ((!address && !route) || digits == std::string::npos) return;
-    const auto item = keys.take(key);
-    if (!item) return;
-    auto parts = fields_of(item->value);
-    const bool old = item->value.find(';') != std::string::npos && parts.size() > 1 &&
-                     parts.front().find('/') == std::string::npos;
-    if (old) {
-      parts.front() += "/" + parts[1];
-      parts.erase(parts.begin() + 1);
+  /// route1=198.51.100.0/24,192.0.2.9,5; route1=198.51.100.0/24,,5; all of them without a number, too.
+  void addresses(Keys& keys, Inet& inet, Family family) {
+    for (const bool route : {false, true}) {
+      std::vector<Numbered> found;
+      for (const auto& key : keys.left()) {
+        if (auto one = numbered_key(key, route ? "route" : "address")) found.push_back(std::move(*one));
+      }
+      std::sort(found.begin(), found.end());
+      bool gateway = false;  // the first that is written counts, even 0.0.0.0
+      for (const auto& one : found) {
+        const auto item = keys.take(one.key);
+        if (!item) continue;
+        out_.at.try_emplace(fmt::format("{}.{}", model::text_of(family), route ? "routes" : "addresses"),
+                            keys.place(*item));
+        const auto why = route ? add_one_route(keys, one.key, item->value, inet, family)
+                               : add_one_address(item->value, inet, family, gateway);
+        if (!why.empty()) keys.wrong(*item, why);
+      }
     }
-    if (parts.empty()) return;
-    parts.front() = with_length(parts.front(), family, route);
-    if (address) {
-      report(keys, *item, add_address(inet, family, parts.front()));
-      if (parts.size() > 1 && !parts[1].empty()) report(keys, *item, set_gateway(inet, family, parts[1]));
-      return;
-    }
-    auto words = parts.front();
-    const bool on_link = parts.size() > 1 && (parts[1].empty() || parts[1] == "0.0.0.0" || parts[1] == "::");
-    if (parts.size() > 1 && !on_link) words += " via " + parts[1];
-    if (parts.size() > 2 && !parts[2].empty()) words += " metric " + parts[2];
+  }
+
+  /// The network of an address or route, with the length that libnm takes where none is written
+  /// (nm-keyfile.c).
+  static std::string prefix_of(const Fields& fields, Family family, bool route) {
+    const int usual = family == Family::kIpv4 ? 24 : route ? 128 : 64;
+    return fmt::format("{}/{}", fields.address,
+                       fields.length.empty() ? std::to_string(usual) : fields.length);
+  }
+
+  static std::string add_one_address(std::string_view text, Inet& inet, Family family, bool& gateway) {
+    const auto fields = fields_of(text, false);
+    if (fields.rest) return "more than an address, a length and a gateway; NetworkManager drops it";
+    auto why = add_address(inet, family, prefix_of(fields, family, false));
+    if (!why.empty() || fields.gateway.empty() || gateway) return why;
+    gateway = true;
+    return set_gateway(inet, family, fields.gateway);
+  }
+
+  std::string add_one_route(Keys& keys, const std::string& key, std::string_view text, Inet& inet,
+                            Family family) {
+    auto fields = fields_of(text, true);
+    if (fields.rest) return "more than a network, a gateway and a metric; NetworkManager drops it";
+    // What old versions wrote for a route without a gateway (build_route() in nm-keyfile.c).
+    if (family == Family::kIpv6 && fields.metric.empty() && base::parse_number(fields.gateway))
+      std::swap(fields.gateway, fields.metric);
+    auto words = prefix_of(fields, family, true);
+    const bool on_link = fields.gateway.empty() || fields.gateway == "0.0.0.0" || fields.gateway == "::";
+    if (!on_link) words += " via " + fields.gateway;
+    if (!fields.metric.empty()) words += " metric " + fields.metric;
     if (const auto more = keys.take(key + "_options")) {
       for (const auto& option : list_of(more->value)) {
         if (option.starts_with("table=")) {
@@ -231,33 +406,35 @@ class Keyfile {
         } else if (option.starts_with("type=")) {
           const auto why = wrong_type(option.substr(5));
           if (why.empty()) continue;
-          report(keys, *more, why);
-          return;
+          keys.wrong(*more, why);
+          return {};
         } else {
           keys.wrong(*more, fmt::format("{} is not understood", option));
         }
       }
     }
     // A route with a next hop 0.0.0.0 is not the gateway, even without a metric.
-    report(keys, *item, add_route_words(inet, family, words));
-  }
-
-  static void report(Keys& keys, const Item& item, const std::string& why) {
-    if (!why.empty()) keys.wrong(item, why);
+    return add_route_words(inet, family, words);
   }
 
   const File& file_;
   Claims& claims_;
   std::vector<Group> groups_;
   Interface out_;
+  bool port_ = false;  ///< of a bond or the like
 };
 
 }  // namespace
 
 void parse_nm(std::span<const File> files, Claims& claims) {
+  Keyfile::Uppers uppers;
+  for (const auto& file : files) {
+    Claims aside;
+    Keyfile(file, aside).note_upper(uppers);
+  }
   for (const auto& file : files) {
     const auto before = claims.interfaces.size();
-    Keyfile(file, claims).parse();
+    Keyfile(file, claims).parse(uppers);
     // nms-keyfile-utils.c, nms_keyfile_utils_check_file_permissions; a copy elsewhere may have any mode.
     const bool in_place =
         file.path.starts_with("/etc/NetworkManager/") || file.path.starts_with("/run/NetworkManager/");

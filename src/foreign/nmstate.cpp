@@ -50,15 +50,18 @@ class State {
 
   void interface(const YamlNode& node) {
     if (node.sort != YamlNode::Sort::kMapping) {
-      claims_.miss(node.place(), "interfaces: an item that is no mapping of keys to values");
+      claims_.miss(node.place(), "interfaces: an item that is not a mapping");
       return;
     }
     if (!is_ours(node)) {
       const auto* name = node.find("name");
       const auto who = name == nullptr ? std::string("it") : name->text;
       if (const auto* port = port_of_ours(node); port != nullptr) {
-        claims_.miss({file_.path, node.line},
-                     fmt::format("{} is over {}: that is not part of the document", who, port->text));
+        claims_.miss(
+            {file_.path, node.line},
+            fmt::format("{} is over {}: bonds, bridges and VLANs are not part of the document, nor are "
+                        "their addresses",
+                        who, port->text));
       } else {
         claims_.pass({file_.path, node.line}, fmt::format("{} is not for InfiniBand", who));
       }
@@ -73,7 +76,7 @@ class State {
     if (state == "absent") out.state = model::State::kAbsent;
     if (state == "ignore") out.state = model::State::kIgnore;
     if (!state.empty() && state != "up" && !out.state)
-      keys.wrong(*keys.take("state"), fmt::format("state: {} is none of up, down, absent and ignore", state));
+      keys.wrong(*keys.take("state"), fmt::format("state: {} is not up, down, absent or ignore", state));
     out.mtu = keys.number("mtu", model::kMtuConnectedMax);
     if (const auto* address = keys.take("mac-address")) {
       const auto guid = guid_of_address(address->text);
@@ -84,6 +87,15 @@ class State {
       }
     }
     if (const auto* inner = keys.mapping("infiniband")) infiniband(*inner, out);
+    // A P_Key interface may be meant by its name alone, as where it is to go.
+    if (const auto child = child_of_name(out.name); child && !out.pkey && out.parent.empty() && !out.guid) {
+      out.pkey = child->pkey;
+      out.parent = child->parent;
+    }
+    keys.mark(out, "mtu", "mtu");
+    keys.mark(out, "state", "state");
+    keys.mark(out, "mode", "infiniband");
+    for (const auto* path : {"ipv4", "ipv6"}) keys.mark(out, std::string(path) + ".method", path);
     for (const auto family : {Family::kIpv4, Family::kIpv6}) {
       const auto* inner = keys.mapping(family == Family::kIpv4 ? "ipv4" : "ipv6");
       if (inner != nullptr) inet(*inner, out, family);
@@ -96,12 +108,19 @@ class State {
 
   /// The first port of a bond or VRF that is an interface of ours.
   [[nodiscard]] const YamlNode* port_of_ours(const YamlNode& node) const {
-    for (const auto* sort : {"link-aggregation", "vrf"}) {
+    for (const auto* sort : {"vlan", "mac-vlan", "ipvlan", "vxlan"}) {
+      const auto* inner = node.find(sort);
+      const auto* below = inner == nullptr ? nullptr : inner->find("base-iface");
+      if (below != nullptr && (ours_.contains(below->text) || claims_.knows(below->text))) return below;
+    }
+    for (const auto* sort : {"link-aggregation", "vrf", "bridge"}) {
       const auto* inner = node.find(sort);
       for (const auto* key : {"port", "ports", "slaves"}) {
         const auto* list = inner == nullptr ? nullptr : inner->find(key);
         if (list == nullptr) continue;
-        for (const auto& one : list->items) {
+        for (const auto& item : list->items) {
+          const auto* name = item.find("name");  // of a bridge's port, which is a mapping
+          const auto& one = name == nullptr ? item : *name;
           if (ours_.contains(one.text) || claims_.knows(one.text)) return &one;
         }
       }
@@ -185,8 +204,17 @@ class State {
       route.finish("routes");
       const auto at =
           std::find_if(found_.begin(), found_.end(), [&](const Interface& one) { return one.name == dev; });
-      if (at == found_.end() || state == "absent") {
-        claims_.pass({file_.path, item.line}, "is no route over an InfiniBand interface");
+      if (at == found_.end() && (dev.empty() || !claims_.knows(dev))) {
+        claims_.pass({file_.path, item.line}, "is not a route over an InfiniBand interface");
+        continue;
+      }
+      if (state == "absent") {
+        claims_.pass({file_.path, item.line}, "state: absent: the document lists only the routes to have");
+        continue;
+      }
+      if (at == found_.end()) {
+        claims_.miss({file_.path, item.line},
+                     fmt::format("{} is not among the interfaces of this state", dev));
         continue;
       }
       if (!wrong.empty()) {

@@ -78,9 +78,22 @@ void parse_conf(const File& file, Claims& claims) {
   if (priority) entry.values["priority"] = *priority;
 }
 
+/// PORTS="ALL": a subnet manager on every port, of which only the host knows the GUIDs.
+void all_ports(Keys& keys, const Item& item, std::optional<std::int64_t> priority, Claims& claims) {
+  std::set<model::Guid> guids;
+  for (const auto& [name, guid] : claims.known) guids.insert(guid);
+  if (guids.empty())
+    return claims.pass(keys.place(item),
+                       "ALL: which ports there are only the host knows; write [[opensm]] for each");
+  for (const auto& guid : guids) {
+    auto& entry = claims.entry("opensm", {{"guid", guid.text()}}, keys.place(item));
+    if (priority) entry.values["priority"] = *priority;
+  }
+}
+
 /// PORTS="0x… 0x…" (Debian), GUIDS= and PRIORITY= (RHEL).
 void parse_ports(const File& file, Claims& claims) {
-  Keys keys(file.path, parse_assignments(file, claims), claims);
+  Keys keys(file.path, parse_assignments(file), claims);
   std::optional<std::int64_t> priority;
   if (const auto item = keys.take("PRIORITY")) {
     const auto value = base::parse_number(item->value);
@@ -97,8 +110,11 @@ void parse_ports(const File& file, Claims& claims) {
       const auto guid = guid_of(word);
       if (word == "NONE") continue;
       if (!guid) {
-        keys.wrong(*item, word == "ALL" ? "ALL names no port; list those that OpenSM is to run on"
-                                        : guid.error().message);
+        if (word == "ALL") {
+          all_ports(keys, *item, priority, claims);
+        } else {
+          keys.wrong(*item, guid.error().message);
+        }
         continue;
       }
       auto& entry = claims.entry("opensm", {{"guid", guid->text()}}, keys.place(*item));
@@ -215,13 +231,22 @@ Parsed parse_rule(const Rule& rule, const File& file) {
   out.flags.erase(out.flags.begin());
   const auto equals = head.find('=');
   out.name = base::trim(head.substr(0, equals));
-  const auto pkey = pkey_of(equals == std::string_view::npos ? (out.name == "Default" ? "0x7fff" : "")
-                                                             : base::trim(head.substr(equals + 1)));
+  std::string key;
+  if (equals != std::string_view::npos) {
+    key = base::trim(head.substr(equals + 1));
+  } else if (!out.name.empty() && out.name.front() >= '0' && out.name.front() <= '9') {
+    std::swap(key, out.name);  // a P_Key alone (partition_create() in osm_prtn_config.c)
+  } else if (out.name == "Default") {
+    key = "0x7fff";
+  }
+  const auto pkey = pkey_of(key);
   if (!pkey) {
     out.wrong = fmt::format("{}: OpenSM chooses its P_Key; write NAME=0x…", out.name);
     return out;
   }
   out.pkey = *pkey;
+  // The name is for logs only, and the document does not name the default partition.
+  if (pkey->partition() == 0x7fff && base::lower(out.name) == "default") out.name = "Default";
   if (colon != std::string_view::npos) parse_properties(text.substr(colon + 1), out);
   // In our document that would mean all.
   if (out.members.empty() && out.wrong.empty()) out.wrong = "it has no members";
@@ -296,6 +321,32 @@ void parse_partitions(const File& file, Claims& claims) {
   }
 }
 
+/// A drop-in of "opensm@0x….service": a subnet manager of its own, whose priority the command line may have.
+void parse_instance(const File& file, Claims& claims) {
+  auto unit = std::string_view(file.path);
+  unit = unit.substr(0, unit.rfind('/'));
+  unit = unit.substr(unit.rfind('/') + 1);
+  unit = unit.substr(0, unit.find(".service"));
+  const auto at = unit.find('@');
+  const auto guid = guid_of(at == std::string_view::npos ? "" : unit.substr(at + 1));
+  std::optional<std::int64_t> priority;
+  for (const auto& group : parse_groups(file, claims)) {
+    for (const auto& item : group.items) {
+      const auto words = words_of(item.value);
+      if (item.key != "ExecStart" || words.empty()) continue;
+      claims.took({file.path, item.line});
+      for (std::size_t word = 1; word < words.size(); ++word) {
+        const bool flag = words[word - 1] == "-p" || words[word - 1] == "--priority";
+        const auto number = base::parse_number(words[word]);
+        if (flag && number && *number <= 15) priority = static_cast<std::int64_t>(*number);
+      }
+    }
+  }
+  if (!guid) return claims.pass({file.path, 0}, "is not for one port; which ports there are the host knows");
+  auto& entry = claims.entry("opensm", {{"guid", guid->text()}}, {file.path, 0});
+  if (priority) entry.values["priority"] = *priority;
+}
+
 /// Rules of partitions under another name: they end with semicolons, and nothing else of OpenSM's does.
 bool has_rules(const File& file) {
   for (const auto raw : base::split(file.text, '\n')) {
@@ -309,7 +360,9 @@ bool has_rules(const File& file) {
 void parse_opensm(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
     const auto name = name_of(file);
-    if (name == "partitions.conf" || has_rules(file)) {
+    if (unit_of(file.path).ends_with(".service")) {
+      parse_instance(file, claims);
+    } else if (name == "partitions.conf" || has_rules(file)) {
       parse_partitions(file, claims);
     } else if (name == "opensm" || file.path.find("sysconfig") != std::string::npos) {
       parse_ports(file, claims);

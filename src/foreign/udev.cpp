@@ -95,7 +95,8 @@ class Interfaces {
  public:
   explicit Interfaces(Claims& claims) : claims_(claims) {}
 
-  void rule(const Terms& terms, const Place& where) {
+  /// `persistent`: of a file that names IPoIB interfaces, such as 70-persistent-ipoib.rules.
+  void rule(const Terms& terms, const Place& where, bool persistent) {
     const bool infiniband = wanted(terms, "ATTR{type}") == "32";
     auto address = wanted(terms, "ATTR{address}");
     if (address.empty()) address = wanted(terms, "ATTRS{address}");
@@ -109,7 +110,8 @@ class Interfaces {
         sets(terms, "ATTR{mtu}") && (claims_.knows(kernel) || claims_.knows(wanted(terms, "NAME")));
     // What is done to interfaces of our names is ours too, whatever it is.
     const bool by_kernel = acts(terms) && is_for_us(kernel);
-    const bool ours = guid || infiniband || ipoib || mtu || by_kernel;
+    const bool ours =
+        guid || infiniband || ipoib || mtu || by_kernel || names_ours(terms, address, persistent);
     if (!ours || (!subsystem.empty() && subsystem != "net")) return;
     bool understood = false;
     for (const auto& term : terms) understood = (term.adds() && one(term, terms, guid, where)) || understood;
@@ -128,6 +130,20 @@ class Interfaces {
     return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
       return part.find_first_not_of("*?") != std::string_view::npos && claims_.knows(part);
     });
+  }
+  /// Whether the rule gives a name to what may be an interface of ours: in a file for them, or a name as
+  /// theirs are, unless the rule asks for another type or for an address that is not 20 bytes long.
+  [[nodiscard]] bool names_ours(const Terms& terms, std::string_view address, bool persistent) const {
+    const auto type = wanted(terms, "ATTR{type}");
+    constexpr std::size_t kLongestEthernet = 19;  // with a star before or behind it
+    const bool other = (!type.empty() && type != "32") ||
+                       (!address.empty() && address.size() <= kLongestEthernet && !is_all_stars(address));
+    return !other && std::any_of(terms.begin(), terms.end(), [&](const Term& term) {
+      return term.key == "NAME" && term.adds() && (persistent || claims_.knows(term.value));
+    });
+  }
+  static bool is_all_stars(std::string_view pattern) {
+    return pattern.find_first_not_of("*?") == std::string_view::npos;
   }
   /// Whether the rule gives a name or runs something.
   static bool acts(const Terms& terms) {
@@ -165,7 +181,7 @@ class Interfaces {
     if (!guid) {
       claims_.miss(where, std::string(kNameless));
     } else if (term.value.find_first_of("$%") != std::string::npos) {
-      claims_.miss(where, fmt::format("NAME=\"{}\": is made by udev", term.value));
+      claims_.miss(where, fmt::format("NAME=\"{}\": udev computes the name", term.value));
     } else if (final_.contains(*guid)) {
       claims_.pass(where, fmt::format("NAME: an earlier rule with := counts, not {}", term.value));
     } else {
@@ -217,35 +233,61 @@ class Interfaces {
   std::set<model::Guid> final_;
 };
 
-/// rdma-core's 60-rdma-persistent-naming.rules: PROGRAM="rdma_rename %k NAME_FIXED NAME".
-void parse_device(const Terms& terms, const Place& where, Claims& claims) {
-  const auto program = std::find_if(terms.begin(), terms.end(), [](const Term& term) {
-    return term.key == "PROGRAM" && (term.sign == "=" || term.sign == "==");
+/// The words of a term that calls rdma_rename, from that on; empty for others.
+std::vector<std::string_view> rename_words(const Term& term) {
+  auto words = words_of(term.value);
+  const auto at = std::find_if(words.begin(), words.end(), [](std::string_view word) {
+    return word == "rdma_rename" || word.ends_with("/rdma_rename");
   });
+  words.erase(words.begin(), at);
+  return words;
+}
+
+bool renames_device(const Terms& terms) {
+  return std::any_of(terms.begin(), terms.end(),
+                     [](const Term& term) { return !rename_words(term).empty(); });
+}
+
+/// rdma-core's 60-rdma-persistent-naming.rules: PROGRAM="rdma_rename %k NAME_FIXED NAME". Which devices a
+/// rule is for may be said by SUBSYSTEM, by those of its parents, or by the device's name alone.
+void parse_device(const Terms& terms, const Place& where, Claims& claims) {
+  const auto program =
+      std::find_if(terms.begin(), terms.end(), [](const Term& term) { return !rename_words(term).empty(); });
   if (program == terms.end()) return;
-  const auto words = words_of(program->value);
-  if (words.empty() || !(words.front() == "rdma_rename" || words.front().ends_with("/rdma_rename"))) return;
+  if (program->key != "PROGRAM")
+    return claims.miss(where, fmt::format("rdma_rename in {}: is not understood", program->key));
+  const auto subsystem = wanted(terms, "SUBSYSTEM");
+  if (!subsystem.empty() && subsystem != "infiniband")
+    return claims.miss(where, fmt::format("rdma_rename for devices of the subsystem {}", subsystem));
+  const auto words = rename_words(*program);
   const auto fixed = std::find(words.begin(), words.end(), "NAME_FIXED");
   if (fixed == words.end() || fixed + 1 == words.end()) {
     // Names by policy; that of rdma-core's own rule holds without it.
     const auto policy = words.size() < 3 ? std::string_view() : words[2];
     if (policy == "NAME_FALLBACK")
       return claims.pass(where, "NAME_FALLBACK is what rdma-core does by itself");
-    return claims.miss(where,
-                       fmt::format("{}: names by a policy have no place in the document; name each device",
-                                   policy.empty() ? "rdma_rename" : policy));
+    return claims.miss(where, fmt::format("{}: the document has no naming policies; name each device",
+                                          policy.empty() ? "rdma_rename" : policy));
   }
   model::Attributes identity;
-  if (const auto guid = model::Guid::parse(wanted(terms, "ATTR{node_guid}"))) {
+  auto node = wanted(terms, "ATTR{node_guid}");
+  if (node.empty()) node = wanted(terms, "ATTRS{node_guid}");
+  auto slot = wanted(terms, "KERNELS");
+  if (slot.empty()) slot = wanted(terms, "ENV{ID_PATH}");
+  if (slot.starts_with("pci-")) slot.erase(0, 4);
+  if (const auto guid = model::Guid::parse(node)) {
     identity["node_guid"] = guid->text();
-  } else if (const auto pci = model::PciAddress::parse(wanted(terms, "KERNELS"))) {
+  } else if (const auto pci = model::PciAddress::parse(slot)) {
     identity["pci"] = pci->text;
   } else {
     claims.miss(where, "does not name the device by node GUID or PCI address");
     return;
   }
+  const std::string name(*(fixed + 1));
+  if (name.find_first_of("$%") != std::string::npos)
+    return claims.miss(where, fmt::format("NAME_FIXED {}: udev computes the name", name));
   claims.took(where);
-  claims.entry("rdma_device", identity, where).values["name"] = std::string(*(fixed + 1));
+  claims.entry("rdma_device", identity, where).values["name"] = name;
 }
 
 void parse_rule(std::string_view line, const Place& where, Interfaces& interfaces, Claims& claims) {
@@ -255,13 +297,14 @@ void parse_rule(std::string_view line, const Place& where, Interfaces& interface
     const bool ours = line.find("address}") != std::string_view::npos ||
                       line.find("rdma_rename") != std::string_view::npos ||
                       line.find("type}==\"32\"") != std::string_view::npos;
-    if (ours) claims.miss(where, "is no rule as udev takes it");
+    if (ours) claims.miss(where, "is not a valid rule");
   } else if (is_farewell(*terms)) {
     return;
-  } else if (wanted(*terms, "SUBSYSTEM") == "infiniband") {
+  } else if (wanted(*terms, "SUBSYSTEM") == "infiniband" || renames_device(*terms)) {
     parse_device(*terms, where, claims);
   } else {
-    interfaces.rule(*terms, where);
+    const auto file = std::string_view(where.file).substr(where.file.rfind('/') + 1);
+    interfaces.rule(*terms, where, file.find("ipoib") != std::string_view::npos);
   }
 }
 

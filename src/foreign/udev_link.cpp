@@ -39,6 +39,8 @@ void link_settings(Keys wanted, const Interface& base, const std::set<model::Gui
     out.name = name->value;
   }
   out.mtu = wanted.number("MTUBytes", model::kMtuConnectedMax);
+  wanted.mark(out, "mtu", "MTUBytes");
+  wanted.usual("WakeOnLan", "off");
   wanted.pass({"NamePolicy", "Description", "AlternativeNamesPolicy", "MACAddressPolicy"});
   wanted.finish();
   for (const auto& guid : guids) {

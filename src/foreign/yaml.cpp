@@ -38,7 +38,7 @@ class Reader {
     if (held_) yaml_event_delete(&event_);
     held_ = false;
     if (!ready_ || yaml_parser_parse(&parser_, &event_) != 1) {
-      const auto* problem = parser_.problem == nullptr ? "is no YAML" : parser_.problem;
+      const auto* problem = parser_.problem == nullptr ? "is not valid YAML" : parser_.problem;
       line = static_cast<int>(parser_.problem_mark.line) + 1;
       return base::fail(Code::kInvalid, problem);
     }
@@ -158,7 +158,7 @@ class Builder {
       if (!key) return key;
       if (!key->is_scalar() || key->text == "<<") return refuse(key->line, "such a key is not read");
       if (out.find(key->text) != nullptr)
-        return refuse(key->line, fmt::format("{} is there already", key->text));
+        return refuse(key->line, fmt::format("{} is defined twice", key->text));
       event = reader_.next();
       if (!event) return base::fail(event.error());
       auto inner = value(**event, depth + 1);
@@ -230,7 +230,7 @@ void merge_yaml(YamlNode& into, YamlNode from, Claims& claims) {
     } else if (!alike && member.value.is_null()) {
       at->more.push_back(member.where);  // "ib0:" and nothing behind it takes nothing away
     } else if (!alike && !at->value.is_null()) {
-      claims.miss(place_of(member.where), fmt::format("{}: has to be {} as in {}", member.key,
+      claims.miss(place_of(member.where), fmt::format("{}: must be {} as in {}", member.key,
                                                       word_of(at->value.sort), place_of(at->where).text()));
     } else {
       if (!alike || !says_the_same(at->value, member.value))
@@ -246,7 +246,7 @@ YamlKeys::YamlKeys(const YamlNode& mapping, Claims& claims)
       claims_(claims),
       asked_(mapping.members.size(), false),
       fits_(mapping.sort == YamlNode::Sort::kMapping || mapping.is_null()) {
-  if (!fits_) claims_.miss(mapping.place(), fmt::format("has to be {}", word_of(YamlNode::Sort::kMapping)));
+  if (!fits_) claims_.miss(mapping.place(), fmt::format("must be {}", word_of(YamlNode::Sort::kMapping)));
 }
 
 const YamlNode* YamlKeys::take(std::string_view key) {
@@ -266,7 +266,7 @@ const YamlNode* YamlKeys::take(std::string_view key) {
 const YamlNode* YamlKeys::mapping(std::string_view key) {
   const auto* node = take(key);
   if (node == nullptr || node->sort == YamlNode::Sort::kMapping) return node;
-  wrong(*node, fmt::format("{}: has to be {}", key, word_of(YamlNode::Sort::kMapping)));
+  wrong(*node, fmt::format("{}: must be {}", key, word_of(YamlNode::Sort::kMapping)));
   return nullptr;
 }
 
@@ -275,7 +275,7 @@ const std::vector<YamlNode>& YamlKeys::list(std::string_view key) {
   const auto* node = take(key);
   if (node == nullptr) return kNone;
   if (node->sort == YamlNode::Sort::kSequence) return node->items;
-  wrong(*node, fmt::format("{}: has to be {}", key, word_of(YamlNode::Sort::kSequence)));
+  wrong(*node, fmt::format("{}: must be {}", key, word_of(YamlNode::Sort::kSequence)));
   return kNone;
 }
 
@@ -285,7 +285,7 @@ std::vector<const YamlNode*> YamlKeys::words(std::string_view key) {
     if (item.is_scalar()) {
       out.push_back(&item);
     } else {
-      wrong(item, fmt::format("{}: has to be {}", key, word_of(YamlNode::Sort::kScalar)));
+      wrong(item, fmt::format("{}: must be {}", key, word_of(YamlNode::Sort::kScalar)));
     }
   }
   return out;
@@ -295,7 +295,7 @@ std::string YamlKeys::text(std::string_view key) {
   const auto* node = take(key);
   if (node == nullptr) return {};
   if (node->is_scalar()) return node->text;
-  wrong(*node, fmt::format("{}: has to be a word", key));
+  wrong(*node, fmt::format("{}: must be a word", key));
   return {};
 }
 
@@ -303,7 +303,7 @@ std::optional<bool> YamlKeys::flag(std::string_view key) {
   const auto* node = take(key);
   if (node == nullptr) return std::nullopt;
   const auto out = node->is_scalar() ? yes_or_no(node->text) : std::nullopt;
-  if (!out) wrong(*node, fmt::format("{}: has to be true or false", key));
+  if (!out) wrong(*node, fmt::format("{}: must be true or false", key));
   return out;
 }
 
@@ -312,7 +312,7 @@ std::optional<std::int64_t> YamlKeys::number(std::string_view key, std::uint64_t
   if (node == nullptr) return std::nullopt;
   const auto out = node->is_scalar() ? base::parse_number(node->text) : std::nullopt;
   if (out && *out <= most) return static_cast<std::int64_t>(*out);
-  wrong(*node, fmt::format("{}: has to be a number up to {}", key, most));
+  wrong(*node, fmt::format("{}: must be a number up to {}", key, most));
   return std::nullopt;
 }
 
@@ -327,6 +327,12 @@ void YamlKeys::usual(std::string_view key, std::string_view value) {
   if (wanted && node->is_scalar() && yes_or_no(node->text) == wanted) return;
   wrong(*node,
         fmt::format("{}: {}: has no place in the document", key, node->is_scalar() ? node->text : "it"));
+}
+
+void YamlKeys::mark(Interface& one, std::string_view path, std::string_view key) const {
+  for (const auto& member : mapping_.members) {
+    if (member.key == key) one.at.insert_or_assign(std::string(path), place_of(member.where));
+  }
 }
 
 void YamlKeys::finish(std::string_view inside) {

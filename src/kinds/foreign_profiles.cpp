@@ -40,8 +40,8 @@ std::vector<Foreign> files_in(World& world, const std::string& folder, std::stri
   return out;
 }
 
-/// Whether a text names an interface as a word of its own: "ib0", not "ib0.8002".
-bool names(const std::string& text, const std::string& interface) {
+/// Whether a text has the name of an interface as a word of its own: "ib0", not "ib0.8002".
+bool has_word(const std::string& text, const std::string& interface) {
   const auto part = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
            c == '.' || c == '-';
@@ -51,6 +51,25 @@ bool names(const std::string& text, const std::string& interface) {
     if ((at == 0 || !part(text[at - 1])) && (end == text.size() || !part(text[end]))) return true;
   }
   return false;
+}
+
+/// Without comments and what only says over which port a P_Key interface is: a file for the one is not a file
+/// for the other.
+std::string without_parents(const std::string& text) {
+  constexpr std::array kParents{"PHYSDEV", "IPOIB_DEVICE", "ETHERDEVICE", "parent", "link:", "base-iface:"};
+  std::string out;
+  for (const auto line : base::split(text, '\n')) {
+    const auto bare = base::trim(line);
+    const bool parent = std::any_of(kParents.begin(), kParents.end(), [&](std::string_view key) {
+      return bare.starts_with(key) &&
+             (key.ends_with(':') || base::trim(bare.substr(key.size())).starts_with('='));
+    });
+    const bool makes = bare.find("create_child") != std::string_view::npos ||
+                       bare.find("type ipoib") != std::string_view::npos;
+    if (parent || makes || bare.starts_with('#')) continue;
+    out += std::string(line) + '\n';
+  }
+  return out;
 }
 
 using Sections = std::map<std::string, std::map<std::string, std::string>>;
@@ -133,6 +152,10 @@ std::string shell_word(const std::string& text) {
 }
 
 }  // namespace
+
+bool is_about(const std::string& text, const std::string& interface) {
+  return has_word(without_parents(text), interface);
+}
 
 std::string assigned(const std::string& text, std::string_view key) {
   std::string out;
@@ -233,6 +256,19 @@ void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world,
   }
 }
 
+namespace {
+
+/// The P_Key interface of a port that a file speaks of; empty when it speaks of none.
+std::string child_in(const std::string& text, const std::string& port, const std::vector<Desired>& desired) {
+  const auto at = std::find_if(desired.begin(), desired.end(), [&](const Desired& one) {
+    return one.key.kind == "pkey" && !one.ignore && one.key.id.starts_with(port + "/") &&
+           !one.label.empty() && is_about(text, one.label);
+  });
+  return at == desired.end() ? std::string() : at->label;
+}
+
+}  // namespace
+
 void warn_of_other_configurations(const std::vector<Desired>& desired, World& world,
                                   Diagnostics& diagnostics) {
   struct Place {
@@ -257,11 +293,14 @@ void warn_of_other_configurations(const std::vector<Desired>& desired, World& wo
         const auto now = link == nullptr ? std::string() : link->name;
         const auto coming = coming_name(desired, one.key.id);
         const bool meant = base::lower(file.text).find(one.key.id) != std::string::npos ||
-                           (!now.empty() && names(file.text, now));
-        if (!meant && (coming.empty() || !names(file.text, coming))) continue;
+                           (!now.empty() && is_about(file.text, now));
+        const bool port = meant || (!coming.empty() && is_about(file.text, coming));
+        const auto child = port ? std::string() : child_in(file.text, one.key.id, desired);
+        if (!port && child.empty()) continue;
         warn(diagnostics, one,
              fmt::format("{} ({}) configures {} too", file.file, place.whose,
-                         !meant        ? coming
+                         !port         ? child
+                         : !meant      ? coming
                          : now.empty() ? one.label
                                        : now),
              "take the interface out of that file: one of the two should configure it");

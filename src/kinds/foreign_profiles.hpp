@@ -14,6 +14,9 @@
 
 namespace rdmacfg::kinds {
 
+/// Whether a file of another tool speaks of an interface, other than as the parent of a P_Key interface.
+bool is_about(const std::string& text, const std::string& interface);
+
 /// What a file of shell assignments gives `key`, without quotes; the last one counts.
 std::string assigned(const std::string& text, std::string_view key);
 

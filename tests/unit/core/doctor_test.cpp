@@ -285,7 +285,14 @@ TEST_F(Doctor, RivalNamingRules) {
   files[mlnx] += "SUBSYSTEM==\"net\", NAME=\"$env{NAME}\"\n";
   EXPECT_EQ(found(), Names{"rivals " + mlnx});
   files[ipoib] = files[ipoib].substr(2);
-  EXPECT_EQ(found(), (Names{"rivals " + ipoib, "rivals " + mlnx}));
+  const std::string port = "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\n";
+  const Names both{"rivals " + ipoib, "rivals " + mlnx};
+  EXPECT_EQ(found(port + "name = \"fab0\"\n"), both);
+  EXPECT_EQ(found(port), Names{"rivals " + mlnx}) << "without the rule the port would lose its name";
+  files[ipoib] = R"(SUBSYSTEM=="net", ATTR{address}=="?*00:02:c9:03:00:31:78:F2", NAME="mlx4_ib0")";
+  EXPECT_EQ(found(port + "name = \"fab0\"\n"), both);
+  files[ipoib] = R"(SUBSYSTEM=="net", ATTR{address}=="?*00:02:c9:03:00:31:78:f9", NAME="mlx4_ib0")";
+  EXPECT_EQ(found(port + "name = \"fab0\"\n"), Names{"rivals " + mlnx}) << "a rule for another port";
 }
 
 TEST_F(Doctor, CloudInitThatKeepsOffIsNoRival) {

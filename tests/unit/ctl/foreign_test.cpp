@@ -97,8 +97,29 @@ TEST_F(Import, ReadsPathsAndWritesAFile) {
   EXPECT_EQ(import({"ifcfg", (root_ / "elsewhere").string(), "--output", output}), 0) << console_.err.str();
   EXPECT_EQ(console_.out.str(), "");
   EXPECT_THAT(content(output), HasSubstr("name = \"fab0\""));
+  const auto deep = (console_.folder() / "etc/rdma-configd/config.toml").string();
+  EXPECT_EQ(import({"ifcfg", (root_ / "elsewhere").string(), "--output", deep}), 0) << console_.err.str();
+  EXPECT_EQ(content(deep), content(output)) << "folders on the way are created";
   EXPECT_EQ(import({"ifcfg", (root_ / "elsewhere/ifcfg-a").string()}), 0) << console_.err.str();
   EXPECT_THAT(console_.out.str(), HasSubstr(kGuid1));
+}
+
+TEST_F(Import, NamesPortsThatTheKernelNamesByATemplate) {
+  write("/elsewhere/ifcfg-ib3",
+        "DEVICE=ib3\nTYPE=InfiniBand\nHWADDR=80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2\n"
+        "BOOTPROTO=dhcp\n");
+  write("/elsewhere/ifcfg-child",
+        "DEVICE=ib3.8002\nTYPE=InfiniBand\nPKEY=yes\nPKEY_ID=0x8002\nPHYSDEV=ib3\nBOOTPROTO=dhcp\n");
+  const auto folder = (root_ / "elsewhere").string();
+  EXPECT_EQ(import({"ifcfg", folder}), 0) << console_.err.str();
+  EXPECT_THAT(console_.out.str(), testing::Not(HasSubstr("name =")));
+  EXPECT_EQ(import({"ifcfg", folder, "--name-template", "ipoib{number}"}), 0) << console_.err.str();
+  EXPECT_THAT(console_.out.str(), HasSubstr("name = \"ipoib3\""));
+  EXPECT_THAT(console_.out.str(), testing::Not(HasSubstr("ib3.8002\""))) << "the child follows its port";
+  EXPECT_EQ(import({"ifcfg", folder, "--name-template", "f{guid_tail}"}), 0) << console_.err.str();
+  EXPECT_THAT(console_.out.str(), HasSubstr("name = \"f3178f2\""));
+  for (const auto* wrong : {"ib{number}", "fab", "{device}", "far_too_long_a_name_{number}"})
+    EXPECT_EQ(import({"ifcfg", folder, "--name-template", wrong}), 1) << wrong;
 }
 
 TEST_F(Import, OfNothingLeavesTheOutputAsItIs) {
@@ -236,9 +257,10 @@ TEST(Export, WritesFilesAndSaysWhatIsMissing) {
                     HasSubstr("# not expressed: mlx4_ib0: umcast")));
   EXPECT_THAT(console.err.str(), HasSubstr("not expressed: mlx4_ib0: umcast"));
   EXPECT_EQ(console.run({"export", "networkd"}), 0) << console.err.str();
+  const auto deep = console.folder() / "not/yet/there";
+  EXPECT_EQ(console.run({"export", "networkd", "--output", deep.string()}), 0) << console.err.str();
+  EXPECT_TRUE(std::filesystem::exists(deep / "etc/systemd/network"));
   const auto folder = console.folder() / "tree";
-  EXPECT_EQ(console.run({"export", "nm", "--output", (folder / "typo").string()}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("tree/typo: No such file or directory"));
   std::ofstream(console.folder() / "file") << "x";
   EXPECT_EQ(console.run({"export", "nm", "--output", (console.folder() / "file").string()}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("is no directory"));

@@ -38,5 +38,16 @@ TEST(ForeignProfiles, OfAChildAreNotForThePort) {
   EXPECT_TRUE(profile_is_for(profile(address + "p-key=-1\n"), kPort, "ib0"));
 }
 
+TEST(ForeignProfiles, AFileForAChildIsNotOneForItsParent) {
+  for (const auto* text :
+       {"DEVICE=ib0.8002\nPKEY=yes\nPHYSDEV=ib0\n", "IPOIB_DEVICE = ib0\nIPOIB_PKEY=8002\n", "# was ib0\n",
+        "iface ib0.8002 inet dhcp\n  pre-up echo 0x8002 > /sys/class/net/ib0/create_child\n", "  link: ib0\n",
+        "DEVICE=ib01\n"})
+    EXPECT_FALSE(is_about(text, "ib0")) << text;
+  for (const auto* text : {"DEVICE=ib0\n", "iface ib0 inet dhcp\n", "    ib0:\n", "[Match]\nName=ib0\n"})
+    EXPECT_TRUE(is_about(text, "ib0")) << text;
+  EXPECT_TRUE(is_about("DEVICE=ib0.8002\nPHYSDEV=ib0\n", "ib0.8002"));
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds
