@@ -16,7 +16,11 @@ using base::Result;
 
 namespace {
 
-constexpr std::string_view kPci = "KERNELS==\"";
+/// The device right below its PCI function: a sub-function's path goes on with "mlx5_core.sf.4/", and KERNELS
+/// would match that too.
+constexpr std::string_view kPci = "DEVPATH==\"*/";
+constexpr std::string_view kPciEnd = "/infiniband/*";
+constexpr std::string_view kAnyBelowPci = "KERNELS==\"";  // as earlier versions wrote it
 constexpr std::string_view kGuid = "ATTR{node_guid}==\"";
 constexpr std::string_view kFixed = "rdma_rename %k NAME_FIXED ";
 constexpr std::array<std::string_view, 3> kFolders{"/etc/udev/rules.d", "/run/udev/rules.d",
@@ -45,7 +49,10 @@ DeviceRules parse_device_rules(std::string_view text) {
     if (line.starts_with('#')) continue;
     const auto name = up_to_quote(line, kFixed);
     if (!name) continue;
-    if (const auto pci = up_to_quote(line, kPci)) {
+    auto pci = up_to_quote(line, kPci);
+    if (pci && pci->ends_with(kPciEnd)) pci->resize(pci->size() - kPciEnd.size());
+    if (!pci) pci = up_to_quote(line, kAnyBelowPci);
+    if (pci) {
       if (const auto address = model::PciAddress::parse(*pci)) rules[address->text] = *name;
     } else if (const auto text_guid = up_to_quote(line, kGuid)) {
       if (const auto guid = model::Guid::parse(*text_guid)) rules[guid->text()] = *name;
@@ -60,8 +67,8 @@ std::string render_device_rules(const DeviceRules& rules) {
       "lost.\n";
   for (const auto& [id, name] : rules) {
     const auto guid = model::Guid::parse(id);
-    const auto which = guid ? fmt::format("{}{}\"", kGuid, sysfs_guid(*guid))
-                            : fmt::format("SUBSYSTEMS==\"pci\", {}{}\"", kPci, id);
+    const auto which =
+        guid ? fmt::format("{}{}\"", kGuid, sysfs_guid(*guid)) : fmt::format("{}{}{}\"", kPci, id, kPciEnd);
     out += fmt::format("ACTION==\"add\", SUBSYSTEM==\"infiniband\", {}, PROGRAM=\"{}{}\"\n", which, kFixed,
                        name);
   }
