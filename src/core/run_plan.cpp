@@ -103,6 +103,7 @@ class Transaction {
     if (outcome.error) {
       attempt.error = std::move(outcome.error);
       attempt.left_over = undo(plan, host_);
+      for (auto& gone : outcome.touched.put_back(host_)) attempt.left_over.push_back(std::move(gone));
       if (auto after = take_picture(host_, keys_of(state, plan))) reinstate(plan, *after, state);
       return attempt;
     }

@@ -157,6 +157,16 @@ Outcome carry_out(const Plan& plan, system::Host& host,
                   const std::function<void(std::size_t, std::size_t, const std::string&)>& progress,
                   const std::function<bool()>& cancelled) {
   Outcome outcome;
+  if (!host.offline) {
+    auto world = kinds::World::observe_links(host);
+    auto touched =
+        world ? TouchedLinks::observe(plan, *world) : base::Result<TouchedLinks>(base::fail(world.error()));
+    if (!touched) {
+      outcome.error = touched.error();
+      return outcome;
+    }
+    outcome.touched = std::move(*touched);
+  }
   std::size_t done = 0;
   for (const auto& batch : batches(plan)) {
     if (progress) progress(done, plan.changes.size(), describe(batch));

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "core/picture.hpp"
+#include "core/touched.hpp"
 #include "model/change.hpp"
 
 namespace rdmacfg::core {
@@ -17,6 +18,7 @@ namespace rdmacfg::core {
 struct Outcome {
   std::optional<base::Error> error;             ///< the first refusal; later changes were not tried
   std::map<model::Key, std::string> postponed;  ///< changes whose object went away meanwhile, with the reason
+  TouchedLinks touched{};                       ///< what interfaces carried before
 };
 
 /// Carries out a plan batch by batch. A change whose object is not there any more is postponed, not failed.

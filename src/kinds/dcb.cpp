@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 
 #include "base/text.hpp"
 #include "kinds/dcb_check.hpp"
+#include "kinds/dcb_drivers.hpp"
+#include "kinds/dcb_writer.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/lossless.hpp"
+#include "kinds/luggage.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -22,29 +23,11 @@ using model::Diagnostics;
 using model::DscpMap;
 using model::Observed;
 using system::DcbState;
-using system::Tsa;
 
 namespace {
 
 constexpr std::string_view kKind = "dcb";
 constexpr std::string_view kSection = "pfc";
-
-constexpr std::array<std::pair<Tsa, std::string_view>, 4> kAlgorithms{
-    {{Tsa::kStrict, "strict"}, {Tsa::kShaper, "shaper"}, {Tsa::kEts, "ets"}, {Tsa::kVendor, "vendor"}}};
-
-std::string word_of(Tsa tsa) {
-  for (const auto& [each, word] : kAlgorithms) {
-    if (each == tsa) return std::string(word);
-  }
-  return "vendor";
-}
-
-Tsa tsa_of(std::string_view text) {
-  for (const auto& [each, word] : kAlgorithms) {
-    if (word == text) return each;
-  }
-  return Tsa::kVendor;
-}
 
 bool is_hardware(const system::Link& link) { return link.kind.empty() && !link.ipoib && link.name != "lo"; }
 
@@ -58,37 +41,22 @@ DscpMap dscps_of(const DcbState& state) {
   return out;
 }
 
-/// The shares as a document writes them. mlx5 reads back what its firmware has: 100 for every class that is
-/// not ETS, and 100 divided among the ETS classes that have no share of what another one has whole
-/// (mlx5e_build_tc_tx_bw()).
-model::Bandwidth shares_of(const system::Ets& ets) {
-  constexpr std::uint8_t kWhole = 100;
-  model::Bandwidth out;
-  std::optional<std::size_t> whole;
-  for (std::size_t i = 0; i < ets.tsa.size(); ++i) {
-    if (ets.tsa[i] != Tsa::kEts) continue;
-    out.percent[i] = ets.bandwidth[i];
-    if (!whole && ets.bandwidth[i] == kWhole) whole = i;
-  }
-  for (std::size_t i = 0; whole && i < ets.tsa.size(); ++i) {
-    if (i != *whole) out.percent[i] = 0;
-  }
-  return out;
-}
-
 void describe(const DcbState& state, InterfaceDcb& settings, InterfaceDcb& facts) {
   if (state.pfc) {
     settings.priorities = model::Priorities{*state.pfc};
     if (state.pfc_capability != 0) facts.pfc_capability = state.pfc_capability;
+    settings.switch_port =
+        switch_port_of(dcb_driver(state.driver), *settings.priorities, dscps_of(state), state.dcbx);
   }
   if (state.ets) {
     settings.traffic_classes = model::TrafficClasses{state.ets->traffic_class};
     settings.bandwidth = shares_of(*state.ets);
-    settings.algorithms.emplace();
-    for (const auto tsa : state.ets->tsa) settings.algorithms->push_back(word_of(tsa));
+    settings.algorithms = algorithms_of(*state.ets);
     facts.willing = state.ets->willing;
+    if (state.classes != 0) facts.class_count = state.classes;
   }
   settings.dscp = dscps_of(state);
+  settings.classified_by = classifier_of(dcb_driver(state.driver), *settings.dscp, state.dcbx);
   if (state.dcbx) settings.dcbx = (*state.dcbx & system::kDcbxHost) != 0 ? Dcbx::kHost : Dcbx::kFirmware;
 }
 
@@ -161,35 +129,114 @@ class DcbKind final : public Kind {
     check_dcb(desired, observed, world, diagnostics);
   }
 
-  Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
     for (auto* change : changes) {
-      const bool buffers = std::any_of(change->fields.begin(), change->fields.end(),
-                                       [](const auto& field) { return field != "dscp" && field != "dcbx"; });
-      if (buffers)
-        change->interrupts.push_back(fmt::format(
-            "traffic of {} stops for a moment (some adapters take the link down)", change->key.id));
+      auto state = world.host().dcb.observe_dcb(change->key.id);
+      if (!state) return base::fail(state.error());
+      if (!*state) continue;
+      const auto& driver = dcb_driver((*state)->driver);
+      const auto wanted = model::from_attributes<InterfaceDcb>(change->after);
+      // check() has looked at what the document writes; what goes back since it no longer does is looked at
+      // here.
+      const bool written = std::any_of(change->fields.begin(), change->fields.end(),
+                                       [&](const auto& field) { return change->origins.contains(field); });
+      if (const auto refused =
+              written ? std::nullopt : why_not_ours(driver, change->key.id, **state, wanted.dcbx))
+        return base::fail(base::Code::kUnsupported,
+                          fmt::format("{}: {}; {}", change->label, refused->why, refused->hint));
+      if (auto done = note_interruption(*change, driver, world); !done) return done;
     }
     return {};
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    BondLegs legs(host.links);
     for (const auto& change : changes) {
-      if (auto done = reach(change.key.id, model::from_attributes<InterfaceDcb>(change.after), host.dcb);
-          !done)
-        return done;
+      auto links = host.links.observe_links();
+      if (!links) return base::fail(links.error());
+      const auto link = std::find_if(links->begin(), links->end(),
+                                     [&](const auto& other) { return other.name == change.key.id; });
+      DcbWriter writer(change.key.id, host.dcb, [&]() -> Result<void> {
+        return link == links->end() ? Result<void>{} : legs.disturb(*link);
+      });
+      auto done = writer.reach(model::from_attributes<InterfaceDcb>(change.after));
+      // Also after a failure: what went with the device must not stay away.
+      if (auto back = restore(host, unpack(change.carried)); !back && done) done = back;
+      if (!done) return done;
     }
     return {};
   }
 
-  Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& /*fields*/,
+  /// So that "done" is said of links that are back.
+  Result<Waited> await(std::span<const Change> changes, World& now,
+                       std::chrono::milliseconds deadline) const override {
+    std::vector<int> without;
+    for (const auto& change : changes) {
+      const auto* link = now.named(change.key.id);
+      if (link != nullptr && link->up && !link->carrier && change.fields != std::vector<std::string>{"dcbx"})
+        without.push_back(link->index);
+    }
+    if (without.empty()) return Waited::kNot;
+    auto waited = now.host().links.wait_for_carrier(without, deadline);
+    if (!waited) return base::fail(waited.error());
+    return Waited::kEnough;
+  }
+
+  /// What was undone has its carrier back before anybody says so.
+  std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {
+    constexpr std::chrono::seconds kRetraining{10};
+    const auto links = host.links.observe_links();
+    std::vector<int> without;
+    for (const auto& change : changes) {
+      if (!links) break;
+      for (const auto& link : *links) {
+        if (link.name == change.key.id && link.up && !link.carrier) without.push_back(link.index);
+      }
+    }
+    if (!without.empty()) (void)host.links.wait_for_carrier(without, kRetraining);
+    return {};
+  }
+
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    for (const auto& change : changes) {
+      if (auto done = restore(host, unpack(change.carried)); !done) return done;
+    }
+    return {};
+  }
+
+  Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,
                 World& world) const override {
     Verdict verdict;
     if (observed == nullptr || desired.settings.empty()) return verdict;
+    const auto& interface = desired.key.id;
+    const auto state = world.host().dcb.observe_dcb(interface);
+    if (!state || !*state) return verdict;
+    const auto& driver = dcb_driver((*state)->driver);
     const auto now = model::from_attributes<InterfaceDcb>(observed->settings);
+    if (driver.reads_negotiated && !differing.empty()) {
+      verdict.sort = Verdict::Sort::kLimited;
+      verdict.fields = differing;
+      verdict.reason = fmt::format("{} shows what was negotiated: the switch has not taken it", driver.name);
+    }
     if (now.dcbx == Dcbx::kFirmware && !desired.settings.contains("dcbx")) {
+      const bool may = !why_not_ours(driver, interface, **state, Dcbx::kHost);
       verdict.warnings.push_back(
-          fmt::format("DCBX of {} is the adapter firmware's, which may overwrite this; write dcbx = \"host\"",
-                      desired.key.id));
+          fmt::format("DCBX of {} is the adapter firmware's, which may overwrite this{}", interface,
+                      may ? "; write dcbx = \"host\"" : ""));
+    }
+    const auto wanted = model::from_attributes<InterfaceDcb>(desired.settings);
+    if (driver.dscp == DscpTrust::kSoftware && wanted.priorities && wanted.priorities->mask != 0) {
+      verdict.warnings.push_back(
+          fmt::format("{} classifies by VLAN priority ({}): only traffic in a VLAN is lossless, whose "
+                      "egress-qos-map leads "
+                      "to priority {}; the switch port must trust 802.1p",
+                      interface, driver.name,
+                      model::text_of(model::Codec<model::Priorities>::value(*wanted.priorities))));
+    }
+    if (driver.dscp == DscpTrust::kUnknown && wanted.dscp && !wanted.dscp->list.empty()) {
+      verdict.warnings.push_back(
+          fmt::format("it is not known whether {} passes the DSCPs of {} to the adapter",
+                      (*state)->driver.empty() ? std::string("the driver") : (*state)->driver, interface));
     }
     if (const auto pid = lldpad(world.host().files)) {
       verdict.warnings.push_back(fmt::format(
@@ -215,70 +262,62 @@ class DcbKind final : public Kind {
     InterfaceDcb derived;
     derived.algorithms.emplace();
     for (unsigned i = 0; i < model::kPriorities; ++i)
-      derived.algorithms->push_back(word_of(strict && strict->has(i) ? Tsa::kStrict : Tsa::kEts));
+      derived.algorithms->push_back(strict && strict->has(i) ? "strict" : "ets");
     one.settings.merge(model::to_attributes(derived));
     one.origins.emplace("algorithms", one.origins.at(strict ? "strict" : "bandwidth"));
   }
 
-  static Result<void> reach(const std::string& interface, const InterfaceDcb& wanted, system::Dcb& dcb) {
-    auto now = dcb.observe_dcb(interface);
-    if (!now) return base::fail(now.error());
-    if (!*now)
-      return base::fail(base::Code::kNotFound, fmt::format("{}: it has no data center bridging", interface));
-    const auto& state = **now;
-    InterfaceDcb current, facts;
-    describe(state, current, facts);
-    // First who decides, then the classes and their DSCPs, and what stops traffic last.
-    if (wanted.dcbx && wanted.dcbx != current.dcbx) {
-      const std::uint8_t mode =
-          *wanted.dcbx == Dcbx::kHost ? system::kDcbxHost | system::kDcbxVersionIeee : 0;
-      if (auto done = dcb.set_dcbx(interface, mode); !done) return done;
-    }
-    if (state.ets) {
-      // What is not wanted is written along: as shares that the driver takes, not as it reads them back.
-      auto before = *state.ets;
-      before.bandwidth = current.bandwidth->percent;
-      auto ets = before;
-      if (wanted.traffic_classes) ets.traffic_class = wanted.traffic_classes->of;
-      if (wanted.bandwidth) ets.bandwidth = wanted.bandwidth->percent;
-      for (std::size_t i = 0; wanted.algorithms && i < wanted.algorithms->size() && i < ets.tsa.size(); ++i)
-        ets.tsa[i] = tsa_of((*wanted.algorithms)[i]);
-      if (ets != before) {
-        ets.willing = false;
-        if (auto done = dcb.set_ets(interface, ets); !done) return done;
+  /// What the change stops, and what goes with the device where the driver closes it.
+  static Result<void> note_interruption(Change& change, const DcbDriver& driver, World& world) {
+    const auto& interface = change.key.id;
+    const auto changes = [&](auto... names) {
+      return std::any_of(change.fields.begin(), change.fields.end(),
+                         [&](const auto& field) { return ((field == names) || ...); });
+    };
+    if (!changes("priorities", "bandwidth", "algorithms", "traffic_classes", "dscp")) return {};
+    const auto* link = world.named(interface);
+    if (driver.closes && link != nullptr) {
+      const auto on = with_those_over(*link, world);
+      auto luggage = observe_luggage(world.host(), on);
+      if (!luggage) return base::fail(luggage.error());
+      change.carried = pack(*luggage);
+      if (!driver.name.empty()) {
+        std::string over;
+        for (std::size_t i = 1; i < on.size(); ++i) over += (i == 1 ? " and " : ", ") + on[i].name;
+        change.interrupts.push_back(fmt::format(
+            "{} closes and opens {} for each step: IPv6 addresses and routes of {}{} go and are put "
+            "back",
+            driver.name, interface, interface, over));
+        return {};
       }
     }
-    if (wanted.dscp && wanted.dscp != current.dscp) {
-      if (auto done = replace_dscps(interface, *wanted.dscp, *current.dscp, dcb); !done) return done;
+    if (!changes("priorities", "bandwidth", "algorithms", "traffic_classes")) return {};
+    const bool retrains =
+        driver.retrains == Retrains::kAtAny || (driver.retrains == Retrains::kAtPfc && changes("priorities"));
+    if (!retrains || driver.name.empty()) {
+      change.interrupts.push_back(
+          fmt::format("traffic of {} stops for a moment{}", interface,
+                      driver.name.empty() ? " (some adapters take the link down)" : ""));
+      return {};
     }
-    if (wanted.priorities && wanted.priorities != current.priorities)
-      return dcb.set_pfc(interface, static_cast<std::uint8_t>(wanted.priorities->mask));
+    const auto* master = link == nullptr ? nullptr : world.link(link->master);
+    change.interrupts.push_back(fmt::format(
+        "the link of {} goes down and comes back, which may take seconds{}", interface,
+        master == nullptr ? "" : fmt::format("; the other ports of {} have carrier then", master->name)));
     return {};
   }
 
-  /// Adds first, so that a DSCP is never without its priority; some drivers then remove its old entry by
-  /// themselves.
-  static Result<void> replace_dscps(const std::string& interface, const DscpMap& wanted,
-                                    const DscpMap& current, system::Dcb& dcb) {
-    const auto has = [](const DscpMap& map, const auto& pair) {
-      return std::find(map.list.begin(), map.list.end(), pair) != map.list.end();
-    };
-    const auto app_of = [](const auto& pair) {
-      return system::DcbApp{system::kDcbSelectorDscp, pair.first, pair.second};
-    };
-    for (const auto& pair : wanted.list) {
-      if (has(current, pair)) continue;
-      if (auto done = dcb.add_app(interface, app_of(pair)); !done && done.error().sys_errno != EEXIST)
-        return done;
+  /// The interface and what stands on it, as VLANs do: they go down and up with it.
+  static std::vector<system::Link> with_those_over(const system::Link& link, const World& world) {
+    std::vector<system::Link> out{link};
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      for (const auto& other : world.snapshot().links) {
+        const bool known =
+            std::any_of(out.begin(), out.end(), [&](const auto& one) { return one.index == other.index; });
+        if (!known && other.parent == out[i].index && !other.ipoib) out.push_back(other);
+      }
     }
-    auto state = dcb.observe_dcb(interface);
-    if (!state || !*state) return {};
-    for (const auto& pair : dscps_of(**state).list) {
-      if (has(wanted, pair)) continue;
-      if (auto done = dcb.delete_app(interface, app_of(pair)); !done && done.error().sys_errno != ENOENT)
-        return done;
-    }
-    return {};
+    return out;
   }
 };
 
@@ -288,6 +327,7 @@ InterfaceDcb describe_dcb(const DcbState& state) {
   InterfaceDcb all, facts;
   describe(state, all, facts);
   all.pfc_capability = facts.pfc_capability;
+  all.class_count = facts.class_count;
   all.willing = facts.willing;
   return all;
 }

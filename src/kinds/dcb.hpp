@@ -20,7 +20,10 @@ struct InterfaceDcb {
   std::optional<std::vector<std::string>> algorithms;
   std::optional<model::DscpMap> dscp;
   std::optional<model::Dcbx> dcbx;
+  std::optional<std::string> classified_by;
+  std::optional<std::string> switch_port;
   std::optional<std::int64_t> pfc_capability;
+  std::optional<std::int64_t> class_count;
   std::optional<bool> willing;
 
   static constexpr auto kFields = std::tuple{
@@ -36,16 +39,24 @@ struct InterfaceDcb {
                    "Traffic classes that go before all others; the rest shares the bandwidth (ETS).",
                    "none, where bandwidth is written; else left as it is"),
       model::field("algorithms", &InterfaceDcb::algorithms, model::Role::kDerived,
-                   "How each traffic class is served: strict, ets, shaper or vendor; follows from strict and "
-                   "bandwidth."),
+                   "How each traffic class is served: strict, ets, shaper or vendor; idle where no priority "
+                   "leads to it and it has no share. Follows from strict and bandwidth."),
       model::field(
           "dscp", &InterfaceDcb::dscp, model::Role::kSetting,
-          "Priority of each DSCP, as [\"26:3\", \"48:6\"]; others that the interface has are removed."),
+          "Priority of each DSCP, as [\"26:3\", \"48:6\"]; others that the interface has are removed. Which "
+          "priority those have depends on the driver (docs/HARDWARE.md)."),
       model::field("dcbx", &InterfaceDcb::dcbx, model::Role::kSetting,
                    "Who negotiates with the switch: \"host\", which leaves it as written here, or the "
                    "\"firmware\" of the adapter."),
+      model::field("classified_by", &InterfaceDcb::classified_by, model::Role::kDerived,
+                   "What gives a packet its priority: its DSCP, its VLAN tag, or the adapter's firmware. "
+                   "Follows from dscp and the driver."),
+      model::field("switch_port", &InterfaceDcb::switch_port, model::Role::kDerived,
+                   "What the switch port must have to agree with it."),
       model::field("pfc_capability", &InterfaceDcb::pfc_capability, model::Role::kFact,
-                   "How many priorities can be lossless at once.", "-"),
+                   "How many traffic classes can be lossless at once.", "-"),
+      model::field("class_count", &InterfaceDcb::class_count, model::Role::kFact,
+                   "How many traffic classes the adapter has.", "-"),
       model::field("willing", &InterfaceDcb::willing, model::Role::kFact,
                    "Whether it takes what the switch recommends.", "-")};
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kinds/dcb.hpp"
+#include "kinds/dcb_drivers.hpp"
 #include "kinds/roce_ports.hpp"
 
 namespace rdmacfg::kinds {
@@ -23,7 +24,7 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kKind = "dcb";
-constexpr std::string_view kEts = "ets";
+constexpr std::uint8_t kHostBits = system::kDcbxHost | system::kDcbxVersionIeee;
 
 void error(const Desired& one, const std::string& key, const std::string& message, const std::string& hint,
            Diagnostics& diagnostics) {
@@ -56,21 +57,6 @@ std::string hint_without_dcb(const system::Link& link, World& world) {
          (mlx4 ? fmt::format("; of a ConnectX-3 {}", kLine) : std::string());
 }
 
-/// mlx5 reads back 100 for an ETS class that has all, and for the only other one, which has nothing:
-/// shares_of() takes the first for the one that has all.
-void check_told_apart(const Desired& one, Diagnostics& diagnostics) {
-  const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
-  if (!wanted.bandwidth || !wanted.algorithms) return;
-  std::vector<int> shares;
-  for (std::size_t i = 0; i < wanted.algorithms->size(); ++i) {
-    if ((*wanted.algorithms)[i] == kEts) shares.push_back(wanted.bandwidth->percent[i]);
-  }
-  if (shares == std::vector<int>{0, 100})
-    error(one, "bandwidth",
-          fmt::format("{} cannot tell a class with 0 percent from the only other one, with 100", one.key.id),
-          "give it 1 percent and the other one 99", diagnostics);
-}
-
 /// "100, 0": all of it for the first class that is not strict.
 std::string share_beside(const model::ClassSet& strict) {
   std::string out;
@@ -96,7 +82,7 @@ void check_shares(const Desired& one, Diagnostics& diagnostics) {
   const auto& percent = wanted.bandwidth->percent;
   const int sum = std::accumulate(percent.begin(), percent.end(), 0);
   if (sum != 100)
-    error(one, "bandwidth", fmt::format("is {} percent together, has to be 100", sum), "", diagnostics);
+    error(one, "bandwidth", fmt::format("the shares are {} percent together, not 100", sum), "", diagnostics);
   for (unsigned i = 0; i < model::kPriorities; ++i) {
     if (strict.has(i) && percent[i] != 0)
       error(one, "bandwidth", fmt::format("traffic class {} is strict, so it has no share", i),
@@ -110,23 +96,136 @@ void check_dscps(const Desired& one, Diagnostics& diagnostics) {
   const auto& list = wanted.dscp->list;
   for (std::size_t i = 1; i < list.size(); ++i) {
     if (list[i].first == list[i - 1].first)
-      error(one, "dscp", fmt::format("DSCP {} is there twice", list[i].first), "", diagnostics);
+      error(one, "dscp", fmt::format("DSCP {} is listed twice", list[i].first), "", diagnostics);
   }
 }
 
-void check_offered(const Desired& one, const Observed& now, Diagnostics& diagnostics) {
-  for (const auto& [field, value] : one.settings) {
-    if (!now.settings.contains(field))
-      error(one, field, fmt::format("the driver of {} does not offer it", one.key.id), "", diagnostics);
+void error(const Desired& one, const DcbRefusal& refusal, Diagnostics& diagnostics) {
+  if (!refusal.field.empty()) {
+    error(one, refusal.field, refusal.why, refusal.hint, diagnostics);
+    return;
   }
+  diagnostics.push_back(
+      Diagnostic{Severity::kError, one.where, fmt::format("[[pfc]]: {}", refusal.why), refusal.hint, {}});
+}
+
+/// Everything as it is going to be: as written, as it was before where the document no longer writes it, as
+/// it is.
+InterfaceDcb as_it_will_be(const Desired& one, const Observed& observed, const World& world) {
+  auto all = observed.settings;
+  if (const auto& clue = world.clue(one.key); clue.instance == observed.instance) {
+    for (const auto& [field, value] : clue.before) all.insert_or_assign(field, value);
+  }
+  for (const auto& [field, value] : one.settings) all.insert_or_assign(field, value);
+  return model::from_attributes<InterfaceDcb>(all);
+}
+
+/// Completes what follows from the adapter.
+void derive(Desired& one, const DcbDriver& driver, const InterfaceDcb& then, const system::DcbState& state,
+            bool gives_back) {
   const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
-  const auto capability = model::from_attributes<InterfaceDcb>(now.facts).pfc_capability;
-  if (wanted.priorities && capability && std::popcount(wanted.priorities->mask) > *capability) {
-    error(one, "priorities",
-          fmt::format("{} allows {} lossless at once, not {}", one.key.id, *capability,
-                      std::popcount(wanted.priorities->mask)),
-          "", diagnostics);
+  const auto dscp = then.dscp.value_or(model::DscpMap{});
+  const auto now = describe_dcb(state);
+  InterfaceDcb derived;
+  // What they were before goes back as far as it fits: which classes are idle may have changed since.
+  const auto& asked = wanted.algorithms || !gives_back ? wanted.algorithms : then.algorithms;
+  if (asked)
+    derived.algorithms =
+        algorithms_for(*asked, classes_then(driver, then, state), then.bandwidth.value_or(model::Bandwidth{}),
+                       now.algorithms.value_or(std::vector<std::string>{}));
+  auto bits = state.dcbx;
+  if (bits && then.dcbx != now.dcbx) bits = then.dcbx == model::Dcbx::kHost ? kHostBits : 0;
+  const auto follow = [&](const char* field, std::initializer_list<const char*> from) {
+    for (const auto* key : from) {
+      const auto at = one.origins.find(key);
+      if (at == one.origins.end()) continue;
+      one.origins.insert_or_assign(field, at->second);
+      return;
+    }
+  };
+  // What the driver makes of the classes goes back with the DSCPs.
+  if (wanted.dscp && has_identity(driver, then, now) && !wanted.traffic_classes) {
+    derived.traffic_classes = classes_then(driver, then, state);
+    follow("traffic_classes", {"dscp"});
   }
+  if (wanted.dscp) {
+    derived.classified_by = classifier_of(driver, dscp, bits);
+    follow("classified_by", {"dscp"});
+  }
+  if (then.priorities && state.pfc && (wanted.priorities || wanted.dscp)) {
+    derived.switch_port = switch_port_of(driver, *then.priorities, dscp, bits);
+    follow("switch_port", {"priorities", "dscp"});
+  }
+  for (auto& [field, value] : model::to_attributes(derived)) one.settings.insert_or_assign(field, value);
+}
+
+/// How many traffic classes are lossless: what pfc_cap counts.
+void check_lossless(const Desired& one, const DcbDriver& driver, const InterfaceDcb& wanted,
+                    const system::DcbState& state, Diagnostics& diagnostics) {
+  if (!wanted.priorities || state.pfc_capability == 0) return;
+  unsigned lossless = 0;
+  const auto of = classes_then(driver, wanted, state).of;
+  for (unsigned priority = 0; priority < model::kPriorities; ++priority) {
+    // Without classes each priority counts by itself.
+    if (wanted.priorities->has(priority)) lossless |= 1U << (state.ets ? of[priority] : priority);
+  }
+  if (std::popcount(lossless) <= state.pfc_capability) return;
+  error(one, "priorities",
+        fmt::format("{} traffic classes would be lossless, and {} allows {} at once", std::popcount(lossless),
+                    one.key.id, state.pfc_capability),
+        state.ets ? "lead the lossless priorities to the same traffic class" : "", diagnostics);
+}
+
+/// Everything that the driver would refuse.
+void check_driver(Desired& one, const Observed& observed, const system::DcbState& state, const World& world,
+                  Diagnostics& diagnostics) {
+  const auto& driver = dcb_driver(state.driver);
+  const auto& interface = one.key.id;
+  const bool can_not_now = driver.always_both && !state.ets && !state.pfc;
+  if (can_not_now && (one.settings.contains("priorities") || one.settings.contains("bandwidth") ||
+                      one.settings.contains("traffic_classes"))) {
+    one.pending = fmt::format("DCB of {} cannot be read now: {}", interface, driver.cannot_be_asked);
+    one.settings.clear();
+    return;
+  }
+  for (const auto& [field, value] : one.settings) {
+    if (!observed.settings.contains(field))
+      error(one, field, fmt::format("the driver of {} does not offer it", interface), "", diagnostics);
+  }
+  const auto then = as_it_will_be(one, observed, world);
+  const auto& clue = world.clue(one.key);
+  derive(one, driver, then, state, clue.instance == observed.instance && clue.before.contains("algorithms"));
+  const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
+  if (wanted.dscp) {
+    if (const auto refused = why_not_dscp(driver, interface, state, *wanted.dscp))
+      error(one, *refused, diagnostics);
+  }
+  const bool differs = std::any_of(one.settings.begin(), one.settings.end(), [&](const auto& setting) {
+    const auto at = observed.settings.find(setting.first);
+    return at != observed.settings.end() && at->second != setting.second;
+  });
+  if (!differs) return;
+  if (const auto refused = why_not_ours(driver, interface, state, then.dcbx)) {
+    error(one, *refused, diagnostics);
+    return;
+  }
+  const auto classes = classes_then(driver, then, state);
+  if (wanted.traffic_classes && *wanted.traffic_classes != classes) {
+    error(one, "traffic_classes",
+          fmt::format("with dscp, {} makes priority N traffic class N of {}", driver.name, interface),
+          fmt::format("leave traffic_classes out, or write {}",
+                      model::text_of(model::Codec<model::TrafficClasses>::value(classes))),
+          diagnostics);
+    return;
+  }
+  check_lossless(one, driver, then, state, diagnostics);
+  if (!state.ets || !(wanted.traffic_classes || wanted.bandwidth || wanted.algorithms)) return;
+  // Said already, by check_shares().
+  if (model::from_attributes<InterfaceDcb>(one.policy).strict && !wanted.bandwidth) return;
+  auto written = then;
+  written.algorithms = wanted.algorithms;
+  if (const auto refused = why_not_ets(driver, interface, state, ets_for(driver, written, state)))
+    error(one, *refused, diagnostics);
 }
 
 }  // namespace
@@ -158,8 +257,8 @@ void check_dcb(std::vector<Desired>& desired, const std::vector<Observed>& obser
             hint_without_dcb(*link, world), diagnostics);
       continue;
     }
-    check_offered(one, *at, diagnostics);
-    if (driver_of(*link, world) == "mlx5_core") check_told_apart(one, diagnostics);
+    const auto state = world.host().dcb.observe_dcb(one.key.id);
+    if (state && *state) check_driver(one, *at, **state, world, diagnostics);
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of [[pfc]] entries for interfaces. Sources: mlx5e_dbcnl_validate_ets(), mlx5e_dcbnl_ieee_getets() and
-// mlx4_en_ets_validate() of the kernel: the shares of ETS classes are 100 together, those of others do not
-// count.
+// Rules of [[pfc]] entries for interfaces: of the document by itself, and of what the driver and the adapter
+// take (dcb_drivers.hpp), so that nothing is begun that is refused half way.
 #pragma once
 
 #include <vector>
@@ -15,7 +14,9 @@ namespace rdmacfg::kinds {
 /// What is wrong with an entry by itself.
 void check_dcb_entry(const model::Desired& one, model::Diagnostics& diagnostics);
 
-/// What the interfaces of this host do not offer or cannot show; one that is not there makes its entry wait.
+/// What the interfaces of this host do not offer or would refuse; one that is not there, or cannot be asked
+/// now, makes its entry wait. Completes what follows from the adapter (algorithms, classified_by,
+/// switch_port).
 void check_dcb(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed,
                World& world, model::Diagnostics& diagnostics);
 

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "kinds/dcb.hpp"
+#include "kinds/dcb_drivers.hpp"
 #include "kinds/roce_ports.hpp"
 #include "model/port_types.hpp"
 
@@ -64,6 +65,46 @@ std::vector<std::string> flow_controlled(const std::string& interface, const Wor
     if (other.master == link->index) ports.push_back(other.name);
   }
   return ports;
+}
+
+/// What a driver and its adapter make of a preset.
+struct Chain {
+  std::optional<model::TrafficClasses> classes;
+  std::optional<model::Bandwidth> bandwidth;
+  bool by_dscp = true;
+};
+
+/// DCB of an interface now; nothing without a host, or where it has none (yet).
+std::optional<system::DcbState> dcb_of(const std::string& interface, const World& world) {
+  if (world.offline()) return std::nullopt;
+  auto state = world.host().dcb.observe_dcb(interface);
+  return state ? std::move(*state) : std::nullopt;
+}
+
+bool takes_dscp(const std::optional<system::DcbState>& state) {
+  const auto trust = dcb_driver(state ? state->driver : std::string()).dscp;
+  return trust == DscpTrust::kHardware || trust == DscpTrust::kUnknown;
+}
+
+Chain chain_on(const std::optional<system::DcbState>& state, unsigned priority) {
+  constexpr std::uint8_t kHalf = 50;
+  const auto& driver = dcb_driver(state ? state->driver : std::string());
+  Chain out{.classes = {}, .bandwidth = {}, .by_dscp = takes_dscp(state)};
+  const unsigned count = state ? classes_of(*state) : model::kPriorities;
+  const bool only_pfc = state && !state->ets && state->pfc;
+  if (only_pfc || count < 2) return out;
+  out.bandwidth.emplace();
+  if (driver.identity_by_dscp && out.by_dscp) {
+    // Each DSCP that is not listed leads to some class: none of them starves.
+    if (priority >= count) return {.classes = {}, .bandwidth = {}, .by_dscp = true};
+    const auto each = static_cast<std::uint8_t>(kHalf / (count - 1));
+    for (unsigned i = 0; i < count; ++i) out.bandwidth->percent[i] = i == priority ? kHalf : each;
+    out.bandwidth->percent[priority == 0 ? 1 : 0] += static_cast<std::uint8_t>(kHalf % (count - 1));
+    return out;
+  }
+  out.classes.emplace().of[priority] = 1;
+  out.bandwidth->percent[0] = out.bandwidth->percent[1] = kHalf;
+  return out;
 }
 
 template <class T>
@@ -216,7 +257,7 @@ class Linter {
       return;
     }
     if (!dcb.dscp) {
-      if (lossless)
+      if (lossless && takes_dscp(dcb_of(text_in(pfc, "interface"), world_)))
         say(Severity::kWarning, marking->entry->where,
             fmt::format("[[roce]]: DSCP {} is given to no priority of the interface", marking->dscp),
             fmt::format("write dscp = [\"{}:…\"] in [[pfc]]", marking->dscp), {{pfc.where, "its PFC"}});
@@ -263,18 +304,15 @@ std::vector<Section> expand_lossless(std::vector<Section> sections, const World&
       auto& pfc = pfc_for(sections, preset, name);
       fill(pfc, "interface", name, where_of("interface"));
       const auto at = where_of("priority");
+      const auto chain = chain_on(dcb_of(name, world), priority);
       if (!pfc.find("traffic_classes")) {
         // Shares of its own only where the entry says nothing of them: the keys hang together.
         const bool shared = pfc.find("bandwidth") || pfc.find("strict");
-        model::TrafficClasses classes;
-        classes.of[priority] = 1;
-        fill(pfc, "traffic_classes", classes, at);
-        model::Bandwidth bandwidth;
-        bandwidth.percent[0] = bandwidth.percent[1] = 50;
-        if (!shared) fill(pfc, "bandwidth", bandwidth, at);
+        if (chain.classes) fill(pfc, "traffic_classes", *chain.classes, at);
+        if (chain.bandwidth && !shared) fill(pfc, "bandwidth", *chain.bandwidth, at);
       }
       fill(pfc, "priorities", model::Priorities{1U << priority}, at);
-      fill(pfc, "dscp", model::DscpMap{{{dscp.number, priority}}}, where_of("dscp"));
+      if (chain.by_dscp) fill(pfc, "dscp", model::DscpMap{{{dscp.number, priority}}}, where_of("dscp"));
     }
     const auto ports = roce_ports(interface, world);
     const auto is_written = [&](const PortRef& port) {

@@ -24,14 +24,16 @@ struct Lossless {
   static constexpr auto kFields = std::tuple{
       model::field("interface", &Lossless::interface, model::Role::kIdentity,
                    "Ethernet interface, by its name after all renames; of a bond, every port of it.", "-"),
-      model::field("priority", &Lossless::priority, model::Role::kPolicy,
-                   "The priority that is lossless, in a traffic class of its own with half of the bandwidth.",
-                   "3"),
       model::field(
-          "dscp", &Lossless::dscp, model::Role::kPolicy,
-          "DSCP of the lossless traffic; where an RDMA device belongs to the interface, also that of "
-          "its RoCE connections.",
-          "26")};
+          "priority", &Lossless::priority, model::Role::kPolicy,
+          "The priority that is lossless, in a traffic class of its own with half of the bandwidth, as far "
+          "as the adapter has classes (docs/HARDWARE.md).",
+          "3"),
+      model::field("dscp", &Lossless::dscp, model::Role::kPolicy,
+                   "DSCP of the lossless traffic, where the adapter classifies by DSCP (docs/HARDWARE.md); "
+                   "where an RDMA "
+                   "device belongs to the interface, also that of its RoCE connections.",
+                   "26")};
 };
 
 model::SectionSpec lossless_section();

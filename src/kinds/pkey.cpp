@@ -185,6 +185,12 @@ class PkeyKind final : public Kind {
       return {Verdict::Sort::kLimited, std::move(why), {}, {}};
     }
     Verdict verdict;
+    // mlx5's children have channels of their own, and the parent's queue pair takes their packets in
+    // (mlx5i_pkey_open(), ipoib_vlan.c); elsewhere the kernel takes children down with their parent.
+    if (const auto* parent = world.link(link->parent);
+        parent != nullptr && link->up && !parent->up && !link->ipoib->connected_capable)
+      verdict.warnings.push_back(fmt::format(
+          "{} is down: {} is up and receives nothing, as its IPoIB is enhanced", parent->name, link->name));
     if (port && (world.thorough || !link->carrier) &&
         membership(*port, id->pkey, world) == Membership::kLimited) {
       verdict.warnings.push_back(

@@ -29,6 +29,20 @@ using system::RoceDefaults;
 namespace {
 
 constexpr std::string_view kKind = "roce";
+constexpr std::string_view kIwarp = "RNIC";
+
+/// Why an Ethernet port has no GID at all: mlx5 with enable_roce=false (mlx5_get_roce_state()), or no
+/// interface.
+std::string switched_off(const PortRef& port) {
+  const auto& device = *port.device;
+  std::string why = fmt::format("RoCE is switched off on {}: its GID table is empty", device.name);
+  if (device.driver.starts_with("mlx5_core") && !device.pci.empty())
+    why += fmt::format(
+        "; devlink dev param set pci/{0} name enable_roce value true cmode driverinit, then devlink dev "
+        "reload pci/{0}",
+        device.pci);
+  return why;
+}
 
 Roce values_of(const RoceWritten& known) {
   Roce out;
@@ -111,9 +125,26 @@ class RoceKind final : public Kind {
       }
       const auto wanted = model::from_attributes<Roce>(one.settings);
       const auto port = roce_port(one.key.id, world);
-      if (!wanted.mode || !port) continue;
+      if (!port || one.settings.empty()) continue;
+      if (wanted.mode && port->device->node_type == kIwarp && port->device->soft.empty()) {
+        // Its GIDs read "IB/RoCE v1" (ib_cache_gid_type_str()), and mean nothing.
+        diagnostics.push_back(
+            Diagnostic{Severity::kError,
+                       one.origins.at("mode"),
+                       fmt::format("[[roce]] mode: {} is iWARP ({}), which has no RoCE version", one.label,
+                                   port->device->driver),
+                       "remove mode",
+                       {}});
+        continue;
+      }
       const auto table = world.host().rdma.observe_gids(port->device->name, port->port->number);
-      if (!table || table->empty()) continue;  // the kernel will say
+      if (table && table->empty()) {
+        // rdma_cm has no port there: its folder in configfs cannot be made (ENODEV).
+        one.pending = switched_off(*port);
+        one.settings.clear();
+        continue;
+      }
+      if (!wanted.mode || !table) continue;  // the kernel will say
       std::set<std::string> offered;
       for (const auto& gid : *table) {
         if (const auto mode = mode_of(gid.type)) offered.insert(std::string(model::text_of(*mode)));

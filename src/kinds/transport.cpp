@@ -203,7 +203,9 @@ Result<std::set<model::Key>> mtu_limits_standing(
   for (const auto& change : limited) {
     const auto* link = link_of(change.key, *world);
     const auto wanted = model::from_attributes<Ipoib>(change.after);
-    if (link != nullptr && wanted.mtu)
+    // Enhanced IPoIB closes and opens all channels for each write of an MTU, also of the same one
+    // (mlx5i_change_mtu()): the loss is worse than taking another one's write for a limit.
+    if (link != nullptr && wanted.mtu && link->ipoib && link->ipoib->connected_capable)
       again.emplace_back(system::SetLink{.index = link->index, .mtu = wanted.mtu->bytes});
   }
   if (!again.empty()) {
@@ -214,7 +216,8 @@ Result<std::set<model::Key>> mtu_limits_standing(
   for (const auto& change : limited) {
     const auto* link = link_of(change.key, *world);
     const auto wanted = model::from_attributes<Ipoib>(change.after);
-    if (link == nullptr || !wanted.mtu || link->mtu < wanted.mtu->bytes) standing.insert(change.key);
+    const bool asked = link != nullptr && link->ipoib && link->ipoib->connected_capable;
+    if (!asked || !wanted.mtu || link->mtu < wanted.mtu->bytes) standing.insert(change.key);
   }
   return standing;
 }

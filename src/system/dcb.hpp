@@ -38,13 +38,17 @@ constexpr std::uint8_t kDcbSelectorDscp = 5;  ///< IEEE_8021QAZ_APP_SEL_DSCP
 
 constexpr std::uint8_t kDcbxHost = 0x01;      ///< the host negotiates, not the adapter's firmware
 constexpr std::uint8_t kDcbxFirmware = 0x02;  ///< DCB_CAP_DCBX_LLD_MANAGED
+constexpr std::uint8_t kDcbxVersionCee = 0x04;
 constexpr std::uint8_t kDcbxVersionIeee = 0x08;
 
-/// What an interface says of its DCB; what its driver does not offer is not there.
+/// What an interface says of its DCB. What its driver does not offer, or cannot read at the moment (a
+/// firmware reset), is not there: dcbnl_ieee_fill() leaves out what the driver refuses.
 struct DcbState {
+  std::string driver{};  ///< of the interface's device, as sysfs has it: "mlx5_core"; empty: not known
   std::optional<std::uint8_t> pfc;  ///< priorities with flow control, bit N is priority N
-  std::uint8_t pfc_capability = 0;  ///< how many priorities may have it at once; 0: not said
+  std::uint8_t pfc_capability = 0;  ///< how many traffic classes may have it at once (pfc_cap); 0: not said
   std::optional<Ets> ets;
+  std::uint8_t classes = 0;  ///< how many traffic classes there are (ets_cap); 0: not said
   std::vector<DcbApp> apps;  ///< sorted; the same one may be there twice
   std::optional<std::uint8_t> dcbx;
 };
@@ -56,6 +60,9 @@ class Dcb {
   /// Nothing when the interface is not there or has no IEEE DCB at all.
   virtual base::Result<std::optional<DcbState>> observe_dcb(const std::string& interface) = 0;
 
+  /// What the driver takes without changing anything is no error (ice answers with 1 or 2): only reading back
+  /// tells what became of a request. Where the driver takes the link down for it, set_pfc() returns when the
+  /// carrier has begun to go.
   virtual base::Result<void> set_pfc(const std::string& interface, std::uint8_t priorities) = 0;
   virtual base::Result<void> set_ets(const std::string& interface, const Ets& ets) = 0;
   virtual base::Result<void> add_app(const std::string& interface, const DcbApp& app) = 0;

@@ -139,6 +139,10 @@ class Links {
   /// Waits until every one of the interfaces has carrier, or the time is over; says which have none.
   virtual base::Result<std::vector<int>> wait_for_carrier(std::span<const int> indexes,
                                                           std::chrono::milliseconds deadline) = 0;
+
+  /// What `then` had that `now` does not have, in words: "192.0.2.1/24", "a route to 198.51.100.0/24". What
+  /// comes and goes by itself (leases, advertised addresses) is left out.
+  virtual std::vector<std::string> lacking(const Carried& then, const Carried& now) = 0;
 };
 
 /// The sysfs files of ib_ipoib: the only safe way to change a mode (the sysfs writer knows when RTNL was

@@ -49,6 +49,20 @@ TEST_P(Limits, WhatSomebodyElseSetBackMeanwhileIsNot) {
   EXPECT_EQ(report.plan.changes.front().overruled, std::vector<std::string>{"mtu"});
 }
 
+// mlx5i_change_mtu() closes and opens all channels, also for the same MTU.
+TEST(LimitsOfEnhanced, AreNotProbedByAnotherWrite) {
+  auto limited = scenario("ipoib", 2048);
+  const std::string verbose = "\"name\": \"mlx4_0\",";
+  limited.host.replace(limited.host.find(verbose), verbose.size(), verbose + " \"connected\": false,");
+  Stage stage(limited);
+  const auto report = stage.apply();
+  EXPECT_EQ(report.exit, Exit::kPartly) << text_of(report);
+  const auto& log = stage.kernel().faults.log();
+  EXPECT_EQ(std::count_if(log.begin(), log.end(),
+                          [](const auto& call) { return call.find("mtu") != std::string::npos; }),
+            1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, Limits, testing::Values("ipoib", "pkey"));
 
 }  // namespace

@@ -84,8 +84,26 @@ constexpr const char* kDrivers = R"({
 /// A RoCE interface that somebody has had his hands on.
 constexpr const char* kEthernet = R"({
   "links": [{ "name": "eth0", "up": true, "items": ["addr4 203.0.113.1/24"] }],
-  "dcb": { "eth0": { "mlx5": true, "pfc": 2, "dcbx": 2, "apps": ["26:0", "26:1", "10:2", "1/2114:3"] } }
+  "dcb": { "eth0": { "pfc": 2, "dcbx": 2, "apps": ["26:0", "26:1", "10:2", "1/2114:3"] } }
 })";
+/// With what a driver that closes the device drops: routes, the default one too, and a VLAN on it.
+std::string adapter(const std::string& driver, const std::string& more) {
+  return R"({ "links": [
+    { "name": "eth0", "up": true,
+      "items": ["addr4 203.0.113.1/24", "addr6 2001:db8::1/64", "route default via 203.0.113.254",
+                "route 2001:db8:1::/48 via 2001:db8::9"] },
+    { "name": "vlan5", "kind": "vlan", "parent": "eth0", "up": true,
+      "items": ["addr4 198.51.100.1/24", "route 192.0.2.0/24 via 198.51.100.9"] } ],
+    "rules": ["iif eth0 lookup 7"], "dcb": { "eth0": { "driver": ")" +
+         driver + "\"" + more + " } } }";
+}
+constexpr const char* kLossless = "version = 1\n[[lossless]]\ninterface = \"eth0\"\n";
+constexpr const char* kBondOfMlx5 = R"({
+  "links": [{ "name": "bond0", "kind": "bond", "over": ["eth0", "eth1"], "up": true },
+            { "name": "eth0", "up": true }, { "name": "eth1", "up": true }],
+  "dcb": { "eth0": { "driver": "mlx5_core" }, "eth1": { "driver": "mlx5_core" } } })";
+constexpr const char* kClasses =
+    "priorities = [3]\ntraffic_classes = [0, 0, 0, 1, 0, 0, 0, 0]\nbandwidth = [50, 50]\n";
 constexpr const char* kEth0 = "[[pfc]]\ninterface = \"eth0\"\n";
 constexpr const char* kModuleCore = "[[module]]\nname = \"mlx4_core\"\n";
 constexpr const char* kModuleEn = "[[module]]\nname = \"mlx4_en\"\n";
@@ -211,7 +229,7 @@ constexpr const char* kEdited = R"({
   "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
     { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0", "up": true, "items": ["addr4 192.0.2.1/24"] } } ] }],
   "files": {
-    "/etc/udev/rules.d/59-rdma-configd-rdma-device.rules": "# of others\nACTION==\"add\", SUBSYSTEM==\"infiniband\", SUBSYSTEMS==\"pci\", KERNELS==\"0000:10:00.0\", PROGRAM=\"rdma_rename %k NAME_FIXED mlx4_0\"",
+    "/etc/udev/rules.d/59-rdma-configd-rdma-device.rules": "# of others\nACTION==\"add\", SUBSYSTEM==\"infiniband\", DEVPATH==\"*/0000:10:00.0/infiniband/*\", PROGRAM=\"rdma_rename %k NAME_FIXED mlx4_0\"",
     "/etc/udev/rules.d/70-rdma-configd-ipoib.rules": "ACTION==\"add\", SUBSYSTEM==\"net\", ATTR{address}==\"?*00:02:c9:03:00:31:78:f2\", NAME=\"other\"\nACTION==\"add\", ATTR{address}==\"?*78:f3\", NAME=\"evil0\"\n",
     "/etc/udev/rules.d/71-rdma-configd-backend.rules": "# of others\n" }
 })";
@@ -381,8 +399,24 @@ const std::vector<Scenario>& scenarios() {
       {.name = "dcb_released",
        .host = kEthernet,
        .documents = {text({"version = 1\n", kEth0,
-                           "priorities = [3]\nbandwidth = [40, 60]\ndscp = [\"26:3\"]\n"}),
-                     text({"version = 1\n", kEth0, "dscp = []\n"})}},
+                           "priorities = [3]\nbandwidth = [40, 60]\ndscp = [\"26:3\"]\ndcbx = \"host\"\n"}),
+                     text({"version = 1\n", kEth0, "dscp = []\ndcbx = \"host\"\n"})}},
+      {.name = "dcb_mlx5",
+       .host = adapter("mlx5_core", ""),
+       .documents = {text({"version = 1\n", kEth0, kClasses})}},
+      {.name = "dcb_mlx5_bond",
+       .host = kBondOfMlx5,
+       .documents = {text({"version = 1\n", kEth0, kClasses, "[[pfc]]\ninterface = \"eth1\"\n", kClasses})}},
+      {.name = "dcb_ice", .host = adapter("ice", ""), .documents = {kLossless}},
+      {.name = "dcb_ice_remapped",
+       .host = adapter("ice", ""),
+       .documents = {kLossless,
+                     text({"version = 1\n", kEth0, "priorities = [4]\ndscp = [\"26:4\", \"48:6\"]\n"})}},
+      {.name = "dcb_ice_dropped", .host = adapter("ice", ""), .documents = {kLossless, "version = 1\n"}},
+      {.name = "dcb_bnxt",
+       .host = adapter("bnxt_en", ", \"classes\": 3, \"pfc_capability\": 2"),
+       .documents = {kLossless}},
+      {.name = "dcb_hns3", .host = adapter("hns3", ", \"classes\": 4"), .documents = {kLossless}},
       {.name = "modules_changed",
        .host = kModules,
        .documents = {text({"version = 1\n", kModuleCore, kModuleEn, "options = [\"udp_rss=0\"]\n"}),

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
-#include <vector>
 
 namespace rdmacfg::fakes {
 
@@ -17,35 +16,32 @@ using system::DcbState;
 using system::Ets;
 using system::Tsa;
 
-namespace {
-
-/// mlx5e_build_tc_tx_bw() and mlx5e_dcbnl_ieee_getets().
-void read_as_mlx5(Ets& ets) {
-  constexpr std::uint8_t kWhole = 100;
-  std::vector<std::size_t> without;
-  bool parted = false;
-  for (std::size_t i = 0; i < ets.tsa.size(); ++i) {
-    if (ets.tsa[i] != Tsa::kEts) {
-      ets.bandwidth[i] = kWhole;
-    } else if (ets.bandwidth[i] == 0) {
-      without.push_back(i);
-    } else if (ets.bandwidth[i] < kWhole) {
-      parted = true;
-    }
-  }
-  if (parted || without.empty()) return;
-  for (const auto i : without) ets.bandwidth[i] = static_cast<std::uint8_t>(kWhole / without.size());
-  ets.bandwidth[without.back()] += static_cast<std::uint8_t>(kWhole % without.size());
-}
-
-}  // namespace
-
 void FakeDcb::reboot() {
   for (auto& [name, state] : interfaces) {
+    if (adapters.contains(name) && !adapters.at(name).driver.empty()) {
+      auto& adapter = adapters.at(name);
+      state = at_first(adapter.driver, adapter.classes, adapter.agent);
+      adapter.ets_was_set = false;
+      adapter.table = DcbAdapter::firmware_table();
+      continue;
+    }
     if (state.pfc) state.pfc = std::uint8_t{0};
     if (state.ets) state.ets = Ets{};
     state.apps.clear();
   }
+}
+
+std::string FakeDcb::driver_of(const std::string& interface) const {
+  const auto at = adapters.find(interface);
+  if (at != adapters.end() && !at->second.driver.empty()) return at->second.driver;
+  for (const auto& device : machine_.devices) {
+    if (!device.soft.empty()) continue;
+    for (const auto& port : device.ports) {
+      const bool own = port.in_bond.empty() ? port.netdev == interface : port.in_bond == interface;
+      if (own) return device.driver;
+    }
+  }
+  return {};
 }
 
 std::string FakeDcb::dump() const {
@@ -74,7 +70,18 @@ Result<std::optional<DcbState>> FakeDcb::observe_dcb(const std::string& interfac
   const auto at = interfaces.find(interface);
   if (at == interfaces.end()) return std::optional<DcbState>();
   auto state = at->second;
-  if (state.ets && mlx5.contains(interface)) read_as_mlx5(*state.ets);
+  state.driver = driver_of(interface);
+  const auto found = adapters.find(interface);
+  const auto adapter = found == adapters.end() ? DcbAdapter{} : found->second;
+  if (state.ets) state.classes = adapter.classes;
+  const bool silent = adapter.resetting || (state.driver == "qede" && !adapter.negotiated);
+  if (silent) {
+    // dcbnl_ieee_fill() leaves out what the driver refuses; the APP table is the kernel's own.
+    state.ets.reset();
+    state.pfc.reset();
+    state.pfc_capability = state.classes = 0;
+    if (state.driver == "qede") state.dcbx = std::uint8_t{0};  // qed_dcbx.c:1539
+  }
   return std::optional(std::move(state));
 }
 
@@ -82,64 +89,62 @@ template <class Effect>
 Result<void> FakeDcb::change(const std::string& interface, const std::string& what, Effect effect) {
   const auto text = fmt::format("{}: {}", interface, what);
   const int err = faults_.call(text, [&] {
-    const auto at = interfaces.find(interface);
-    return at == interfaces.end() ? ENODEV : effect(at->second);
+    const auto found = interfaces.find(interface);
+    if (found == interfaces.end()) return ENODEV;
+    At at{interface, found->second, adapters[interface], driver_of(interface)};
+    return effect(at);
   });
   if (err != 0) return fail_errno(err, text);
   return {};
 }
 
 Result<void> FakeDcb::set_pfc(const std::string& interface, std::uint8_t priorities) {
-  return change(interface, fmt::format("set PFC {:#04x}", priorities), [&](DcbState& state) {
-    if (!state.pfc) return EOPNOTSUPP;
-    state.pfc = priorities;
-    return 0;
-  });
+  return change(interface, fmt::format("set PFC {:#04x}", priorities),
+                [&](At& at) { return pfc(at, priorities); });
 }
 
 Result<void> FakeDcb::set_ets(const std::string& interface, const Ets& ets) {
-  return change(interface, "set ETS", [&](DcbState& state) {
-    if (!state.ets) return EOPNOTSUPP;
-    // As mlx5e_dbcnl_validate_ets(): what ETS shares out has to be the whole.
-    int sum = 0;
-    bool any = false;
-    for (std::size_t i = 0; i < ets.tsa.size(); ++i) {
-      if (ets.tsa[i] != Tsa::kEts) continue;
-      any = true;
-      sum += ets.bandwidth[i];
-    }
-    if (any && sum != 100) return EINVAL;
-    state.ets = ets;
-    return 0;
-  });
+  return change(interface, "set ETS", [&](At& at) { return this->ets(at, ets); });
 }
 
 Result<void> FakeDcb::add_app(const std::string& interface, const DcbApp& app) {
   return change(interface, fmt::format("add APP {} {}:{}", app.selector, app.protocol, app.priority),
-                [&](DcbState& state) {
-                  if (std::find(state.apps.begin(), state.apps.end(), app) != state.apps.end()) return EEXIST;
-                  state.apps.push_back(app);
-                  std::sort(state.apps.begin(), state.apps.end());
-                  return 0;
-                });
+                [&](At& at) { return add(at, app); });
 }
 
 Result<void> FakeDcb::delete_app(const std::string& interface, const DcbApp& app) {
   return change(interface, fmt::format("delete APP {} {}:{}", app.selector, app.protocol, app.priority),
-                [&](DcbState& state) {
-                  const auto at = std::find(state.apps.begin(), state.apps.end(), app);
-                  if (at == state.apps.end()) return ENOENT;
-                  state.apps.erase(at);
-                  return 0;
-                });
+                [&](At& at) { return remove(at, app); });
 }
 
 Result<void> FakeDcb::set_dcbx(const std::string& interface, std::uint8_t mode) {
-  return change(interface, fmt::format("set DCBX {:#04x}", mode), [&](DcbState& state) {
-    if (!state.dcbx) return EOPNOTSUPP;
-    state.dcbx = mode == 0 ? system::kDcbxFirmware : mode;
-    return 0;
+  return change(interface, fmt::format("set DCBX {:#04x}", mode), [&](At& at) { return dcbx(at, mode); });
+}
+
+void FakeDcb::close_and_open(const std::string& interface) {
+  Interface* link = machine_.find(interface);
+  if (link == nullptr || !link->up) return;
+  std::vector<int> over;
+  for (auto& other : machine_.links) {
+    // vlan_device_event(): VLANs go down and up with what they are on.
+    if (other.parent == link->index && other.up && !other.is_ipoib()) over.push_back(other.index);
+  }
+  for (const int index : over) (void)machine_.set({.index = index, .up = false});
+  (void)machine_.set({.index = link->index, .up = false});
+  (void)machine_.set({.index = link->index, .up = true});
+  for (const int index : over) (void)machine_.set({.index = index, .up = true});
+}
+
+void FakeDcb::retrain(const std::string& interface) {
+  Interface* link = machine_.find(interface);
+  if (link == nullptr || !link->up || !link->carrier) return;
+  link->carrier = false;
+  if (!lost_at_retraining.contains(interface)) machine_.retraining.insert(link->index);
+  if (link->master == 0) return;
+  const auto down = std::count_if(machine_.links.begin(), machine_.links.end(), [&](const auto& other) {
+    return other.master == link->master && !other.carrier;
   });
+  most_legs_down = std::max(most_legs_down, static_cast<std::size_t>(down));
 }
 
 }  // namespace rdmacfg::fakes

@@ -1,26 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <map>
 #include <set>
 #include <string>
 
 #include "fakes/faults.hpp"
+#include "fakes/machine.hpp"
 #include "system/dcb.hpp"
 
 namespace rdmacfg::fakes {
 
-/// dcbnl of Ethernet interfaces, by name. As the kernel: an APP entry may be added twice; the third bit of
-/// the mode (host) has to be set.
+/// What an adapter and its driver have besides what dcbnl shows.
+struct DcbAdapter {
+  std::string driver{};      ///< empty: that of the RDMA device over the interface
+  std::uint8_t classes = 8;  ///< ets_cap
+  bool agent = false;        ///< the firmware's LLDP agent runs
+  bool negotiated = true;    ///< qede: DCBX has found a peer in IEEE mode
+  bool resetting = false;    ///< firmware reset: nothing can be read or set
+  bool dscp = true;          ///< the board can classify by DSCP
+  bool ets_was_set = false;  ///< bnxt
+  std::array<std::uint8_t, 64> table = firmware_table();  ///< mlx5: dscp2prio, also of what is not listed
+
+  static constexpr std::array<std::uint8_t, 64> firmware_table() {
+    std::array<std::uint8_t, 64> out{};
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::uint8_t>(i / 8);
+    return out;
+  }
+};
+
+/// dcbnl of Ethernet interfaces, by name, as the driver of each does it (fake_dcb_drivers.cpp cites the
+/// lines). An interface without a known driver takes everything, as net/dcb/dcbnl.c alone would.
 class FakeDcb final : public system::Dcb {
  public:
-  explicit FakeDcb(Faults& faults) : faults_(faults) {}
+  FakeDcb(Faults& faults, Machine& machine) : faults_(faults), machine_(machine) {}
 
   std::map<std::string, system::DcbState> interfaces;
-  std::set<std::string> mlx5;  ///< interfaces that read their shares back as mlx5 does
+  std::map<std::string, DcbAdapter> adapters;  ///< by interface
+  std::set<std::string> lost_at_retraining;    ///< interfaces whose link does not come back
+  /// The most ports of one bond that have ever been without carrier at the same time by what was set.
+  std::size_t most_legs_down = 0;
 
   void reboot();
+  /// The driver is unloaded and loaded again: the interface is another one, the adapter's registers stay.
+  void reload(const std::string& interface);
   [[nodiscard]] std::string dump() const;
+  [[nodiscard]] std::string driver_of(const std::string& interface) const;
+  /// What the driver starts with.
+  static system::DcbState at_first(const std::string& driver, std::uint8_t classes, bool agent);
 
   base::Result<std::optional<system::DcbState>> observe_dcb(const std::string& interface) override;
   base::Result<void> set_pfc(const std::string& interface, std::uint8_t priorities) override;
@@ -30,10 +58,30 @@ class FakeDcb final : public system::Dcb {
   base::Result<void> set_dcbx(const std::string& interface, std::uint8_t mode) override;
 
  private:
+  /// One interface at a request.
+  struct At {
+    const std::string& interface;
+    system::DcbState& state;
+    DcbAdapter& adapter;
+    std::string driver;
+  };
   template <class Effect>
   base::Result<void> change(const std::string& interface, const std::string& what, Effect effect);
 
+  // Each returns 0 or an errno.
+  int pfc(At& at, std::uint8_t priorities);
+  int ets(At& at, const system::Ets& ets);
+  int add(At& at, const system::DcbApp& app);
+  int remove(At& at, const system::DcbApp& app);
+  int dcbx(At& at, std::uint8_t mode);
+  static int refused(const At& at);
+  static int ets_refused(const At& at, const system::Ets& ets);
+  static void ice_to_dscp_mode(At& at);
+  void close_and_open(const std::string& interface);
+  void retrain(const std::string& interface);
+
   Faults& faults_;
+  Machine& machine_;
 };
 
 }  // namespace rdmacfg::fakes

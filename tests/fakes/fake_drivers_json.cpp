@@ -40,15 +40,22 @@ void describe_modules(FakeKernel& kernel, const json& from) {
 void describe_dcb(FakeKernel& kernel, const json& from) {
   for (const auto& [name, one] : from.items()) {
     only(one,
-         {"pfc", "pfc_capability", "traffic_class", "strict", "bandwidth", "willing", "apps", "dcbx", "mlx5"},
+         {"pfc", "pfc_capability", "traffic_class", "strict", "bandwidth", "willing", "apps", "dcbx",
+          "driver", "classes", "agent", "negotiated", "resetting", "dscp_capable", "without_ets"},
          "dcb");
-    if (one.value("mlx5", false)) kernel.dcb.mlx5.insert(name);
-    system::DcbState state;
-    state.pfc = one.value("pfc", std::uint8_t{0});
-    state.pfc_capability = one.value("pfc_capability", std::uint8_t{8});
-    state.dcbx = one.value("dcbx", std::uint8_t{system::kDcbxHost | system::kDcbxVersionIeee});
-    system::Ets ets;
-    ets.willing = one.value("willing", false);
+    auto& adapter = kernel.dcb.adapters[name];
+    adapter.driver = one.value("driver", "");
+    adapter.classes = one.value("classes", adapter.classes);
+    adapter.agent = one.value("agent", false);
+    adapter.negotiated = one.value("negotiated", true);
+    adapter.resetting = one.value("resetting", false);
+    adapter.dscp = one.value("dscp_capable", true);
+    auto state = FakeDcb::at_first(adapter.driver, adapter.classes, adapter.agent);
+    state.pfc = one.value("pfc", *state.pfc);
+    state.pfc_capability = one.value("pfc_capability", state.pfc_capability);
+    state.dcbx = one.value("dcbx", *state.dcbx);
+    system::Ets ets = *state.ets;
+    ets.willing = one.value("willing", ets.willing);
     ets.traffic_class = one.value("traffic_class", ets.traffic_class);
     ets.bandwidth = one.value("bandwidth", ets.bandwidth);
     if (one.contains("strict")) {
@@ -56,6 +63,7 @@ void describe_dcb(FakeKernel& kernel, const json& from) {
       for (const auto& tc : one.at("strict")) ets.tsa.at(tc.get<std::size_t>()) = system::Tsa::kStrict;
     }
     state.ets = ets;
+    if (one.value("without_ets", false)) state.ets.reset();
     // "26:3" is DSCP 26 at priority 3; "1/2114:3" another selector.
     const auto apps = one.value("apps", std::vector<std::string>());
     for (const auto& text : apps) {

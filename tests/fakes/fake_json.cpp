@@ -88,10 +88,12 @@ Port port_of(const json& from, int number) {
 }
 
 void describe_device(FakeKernel& kernel, const json& from) {
-  only(from, {"name", "driver", "pci", "node_guid", "connected", "verbs", "soft", "ports"}, "device");
+  only(from, {"name", "driver", "pci", "node_guid", "connected", "verbs", "soft", "ports", "iwarp"},
+       "device");
   Device device;
   device.name = from.at("name").get<std::string>();
   device.driver = from.value("driver", device.driver);
+  device.iwarp = from.value("iwarp", false);
   device.pci = from.value("pci", "");
   device.connected = from.value("connected", true);
   device.verbs = from.value("verbs", true);

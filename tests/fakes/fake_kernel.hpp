@@ -87,7 +87,7 @@ class FakeKernel final : public system::Links,
   FakeResolver resolver{faults, machine};
   FakeNetworkManager network_manager{faults, files, machine};
   FakeNetworkd networkd{faults, files, machine};
-  FakeDcb dcb{faults};
+  FakeDcb dcb{faults, machine};
   FakeMlx4Ports mlx4_ports{faults};
   FakeAccounts accounts{faults, files};
   FakeSysctl sysctl{faults, machine};
@@ -135,6 +135,7 @@ class FakeKernel final : public system::Links,
   base::Result<std::vector<system::Link>> observe_links() override;
   base::Result<void> execute(std::span<const system::LinkRequest> requests) override;
   base::Result<std::vector<system::Carried>> observe_carried(std::span<const system::Link> links) override;
+  std::vector<std::string> lacking(const system::Carried& then, const system::Carried& now) override;
   base::Result<void> restore_carried(const system::Carried& carried, int index,
                                      const std::string& name) override;
   base::Result<std::vector<int>> wait_for_carrier(std::span<const int> indexes,

@@ -133,9 +133,22 @@ Result<void> FakeKernel::restore_carried(const system::Carried& carried, int ind
   return {};
 }
 
+std::vector<std::string> FakeKernel::lacking(const system::Carried& then, const system::Carried& now) {
+  std::vector<std::string> out;
+  for (const auto& item : then.items) {
+    const bool there = std::find(now.items.begin(), now.items.end(), item) != now.items.end();
+    if (!there && !item.ends_with(" dynamic")) out.push_back(item);
+  }
+  return out;
+}
+
 Result<std::vector<int>> FakeKernel::wait_for_carrier(std::span<const int> indexes,
                                                       std::chrono::milliseconds /*deadline*/) {
   machine.settle();
+  for (const int index : indexes) {
+    Interface* link = machine.find(index);
+    if (link != nullptr && machine.retraining.erase(index) != 0) link->carrier = link->up;
+  }
   std::vector<int> without;
   for (const int index : indexes) {
     const Interface* link = machine.find(index);
@@ -171,7 +184,7 @@ Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices(
     system::RdmaDevice device;
     device.name = from.name;
     device.firmware = "2.42.5000";
-    device.node_type = "CA";
+    device.node_type = from.iwarp ? "RNIC" : "CA";
     device.node_guid = device.system_guid = model::Guid{from.node_guid};
     device.driver = from.driver;
     device.pci = from.pci;

@@ -45,9 +45,10 @@ struct Device {
   std::uint64_t node_guid = 0;
   bool connected = true;  ///< can do connected mode; false: enhanced IPoIB
   bool verbs = true;      ///< user-space verbs can tell the MTU
-  std::string soft{};     ///< "rxe", "siw"
-  int instance = 0;       ///< of this registration; given by the machine
-  bool leaving = false;   ///< it is being removed
+  bool iwarp = false;
+  std::string soft{};    ///< "rxe", "siw"
+  int instance = 0;      ///< of this registration; given by the machine
+  bool leaving = false;  ///< it is being removed
   std::vector<Port> ports{};
 };
 
@@ -98,8 +99,9 @@ class Machine {
   std::map<std::string, int> rdma_cm_folders{};  ///< → instance of the device
   std::set<std::string> soft_types = {"rxe"};    ///< that the kernel has drivers for
 
-  bool rename_up = false;     ///< kernels from 6.2 rename an interface that is up
-  bool slow_carrier = false;  ///< joining takes until settle()
+  bool rename_up = false;      ///< kernels from 6.2 rename an interface that is up
+  bool slow_carrier = false;   ///< joining takes until settle()
+  std::set<int> retraining{};  ///< interfaces that have carrier again once somebody has waited for it
 
   Interface* find(int index);
   Interface* find(const std::string& name);                  ///< not by alternative names

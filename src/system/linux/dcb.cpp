@@ -7,9 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <thread>
 
+#include "system/linux/dcb_answer.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/netlink_socket.hpp"
 
@@ -21,6 +26,7 @@ using base::fail;
 using base::fail_errno;
 using base::Result;
 using detail::Attributes;
+using detail::dcb_errno;
 using detail::Message;
 using detail::NetlinkSocket;
 using detail::Parsed;
@@ -67,6 +73,7 @@ DcbState state_of(const Attributes& reply) {
       found.bandwidth[i] = ets->tc_tx_bw[i];
     }
     out.ets = found;
+    out.classes = ets->ets_cap;
   }
   auto table = ieee.nested(DCB_ATTR_IEEE_APP_TABLE);
   while (const auto item = table.next()) {
@@ -84,7 +91,10 @@ class LinuxDcb final : public Dcb {
   Result<std::optional<DcbState>> observe_dcb(const std::string& interface) override {
     const auto what = fmt::format("{}: read DCB", interface);
     auto reply = ask(request_of(RTM_GETDCB, DCB_CMD_IEEE_GET, interface, what), state_of);
-    if (reply) return std::optional(std::move(*reply));
+    if (reply) {
+      reply->driver = driver_of(interface);
+      return std::optional(std::move(*reply));
+    }
     // No dcbnl operations at all (EOPNOTSUPP), gone (ENODEV), or not permitted.
     switch (reply.error().sys_errno) {
       case EOPNOTSUPP:
@@ -101,9 +111,12 @@ class LinuxDcb final : public Dcb {
     auto now = read_structure<ieee_pfc>(interface, DCB_ATTR_IEEE_PFC);
     if (!now) return fail(now.error());
     now->pfc_en = priorities;
-    return set(DCB_CMD_IEEE_SET, interface,
-               fmt::format("{}: set PFC to priorities {:#04x}", interface, priorities),
-               [&](Message& m) { m.put(DCB_ATTR_IEEE_PFC, bytes_of(*now)); });
+    const auto before = carrier_changes(interface);
+    auto done = set(DCB_CMD_IEEE_SET, interface,
+                    fmt::format("{}: set PFC to priorities {:#04x}", interface, priorities),
+                    [&](Message& m) { m.put(DCB_ATTR_IEEE_PFC, bytes_of(*now)); });
+    if (done) await_carrier_change(interface, before);
+    return done;
   }
 
   Result<void> set_ets(const std::string& interface, const Ets& ets) override {
@@ -173,12 +186,37 @@ class LinuxDcb final : public Dcb {
     auto message = request_of(RTM_SETDCB, command, interface, std::move(what));
     message.nest(DCB_ATTR_IEEE, [&] { put(message); });
     // The kernel acknowledges the message in any case; the driver's word is in the answer, as a byte.
-    const auto refused = ask(message, [](const Attributes& reply) {
+    const auto word = ask(message, [](const Attributes& reply) {
       return reply.number<std::uint8_t>(DCB_ATTR_IEEE).value_or(0);
     });
-    if (!refused) return fail(refused.error());
-    if (*refused != 0) return fail_errno(256 - *refused, message.what());
+    if (!word) return fail(word.error());
+    if (const int error = dcb_errno(*word); error != 0) return fail_errno(error, message.what());
     return {};
+  }
+
+  /// "ice"; of a sub-function "mlx5_core.sf".
+  static std::string driver_of(const std::string& interface) {
+    std::error_code failed;
+    const auto link =
+        std::filesystem::read_symlink(fmt::format("/sys/class/net/{}/device/driver", interface), failed);
+    return failed ? std::string() : link.filename().string();
+  }
+
+  static std::optional<std::uint64_t> carrier_changes(const std::string& interface) {
+    std::ifstream file(fmt::format("/sys/class/net/{}/carrier_changes", interface));
+    std::uint64_t count = 0;
+    return file >> count ? std::optional(count) : std::nullopt;
+  }
+
+  /// The driver only asks the firmware to retrain (mlx5_toggle_port_link()); the event comes a moment later.
+  static void await_carrier_change(const std::string& interface, std::optional<std::uint64_t> before) {
+    using std::chrono::milliseconds;
+    constexpr milliseconds kPause{20}, kLongest{500};
+    for (auto waited = milliseconds{0}; before && waited < kLongest; waited += kPause) {
+      const auto now = carrier_changes(interface);
+      if (!now || *now != *before) return;
+      std::this_thread::sleep_for(kPause);
+    }
   }
 
   Result<void> change_app(std::uint8_t command, const std::string& interface, std::string_view verb,

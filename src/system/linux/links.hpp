@@ -18,6 +18,7 @@ class LinuxLinks final : public Links {
   base::Result<std::vector<Link>> observe_links() override;
   base::Result<void> execute(std::span<const LinkRequest> requests) override;
   base::Result<std::vector<Carried>> observe_carried(std::span<const Link> links) override;
+  std::vector<std::string> lacking(const Carried& then, const Carried& now) override;
   base::Result<void> restore_carried(const Carried& carried, int index, const std::string& name) override;
   base::Result<std::vector<int>> wait_for_carrier(std::span<const int> indexes,
                                                   std::chrono::milliseconds deadline) override;

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "system/linux/linux_host.hpp"
+#include "system/linux/rdma_netlink.hpp"
 #include "system/linux/sysfs_dir.hpp"
 #include "system/linux/verbs_query.hpp"
 
@@ -138,7 +139,12 @@ class SysfsRdma final : public Rdma {
   }
 
   std::optional<PortMtu> observe_mtu(const std::string& device, int port) override {
-    return has_verbs(device) ? detail::query_verbs_mtu(device, port) : std::nullopt;
+    auto mtu = has_verbs(device) ? detail::query_verbs_mtu(device, port) : std::nullopt;
+    // ibv_mtu ends at 4096; IPoIB has the link's physical MTU there (rdma_mtu_from_attr(), OPA_MTU_10240).
+    constexpr int kOpaMtu = 10240;
+    if (sysfs_ == "/sys" && detail::protocol_of(device) == "opa")
+      mtu = PortMtu{kOpaMtu, mtu ? mtu->active : 0};
+    return mtu;
   }
 
   std::optional<DeviceIds> observe_ids(const std::string& device) override {

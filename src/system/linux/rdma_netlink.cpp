@@ -110,6 +110,20 @@ class RdmaNetlink final : public RdmaAdmin {
     return read ? found : std::nullopt;
   }
 
+  std::string protocol_of(const std::string& device) {
+    const auto netlink = socket();
+    if (!netlink) return {};
+    std::string found;
+    const auto read = (*netlink)->dump(
+        request(RDMA_NLDEV_CMD_GET, kDump, "ask for the RDMA devices"), [&] { found.clear(); },
+        [&](const nlmsghdr& header) {
+          const auto attributes = attributes_of(header);
+          if (attributes.text(RDMA_NLDEV_ATTR_DEV_NAME) == device)
+            found = attributes.text(RDMA_NLDEV_ATTR_DEV_PROTOCOL);
+        });
+    return read ? found : std::string();
+  }
+
   std::optional<std::set<std::string>> registered() {
     const auto found = indices("ask for the RDMA devices");
     if (!found) return std::nullopt;
@@ -168,6 +182,8 @@ std::optional<std::string> detail::netdev_in(const nlmsghdr& header, int port) {
   auto name = attributes.text(RDMA_NLDEV_ATTR_NDEV_NAME);
   return name.empty() ? std::nullopt : std::optional(std::move(name));
 }
+
+std::string detail::protocol_of(const std::string& device) { return RdmaNetlink().protocol_of(device); }
 
 std::optional<std::string> netlink_netdev_of(const std::string& device, int port) {
   return RdmaNetlink().netdev_of(device, port);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/touched.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "kinds/all.hpp"
+
+namespace rdmacfg::core {
+
+using base::Result;
+using kinds::Luggage;
+using system::Link;
+
+namespace {
+
+/// Network managers put addresses back by themselves, and later than an undo ends.
+bool leaves_to_manager(const model::Change& change) {
+  return change.key.kind == "nm_profile" || change.key.kind == "networkd";
+}
+
+std::vector<Link> touched(const model::Plan& plan, const kinds::World& world) {
+  std::set<int> indexes, managed;
+  for (const auto& change : plan.changes) {
+    const auto footing = kinds::find(change.key.kind)->footing(change, world);
+    if (footing.empty()) continue;
+    for (const auto& link : world.snapshot().links) {
+      const auto instance = world.instance(link);
+      if (footing != instance && !footing.starts_with(instance + " ")) continue;
+      (leaves_to_manager(change) ? managed : indexes).insert(link.index);
+    }
+  }
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& link : world.snapshot().links) {
+      if (link.parent != 0 && indexes.contains(link.parent)) more = indexes.insert(link.index).second || more;
+    }
+  }
+  std::vector<Link> out;
+  for (const auto& link : world.snapshot().links) {
+    if (indexes.contains(link.index) && !managed.contains(link.index)) out.push_back(link);
+  }
+  return out;
+}
+
+/// The interface that it is now: one that was made anew by undoing has another index.
+const Link* same(const Luggage& then, const std::vector<Link>& now) {
+  const auto by = [&](auto matches) {
+    const auto at = std::find_if(now.begin(), now.end(), matches);
+    return at == now.end() ? nullptr : &*at;
+  };
+  if (const auto* found = by([&](const Link& link) { return link.index == then.carried.index; }))
+    return found;
+  return by([&](const Link& link) { return link.name == then.carried.name; });
+}
+
+/// What is gone of each, by place in `then`.
+Result<std::vector<std::vector<std::string>>> gone(const std::vector<Luggage>& then,
+                                                   const std::vector<Link>& links, system::Host& host) {
+  std::vector<Link> there;
+  for (const auto& one : then) {
+    if (const auto* link = same(one, links)) there.push_back(*link);
+  }
+  const auto now = host.links.observe_carried(there);
+  if (!now) return base::fail(now.error());
+  std::vector<std::vector<std::string>> out(then.size());
+  for (std::size_t i = 0; i < then.size(); ++i) {
+    const auto* link = same(then[i], links);
+    if (link == nullptr) continue;  // said by its own change
+    const auto at = std::find_if(now->begin(), now->end(),
+                                 [&](const auto& carried) { return carried.index == link->index; });
+    if (at != now->end()) out[i] = host.links.lacking(then[i].carried, *at);
+    if (then[i].up && !link->up) out[i].emplace_back("up");
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<TouchedLinks> TouchedLinks::observe(const model::Plan& plan, const kinds::World& before) {
+  TouchedLinks out;
+  if (before.offline()) return out;
+  const auto links = touched(plan, before);
+  if (links.empty()) return out;
+  auto luggage = kinds::observe_luggage(before.host(), links);
+  if (!luggage) return base::fail(luggage.error());
+  out.then_ = std::move(*luggage);
+  return out;
+}
+
+std::vector<std::string> TouchedLinks::put_back(system::Host& host) const {
+  if (then_.empty()) return {};
+  std::vector<std::string> left;
+  for (const bool last : {false, true}) {
+    const auto links = host.links.observe_links();
+    const auto missing = links ? gone(then_, *links, host) : base::fail(links.error());
+    if (!missing)
+      return {"addresses and routes could not be compared after undoing: " + missing.error().message};
+    std::vector<Luggage> back;
+    for (std::size_t i = 0; i < then_.size(); ++i) {
+      if ((*missing)[i].empty()) continue;
+      const auto* link = same(then_[i], *links);
+      if (!last && link != nullptr) {
+        auto one = then_[i];
+        one.carried.index = link->index;
+        one.altnames.clear();
+        one.group = link->group;
+        back.push_back(std::move(one));
+      }
+      for (const auto& what : (*missing)[i]) {
+        if (last)
+          left.push_back(what == "up" ? fmt::format("{} is down, and was up", then_[i].carried.name)
+                                      : fmt::format("{} has lost {}", then_[i].carried.name, what));
+      }
+    }
+    if (last || back.empty()) break;
+    (void)kinds::restore(host, back);  // what fails here is seen in the next round
+  }
+  return left;
+}
+
+}  // namespace rdmacfg::core

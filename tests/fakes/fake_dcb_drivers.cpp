@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// What drivers do at a dcbnl request. Lines are of drivers/net/ethernet in Linux 6.1.
+#include <algorithm>
+#include <cerrno>
+
+#include "fakes/fake_dcb.hpp"
+
+namespace rdmacfg::fakes {
+
+using system::DcbApp;
+using system::DcbState;
+using system::Ets;
+using system::kDcbSelectorDscp;
+using system::kDcbxFirmware;
+using system::kDcbxHost;
+using system::kDcbxVersionCee;
+using system::kDcbxVersionIeee;
+using system::Tsa;
+
+namespace {
+
+constexpr std::uint8_t kWhole = 100;
+
+unsigned highest_of(const Ets& ets) {
+  return *std::max_element(ets.traffic_class.begin(), ets.traffic_class.end());
+}
+
+int put(DcbState& state, const DcbApp& app) {
+  // net/dcb/dcbnl.c:1858 dcb_ieee_setapp()
+  if (std::find(state.apps.begin(), state.apps.end(), app) != state.apps.end()) return EEXIST;
+  state.apps.push_back(app);
+  std::sort(state.apps.begin(), state.apps.end());
+  return 0;
+}
+
+int take(DcbState& state, const DcbApp& app) {
+  const auto at = std::find(state.apps.begin(), state.apps.end(), app);
+  if (at == state.apps.end()) return ENOENT;
+  state.apps.erase(at);
+  return 0;
+}
+
+bool has_dscps(const DcbState& state) {
+  return std::any_of(state.apps.begin(), state.apps.end(),
+                     [](const auto& app) { return app.selector == kDcbSelectorDscp; });
+}
+
+/// ice_dcb_get_num_tc(): those in use from 0 without a gap, else 1.
+unsigned contiguous(const Ets& ets) {
+  unsigned mask = 0;
+  for (const auto traffic_class : ets.traffic_class) mask |= 1U << traffic_class;
+  unsigned count = 0;
+  while ((mask >> count & 1U) != 0) ++count;
+  return count == 0 || mask >> count != 0 ? 1 : count;
+}
+
+}  // namespace
+
+DcbState FakeDcb::at_first(const std::string& driver, std::uint8_t classes, bool agent) {
+  DcbState out;
+  out.pfc = std::uint8_t{0};
+  out.pfc_capability = classes;
+  Ets ets;
+  const auto identity = [&] {
+    for (std::size_t i = 0; i < 8; ++i) ets.traffic_class[i] = static_cast<std::uint8_t>(i);
+  };
+  out.dcbx = std::uint8_t(kDcbxHost | kDcbxVersionIeee);
+  if (driver == "mlx5_core") {  // mellanox/mlx5/core/en_dcbnl.c:1079 mlx5e_ets_init()
+    identity();
+    std::swap(ets.traffic_class[0], ets.traffic_class[1]);
+    ets.tsa.fill(Tsa::kVendor);
+    out.dcbx = std::uint8_t(kDcbxHost | kDcbxVersionCee | kDcbxVersionIeee);
+  } else if (driver == "mlx4_core") {  // mellanox/mlx4/en_netdev.c:3238
+    identity();
+    ets.tsa.fill(Tsa::kVendor);
+    out.dcbx = std::uint8_t(kDcbxHost | kDcbxVersionCee | kDcbxVersionIeee);
+  } else if (driver == "ice") {  // intel/ice/ice_dcb_lib.c:627 ice_dcb_sw_dflt_cfg()
+    ets.willing = true;
+    ets.tsa[0] = Tsa::kEts;
+    ets.bandwidth[0] = kWhole;
+    if (agent) out.dcbx = std::uint8_t(kDcbxFirmware | kDcbxVersionIeee);
+  } else if (driver == "bnxt_en") {  // broadcom/bnxt/bnxt_dcb.c:766 bnxt_dcb_init()
+    if (agent) out.dcbx = std::uint8_t(kDcbxFirmware | kDcbxVersionIeee);
+  } else if (driver == "hns3") {  // hisilicon/hns3/hns3pf/hclge_dcb.c:45, hclge_tm.c:760
+    ets.willing = true;
+    ets.tsa[0] = Tsa::kEts;
+    ets.bandwidth[0] = kWhole;
+  } else if (driver == "qede") {  // qlogic/qed/qed_dcbx.c:1539
+    ets.tsa[0] = Tsa::kEts;
+    ets.bandwidth[0] = kWhole;
+    out.dcbx = kDcbxVersionIeee;
+  }
+  out.ets = ets;
+  return out;
+}
+
+void FakeDcb::reload(const std::string& interface) {
+  auto& state = interfaces.at(interface);
+  auto& adapter = adapters[interface];
+  const auto driver = driver_of(interface);
+  const bool dscp_trusted = has_dscps(state);
+  const auto pfc = state.pfc;
+  state = at_first(driver, adapter.classes, adapter.agent);
+  adapter.ets_was_set = false;
+  if (driver != "mlx5_core") return;
+  // mellanox/mlx5/core/en_dcbnl.c:1131 mlx5e_dcbnl_dscp_app(): trust, table and PFC are the firmware's.
+  state.pfc = pfc;
+  for (std::uint8_t i = 0; dscp_trusted && i < 64; ++i)
+    state.apps.push_back({kDcbSelectorDscp, i, adapter.table[i]});
+}
+
+int FakeDcb::refused(const At& at) {
+  if (at.adapter.resetting) return at.driver == "hns3" ? EBUSY : EIO;
+  const auto bits = at.state.dcbx.value_or(0);
+  const bool ieee = (bits & kDcbxVersionIeee) != 0, host = (bits & kDcbxHost) != 0;
+  // ice_dcb_nl.c:76, :267, :772
+  if (at.driver == "ice" && ((bits & kDcbxFirmware) != 0 || !ieee)) return EINVAL;
+  // bnxt_dcb.c:561, :629, :669
+  if (at.driver == "bnxt_en" && (!ieee || !host)) return EINVAL;
+  // hclge_dcb.c:253, :326
+  if (at.driver == "hns3" && !ieee) return EINVAL;
+  // qed_dcbx.c:2100, :2185
+  if (at.driver == "qede" && !at.adapter.negotiated) return EINVAL;
+  return 0;
+}
+
+int FakeDcb::ets_refused(const At& at, const Ets& ets) {
+  const unsigned classes = at.adapter.classes;
+  int sum = 0;
+  bool any = false, zero = false;
+  for (std::size_t i = 0; i < 8; ++i) {
+    if (ets.tsa[i] == Tsa::kShaper) return EOPNOTSUPP;
+    if (ets.tsa[i] != Tsa::kEts) continue;
+    any = true;
+    sum += ets.bandwidth[i];
+    zero = zero || ets.bandwidth[i] == 0;
+  }
+  if (at.driver == "ice") {  // ice_dcb_lib.c:311 ice_dcb_bwchk()
+    const auto count = contiguous(ets);
+    int total = 0;
+    for (unsigned i = 0; i < count; ++i) total += ets.bandwidth[i];
+    return count > 1 && total != 0 && total != kWhole ? EINVAL : 0;
+  }
+  if (at.driver == "bnxt_en") {  // bnxt_dcb.c:468 bnxt_ets_validate()
+    for (std::size_t i = 0; i < 8; ++i) {
+      if (ets.traffic_class[i] > classes) return EINVAL;
+      if ((ets.bandwidth[i] != 0 || ets.tsa[i] != Tsa::kStrict) && i > classes) return EINVAL;
+    }
+    int total = 0;
+    bool starved = false;
+    for (unsigned i = 0; i < highest_of(ets); ++i) {
+      if (ets.tsa[i] == Tsa::kVendor) return EOPNOTSUPP;
+      if (ets.tsa[i] != Tsa::kEts) continue;
+      total += ets.bandwidth[i];
+      starved = starved || ets.bandwidth[i] == 0;
+    }
+    if (total > kWhole || (starved && total == kWhole)) return EINVAL;
+    return highest_of(ets) >= classes ? EINVAL : 0;  // bnxt.c:12899 bnxt_setup_mq_tc()
+  }
+  if (at.driver == "hns3") {  // hclge_dcb.c:126 hclge_ets_sch_mode_validate()
+    const unsigned count = highest_of(ets) + 1;
+    if (count > classes) return EINVAL;
+    for (std::size_t i = 0; i < 8; ++i) {
+      if (ets.tsa[i] == Tsa::kVendor) return EINVAL;
+      if (ets.tsa[i] == Tsa::kEts && (i >= count || ets.bandwidth[i] == 0)) return EINVAL;
+    }
+  }
+  // mlx5 en_dcbnl.c:303 mlx5e_dbcnl_validate_ets(), mlx4 en_dcb_nl.c:308, hclge_dcb.c:170
+  (void)zero;
+  return any && sum != kWhole ? EINVAL : 0;
+}
+
+int FakeDcb::ets(At& at, const Ets& wanted) {
+  if (!at.state.ets) return EOPNOTSUPP;
+  if (const int err = refused(at); err != 0) return err;
+  auto ets = wanted;
+  if (at.driver == "ice" && has_dscps(at.state)) ets.traffic_class = at.state.ets->traffic_class;  // :87
+  if (const int err = ets_refused(at, ets); err != 0) return err;
+  const bool changed = ets != *at.state.ets;
+  if (at.driver == "ice") {
+    if (contiguous(ets) == 1) ets.bandwidth[0] = kWhole;
+    if (ets.bandwidth == std::array<std::uint8_t, 8>{}) ets.bandwidth[0] = kWhole;  // :97
+    if (changed) close_and_open(at.interface);                                      // :108
+  }
+  if (at.driver == "mlx5_core" || at.driver == "mlx4_core") {
+    for (std::size_t i = 0; i < 8; ++i) {
+      // mlx5 en_dcbnl.c:161: 0 of what is not ETS
+      if (at.driver == "mlx5_core" && ets.tsa[i] != Tsa::kEts) ets.bandwidth[i] = 0;
+    }
+  }
+  if (at.driver == "hns3") {
+    for (std::size_t i = 0; i < 8; ++i) {
+      if (ets.tsa[i] == Tsa::kStrict) ets.bandwidth[i] = 0;  // hclge_dcb.c:17
+    }
+    ets.willing = true;  // :45
+    if (changed) retrain(at.interface);
+  }
+  if (at.driver == "bnxt_en") {
+    at.adapter.ets_was_set = true;
+    ets.willing = false;
+    retrain(at.interface);
+  }
+  at.state.ets = ets;
+  return 0;
+}
+
+int FakeDcb::pfc(At& at, std::uint8_t priorities) {
+  if (!at.state.pfc) return EOPNOTSUPP;
+  if (const int err = refused(at); err != 0) return err;
+  const bool changed = *at.state.pfc != priorities;
+  if (at.driver == "bnxt_en") {  // bnxt_dcb.c:248 bnxt_hwrm_queue_pfc_cfg()
+    if (!at.adapter.ets_was_set) return EINVAL;
+    unsigned mask = 0;
+    for (std::size_t i = 0; i < 8; ++i) {
+      if ((priorities >> i & 1U) != 0) mask |= 1U << at.state.ets->traffic_class[i];
+    }
+    if (__builtin_popcount(mask) > at.state.pfc_capability) return EINVAL;
+  }
+  at.state.pfc = priorities;
+  // mlx5 en_dcbnl.c:394, hclge_dcb.c:354
+  if (changed && (at.driver == "mlx5_core" || at.driver == "hns3")) retrain(at.interface);
+  if (changed && at.driver == "ice") close_and_open(at.interface);  // ice_dcb_nl.c:278
+  return 0;
+}
+
+/// ice_dcb_nl.c:802-847
+void FakeDcb::ice_to_dscp_mode(At& at) {
+  auto& ets = at.state.ets.emplace(at.state.ets.value_or(Ets{}));
+  ets.willing = false;
+  for (std::size_t i = 0; i < at.adapter.classes; ++i) {
+    ets.bandwidth[i] = i == 0 ? kWhole : 0;
+    ets.tsa[i] = Tsa::kEts;
+    ets.traffic_class[i] = static_cast<std::uint8_t>(i);
+  }
+}
+
+int FakeDcb::add(At& at, const DcbApp& app) {
+  if (at.driver.empty() || at.driver == "mlx4_core")
+    return put(at.state, app);  // no ieee_setapp: dcbnl.c:1510
+  if (at.driver == "qede") {    // qede_dcbnl.c ieee_setapp: the kernel's list first, then the refusal
+    if (const int err = put(at.state, app); err != 0) return err;
+    return app.selector == kDcbSelectorDscp ? EINVAL : 0;
+  }
+  if (const int err = refused(at); err != 0) return err;
+  if (!at.adapter.dscp) return EOPNOTSUPP;
+  if (app.selector != kDcbSelectorDscp && at.driver != "bnxt_en") return EINVAL;
+  const auto old = std::find_if(at.state.apps.begin(), at.state.apps.end(), [&](const auto& other) {
+    return other.selector == app.selector && other.protocol == app.protocol;
+  });
+  if (at.driver == "mlx5_core") {  // en_dcbnl.c:473-521
+    at.adapter.table.at(app.protocol) = app.priority;
+    if (old != at.state.apps.end()) at.state.apps.erase(old);
+    return put(at.state, app);
+  }
+  if (at.driver == "ice") {
+    if (app.priority >= at.adapter.classes) return EINVAL;  // :788
+    if (old != at.state.apps.end()) return EINVAL;          // :811
+    if (!has_dscps(at.state)) ice_to_dscp_mode(at);
+    close_and_open(at.interface);
+    return put(at.state, app);
+  }
+  if (at.driver == "hns3") {  // hclge_dcb.c:369
+    if (old != at.state.apps.end() && old->priority == app.priority) return 0;
+    if (old != at.state.apps.end()) at.state.apps.erase(old);
+    return put(at.state, app);
+  }
+  return put(at.state, app);
+}
+
+int FakeDcb::remove(At& at, const DcbApp& app) {
+  if (at.driver.empty() || at.driver == "mlx4_core" || at.driver == "qede") return take(at.state, app);
+  if (const int err = refused(at); err != 0) return err;
+  if (const int err = take(at.state, app); err != 0) return at.driver == "hns3" ? EINVAL : err;
+  if (at.driver == "mlx5_core") at.adapter.table.at(app.protocol) = 0;  // en_dcbnl.c:548
+  if (at.driver == "ice") {                                             // ice_dcb_nl.c:885-903
+    if (!has_dscps(at.state)) {
+      const auto bits = at.state.dcbx;
+      const auto apps = at.state.apps;
+      at.state = at_first("ice", at.adapter.classes, false);
+      at.state.dcbx = bits;
+      at.state.apps = apps;
+    }
+    close_and_open(at.interface);
+  }
+  return 0;
+}
+
+int FakeDcb::dcbx(At& at, std::uint8_t mode) {
+  if (!at.state.dcbx) return EOPNOTSUPP;
+  const auto bits = *at.state.dcbx;
+  const bool host = (mode & kDcbxHost) != 0;
+  // The driver answers 1, which the adapter of ours tells as an error.
+  if (at.driver == "mlx5_core") {  // en_dcbnl.c:443-471
+    if ((mode & kDcbxFirmware) != 0 || (mode != 0 && !host)) return EOPNOTSUPP;
+    at.state.dcbx = mode == 0 ? std::uint8_t(bits & ~kDcbxHost) : mode;
+    return 0;
+  }
+  if (at.driver == "ice") {  // ice_dcb_nl.c:157
+    const bool both = (mode & kDcbxVersionIeee) != 0 && (mode & kDcbxVersionCee) != 0;
+    if (at.adapter.agent || (mode & kDcbxFirmware) != 0 || both || !host || mode == bits ||
+        has_dscps(at.state))
+      return EOPNOTSUPP;
+  } else if (at.driver == "bnxt_en") {  // bnxt_dcb.c:731
+    if ((bits & kDcbxFirmware) != 0 || (host && at.adapter.agent) || (host && (mode & kDcbxVersionIeee) == 0))
+      return EOPNOTSUPP;
+  } else if (at.driver == "hns3" || at.driver == "mlx4_core") {  // hclge_dcb.c:469, mlx4 en_dcb_nl.c:443
+    if ((mode & kDcbxFirmware) != 0 || !host) return EOPNOTSUPP;
+    if (at.driver == "mlx4_core" && mode != bits) {
+      at.state.ets = Ets{};
+      at.state.pfc = std::uint8_t{0};
+    }
+  } else if (at.driver == "qede") {  // qed_dcbx.c:1806
+    return (mode & (kDcbxVersionIeee | kDcbxVersionCee)) == 0 ? EOPNOTSUPP : 0;
+  } else {
+    at.state.dcbx = mode == 0 ? kDcbxFirmware : mode;
+    return 0;
+  }
+  at.state.dcbx = mode;
+  return 0;
+}
+
+}  // namespace rdmacfg::fakes
