@@ -46,8 +46,8 @@ const char* id_of(Message message) {
 void log(int priority, Message message, const std::string& text,
          const std::vector<std::pair<std::string, std::string>>& fields) {
   // Names of devices and texts of files are in both: the journal's readers, and stderr, get one clean line.
-  const auto line = base::harmless(text);
-  std::vector<std::string> lines{"MESSAGE=" + line, fmt::format("PRIORITY={}", priority),
+  const auto shown = base::harmless(text);
+  std::vector<std::string> lines{"MESSAGE=" + shown, fmt::format("PRIORITY={}", priority),
                                  std::string("MESSAGE_ID=") + id_of(message)};
   lines.reserve(lines.size() + fields.size());
   for (const auto& [name, value] : fields)
@@ -59,7 +59,7 @@ void log(int priority, Message message, const std::string& text,
       sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) == 0) {
     return;
   }
-  (void)std::fprintf(stderr, "%s\n", line.c_str());
+  (void)std::fprintf(stderr, "%s\n", shown.c_str());
 }
 
 }  // namespace rdmacfg::daemon

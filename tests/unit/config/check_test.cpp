@@ -171,7 +171,9 @@ TEST(Check, ASectionThatIsPartOfAnotherIsPointedTo) {
 TEST(Check, WarningsAreNotCountedAsErrors) {
   Limits limits;
   limits.errors = 1;
-  auto document = parse_texts({{"a", "x = 1\ny = 2\n", true}}, kSampleHost, sample_grammar(), limits);
+  auto document =
+      parse_texts({{.name = "a", .text = "x = 1\ny = 2\n", .written_by_others = "it belongs to user 7"}},
+                  kSampleHost, sample_grammar(), limits);
   EXPECT_EQ(document.not_shown, 1U);
   ASSERT_EQ(document.diagnostics.size(), 3U);
   auto all = document.diagnostics;

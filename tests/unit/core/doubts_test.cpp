@@ -34,12 +34,8 @@ std::vector<std::string> doubts(const std::string& text) {
 const std::string kPort = "[[ipoib]]\nguid = '00:02:c9:03:00:31:78:f2'\n";
 
 TEST(Doubts, DecimalPkeys) {
-  for (const auto* written : {"8002", "'8002'", "\"8002\"", "9fff"}) {
-    if (std::string(written) == "9fff") continue;
-    EXPECT_THAT(doubts(kPort + "[[ipoib.pkey]]\npkey = " + written + "\n"),
-                ElementsAre(AllOf(HasSubstr("0x1f42"), HasSubstr("did you mean 0x8002?"))))
-        << written;
-  }
+  EXPECT_THAT(doubts(kPort + "[[ipoib.pkey]]\npkey = 8002\n"),
+              ElementsAre(AllOf(HasSubstr("0x1f42"), HasSubstr("did you mean 0x8002?"))));
   EXPECT_THAT(doubts("[[partition]]\npkey = 8003\n"), ElementsAre(HasSubstr("did you mean 0x8003?")));
   for (const auto* written : {"0x8002", "'0x8002'", "32770", "10", "2", "0x1f42"})
     EXPECT_THAT(doubts(kPort + "[[ipoib.pkey]]\npkey = " + written + "\n"), IsEmpty()) << written;

@@ -74,7 +74,7 @@ TEST(Generations, TheDaemonIsToldOfAnApplyThatGoesPastIt) {
   console.document(kRename);
   auto& files = console.kernel.files.content;
   bool held = false;
-  console.environment.lock = [&](const auto&) -> base::Result<std::shared_ptr<void>> {
+  console.environment.lock = [&](const auto& /*root*/, const auto&) -> base::Result<std::shared_ptr<void>> {
     held = true;
     return std::shared_ptr<void>(&held, [&](bool* lock) {
       told_in_time = files.contains(core::kAppliedMark);

@@ -180,7 +180,7 @@ TEST(Apply, DoesNotDoWhatWasNotShown) {
   console.document(kRename);
   console.terminal();
   console.answer("y\n");
-  console.environment.lock = [&](const auto&) -> base::Result<std::shared_ptr<void>> {
+  console.environment.lock = [&](const auto& /*root*/, const auto&) -> base::Result<std::shared_ptr<void>> {
     console.kernel.set_mode("ib0",
                             model::IpoibMode::kConnected);  // somebody else, while the question stood there
     return std::shared_ptr<void>();
