@@ -122,6 +122,7 @@ Document parse_texts(std::vector<Text> texts, std::string_view host, const Gramm
       continue;
     }
     auto tree = parse_tree(text, limits);
+    std::move(tree.faults.begin(), tree.faults.end(), std::back_inserter(document.diagnostics));
     if (!tree.errors.empty()) {
       // Half a file would look as if keys were missing from it.
       std::move(tree.errors.begin(), tree.errors.end(), std::back_inserter(document.diagnostics));

@@ -43,8 +43,9 @@ ScalarError word_error(std::string_view word) {
 }
 
 /// In a file of another program, or on a terminal, it would not stand for itself.
-ScalarError control_error(std::uint32_t code) {
-  if (code == '\n' || code == '\r') return {"the text has more than one line", "write it as one line"};
+ScalarError control_error(std::uint32_t code, std::string_view text) {
+  if (code == '\n' || code == '\r')
+    return {"the text has more than one line", "write it as one line", model::Value(harmless(text))};
   const bool control = code < 0xa0;
   return {fmt::format("the text contains {} U+{:04X}",
                       control          ? "the control character"
@@ -52,7 +53,8 @@ ScalarError control_error(std::uint32_t code) {
                       : code == 0x2029 ? "the paragraph separator"
                                        : "the bidirectional control",
                       code),
-          "remove it: tabs are the only control characters that a text may contain"};
+          "remove it: tabs are the only control characters that a text may contain",
+          model::Value(harmless(text))};
 }
 
 /// toml11 3.7.1 silently cuts a number that does not fit.
@@ -78,7 +80,7 @@ Scalar accept(TomlScalar scalar, std::string_view token) {
   }
   if (const auto* truth = std::get_if<bool>(&scalar)) return model::Value(*truth);
   auto& text = std::get<std::string>(scalar);
-  if (const auto control = base::first_control(text)) return control_error(*control);
+  if (const auto control = base::first_control(text)) return control_error(*control, text);
   return model::Value(std::move(text));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -13,6 +14,8 @@ namespace rdmacfg::config {
 struct ScalarError {
   std::string message;
   std::string hint;
+  /// What stands in for it, so that the rest of the file can be checked; nothing when it is no scalar at all.
+  std::optional<model::Value> instead{};
 };
 
 /// A value that model::Value has no alternative for: "a floating-point number", "a date".

@@ -251,7 +251,15 @@ class Parser {
       node.sort = Node::Sort::kForeign;
       node.foreign = foreign->sort;
     }
-    if (const auto* error = std::get_if<ScalarError>(&scalar))
+    const auto* error = std::get_if<ScalarError>(&scalar);
+    if (error != nullptr && error->instead) {
+      node.scalar = *error->instead;
+      tree_.faults.push_back({model::Severity::kError,
+                              location_of(text_, cursor_.span(start)),
+                              error->message,
+                              error->hint,
+                              {}});
+    } else if (error != nullptr)
       wrong(cursor_.span(start), error->message, error->hint);
   }
 

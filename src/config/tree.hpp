@@ -56,6 +56,7 @@ model::Location location_of(const Text& text, const Span& span);
 struct Tree {
   Node root;
   model::Diagnostics errors;
+  model::Diagnostics faults;  ///< errors of single values, which leave the tree whole
 };
 
 /// Parses a text as TOML 1.0.0. Goes on after an error when the next line surely starts something new.
