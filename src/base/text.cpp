@@ -4,9 +4,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
-#include <numeric>
 
 namespace rdmacfg::base {
 
@@ -56,10 +56,13 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
 
 namespace {
 
+constexpr std::size_t kLongest = 64;  // the distance table is quadratic, and nobody mistypes a novel
+
+/// Of texts of at most kLongest characters.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  std::array<std::array<std::size_t, kLongest + 1>, kLongest + 1> d;
   for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
-  std::iota(d[0].begin(), d[0].end(), 0U);
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       d[i][j] =
@@ -75,13 +78,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
-  constexpr std::size_t kLongest = 64;  // the distance table is quadratic, and nobody mistypes a novel
   if (word.empty() || word.size() > kLongest) return std::nullopt;
   std::optional<std::string> best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   const std::string wanted = lower(word);
   for (const auto& candidate : candidates) {
-    if (candidate.size() > kLongest) continue;
+    const auto apart = std::max(candidate.size(), word.size()) - std::min(candidate.size(), word.size());
+    if (candidate.size() > kLongest || apart >= best_distance) continue;
     const auto distance = edit_distance(wanted, lower(candidate));
     if (distance < best_distance) {
       best_distance = distance;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -28,6 +29,13 @@ struct Limits {
   std::size_t list_items = model::limits::kListItems;
   std::size_t string_bytes = model::limits::kStringBytes;
 };
+
+/// Every error is reported: for programs, which mend all of them in one go.
+inline Limits all_errors() {
+  Limits limits;
+  limits.errors = std::numeric_limits<std::size_t>::max();
+  return limits;
+}
 
 /// Where a document is.
 struct Source {

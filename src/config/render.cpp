@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
+#include "base/characters.hpp"
 #include "config/document.hpp"
 #include "config/guard.hpp"
 
@@ -42,25 +45,54 @@ class Painter {
   bool colour_;
 };
 
-/// The line `number` of the file, or nothing.
-std::string_view line_of(const Document& document, const model::Location& where) {
-  const auto file = std::find_if(document.files.begin(), document.files.end(),
-                                 [&](const Text& text) { return text.name == where.file; });
-  if (file == document.files.end() || where.line < 1) return {};
-  std::string_view rest = file->text;
-  for (int line = 1; line < where.line; ++line) {
-    const auto end = rest.find('\n');
-    if (end == std::string_view::npos) return {};
-    rest.remove_prefix(end + 1);
+using Characters = std::vector<std::string_view>;
+
+/// The lines of a document's files by characters. Each is looked for and split once, however many diagnostics
+/// are about it.
+class Lines {
+ public:
+  explicit Lines(const Document& document) : document_(document) {}
+
+  /// Empty when there is no such line.
+  const Characters& at(const model::Location& where) {
+    const auto [found, fresh] = split_.try_emplace({where.file, where.line});
+    if (fresh) found->second = characters_of(text_of(where));
+    return found->second;
   }
-  auto line = rest.substr(0, rest.find('\n'));
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return where.line == 1 ? without_mark(line) : line;
-}
+
+ private:
+  using Starts = std::vector<std::size_t>;
+
+  std::string_view text_of(const model::Location& where) {
+    const auto file = std::find_if(document_.files.begin(), document_.files.end(),
+                                   [&](const Text& text) { return text.name == where.file; });
+    if (file == document_.files.end() || where.line < 1) return {};
+    const auto& starts = starts_of(*file);
+    if (static_cast<std::size_t>(where.line) > starts.size()) return {};
+    auto line = std::string_view(file->text).substr(starts[static_cast<std::size_t>(where.line) - 1]);
+    line = line.substr(0, line.find('\n'));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return where.line == 1 ? without_mark(line) : line;
+  }
+
+  const Starts& starts_of(const Text& file) {
+    const auto [found, fresh] = starts_.try_emplace(file.name);
+    if (!fresh) return found->second;
+    for (std::size_t at = 0;; ++at) {
+      found->second.push_back(at);
+      at = file.text.find('\n', at);
+      if (at == std::string::npos) return found->second;
+    }
+  }
+
+  const Document& document_;
+  std::map<std::string, Starts> starts_;  ///< by file
+  std::map<std::pair<std::string, int>, Characters> split_;
+};
 
 /// The line with a caret below the place.
-std::string excerpt(const Document& document, const model::Location& where, const Painter& paint) {
-  const auto line = characters_of(line_of(document, where));
+std::string excerpt(Lines& lines, const model::Location& where, const Painter& paint) {
+  const auto& line = lines.at(where);
   if (line.empty()) return {};
   const auto caret = std::min(static_cast<std::size_t>(std::max(where.column, 1)) - 1, line.size());
   const std::size_t from = line.size() > kWidth && caret > kLead ? caret - kLead : 0;
@@ -95,17 +127,18 @@ std::string head(const model::Location& where, std::string_view word, std::strin
 
 std::string render_diagnostics(const Document& document, const model::Diagnostics& diagnostics, bool colour) {
   const Painter paint(colour);
+  Lines lines(document);
   std::string out;
   for (const auto& diagnostic : diagnostics) {
     const bool error = diagnostic.severity == model::Severity::kError;
     out += head(diagnostic.where, error ? paint.red("error:") : paint.yellow("warning:"), diagnostic.message,
                 paint);
-    out += excerpt(document, diagnostic.where, paint);
+    out += excerpt(lines, diagnostic.where, paint);
     if (!diagnostic.hint.empty())
       out += fmt::format("  {} {}\n", paint.cyan("hint:"), harmless(diagnostic.hint));
     for (const auto& related : diagnostic.related) {
       out += head(related.where, paint.cyan("note:"), related.note, paint);
-      out += excerpt(document, related.where, paint);
+      out += excerpt(lines, related.where, paint);
     }
   }
   return out;

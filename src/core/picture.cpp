@@ -90,14 +90,14 @@ Result<Picture> take_picture(const config::Document& document, system::Host& hos
   for (const auto& [key, clue] : known) picture.world.concern(key, clue);
   const auto bound = kinds::bind(document.sections, picture.world, picture.diagnostics);
   picture.world.unresolved = bound.unresolved;
+  std::set<std::string> at_boot;
   for (const auto* kind : kinds::all()) {
     std::vector<model::Desired> desired;
     kind->parse(bound, desired, picture.diagnostics);
     // Below another root there is no kernel to change; it gets its part when it boots.
     if (host.offline && !kind->works_offline()) {
       for (const auto& one : desired) {
-        const auto same = std::find(picture.at_boot.begin(), picture.at_boot.end(), one.label);
-        if (!one.settings.empty() && !one.absent && !one.ignore && same == picture.at_boot.end())
+        if (!one.settings.empty() && !one.absent && !one.ignore && at_boot.insert(one.label).second)
           picture.at_boot.push_back(one.label);
       }
       continue;

@@ -336,7 +336,7 @@ void join(Report& report, Report first) {
 
 }  // namespace
 
-Report validate(const config::Document& document) {
+Report validate(const config::Document& document, const config::Limits& limits) {
   Report report;
   report.diagnostics = document.diagnostics;
   if (model::has_errors(document.diagnostics)) {
@@ -344,7 +344,7 @@ Report validate(const config::Document& document) {
   } else {
     check_document(document, report.diagnostics);
   }
-  config::arrange(report.diagnostics, document);
+  config::arrange(report.diagnostics, document, limits);
   report.exit = model::has_errors(report.diagnostics) ? Exit::kError : Exit::kOk;
   return report;
 }

@@ -77,8 +77,9 @@ struct Options {
   std::function<void(std::size_t done, std::size_t total, const std::string& what)> progress;
 };
 
-/// Checks the document by itself; touches no system. Report: diagnostics and exit.
-model::Report validate(const config::Document& document);
+/// Checks the document by itself; touches no system. Report: diagnostics, errors as many as `limits` says,
+/// and exit.
+model::Report validate(const config::Document& document, const config::Limits& limits = {});
 
 /// Everything that is there, and how it stands to the document (Report::resources); plan holds what apply
 /// would do. `document` may be empty: then everything is foreign. Exit is kOk, kPartly, kDiffers or kError.

@@ -49,8 +49,9 @@ base::Result<foreign::Request> request_of(const Arguments& arguments) {
 }
 
 model::Diagnostics check(const std::string& text) {
-  auto document = config::parse_texts({{"the imported document", text}}, "", kinds::grammar());
-  return core::validate(document).diagnostics;
+  const auto limits = config::all_errors();
+  const auto document = config::parse_texts({{"the imported document", text}}, "", kinds::grammar(), limits);
+  return core::validate(document, limits).diagnostics;
 }
 
 Json remarks_json(const std::vector<foreign::Remark>& remarks) {

@@ -276,6 +276,10 @@ Household house(Claims& claims) {
     one.broken = true;
     claims.miss(one.where, "the name of the interface has characters in it that no name has");
   }
+  for (auto& one : claims.interfaces) {
+    drop_repeated(one.ipv4);
+    drop_repeated(one.ipv6);
+  }
   return Builder(claims).build();
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "base/text.hpp"
 #include "kinds/addressing.hpp"
@@ -22,6 +24,13 @@ std::string wrong_family(std::string_view text, Family family) {
   return fmt::format("{} is no {} address", text, model::text_of(family));
 }
 
+/// Each element once, where it is first.
+template <class T>
+void drop_repeated(std::vector<T>& list) {
+  std::set<T> seen;
+  std::erase_if(list, [&](const T& one) { return !seen.insert(one).second; });
+}
+
 }  // namespace
 
 std::string add_address(Inet& inet, Family family, std::string_view text, std::optional<int> length) {
@@ -35,8 +44,7 @@ std::string add_address(Inet& inet, Family family, std::string_view text, std::o
   const auto prefix = IpPrefix::parse(whole);
   if (!prefix) return prefix.error().message;
   if (prefix->address.family != family) return wrong_family(text, family);
-  const bool known = std::find(inet.addresses.begin(), inet.addresses.end(), *prefix) != inet.addresses.end();
-  if (!known) inet.addresses.push_back(*prefix);
+  inet.addresses.push_back(*prefix);
   return {};
 }
 
@@ -66,8 +74,7 @@ std::string set_gateway(Inet& inet, Family family, std::string_view text) {
 std::string add_server(Interface& interface, std::string_view text) {
   const auto address = IpAddress::parse(base::trim(text));
   if (!address) return address.error().message;
-  auto& servers = interface.inet(address->family).dns;
-  if (std::find(servers.begin(), servers.end(), *address) == servers.end()) servers.push_back(*address);
+  interface.inet(address->family).dns.push_back(*address);
   return {};
 }
 
@@ -86,7 +93,7 @@ void add_route(Inet& inet, const Route& route) {
   const bool usual = route.to.any && route.via && !route.metric && route.table == 254;
   if (usual && (!inet.gateway || inet.gateway == route.via)) {
     inet.gateway = route.via;
-  } else if (std::find(inet.routes.begin(), inet.routes.end(), route) == inet.routes.end()) {
+  } else {
     inet.routes.push_back(route);
   }
 }
@@ -127,8 +134,7 @@ void add_search(Interface& interface, std::string_view text) {
   std::replace(blanks.begin(), blanks.end(), ',', ' ');
   std::replace(blanks.begin(), blanks.end(), ';', ' ');
   for (const auto word : words_of(blanks)) {
-    auto& names = interface.ipv4.search;
-    if (std::find(names.begin(), names.end(), word) == names.end()) names.emplace_back(word);
+    interface.ipv4.search.emplace_back(word);
   }
 }
 
@@ -136,9 +142,8 @@ void place_search(Interface& interface) {
   auto& four = interface.ipv4;
   auto& six = interface.ipv6;
   std::vector<std::string> all = std::move(four.search);
-  for (auto& name : six.search) {
-    if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(std::move(name));
-  }
+  std::move(six.search.begin(), six.search.end(), std::back_inserter(all));
+  drop_repeated(all);
   four.search.clear();
   six.search.clear();
   const auto configured = [](const Inet& inet) {
@@ -146,6 +151,13 @@ void place_search(Interface& interface) {
   };
   const bool to_six = (four.dns.empty() && !six.dns.empty()) || (!configured(four) && configured(six));
   (to_six ? six : four).search = std::move(all);
+}
+
+void drop_repeated(Inet& inet) {
+  drop_repeated(inet.addresses);
+  drop_repeated(inet.dns);
+  drop_repeated(inet.search);
+  drop_repeated(inet.routes);
 }
 
 bool is_default(const Inet& inet, Family family) {

@@ -45,6 +45,8 @@ void add_search(Interface& interface, std::string_view text);
 /// stand with in our document: the one with name servers, else the one with addresses.
 void place_search(Interface& interface);
 
+/// Keeps the first of equal addresses, servers, domains and routes.
+void drop_repeated(Inet& inet);
 /// Leaves out what holds without being said. That a family has no addresses of its own stays: settle_home().
 void settle(Interface& interface);
 

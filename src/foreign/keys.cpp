@@ -147,13 +147,18 @@ std::string unit_of(std::string_view path) {
 Keys::Keys(std::string file, std::vector<Item> items, Claims& claims)
     : file_(std::move(file)), claims_(claims) {
   items_.reserve(items.size());
-  for (auto& item : items) items_.push_back({std::move(item)});
+  for (auto& item : items) {
+    places_[item.key].push_back(items_.size());
+    items_.push_back({std::move(item)});
+  }
 }
 
 std::optional<Item> Keys::take(std::string_view key) {
   std::optional<Item> out;
-  for (auto& held : items_) {
-    if (held.item.key != key) continue;
+  const auto places = places_.find(key);
+  if (places == places_.end()) return out;
+  for (const auto at : places->second) {
+    auto& held = items_[at];
     if (!held.asked) claims_.took(place(held.item));
     held.asked = true;
     if (out) claims_.pass(place(*out), fmt::format("{}: a later line sets it again", key));

@@ -2,7 +2,9 @@
 // Files of "key=value" lines: shell assignments (sysconfig) and sections (keyfiles, systemd's).
 #pragma once
 
+#include <functional>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -93,6 +95,7 @@ class Keys {
   };
   std::string file_;
   std::vector<Held> items_;
+  std::map<std::string, std::vector<std::size_t>, std::less<>> places_;  ///< in items_, by key
   Claims& claims_;
 };
 

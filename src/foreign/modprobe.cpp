@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "base/text.hpp"
 #include "foreign/formats.hpp"
@@ -106,16 +108,21 @@ class Options {
       if (entry.where == where) entry.values["load"] = false;
       entry.values["options"] = std::vector<std::string>{};
     }
-    auto& list = std::get<std::vector<std::string>>(entry.values["options"]);
-    for (auto& option : options) {
-      // modprobe hands on all of them, and the kernel takes the last.
-      const auto name = option.substr(0, option.find('=') + 1);
-      std::erase_if(list, [&](const std::string& one) { return one.starts_with(name); });
-      list.push_back(std::move(option));
-    }
+    auto& list = options_[module];
+    std::move(options.begin(), options.end(), std::back_inserter(list));
   }
 
   void finish() {
+    for (auto& [module, list] : options_) {
+      // modprobe hands on all of them, and the kernel takes the last of each name.
+      std::set<std::string> seen;
+      std::reverse(list.begin(), list.end());
+      std::erase_if(
+          list, [&](const std::string& one) { return !seen.insert(one.substr(0, one.find('='))).second; });
+      std::reverse(list.begin(), list.end());
+      claims_.entry("module", model::Attributes{{"name", model::Value(module)}}, Place{}).values["options"] =
+          std::move(list);
+    }
     if (!tx_ && !rx_) return;
     if (tx_ != rx_) {
       claims_.miss(where_, "pfctx and pfcrx differ; the document has one list of priorities for both");
@@ -140,6 +147,7 @@ class Options {
   }
 
   Claims& claims_;
+  std::map<std::string, std::vector<std::string>> options_;  ///< by module, in their order
   std::optional<unsigned> tx_, rx_;
   Place where_;
 };

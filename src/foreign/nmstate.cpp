@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/text.hpp"
@@ -193,6 +194,8 @@ class State {
     keys.pass({"running"});
     const auto& list = keys.list("config");
     keys.finish("routes");
+    std::map<std::string, std::size_t> places;  // in found_, by name
+    for (std::size_t at = 0; at < found_.size(); ++at) places.emplace(found_[at].name, at);
     for (const auto& item : list) {
       YamlKeys route(item, claims_);
       if (!route.fits()) continue;
@@ -202,9 +205,8 @@ class State {
       const auto state = route.text("state");
       const auto wrong = wrong_type(route.text("route-type"));
       route.finish("routes");
-      const auto at =
-          std::find_if(found_.begin(), found_.end(), [&](const Interface& one) { return one.name == dev; });
-      if (at == found_.end() && (dev.empty() || !claims_.knows(dev))) {
+      const auto place = places.find(dev);
+      if (place == places.end() && (dev.empty() || !claims_.knows(dev))) {
         claims_.pass({file_.path, item.line}, "is not a route over an InfiniBand interface");
         continue;
       }
@@ -212,7 +214,7 @@ class State {
         claims_.pass({file_.path, item.line}, "state: absent: the document lists only the routes to have");
         continue;
       }
-      if (at == found_.end()) {
+      if (place == places.end()) {
         claims_.miss({file_.path, item.line},
                      fmt::format("{} is not among the interfaces of this state", dev));
         continue;
@@ -226,7 +228,7 @@ class State {
       if (metric) words += fmt::format(" metric {}", *metric);
       if (table && *table != 0) words += fmt::format(" table {}", *table);
       const auto family = (to + via).find(':') != std::string::npos ? Family::kIpv6 : Family::kIpv4;
-      const auto why = add_route_words(at->inet(family), family, words);
+      const auto why = add_route_words(found_[place->second].inet(family), family, words);
       if (!why.empty()) keys.wrong(item, why);
     }
   }

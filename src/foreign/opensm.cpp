@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/text.hpp"
@@ -254,18 +255,18 @@ Parsed parse_rule(const Rule& rule, const File& file) {
 }
 
 /// A further rule for a P_Key adds to the first (OpenSM, osm_prtn_config.c); of two values the first counts.
-void merge(Entry& entry, const Entry& more, std::vector<std::string> members, Claims& claims) {
+/// @param known  the members of the entry
+void merge(Entry& entry, const Entry& more, std::vector<std::string> members, std::set<std::string>& known,
+           Claims& claims) {
   const auto defmember_of = [](const Entry& one) {
     const auto& value = model::value_of(one.values, "defmember");
     return value == model::Value{} ? std::string("limited") : model::text_of(value);
   };
   const bool fresh = !entry.values.contains("members");
-  std::vector<std::string> all;
   if (fresh) {
     entry.values.insert(more.values.begin(), more.values.end());
     entry.values["ipoib"] = false;  // until a rule has the flag
   } else {
-    all = std::get<std::vector<std::string>>(entry.values.at("members"));
     for (const auto& [key, value] : more.values) {
       if (key == "name" || key == "defmember") continue;
       const auto [at, added] = entry.values.try_emplace(key, value);
@@ -279,10 +280,11 @@ void merge(Entry& entry, const Entry& more, std::vector<std::string> members, Cl
       }
     }
   }
+  if (fresh) entry.values["members"] = std::vector<std::string>{};
+  auto& all = std::get<std::vector<std::string>>(entry.values.at("members"));
   for (auto& one : members) {
-    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
+    if (known.insert(one).second) all.push_back(std::move(one));
   }
-  entry.values["members"] = std::move(all);
 }
 
 void parse_partitions(const File& file, Claims& claims) {
@@ -296,6 +298,7 @@ void parse_partitions(const File& file, Claims& claims) {
     const bool only_groups = one.members.empty() && !one.groups.empty();
     if (!one.wrong.empty() && one.pkey && !only_groups) broken.insert(one.pkey->partition());
   }
+  std::map<std::uint16_t, std::set<std::string>> members;  // by partition
   for (auto& one : all) {
     if (one.wrong.empty() && broken.contains(one.pkey->partition()))
       one.wrong =
@@ -316,7 +319,7 @@ void parse_partitions(const File& file, Claims& claims) {
       claims.miss(one.where, fmt::format("{}: has no place in the document", group));
     auto& entry =
         claims.entry("partition", {{"pkey", fmt::format("0x{:04x}", one.pkey->partition())}}, one.where);
-    merge(entry, more, std::move(one.members), claims);
+    merge(entry, more, std::move(one.members), members[one.pkey->partition()], claims);
     if (ipoib) entry.values.erase("ipoib");
   }
 }

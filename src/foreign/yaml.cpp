@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <set>
 
 #include "base/text.hpp"
 
@@ -150,6 +152,7 @@ class Builder {
   }
 
   Result<YamlNode> mapping(YamlNode out, int depth) {
+    std::set<std::string> keys;
     while (true) {
       auto event = reader_.next();
       if (!event) return base::fail(event.error());
@@ -157,7 +160,7 @@ class Builder {
       auto key = value(**event, depth + 1);
       if (!key) return key;
       if (!key->is_scalar() || key->text == "<<") return refuse(key->line, "such a key is not read");
-      if (out.find(key->text) != nullptr)
+      if (!keys.insert(key->text).second)
         return refuse(key->line, fmt::format("{} is defined twice", key->text));
       event = reader_.next();
       if (!event) return base::fail(event.error());
@@ -213,13 +216,15 @@ std::optional<YamlNode> parse_yaml(const File& file, Claims& claims) {
 }
 
 void merge_yaml(YamlNode& into, YamlNode from, Claims& claims) {
+  std::map<std::string, std::size_t> places;  // in `into`, by key
+  for (std::size_t at = 0; at < into.members.size(); ++at) places.emplace(into.members[at].key, at);
   for (auto& member : from.members) {
-    const auto at = std::find_if(into.members.begin(), into.members.end(),
-                                 [&](const YamlNode::Member& one) { return one.key == member.key; });
-    if (at == into.members.end()) {
+    const auto [place, fresh] = places.try_emplace(member.key, into.members.size());
+    if (fresh) {
       into.members.push_back(std::move(member));
       continue;
     }
+    auto* const at = &into.members[place->second];
     const bool alike = at->value.sort == member.value.sort;
     if (alike && at->value.sort == YamlNode::Sort::kMapping) {
       at->more.push_back(member.where);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.hpp"
 #include "kinds/dcb.hpp"
@@ -120,12 +121,21 @@ Section& add_entry(std::vector<Section>& sections, const std::string& path, cons
   return sections.back();
 }
 
-/// The [[pfc]] entry of an interface, made when there is none.
-Section& pfc_for(std::vector<Section>& sections, const Section& preset, const std::string& interface) {
-  const auto at = std::find_if(sections.begin(), sections.end(), [&](const Section& section) {
-    return section.path == "pfc" && text_in(section, "interface") == interface;
-  });
-  return at != sections.end() ? *at : add_entry(sections, "pfc", preset);
+/// Places of the [[pfc]] entries, by their interface; the first of one counts.
+std::map<std::string, std::size_t> pfc_places(std::span<const Section> sections) {
+  std::map<std::string, std::size_t> out;
+  for (std::size_t at = 0; at < sections.size(); ++at) {
+    if (sections[at].path == "pfc") out.emplace(text_in(sections[at], "interface"), at);
+  }
+  return out;
+}
+
+RoceEntries roce_entries(std::span<const Section> sections, const DeviceNames& names, const World& world) {
+  RoceEntries out(names, world);
+  for (std::size_t at = 0; at < sections.size(); ++at) {
+    if (sections[at].path == "roce") out.add(at, sections[at]);
+  }
+  return out;
 }
 
 class Linter {
@@ -133,6 +143,8 @@ class Linter {
   Linter(std::span<const Section> sections, const World& world, Diagnostics& diagnostics)
       : sections_(sections),
         names_(DeviceNames::of(sections, world)),
+        roce_(roce_entries(sections, names_, world)),
+        pfc_(pfc_places(sections)),
         world_(world),
         diagnostics_(diagnostics) {}
 
@@ -143,10 +155,7 @@ class Linter {
       check_reached(pfc, dcb);
       check_classes(pfc, dcb);
     }
-    for (const auto& section : sections_) {
-      if (section.path == "roce" && is_about(section, interface, names_, world_))
-        check_roce(pfc, dcb, section);
-    }
+    for (const auto place : roce_.about(interface)) check_roce(pfc, dcb, sections_[place]);
   }
 
   void lint_preset(const Section& preset) {
@@ -154,11 +163,10 @@ class Linter {
     const auto wanted = model::from_attributes<Lossless>(preset.attributes());
     const unsigned priority = wanted.priority.value_or(model::Priority{kPriority}).number;
     const unsigned dscp = wanted.dscp.value_or(model::Dscp{kDscp}).number;
-    const auto controlled = flow_controlled(name, world_);
-    for (const auto& section : sections_) {
-      if (section.path != "pfc" ||
-          std::find(controlled.begin(), controlled.end(), text_in(section, "interface")) == controlled.end())
-        continue;
+    for (const auto& controlled : flow_controlled(name, world_)) {
+      const auto place_of_pfc = pfc_.find(controlled);
+      if (place_of_pfc == pfc_.end()) continue;
+      const auto& section = sections_[place_of_pfc->second];
       const auto dcb = model::from_attributes<InterfaceDcb>(section.attributes());
       if (dcb.priorities && !dcb.priorities->has(priority)) {
         say(Severity::kError, place(preset, "priority"),
@@ -173,9 +181,8 @@ class Linter {
             "make them agree, or remove one of the two", {{place(section, "dscp"), "dscp"}});
       }
     }
-    for (const auto& section : sections_) {
-      if (section.path != "roce" || !is_about(section, name, names_, world_)) continue;
-      const auto marking = marking_of(section);
+    for (const auto at : roce_.about(name)) {
+      const auto marking = marking_of(sections_[at]);
       if (!marking || marking->dscp == dscp) continue;
       say(Severity::kError, place(preset, "dscp"),
           fmt::format("[[lossless]] dscp: {} here, and {} in [[roce]]", dscp, marking->dscp),
@@ -279,6 +286,8 @@ class Linter {
 
   std::span<const Section> sections_;
   DeviceNames names_;
+  RoceEntries roce_;
+  std::map<std::string, std::size_t> pfc_;
   const World& world_;
   Diagnostics& diagnostics_;
 };
@@ -291,6 +300,9 @@ std::vector<Section> expand_lossless(std::vector<Section> sections, const World&
   for (const auto& section : sections) {
     if (section.path == "lossless" && section.find("interface") != nullptr) presets.push_back(section);
   }
+  auto pfc_at = pfc_places(sections);
+  auto roce = roce_entries(sections, names, world);
+  const auto added = [&] { roce.add(sections.size() - 1, sections.back()); };
   for (const auto& preset : presets) {
     const auto interface = text_in(preset, "interface");
     const auto wanted = model::from_attributes<Lossless>(preset.attributes());
@@ -301,7 +313,8 @@ std::vector<Section> expand_lossless(std::vector<Section> sections, const World&
       return entry == nullptr ? preset.where : entry->where;
     };
     for (const auto& name : flow_controlled(interface, world)) {
-      auto& pfc = pfc_for(sections, preset, name);
+      const auto [place, fresh] = pfc_at.try_emplace(name, sections.size());
+      auto& pfc = fresh ? add_entry(sections, "pfc", preset) : sections[place->second];
       fill(pfc, "interface", name, where_of("interface"));
       const auto at = where_of("priority");
       const auto chain = chain_on(dcb_of(name, world), priority);
@@ -315,23 +328,21 @@ std::vector<Section> expand_lossless(std::vector<Section> sections, const World&
       if (chain.by_dscp) fill(pfc, "dscp", model::DscpMap{{{dscp.number, priority}}}, where_of("dscp"));
     }
     const auto ports = roce_ports(interface, world);
-    const auto is_written = [&](const PortRef& port) {
-      return std::any_of(sections.begin(), sections.end(), [&](const Section& section) {
-        return section.path == "roce" && is_about(section, port, names, world);
-      });
-    };
-    if (!ports.empty() && std::none_of(ports.begin(), ports.end(), is_written))
+    const auto is_written = [&](const PortRef& port) { return roce.mean(port); };
+    if (!ports.empty() && std::none_of(ports.begin(), ports.end(), is_written)) {
       fill(add_entry(sections, "roce", preset), "interface", interface, where_of("interface"));
+      added();
+    }
     for (const auto& port : ports) {
       // Another entry means one port of the bond alone.
       if (is_written(port)) continue;
       auto& rest = add_entry(sections, "roce", preset);
       fill(rest, "device", names.name_of(*port.device), where_of("interface"));
       fill(rest, "port", model::PortNumber{port.port->number}, where_of("interface"));
+      added();
     }
-    for (auto& section : sections) {
-      if (section.path == "roce" && is_about(section, interface, names, world) && !section.find("tos"))
-        fill(section, "dscp", dscp, where_of("dscp"));
+    for (const auto at : roce.about(interface)) {
+      if (!sections[at].find("tos")) fill(sections[at], "dscp", dscp, where_of("dscp"));
     }
   }
   return sections;

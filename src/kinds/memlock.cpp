@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "base/text.hpp"
@@ -100,6 +102,7 @@ class MemlockKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
+    std::optional<Result<std::map<std::string, std::vector<ForeignLimit>>>> others;  // once they are needed
     for (auto& one : desired) {
       if (one.key.kind != kKind) continue;
       const LimitDomain domain{one.key.id};
@@ -113,9 +116,11 @@ class MemlockKind final : public Kind {
              "a group is written with @ in front",
              {}});
       }
-      const auto others = foreign_limits(world.host().files, domain.text);
-      if (!others) continue;
-      for (const auto& other : *others) {
+      if (!others) others = foreign_limits(world.host().files);
+      if (!*others) continue;
+      const auto lines = (*others)->find(domain.text);
+      if (lines == (*others)->end()) continue;
+      for (const auto& other : lines->second) {
         diagnostics.push_back(
             {Severity::kWarning,
              one.where,

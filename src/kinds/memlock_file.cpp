@@ -192,13 +192,14 @@ std::vector<MemlockLine> memlock_lines(system::Files& files) {
   return out;
 }
 
-Result<std::vector<ForeignLimit>> foreign_limits(system::Files& files, const std::string& domain) {
+Result<std::map<std::string, std::vector<ForeignLimit>>> foreign_limits(system::Files& files) {
   if (auto names = files.list(std::string(kLimitsFolder)); !names) return base::fail(names.error());
-  std::vector<ForeignLimit> out;
+  std::map<std::string, std::vector<ForeignLimit>> out;
   for (const auto& line : memlock_lines(files)) {
-    if (line.file == kLimitsFile || line.domain != domain) continue;
-    out.push_back({line.file, line.line, fmt::format("{} {} memlock {}", line.domain, line.type, line.limit),
-                   line.file > kLimitsFile && line.file.starts_with(kLimitsFolder)});
+    if (line.file == kLimitsFile) continue;
+    out[line.domain].push_back({line.file, line.line,
+                                fmt::format("{} {} memlock {}", line.domain, line.type, line.limit),
+                                line.file > kLimitsFile && line.file.starts_with(kLimitsFolder)});
   }
   return out;
 }

@@ -64,8 +64,8 @@ struct ForeignLimit {
   bool wins = false;  ///< it is read after ours
 };
 
-/// Lines for memlock of a domain in limits.conf and the other files of limits.d.
-base::Result<std::vector<ForeignLimit>> foreign_limits(system::Files& files, const std::string& domain);
+/// Lines for memlock in limits.conf and the other files of limits.d, by domain.
+base::Result<std::map<std::string, std::vector<ForeignLimit>>> foreign_limits(system::Files& files);
 
 /// A line about locked memory in limits.conf or limits.d, ours too.
 struct MemlockLine {

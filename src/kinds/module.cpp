@@ -125,7 +125,7 @@ class ModuleKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
-    std::optional<std::vector<ForeignLine>> foreign;
+    std::optional<std::map<std::string, std::vector<ForeignLine>>> foreign;  // by module, once it is needed
     std::map<model::Key, const Observed*> now;
     for (const auto& one : observed) now.emplace(one.key, &one);
     for (auto& one : desired) {
@@ -139,9 +139,18 @@ class ModuleKind final : public Kind {
       const auto& name = one.key.id;
       const auto options = options_of(one.settings);
       const auto options_at = one.origins.contains("options") ? one.origins.at("options") : one.where;
-      warn_foreign_options("[[module]] options", name, options, options_at, world, diagnostics);
-      if (!foreign) foreign = read_foreign_lines(world.host().files);
-      if (is_true(one.settings, "loaded")) check_loadable(one, *foreign, diagnostics);
+      if (!foreign) {
+        foreign.emplace();
+        for (auto& line : read_foreign_lines(world.host().files)) {
+          auto& lines = (*foreign)[line.module];
+          lines.push_back(std::move(line));
+        }
+      }
+      const auto lines = foreign->find(name);
+      if (lines != foreign->end()) {
+        warn_foreign_options("[[module]] options", name, options, options_at, lines->second, diagnostics);
+        if (is_true(one.settings, "loaded")) check_loadable(one, lines->second, diagnostics);
+      }
       if (world.offline()) {
         one.settings.erase("loaded");
         continue;

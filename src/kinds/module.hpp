@@ -2,11 +2,13 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 
 #include "kinds/kind.hpp"
+#include "kinds/modprobe_file.hpp"
 #include "model/module_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -52,10 +54,10 @@ inline constexpr std::string_view kReloadNeeded = "driver reload or reboot neede
 std::string what_it_takes(const std::string& module, const model::ModuleOptions& wanted, system::Host& host);
 
 /// Whether our options reach a module when it is loaded: other modprobe.d files that set the same parameters
-/// are warned about.
+/// are warned about. `lines`: read_foreign_lines(), those of other modules may be left out.
 void warn_foreign_options(const std::string& section, const std::string& module,
-                          const model::ModuleOptions& wanted, const model::Location& where, World& world,
-                          model::Diagnostics& diagnostics);
+                          const model::ModuleOptions& wanted, const model::Location& where,
+                          std::span<const ForeignLine> lines, model::Diagnostics& diagnostics);
 
 /// False, and an error, when the running kernel's module tree has no such module, or that has no such
 /// parameter.

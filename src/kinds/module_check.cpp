@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
@@ -61,13 +62,17 @@ std::string what_it_takes(const std::string& module, const ModuleOptions& wanted
 }
 
 void warn_foreign_options(const std::string& section, const std::string& module, const ModuleOptions& wanted,
-                          const model::Location& where, World& world, Diagnostics& diagnostics) {
-  if (wanted.list.empty()) return;
-  for (const auto& line : read_foreign_lines(world.host().files)) {
+                          const model::Location& where, std::span<const ForeignLine> lines,
+                          Diagnostics& diagnostics) {
+  if (wanted.list.empty() || lines.empty()) return;
+  std::map<std::string_view, const model::ModuleOption*> options;
+  for (const auto& option : wanted.list) options.emplace(option.name, &option);
+  for (const auto& line : lines) {
     if (line.sort != ForeignLine::Sort::kOption || line.module != module) continue;
-    const auto at = std::find_if(wanted.list.begin(), wanted.list.end(),
-                                 [&](const auto& option) { return option.name == line.option.name; });
-    if (at == wanted.list.end() || same_value(*at, line.option.value) || *at == line.option) continue;
+    const auto found = options.find(line.option.name);
+    if (found == options.end()) continue;
+    const auto* at = found->second;
+    if (same_value(*at, line.option.value) || *at == line.option) continue;
     diagnostics.push_back(Diagnostic{
         Severity::kWarning,
         where,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/text.hpp"
 #include "kinds/opensm_file.hpp"
@@ -116,15 +117,15 @@ PartitionRule make_rule(const model::Section& section, const Partition& wanted,
     out.text += ", defmember=" + out.defmember;
   }
   std::vector<std::string> texts;
+  std::map<std::string, std::string> memberships;  // by who has them; the first counts
   for (const auto& written : wanted.members.value_or(std::vector<std::string>{"ALL=full"})) {
     auto member = parse_member(written);
     if (!member) {
       wrong("members", member.error().message, "");
       continue;
     }
-    const auto same = std::find_if(out.members.begin(), out.members.end(),
-                                   [&](const PartitionMember& one) { return one.who == member->who; });
-    if (same != out.members.end() && same->membership != member->membership)
+    const auto [same, fresh] = memberships.try_emplace(member->who, member->membership);
+    if (!fresh && same->second != member->membership)
       wrong("members", fmt::format("{} is there twice, with another membership", member->who),
             "keep one of the two");
     texts.push_back(member->text());

@@ -83,12 +83,14 @@ class PfcKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
+    std::optional<std::vector<ForeignLine>> foreign;
     for (const auto& one : desired) {
       if (one.key.kind != kKind) continue;
+      if (!foreign) foreign = read_foreign_lines(world.host().files);
       const auto options = options_of(one);
       const auto driver_at = one.origins.at("driver");
       const auto at = one.origins.contains("priorities") ? one.origins.at("priorities") : driver_at;
-      warn_foreign_options("[[pfc]] priorities", one.key.id, options, at, world, diagnostics);
+      warn_foreign_options("[[pfc]] priorities", one.key.id, options, at, *foreign, diagnostics);
       (void)check_known("[[pfc]]", one.key.id, options, driver_at, at, world, diagnostics);
     }
   }

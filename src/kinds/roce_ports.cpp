@@ -27,6 +27,7 @@ constexpr std::string_view kBond = "bond";
 /// A bridge or VRF is no port: GIDs only follow bonds (drivers/infiniband/core/roce_gid_mgmt.c).
 std::vector<std::string> same_port(const Link& link, const World& world) {
   std::vector<std::string> names{link.name};
+  if (link.master == 0 && link.kind != kBond) return names;
   for (const auto& other : world.snapshot().links) {
     const bool over = other.index == link.master && other.kind == kBond;
     const bool in = link.kind == kBond && other.master == link.index;
@@ -47,10 +48,21 @@ bool has_netdev(const system::RdmaPort& port, const std::string& name) {
   return std::find(port.netdevs.begin(), port.netdevs.end(), name) != port.netdevs.end();
 }
 
+/// The [[soft_rdma]] entries by the name of their device; the first of a name counts.
+std::map<std::string, const Section*> soft_devices_of(const Bound& bound) {
+  std::map<std::string, const Section*> out;
+  for (const auto* soft : bound.of("soft_rdma")) {
+    const auto* name = soft->find("name");
+    if (name != nullptr && soft->find("interface") != nullptr && soft->find("type") != nullptr)
+      out.emplace(model::text_of(name->value), soft);
+  }
+  return out;
+}
+
 struct Binder {
-  const Bound& bound;
   const World& world;
   const DeviceNames names;
+  const std::map<std::string, const Section*> soft_devices;
   Diagnostics& diagnostics;
 
   void error(RocePort& out, const model::Location& where, std::string message, std::string hint,
@@ -101,10 +113,8 @@ struct Binder {
 
   /// A software device that the same document makes, over an interface that is there.
   bool made_by_us(const std::string& name, RocePort& out) const {
-    for (const auto* soft : bound.of("soft_rdma")) {
-      const auto *its = soft->find("name"), *interface = soft->find("interface"), *type = soft->find("type");
-      if (its == nullptr || interface == nullptr || type == nullptr || model::text_of(its->value) != name)
-        continue;
+    if (const auto at = soft_devices.find(name); at != soft_devices.end()) {
+      const auto *interface = at->second->find("interface"), *type = at->second->find("type");
       if (const auto parsed = model::parse_soft_type(model::text_of(type->value))) out.soft = *parsed;
       if (world.named(model::text_of(interface->value)) == nullptr) return false;
       out.needs.push_back(
@@ -186,31 +196,42 @@ std::vector<PortRef> ports_over(const Link& link, const World& world) {
   return out;
 }
 
-bool is_about(const Section& roce, const PortRef& port, const DeviceNames& names, const World& world) {
+void RoceEntries::add(std::size_t place, const Section& roce) {
   if (const auto* written = roce.find("interface")) {
-    const auto* link = world.named(model::text_of(written->value));
-    const auto its = link == nullptr ? std::vector<PortRef>{} : ports_over(*link, world);
-    return std::any_of(its.begin(), its.end(), [&](const PortRef& one) { return one.port == port.port; });
+    const auto name = model::text_of(written->value);
+    by_interface_[name].push_back(place);
+    const auto* link = world_.named(name);
+    if (link == nullptr) return;
+    for (const auto& its : ports_over(*link, world_)) by_port_[its.port].push_back(place);
+    return;
   }
   const auto *name = roce.find("device"), *number = roce.find("port");
-  return name != nullptr && number != nullptr && names.find(model::text_of(name->value)) == port.device &&
-         model::Value{std::int64_t{port.port->number}} == number->value;
+  const auto* device =
+      name == nullptr || number == nullptr ? nullptr : names_.find(model::text_of(name->value));
+  if (device == nullptr) return;
+  for (const auto& port : device->ports) {
+    if (model::Value{std::int64_t{port.number}} != number->value) continue;
+    by_port_[&port].push_back(place);
+    by_device_[&port].push_back(place);
+  }
 }
 
-bool is_about(const Section& roce, const std::string& interface, const DeviceNames& names,
-              const World& world) {
-  const auto* written = roce.find("interface");
-  if (written != nullptr && model::text_of(written->value) == interface) return true;
-  const auto* link = world.named(interface);
-  auto ports = link == nullptr ? std::vector<PortRef>{} : ports_over(*link, world);
-  // A second device over it, which only its own name can mean.
-  for (const auto& device : world.snapshot().devices) {
-    for (const auto& port : device.ports) {
-      if (written == nullptr && has_netdev(port, interface)) ports.push_back({&device, &port});
-    }
+std::set<std::size_t> RoceEntries::about(const std::string& interface) const {
+  std::set<std::size_t> out;
+  const auto take = [&](const auto& places, const auto& key) {
+    if (const auto at = places.find(key); at != places.end())
+      out.insert(at->second.begin(), at->second.end());
+  };
+  take(by_interface_, interface);
+  if (by_port_.empty()) return out;
+  if (const auto* link = world_.named(interface)) {
+    for (const auto& port : ports_over(*link, world_)) take(by_port_, port.port);
   }
-  return std::any_of(ports.begin(), ports.end(),
-                     [&](const PortRef& port) { return is_about(roce, port, names, world); });
+  // A second device over it, which only its own name can mean.
+  for (const auto& [port, places] : by_device_) {
+    if (has_netdev(*port, interface)) out.insert(places.begin(), places.end());
+  }
+  return out;
 }
 
 RoceMarking roce_marking(const Section& roce) {
@@ -227,7 +248,8 @@ RoceMarking roce_marking(const Section& roce) {
 }
 
 std::vector<RocePort> bind_roce(const Bound& bound, Diagnostics& diagnostics) {
-  const Binder binder{bound, *bound.world, DeviceNames::of(bound.sections, *bound.world), diagnostics};
+  const Binder binder{*bound.world, DeviceNames::of(bound.sections, *bound.world), soft_devices_of(bound),
+                      diagnostics};
   std::vector<RocePort> out;
   std::map<std::string, const Section*> seen;
   for (const auto* section : bound.of(kSection)) {

@@ -2,7 +2,10 @@
 // Which port a [[roce]] entry means.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,12 +37,27 @@ std::optional<PortRef> roce_port(const std::string& id, const World& world);
 /// what is in it: one device in a RoCE LAG, else one for each. Of what is in a bond its own, or the bond's.
 std::vector<PortRef> ports_over(const system::Link& link, const World& world);
 
-/// Whether a [[roce]] entry means a port that is there.
-bool is_about(const model::Section& roce, const PortRef& port, const DeviceNames& names, const World& world);
+/// Which [[roce]] entries are about a port or an interface, without asking each of them. Entries are known by
+/// the places that add() was given.
+class RoceEntries {
+ public:
+  /// The names and the World must outlive it.
+  RoceEntries(const DeviceNames& names, const World& world) : names_(names), world_(world) {}
 
-/// Whether a [[roce]] entry is about a port over an interface.
-bool is_about(const model::Section& roce, const std::string& interface, const DeviceNames& names,
-              const World& world);
+  void add(std::size_t place, const model::Section& roce);
+
+  /// Whether an entry means the port.
+  [[nodiscard]] bool mean(const PortRef& port) const { return by_port_.contains(port.port); }
+  /// The entries that name the interface or mean a port over it, in ascending order.
+  [[nodiscard]] std::set<std::size_t> about(const std::string& interface) const;
+
+ private:
+  const DeviceNames& names_;
+  const World& world_;
+  std::map<std::string, std::vector<std::size_t>> by_interface_;  ///< as written
+  std::map<const system::RdmaPort*, std::vector<std::size_t>> by_port_;
+  std::map<const system::RdmaPort*, std::vector<std::size_t>> by_device_;  ///< of those with device and port
+};
 
 /// Resolves device + port and interface, which may be several ports. A port that runs InfiniBand, a port
 /// number that the device has not, a VLAN, and two entries for one port are errors (of an entry that is then

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "kinds/entry.hpp"
@@ -60,6 +61,7 @@ class ServiceKind final : public Kind {
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Service>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    const auto managers = bound.of("opensm");
     for (const auto* section : bound.of(kKind)) {
       const auto* unit = section->find("name");
       if (unit == nullptr) continue;  // reported already, by the grammar
@@ -73,7 +75,7 @@ class ServiceKind final : public Kind {
              {}});
         continue;  // and systemd fails whoever asks for one
       }
-      refuse_against_opensm(bound, *section, id, diagnostics);
+      refuse_against_opensm(managers, *section, id, diagnostics);
       auto desired = desired_of(*section, fields(), {std::string(kKind), id}, id);
       if (desired.settings.empty()) {
         diagnostics.push_back({Severity::kWarning,
@@ -208,9 +210,9 @@ class ServiceKind final : public Kind {
 
  private:
   /// [[opensm]] enables and starts these units itself; an entry that says otherwise would fight it.
-  static void refuse_against_opensm(const Bound& bound, const model::Section& section, const std::string& id,
+  static void refuse_against_opensm(std::span<const model::Section* const> managers,
+                                    const model::Section& section, const std::string& id,
                                     Diagnostics& diagnostics) {
-    const auto managers = bound.of("opensm");
     const bool theirs = id == "opensm.service" || (id.starts_with("opensm@") && id.ends_with(".service"));
     if (managers.empty() || !theirs) return;
     for (const auto* key : {"enabled", "running"}) {

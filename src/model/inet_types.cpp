@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "base/text.hpp"
 
@@ -34,10 +35,11 @@ Result<std::vector<T>> each(const Value& written, std::string_view example, One 
     return fail(Code::kInvalid, fmt::format("has to be a list like [\"{}\"]", example));
   }
   std::vector<T> out;
+  std::set<T> seen;
   for (const auto& text : texts) {
     auto parsed = one(text);
     if (!parsed) return fail(parsed.error());
-    if (std::find(out.begin(), out.end(), *parsed) != out.end()) {
+    if (!seen.insert(*parsed).second) {
       return fail(Code::kInvalid, fmt::format("\"{}\" is there twice", text));
     }
     out.push_back(std::move(*parsed));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "base/text.hpp"
 
@@ -98,11 +99,11 @@ Result<ModuleOptions> Codec<ModuleOptions>::parse(const Value& written) {
   auto list = get_list(written, kWanted);
   if (!list) return fail(list.error());
   ModuleOptions out;
+  std::set<std::string> seen;
   for (const auto& text : split_options(*list)) {
     auto option = ModuleOption::parse(text);
     if (!option) return fail(option.error());
-    const auto same = [&](const auto& other) { return other.name == option->name; };
-    if (std::any_of(out.list.begin(), out.list.end(), same)) {
+    if (!seen.insert(option->name).second) {
       return fail(Code::kInvalid, fmt::format("gives {} twice", option->name));
     }
     out.list.push_back(std::move(*option));

@@ -20,7 +20,10 @@ inline config::Document parsed(const std::string& text) {
 }
 
 inline model::Diagnostics complaints(const std::string& text) {
-  return core::validate(parsed(text)).diagnostics;
+  const auto limits = config::all_errors();
+  return core::validate(config::parse_texts({{"config.toml", text}}, "node1", kinds::grammar(), limits),
+                        limits)
+      .diagnostics;
 }
 
 struct Imported {

@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "growth_samples.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rdmacfg::bench {
+
+namespace {
+
+using Line = std::function<std::string(int i)>;
+using Text = std::function<std::string(int n)>;
+
+std::string lines(int n, const Line& line) {
+  std::string out;
+  for (int i = 0; i < n; ++i) out += line(i);
+  return out;
+}
+
+/// An entry of the document for each `i`.
+Text entries(Line one) {
+  return [one = std::move(one)](int n) { return "version = 1\n" + lines(n, one); };
+}
+
+/// One entry with a list of `n` elements between `head` and `tail`.
+Text list(std::string head, Line one, std::string tail = "") {
+  return [=](int n) {
+    return "version = 1\n" + head + "[" + lines(n, [&](int i) { return fmt::format("\"{}\",", one(i)); }) +
+           "]\n" + tail;
+  };
+}
+
+std::string guid(int i) {
+  return fmt::format("00:02:c9:03:{:02x}:{:02x}:{:02x}:{:02x}", i >> 24 & 0xff, i >> 16 & 0xff, i >> 8 & 0xff,
+                     i & 0xff);
+}
+std::string guid_number(int i) { return fmt::format("0x0002c903{:08x}", i); }
+std::string pci(int i) {
+  return fmt::format("{:04x}:{:02x}:{:02x}.{}", i >> 13, i >> 8 & 0x1f, i >> 3 & 0x1f, i & 7);
+}
+std::string address(int i) {
+  return fmt::format("10.{}.{}.{}", i >> 14 & 0x7f, i >> 7 & 0x7f, (i & 0x7f) + 1);
+}
+
+constexpr int kPorts = 64;
+constexpr const char* kPort = "[[ipoib]]\nguid = \"00:02:c9:03:00:00:00:00\"\n";
+
+std::string port(int i, const std::string& more = "") {
+  return fmt::format(R"({{"guid":"{}"{}}})", guid(i), more);
+}
+
+/// `parts`: further keys of the host.
+std::string host_of(const std::string& devices, const std::string& parts = "") {
+  return fmt::format(R"({{"devices":[{}]{}}})", devices, parts);
+}
+
+std::string joined(int n, const Line& line) {
+  return lines(n, [&](int i) { return (i == 0 ? "" : ",") + line(i); });
+}
+
+Text small_host() {
+  return [](int) {
+    return host_of(fmt::format(R"({{"name":"mlx4_0","pci":"0000:10:00.0","ports":[{}]}})",
+                               port(0, R"(,"interface":{"name":"ib0","up":true})")),
+                   R"(,"links":[{"name":"eth0","kind":"","up":true}],
+                      "files":{"/etc/opensm/opensm.conf":"# OpenSM\n"},
+                      "modules":{"mlx4_core":{"parameters":{"num_vfs":"0"}}},
+                      "units":{"opensm@.service":{"installable":false}})");
+  };
+}
+
+/// Adapters of one port each: no host has more, however long its document.
+Text many_ports(std::string port_keys, std::string device_keys = "") {
+  return [=](int n) {
+    return host_of(joined(std::min(n, kPorts), [&](int i) {
+      return fmt::format(R"({{"name":"mlx{}","pci":"{}","node_guid":"{}"{},"ports":[{}]}})", i, pci(i),
+                         guid(i + 0x1000000), device_keys, port(i, port_keys));
+    }));
+  };
+}
+
+Text many_links(std::string more = "") {
+  return [=](int n) {
+    return host_of(
+        "",
+        R"(,"links":[)" +
+            joined(n, [&](int i) { return fmt::format(R"({{"name":"eth{}","kind":"","up":true}})", i); }) +
+            "]" + more);
+  };
+}
+
+Text many_units() {
+  return [](int n) {
+    return host_of("", R"(,"units":{)" + joined(std::min(n, kPorts), [](int i) {
+                         return fmt::format(R"("u{}.service":{{}})", i);
+                       }) + "}");
+  };
+}
+
+Text many_modules() {
+  return [](int n) {
+    return host_of(
+        "", R"(,"modules":{)" + joined(n, [](int i) { return fmt::format(R"("m{}":{{}})", i); }) + "}");
+  };
+}
+
+Text many_parameters() {
+  return [](int n) {
+    return host_of("", R"(,"modules":{"mlx4_core":{"parameters":{)" +
+                           joined(n, [](int i) { return fmt::format(R"("p{}":"0")", i); }) + "}}}");
+  };
+}
+
+Text many_sysctls() {
+  return [](int n) {
+    return host_of("", R"(,"sysctl":{)" +
+                           joined(n, [](int i) { return fmt::format(R"("net/core/k{}":"0")", i); }) + "}");
+  };
+}
+
+Text many_users() {
+  return [](int n) {
+    return host_of("", R"(,"users":[)" + joined(n, [](int i) { return fmt::format(R"("u{}")", i); }) + "]");
+  };
+}
+
+Text many_children() {
+  return [](int n) {
+    return host_of(
+        fmt::format(R"({{"name":"mlx4_0","pci":"0000:10:00.0","ports":[{}]}})",
+                    port(0, R"(,"interface":{"name":"ib0","up":true,"children":[)" + joined(n, [](int i) {
+                              return fmt::format(R"({{"pkey":"{:#06x}","name":"c{}"}})", i + 1, i);
+                            }) + "]}")));
+  };
+}
+
+Text with_file(std::string path, Line line) {
+  return [=](int n) {
+    return host_of(
+        "", fmt::format(R"(,"files":{{"{}":"{}"}})", path, lines(n, [&](int i) { return line(i) + "\\n"; })));
+  };
+}
+
+std::map<std::string, std::string> one_file(const std::string& path, std::string text) {
+  return {{path, std::move(text)}};
+}
+
+ImportSample file(std::string format, std::string name, std::string path, std::string head, Line line) {
+  return {std::move(format), std::move(name), [=](int n) { return one_file(path, head + lines(n, line)); }};
+}
+
+ImportSample files(std::string format, std::string name, Line path, Line text) {
+  return {std::move(format), std::move(name), [=](int n) {
+            std::map<std::string, std::string> out;
+            for (int i = 0; i < n; ++i) out.emplace(path(i), text(i));
+            return out;
+          }};
+}
+
+std::string address20(int i) { return "80:00:00:48:fe:80:00:00:00:00:00:00:" + guid(i); }
+
+std::string rule(int i, const std::string& name) {
+  return fmt::format(
+      "ACTION==\"add\", SUBSYSTEM==\"net\", DRIVERS==\"?*\", ATTR{{type}}==\"32\", "
+      "ATTR{{address}}==\"?*{}\", NAME=\"{}\"\n",
+      guid(i), name);
+}
+
+std::vector<DocumentSample> make_documents() {
+  const auto small = small_host();
+  return {
+      {"ipoib, absent ports",
+       entries([](int i) { return fmt::format("[[ipoib]]\nguid = \"{}\"\nname = \"n{}\"\n", guid(i), i); }),
+       small},
+      {"ipoib, present ports",
+       entries([](int i) { return fmt::format("[[ipoib]]\nguid = \"{}\"\nmtu = 2044\n", guid(i)); }),
+       many_ports(R"(,"interface":{"up":true})")},
+      {"ipoib by device",
+       entries([](int i) { return fmt::format("[[ipoib]]\ndevice = \"mlx{}\"\nport = 1\nmtu = 2044\n", i); }),
+       many_ports(R"(,"interface":{"up":true})")},
+      {"ipoib names",
+       entries([](int i) { return fmt::format("[[ipoib]]\nguid = \"{}\"\nname = \"n{}\"\n", guid(i), i); }),
+       many_ports(R"(,"interface":{"up":true})")},
+      {"ipoib match", entries([](int i) {
+         return fmt::format("[[ipoib]]\nmatch = {{ device = \"mlx{}\" }}\nmtu = 2044\n", i);
+       }),
+       many_ports(R"(,"interface":{"up":true})")},
+      {"ipoib managed", entries([](int i) {
+         return fmt::format(
+             "[[ipoib]]\nguid = \"{}\"\nbackend = \"networkmanager\"\nipv4 = {{ addresses = [\"{}/8\"] }}\n",
+             guid(i), address(i));
+       }),
+       many_ports(R"(,"interface":{"up":true})")},
+      {"ipoib networkd", entries([](int i) {
+         return fmt::format(
+             "[[ipoib]]\nguid = \"{}\"\nbackend = \"networkd\"\nipv4 = {{ addresses = [\"{}/8\"] }}\n",
+             guid(i), address(i));
+       }),
+       many_ports(R"(,"interface":{"up":true})")},
+      {"pkey, new",
+       [](int n) {
+         return fmt::format("version = 1\n{}", kPort) +
+                lines(n, [](int i) { return fmt::format("[[ipoib.pkey]]\npkey = {}\n", i + 1); });
+       },
+       small},
+      {"pkey, present",
+       [](int n) {
+         return fmt::format("version = 1\n{}", kPort) +
+                lines(n, [](int i) { return fmt::format("[[ipoib.pkey]]\npkey = {}\nmtu = 2044\n", i + 1); });
+       },
+       many_children()},
+      {"pkey, foreign", [](int) { return fmt::format("version = 1\n{}prune = true\n", kPort); },
+       many_children()},
+      {"addresses", list(std::string(kPort) + "ipv4.addresses = ", [](int i) { return address(i) + "/8"; }),
+       small},
+      {"addresses, one twice",
+       list(std::string(kPort) + "ipv4.addresses = ", [](int i) { return address(i == 0 ? 1 : i) + "/8"; }),
+       small},
+      {"dns", list(std::string(kPort) + "ipv4.addresses = [\"10.0.0.1/8\"]\nipv4.dns = ", address), small},
+      {"search",
+       list(std::string(kPort) + "ipv4.addresses = [\"10.0.0.1/8\"]\nipv4.search = ",
+            [](int i) { return fmt::format("d{}.example", i); }),
+       small},
+      {"search, networkd",
+       list(std::string(kPort) + "backend = \"networkd\"\nipv4.addresses = [\"10.0.0.1/8\"]\nipv4.search = ",
+            [](int i) { return fmt::format("d{}.example", i); }),
+       small},
+      {"routes",
+       [](int n) {
+         return fmt::format("version = 1\n{}[ipoib.ipv4]\naddresses = [\"10.0.0.1/8\"]\n", kPort) +
+                lines(n, [](int i) {
+                  return fmt::format("[[ipoib.ipv4.routes]]\nto = \"11.{}.{}.0/24\"\nvia = \"10.0.0.2\"\n",
+                                     i >> 8, i & 0xff);
+                });
+       },
+       small},
+      {"module, unknown", entries([](int i) { return fmt::format("[[module]]\nname = \"m{}\"\n", i); }),
+       small},
+      {"module, known", entries([](int i) { return fmt::format("[[module]]\nname = \"m{}\"\n", i); }),
+       many_modules()},
+      {"module options",
+       list("[[module]]\nname = \"mlx4_core\"\noptions = ",
+            [](int i) { return fmt::format("p{}={}", i, i); }),
+       many_parameters()},
+      {"module options of a file",
+       list("[[module]]\nname = \"mlx4_core\"\noptions = ",
+            [](int i) { return fmt::format("p{}={}", i, i); }),
+       with_file("/etc/modprobe.d/site.conf",
+                 [](int i) { return fmt::format("options mlx4_core p{}=1", i); })},
+      {"pfc",
+       entries([](int i) { return fmt::format("[[pfc]]\ninterface = \"eth{}\"\npriorities = [3]\n", i); }),
+       many_links()},
+      {"pfc dscp",
+       list("[[pfc]]\ninterface = \"eth0\"\ndscp = ",
+            [](int i) { return fmt::format("{}:{}", i % 64, i % 8); }),
+       small},
+      {"lossless", entries([](int i) { return fmt::format("[[lossless]]\ninterface = \"eth{}\"\n", i); }),
+       many_links()},
+      {"mlx4_port", entries([](int i) {
+         return fmt::format("[[mlx4_port]]\npci = \"{}\"\nports = [\"ib\", \"eth\"]\n", pci(i));
+       }),
+       small},
+      {"mlx4_port, present", entries([](int i) {
+         return fmt::format("[[mlx4_port]]\npci = \"{}\"\nports = [\"ib\", \"eth\"]\n", pci(i));
+       }),
+       [](int n) {
+         return host_of("", R"(,"mlx4_ports":{)" + joined(n, [](int i) {
+                              return fmt::format(R"("{}":["ib","ib"])", pci(i));
+                            }) + "}");
+       }},
+      {"sysctl by key",
+       entries([](int i) { return fmt::format("[[sysctl]]\nkey = \"net.core.k{}\"\nvalue = 1\n", i); }),
+       many_sysctls()},
+      {"sysctl by interface", entries([](int i) {
+         return fmt::format("[[sysctl]]\ninterface = \"eth{}\"\narp_ignore = 1\narp_announce = 2\n", i);
+       }),
+       many_links()},
+      {"memlock", entries([](int i) {
+         return fmt::format("[[memlock]]\ndomain = \"u{}\"\nlimit = \"unlimited\"\n", i);
+       }),
+       many_users()},
+      {"memlock units",
+       list("[[memlock]]\ndomain = \"@rdma\"\nlimit = \"unlimited\"\nunits = ",
+            [](int i) { return fmt::format("u{}.service", i); }),
+       many_units()},
+      {"memlock of a file", entries([](int i) {
+         return fmt::format("[[memlock]]\ndomain = \"u{}\"\nlimit = \"unlimited\"\n", i);
+       }),
+       with_file("/etc/security/limits.d/site.conf",
+                 [](int i) { return fmt::format("u{} - memlock 64", i); })},
+      {"service", entries([](int i) {
+         return fmt::format("[[service]]\nname = \"u{}.service\"\nrunning = true\nenabled = true\n", i);
+       }),
+       many_units()},
+      {"opensm",
+       entries([](int i) { return fmt::format("[[opensm]]\nguid = \"{}\"\npriority = 3\n", guid(i)); }),
+       many_ports("")},
+      {"opensm_option",
+       entries([](int i) { return fmt::format("[[opensm_option]]\nkey = \"k{}\"\nvalue = {}\n", i, i); }),
+       small},
+      {"opensm_option of a file",
+       entries([](int i) { return fmt::format("[[opensm_option]]\nkey = \"k{}\"\nvalue = {}\n", i, i); }),
+       with_file("/etc/opensm/opensm.conf", [](int i) { return fmt::format("k{} 7", i); })},
+      {"partition", entries([](int i) { return fmt::format("[[partition]]\npkey = {}\n", i + 1); }), small},
+      {"partition of a file", entries([](int i) { return fmt::format("[[partition]]\npkey = {}\n", i + 1); }),
+       with_file("/etc/opensm/partitions.conf",
+                 [](int i) { return fmt::format("p{}={:#x} : ALL=full;", i, i + 1); })},
+      {"partition members",
+       list("[[partition]]\npkey = 0x7fff\nmembers = ", [](int i) { return guid_number(i) + "=full"; }),
+       small},
+      {"partition members that differ",
+       list("[[partition]]\npkey = 0x7fff\nmembers = ",
+            [](int i) { return guid_number(i / 2) + (i % 2 == 0 ? "=full" : "=limited"); }),
+       small},
+      {"soft_rdma", entries([](int i) {
+         return fmt::format("[[soft_rdma]]\ninterface = \"eth{}\"\ntype = \"rxe\"\nname = \"r{}\"\n", i, i);
+       }),
+       many_links()},
+      {"rdma_device by pci", entries([](int i) {
+         return fmt::format("[[rdma_device]]\npci = \"{}\"\nname = \"d{}\"\n", pci(i), i);
+       }),
+       many_ports("")},
+      {"rdma_device by GUID", entries([](int i) {
+         return fmt::format("[[rdma_device]]\nnode_guid = \"{}\"\nname = \"d{}\"\n", guid(i + 0x1000000), i);
+       }),
+       many_ports("")},
+      {"rdma_device by name", entries([](int i) {
+         return fmt::format("[[rdma_device]]\ndevice = \"mlx{}\"\nname = \"d{}\"\n", i, i);
+       }),
+       many_ports("")},
+      {"roce by device", entries([](int i) {
+         return fmt::format("[[roce]]\ndevice = \"mlx{}\"\nport = 1\nmode = \"v2\"\n", i);
+       }),
+       many_ports(R"(,"link_layer":"Ethernet")")},
+      {"roce by interface", entries([](int i) {
+         return fmt::format("[[roce]]\ninterface = \"eth{}\"\nmode = \"v2\"\ndscp = 26\n", i);
+       }),
+       many_links()},
+      {"match of hosts",
+       list(
+           "[match]\nhost = ", [](int i) { return fmt::format("gpu{}", i); },
+           "[[module]]\nname = \"mlx4_core\"\n"),
+       small},
+      {"unknown keys",
+       [](int n) {
+         return "version = 1\n[[module]]\nname = \"mlx4_core\"\n" +
+                lines(n, [](int i) { return fmt::format("k{} = {}\n", i, i); });
+       },
+       small},
+      {"unknown sections", entries([](int i) { return fmt::format("[[s{}]]\n", i); }), small},
+      {"one entry again and again",
+       entries([](int) { return std::string("[[module]]\nname = \"mlx4_core\"\n"); }), small},
+      {"lines of wrong syntax", entries([](int) { return std::string("a b\n"); }), small},
+      {"wrong values",
+       entries([](int i) { return fmt::format("[[partition]]\npkey = {}\nsl = 99\nrate = 99\n", i + 1); }),
+       small},
+      {"comments", entries([](int i) { return fmt::format("# {}\n", i); }), small},
+      {"one long text",
+       [](int n) {
+         return "version = 1\n[[opensm_option]]\nkey = \"k\"\nvalue = \"" +
+                lines(n, [](int) { return std::string("words and words "); }) + "\"\n";
+       },
+       small},
+      {"dotted keys",
+       [](int n) {
+         return "version = 1\n[[ipoib]]\n" +
+                lines(n, [](int i) { return fmt::format("a.b{} = {}\n", i, i); });
+       },
+       small},
+      {"udev rules of others", entries([](int i) {
+         return i < 1 ? fmt::format("[[ipoib]]\nguid = \"{}\"\nname = \"n{}\"\n", guid(i), i) : std::string();
+       }),
+       with_file("/etc/udev/rules.d/10-site.rules",
+                 [](int i) {
+                   return fmt::format(
+                       "SUBSYSTEM==\\\"net\\\", ATTR{{address}}==\\\"?*{}\\\", NAME=\\\"x{}\\\"", guid(i), i);
+                 })},
+  };
+}
+
+std::vector<ImportSample> make_imports() {
+  const std::string rules = "/etc/udev/rules.d/70-persistent-ipoib.rules";
+  return {
+      file("udev", "rules", rules, "", [](int i) { return rule(i, fmt::format("n{}", i)); }),
+      file("udev", "refused names", rules, "", [](int i) { return rule(i, fmt::format("bad name {}", i)); }),
+      file("udev", "one name", rules, "", [](int i) { return rule(i, "same"); }),
+      file("udev", "nonsense", rules, "", [](int) { return std::string("what is this\n"); }),
+      files(
+          "udev", "link files", [](int i) { return fmt::format("/etc/systemd/network/{:05}.link", i); },
+          [](int i) { return fmt::format("[Match]\nMACAddress={}\n[Link]\nName=n{}\n", address20(i), i); }),
+      files(
+          "nm", "profiles",
+          [](int i) { return fmt::format("/etc/NetworkManager/system-connections/{:05}.nmconnection", i); },
+          [](int i) {
+            return fmt::format(
+                "[connection]\nid=n{0}\ntype=infiniband\ninterface-name=n{0}\n[infiniband]\nmac-address={1}"
+                "\ntransport-mode=datagram\n[ipv4]\nmethod=manual\naddress1={2}/8\n",
+                i, address20(i), address(i));
+          }),
+      files(
+          "nm", "refused profiles",
+          [](int i) { return fmt::format("/etc/NetworkManager/system-connections/{:05}.nmconnection", i); },
+          [](int i) {
+            return fmt::format(
+                "[connection]\nid=n{0}\ntype=infiniband\ninterface-name=n{0}\n[infiniband]\nmac-address={1}"
+                "\nmtu=1\ntransport-mode=datagram\n",
+                i, address20(i));
+          }),
+      file(
+          "nm", "addresses", "/etc/NetworkManager/system-connections/ib0.nmconnection",
+          "[connection]\nid=ib0\ntype=infiniband\ninterface-name=ib0\n[infiniband]\nmac-address=80:00:00:48:"
+          "fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:00\ntransport-mode=datagram\n[ipv4]\nmethod=manual\n",
+          [](int i) { return fmt::format("address{}={}/8\n", i + 1, address(i)); }),
+      file("nm", "unknown keys", "/etc/NetworkManager/system-connections/ib0.nmconnection",
+           "[connection]\nid=ib0\ntype=infiniband\ninterface-name=ib0\n[infiniband]\nmac-address=80:00:00:48:"
+           "fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:00\ntransport-mode=datagram\n",
+           [](int i) { return fmt::format("what{}={}\n", i + 1, i); }),
+      files(
+          "ifcfg", "files",
+          [](int i) { return fmt::format("/etc/sysconfig/network-scripts/ifcfg-n{:05}", i); },
+          [](int i) {
+            return fmt::format("DEVICE=n{}\nTYPE=InfiniBand\nHWADDR={}\nIPADDR={}\nPREFIX=8\n", i,
+                               address20(i), address(i));
+          }),
+      files(
+          "ifcfg", "refused files",
+          [](int i) { return fmt::format("/etc/sysconfig/network-scripts/ifcfg-n{:05}", i); },
+          [](int i) {
+            return fmt::format("DEVICE=n{}\nTYPE=InfiniBand\nHWADDR={}\nMTU=1\nCONNECTED_MODE=no\n", i,
+                               address20(i));
+          }),
+      {"ifcfg", "routes",
+       [](int n) {
+         return std::map<std::string, std::string>{
+             {"/etc/sysconfig/network-scripts/ifcfg-ib0",
+              "DEVICE=ib0\nTYPE=InfiniBand\nHWADDR=" + address20(0) + "\nIPADDR=10.0.0.1\nPREFIX=8\n"},
+             {"/etc/sysconfig/network-scripts/route-ib0",
+              lines(n, [](int i) { return fmt::format("11.{}.{}.0/24 via 10.0.0.2\n", i >> 8, i & 0xff); })}};
+       }},
+      file("ifcfg", "nonsense", "/etc/sysconfig/network-scripts/ifcfg-ib0", "DEVICE=ib0\nTYPE=InfiniBand\n",
+           [](int i) { return fmt::format("K{}=\"v\n", i); }),
+      files(
+          "networkd", "files", [](int i) { return fmt::format("/etc/systemd/network/{:05}.network", i); },
+          [](int i) {
+            return fmt::format("[Match]\nName=ib{}\n[Network]\nAddress={}/8\n[Link]\nMTUBytes=2044\n", i,
+                               address(i));
+          }),
+      {"networkd", "netdevs",
+       [](int n) {
+         std::map<std::string, std::string> out;
+         std::string parent = "[Match]\nName=ib0\n[Network]\n";
+         for (int i = 0; i < n; ++i) {
+           out.emplace(fmt::format("/etc/systemd/network/{:05}.netdev", i),
+                       fmt::format("[NetDev]\nName=c{}\nKind=ipoib\n[IPoIB]\nPartitionKey={}\n", i, i + 1));
+           parent += fmt::format("IPoIB=c{}\n", i);
+         }
+         out.emplace("/etc/systemd/network/a.network", parent);
+         return out;
+       }},
+      file("networkd", "addresses", "/etc/systemd/network/ib0.network", "[Match]\nName=ib0\n[Network]\n",
+           [](int i) { return fmt::format("Address={}/8\n", address(i)); }),
+      file("networkd", "routes", "/etc/systemd/network/ib0.network",
+           "[Match]\nName=ib0\n[Network]\nAddress=10.0.0.1/8\n",
+           [](int i) {
+             return fmt::format("[Route]\nDestination=11.{}.{}.0/24\nGateway=10.0.0.2\n", i >> 8, i & 0xff);
+           }),
+      file("netplan", "interfaces", "/etc/netplan/a.yaml", "network:\n  version: 2\n  ethernets:\n",
+           [](int i) {
+             return fmt::format("    ib{}:\n      infiniband-mode: datagram\n      addresses: [{}/8]\n", i,
+                                address(i));
+           }),
+      file("netplan", "refused interfaces", "/etc/netplan/a.yaml", "network:\n  version: 2\n  ethernets:\n",
+           [](int i) { return fmt::format("    ib{}:\n      infiniband-mode: what\n      mtu: 1\n", i); }),
+      file("netplan", "addresses", "/etc/netplan/a.yaml",
+           "network:\n  version: 2\n  ethernets:\n    ib0:\n      infiniband-mode: datagram\n      "
+           "addresses:\n",
+           [](int i) { return fmt::format("        - {}/8\n", address(i)); }),
+      file(
+          "nmstate", "interfaces", "/etc/nmstate/a.yml", "interfaces:\n",
+          [](int i) {
+            return fmt::format(
+                "- name: ib{}\n  type: infiniband\n  mac-address: \"{}\"\n  infiniband: {{mode: datagram}}\n",
+                i, address20(i));
+          }),
+      file("nmstate", "refused interfaces", "/etc/nmstate/a.yml", "interfaces:\n",
+           [](int i) {
+             return fmt::format(
+                 "- name: ib{}\n  type: infiniband\n  mac-address: \"{}\"\n  mtu: 1\n  infiniband: {{mode: "
+                 "datagram}}\n",
+                 i, address20(i));
+           }),
+      file("nmstate", "routes", "/etc/nmstate/a.yml",
+           "interfaces:\n- name: ib0\n  type: infiniband\n  mac-address: "
+           "\"80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:00\"\n  infiniband: {mode: "
+           "datagram}\nroutes:\n  config:\n",
+           [](int i) {
+             return fmt::format(
+                 "  - destination: 11.{}.{}.0/24\n    next-hop-address: 10.0.0.2\n    next-hop-interface: "
+                 "ib0\n",
+                 i >> 8, i & 0xff);
+           }),
+      files(
+          "wicked", "files", [](int i) { return fmt::format("/etc/sysconfig/network/ifcfg-ib{}", i); },
+          [](int i) {
+            return fmt::format("BOOTPROTO=static\nSTARTMODE=auto\nIPOIB_MODE=datagram\nIPADDR={}/8\n",
+                               address(i));
+          }),
+      {"wicked", "routes",
+       [](int n) {
+         return std::map<std::string, std::string>{
+             {"/etc/sysconfig/network/ifcfg-ib0",
+              "BOOTPROTO=static\nSTARTMODE=auto\nIPOIB_MODE=datagram\nIPADDR=10.0.0.1/8\n"},
+             {"/etc/sysconfig/network/routes", lines(n, [](int i) {
+                return fmt::format("11.{}.{}.0/24 10.0.0.2 - ib0\n", i >> 8, i & 0xff);
+              })}};
+       }},
+      file("ifupdown", "interfaces", "/etc/network/interfaces", "",
+           [](int i) {
+             return fmt::format(
+                 "auto ib{0}\niface ib{0} inet static\n  address {1}/8\n  pre-up echo connected > "
+                 "/sys/class/net/ib{0}/mode\n",
+                 i, address(i));
+           }),
+      file("ifupdown", "refused lines", "/etc/network/interfaces",
+           "auto ib0\niface ib0 inet static\n  address 10.0.0.1/8\n",
+           [](int i) { return fmt::format("  post-up do-something {}\n", i); }),
+      file("ifupdown", "routes", "/etc/network/interfaces",
+           "auto ib0\niface ib0 inet static\n  address 10.0.0.1/8\n",
+           [](int i) {
+             return fmt::format("  up ip route add 11.{}.{}.0/24 via 10.0.0.2\n", i >> 8, i & 0xff);
+           }),
+      file("ifupdown", "stanzas of one", "/etc/network/interfaces", "",
+           [](int i) { return fmt::format("iface ib0 inet static\n  address {}/8\n", address(i)); }),
+      file("openib", "lines", "/etc/infiniband/openib.conf", "SET_IPOIB_CM=yes\n",
+           [](int i) { return fmt::format("K{}_LOAD=yes\n", i); }),
+      file("rdma-conf", "lines", "/etc/rdma/rdma.conf", "IPOIB_LOAD=yes\n",
+           [](int i) { return fmt::format("K{}_LOAD=yes\n", i); }),
+      file("mlx4-conf", "lines", "/etc/rdma/mlx4.conf", "",
+           [](int i) { return fmt::format("{} ib eth\n", pci(i)); }),
+      file("mlx4-conf", "refused lines", "/etc/rdma/mlx4.conf", "",
+           [](int i) { return fmt::format("{} eth ib\n", pci(i)); }),
+      file("modprobe", "options", "/etc/modprobe.d/a.conf", "",
+           [](int i) { return fmt::format("options mlx5_core p{}=1\n", i); }),
+      file("modprobe", "refused options", "/etc/modprobe.d/a.conf", "",
+           [](int i) { return fmt::format("options mlx5_core p{}\n", i); }),
+      file("modprobe", "one option", "/etc/modprobe.d/a.conf", "",
+           [](int i) { return fmt::format("options mlx5_core p={}\n", i); }),
+      file("modprobe", "modules", "/etc/modules-load.d/a.conf", "",
+           [](int i) { return fmt::format("mlx5_{}\n", i); }),
+      file("limits", "lines", "/etc/security/limits.conf", "",
+           [](int i) { return fmt::format("u{} - memlock unlimited\n", i); }),
+      file("limits", "refused lines", "/etc/security/limits.conf", "",
+           [](int i) { return fmt::format("u{} soft memlock 1\nu{} hard memlock 2\n", i, i); }),
+      file("limits", "domains that are not valid", "/etc/security/limits.conf", "",
+           [](int i) { return fmt::format("%u:{} - memlock unlimited\n", i); }),
+      file("opensm", "partitions", "/etc/opensm/partitions.conf", "",
+           [](int i) { return fmt::format("p{}={:#x},ipoib : ALL=full;\n", i, i + 1); }),
+      file("opensm", "refused partitions", "/etc/opensm/partitions.conf", "",
+           [](int i) { return fmt::format("p{}={:#x},ipoib : ALL=most;\n", i, i + 1); }),
+      file("opensm", "one partition", "/etc/opensm/partitions.conf", "",
+           [](int i) { return fmt::format("p=0x2,ipoib : {}=full;\n", guid_number(i)); }),
+      file("opensm", "options", "/etc/opensm/opensm.conf", "",
+           [](int i) { return fmt::format("k{} {}\n", i, i); }),
+      {"opensm", "ports",
+       [](int n) {
+         return one_file("/etc/default/opensm",
+                         "PORTS=\"" + lines(n, [](int i) { return guid_number(i + 1) + " "; }) + "\"\n");
+       }},
+  };
+}
+
+}  // namespace
+
+const std::vector<DocumentSample>& documents() {
+  static const auto kAll = make_documents();
+  return kAll;
+}
+
+const std::vector<ImportSample>& imports() {
+  static const auto kAll = make_imports();
+  return kAll;
+}
+
+}  // namespace rdmacfg::bench
