@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random documents for hosts below another root: what each kind of entry can say, ordinary values and odd ones."""
+import ipaddress
+import random
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def quoted(text):
+    """As a basic string of TOML."""
+    out = ""
+    for c in text:
+        out += "\\" + c if c in '"\\' else c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}"
+    return f'"{out}"'
+
+
+def value(what):
+    if isinstance(what, bool):
+        return "true" if what else "false"
+    if isinstance(what, int):
+        return str(what)
+    if isinstance(what, (list, tuple)):
+        return "[" + ", ".join(value(one) for one in what) + "]"
+    return quoted(what)
+
+
+def keys(entry):
+    return "".join(f"{key} = {value(one)}\n" for key, one in entry.items() if one is not None and not isinstance(one, dict))
+
+
+class Document:
+    """Entries by section, and the text that says them."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.modules, self.sysctls, self.memlocks, self.options, self.partitions = {}, {}, {}, {}, []
+        self.ports, self.devices = [], []
+        self.fill()
+
+    def word(self, least=1, most=8):
+        return "".join(self.random.choice(LETTERS) for _ in range(self.random.randint(least, most)))
+
+    def odd(self, characters):
+        """Something that a careless writer or reader would trip over."""
+        r = self.random
+        return "".join(r.choice(characters) for _ in range(r.randint(1, 12)))
+
+    def some(self, most=3):
+        return range(self.random.randint(0, most))
+
+    def fill(self):
+        r = self.random
+        for _ in self.some():
+            name = "zz_" + self.word(3)
+            options = {}
+            for _ in range(r.randint(1, 4)):
+                options[self.word(2)] = r.choice([str(r.randint(-9, 1 << 40)), hex(r.randint(0, 255)), "Y", self.odd("ab =,;:.$%&()*'`~!?<>|[]{}é-")])
+            self.modules[name] = options
+        for _ in self.some(4):
+            self.sysctls["net.zz." + self.word(4)] = r.choice([r.randint(-1, 1 << 31), "4096 87380 6291456", self.odd("ab =,:.$%&()*'\"`\\~!?<>|[]{}é-") + "x", "cubic"])
+        for _ in self.some(2):
+            domain = r.choice(["@daemon", "daemon", "mail", "@zz" + self.word(3), "zz" + self.word(3)])
+            limit = r.choice(["unlimited", r.randint(1, 1 << 30), r.randint(1, 8192), f"{r.randint(1, 7)} MiB", f"{r.randint(1, 64)} GiB"])
+            units = [f"zz-{self.word(3)}{r.choice(['', '@x', '-y'])}.service" for _ in self.some(2)]
+            self.memlocks.setdefault(domain, (limit, units))
+        for _ in self.some(3):
+            key, what = r.choice([
+                ("max_wire_smps", r.randint(1, 64)), ("routing_engine", r.choice(["updn", "ftree", "updn,ftree", "minhop"])),
+                ("sweep_interval", r.randint(0, 600)), ("babbling_port_policy", r.choice(["TRUE", "FALSE"])),
+                ("log_max_size", r.randint(0, 4096)), ("subnet_timeout", r.randint(1, 31)), ("qos_policy_file", "/etc/opensm/" + self.word())])
+            self.options[key] = what
+        self.partition_entries()
+        for number in self.some(2):
+            self.port(number)
+        for number in self.some(2):
+            self.devices.append({"pci": f"0000:{number + 1:02x}:00.0", "name": "zz_" + self.word(3) + r.choice(["", "-1", ".2"])})
+
+    def partition_entries(self):
+        r = self.random
+        members = ["ALL", "SELF", "ALL_CAS", "ALL_SWITCHES", "0x0000000000100001", "0x0000000000100004", "0x0002c903003178f2"]
+        for pkey in r.sample([0x7fff, 1, 2, 0x10, 0x123, 0x7ffe], r.randint(0, 4)):
+            chosen = r.sample(members, r.randint(1, 4))
+            # A port that several members mean has the same membership by all of them: OpenSM takes any otherwise.
+            several = any(not one.startswith("0x") for one in chosen)
+            alike = r.choice(["", "=full", "=limited"])
+            self.partitions.append({
+                "pkey": pkey | r.choice([0, 0x8000]), "name": None if pkey == 0x7fff else r.choice([None, "zz" + self.word()]),
+                "ipoib": r.choice([None, True, False]), "mtu": r.choice([None, 4096, 5, 2048]), "sl": r.choice([None, 0, 3]),
+                "defmember": r.choice([None, "full", "limited"]),
+                "members": [one + (alike if several else r.choice(["", "=full", "=limited"])) for one in chosen]})
+
+    def family(self, four, number):
+        r = self.random
+        host = lambda: r.randint(2, 200)
+        base = f"10.{number + 1}.{r.randint(0, 255)}." if four else f"2001:db8:{number + 1}:{r.randint(1, 0xffff):x}::"
+        length = r.choice([24, 25]) if four else 64
+        out = {"addresses": list(dict.fromkeys(f"{base}{host() % 120 + 1}/{length}" for _ in range(r.randint(1, 3))))}
+        if r.random() < 0.5:
+            out["gateway"] = base + "126"
+        out["dns"] = list(dict.fromkeys(base + str(host() % 100 + 1) for _ in self.some(2)))
+        out["search"] = list(dict.fromkeys(self.word() + ".example" for _ in self.some(3)))
+        out["routes"] = []
+        for at in self.some(2):
+            to = f"172.16.{at * 16 + r.randint(0, 15)}.0/24" if four else f"2001:db8:f:{at * 16 + r.randint(0, 15):x}::/64"
+            out["routes"].append({"to": to, "via": r.choice([base + "125", base + "124"]),
+                                  "metric": r.choice([None, r.randint(1, 4000)]), "table": r.choice([None, None, r.randint(300, 4000)])})
+        return out
+
+    def port(self, number):
+        r = self.random
+        connected = r.random() < 0.5
+        one = {"guid": f"00:02:c9:03:00:31:78:f{number}", "name": f"zz{self.word(2, 6)}{number}", "mode": "connected" if connected else "datagram",
+               "mtu": r.choice([None, 65520 if connected else 2044, 4092]), "backend": r.choice(["networkmanager", "networkd"])}
+        one["ipv4"] = self.family(True, number) if r.random() < 0.8 else None
+        one["ipv6"] = self.family(False, number) if r.random() < 0.5 else None
+        one["children"] = r.sample([0x8002, 0x8003, 0xfffe], r.randint(0, 2))
+        self.ports.append(one)
+
+    def text(self):
+        out = "version = 1\n"
+        for name, options in self.modules.items():
+            out += f"[[module]]\nname = {quoted(name)}\n" + keys({"options": [f"{key}={one}" for key, one in options.items()]})
+        for key, one in self.sysctls.items():
+            out += "[[sysctl]]\n" + keys({"key": key, "value": one})
+        for domain, (limit, units) in self.memlocks.items():
+            out += "[[memlock]]\n" + keys({"domain": domain, "limit": limit, "units": units})
+        for key, one in self.options.items():
+            out += "[[opensm_option]]\n" + keys({"key": key, "value": one})
+        for one in self.partitions:
+            out += "[[partition]]\n" + keys(one)
+        for one in self.devices:
+            out += "[[rdma_device]]\n" + keys(one)
+        for one in self.ports:
+            out += "[[ipoib]]\n" + keys({key: what for key, what in one.items() if key != "children"})
+            for name in ("ipv4", "ipv6"):
+                if one[name]:
+                    out += f"[ipoib.{name}]\n" + keys({key: what for key, what in one[name].items() if key != "routes"})
+                    for route in one[name]["routes"]:
+                        out += f"[[ipoib.{name}.routes]]\n" + keys(route)
+            for pkey in one["children"]:
+                out += f"[[ipoib.pkey]]\npkey = {pkey}\n"
+        return out
+
+
+def kib(limit):
+    """Of a limit as the document says it; None: unlimited."""
+    if limit == "unlimited":
+        return None
+    if isinstance(limit, int):
+        return limit
+    number, unit = limit.split()
+    return int(number) * {"MiB": 1 << 10, "GiB": 1 << 20}[unit]
+
+
+def network(text):
+    return str(ipaddress.ip_interface(text).network)
