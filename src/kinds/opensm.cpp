@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/opensm_file.hpp"
+#include "kinds/opensm_running.hpp"
 #include "kinds/opensm_units.hpp"
 
 namespace rdmacfg::kinds {
@@ -73,7 +74,14 @@ class OpensmKind final : public Kind {
       observed.key = {std::string(kKind), guid.text()};
       observed.label = "opensm on " + guid.text();
       observed.instance = instance(now, world.clue(observed.key).instance);
-      observed.settings = model::to_attributes(now.settings);
+      auto settings = now.settings;
+      const auto port = world.port(guid);
+      // It runs, and manages nothing: to be started is what it needs.
+      if (settings.running == true && port && lost_port(host.files, *port, now.pid)) {
+        settings.running = false;
+        observed.facts["lost_port"] = true;
+      }
+      observed.settings = model::to_attributes(settings);
       out.push_back(std::move(observed));
     }
     return out;
@@ -91,7 +99,10 @@ class OpensmKind final : public Kind {
     report_damage(defaults.damage, path, kKind, desired, !defaults.ports.empty(), diagnostics);
     std::map<model::Key, Opensm> now;
     for (const auto& one : observed) {
-      if (one.key.kind == kKind) now.emplace(one.key, model::from_attributes<Opensm>(one.settings));
+      if (one.key.kind != kKind) continue;
+      auto& opensm = now[one.key] = model::from_attributes<Opensm>(one.settings);
+      // Somebody has started it: nobody is asked again whether it may run.
+      if (model::value_of(one.facts, "lost_port") == model::Value{true}) opensm.running = true;
     }
     std::set<int> ours;  // LIDs of this document's subnet managers
     for (const auto& one : desired) {
@@ -115,7 +126,11 @@ class OpensmKind final : public Kind {
     for (auto* change : changes) {
       const auto now = model::from_attributes<Opensm>(change->before);
       const auto wanted = model::from_attributes<Opensm>(change->after);
-      if (now.running == true && wanted.running == false) {
+      const auto guid = Guid::parse(change->key.id);
+      if (now.running == false && wanted.running == true && guid && lost(*guid, world)) {
+        change->interrupts.push_back(change->label +
+                                     " is restarted: its port has gone and come back since it started");
+      } else if (now.running == true && wanted.running == false) {
         change->interrupts.push_back(change->label + " is stopped");
       } else if (now.running == true && now.priority != wanted.priority) {
         change->interrupts.push_back(change->label + " is restarted");
@@ -124,6 +139,16 @@ class OpensmKind final : public Kind {
         change->carried.emplace_back(kOpensmOfOthers);
     }
     return prepare_opensm(changes, world);
+  }
+
+  Verdict judge(const Desired& /*desired*/, const Observed* observed,
+                const std::vector<std::string>& /*differing*/, World& /*world*/) const override {
+    Verdict verdict;
+    if (observed != nullptr && model::value_of(observed->facts, "lost_port") == model::Value{true}) {
+      verdict.warnings.emplace_back(
+          "its port has gone and come back since it started, so it manages nothing until it is restarted");
+    }
+    return verdict;
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
@@ -151,6 +176,13 @@ class OpensmKind final : public Kind {
   }
 
  private:
+  static bool lost(Guid guid, World& world) {
+    const auto port = world.port(guid);
+    const auto found = observe_opensm(world.host(), observe_opensm_layout(world.host().files), {guid});
+    const auto at = found ? found->find(guid) : std::map<Guid, OpensmNow>::const_iterator();
+    return port && found && at != found->end() && lost_port(world.host().files, *port, at->second.pid);
+  }
+
   /// What is remembered of one with lines of ours is void when those are gone and others start it: dropped,
   /// or in their hands now. What others started to begin with stays that, also while it is disabled, until
   /// nobody names it.

@@ -19,6 +19,7 @@ struct Opensm {
   std::optional<bool> enabled;
   std::optional<bool> running;
   std::optional<bool> beside_other;
+  std::optional<bool> lost_port;
 
   static constexpr auto kFields = std::tuple{
       model::field("guid", &Opensm::guid, model::Role::kIdentity, "Port GUID of the port that it runs on.",
@@ -32,7 +33,10 @@ struct Opensm {
                    "/etc/sysconfig/opensm)."),
       model::field("running", &Opensm::running, model::Role::kDerived, "Whether it runs now."),
       model::field("beside_other", &Opensm::beside_other, model::Role::kPolicy,
-                   "Whether it is started where a subnet manager of another host is master.", "false")};
+                   "Whether it is started where a subnet manager of another host is master.", "false"),
+      model::field("lost_port", &Opensm::lost_port, model::Role::kFact,
+                   "Whether its port has gone and come back since it was started: it no longer reaches it, "
+                   "and so does not count as running.")};
 };
 
 model::SectionSpec opensm_section();

@@ -1,14 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/opensm_running.hpp"
 
+#include <fmt/format.h>
+
 #include <csignal>
+#include <optional>
 #include <utility>
+
+#include "base/text.hpp"
 
 namespace rdmacfg::kinds {
 
 using base::Result;
 using model::Guid;
 using system::UnitAction;
+
+namespace {
+
+constexpr std::uint64_t kTick = 10'000;  ///< microseconds of USER_HZ (proc(5))
+/// A subnet manager that is started as soon as its port is there begins before udev has dealt with the
+/// device.
+constexpr std::uint64_t kUdevIsLate = 5'000'000;
+
+std::string content(system::Files& files, const std::string& path) {
+  const auto text = files.read(path);
+  return text && *text ? std::string(base::trim(**text)) : std::string();
+}
+
+/// When udev first saw the MAD device of a port, microseconds since boot.
+std::optional<std::uint64_t> umad_since(system::Files& files, const PortRef& port) {
+  const std::string folder = "/sys/class/infiniband_mad";
+  const auto names = files.list(folder);
+  if (!names) return std::nullopt;
+  for (const auto& name : *names) {
+    const auto at = folder + "/" + name;
+    if (!name.starts_with("umad") || content(files, at + "/ibdev") != port.device->name ||
+        base::parse_number(content(files, at + "/port")) != static_cast<std::uint64_t>(port.port->number))
+      continue;
+    const auto database = content(files, "/run/udev/data/c" + content(files, at + "/dev"));
+    for (const auto line : base::split(database, '\n')) {
+      if (line.starts_with("I:")) return base::parse_number(line.substr(2));
+    }
+  }
+  return std::nullopt;
+}
+
+/// When a process began, microseconds since boot.
+std::optional<std::uint64_t> began(system::Files& files, std::int64_t pid) {
+  constexpr std::size_t kStartTime = 20;  // 22nd of all, and the second ends with the last ')'
+  const auto text = content(files, fmt::format("/proc/{}/stat", pid));
+  const auto end = text.rfind(')');
+  if (end == std::string::npos) return std::nullopt;
+  const auto fields = base::split(std::string_view(text).substr(end + 1), ' ');
+  const auto ticks = fields.size() > kStartTime ? base::parse_number(fields[kStartTime]) : std::nullopt;
+  return ticks ? std::optional(*ticks * kTick) : std::nullopt;
+}
+
+}  // namespace
+
+bool lost_port(system::Files& files, const PortRef& port, std::int64_t pid) {
+  if (pid <= 0) return false;
+  const auto since = umad_since(files, port);
+  const auto start = since ? began(files, pid) : std::nullopt;
+  return start && *since > *start + kUdevIsLate;
+}
 
 Result<OpensmUnits> observe_opensm_units(system::Host& host, const std::set<Guid>& guids) {
   std::vector<std::string> names{kOpensmService};

@@ -30,6 +30,11 @@ bool is_enabled(const OpensmUnits& units);
 /// InfiniBand ports of this host.
 std::set<model::Guid> infiniband_ports(const World& world);
 
+/// Whether a port's MAD device (umad) came after the process had begun, which then holds one that has gone: a
+/// PCI rescan, a reload of the driver, another port type. False where it cannot be told. Sources: udev's
+/// database (I:, microseconds of CLOCK_MONOTONIC), proc(5) (starttime).
+bool lost_port(system::Files& files, const PortRef& port, std::int64_t pid);
+
 /// Has those that run read partitions.conf again.
 base::Result<void> reread_partitions(system::Host& host);
 

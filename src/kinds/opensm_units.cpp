@@ -55,6 +55,13 @@ bool named_by_others(const OpensmDefaults& defaults, Guid guid, OpensmLayout lay
          names_port(defaults.others, layout, guid);
 }
 
+/// Whether it is to run and did not count as running: one that runs all the same has lost its port.
+bool revives(const Change& change) {
+  return model::from_attributes<Opensm>(change.after).running == true &&
+         model::from_attributes<Opensm>(change.before).running == false &&
+         std::find(change.fields.begin(), change.fields.end(), "running") != change.fields.end();
+}
+
 /// The file with what changes want of it, and opensm.service enabled as long as ports of ours are in it.
 Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, OpensmLayout layout,
                           const OpensmUnits& units) {
@@ -162,7 +169,9 @@ Result<void> apply_instances(std::span<const Change> changes, system::Host& host
     const auto name = opensm_unit(*guid);
     const bool running = runs(*units, name);
     Result<void> done;
-    if (*wanted.running != running) {
+    if (running && revives(change)) {
+      done = host.units.act(UnitAction::kRestart, name);
+    } else if (*wanted.running != running) {
       done = host.units.act(*wanted.running ? UnitAction::kStart : UnitAction::kStop, name);
     } else if (running && restart.contains(name)) {
       done = host.units.act(UnitAction::kRestart, name);
@@ -190,7 +199,8 @@ Result<void> apply_service(std::span<const Change> changes, system::Host& host, 
   if (!runs(*now, kOpensmService)) {
     return wanted ? host.units.act(UnitAction::kStart, kOpensmService) : Result<void>{};
   }
-  return *differs || stale ? host.units.act(UnitAction::kRestart, kOpensmService) : Result<void>{};
+  const bool revived = std::any_of(changes.begin(), changes.end(), revives);
+  return *differs || stale || revived ? host.units.act(UnitAction::kRestart, kOpensmService) : Result<void>{};
 }
 
 }  // namespace
@@ -223,7 +233,7 @@ Result<std::map<Guid, OpensmNow>> observe_opensm(system::Host& host, OpensmLayou
     }
     const bool starts = is_enabled(*units) || (!debian && now.running == true);
     const bool by_others = listed && starts && !defaults.damage && !defaults.ports.contains(guid);
-    out.emplace(guid, OpensmNow{now, named, by_others});
+    out.emplace(guid, OpensmNow{now, named, by_others, unit->second.main_pid});
   }
   return out;
 }

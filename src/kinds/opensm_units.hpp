@@ -3,6 +3,7 @@
 // opensm.service with /usr/libexec/opensm-launch.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <span>
@@ -23,6 +24,7 @@ struct OpensmNow {
   Opensm settings;
   bool named = false;      ///< in the file, whoever wrote it there
   bool by_others = false;  ///< opensm.service starts it, and by others' lines alone
+  std::int64_t pid = 0;    ///< main process of its unit, while that runs; else 0
 };
 
 /// The subnet managers on the given ports; those that this host cannot have are left out.
