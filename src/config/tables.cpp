@@ -105,6 +105,9 @@ Node* open_header(Node& root, const Key& key, bool list, const Span& header, Cla
   } else if (!list && is_list_of_headers(node)) {
     clash.message = fmt::format("[{0}] cannot follow [[{0}]]", name);
     clash.hint = fmt::format("write [[{}]] for one more", name);
+  } else if (list && node.sort == Sort::kTable && node.origin == Origin::kImplied) {
+    clash.message = fmt::format("[[{0}]] cannot follow a section below {0}", name);
+    clash.hint = fmt::format("what belongs to an entry stands behind it: put [[{}]] first", name);
   } else if (node.sort == Sort::kTable) {
     clash.message = fmt::format("section [{}] is there already", name);
     clash.hint = "write its keys in one place";

@@ -28,6 +28,16 @@ std::string port_label(const PortRef& port) {
   return fmt::format("{} port {}", port.device->name, port.port->number);
 }
 
+/// "mlx4_0 port 1, mlx4_0 port 2 and mlx4_1 port 1"
+std::string labels_of(const std::vector<PortRef>& ports) {
+  std::string out;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (i > 0) out += i + 1 == ports.size() ? " and " : ", ";
+    out += port_label(ports[i]);
+  }
+  return out;
+}
+
 std::vector<std::string> port_guids(const World& world) {
   std::vector<std::string> known;
   for (const auto& device : world.snapshot().devices) {
@@ -38,6 +48,8 @@ std::vector<std::string> port_guids(const World& world) {
   return known;
 }
 
+constexpr std::size_t kPrefixText = 20;  ///< "fe80:0000:0000:0000:" in front of the GUID in a GID
+
 std::string missing_guid(const World& world, Guid guid) {
   for (const auto& device : world.snapshot().devices) {
     for (const auto& port : device.ports) {
@@ -46,6 +58,21 @@ std::string missing_guid(const World& world, Guid guid) {
       if (device.node_guid == guid) {
         return fmt::format("{} is the node GUID of {}; its port {} has {}", guid.text(), device.name,
                            port.number, port.guid.text());
+      }
+    }
+  }
+  // What show has of an Ethernet port is the last half of its first GID.
+  for (const auto& device : world.snapshot().devices) {
+    for (const auto& port : device.ports) {
+      if (port.link_layer != "Ethernet" || world.offline()) continue;
+      const auto gids = world.host().rdma.observe_gids(device.name, port.number);
+      if (!gids || gids->empty() || gids->front().gid.size() <= kPrefixText) continue;
+      const auto end = Guid::parse(std::string_view(gids->front().gid).substr(kPrefixText));
+      if (end && *end == guid) {
+        return fmt::format(
+            "{} port {} has it and runs Ethernet now, so it has no IPoIB interface ([[roce]] is for "
+            "such a port)",
+            device.name, port.number);
       }
     }
   }
@@ -189,9 +216,8 @@ class Binder {
       check_twin(bound, section.where, port);
       if (one_name_for_all) {
         wrong(bound, name->where,
-              fmt::format("[[ipoib]] name: \"{}\" would be the name of {} ports: {} and {}",
-                          model::text_of(name->value), found.size(), port_label(found[0]),
-                          port_label(found[1])),
+              fmt::format("[[ipoib]] name: \"{}\" would be the name of {} ports: {}",
+                          model::text_of(name->value), found.size(), labels_of(found)),
               "use a template, such as \"ib_s{pci_slot}p{port}\", or a narrower match");
       }
       add(section, std::move(bound));

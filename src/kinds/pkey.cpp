@@ -175,6 +175,11 @@ class PkeyKind final : public Kind {
                         "subnet manager makes it a member",
                         id->pkey.text(), port->device->name, port->port->number));
       }
+      // Nothing of ours makes it: its profile does, once that is there and active.
+      if (desired.settings.empty() && !desired.pending) {
+        verdict.sort = Verdict::Sort::kPending;
+        verdict.reason = "NetworkManager makes it when it activates its profile";
+      }
       return verdict;
     }
     if (std::find(differing.begin(), differing.end(), "mtu") != differing.end()) {

@@ -241,7 +241,7 @@ class ServiceKind final : public Kind {
     one.settings.erase("running");
   }
 
-  static void check_unit(const Desired& one, const Unit& unit, const std::vector<Observed>& /*observed*/,
+  static void check_unit(Desired& one, const Unit& unit, const std::vector<Observed>& /*observed*/,
                          Diagnostics& diagnostics) {
     const auto wanted = model::from_attributes<Service>(one.settings);
     const auto refuse = [&](std::string_view key, std::string what, std::string hint) {
@@ -267,8 +267,14 @@ class ServiceKind final : public Kind {
       }
     }
     if (wanted.enabled == true && unit.file == "static") {
-      refuse("enabled", unit.name + " cannot be enabled: its unit file has no [Install] section",
-             "other units start it as they need it; leave enabled out");
+      diagnostics.push_back(
+          {Severity::kWarning,
+           one.origins.at("enabled"),
+           fmt::format("[[service]] enabled: {} cannot be enabled, as its unit file has no [Install] section",
+                       unit.name),
+           "other units start it as they need it; leave enabled out",
+           {}});
+      one.settings.erase("enabled");
     }
     if (wanted.running == true && unit.ends_by_itself) {
       refuse("running", unit.name + " ends by itself (Type=oneshot)", "leave running out");

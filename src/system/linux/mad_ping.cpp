@@ -105,7 +105,8 @@ class Sender {
     sender.port_ = library.open_port(device.c_str(), port);
     if (sender.port_ < 0) {
       auto error = base::errno_error(-sender.port_, what);
-      error.message += " (is ib_umad loaded? are you root?)";
+      // libibumad has EIO for everything that keeps it from opening one.
+      error.message = what + ": this takes root and the module ib_umad (modprobe ib_umad)";
       return fail(std::move(error));
     }
     sender.agent_ = library.register_agent(sender.port_, management_class, class_version, 0, nullptr);
