@@ -350,6 +350,9 @@ Api::Api(Loop& loop, Jobs& jobs)
   object_->registerSignal("Finished")
       .onInterface(kInterface)
       .withParameters<std::uint32_t, std::int32_t>("job", "exit");
+  object_->registerSignal("Event")
+      .onInterface(kInterface)
+      .withParameters<std::int32_t, std::string, std::string>("priority", "event", "text");
   const auto get = [this](auto member) {
     return [this, member] { return checked([&] { return properties_.*member; }); };
   };
@@ -363,6 +366,17 @@ Api::Api(Loop& loop, Jobs& jobs)
   object_->registerProperty("Pending").onInterface(kInterface).withGetter(get(&Properties::pending));
   object_->registerProperty("Limited").onInterface(kInterface).withGetter(get(&Properties::limited));
   object_->registerProperty("Contended").onInterface(kInterface).withGetter(get(&Properties::contended));
+  object_->registerProperty("Contention").onInterface(kInterface).withGetter([this] {
+    return checked([&] {
+      std::vector<sdbus::Struct<std::string, std::string, std::string>> out;
+      for (const auto& [kind, id, why] : properties_.contention) out.emplace_back(kind, id, why);
+      return out;
+    });
+  });
+  object_->registerProperty("Refused").onInterface(kInterface).withGetter(get(&Properties::refused));
+  object_->registerProperty("Failing").onInterface(kInterface).withGetter(get(&Properties::failing));
+  object_->registerProperty("Repairs").onInterface(kInterface).withGetter(get(&Properties::repairs));
+  object_->registerProperty("LastRepair").onInterface(kInterface).withGetter(get(&Properties::last_repair));
   object_->finishRegistration();
   watch_managers();
   watch_clients();

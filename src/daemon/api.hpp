@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "daemon/authority.hpp"
@@ -33,6 +34,12 @@ struct Properties {
   std::vector<std::string> pending;    ///< resources that wait for something, by label
   std::vector<std::string> limited;    ///< resources that the fabric keeps from being as wanted
   std::vector<std::string> contended;  ///< resources that somebody else changes back
+  /// The same for programs: kind, id and reason.
+  std::vector<std::tuple<std::string, std::string, std::string>> contention;
+  std::string refused;        ///< why the configuration is not what is held; empty: it is
+  std::string failing;        ///< what cannot be made as it should be and is tried again
+  std::uint64_t repairs = 0;  ///< changes of others that were changed back, since the daemon began
+  std::string last_repair;    ///< "2026-11-21T14:03:22Z ipoib ib0: mtu 2044 → 65520"; empty without one
   bool operator==(const Properties&) const = default;
 };
 
@@ -58,6 +65,8 @@ class Api {
   void set(const Properties& properties);
   void progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what);
   void finished(std::uint32_t id, int exit);
+  /// What the journal is told, for whoever follows.
+  void event(int priority, const std::string& name, const std::string& text);
 
  private:
   struct Detail;

@@ -89,6 +89,11 @@ void Api::set(const Properties& told) {
   if (properties.pending != properties_.pending) changed.emplace_back("Pending");
   if (properties.limited != properties_.limited) changed.emplace_back("Limited");
   if (properties.contended != properties_.contended) changed.emplace_back("Contended");
+  if (properties.contention != properties_.contention) changed.emplace_back("Contention");
+  if (properties.refused != properties_.refused) changed.emplace_back("Refused");
+  if (properties.failing != properties_.failing) changed.emplace_back("Failing");
+  if (properties.repairs != properties_.repairs) changed.emplace_back("Repairs");
+  if (properties.last_repair != properties_.last_repair) changed.emplace_back("LastRepair");
   properties_ = properties;
   if (!changed.empty()) emit([&] { object_->emitPropertiesChangedSignal(kInterface, changed); });
 }
@@ -98,6 +103,12 @@ void Api::progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, co
     object_->emitSignal("Progress")
         .onInterface(kInterface)
         .withArguments(id, done, total, base::harmless(what));
+  });
+}
+
+void Api::event(int priority, const std::string& name, const std::string& text) {
+  emit([&] {
+    object_->emitSignal("Event").onInterface(kInterface).withArguments(std::int32_t{priority}, name, text);
   });
 }
 

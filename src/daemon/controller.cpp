@@ -91,6 +91,8 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
   };
 }
 
+Controller::~Controller() { follow(nullptr); }
+
 void Controller::start() {
   listener_.start();
   resumes_ = marker_.stands();
@@ -124,6 +126,7 @@ void Controller::reload() {
 
 void Controller::stop() {
   stopping_ = true;
+  follow(nullptr);
   next_.reset();
   deadline_.reset();
   audit_timer_.reset();
@@ -197,6 +200,9 @@ void Controller::connect() {
       plan_next();
     };
     api_->watch_units(listener_.settings().units);
+    follow([this](int priority, Message message, const std::string& text) {
+      if (api_) api_->event(priority, std::string(name_of(message)), text);
+    });
     api_->lost = [this] {
       log(LOG_WARNING, Message::kTrouble, "the system bus has gone");
       connecting_ = loop_.after(milliseconds(0), [this] {
@@ -295,6 +301,7 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   if (job.awaited && leaves_something(outcome.report)) reconciler_.woken(Wake::kDrift, Loop::now());
   audit_.looked(Loop::now());
   watch(outcome.report);
+  if (hold) count_repairs(outcome.report, stood);
   take_status(outcome);
   keep_settled();
   Suspects suspects;

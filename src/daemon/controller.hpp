@@ -32,6 +32,9 @@ class Controller {
   /// `program`: what does the jobs (jobs.hpp); `marker`: see marker.hpp.
   explicit Controller(Loop& loop, std::string program = "/proc/self/exe",
                       std::string marker = "/run/rdma-configd/running");
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
 
   /// Listens, and applies what is there. The service is ready when that is done, whatever came of it: devices
   /// that are not there yet are waited for by nobody.
@@ -57,6 +60,8 @@ class Controller {
   void take_status(const Outcome& outcome);
   void plan_expiry();
   void expire();
+  /// `stood`: what was as wanted before the hold that has ended.
+  void count_repairs(const model::Report& report, const Reconciler::Settled& stood);
   void expired(const Job& job, const Outcome& outcome);
   [[nodiscard]] Health health() const;
   void publish();

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the daemon knows of the host after a job, what it tells of it, and what is due because of it.
+#include <fmt/format.h>
 #include <sys/syslog.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "core/commit.hpp"
 #include "daemon/controller.hpp"
 #include "daemon/journal.hpp"
 #include "daemon/outcome.hpp"
@@ -27,8 +30,11 @@ void Controller::take_status(const Outcome& outcome) {
   waiting_ = waiting_in(outcome.report);
   properties_.limited = with_reasons(outcome.report, Status::kLimited);
   properties_.contended.clear();
-  for (const auto& [key, why] : reconciler_.contended())
+  properties_.contention.clear();
+  for (const auto& [key, why] : reconciler_.contended()) {
     properties_.contended.push_back(key.text() + ": " + why);
+    properties_.contention.emplace_back(key.kind, key.id, why);
+  }
   if (!outcome.status.is_object()) return;  // the worker died, or the ledger cannot be read
   active_ = properties_.generation = outcome.status.value("active", std::uint64_t{0});
   report_drift_ = outcome.status.value("report_drift", false);
@@ -45,6 +51,20 @@ void Controller::take_status(const Outcome& outcome) {
   }
   expiry_.set(deadline);
   plan_expiry();
+}
+
+void Controller::count_repairs(const model::Report& report, const Reconciler::Settled& stood) {
+  std::set<model::Key> done;
+  for (const auto& resource : report.resources) {
+    if (resource.status == Status::kDone) done.insert(resource.key);
+  }
+  for (const auto& change : report.plan.changes) {
+    const bool removed = change.operation == model::Operation::kDelete && !report.error;
+    if (!stood.contains(change.key) || (!removed && !done.contains(change.key))) continue;
+    ++properties_.repairs;
+    properties_.last_repair = fmt::format("{} {}: {}", core::system_clock().utc(milliseconds(0)),
+                                          name_of(change.key, change.label), done_by(change, true));
+  }
 }
 
 void Controller::plan_expiry() {
@@ -104,6 +124,8 @@ void Controller::publish() {
   if (auto done = refusal_.keep(); !done) log(LOG_WARNING, Message::kTrouble, done.error().message);
   const auto health = this->health();
   properties_.state = health.state();
+  properties_.refused = health.refused;
+  properties_.failing = health.failing;
   notify("STATUS=" + health.status());
   if (api_) api_->set(properties_);
 }

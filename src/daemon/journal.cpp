@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "base/characters.hpp"
 
@@ -41,12 +42,47 @@ const char* id_of(Message message) {
   return "";
 }
 
+std::function<void(int, Message, const std::string&)>& follower() {
+  static std::function<void(int, Message, const std::string&)> told;
+  return told;
+}
+
 }  // namespace
+
+std::string_view name_of(Message message) {
+  switch (message) {
+    case Message::kStarted:
+      return "started";
+    case Message::kApplied:
+      return "applied";
+    case Message::kRepaired:
+      return "repaired";
+    case Message::kDrifted:
+      return "drifted";
+    case Message::kContended:
+      return "contended";
+    case Message::kFailed:
+      return "failed";
+    case Message::kRolledBack:
+      return "rolled_back";
+    case Message::kTrouble:
+      return "trouble";
+    case Message::kNoted:
+      return "noted";
+  }
+  return "noted";
+}
+
+void follow(std::function<void(int priority, Message message, const std::string& text)> told) {
+  follower() = std::move(told);
+}
 
 void log(int priority, Message message, const std::string& text,
          const std::vector<std::pair<std::string, std::string>>& fields) {
   // Names of devices and texts of files are in both: the journal's readers, and stderr, get one clean line.
   const auto shown = base::harmless(text);
+  // Requests are for the journal's readers; everybody on the bus hears the events.
+  if (follower() && message != Message::kRequest) follower()(priority, message, shown);
   std::vector<std::string> lines{"MESSAGE=" + shown, fmt::format("PRIORITY={}", priority),
                                  std::string("MESSAGE_ID=") + id_of(message)};
   lines.reserve(lines.size() + fields.size());

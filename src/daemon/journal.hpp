@@ -2,7 +2,9 @@
 // Structured entries for the systemd journal; the messages are explained in units/rdma-configd.catalog.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,12 @@ enum class Message {
   kNoted,    ///< about a run as a whole
   kRequest,  ///< somebody asked for something on the bus, or it has ended
 };
+
+/// Its name for programs that follow: "repaired".
+std::string_view name_of(Message message);
+
+/// Is told what the journal is told, until the next call; nobody: nullptr.
+void follow(std::function<void(int priority, Message message, const std::string& text)> follower);
 
 /// `fields`: NAME and value, "RDMA_RESOURCE" and the like. Without a journal the text goes to stderr.
 void log(int priority, Message message, const std::string& text,

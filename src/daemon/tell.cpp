@@ -40,6 +40,14 @@ std::string updated(const model::Change& change, const model::Attributes& from, 
   return out;
 }
 
+/// That it takes a service with it, which its fields do not say.
+std::string restarts(const model::Change& change) {
+  for (const auto& sentence : change.interrupts) {
+    if (sentence.find(" is restarted") != std::string::npos) return fmt::format(" ({})", sentence);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string spoken(const std::string& field) {
@@ -97,7 +105,7 @@ std::string for_catalog(std::string text) {
 }
 
 std::string suspected(const std::string& suspect) {
-  return suspect.empty() ? std::string() : "; suspected: " + suspect;
+  return suspect.empty() ? std::string() : fmt::format("; cause unknown, but {} also sets this", suspect);
 }
 
 void tell(const Job& job, const model::Report& report, const Suspect& suspect, Said* said) {
@@ -111,15 +119,20 @@ void tell(const Job& job, const model::Report& report, const Suspect& suspect, S
                           ? !report.error
                           : at != resources.end() && at->second->status == Status::kDone;
     if (!done) continue;
-    const bool repair = job.verb == Job::Verb::kHold;
-    const auto blamed = repair ? suspect(change.key) : std::nullopt;
+    const bool hold = job.verb == Job::Verb::kHold;
+    const auto blamed = hold ? suspect(change.key) : std::nullopt;
+    // What was not as wanted before, such as a device that came, nobody has broken.
+    const bool repair = hold && blamed.has_value();
     const auto who = blamed.value_or("");
     const auto what = done_by(change, blamed.has_value());
     // Of an apply, who asked for it knows what to make of it.
-    const bool in_full = repair || change.operation == Operation::kUpdate;
-    log(repair ? LOG_NOTICE : LOG_INFO, repair ? Message::kRepaired : Message::kApplied,
-        fmt::format("{} {}{}{}", repair ? "repaired:" : std::string(model::text_of(change.operation)),
-                    name_of(change.key, change.label), in_full ? ": " + what : "", suspected(who)),
+    const bool in_full = hold || change.operation == Operation::kUpdate;
+    const auto verb = repair ? "repaired:"
+                      : hold ? "configured:"
+                             : std::string(model::text_of(change.operation));
+    log(hold ? LOG_NOTICE : LOG_INFO, repair ? Message::kRepaired : Message::kApplied,
+        fmt::format("{} {}{}{}{}", verb, name_of(change.key, change.label), in_full ? ": " + what : "",
+                    in_full ? restarts(change) : "", suspected(who)),
         {{"RDMA_KIND", change.key.kind},
          {"RDMA_RESOURCE", change.key.id},
          {"RDMA_FIELDS", base::join(fields_of(change), " ")},

@@ -33,7 +33,7 @@ std::vector<std::string> fields_of(const model::Change& change);
 /// As much of it as `journalctl -x` puts into an explanation; longer, and only the field's name is there.
 std::string for_catalog(std::string text);
 
-/// "; suspected: NetworkManager", or nothing.
+/// "; cause unknown, but NetworkManager also sets this", or nothing.
 std::string suspected(const std::string& suspect);
 
 /// Who may have changed what was changed back, empty without one; nothing for what was not as wanted before,

@@ -43,7 +43,7 @@ ok "README.md: the daemon is switched on" systemctl enable --now rdma-configd
 ok "it runs" lab-wait 60 'busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager State | grep -q idle'
 ip link set mlx4_ib0 mtu 2044
 # Where NetworkManager runs it is named as the suspect.
-said() { journalctl -u rdma-configd -o cat | awk -v line="$repaired" '$0 == line || index($0, line "; suspected: ") == 1 {found = 1} END {exit !found}'; }
+said() { journalctl -u rdma-configd -o cat | awk -v line="$repaired" '$0 == line || index($0, line "; cause unknown") == 1 {found = 1} END {exit !found}'; }
 for _ in $(seq 60); do said && break; sleep 1; done
 ok "README.md: $repaired" said
 
