@@ -2,16 +2,22 @@
 # bash completion of rdma-configctl(1). Devices, GUIDs and interfaces are those of the host, read from /sys.
 
 # generated: rdma-configctl reference bash
-_rdma_configctl_commands='show diff apply confirm rollback history withdraw wait-online validate doctor verify import export schema'
+_rdma_configctl_commands='show status diff apply confirm rollback history reload edit get set monitor withdraw wait-online validate doctor verify import export schema help'
 _rdma_configctl_options() { # SUBCOMMAND
 	case $1 in
-	'') echo '--config --root --json --local --pending-ok --no-colour --no-color --version -h --help';;
-	show) echo '';;
+	'') echo '-f --config --file --root --json -o --format --local --pending-ok -v --verbose -q --quiet --no-pager --no-colour --no-color -V --version -h --help';;
+	show) echo '--differs --wide --document';;
+	status) echo '--timeout';;
 	diff) echo '--explain';;
-	apply) echo '-y --yes --dry-run --allow-removal --retry --confirm --boot --wait';;
+	apply) echo '-y --yes --dry-run --allow-removal --retry --install --confirm --boot --wait';;
 	confirm) echo '';;
 	rollback) echo '-y --yes --expired';;
 	history) echo '';;
+	reload) echo '';;
+	edit) echo '-y --yes --confirm';;
+	get) echo '';;
+	set) echo '--unset';;
+	monitor) echo '';;
 	withdraw) echo '-y --yes --dry-run';;
 	wait-online) echo '--timeout';;
 	validate) echo '';;
@@ -20,17 +26,28 @@ _rdma_configctl_options() { # SUBCOMMAND
 	import) echo '--output --name-template --adopt';;
 	export) echo '--output';;
 	schema) echo '';;
+	help) echo '';;
 	esac
 }
 _rdma_configctl_takes() { # SUBCOMMAND/OPTION: what it takes
 	case $1 in
-	/--config) echo 'FILE';;
+	/-f|/--config|/--file) echo 'FILE';;
 	/--root) echo 'DIR';;
+	/-o|/--format) echo 'LOOK';;
 	show/) echo 'NAME';;
-	apply/--confirm) echo 'SECONDS';;
+	status/--timeout) echo 'SECONDS';;
+	diff/) echo 'FILE';;
+	apply/) echo 'FILE';;
+	apply/--confirm) echo 'TIME';;
 	apply/--wait) echo 'SECONDS';;
 	rollback/) echo 'N';;
+	history/) echo 'WHAT';;
+	edit/) echo 'FILE';;
+	edit/--confirm) echo 'TIME';;
+	get/) echo 'PATH';;
+	set/) echo 'PATH';;
 	wait-online/--timeout) echo 'SECONDS';;
+	validate/) echo 'FILE';;
 	verify/--client) echo 'HOST';;
 	verify/--mad) echo 'LID|GUID';;
 	verify/--from) echo 'PORT';;
@@ -43,6 +60,7 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: what it takes
 	import/--name-template) echo 'TEMPLATE';;
 	export/) echo 'FORMAT';;
 	export/--output) echo 'DIR';;
+	help/) echo 'SUBCOMMAND';;
 	esac
 }
 # end of generated
@@ -136,7 +154,10 @@ _rdma_configctl() {
 	HOST)
 		mapfile -t COMPREPLY < <(compgen -A hostname -- "$typed")
 		return;;
-	NAME) words="$(_rdma_configctl_devices; _rdma_configctl_ports; _rdma_configctl_interfaces; _rdma_configctl_guids)";;
+	SUBCOMMAND) words=$_rdma_configctl_commands;;
+	LOOK) words="text wide name json";;
+	WHAT) words=show;;
+	NAME) words="devices ports pkeys gids roce ipoib dcb limits modules services lossless resources $(_rdma_configctl_devices; _rdma_configctl_ports; _rdma_configctl_interfaces; _rdma_configctl_guids)";;
 	PORT) words="$(_rdma_configctl_ports)";;
 	INTERFACE) words="$(_rdma_configctl_interfaces)";;
 	FORMAT)

@@ -58,6 +58,10 @@ std::vector<std::pair<std::string, std::string>> roce_modes(kinds::World& world)
 
 const std::vector<Check>& checks() {
   static const std::vector<Check> kChecks{
+      {"document_held", "a document that is not what the daemon holds, or waits for confirmation",
+       detail::document_held},
+      {"daemon_down", "a daemon that does not run although there is something to hold", detail::daemon_down},
+      {"port_down", "ports without a link that the document configures", detail::port_down},
       {"no_subnet_manager", "ports whose link is up and that no subnet manager configures",
        detail::no_subnet_manager},
       {"two_subnet_managers", "two masters, or two fabrics with one subnet prefix",
@@ -80,6 +84,8 @@ const std::vector<Check>& checks() {
       {"stale_initramfs", "an initramfs without our module options and naming rules",
        detail::stale_initramfs},
       {"rivals", "other programs and files that set the same things", detail::rivals},
+      {"contended", "settings that somebody else keeps changing back", detail::contended},
+      {"not_as_wanted", "whatever else is not as the document says", detail::not_as_wanted},
   };
   return kChecks;
 }

@@ -2,13 +2,16 @@
 // What commonly goes wrong on RDMA hosts, looked for on this one. Changes nothing.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "config/document.hpp"
+#include "core/standing.hpp"
 #include "kinds/world.hpp"
+#include "model/report.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::core {
@@ -21,16 +24,20 @@ struct Finding {
   };
   std::string check;  ///< "pkey_missing": stable, for programs
   Weight weight = Weight::kProblem;
-  std::string object;  ///< "mlx4_ib0.8002"
-  std::string what;    ///< a sentence: what is so, and what follows from it
-  std::string fix;     ///< a sentence: what to do
+  std::string object;                    ///< "mlx4_ib0.8002"
+  std::string what;                      ///< a sentence: what is so, and what follows from it
+  std::string fix;                       ///< a sentence: what to do
+  std::optional<model::Key> resource{};  ///< of the document that it is about
   bool operator==(const Finding&) const = default;
 };
 
 /// What the checks look at.
 struct Patient {
   kinds::World& world;
-  const config::Document* document = nullptr;  ///< nullptr: there is none
+  const config::Document* document = nullptr;     ///< nullptr: there is none
+  const model::Report* report = nullptr;          ///< how the host stands to it, as diff() says
+  const Standing* standing = nullptr;             ///< how it stands to what was applied
+  std::map<model::Key, std::string> contended{};  ///< what the daemon has given up on, with the reason
 };
 
 /// One check: a name, what it looks for in a line, and the function.
@@ -43,7 +50,7 @@ struct Check {
 /// All checks, in the order in which they are reported.
 const std::vector<Check>& checks();
 
-/// Runs all of them.
+/// Runs all of them. Every resource of the report that is not as wanted is in one finding at least.
 std::vector<Finding> examine(const Patient& patient);
 
 }  // namespace rdmacfg::core

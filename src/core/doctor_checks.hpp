@@ -23,6 +23,14 @@ void gid_missing(const Patient& patient, std::vector<Finding>& out);
 void zero_guid(const Patient& patient, std::vector<Finding>& out);
 void roce_mismatch(const Patient& patient, std::vector<Finding>& out);
 
+// The document, and how the host stands to it. not_as_wanted() comes last: what another has explained it
+// leaves out.
+void document_held(const Patient& patient, std::vector<Finding>& out);
+void daemon_down(const Patient& patient, std::vector<Finding>& out);
+void contended(const Patient& patient, std::vector<Finding>& out);
+void port_down(const Patient& patient, std::vector<Finding>& out);
+void not_as_wanted(const Patient& patient, std::vector<Finding>& out);
+
 // The host around them.
 void damaged_records(const Patient& patient, std::vector<Finding>& out);
 void small_memlock(const Patient& patient, std::vector<Finding>& out);

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.hpp"
 #include "core/doctor_checks.hpp"
 #include "core/pipeline.hpp"
 #include "core/state.hpp"
 #include "kinds/addressing.hpp"
 #include "kinds/ipoib.hpp"
+#include "kinds/opensm_file.hpp"
 #include "kinds/pkey.hpp"
 
 namespace rdmacfg::core::detail {
@@ -51,18 +53,44 @@ bool is_limited(const State& state, const system::Link& link, std::int64_t wante
          limit->second.got == model::Value{link.mtu};
 }
 
+/// Whether the document has the rules of this partition, for a subnet manager of this host.
+bool own_partition(const Patient& patient, model::Pkey pkey) {
+  if (patient.document == nullptr) return false;
+  return std::any_of(patient.document->sections.begin(), patient.document->sections.end(),
+                     [&](const model::Section& section) {
+                       const auto* key = section.path == "partition" ? section.find("pkey") : nullptr;
+                       const auto written =
+                           key == nullptr ? std::nullopt : base::parse_number(model::text_of(key->value));
+                       return written && ((*written ^ pkey.full()) & 0x7fffU) == 0;
+                     });
+}
+
 }  // namespace
 
 void no_subnet_manager(const Patient& patient, std::vector<Finding>& out) {
   each_port(patient.world, "InfiniBand", [&](const PortRef& port) {
     const bool linked = port.port->physical_state == "LinkUp";
     if (!linked || (port.port->state != "INIT" && port.port->state != "ARMED")) return;
+    // One of ours that serves the port does so within seconds.
+    const auto own = units(patient, {kinds::opensm_unit(port.port->guid)});
+    if (!own.empty() && own.front().active == "active") {
+      out.push_back(
+          {"no_subnet_manager", Finding::Weight::kProblem, name_of(port),
+           fmt::format(
+               "{} runs, but the port waits in state {}: the subnet manager does not reach it, as after "
+               "its device was removed and came back",
+               own.front().name, port.port->state),
+           fmt::format("systemctl restart {}; if that does not help, `journalctl -u {}` says what keeps it",
+                       own.front().name, own.front().name)});
+      return;
+    }
     out.push_back(
         {"no_subnet_manager", Finding::Weight::kProblem, name_of(port),
          fmt::format("the link is up, but the port waits in state {}: no subnet manager has configured it, "
                      "so it has no LID and IPoIB has no carrier",
                      port.port->state),
-         "start a subnet manager on this subnet (opensm on one host, or the one in the switch), or mend the "
+         "start a subnet manager on this subnet (opensm on one host, or the one in the switch), or repair "
+         "the "
          "one that is there"});
   });
 }
@@ -121,9 +149,16 @@ void mtu_capped(const Patient& patient, std::vector<Finding>& out) {
           {"mtu_capped", Finding::Weight::kProblem, link.name,
            fmt::format("{}: the multicast group of partition {} allows no more", sentence,
                        link.ipoib->pkey.text()),
-           "give the partition a larger MTU at the subnet manager (mtu=5 is 4096 in partitions.conf), or "
-           "want less"});
-    } else {
+           own_partition(patient, link.ipoib->pkey)
+               ? "the document has the [[partition]] itself: give it mtu = 4096 (and every port of the "
+                 "partition a link MTU of 4096), or want less"
+               : "give the partition a larger MTU at the subnet manager (mtu=5 is 4096 in partitions.conf), "
+                 "or "
+                 "want less",
+           model::Key{std::string((link.ipoib->child ? kinds::pkey() : kinds::ipoib()).name()),
+                      link.ipoib->child ? link.ipoib->guid.text() + "/" + link.ipoib->pkey.text()
+                                        : link.ipoib->guid.text()}});
+    } else if (patient.report == nullptr) {  // else not_as_wanted() says it
       out.push_back({"mtu_capped", Finding::Weight::kProblem, link.name,
                      state ? sentence + ": the document is not applied, or it was changed since"
                            : sentence + " (who may not read what was applied cannot tell why)",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/text.hpp"
 #include "core/damage.hpp"
@@ -61,6 +62,8 @@ void small_memlock(const Patient& patient, std::vector<Finding>& out) {
       }
     }
   }
+  const std::set<std::string> ours(names.begin() + static_cast<std::ptrdiff_t>(kJobStarters.size()),
+                                   names.end());
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   for (const auto& unit : units(patient, names)) {
@@ -73,7 +76,13 @@ void small_memlock(const Patient& patient, std::vector<Finding>& out) {
          fmt::format("its processes may lock {} KiB of memory: RDMA programs that it starts fail to register "
                      "their buffers",
                      *bytes / 1024),
-         fmt::format("set LimitMEMLOCK=infinity for {} ([[memlock]] units) and restart it", unit.name)});
+         ours.contains(unit.name)
+             ? fmt::format(
+                   "the document names it in [[memlock]] units: after an apply it needs a restart (systemctl "
+                   "restart {})",
+                   unit.name)
+             : fmt::format("set LimitMEMLOCK=infinity for {} ([[memlock]] units) and restart it",
+                           unit.name)});
   }
 }
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/plan.hpp"
+#include "core/standing.hpp"
 #include "core/withdraw.hpp"
 #include "ctl/changing.hpp"
+#include "ctl/commands/document_file.hpp"
 #include "ctl/json.hpp"
 #include "ctl/render_report.hpp"
+#include "kinds/all.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -30,7 +35,8 @@ int finish(const Context& context, const config::Document& document, const Repor
   }
   tell(context, document, fresh);
   if (report.error) context.say_error(report.error->message);
-  context.environment.out << render_applied(report, context.out, shown);
+  if (!context.arguments.quiet || report.error)
+    context.environment.out << render_applied(report, context.out, shown);
   return status;
 }
 
@@ -60,16 +66,91 @@ base::Error moved_on() {
           0};
 }
 
-/// Apply itself. `agreed`: the plan that was said yes to, if asked.
-int carry_out(const Context& context, const config::Document& document, system::Host& host, Service* service,
-              const Report* agreed) {
+/// What --install needs, looked for before anything is changed.
+std::optional<base::Error> cannot_install(const Context& context, system::Host& host) {
+  if (!context.arguments.install) return std::nullopt;
+  const auto wrong = [](std::string why) { return base::Error{base::Code::kInvalid, std::move(why), 0}; };
+  if (context.arguments.config.size() != 1) {
+    return wrong(
+        "--install takes one FILE, which becomes /etc/rdma-configd/config.toml: rdma-configctl apply "
+        "--install FILE");
+  }
+  if (context.arguments.dry_run) return wrong("--install and --dry-run exclude each other");
+  if (!context.environment.privileged)
+    return base::Error{base::Code::kDenied, "--install writes /etc/rdma-configd: run it with sudo", 0};
+  for (const std::string folder : {"/etc", "/run", "/usr/lib"}) {
+    const auto names = host.files.list(folder + "/rdma-configd/conf.d");
+    if (!names) continue;
+    for (const auto& name : *names) {
+      if (!name.starts_with('.') && name.ends_with(".toml")) {
+        return wrong(
+            fmt::format("--install: {}/rdma-configd/conf.d/{} would be merged with the file; remove it, or "
+                        "put the file there yourself",
+                        folder, name));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// Makes it permanent, or says that it is not.
+void settle_in(const Context& context, const config::Document& document, system::Host& host, Report& report) {
+  if (context.own_document() || context.arguments.config.empty()) return;
+  if (context.arguments.install) {
+    if (const auto done = host.files.write(kMainFile, document.files.front().text); !done) {
+      report.notes.push_back(fmt::format("applied, but not installed: {}", done.error().message));
+    } else {
+      report.notes.push_back(fmt::format("installed as {}", kMainFile));
+    }
+    return;
+  }
+  if (context.offline()) return;
+  auto own = config::read_files({.root = "/", .file = {}, .host = {}});
+  if (own) {
+    const auto system = config::parse_texts(std::move(*own), host_name(context), kinds::grammar());
+    if (core::digest_of(system) == core::digest_of(document)) return;
+  }
+  report.notes.push_back(
+      "this is not the document in /etc/rdma-configd, which rdma-configd applies at its next start or "
+      "reload: "
+      "`rdma-configctl apply --install FILE` makes this one permanent");
+}
+
+/// The deadline in the time zone of whoever reads it; with a question about it, nothing.
+void speak_of_deadline(system::Host& host, bool asked, Report& report) {
+  const auto ledger = core::load_ledger(host.files, core::GenerationPaths().ledger);
+  if (!ledger || !ledger->unconfirmed) return;
+  const auto& deadline = ledger->unconfirmed->deadline;
+  const auto local = core::local_time(deadline, std::chrono::system_clock::now());
+  for (auto& note : report.notes) {
+    const auto at = note.find(deadline);
+    if (at == std::string::npos) continue;
+    if (asked) {
+      note.clear();
+    } else {
+      note.replace(at, deadline.size(), local);
+    }
+  }
+  std::erase(report.notes, "");
+}
+
+bool can_ask(const Context& context) {
+  const auto& environment = context.environment;
+  return environment.in_terminal && environment.err_terminal && !context.arguments.json &&
+         !context.arguments.yes && !context.arguments.boot;
+}
+
+}  // namespace
+
+int apply_agreed(const Context& context, const config::Document& document, system::Host& host,
+                 Service* service, const Report* agreed) {
   const auto& arguments = context.arguments;
   Report shown = agreed != nullptr ? *agreed : Report();
   const auto expect = agreed != nullptr ? core::digest_of(agreed->plan) : std::string();
   bool moved = false;
   const auto begins = [&](const Report& plan) {
     moved = agreed != nullptr && core::digest_of(plan.plan) != expect;
-    if (agreed == nullptr && !arguments.json && !arguments.boot) {
+    if (agreed == nullptr && !arguments.json && !arguments.boot && !arguments.quiet) {
       context.environment.out << render_plan(plan, context.out) << '\n' << std::flush;
       shown = plan;
       shown.diagnostics.clear();
@@ -93,11 +174,25 @@ int carry_out(const Context& context, const config::Document& document, system::
                       });
   if (!report) return refuse(context, report.error());
   if (report->exit == Exit::kOk || report->exit == Exit::kPartly) take_back_in_charge(host, *report);
+  const bool good = report->exit == Exit::kOk || report->exit == Exit::kPartly;
+  if (good && !report->error) settle_in(context, document, host, *report);
   *report = placed(context, std::move(*report));
   report->diagnostics = together(document, *report);
   if (moved) report->error = moved_on();
-  return finish(context, document, *report, shown);
+  const bool ask = arguments.confirm && good && can_ask(context);
+  if (arguments.confirm && good) speak_of_deadline(host, ask, *report);
+  // In this process the plan was shown before it was carried out.
+  if (service != nullptr && agreed == nullptr && !arguments.json && !arguments.quiet) {
+    const auto plan = render_plan(*report, context.out);
+    if (!plan.empty()) context.environment.out << plan << '\n';
+    shown = *report;
+    shown.diagnostics.clear();
+  }
+  const int status = finish(context, document, *report, shown);
+  return ask ? ask_to_keep(context, host, status) : status;
 }
+
+namespace {
 
 int look_only(const Context& context, const config::Document& document, const Report& plan) {
   const int status = status_of(context, plan.exit);
@@ -130,6 +225,7 @@ int apply(const Context& context) {
   }
   const auto host = context.environment.host(context.root());
   if (arguments.boot && withdrawn(*host)) return static_cast<int>(Exit::kOk);
+  if (const auto error = cannot_install(context, *host)) return refuse(context, *error);
   const auto document = load(context);
   if (!document && arguments.boot && document.error().code == base::Code::kNotFound) {
     return static_cast<int>(Exit::kOk);  // installed, but not configured: nothing is wanted of this host
@@ -138,7 +234,7 @@ int apply(const Context& context) {
   if (model::has_errors(document->diagnostics)) return finish(context, *document, report_of(*document), {});
 
   if (!arguments.dry_run && (arguments.yes || arguments.boot))
-    return carry_out(context, *document, *host, service.get(), nullptr);
+    return apply_agreed(context, *document, *host, service.get(), nullptr);
 
   auto plan = placed(context, core::diff(*document, *host, options_of(context)));
   plan.diagnostics = together(*document, plan);
@@ -146,12 +242,13 @@ int apply(const Context& context) {
   tell(context, *document, plan.diagnostics);
   if (!plan.plan.empty()) {
     context.environment.out << render_plan(plan, context.out) << '\n' << std::flush;
+    warn_of_session(context, *host, plan);
     if (!agrees(context, plan)) {
       context.say("nothing was changed");
       return status_of(context, Exit::kError);
     }
   }
-  return carry_out(context, *document, *host, service.get(), &plan);
+  return apply_agreed(context, *document, *host, service.get(), &plan);
 }
 
 }  // namespace rdmacfg::ctl

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <list>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -32,6 +33,18 @@ const std::string* wanted_name(const Change& change) {
   return std::get_if<std::string>(&model::value_of(change.after, "name"));
 }
 
+/// Whether it is a thing of its own, whatever else its id names: an entry of the document is about it alone.
+/// What an [[ipoib]] entry asks for is one interface, of however many kinds.
+bool stands_alone(const model::Key& key) {
+  static const auto kOwn = [] {
+    std::set<std::string, std::less<>> names;
+    for (const auto& section : kinds::grammar()) names.emplace(section.name);
+    names.erase("ipoib");
+    return names;
+  }();
+  return kOwn.contains(key.kind);
+}
+
 /// What the objects of a report are called when all is done, by the id of their key.
 class NamesAfterwards {
  public:
@@ -41,10 +54,11 @@ class NamesAfterwards {
       if (name != nullptr) names_.try_emplace(change.key.id, *name);
     }
     for (const auto& change : report.plan.changes) {
-      if (!change.label.empty()) names_.try_emplace(change.key.id, change.label);
+      if (!change.label.empty() && !stands_alone(change.key)) names_.try_emplace(change.key.id, change.label);
     }
     for (const auto& resource : report.resources) {
-      if (!resource.label.empty()) names_.try_emplace(resource.key.id, resource.label);
+      if (!resource.label.empty() && !stands_alone(resource.key))
+        names_.try_emplace(resource.key.id, resource.label);
     }
   }
 
@@ -61,6 +75,7 @@ std::string note_of(const NamesAfterwards& names, const Change& change, const st
   const auto& id = change.key.id;
   const auto parent = parent_of(id);
   std::string note;
+  if (change.key.kind == "opensm") return "subnet manager of port " + names.of(id);
   if (model::Guid::parse(id)) {
     note = "port " + id;
   } else if (id.find(':') != std::string::npos && title.find(id) == std::string::npos) {
@@ -101,7 +116,10 @@ void add_lines(Block& block, const Change& change) {
   for (const auto& name : in_order(change)) {
     const bool said = std::any_of(block.lines.begin(), block.lines.end(),
                                   [&](const auto& line) { return line.name == name; });
-    if (said || (!all && !has(change.fields, name)) || (!only_derived && is_derived(change.key, name)))
+    // Of what is made, what stays unset says nothing.
+    const bool unset = all && model::value_of(change.after, name).index() == 0;
+    if (said || unset || (!all && !has(change.fields, name)) ||
+        (!only_derived && is_derived(change.key, name)))
       continue;
     BlockLine line{name, all ? Value() : model::value_of(change.before, name),
                    model::value_of(change.after, name), change.effect, std::nullopt};
@@ -160,17 +178,20 @@ std::vector<Block> blocks_of(const Report& report) {
   std::unordered_map<std::string, Block*> known;
   for (const auto& change : report.plan.changes) {
     const auto& id = change.key.id;
-    auto& block = known[id];
+    const bool alone = stands_alone(change.key);
+    const auto thing = alone ? change.key.text() : id;
+    auto& block = known[thing];
     if (block == nullptr) {
       const auto parent = parent_of(id);
-      const auto [place, fresh] = family_of.try_emplace(parent.empty() ? id : parent, families.size());
+      const auto [place, fresh] = family_of.try_emplace(parent.empty() ? thing : parent, families.size());
       if (fresh) families.emplace_back();
       auto& family = families[place->second];
       block = &*family.emplace(parent.empty() ? family.begin() : family.end());
       block->operation = change.operation;
       block->id = id;
-      block->title =
-          change.operation == Operation::kDelete && !change.label.empty() ? change.label : names.of(id);
+      block->title = (alone || change.operation == Operation::kDelete) && !change.label.empty()
+                         ? change.label
+                         : names.of(id);
       block->note = note_of(names, change, block->title);
     }
     add(*block, change);

@@ -8,6 +8,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "core/report_json.hpp"
 #include "ctl/service.hpp"
@@ -152,6 +154,76 @@ class BusService : public Service {
     return core::ledger_told(text);
   }
 
+  Result<Report> reload(const Call& call) override {
+    const auto options = options_of(call);
+    return job(
+        call,
+        [&](sdbus::MethodInvoker&& method, std::uint32_t& id) {
+          method.onInterface(kInterface).withTimeout(kAnswer).withArguments(options).storeResultsTo(id);
+        },
+        "Reload");
+  }
+
+  Result<DaemonStatus> status() override {
+    if (!answers()) return base::fail(Code::kTimeout, "rdma-configd does not answer");
+    std::map<std::string, sdbus::Variant> all;
+    try {
+      manager_->callMethod("GetAll")
+          .onInterface("org.freedesktop.DBus.Properties")
+          .withTimeout(patience_)
+          .withArguments(kInterface)
+          .storeResultsTo(all);
+      DaemonStatus out;
+      const auto take = [&](const char* name, auto& into) {
+        // One of an older version has fewer.
+        if (const auto at = all.find(name); at != all.end())
+          into = at->second.get<std::remove_reference_t<decltype(into)>>();
+      };
+      take("Version", out.version);
+      take("State", out.state);
+      take("Generation", out.generation);
+      take("Unconfirmed", out.unconfirmed);
+      take("Pending", out.pending);
+      take("Limited", out.limited);
+      take("Refused", out.refused);
+      take("Failing", out.failing);
+      take("Repairs", out.repairs);
+      take("LastRepair", out.last_repair);
+      std::vector<sdbus::Struct<std::string, std::string, std::string>> contention;
+      take("Contention", contention);
+      for (const auto& one : contention)
+        out.contended.emplace_back(std::get<0>(one), std::get<1>(one), std::get<2>(one));
+      return out;
+    } catch (const sdbus::Error& error) {
+      return base::fail(error_of(error));
+    }
+  }
+
+  Result<void> follow(const std::function<bool(const DaemonEvent* event)>& told) override {
+    auto proxy = sdbus::createProxy(*connection_, kName, kPath);
+    proxy->uponSignal("Event")
+        .onInterface(kInterface)
+        .call([this](std::int32_t priority, const std::string& event, const std::string& text) {
+          const std::lock_guard hold(mutex_);
+          events_.push_back({priority, event, text});
+          changed_.notify_all();
+        });
+    proxy->finishRegistration();
+    std::unique_lock wait(mutex_);
+    for (;;) {
+      changed_.wait_for(wait, std::chrono::seconds(1), [&] { return gone_ || !events_.empty(); });
+      const auto events = std::exchange(events_, {});
+      const bool gone = gone_;
+      wait.unlock();
+      for (const auto& one : events) {
+        if (!told(&one)) return {};
+      }
+      if (!told(nullptr)) return {};
+      if (gone) return base::fail(Code::kNotFound, "rdma-configd has ended");
+      wait.lock();
+    }
+  }
+
  private:
   static Options options_of(const Call& call) {
     Options options{{"interactive", sdbus::Variant(true)}};
@@ -254,6 +326,7 @@ class BusService : public Service {
   std::condition_variable changed_;
   std::map<std::uint32_t, Finished> finished_;  ///< by job
   std::function<void(std::size_t, std::size_t, const std::string&)> progress_;
+  std::vector<DaemonEvent> events_;
   std::uint32_t job_ = 0;
   bool gone_ = false;
 };

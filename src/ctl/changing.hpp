@@ -22,6 +22,18 @@ std::optional<base::Error> obstacle(const Context& context, const Service* servi
 /// The question whether to go on with what was just shown. Only a clear yes is one; the end of input is none.
 bool agrees(const Context& context, const model::Report& plan);
 
+/// Applies a document that is good. `agreed`: the plan that was said yes to, if somebody was asked. With
+/// --confirm on a terminal, asks afterwards whether the changes are to stay. @return the exit status
+int apply_agreed(const Context& context, const config::Document& document, system::Host& host,
+                 Service* service, const model::Report* agreed);
+
+/// Counts down to the end of an apply that waits for confirmation, and confirms or takes it back as it is
+/// told. @return `status`, or that of what was asked for
+int ask_to_keep(const Context& context, system::Host& host, int status);
+
+/// Says so when a plan interrupts the interface through which this ssh session comes in.
+void warn_of_session(const Context& context, system::Host& host, const model::Report& plan);
+
 /// For the history: "apply --confirm 60" by "alice (sudo)".
 core::Request request_of(const Context& context, std::string what);
 

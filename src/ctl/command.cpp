@@ -57,6 +57,7 @@ void Context::say_error(std::string_view text) const {
 }
 
 void Context::say(std::string_view text) const {
+  if (arguments.quiet) return;
   environment.err << "rdma-configctl: " << clean(placed(text), err.utf8) << '\n';
 }
 
@@ -67,19 +68,30 @@ std::string host_name(const Context& context) {
 }
 
 base::Result<config::Document> load(const Context& context) {
-  config::Source source;
-  source.root = context.root();
-  source.file = context.arguments.config;
-  source.host = host_name(context);
+  auto host = host_name(context);
   // Whether a document is right does not hang on where it is looked at.
-  if (source.host.empty() && context.arguments.command == "validate") source.host = "localhost";
-  auto texts = config::read_files(source);
+  if (host.empty() && context.arguments.command == "validate") host = "localhost";
+  auto texts = load_texts(context);
   if (!texts) return base::fail(texts.error());
-  auto document = config::parse_texts(std::move(*texts), source.host, kinds::grammar());
+  auto document = config::parse_texts(std::move(*texts), host, kinds::grammar());
   if (context.arguments.boot) config::distrust(document);
   core::require_version(document);
   core::doubt(document);
   return document;
+}
+
+base::Result<std::vector<config::Text>> load_texts(const Context& context) {
+  config::Source source;
+  source.root = context.root();
+  if (context.arguments.config.empty()) return config::read_files(source);
+  std::vector<config::Text> texts;
+  for (const auto& file : context.arguments.config) {
+    source.file = file;
+    auto read = config::read_files(source);
+    if (!read) return base::fail(read.error());
+    std::move(read->begin(), read->end(), std::back_inserter(texts));
+  }
+  return texts;
 }
 
 void tell(const Context& context, const config::Document& document, const model::Diagnostics& diagnostics) {

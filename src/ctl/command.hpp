@@ -18,15 +18,21 @@ namespace rdmacfg::ctl {
 
 /// The command line.
 struct Arguments {
-  std::string command;                      ///< name of the subcommand
-  std::string config;                       ///< --config
+  std::string command;  ///< name of the subcommand
+  /// --config and FILE: exactly these files, merged in their order; empty: the system's own.
+  std::vector<std::string> config;
   std::string root;                         ///< --root; empty: the running system
-  std::string object;                       ///< show NAME
+  std::vector<std::string> words;           ///< what stands behind the subcommand
   std::optional<double> wait;               ///< --wait, seconds
   std::optional<std::uint64_t> confirm;     ///< --confirm, seconds
   std::optional<std::uint64_t> generation;  ///< rollback N
   std::optional<std::uint64_t> timeout;     ///< wait-online --timeout, seconds
-  bool json = false;
+  bool json = false;                        ///< --json, -o json
+  bool wide = false;                        ///< --wide, -o wide: no column is left out
+  bool names = false;                       ///< -o name: only what things are called
+  bool verbose = false;                     ///< -v
+  bool quiet = false;                       ///< -q
+  bool no_pager = false;
   bool pending_ok = false;
   bool no_colour = false;
   bool explain = false;
@@ -35,8 +41,12 @@ struct Arguments {
   bool retry = false;
   bool allow_removal = false;  ///< apply --allow-removal
   bool boot = false;
-  bool local = false;    ///< without the daemon
-  bool expired = false;  ///< rollback --expired
+  bool local = false;     ///< without the daemon
+  bool expired = false;   ///< rollback --expired
+  bool differs = false;   ///< show --differs
+  bool document = false;  ///< show --document
+  bool install = false;   ///< apply --install
+  bool unset = false;     ///< set --unset
   // verify
   bool server = false;
   bool once = false;
@@ -48,7 +58,6 @@ struct Arguments {
   int count = 5;
   int service = 20049;
   // import, export
-  std::vector<std::string> words;  ///< format, and for import paths
   std::string output;
   std::string name_template;
   bool adopt = false;
@@ -67,8 +76,10 @@ struct Context {
   [[nodiscard]] std::string placed(std::string_view text) const;
   /// "rdma-configctl: error: …" to stderr.
   void say_error(std::string_view text) const;
-  /// A line that is no data, to stderr.
+  /// A line that is not data, to stderr; nothing with --quiet.
   void say(std::string_view text) const;
+  /// Whether the document is the system's own, not one of the command line.
+  [[nodiscard]] bool own_document() const { return arguments.config.empty() && !offline(); }
 };
 
 /// What [match] is held against: this host's name, or below --root the image's; empty when it has none.
@@ -77,8 +88,14 @@ std::string host_name(const Context& context);
 /// Reads and parses the document; fails when there is none or it cannot be read.
 base::Result<config::Document> load(const Context& context);
 
+/// The files of it.
+base::Result<std::vector<config::Text>> load_texts(const Context& context);
+
 /// Diagnostics to stderr; nothing with --json, where they are in the object.
 void tell(const Context& context, const config::Document& document, const model::Diagnostics& diagnostics);
+
+/// Files as `systemctl cat` prints them, each with its name in front.
+void print_texts(const Context& context, const std::vector<config::Text>& texts);
 
 /// The one JSON object on stdout.
 void emit(const Context& context, nlohmann::ordered_json json);
@@ -104,6 +121,12 @@ core::Options options_of(const Context& context);
 int show(const Context& context);
 int diff(const Context& context);
 int apply(const Context& context);
+int status(const Context& context);
+int reload(const Context& context);
+int edit(const Context& context);
+int get(const Context& context);
+int set(const Context& context);
+int monitor(const Context& context);
 int confirm(const Context& context);
 int rollback(const Context& context);
 int history(const Context& context);

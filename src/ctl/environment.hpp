@@ -48,6 +48,25 @@ struct Environment {
   /// The daemon; nothing when it does not run.
   std::function<std::unique_ptr<Service>()> service = [] { return std::unique_ptr<Service>(); };
 
+  /// Ends the process with exit status 1 and a message after so long, whatever it waits for.
+  std::function<void(std::chrono::seconds)> give_up_after = [](std::chrono::seconds) {};
+
+  /// Has a daemon read its configuration again (SIGHUP); false when there is no such process.
+  std::function<bool(int pid)> hang_up = [](int) { return false; };
+
+  /// Opens a file in the administrator's editor and waits for its end; its exit status.
+  std::function<base::Result<int>(const std::filesystem::path& file)> edit =
+      [](const std::filesystem::path&) { return base::fail(base::Code::kUnsupported, "there is no editor"); };
+
+  /// Shows a text on the terminal page by page; false when it could not, and nothing was shown.
+  std::function<bool(const std::string& text)> page = [](const std::string&) { return false; };
+  int rows = 0;  ///< of the terminal, 0 when unknown
+
+  /// Whether there is something to read on stdin within `time`; ^C ends the program meanwhile.
+  std::function<bool(std::chrono::milliseconds time)> readable = [](std::chrono::milliseconds) {
+    return true;
+  };
+
   /// Holds back signals that would end the program, as long as the returned object lives.
   std::function<std::shared_ptr<void>()> hold_signals;
 
@@ -61,6 +80,15 @@ struct Environment {
   std::function<void(std::chrono::milliseconds)> sleep = [](std::chrono::milliseconds time) {
     std::this_thread::sleep_for(time);
   };
+
+  /// The same world, with another place for data.
+  [[nodiscard]] Environment writing_to(std::ostream& other) const {
+    return {in,      other,      err,           in_terminal,     out_terminal,   err_terminal,
+            columns, privileged, host_name,     variable,        host,           function_test,
+            lock,    service,    give_up_after, hang_up,         edit,           page,
+            rows,    readable,   hold_signals,  take_precedence, reader_is_gone, now,
+            sleep};
+  }
 };
 
 }  // namespace rdmacfg::ctl

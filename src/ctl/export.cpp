@@ -64,7 +64,11 @@ base::Result<void> write_tree(const fs::path& folder, const std::vector<foreign:
 }
 
 Json to_json(const foreign::Output& made, int status) {
-  Json out{{"schema", kExportSchema}, {"files", Json::array()}, {"not_expressed", Json::array()}};
+  Json out{{"schema", kExportSchema},
+           {"command", "export"},
+           {"error", nullptr},
+           {"files", Json::array()},
+           {"not_expressed", Json::array()}};
   for (const auto& file : made.files) {
     out["files"].push_back(
         {{"path", file.path.empty() ? Json(nullptr) : Json(file.path)}, {"text", file.text}});

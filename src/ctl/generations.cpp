@@ -2,6 +2,8 @@
 // confirm, rollback and history.
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+#include "core/standing.hpp"
 #include "ctl/changing.hpp"
 #include "ctl/json.hpp"
 #include "ctl/render_report.hpp"
@@ -73,7 +75,8 @@ base::Result<core::Ledger> ledger_of(const Context& context, system::Host& host)
 
 std::string fate_of(const core::Ledger& ledger, const core::Generation& one) {
   if (ledger.unconfirmed && ledger.unconfirmed->generation == one.number)
-    return "waits for confirmation until " + ledger.unconfirmed->deadline;
+    return "waits for confirmation until " +
+           core::local_time(ledger.unconfirmed->deadline, std::chrono::system_clock::now());
   return one.number == ledger.active ? "active" : one.fate;
 }
 
@@ -158,8 +161,57 @@ int rollback(const Context& context) {
                 shown, taken_back);
 }
 
+namespace {
+
+/// history show N: the files as they were applied.
+int show_generation(const Context& context, std::uint64_t number) {
+  const auto host = context.environment.host("/");
+  const core::GenerationPaths paths;
+  const auto ledger = core::load_ledger(host->files, paths.ledger);
+  if (!ledger) return refuse(context, ledger.error());
+  const auto* generation = ledger->find(number);
+  if (generation == nullptr) {
+    return refuse(
+        context,
+        {Code::kNotFound, fmt::format("there is no generation {}; see `rdma-configctl history`", number), 0});
+  }
+  const auto texts = core::load_texts(host->files, paths.texts, number);
+  if (!texts) return refuse(context, texts.error());
+  if (context.arguments.json) {
+    auto json = head(kDocumentSchema, "history", {}, 0);
+    json["generation"] = number;
+    json["files"] = Json::array();
+    for (const auto& file : texts->files) json["files"].push_back({{"path", file.name}, {"text", file.text}});
+    emit(context, std::move(json));
+    return 0;
+  }
+  print_texts(context, texts->files);
+  return 0;
+}
+
+}  // namespace
+
+void print_texts(const Context& context, const std::vector<config::Text>& texts) {
+  auto& out = context.environment.out;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    out << (i == 0 ? "" : "\n")
+        << context.out.paint("# " + clean(texts[i].name, context.out.utf8), Style::kBold) << '\n';
+    for (const auto line : base::split(base::trim(texts[i].text), '\n'))
+      out << clean(line, context.out.utf8) << '\n';
+  }
+}
+
 int history(const Context& context) {
   if (const auto error = misplaced(context)) return refuse(context, *error);
+  const auto& words = context.arguments.words;
+  if (!words.empty()) {
+    const auto number = words.size() == 2 && words[0] == "show" ? base::parse_number(words[1]) : std::nullopt;
+    if (!number) {
+      return refuse(context, {Code::kInvalid,
+                              "history takes `show N`, with the number of a generation, or nothing", 0});
+    }
+    return show_generation(context, *number);
+  }
   const auto host = context.environment.host("/");
   const auto ledger = ledger_of(context, *host);
   if (!ledger) return refuse(context, ledger.error());
@@ -176,7 +228,10 @@ int history(const Context& context) {
     const auto& waiting = ledger->unconfirmed;
     emit(context,
          {{"schema", kHistorySchema},
+          {"command", "history"},
           {"exit", {{"status", 0}, {"name", "ok"}}},
+          {"error", nullptr},
+          {"summary", {{"generations", ledger->generations.size()}}},
           {"active", ledger->active},
           {"unconfirmed", waiting ? Json{{"generation", waiting->generation}, {"deadline", waiting->deadline}}
                                   : Json(nullptr)},
@@ -187,11 +242,12 @@ int history(const Context& context) {
     context.environment.out << "Nothing has been applied yet.\n";
     return 0;
   }
+  const auto now = std::chrono::system_clock::now();
   Table table{{{"GENERATION"}, {"WHEN"}, {"WHO"}, {"WHAT"}, {"", 0, true}}, {}};
   for (const auto& one : ledger->generations) {
     const bool active = one.number == ledger->active;
     table.rows.push_back({{std::to_string(one.number), active ? Style::kBold : Style::kPlain},
-                          {one.when},
+                          {core::local_time(one.when, now)},
                           {one.who},
                           {one.what},
                           {fate_of(*ledger, one), active ? Style::kGood : Style::kDim}});

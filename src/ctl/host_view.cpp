@@ -17,7 +17,7 @@ using system::Link;
 namespace {
 
 InterfaceView interface_view(const Link& link, const std::string& parent, const kinds::World& world) {
-  InterfaceView view{&link, parent, std::nullopt};
+  InterfaceView view{&link, parent, std::nullopt, {}};
   if (link.ipoib->guid.number != 0) view.port = world.port(link.ipoib->guid);
   return view;
 }
@@ -129,16 +129,32 @@ HostView view_of(kinds::World& world) {
       continue;
     host.interfaces.push_back(interface_view(link, "", world));  // the parent is in another network namespace
   }
+  if (world.offline()) return host;
+  const auto addresses = world.host().inet.observe_addresses();
+  if (!addresses) return host;
+  for (auto& view : host.interfaces) {
+    for (const auto& one : *addresses) {
+      if (one.index == view.link->index) view.addresses.push_back(one.prefix.text());
+    }
+  }
   return host;
 }
 
-bool narrow(const std::string& name, HostView& host, std::vector<model::ResourceReport>& resources) {
-  const auto meaning = meaning_of(name, host);
+bool narrow(const std::vector<std::string>& wanted, HostView& host,
+            std::vector<model::ResourceReport>& resources) {
+  Meaning meaning;
+  for (const auto& name : wanted) {
+    auto one = meaning_of(name, host);
+    meaning.ports.insert(meaning.ports.end(), one.ports.begin(), one.ports.end());
+    meaning.devices.insert(meaning.devices.end(), one.devices.begin(), one.devices.end());
+    meaning.links.insert(meaning.links.end(), one.links.begin(), one.links.end());
+    meaning.ids.insert(meaning.ids.end(), one.ids.begin(), one.ids.end());
+  }
   const auto has = [](const auto& list, const auto& item) {
     return std::find(list.begin(), list.end(), item) != list.end();
   };
   std::erase_if(resources, [&](const auto& resource) {
-    const bool named = resource.label == name || resource.key.id == name;
+    const bool named = has(wanted, resource.label) || has(wanted, resource.key.id);
     return !named && std::none_of(meaning.ids.begin(), meaning.ids.end(),
                                   [&](const auto& id) { return is_of(resource, id); });
   });
@@ -154,7 +170,7 @@ bool narrow(const std::string& name, HostView& host, std::vector<model::Resource
   std::erase_if(host.devices, [&](const auto& device) {
     return device.ports.empty() && !has(meaning.devices, device.device);
   });
-  std::vector<std::string> names{name};
+  auto names = wanted;
   for (const auto& device : host.devices) {
     for (const auto& port : device.ports)
       names.insert(names.end(), port.port->netdevs.begin(), port.port->netdevs.end());

@@ -36,6 +36,7 @@ struct InterfaceView {
   const system::Link* link = nullptr;  ///< an IPoIB one
   std::string parent;  ///< of a P_Key interface; empty when it is in another network namespace
   std::optional<kinds::PortRef> port;  ///< the port that it runs over
+  std::vector<std::string> addresses;  ///< "192.0.2.1/24"; IPv4 and IPv6, without link-local ones
 };
 
 /// Pointers are into the World.
@@ -47,10 +48,11 @@ struct HostView {
 
 HostView view_of(kinds::World& world);
 
-/// Leaves of `host` and `resources` what belongs to `name`: a device, a port ("mlx4_0/1"), an interface, or a
-/// GUID of port, node or system; of a device all its ports, of a port its interfaces, of an interface its
-/// port and device. False when there is nothing of that name.
-bool narrow(const std::string& name, HostView& host, std::vector<model::ResourceReport>& resources);
+/// Leaves of `host` and `resources` what belongs to one of `names`: a device, a port ("mlx4_0/1"), an
+/// interface, or a GUID of port, node or system; of a device all its ports, of a port its interfaces, of an
+/// interface its port and device. False when there is nothing of these names.
+bool narrow(const std::vector<std::string>& names, HostView& host,
+            std::vector<model::ResourceReport>& resources);
 
 /// Everything that can be given to narrow().
 std::vector<std::string> names_in(const HostView& host, const std::vector<model::ResourceReport>& resources);

@@ -65,7 +65,11 @@ Json remarks_json(const std::vector<foreign::Remark>& remarks) {
 }
 
 Json to_json(const foreign::Claims& claims, const std::string& text, int status) {
-  Json out{{"schema", kImportSchema}, {"document", text}, {"understood", Json::array()}};
+  Json out{{"schema", kImportSchema},
+           {"command", "import"},
+           {"error", nullptr},
+           {"document", text},
+           {"understood", Json::array()}};
   for (const auto& [file, lines] : claims.understood)
     out["understood"].push_back({{"file", file}, {"lines", std::max(lines, 0)}});
   out["not_understood"] = remarks_json(claims.missed);

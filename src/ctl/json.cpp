@@ -3,22 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace rdmacfg::ctl {
 
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-Json value_json(const model::Value& value) {
-  struct Visitor {
-    Json operator()(std::monostate) const { return nullptr; }
-    Json operator()(bool flag) const { return flag; }
-    Json operator()(std::int64_t number) const { return number; }
-    Json operator()(const std::string& text) const { return text; }
-    Json operator()(const std::vector<std::string>& list) const { return list; }
-  };
-  return std::visit(Visitor{}, value);
-}
 
 Json attributes_json(const model::Attributes& attributes) {
   Json out = Json::object();
@@ -101,23 +93,6 @@ Json diagnostic_json(const model::Diagnostic& diagnostic) {
           {"related", std::move(related)}};
 }
 
-Json resource_json(const model::ResourceReport& resource) {
-  Json attributes = Json::array();
-  for (const auto& attribute : resource.attributes) {
-    attributes.push_back({{"name", attribute.name},
-                          {"now", value_json(attribute.now)},
-                          {"wanted", value_json(attribute.wanted)},
-                          {"origin", attribute.origin ? location_json(*attribute.origin) : Json(nullptr)}});
-  }
-  return {{"kind", resource.key.kind},
-          {"id", resource.key.id},
-          {"label", resource.label},
-          {"status", status_name(resource.status)},
-          {"reason", resource.reason},
-          {"warnings", resource.warnings},
-          {"attributes", std::move(attributes)}};
-}
-
 Json change_json(const model::Change& change) {
   Json needs = Json::array();
   for (const auto& need : change.needs) needs.push_back(key_json(need));
@@ -141,17 +116,6 @@ Json list_json(const List& list, F one) {
   Json out = Json::array();
   for (const auto& item : list) out.push_back(one(item));
   return out;
-}
-
-Json head(const char* schema, const std::string& command, const model::Report& report, int status) {
-  return {{"schema", schema},
-          {"command", command},
-          {"exit", {{"status", status}, {"name", exit_name(report.exit)}}},
-          {"error", report.error ? Json{{"code", code_name(report.error->code)},
-                                        {"message", report.error->message},
-                                        {"errno", report.error->sys_errno}}
-                                 : Json(nullptr)},
-          {"diagnostics", list_json(report.diagnostics, diagnostic_json)}};
 }
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
@@ -240,6 +204,7 @@ Json interface_json(const InterfaceView& view) {
           {"connected_capable", ipoib.connected_capable},
           {"mtu", link.mtu},
           {"umcast", ipoib.umcast},
+          {"addresses", view.addresses},
           {"up", link.up},
           {"carrier", link.carrier}};
 }
@@ -295,8 +260,70 @@ Json expansion_json(const ExpansionView& view) {
 
 }  // namespace
 
+Json value_json(const model::Value& value) {
+  struct Visitor {
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(bool flag) const { return flag; }
+    Json operator()(std::int64_t number) const { return number; }
+    Json operator()(const std::string& text) const { return text; }
+    Json operator()(const std::vector<std::string>& list) const { return list; }
+  };
+  return std::visit(Visitor{}, value);
+}
+
+Json resource_json(const model::ResourceReport& resource) {
+  Json attributes = Json::array();
+  for (const auto& attribute : resource.attributes) {
+    attributes.push_back({{"name", attribute.name},
+                          {"now", value_json(attribute.now)},
+                          {"wanted", value_json(attribute.wanted)},
+                          {"origin", attribute.origin ? location_json(*attribute.origin) : Json(nullptr)}});
+  }
+  return {{"kind", resource.key.kind},
+          {"id", resource.key.id},
+          {"label", resource.label},
+          {"status", status_name(resource.status)},
+          {"reason", resource.reason},
+          {"warnings", resource.warnings},
+          {"attributes", std::move(attributes)}};
+}
+
+Json head(const char* schema, const std::string& command, const model::Report& report, int status) {
+  return {{"schema", schema},
+          {"command", command},
+          {"exit", {{"status", status}, {"name", exit_name(report.exit)}}},
+          {"error", report.error ? Json{{"code", code_name(report.error->code)},
+                                        {"message", report.error->message},
+                                        {"errno", report.error->sys_errno}}
+                                 : Json(nullptr)},
+          {"diagnostics", list_json(report.diagnostics, diagnostic_json)}};
+}
+
+Json summary_json(const model::Report& report) {
+  using model::Status;
+  constexpr std::array kAll{Status::kInSync,  Status::kDiffers,  Status::kDone,
+                            Status::kLimited, Status::kPending,  Status::kFailed,
+                            Status::kForeign, Status::kReleased, Status::kIgnored};
+  Json out{{"resources", report.resources.size()}};
+  for (const auto status : kAll) {
+    out[status_name(status)] =
+        std::count_if(report.resources.begin(), report.resources.end(),
+                      [&](const model::ResourceReport& one) { return one.status == status; });
+  }
+  Json changes = Json::object();
+  for (const auto operation :
+       {model::Operation::kCreate, model::Operation::kUpdate, model::Operation::kDelete}) {
+    changes[std::string(model::text_of(operation))] =
+        std::count_if(report.plan.changes.begin(), report.plan.changes.end(),
+                      [&](const model::Change& one) { return one.operation == operation; });
+  }
+  out["changes"] = std::move(changes);
+  return out;
+}
+
 Json to_json(const model::Report& report, const std::string& command, int status) {
   Json out = head(kReportSchema, command, report, status);
+  out["summary"] = summary_json(report);
   out["resources"] = list_json(report.resources, resource_json);
   out["changes"] = list_json(report.plan.changes, change_json);
   out["notes"] = report.notes;
@@ -306,6 +333,7 @@ Json to_json(const model::Report& report, const std::string& command, int status
 
 Json to_json(const HostView& host, const model::Report& report, int status) {
   Json out = head(kShowSchema, "show", report, status);
+  out["summary"] = summary_json(report);
   out["devices"] = list_json(host.devices, device_json);
   out["interfaces"] = list_json(host.interfaces, interface_json);
   out["dcb"] = list_json(host.facts.dcb, dcb_json);

@@ -18,6 +18,22 @@ inline constexpr const char* kImportSchema = "org.rdmaconfigd.import/1";
 inline constexpr const char* kExportSchema = "org.rdmaconfigd.export/1";
 inline constexpr const char* kWithdrawalSchema = "org.rdmaconfigd.withdrawal/1";
 inline constexpr const char* kVersionSchema = "org.rdmaconfigd.version/1";
+inline constexpr const char* kDoctorSchema = "org.rdmaconfigd.doctor/1";
+inline constexpr const char* kStatusSchema = "org.rdmaconfigd.status/1";
+inline constexpr const char* kVerifySchema = "org.rdmaconfigd.verify/1";
+inline constexpr const char* kValueSchema = "org.rdmaconfigd.value/1";
+inline constexpr const char* kEventSchema = "org.rdmaconfigd.event/1";
+inline constexpr const char* kDocumentSchema = "org.rdmaconfigd.document/1";
+
+/// What every object begins with: schema, command, exit, error and diagnostics.
+nlohmann::ordered_json head(const char* schema, const std::string& command, const model::Report& report,
+                            int status);
+
+/// How many resources have which status, and how many changes of which sort there are.
+nlohmann::ordered_json summary_json(const model::Report& report);
+
+nlohmann::ordered_json value_json(const model::Value& value);
+nlohmann::ordered_json resource_json(const model::ResourceReport& resource);
 
 /// A report of `command`; `status` is the exit status of the program.
 nlohmann::ordered_json to_json(const model::Report& report, const std::string& command, int status);

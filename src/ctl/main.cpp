@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wiring only: the adapters of a real Linux, and the terminal.
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <thread>
 
 #include "core/lock.hpp"
 #include "ctl/run.hpp"
@@ -19,17 +27,123 @@ using namespace rdmacfg;
 
 constexpr std::chrono::seconds kLockDeadline{120};
 
+/// sudo(8) drops SSH_CONNECTION: the session's own processes still have it.
+std::string of_ancestors(const std::string& name) {
+  constexpr int kMost = 12;
+  auto pid = ::getppid();
+  for (int i = 0; i < kMost && pid > 1; ++i) {
+    std::ifstream environment(fmt::format("/proc/{}/environ", pid), std::ios::binary);
+    for (std::string one; std::getline(environment, one, '\0');) {
+      if (one.starts_with(name + "=")) return one.substr(name.size() + 1);
+    }
+    std::ifstream stat(fmt::format("/proc/{}/stat", pid));
+    std::string text;
+    std::getline(stat, text);
+    const auto end = text.rfind(')');  // the name in front of it may have blanks
+    char state = 0;
+    if (end == std::string::npos || std::sscanf(text.c_str() + end + 1, " %c %d", &state, &pid) != 2) break;
+  }
+  return {};
+}
+
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
+  if (value == nullptr && std::string_view(name) == "SSH_CONNECTION") return of_ancestors(name);
   return value == nullptr ? "" : value;
 }
 
-int terminal_columns() {
+/// Runs a command line of the user's with the terminal, as git(1) runs its editor and pager. @return its exit
+/// status
+base::Result<int> run_on_terminal(const std::string& line, const std::vector<std::string>& more, int in) {
+  std::vector<std::string> words{"sh", "-c", more.empty() ? line : line + " \"$@\"", line};
+  words.insert(words.end(), more.begin(), more.end());
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (in >= 0) posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+  // ^C is the editor's, or the pager's, while it runs.
+  const auto interrupt = ::signal(SIGINT, SIG_IGN);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t usual;
+  sigemptyset(&usual);
+  for (const int number : {SIGINT, SIGPIPE}) sigaddset(&usual, number);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  pid_t child = 0;
+  const int failed = ::posix_spawn(&child, "/bin/sh", &actions, &attributes, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (in >= 0) ::close(in);
+  int status = 0;
+  if (failed == 0)
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  ::signal(SIGINT, interrupt);
+  if (failed != 0) return base::fail_errno(failed, line);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+base::Result<int> edit(const std::filesystem::path& file) {
+  std::string editor;
+  for (const char* name : {"VISUAL", "EDITOR"}) {
+    if (editor.empty()) editor = variable(name);
+  }
+  // Debian's choice, then what POSIX has.
+  if (editor.empty()) editor = ::access("/usr/bin/editor", X_OK) == 0 ? "editor" : "vi";
+  return run_on_terminal(editor, {file.string()}, -1);
+}
+
+/// As git has it: $PAGER, less with -FRX, which leaves again where the text fits.
+bool page(const std::string& text) {
+  std::string pager;
+  for (const char* name : {"RDMA_CONFIGCTL_PAGER", "PAGER"}) {
+    if (pager.empty()) pager = variable(name);
+  }
+  if (pager.empty()) pager = ::access("/usr/bin/less", X_OK) == 0 ? "less" : "";
+  if (pager.empty() || pager == "cat") return false;
+  ::setenv("LESS", "FRX", 0);
+  ::setenv("LV", "-c", 0);
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  std::thread writer([&text, end = ends[1]] {
+    for (std::size_t done = 0; done < text.size();) {
+      const auto count = ::write(end, text.data() + done, text.size() - done);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;  // the reader has seen enough
+      done += static_cast<std::size_t>(count);
+    }
+    ::close(end);
+  });
+  const auto status = run_on_terminal(pager, {}, ends[0]);
+  writer.join();
+  constexpr int kNotFound = 127;  // sh(1)
+  return status && *status != kNotFound;
+}
+
+void give_up_after(std::chrono::seconds time) {
+  ::signal(SIGALRM, [](int) {
+    constexpr std::string_view kText = "rdma-configctl: error: no answer within the time of --timeout\n";
+    (void)!::write(STDERR_FILENO, kText.data(), kText.size());
+    ::_exit(1);
+  });
+  ::alarm(static_cast<unsigned>(time.count()));
+}
+
+bool readable(std::chrono::milliseconds time) {
+  // What getline() has read ahead is not in the descriptor any more.
+  if (std::cin.rdbuf()->in_avail() > 0) return true;
+  pollfd fd{STDIN_FILENO, POLLIN, 0};
+  return ::poll(&fd, 1, static_cast<int>(time.count())) == 1;
+}
+
+winsize terminal_size() {
   winsize size{};
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
-    if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size;
   }
-  return 0;
+  return {};
 }
 
 bool reader_is_gone() {
@@ -71,7 +185,7 @@ int main(int argc, char** argv) {
                                .in_terminal = ::isatty(STDIN_FILENO) == 1,
                                .out_terminal = ::isatty(STDOUT_FILENO) == 1,
                                .err_terminal = ::isatty(STDERR_FILENO) == 1,
-                               .columns = terminal_columns(),
+                               .columns = terminal_size().ws_col,
                                .privileged = ::geteuid() == 0,
                                .host_name = system::linux_host_name(),
                                .variable = variable,
@@ -82,6 +196,12 @@ int main(int argc, char** argv) {
                                      return core::take_lock(core::lock_of(root), kLockDeadline, waiting);
                                    },
                                .service = [] { return ctl::connect_to_service(); },
+                               .give_up_after = give_up_after,
+                               .hang_up = [](int pid) { return ::kill(pid, SIGHUP) == 0; },
+                               .edit = edit,
+                               .page = page,
+                               .rows = terminal_size().ws_row,
+                               .readable = readable,
                                .hold_signals = hold_signals,
                                .take_precedence = take_precedence,
                                .reader_is_gone = reader_is_gone};

@@ -62,6 +62,19 @@ std::string man_option(const OptionInfo& option) {
   return fmt::format(".TP\n{}{}\n{}", base::join(names, ", "), value, sentences(option.doc));
 }
 
+std::string man_examples(std::string_view examples) {
+  if (examples.empty()) return {};
+  std::string out = ".PP\nExamples:\n";
+  for (const auto line : base::split(examples, '\n')) {
+    const auto tab = line.find('\t');
+    auto words = std::string(line.substr(0, tab));
+    if (words.find(" rdma-configctl ") == std::string::npos) words = "rdma-configctl " + words;
+    out += fmt::format(".TP\n\\fB{}\\fP\n", roff(words));
+    if (tab != std::string_view::npos) out += roff(line.substr(tab + 1)) + ".\n";
+  }
+  return out;
+}
+
 std::string man_key(const SectionSpec& section, const FieldSpec& field) {
   std::string out =
       fmt::format(".TP\n\\fB{}\\fP (\\fI{}\\fP)\n{}", field.name, roff(field.type), sentences(field.doc));
@@ -163,6 +176,7 @@ std::string render_man_commands(const std::vector<CommandInfo>& commands) {
     out +=
         fmt::format(".SS {}\n{}", command.name, sentences(command.text.empty() ? command.doc : command.text));
     for (const auto& option : command.options) out += man_option(option);
+    out += man_examples(command.examples);
   }
   out += ".SH OPTIONS\nThese may stand before or after every subcommand.\n";
   for (const auto& option : commands.front().options) out += man_option(option);

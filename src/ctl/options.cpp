@@ -31,16 +31,42 @@ CLI::Validator whole(std::uint64_t first, std::uint64_t last, const std::string&
   const auto complaint = [=](const std::string& word) -> std::string {
     const auto value = base::parse_number(word);
     if (value && *value >= first && *value <= last) return "";
-    return meaning.empty() ? fmt::format("\"{}\" is no whole number from {} to {}", word, first, last)
+    return meaning.empty() ? fmt::format("\"{}\" is not a whole number from {} to {}", word, first, last)
                            : fmt::format("\"{}\" is not {}", word, meaning);
   };
   return CLI::Validator(complaint, "");
+}
+
+/// "60", "60s", "5m", "1h30m" in seconds; nothing when it is not a time from a second to a day.
+std::optional<std::uint64_t> duration(std::string_view word) {
+  constexpr std::uint64_t kMost = 86400;
+  std::uint64_t total = 0;
+  if (word.empty()) return std::nullopt;
+  while (!word.empty()) {
+    const auto end = word.find_first_not_of("0123456789");
+    const auto number = base::parse_number(word.substr(0, end));
+    if (!number || *number > kMost) return std::nullopt;
+    word.remove_prefix(end == std::string_view::npos ? word.size() : end);
+    const auto unit = word.substr(0, word.find_first_of("0123456789"));
+    word.remove_prefix(unit.size());
+    if (unit == "m" || unit == "min") {
+      total += *number * 60;
+    } else if (unit == "h") {
+      total += *number * 3600;
+    } else if (unit.empty() || unit == "s" || unit == "sec") {
+      total += *number;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return total >= 1 && total <= kMost ? std::optional(total) : std::nullopt;
 }
 
 /// Everything about one CLI::App that is ours.
 struct Parser {
   CLI::App app{"Makes RDMA and IPoIB hosts as one document says, and tells how they differ from it."};
   Arguments arguments;
+  std::string format, confirm;
   bool version = false;
   bool help = false;
   bool colourless = false;
@@ -48,9 +74,11 @@ struct Parser {
   Parser() {
     app.name("rdma-configctl");
     app.set_help_flag();
-    app.add_option("--config", arguments.config,
-                   "Read exactly this file instead of the system's, without drop-ins; - is standard input.")
+    app.add_option("-f,--config,--file", arguments.config,
+                   "Read exactly this file instead of the system's, without drop-ins; - is standard input. "
+                   "Several are merged in their order.")
         ->type_name("FILE")
+        ->allow_extra_args(false)
         ->check(not_empty);
     app.add_option(
            "--root", arguments.root,
@@ -58,27 +86,32 @@ struct Parser {
         ->type_name("DIR")
         ->check(not_empty);
     app.add_flag("--json", arguments.json, "One JSON object on stdout, also in case of an error.");
+    app.add_option("-o,--format", format,
+                   "text, wide (every column), name (only what things are called), json.")
+        ->type_name("LOOK")
+        ->check(CLI::IsMember({"text", "wide", "name", "json"}).description(""));
     app.add_flag("--local", arguments.local, "Do it in this process, also when the daemon runs.");
     app.add_flag("--pending-ok", arguments.pending_ok,
                  "Exit status 0 also when something is pending or limited.");
+    app.add_flag("-v,--verbose", arguments.verbose, "Say more: files that were read, what is in sync.");
+    app.add_flag("-q,--quiet", arguments.quiet, "Print errors and data only.");
+    app.add_flag("--no-pager", arguments.no_pager, "Do not start a pager on a terminal.");
     app.add_flag("--no-colour,--no-color", colourless,
                  "No colour; NO_COLOR in the environment does the same.");
-    app.add_flag("--version", version, "Print the version.");
+    app.add_flag("-V,--version", version, "Print the version.");
     app.add_flag("-h,--help", help, "Print this help, or that of a subcommand.");
     app.allow_extras();
     for (const auto& command : command_texts()) add(command.name, command.doc);
     add("schema", "Print the JSON Schema of the document, for editors.");
+    words(*add("help", "Print the help of a subcommand."), "SUBCOMMAND", "Which one.");
     // For docs: the reference in Markdown, or with a word one of the parts that render_part() makes.
-    add("reference", "")->group("")->add_option("PART", arguments.object, "");
-    auto* show = app.get_subcommand("show");
-    show->add_option("NAME", arguments.object, "A device, a port (mlx4_0/1), an interface, or a GUID.")
-        ->type_name("NAME");
-    app.get_subcommand("diff")->add_flag("--explain", arguments.explain,
-                                         "Name the file and line that ask for a value.");
+    words(*add("reference", "")->group(""), "PART", "");
+    add_looks();
     add_apply(*app.get_subcommand("apply"));
+    add_edits();
     add_rollback(*app.get_subcommand("rollback"));
     auto* withdraw = app.get_subcommand("withdraw");
-    withdraw->add_flag("-y,--yes", arguments.yes, "Do not ask. Without a terminal it has to be given.");
+    withdraw->add_flag("-y,--yes", arguments.yes, kYes);
     withdraw->add_flag("--dry-run", arguments.dry_run, "Only show what would be done.");
     app.get_subcommand("wait-online")
         ->add_option("--timeout", arguments.timeout, "Give up after so long (default 120); 0 only looks.")
@@ -88,6 +121,8 @@ struct Parser {
     add_foreign(*app.get_subcommand("import"), *app.get_subcommand("export"));
   }
 
+  static constexpr const char* kYes = "Do not ask. Without a terminal it must be given.";
+
   CLI::App* add(const std::string& name, const std::string& doc) {
     auto* sub = app.add_subcommand(name, doc);
     sub->set_help_flag();
@@ -96,17 +131,64 @@ struct Parser {
     return sub;
   }
 
+  void words(CLI::App& sub, const std::string& name, const std::string& doc) {
+    sub.add_option(name, arguments.words, doc)->type_name(name);
+  }
+
+  /// What looks and changes nothing.
+  void add_looks() {
+    auto& show = *app.get_subcommand("show");
+    words(show, "NAME",
+          "A topic, or a device, a port (mlx4_0/1), an interface, a GUID, or a pattern of such names.");
+    show.add_flag("--differs", arguments.differs, "Only what is not as the document says.");
+    show.add_flag("--wide", arguments.wide, "Leave out no column and fold nothing, however long the lines.");
+    show.add_flag("--document", arguments.document,
+                  "The document that applies to this host: drop-ins merged, defaults filled in.");
+    app.get_subcommand("status")
+        ->add_option("--timeout", arguments.timeout, "Give up after so long, with exit status 1.")
+        ->type_name("SECONDS")
+        ->check(whole(1, 86400));
+    auto& diff = *app.get_subcommand("diff");
+    words(diff, "FILE",
+          "Documents to compare with instead of the system's own, or the number of a generation.");
+    diff.add_flag("--explain", arguments.explain, "Name the file and line that ask for a value.");
+    words(*app.get_subcommand("validate"), "FILE", "Documents to check instead of the system's own.");
+    words(*app.get_subcommand("history"), "WHAT", "show N: the files of generation N.");
+  }
+
+  void add_edits() {
+    auto& edit = *app.get_subcommand("edit");
+    words(edit, "FILE", "A drop-in to edit instead of the main file.");
+    edit.add_flag("-y,--yes", arguments.yes, kYes);
+    add_confirm(edit);
+    words(*app.get_subcommand("get"), "PATH", "Which value: SECTION[SELECTOR].KEY.");
+    auto& set = *app.get_subcommand("set");
+    words(set, "PATH", "Which value, and then the new one.");
+    set.add_flag("--unset", arguments.unset, "Remove the key instead.");
+  }
+
+  void add_confirm(CLI::App& sub) {
+    sub.add_option("--confirm", confirm,
+                   "Roll back after so long unless it is confirmed before: 60, 60s, 5m.")
+        ->type_name("TIME")
+        ->check(CLI::Validator(
+            [](const std::string& word) {
+              return duration(word) ? std::string()
+                                    : fmt::format("\"{}\" is not a time from 1s to 24h", word);
+            },
+            ""));
+  }
+
   void add_apply(CLI::App& apply) {
-    apply.add_flag("-y,--yes", arguments.yes, "Do not ask. Without a terminal it has to be given.");
+    words(apply, "FILE", "Documents to apply instead of the system's own.");
+    apply.add_flag("-y,--yes", arguments.yes, kYes);
     apply.add_flag("--dry-run", arguments.dry_run, "Only show what would be done, as diff does.");
     apply.add_flag("--allow-removal", arguments.allow_removal,
                    "Also take away the interface of the default route or of a login session.");
     apply.add_flag("--retry", arguments.retry, "Try again what the fabric limited before.");
-    apply
-        .add_option("--confirm", arguments.confirm,
-                    "Roll back after so long, unless `rdma-configctl confirm` comes before.")
-        ->type_name("SECONDS")
-        ->check(whole(1, 86400));
+    apply.add_flag("--install", arguments.install,
+                   "Make FILE the system's own document, /etc/rdma-configd/config.toml, once it is applied.");
+    add_confirm(apply);
     apply.add_flag("--boot", arguments.boot, "For the boot unit: never ask, and say little.");
     apply
         .add_option("--wait", arguments.wait, "Wait so long for carrier before an MTU is judged (default 2).")
@@ -119,7 +201,7 @@ struct Parser {
         ->type_name("N")
         ->check(whole(1, std::numeric_limits<std::uint64_t>::max(),
                       "the number of a generation; see `rdma-configctl history`"));
-    rollback.add_flag("-y,--yes", arguments.yes, "Do not ask. Without a terminal it has to be given.");
+    rollback.add_flag("-y,--yes", arguments.yes, kYes);
     rollback.add_flag("--expired", arguments.expired,
                       "For the timer of `apply --confirm`: only what was not confirmed in time.");
   }
@@ -207,20 +289,27 @@ std::string option_list(const CLI::App& app, const Look& look) {
   return out;
 }
 
+std::string examples_of(const CommandText& command, const Look& look) {
+  Table table{{{""}, {"", 0, true}}, {}};
+  for (const auto line : base::split(command.examples, '\n')) {
+    const auto tab = line.find('\t');
+    auto words = std::string(line.substr(0, tab));
+    if (words.find(" rdma-configctl ") == std::string::npos) words = "rdma-configctl " + words;
+    table.rows.push_back(
+        {{"  " + words},
+         {std::string(tab == std::string_view::npos ? "" : line.substr(tab + 1)), Style::kDim}});
+  }
+  return render_table(table, look);
+}
+
 std::string help_of(const CLI::App& sub, const Parser& parser, const Look& look) {
   const auto& name = sub.get_name();
   const auto heading = [&](std::string_view text) { return '\n' + look.paint(text, Style::kBold) + '\n'; };
-  std::string text = sub.get_description();
-  for (const auto& command : command_texts()) {
-    if (name == command.name) text = command.text;
-  }
-  auto out = fmt::format("Usage: rdma-configctl {} [OPTIONS]{}\n\n{}", name,
-                         name == "show"       ? " [NAME]"
-                         : name == "rollback" ? " [N]"
-                         : name == "import"   ? " [FORMAT [PATH...]]"
-                         : name == "export"   ? " FORMAT"
-                                              : "",
-                         paragraph(text, look));
+  const auto* command = find_command(name);
+  const std::string usage = command == nullptr ? (name == "help" ? "[SUBCOMMAND]" : "") : command->usage;
+  auto out = fmt::format("Usage: rdma-configctl {} [OPTIONS]{}{}\n\n{}", name, usage.empty() ? "" : " ",
+                         usage, paragraph(command == nullptr ? sub.get_description() : command->text, look));
+  if (command != nullptr && *command->examples != 0) out += heading("Examples") + examples_of(*command, look);
   if (!sub.get_options().empty()) out += heading("Options") + option_list(sub, look);
   return out + heading("Options of all subcommands") + option_list(parser.app, look) + '\n' +
          std::string(exit_statuses());
@@ -241,6 +330,36 @@ std::string help_of(const Parser& parser, const Look& look) {
          "/usr/lib/rdma-configd.\n";
 }
 
+base::Failure unknown_command(const std::string& word) {
+  std::vector<std::string> known{"schema", "help"};
+  for (const auto& command : command_texts()) known.emplace_back(command.name);
+  const auto near = base::nearest(word, known);
+  return fail(Code::kInvalid, fmt::format("unknown subcommand {}; {}", word,
+                                          near ? fmt::format("did you mean {}?", *near)
+                                               : std::string("see rdma-configctl --help")));
+}
+
+/// What a word behind the subcommand is for: files are as good as --config.
+base::Result<void> settle_words(Arguments& arguments) {
+  const auto& command = arguments.command;
+  auto& words = arguments.words;
+  if (std::any_of(words.begin(), words.end(), [](const auto& word) { return word.empty(); }))
+    return fail(Code::kInvalid, command + ": an argument is empty");
+  const auto number = [](const std::string& word) { return base::parse_number(word).has_value(); };
+  const bool generations =
+      command == "diff" && !words.empty() && std::all_of(words.begin(), words.end(), number);
+  if (generations && words.size() > 2) return fail(Code::kInvalid, "diff takes at most two generations");
+  if ((command == "validate" || command == "diff" || command == "apply") && !generations) {
+    arguments.config.insert(arguments.config.end(), words.begin(), words.end());
+    words.clear();
+  }
+  const std::size_t most = command == "edit" || command == "get" ? 1 : command == "set" ? 2 : 1000;
+  if (words.size() > most)
+    return fail(Code::kInvalid,
+                fmt::format("{} takes no more arguments, but there is {}", command, words[most]));
+  return {};
+}
+
 base::Failure unknown(const std::string& word, const Parser& parser) {
   const auto* sub = parser.chosen();
   const bool option = word.starts_with("-");
@@ -251,22 +370,24 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
                              : fmt::format("{} has no option {}", sub->get_name(), word);
     known = parser.options_of(sub);
   } else if (sub == nullptr) {
-    message = fmt::format("unknown subcommand {}", word);
-    for (const auto& command : command_texts()) known.emplace_back(command.name);
-    known.emplace_back("schema");
+    return unknown_command(word);
   } else {
     return fail(Code::kInvalid,
                 fmt::format("{} takes no more arguments, but there is {}", sub->get_name(), word));
   }
   const auto bare = word.substr(0, word.find('='));
+  const bool letter = option && !word.starts_with("--");
   if (sub != nullptr && std::find(known.begin(), known.end(), bare) != known.end()) {
     return fail(Code::kInvalid,
                 fmt::format("{} is an option of {}; put it after that word: rdma-configctl {} {}", bare,
                             sub->get_name(), sub->get_name(), word));
   }
-  if (const auto near = base::nearest(bare, known))
+  // Any two letters are as near as any others.
+  if (const auto near = letter ? std::nullopt : base::nearest(bare, known))
     return fail(Code::kInvalid, fmt::format("{}; did you mean {}?", message, *near));
-  return fail(Code::kInvalid, message + "; see rdma-configctl --help");
+  return fail(Code::kInvalid,
+              message + (sub == nullptr ? "; see rdma-configctl --help"
+                                        : fmt::format("; see rdma-configctl {} --help", sub->get_name())));
 }
 
 }  // namespace
@@ -280,6 +401,14 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
   }
   CommandLine line;
   const auto* sub = parser.chosen();
+  if (sub != nullptr && sub->get_name() == "help") {
+    const auto& words = parser.arguments.words;
+    const auto named = parser.app.get_subcommands();  // in their order; a name of one is taken for it
+    if (!words.empty()) return unknown_command(words.front());
+    if (named.size() > 2) return fail(Code::kInvalid, "help takes one subcommand");
+    parser.help = true;
+    sub = named.size() == 2 ? named[1] : nullptr;
+  }
   if (parser.help) {
     line.sort = CommandLine::Sort::kHelp;
     line.help = sub == nullptr ? help_of(parser, look) : help_of(*sub, parser, look);
@@ -289,17 +418,22 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
   if (!rest.empty()) return unknown(rest.front(), parser);
   line.arguments = std::move(parser.arguments);
   line.arguments.no_colour = parser.colourless;
+  if (parser.format == "json") line.arguments.json = true;
+  if (parser.format == "wide") line.arguments.wide = true;
+  if (parser.format == "name") line.arguments.names = true;
+  if (!parser.confirm.empty()) line.arguments.confirm = duration(parser.confirm);
   if (parser.version) {
     line.sort = CommandLine::Sort::kVersion;
     return line;
   }
   if (sub == nullptr)
-    return fail(Code::kInvalid, "what is to be done? show, diff, apply, validate or doctor; see --help");
+    return fail(Code::kInvalid, "a subcommand is missing: show, status, diff, apply, …; see --help");
   if (parser.app.get_subcommands().size() > 1) {
     return fail(Code::kInvalid, fmt::format("{} and {} cannot be done at once", sub->get_name(),
                                             parser.app.get_subcommands()[1]->get_name()));
   }
   line.arguments.command = sub->get_name();
+  if (auto done = settle_words(line.arguments); !done) return base::fail(done.error());
   return line;
 }
 
@@ -321,8 +455,9 @@ std::vector<CommandInfo> describe_command_line() {
   for (const auto* sub : parser.app.get_subcommands(shown)) {
     out.push_back(describe(*sub));
     out.back().name = sub->get_name();
-    for (const auto& command : command_texts()) {
-      if (out.back().name == command.name) out.back().text = command.text;
+    if (const auto* command = find_command(out.back().name)) {
+      out.back().text = command->text;
+      out.back().examples = command->examples;
     }
   }
   return out;

@@ -35,6 +35,7 @@ struct CommandInfo {
   std::string doc;   ///< one line
   std::string text;  ///< some sentences; may be empty
   std::vector<OptionInfo> options;
+  std::string examples{};  ///< lines "ARGUMENTS\tWHAT IT DOES"
 };
 
 /// What parse_command_line() knows, the program first; subcommands that help leaves out are left out.

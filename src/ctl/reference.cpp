@@ -82,7 +82,7 @@ std::string render_reference(const std::vector<SectionSpec>& grammar) {
 }
 
 int reference(const Context& context) {
-  const auto& part = context.arguments.object;
+  const auto part = context.arguments.words.empty() ? std::string() : context.arguments.words.front();
   const auto text = part.empty() ? render_reference(kinds::grammar()) : render_part(part);
   if (text.empty()) {
     return refuse(context,

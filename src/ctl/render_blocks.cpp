@@ -68,13 +68,7 @@ struct Widths {
 };
 
 std::string value_text(const model::Value& value) {
-  return value.index() == 0 ? "unknown" : model::text_of(value);
-}
-
-/// What is to be nothing is known.
-std::string wanted_text(const BlockLine& line, const Block& block) {
-  if (line.wanted.index() != 0) return model::text_of(line.wanted);
-  return block.operation == Operation::kCreate ? "unknown" : "none";
+  return value.index() == 0 ? "not set" : model::text_of(value);
 }
 
 Widths widths_of(const std::vector<Block>& blocks, const Look& look) {
@@ -86,7 +80,7 @@ Widths widths_of(const std::vector<Block>& blocks, const Look& look) {
   for (const auto& block : blocks) {
     for (const auto& line : block.lines) {
       widen(w.name, line.name);
-      widen(w.wanted, wanted_text(line, block));
+      widen(w.wanted, value_text(line.wanted));
       if (block.operation != Operation::kCreate) widen(w.now, value_text(line.now));
     }
   }
@@ -96,7 +90,7 @@ Widths widths_of(const std::vector<Block>& blocks, const Look& look) {
 std::string render_line(const BlockLine& line, const Block& block, const Widths& w, const Look& look,
                         const Places* places) {
   const auto name = pad(clean(line.name, look.utf8), w.name);
-  const auto wanted = clean(wanted_text(line, block), look.utf8);
+  const auto wanted = clean(value_text(line.wanted), look.utf8);
   std::string out = std::string(kIndent, ' ') + name + "  ";
   if (block.operation != Operation::kCreate) {
     const bool missing = line.now.index() == 0;

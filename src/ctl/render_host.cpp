@@ -156,16 +156,64 @@ Table soft_table(const HostView& host) {
   return table;
 }
 
-Table interfaces_table(const HostView& host) {
-  Table table{{{"NAME"}, {"P_KEY"}, {"MODE"}, {"MTU"}, {"STATE"}, {"PORT", 2}, {"PARENT", 3}, {"GUID", 1}},
+/// From so many P_Key interfaces of one parent that look alike on, they take one line.
+constexpr std::size_t kFolded = 4;
+
+/// Those that follow `first` and differ in name, P_Key and addresses only.
+std::size_t alike(const std::vector<InterfaceView>& all, std::size_t first) {
+  const auto& one = all[first];
+  if (!one.link->ipoib->child) return 1;
+  std::size_t count = 1;
+  while (first + count < all.size()) {
+    const auto& other = all[first + count];
+    const bool same = other.link->ipoib->child && other.parent == one.parent &&
+                      other.link->ipoib->mode == one.link->ipoib->mode && other.link->mtu == one.link->mtu &&
+                      other.link->up == one.link->up && other.link->carrier == one.link->carrier;
+    if (!same) break;
+    ++count;
+  }
+  return count;
+}
+
+Table interfaces_table(const HostView& host, bool fold) {
+  Table table{{{"NAME"},
+               {"P_KEY", 0, true},
+               {"MODE"},
+               {"MTU"},
+               {"STATE"},
+               {"ADDRESSES", 4},
+               {"PORT", 2},
+               {"PARENT", 3},
+               {"GUID", 1}},
               {}};
-  for (const auto& view : host.interfaces) {
+  for (std::size_t i = 0; i < host.interfaces.size(); ++i) {
+    const auto& view = host.interfaces[i];
     const auto& link = *view.link;
+    const auto many = fold ? alike(host.interfaces, i) : 1;
+    if (many >= kFolded) {
+      std::vector<std::uint16_t> pkeys;
+      std::size_t addresses = 0;
+      for (std::size_t k = i; k < i + many; ++k) {
+        pkeys.push_back(host.interfaces[k].link->ipoib->pkey.full());
+        addresses += host.interfaces[k].addresses.size();
+      }
+      table.rows.push_back(
+          {cell(fmt::format("{} to {}", link.name, host.interfaces[i + many - 1].link->name)),
+           cell(fmt::format("{}: {}", many, compress(pkeys))),
+           cell(std::string(model::text_of(link.ipoib->mode))), cell(std::to_string(link.mtu)),
+           link_cell(link), maybe(addresses == 0 ? std::string() : std::to_string(addresses)),
+           cell(view.port ? fmt::format("{}/{}", view.port->device->name, view.port->port->number)
+                          : std::string()),
+           maybe(view.parent), cell(text(link.ipoib->guid))});
+      i += many - 1;
+      continue;
+    }
     const auto port =
         view.port ? fmt::format("{}/{}", view.port->device->name, view.port->port->number) : std::string();
     table.rows.push_back({cell(link.name), cell(link.ipoib->pkey.text()),
                           cell(std::string(model::text_of(link.ipoib->mode))), cell(std::to_string(link.mtu)),
-                          link_cell(link), cell(port), maybe(view.parent), cell(text(link.ipoib->guid))});
+                          link_cell(link), maybe(base::join(view.addresses, ", ")), cell(port),
+                          maybe(view.parent), cell(text(link.ipoib->guid))});
   }
   return table;
 }
@@ -232,6 +280,7 @@ std::string interface_block(const InterfaceView& view, const Look& look) {
       {"MTU", cell(std::to_string(link.mtu))},
       {"umcast", cell(ipoib.umcast ? "yes" : "no")},
       {"state", link_cell(link)},
+      {"addresses", maybe(base::join(view.addresses, ", "))},
       {"index", cell(std::to_string(link.index))}};
   lines.insert(lines.end(), rest.begin(), rest.end());
   return block(link.name, ipoib.child ? "P_Key interface" : "IPoIB interface", lines, look);
@@ -250,7 +299,7 @@ std::string differences(const model::ResourceReport& resource, const Look& look)
   for (const auto& attribute : resource.attributes) {
     there = there || attribute.now.index() != 0;
     if (attribute.wanted.index() == 0 || attribute.now == attribute.wanted) continue;
-    const auto now = attribute.now.index() == 0 ? "none" : model::text_of(attribute.now);
+    const auto now = attribute.now.index() == 0 ? "not set" : model::text_of(attribute.now);
     auto& parts = is_derived(resource.key, attribute.name) ? derived : written;
     parts.push_back(
         fmt::format("{} {} {} {}", attribute.name, now, look.arrow(), model::text_of(attribute.wanted)));
@@ -273,7 +322,7 @@ std::string remark(const model::ResourceReport& resource, const Look& look) {
 
 }  // namespace
 
-std::string render_host(const HostView& host, const Look& look, bool* left_out) {
+std::string render_host(const HostView& host, const Look& look, bool* left_out, bool fold) {
   std::string out;
   if (!host.devices.empty()) {
     append(out, section("DEVICES", devices_table(host), look, left_out));
@@ -286,9 +335,38 @@ std::string render_host(const HostView& host, const Look& look, bool* left_out) 
     if (!soft.rows.empty()) append(out, section("SOFTWARE DEVICES", soft, look, left_out));
   }
   if (!host.interfaces.empty())
-    append(out, section("IPOIB INTERFACES", interfaces_table(host), look, left_out));
+    append(out, section("IPOIB INTERFACES", interfaces_table(host, fold), look, left_out));
   append(out, render_facts(host.facts, look, left_out));
   return out;
+}
+
+const std::vector<std::string>& show_topics() {
+  static const std::vector<std::string> kTopics{"devices", "ports",    "pkeys",    "gids",
+                                                "roce",    "ipoib",    "dcb",      "limits",
+                                                "modules", "services", "lossless", "resources"};
+  return kTopics;
+}
+
+std::string render_topic(const std::string& topic, const HostView& host,
+                         const std::vector<model::ResourceReport>& resources, const Look& look,
+                         bool* left_out, bool fold) {
+  const auto one = [&](std::string_view title, const Table& table) {
+    return table.rows.empty() ? std::string() : section(title, table, look, left_out);
+  };
+  if (topic == "devices") return one("DEVICES", devices_table(host));
+  if (topic == "ports") return one("PORTS", ports_table(host));
+  if (topic == "pkeys") return one("P_KEY TABLES", pkeys_table(host));
+  if (topic == "gids") return one("GID TABLES", gids_table(host));
+  if (topic == "roce") return one("ROCE DEFAULTS OF RDMA_CM", roce_table(host));
+  if (topic == "ipoib") return one("IPOIB INTERFACES", interfaces_table(host, fold));
+  if (topic == "resources") return render_conformity(resources, look);
+  HostFacts facts;
+  if (topic == "dcb") facts.dcb = host.facts.dcb;
+  if (topic == "limits") facts.memlock = host.facts.memlock;
+  if (topic == "modules") facts.modules = host.facts.modules;
+  if (topic == "services") facts.services = host.facts.services;
+  if (topic == "lossless") facts.expansions = host.facts.expansions;
+  return render_facts(facts, look, left_out);
 }
 
 std::string render_details(const HostView& host, const Look& look) {

@@ -10,8 +10,17 @@
 
 namespace rdmacfg::ctl {
 
-/// Devices, ports, P_Key tables and interfaces as tables. `left_out` is set when columns had no room.
-std::string render_host(const HostView& host, const Look& look, bool* left_out = nullptr);
+/// Devices, ports, P_Key tables and interfaces as tables. `left_out` is set when columns had no room. With
+/// `fold`, many P_Key interfaces of one port take one line.
+std::string render_host(const HostView& host, const Look& look, bool* left_out = nullptr, bool fold = false);
+
+/// What can be shown alone: "ports".
+const std::vector<std::string>& show_topics();
+
+/// That part of `host`, or the resources for "resources".
+std::string render_topic(const std::string& topic, const HostView& host,
+                         const std::vector<model::ResourceReport>& resources, const Look& look,
+                         bool* left_out, bool fold);
 
 /// The same of what was asked for by name, one property a line, with everything that is known.
 std::string render_details(const HostView& host, const Look& look);

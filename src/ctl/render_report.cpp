@@ -103,12 +103,23 @@ std::string count_changes(const Report& report) {
        : block.operation == Operation::kDelete ? remove
                                                : update);
   }
-  std::vector<std::string> parts;
-  if (create > 0) parts.push_back(fmt::format("{} to create", create));
-  if (update > 0) parts.push_back(fmt::format("{} to change", update));
-  if (remove > 0) parts.push_back(fmt::format("{} to delete", remove));
-  return fmt::format("{}: {}", count(create + update + remove, "change"), base::join(parts, ", "));
+  return fmt::format("Plan: {} to create, {} to change, {} to delete", create, update, remove);
 }
+
+namespace {
+
+/// "1 created, 2 changed, 0 deleted".
+std::string sum_of(const Report& report) {
+  std::size_t create = 0, update = 0, remove = 0;
+  for (const auto& block : blocks_of(report)) {
+    ++(block.operation == Operation::kCreate   ? create
+       : block.operation == Operation::kDelete ? remove
+                                               : update);
+  }
+  return fmt::format("{} created, {} changed, {} deleted", create, update, remove);
+}
+
+}  // namespace
 
 namespace {
 
@@ -121,7 +132,7 @@ int place_of(Status status) {
 
 }  // namespace
 
-std::string render_outcomes(const Report& report, const Look& look) {
+std::string render_outcomes(const Report& report, const Look& look, bool deleted) {
   Table table{{{"", 0, false}, {"", 0, false}, {"", 0, true}}, {}};
   std::set<std::tuple<std::string, Status, std::string>> said;
   std::vector<const model::ResourceReport*> resources;
@@ -132,6 +143,14 @@ std::string render_outcomes(const Report& report, const Look& look) {
   }
   std::stable_sort(resources.begin(), resources.end(),
                    [](const auto* a, const auto* b) { return place_of(a->status) < place_of(b->status); });
+  // What was deleted is no resource any more.
+  for (const auto& change : report.plan.changes) {
+    const bool gone = deleted && change.operation == Operation::kDelete;
+    const auto label = change.label.empty() ? change.key.id : change.label;
+    if (gone && said.emplace(label, Status::kDone, "deleted").second)
+      table.rows.push_back(
+          {{"done", style_of(Status::kDone)}, {label, Style::kPlain}, {"deleted", Style::kPlain}});
+  }
   for (const auto* one : resources) {
     const auto& resource = *one;
     const auto label = resource.label.empty() ? resource.key.id : resource.label;
@@ -185,8 +204,7 @@ std::string render_applied(const Report& report, const Look& look, const Report&
       }
       closing = report.plan.empty()
                     ? nothing_to_do(report)
-                    : fmt::format("Done: {} made; {}{}.\n", count(blocks_of(report).size(), "change"),
-                                  as_wanted(tally), rest_of(tally));
+                    : fmt::format("Done: {}; {}{}.\n", sum_of(report), as_wanted(tally), rest_of(tally));
       break;
     case model::Exit::kError:
     case model::Exit::kDiffers:
@@ -205,7 +223,9 @@ std::string render_applied(const Report& report, const Look& look, const Report&
       closing += "Look at `rdma-configctl show` and repair that, then apply again.\n";
       break;
   }
-  return separated({render_outcomes(report, look), notes, render_warnings(report, look, said), closing});
+  const bool good = report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly;
+  return separated({render_outcomes(report, look, good && !report.error), notes,
+                    render_warnings(report, look, said), closing});
 }
 
 }  // namespace rdmacfg::ctl

@@ -24,13 +24,13 @@ std::string render_applied(const model::Report& report, const Look& look, const 
                            const std::string& taken_back = {});
 
 /// Rows of status, object and reason for every resource whose status is not plain in sync, foreign ones left
-/// out.
-std::string render_outcomes(const model::Report& report, const Look& look);
+/// out. `deleted`: the deletions of the plan have been carried out, and are among them.
+std::string render_outcomes(const model::Report& report, const Look& look, bool deleted = false);
 
 /// The style in which a status is written.
 Style style_of(model::Status status);
 
-/// "3 changes: 1 to create, 2 to change".
+/// "Plan: 1 to create, 2 to change, 0 to delete".
 std::string count_changes(const model::Report& report);
 
 /// "1 change", "2 changes".

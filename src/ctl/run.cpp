@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -25,12 +27,27 @@ bool has_word(int argc, const char* const* argv, std::string_view word) {
   return false;
 }
 
+/// Whether one stands behind the other.
+bool has_words(int argc, const char* const* argv, std::string_view first, std::string_view second) {
+  const std::span words(argv, static_cast<std::size_t>(argc));
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == first && words[i + 1] == second) return true;
+  }
+  return false;
+}
+
 int dispatch(const Context& context) {
   struct Entry {
     std::string_view name;
     int (*run)(const Context&);
   };
-  constexpr std::array<Entry, 15> kEntries{{{"show", show},
+  constexpr std::array<Entry, 21> kEntries{{{"show", show},
+                                            {"status", status},
+                                            {"reload", reload},
+                                            {"edit", edit},
+                                            {"get", get},
+                                            {"set", set},
+                                            {"monitor", monitor},
                                             {"diff", diff},
                                             {"apply", apply},
                                             {"confirm", confirm},
@@ -53,7 +70,11 @@ int dispatch(const Context& context) {
 
 void print_version(const Context& context) {
   if (context.arguments.json) {
-    emit(context, {{"schema", kVersionSchema}, {"version", RDMACFG_VERSION}});
+    emit(context, {{"schema", kVersionSchema},
+                   {"command", ""},
+                   {"exit", {{"status", 0}, {"name", "ok"}}},
+                   {"error", nullptr},
+                   {"version", RDMACFG_VERSION}});
   } else {
     context.environment.out << "rdma-configctl " RDMACFG_VERSION "\n";
   }
@@ -79,6 +100,29 @@ base::Result<std::string> root_of(const std::string& written) {
   return root.string();
 }
 
+/// What is read page by page on a terminal: what looks, and asks nothing.
+bool is_paged(const Context& context) {
+  constexpr std::array<std::string_view, 5> kPaged{"show", "diff", "history", "doctor", "get"};
+  const auto& arguments = context.arguments;
+  return context.environment.out_terminal && !arguments.json && !arguments.no_pager && !arguments.quiet &&
+         std::find(kPaged.begin(), kPaged.end(), arguments.command) != kPaged.end();
+}
+
+/// Gathers what `run` writes, and shows it in a pager where it is longer than the screen.
+int paged(const Context& context, int (*run)(const Context&)) {
+  std::ostringstream text;
+  const CleanStream clean(text, context.out.colour, false);
+  auto environment = context.environment.writing_to(text);
+  const Context inner{environment, context.arguments, context.out, context.err};
+  const int status = run(inner);
+  text.flush();
+  const auto all = text.str();
+  const auto lines = std::count(all.begin(), all.end(), '\n');
+  const bool fits = context.environment.rows == 0 || lines < context.environment.rows;
+  if (fits || !context.environment.page(all)) context.environment.out << all;
+  return status;
+}
+
 /// Data that could not be written was not told; a reader that has gone away did not want it. An apply is
 /// judged by what it did.
 int checked(const Context& context, int status) {
@@ -102,7 +146,9 @@ int run(int argc, const char* const* argv, Environment& environment) {
                   look_of(environment, environment.err_terminal, colourless)};
   const CleanStream out(environment.out, context.out.colour, false);
   const CleanStream err(environment.err, context.err.colour, environment.err_terminal);
-  context.arguments.json = has_word(argc, argv, "--json");
+  context.arguments.json = has_word(argc, argv, "--json") || has_word(argc, argv, "-ojson") ||
+                           has_words(argc, argv, "-o", "json") || has_words(argc, argv, "--format", "json") ||
+                           has_word(argc, argv, "--format=json");
   auto line = parse_command_line(argc, argv, context.out);
   if (!line) return checked(context, refuse(context, line.error()));
   context.arguments = std::move(line->arguments);
@@ -116,10 +162,11 @@ int run(int argc, const char* const* argv, Environment& environment) {
     case CommandLine::Sort::kRun:
       break;
   }
+  if (context.arguments.wide) context.out.width = 0;
   auto root = root_of(context.arguments.root);
   if (!root) return checked(context, refuse(context, root.error()));
   context.arguments.root = std::move(*root);
-  return checked(context, dispatch(context));
+  return checked(context, is_paged(context) ? paged(context, dispatch) : dispatch(context));
 }
 
 }  // namespace rdmacfg::ctl

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/error.hpp"
@@ -15,6 +16,25 @@
 #include "model/report.hpp"
 
 namespace rdmacfg::ctl {
+
+/// What anybody may read of the daemon.
+struct DaemonStatus {
+  std::string version, state;
+  std::uint64_t generation = 0;
+  std::string unconfirmed;  ///< until when, UTC; empty: nothing waits
+  std::vector<std::string> pending, limited;
+  std::vector<std::tuple<std::string, std::string, std::string>> contended;  ///< kind, id, reason
+  std::string refused, failing;  ///< why the document is not held; what cannot be made so
+  std::uint64_t repairs = 0;
+  std::string last_repair;
+};
+
+/// One thing that the daemon did.
+struct DaemonEvent {
+  int priority = 6;  ///< syslog(3)
+  std::string event;
+  std::string text;
+};
 
 class Service {
  public:
@@ -40,6 +60,18 @@ class Service {
   /// `generation` 0: the one before the active one; `from`: core::Request::from.
   virtual base::Result<model::Report> roll_back(std::uint64_t generation, std::uint64_t from,
                                                 const Call& call) = 0;
+  /// The system's configuration, part by part.
+  virtual base::Result<model::Report> reload(const Call& /*call*/) {
+    return base::fail(base::Code::kUnsupported, "rdma-configd cannot reload");
+  }
+  virtual base::Result<DaemonStatus> status() {
+    return base::fail(base::Code::kUnsupported, "rdma-configd does not tell");
+  }
+  /// Tells of events until `told` says false (it is asked once a second, too, without an event), or the
+  /// daemon ends: then kNotFound.
+  virtual base::Result<void> follow(const std::function<bool(const DaemonEvent* event)>& /*told*/) {
+    return base::fail(base::Code::kUnsupported, "rdma-configd does not tell");
+  }
 };
 
 /// Nothing when the daemon does not run. One that does not answer within `patience` is asked nothing.

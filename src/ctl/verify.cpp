@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "ctl/command.hpp"
+#include "ctl/json.hpp"
 #include "kinds/device_names.hpp"
 
 namespace rdmacfg::ctl {
@@ -133,15 +134,17 @@ int verify(const Context& context) {
                                       : lost > 0            ? model::Exit::kPartly
                                                             : model::Exit::kOk);
   if (arguments.json) {
-    emit(context,
-         {{"schema", "rdma-configd/verify/1"},
-          {"exit", status},
-          {"test", outcome->test},
-          {"target", outcome->target},
-          {"answered_by", times.who},
-          {"sent", times.sent},
-          {"answered", times.answers.size()},
-          {"latency_us", {{"min", statistics.least}, {"mean", statistics.mean}, {"max", statistics.most}}}});
+    model::Report report;
+    report.exit = static_cast<model::Exit>(status);
+    auto json = head(kVerifySchema, "verify", report, status);
+    json["summary"] = {{"sent", times.sent}, {"answered", times.answers.size()}, {"lost", lost}};
+    json["test"] = outcome->test;
+    json["target"] = outcome->target;
+    json["answered_by"] = times.who;
+    json["sent"] = times.sent;
+    json["answered"] = times.answers.size();
+    json["latency_us"] = {{"min", statistics.least}, {"mean", statistics.mean}, {"max", statistics.most}};
+    emit(context, std::move(json));
     return status;
   }
   auto& out = context.environment.out;

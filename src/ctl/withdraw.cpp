@@ -47,6 +47,8 @@ Json json_of(const Withdrawal& plan, Exit exit) {
   for (const auto& one : plan.kept) kept.push_back({{"from", one.from}, {"to", one.to}});
   for (const auto& one : plan.setup) setup.push_back({{"path", one.path}, {"what", one.what}});
   return {{"schema", kWithdrawalSchema},
+          {"command", "withdraw"},
+          {"error", nullptr},
           {"exit", {{"status", static_cast<int>(exit)}, {"name", exit == Exit::kOk ? "ok" : "differs"}}},
           {"kept", std::move(kept)},
           {"setup", std::move(setup)},

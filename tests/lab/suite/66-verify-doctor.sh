@@ -93,4 +93,4 @@ systemctl start lldpad
 exits "doctor: lldpad" 2 ctl doctor
 has "it names lldpad" "$OUT" "lldpad.service"
 systemctl stop lldpad
-is "doctor --json" "$(ctl doctor --json | jq -r '.schema')" rdma-configd/doctor/1
+is "doctor --json" "$(ctl doctor --json | jq -r '.schema')" org.rdmaconfigd.doctor/1

@@ -93,7 +93,7 @@ TEST(RenderDiff, OneBlockPerObject) {
       name  mlx4_ib0.8002
       mode  datagram
 
-3 changes: 1 to create, 1 to change, 1 to delete.
+Plan: 1 to create, 1 to change, 1 to delete.
 )");
 }
 
@@ -108,7 +108,7 @@ TEST(RenderDiff, ExplainsAndShowsEffects) {
       mtu   2044     -> 65520      after initramfs and reboot  10-mtu.toml:3
       interrupts: link down for a moment; addresses are put back
 
-1 change: 1 to change.
+Plan: 0 to create, 1 to change, 0 to delete.
 )");
 }
 
@@ -170,10 +170,11 @@ TEST(RenderApplied, Endings) {
   report.resources.erase(report.resources.begin());
   report.exit = model::Exit::kOk;
   EXPECT_EQ(render_applied(report, kPlain),
-            R"(done  ib0
+            R"(done  ib0.8003       deleted
+done  ib0
 done  mlx4_ib0.8002
 
-Done: 3 changes made; 2 resources are as the document says.
+Done: 1 created, 1 changed, 1 deleted; 2 resources are as the document says.
 )");
   report.exit = model::Exit::kUndone;
   report.resources.clear();

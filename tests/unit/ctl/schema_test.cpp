@@ -130,6 +130,16 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{"withdraw", "--json"}, kChild, "report-1.schema.json"},
                     Case{{"validate", "--json"}, "version = \n", "report-1.schema.json"},
                     Case{{"validate", "--json"}, kChild, "report-1.schema.json"},
+                    Case{{"doctor", "--json"}, kChild, "doctor-1.schema.json"},
+                    Case{{"doctor", "--json"}, kChild + "x = 1\n", "doctor-1.schema.json"},
+                    Case{{"status", "--json"}, kChild, "status-1.schema.json"},
+                    Case{{"status", "-o", "json"}, "version = 3\n", "status-1.schema.json"},
+                    Case{{"get", "--json", "ipoib[0]"}, kChild, "value-1.schema.json"},
+                    Case{{"show", "--json", "--document"}, kChild, "document-1.schema.json"},
+                    Case{{"export", "--json", "commands"}, kChild, "export-1.schema.json"},
+                    Case{{"import", "--json", "live"}, kChild, "import-1.schema.json"},
+                    Case{{"--version", "--json"}, kChild, "version-1.schema.json"},
+                    Case{{"reload", "--json"}, kChild, "report-1.schema.json"},
                     Case{{"--json", "nonsense"}, kChild, "report-1.schema.json"},
                     Case{{"--json"}, kChild, "report-1.schema.json"}));
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/standing.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <utility>
+
+namespace rdmacfg::core {
+
+namespace {
+
+/// "rolled back: it was not confirmed in time" without what comes before the reason.
+std::string reason_of(const std::string& fate) {
+  constexpr std::string_view kBefore = "rolled back: ";
+  return fate.starts_with(kBefore) ? fate.substr(kBefore.size()) : std::string();
+}
+
+std::tm local(std::time_t time) {
+  std::tm out{};
+  ::localtime_r(&time, &out);
+  return out;
+}
+
+}  // namespace
+
+Standing standing_of(const Ledger& ledger, const config::Document* document, const std::string& boot_id,
+                     const Clock& clock) {
+  Standing out;
+  if (const auto* active = ledger.find(ledger.active)) out.active = *active;
+  out.unconfirmed = ledger.unconfirmed;
+  out.left = time_left(ledger, boot_id, clock).value_or(std::chrono::milliseconds(0));
+  if (document == nullptr || model::has_errors(document->diagnostics)) return out;
+  const auto digest = digest_of(*document);
+  out.compared = true;
+  out.is_active = ledger.is_active(digest);
+  out.refused = !out.is_active && ledger.refuses(digest);
+  for (const auto& one : ledger.generations) {
+    if (out.refused && one.digest == digest) out.fate = reason_of(one.fate);
+  }
+  return out;
+}
+
+std::vector<std::string> notes_of(const Standing& standing) {
+  std::vector<std::string> out;
+  if (const auto& waiting = standing.unconfirmed) {
+    out.push_back(
+        standing.left.count() > 0
+            ? fmt::format(
+                  "generation {} waits for confirmation for another {}: `rdma-configctl confirm` keeps "
+                  "it, `rdma-configctl rollback` takes it back at once",
+                  waiting->generation, spoken(standing.left))
+            : fmt::format("generation {} was not confirmed in time and is about to be rolled back",
+                          waiting->generation));
+  }
+  if (!standing.compared || standing.is_active) return out;
+  if (standing.refused) {
+    const auto why = standing.fate.empty() ? std::string() : fmt::format(" ({})", standing.fate);
+    out.push_back(standing.active
+                      ? fmt::format("this document was rolled back{}; the daemon holds generation {} until "
+                                    "`rdma-configctl apply` applies the document again, or it changes",
+                                    why, standing.active->number)
+                      : fmt::format("this document was rolled back{}; nothing is held until `rdma-configctl "
+                                    "apply` applies it again, or it changes",
+                                    why));
+  } else if (standing.active) {
+    out.push_back(fmt::format(
+        "this document is not the one that was applied last; the daemon holds generation {} until "
+        "`rdma-configctl apply` or `rdma-configctl reload`",
+        standing.active->number));
+  }
+  return out;
+}
+
+std::string spoken(std::chrono::milliseconds time) {
+  // What has begun counts: nobody is told 0 s while there is still time.
+  const auto seconds = (time.count() + 999) / 1000;
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3600) {
+    return seconds % 60 == 0 ? fmt::format("{} min", seconds / 60)
+                             : fmt::format("{} min {} s", seconds / 60, seconds % 60);
+  }
+  const auto minutes = seconds / 60;
+  return minutes % 60 == 0 ? fmt::format("{} h", minutes / 60)
+                           : fmt::format("{} h {} min", minutes / 60, minutes % 60);
+}
+
+std::string local_time(const std::string& utc, std::chrono::system_clock::time_point now) {
+  std::tm parts{};
+  const auto* end = ::strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (end == nullptr || *end != 0) return utc;
+  const auto then = local(::timegm(&parts));
+  const auto today = local(std::chrono::system_clock::to_time_t(now));
+  if (then.tm_year == today.tm_year && then.tm_yday == today.tm_yday) return fmt::format("{:%H:%M:%S}", then);
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", then);
+}
+
+}  // namespace rdmacfg::core

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the system's document stands to what was applied: what show, diff, doctor and status have to say alike.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "config/document.hpp"
+#include "core/commit.hpp"
+#include "core/generations.hpp"
+
+namespace rdmacfg::core {
+
+struct Standing {
+  std::optional<Generation> active;        ///< nothing: no document is applied
+  std::optional<Unconfirmed> unconfirmed;  ///< an apply that waits for confirmation
+  std::chrono::milliseconds left{0};       ///< for that; 0: its time is over
+  bool compared = false;                   ///< a document was laid beside it: the two below say something
+  bool is_active = false;                  ///< the document is what was applied
+  bool refused = false;                    ///< it was rolled back: nobody applies it but on request
+  std::string fate;                        ///< why, "it was not confirmed in time"; may be empty
+};
+
+/// `document`: the system's own, if there is one; of one with errors nothing is compared.
+Standing standing_of(const Ledger& ledger, const config::Document* document, const std::string& boot_id,
+                     const Clock& clock);
+
+/// What an administrator has to know of it, a sentence each; empty when the document is what is held.
+std::vector<std::string> notes_of(const Standing& standing);
+
+/// "42 s", "4 min 59 s", "1 h 3 min".
+std::string spoken(std::chrono::milliseconds time);
+
+/// A time of UTC as the ledger has it, in the local time zone: "23:14:05" of today, else with the date. What
+/// it cannot read stays.
+std::string local_time(const std::string& utc, std::chrono::system_clock::time_point now);
+
+}  // namespace rdmacfg::core

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/commands/document_edit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::ctl {
+
+using base::Code;
+using base::fail;
+using base::Result;
+using config::Node;
+
+namespace {
+
+/// Keys by whose value alone an entry can be selected.
+constexpr std::array kNames{"guid", "name",   "interface", "device", "pkey",
+                            "unit", "domain", "driver",    "key",    "path"};
+
+bool is_bare(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+std::string written(const std::vector<PathStep>& path, std::size_t steps) {
+  std::string out;
+  for (std::size_t i = 0; i < steps; ++i) {
+    out += fmt::format("{}{}", i == 0 ? "" : ".", path[i].name);
+    if (!path[i].selector.empty()) out += fmt::format("[{}]", path[i].selector);
+  }
+  return out;
+}
+
+bool is_value(const Node& node, std::string_view key, const std::string& wanted) {
+  if (node.sort != Node::Sort::kScalar) return false;
+  const auto text = model::text_of(node.scalar);
+  if (base::lower(text) == base::lower(wanted)) return true;
+  const auto one = base::parse_number(text), other = base::parse_number(wanted);
+  if (!one || !other) return false;
+  return *one == *other || (key == "pkey" && ((*one ^ *other) & 0x7fffU) == 0);
+}
+
+bool is_selected(const Node& entry, const std::string& selector) {
+  const auto equals = selector.find('=');
+  if (equals != std::string::npos) {
+    const auto key = base::trim(std::string_view(selector).substr(0, equals));
+    auto value = std::string(base::trim(std::string_view(selector).substr(equals + 1)));
+    if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
+      value = value.substr(1, value.size() - 2);
+    const auto at = entry.members.find(key);
+    return at != entry.members.end() && is_value(at->second, key, value);
+  }
+  return std::any_of(kNames.begin(), kNames.end(), [&](const char* key) {
+    const auto at = entry.members.find(key);
+    return at != entry.members.end() && is_value(at->second, key, selector);
+  });
+}
+
+/// One of several entries; nullptr: there is none of that selector.
+Result<const Node*> select(const Node& list, const std::vector<PathStep>& path, std::size_t step) {
+  const auto& selector = path[step].selector;
+  const auto name = written(path, step + 1);
+  if (selector.empty()) {
+    if (list.items.size() == 1) return &list.items.front();
+    return fail(Code::kInvalid,
+                fmt::format("{}: there are {} entries; say which: {}[0], {}[NAME] or {}[KEY=VALUE]", name,
+                            list.items.size(), name, name, name));
+  }
+  std::vector<const Node*> found;
+  for (const auto& item : list.items) {
+    if (is_selected(item, selector)) found.push_back(&item);
+  }
+  if (found.size() > 1)
+    return fail(Code::kInvalid, fmt::format("{}: {} entries match; say which with a number or KEY=VALUE",
+                                            name, found.size()));
+  if (found.size() == 1) return found.front();
+  const auto number = base::parse_number(selector);
+  if (number && *number < list.items.size()) return &list.items[static_cast<std::size_t>(*number)];
+  return nullptr;
+}
+
+/// Places in a text, and where what stands there ends.
+class Offsets {
+ public:
+  explicit Offsets(const std::string& text) : text_(text) {
+    constexpr std::string_view kMark = "\xef\xbb\xbf";
+    lines_.push_back(text.starts_with(kMark) ? kMark.size() : 0);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '\n') lines_.push_back(i + 1);
+    }
+  }
+
+  [[nodiscard]] std::size_t of(const config::Span& span) const {
+    auto at = lines_[std::min(static_cast<std::size_t>(std::max(span.line, 1)), lines_.size()) - 1];
+    for (int column = 1; column < span.column && at < text_.size(); ++column) {
+      do ++at;
+      while (at < text_.size() && (static_cast<unsigned char>(text_[at]) & 0xc0U) == 0x80U);
+    }
+    return at;
+  }
+
+  [[nodiscard]] std::size_t line_start(std::size_t at) const {
+    const auto end = text_.rfind('\n', at == 0 ? 0 : at - 1);
+    return at == 0 || end == std::string::npos ? lines_.front() : end + 1;
+  }
+  /// Behind the line feed, or the end of the text.
+  [[nodiscard]] std::size_t line_end(std::size_t at) const {
+    const auto end = text_.find('\n', at);
+    return end == std::string::npos ? text_.size() : end + 1;
+  }
+
+  /// Behind the value that begins there. The text is valid TOML.
+  [[nodiscard]] std::size_t value_end(std::size_t at) const {
+    if (text_[at] == '"' || text_[at] == '\'') return quoted_end(at);
+    if (text_[at] != '[' && text_[at] != '{') {
+      const auto end = text_.find_first_of(",]}#\r\n", at);
+      auto last = end == std::string::npos ? text_.size() : end;
+      while (last > at && (text_[last - 1] == ' ' || text_[last - 1] == '\t')) --last;
+      return last;
+    }
+    int open = 0;
+    while (at < text_.size()) {
+      const char c = text_[at];
+      if (c == '"' || c == '\'') {
+        at = quoted_end(at);
+        continue;
+      }
+      if (c == '#') {
+        at = line_end(at);
+        continue;
+      }
+      open += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+      ++at;
+      if (open == 0) return at;
+    }
+    return at;
+  }
+
+ private:
+  [[nodiscard]] std::size_t quoted_end(std::size_t at) const {
+    const char quote = text_[at];
+    const std::string three(3, quote);
+    const bool lines = text_.compare(at, 3, three) == 0;
+    at += lines ? 3 : 1;
+    while (at < text_.size()) {
+      if (quote == '"' && text_[at] == '\\') {
+        at += 2;
+      } else if (lines && text_.compare(at, 3, three) == 0) {
+        at += 3;
+        while (at < text_.size() && text_[at] == quote) ++at;  // up to two may stand in front of the end
+        return at;
+      } else if (!lines && text_[at] == quote) {
+        return at + 1;
+      } else {
+        ++at;
+      }
+    }
+    return at;
+  }
+
+  const std::string& text_;
+  std::vector<std::size_t> lines_;
+};
+
+/// The last line of an entry that has a key of its own: where its value ends, and where the key's line
+/// begins.
+struct LastKey {
+  std::size_t value_end = 0, line = 0;
+};
+
+void look_for_last(const Node& entry, const Offsets& offsets, std::optional<LastKey>& last) {
+  for (const auto& [name, member] : entry.members) {
+    const bool table = member.sort == Node::Sort::kTable;
+    if (table && member.origin == Node::Origin::kDotted) {
+      look_for_last(member, offsets, last);
+      continue;
+    }
+    const bool list_of_tables = member.sort == Node::Sort::kList && member.origin == Node::Origin::kHeader;
+    if (list_of_tables || (table && member.origin != Node::Origin::kValue)) continue;
+    const auto start = offsets.of(member.at);
+    const auto end = offsets.value_end(start);
+    if (!last || end > last->value_end) last = LastKey{end, offsets.line_start(offsets.of(member.key))};
+  }
+}
+
+std::string indentation(const std::string& text, std::size_t line) {
+  const auto end = text.find_first_not_of(" \t", line);
+  return text.substr(line, end == std::string::npos ? std::string::npos : end - line);
+}
+
+bool is_inline(const std::string& text, const Offsets& offsets, const Node& entry) {
+  return entry.origin == Node::Origin::kValue && entry.at.line > 0 && text[offsets.of(entry.at)] == '{';
+}
+
+std::string inserted(const std::string& text, const Node& entry, const std::string& key,
+                     const std::string& value) {
+  const Offsets offsets(text);
+  const auto line = fmt::format("{} = {}", key, value);
+  if (is_inline(text, offsets, entry)) {
+    const auto start = offsets.of(entry.at);
+    auto end = offsets.value_end(start) - 1;  // at the brace
+    while (end > start + 1 && (text[end - 1] == ' ' || text[end - 1] == '\t')) --end;
+    const bool empty = entry.members.empty();
+    return text.substr(0, end) + (empty ? " " : ", ") + line + (empty ? " " : "") + text.substr(end);
+  }
+  std::optional<LastKey> last;
+  look_for_last(entry, offsets, last);
+  auto at = last                ? offsets.line_end(last->value_end)
+            : entry.at.line > 0 ? offsets.line_end(offsets.of(entry.at))
+                                : 0;
+  const auto indent = indentation(text, last                ? last->line
+                                        : entry.at.line > 0 ? offsets.line_start(offsets.of(entry.at))
+                                                            : 0);
+  auto out = text.substr(0, at);
+  if (!out.empty() && out.back() != '\n') out += '\n';
+  return out + (entry.at.line > 0 || last ? indent : "") + line + '\n' + text.substr(at);
+}
+
+std::string with_section(std::string text, const std::vector<PathStep>& path, const std::string& value) {
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  if (!text.empty()) text += '\n';
+  const std::vector<PathStep> section(path.begin(), path.end() - 1);
+  return text + fmt::format("[{}]\n{} = {}\n", written(section, section.size()), path.back().name, value);
+}
+
+Result<config::Tree> tree_of(const config::Text& text) {
+  auto tree = config::parse_tree(text, {});
+  if (tree.errors.empty()) return tree;
+  const auto& first = tree.errors.front();
+  return fail(Code::kInvalid, fmt::format("{}: {}", first.where.text(), first.message));
+}
+
+}  // namespace
+
+Result<std::vector<PathStep>> parse_path(std::string_view path) {
+  std::vector<PathStep> out;
+  std::size_t at = 0;
+  const auto wrong = [&](std::string_view what) {
+    return fail(Code::kInvalid, fmt::format("{}: {}; write SECTION.KEY or SECTION[SELECTOR].KEY, such as "
+                                            "ipoib[mlx4_ib0].mtu",
+                                            path, what));
+  };
+  while (true) {
+    PathStep step;
+    const auto start = at;
+    while (at < path.size() && is_bare(path[at])) ++at;
+    step.name = path.substr(start, at - start);
+    if (step.name.empty()) return wrong("a name is missing");
+    if (at < path.size() && path[at] == '[') {
+      const auto end = path.find(']', at);
+      if (end == std::string_view::npos) return wrong("the bracket is not closed");
+      step.selector = base::trim(path.substr(at + 1, end - at - 1));
+      if (step.selector.empty()) return wrong("the brackets are empty");
+      at = end + 1;
+    }
+    out.push_back(std::move(step));
+    if (at == path.size()) return out;
+    if (path[at] != '.') return wrong(fmt::format("'{}' is not expected", path[at]));
+    ++at;
+  }
+}
+
+Result<Found> find_node(const Node& root, const std::vector<PathStep>& path) {
+  Found found{&root, nullptr, 0};
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const auto at = found.entry->members.find(path[i].name);
+    const bool last = i + 1 == path.size();
+    if (at == found.entry->members.end()) {
+      if (!last) found.entry = nullptr;
+      return found;
+    }
+    const auto* node = &at->second;
+    const bool entries = node->sort == Node::Sort::kList && !node->items.empty() &&
+                         node->items.front().sort == Node::Sort::kTable;
+    if (entries && (!last || !path[i].selector.empty())) {
+      auto one = select(*node, path, i);
+      if (!one) return fail(one.error());
+      if (*one == nullptr) {
+        found.entry = nullptr;
+        return found;
+      }
+      node = *one;
+    } else if (!path[i].selector.empty() && !is_selected(*node, path[i].selector)) {
+      found.entry = nullptr;
+      return found;
+    }
+    found.steps = i + 1;
+    if (last) {
+      found.value = node;
+      return found;
+    }
+    if (node->sort != Node::Sort::kTable)
+      return fail(Code::kInvalid,
+                  fmt::format("{} is {}, which has no keys", written(path, i + 1), config::sort_of(*node)));
+    found.entry = node;
+  }
+  return found;
+}
+
+std::string as_toml(const std::string& text) {
+  const auto tree = config::parse_tree({"", "x = " + text + "\n"}, {});
+  const auto at = tree.root.members.find("x");
+  const bool whole = text.find('\n') == std::string::npos;
+  if (whole && tree.errors.empty() && tree.root.members.size() == 1 && at != tree.root.members.end() &&
+      at->second.sort != Node::Sort::kForeign)
+    return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+Result<std::string> with_value(const config::Text& text, const std::vector<PathStep>& path,
+                               const std::string& value) {
+  auto tree = tree_of(text);
+  if (!tree) return fail(tree.error());
+  const auto found = find_node(tree->root, path);
+  if (!found) return fail(found.error());
+  const Offsets offsets(text.text);
+  if (found->value != nullptr) {
+    const bool table =
+        found->value->sort == Node::Sort::kTable && !is_inline(text.text, offsets, *found->value);
+    const bool list_of_tables =
+        found->value->sort == Node::Sort::kList && found->value->origin == Node::Origin::kHeader;
+    if (table || list_of_tables)
+      return fail(Code::kInvalid,
+                  fmt::format("{} is a section; name one of its keys", written(path, path.size())));
+    const auto start = offsets.of(found->value->at);
+    return text.text.substr(0, start) + value + text.text.substr(offsets.value_end(start));
+  }
+  if (found->entry != nullptr && (path.size() == 1 || found->entry != &tree->root)) {
+    // [a.b] alone makes an a that stands nowhere.
+    if (found->entry == &tree->root || found->entry->origin != Node::Origin::kImplied)
+      return inserted(text.text, *found->entry, path.back().name, value);
+  }
+  const bool selected =
+      std::any_of(path.begin(), path.end(), [](const auto& step) { return !step.selector.empty(); });
+  if (selected) {
+    return fail(Code::kNotFound,
+                fmt::format("{}: there is no such entry in {}", written(path, path.size() - 1), text.name));
+  }
+  return with_section(text.text, path, value);
+}
+
+Result<std::string> without_value(const config::Text& text, const std::vector<PathStep>& path) {
+  auto tree = tree_of(text);
+  if (!tree) return fail(tree.error());
+  const auto found = find_node(tree->root, path);
+  if (!found) return fail(found.error());
+  if (found->value == nullptr)
+    return fail(Code::kNotFound, fmt::format("{} is not in {}", written(path, path.size()), text.name));
+  const auto& value = *found->value;
+  const Offsets offsets(text.text);
+  const bool header = (value.sort == Node::Sort::kTable && !is_inline(text.text, offsets, value)) ||
+                      (value.sort == Node::Sort::kList && value.origin == Node::Origin::kHeader);
+  if (header)
+    return fail(Code::kInvalid, fmt::format("{} is a section: remove it with `rdma-configctl edit`",
+                                            written(path, path.size())));
+  const auto& whole = text.text;
+  auto start = offsets.of(value.key);
+  auto end = offsets.value_end(offsets.of(value.at));
+  if (found->entry != nullptr && is_inline(whole, offsets, *found->entry)) {
+    const auto next = whole.find_first_not_of(" \t", end);
+    if (next != std::string::npos && whole[next] == ',') {
+      end = whole.find_first_not_of(" \t", next + 1);
+    } else if (const auto before = whole.find_last_not_of(" \t", start - 1); whole[before] == ',') {
+      start = before;
+    }
+    return whole.substr(0, start) + whole.substr(end);
+  }
+  return whole.substr(0, offsets.line_start(start)) + whole.substr(offsets.line_end(end));
+}
+
+}  // namespace rdmacfg::ctl

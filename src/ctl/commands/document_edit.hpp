@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths into the document, "ipoib[mlx4_ib0].pkey[0x8002].mtu", and changes of its text that leave everything
+// else of it as it is.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "config/document.hpp"
+#include "config/tree.hpp"
+
+namespace rdmacfg::ctl {
+
+/// A step of a path: a section or key, and which of several entries.
+struct PathStep {
+  std::string name;
+  std::string selector;  ///< what stands in [ ]; empty without one
+};
+
+/// Fails with what is wrong with it, naming the place.
+base::Result<std::vector<PathStep>> parse_path(std::string_view path);
+
+/// What a path leads to in a tree; `entry` is the table that has the key or would have it.
+struct Found {
+  const config::Node* entry = nullptr;  ///< nullptr: not there
+  const config::Node* value = nullptr;  ///< nullptr: not there
+  std::size_t steps = 0;                ///< that could be taken
+};
+
+/// Fails where a step is ambiguous or selects nothing.
+base::Result<Found> find_node(const config::Node& root, const std::vector<PathStep>& path);
+
+/// The text with `value` (TOML) at the path: in the place of the old value, behind the last key of the entry,
+/// or in a section of its own at the end. Comments and everything else stay.
+base::Result<std::string> with_value(const config::Text& text, const std::vector<PathStep>& path,
+                                     const std::string& value);
+
+/// The text without the key.
+base::Result<std::string> without_value(const config::Text& text, const std::vector<PathStep>& path);
+
+/// `written` if it is a value of TOML, else in quotes, as text.
+std::string as_toml(const std::string& written);
+
+}  // namespace rdmacfg::ctl

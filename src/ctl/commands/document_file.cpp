@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/commands/document_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ctl/output_file.hpp"
+
+namespace rdmacfg::ctl {
+
+using base::Code;
+using base::Result;
+
+namespace {
+
+constexpr const char* kBeginning =
+    "# How the RDMA devices and IPoIB interfaces of this host should be: rdma-configd.toml(5).\n"
+    "version = 1\n";
+
+}  // namespace
+
+Result<std::vector<config::Text>> texts_to_edit(const Context& context) {
+  auto texts = load_texts(context);
+  const bool none = !texts && texts.error().code == Code::kNotFound && context.arguments.config.empty();
+  if (!texts && !none) return base::fail(texts.error());
+  auto out = none ? std::vector<config::Text>() : std::move(*texts);
+  if (!context.arguments.config.empty()) return out;
+  const auto main = context.offline() ? context.arguments.root + kMainFile : std::string(kMainFile);
+  const bool there = std::any_of(out.begin(), out.end(), [&](const auto& one) { return one.name == main; });
+  if (!there) out.insert(out.begin(), config::Text{main, kBeginning});
+  return out;
+}
+
+Result<void> write_document(const Context& context, const std::string& name, std::string_view text) {
+  if (!context.arguments.config.empty()) {
+    if (name == "-") {
+      context.environment.out << text;
+      return {};
+    }
+    return write_output(name, text);
+  }
+  auto path = name;
+  if (context.offline() && path.starts_with(context.arguments.root))
+    path.erase(0, context.arguments.root.size());
+  if (!path.starts_with("/etc/")) {
+    return base::fail(Code::kDenied,
+                      fmt::format("{} belongs to a package: a file of the same name in {} takes its place",
+                                  name, kDropInFolder));
+  }
+  if (!context.environment.privileged)
+    return base::fail(Code::kDenied, fmt::format("{}: writing it takes root: run it with sudo", name));
+  return context.environment.host(context.root())->files.write(path, text);
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// edit: the document in an editor, checked before it takes the place of the old one.
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "base/text.hpp"
+#include "ctl/changing.hpp"
+#include "ctl/commands/document_file.hpp"
+#include "ctl/output_file.hpp"
+#include "ctl/render_report.hpp"
+#include "kinds/all.hpp"
+
+namespace rdmacfg::ctl {
+
+using base::Code;
+using base::Result;
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::uint64_t kConfirm = 60;  ///< seconds
+
+/// A folder of our own, which goes with this; nothing may guess its name.
+class Workshop {
+ public:
+  Workshop() {
+    std::error_code error;
+    std::string name = (fs::temp_directory_path(error) / "rdma-configctl-XXXXXX").string();
+    if (!error && ::mkdtemp(name.data()) != nullptr) folder_ = name;
+  }
+  ~Workshop() {
+    std::error_code ignored;
+    if (!kept_ && !folder_.empty()) fs::remove_all(folder_, ignored);
+  }
+  Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
+  [[nodiscard]] bool there() const { return !folder_.empty(); }
+  [[nodiscard]] fs::path file() const { return folder_ / "config.toml"; }
+  void keep() { kept_ = true; }
+
+ private:
+  fs::path folder_;
+  bool kept_ = false;
+};
+
+Result<std::string> read_back(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) return base::fail(Code::kIo, fmt::format("{}: cannot be read", file.string()));
+  return text.str();
+}
+
+bool says(const Context& context, const std::string& question, bool otherwise) {
+  context.environment.err << context.err.paint(fmt::format("{} [{}] ", question, otherwise ? "Y/n" : "y/N"),
+                                               Style::kBold)
+                          << std::flush;
+  std::string answer;
+  if (!std::getline(context.environment.in, answer)) {
+    context.environment.err << '\n';
+    return false;
+  }
+  answer = base::lower(base::trim(answer));
+  return answer.empty() ? otherwise : answer == "y" || answer == "yes";
+}
+
+/// The text of the file that is edited among all of them; adds it where it is not there yet.
+Result<config::Text*> find_text(std::vector<config::Text>& texts, const std::string& name) {
+  const auto at = std::find_if(texts.begin(), texts.end(), [&](const auto& one) { return one.name == name; });
+  if (at != texts.end()) return &*at;
+  if (!name.starts_with(kDropInFolder) || !name.ends_with(".toml")) {
+    return base::fail(Code::kInvalid, fmt::format("{} is not a file of the document: {} is, and {}NAME.toml",
+                                                  name, kMainFile, kDropInFolder));
+  }
+  texts.push_back({name, "version = 1\n"});
+  return &texts.back();
+}
+
+std::optional<base::Error> misplaced(const Context& context) {
+  if (context.offline())
+    return base::Error{Code::kInvalid, "edit does not go with --root: edit the file there itself", 0};
+  if (!context.arguments.config.empty())
+    return base::Error{Code::kInvalid, "edit takes the file without -f: rdma-configctl edit FILE", 0};
+  if (context.arguments.json || !context.environment.in_terminal || !context.environment.err_terminal)
+    return base::Error{Code::kInvalid,
+                       "edit needs a terminal; `rdma-configctl set` changes single values without one", 0};
+  if (!context.environment.privileged)
+    return base::Error{Code::kDenied, "edit writes below /etc, which takes root: run it with sudo", 0};
+  return std::nullopt;
+}
+
+}  // namespace
+
+int edit(const Context& context) {
+  if (const auto error = misplaced(context)) return refuse(context, *error);
+  auto texts = texts_to_edit(context);
+  if (!texts) return refuse(context, texts.error());
+  const auto name =
+      context.arguments.words.empty() ? std::string(kMainFile) : context.arguments.words.front();
+  const auto found = find_text(*texts, name);
+  if (!found) return refuse(context, found.error());
+  auto& text = **found;
+  const auto host = context.environment.host("/");
+  const auto before = host->files.read(name);
+  Workshop workshop;
+  if (!workshop.there()) return refuse(context, {Code::kIo, "no temporary folder can be made", 0});
+  if (auto done = write_output(workshop.file(), text.text); !done) return refuse(context, done.error());
+  config::Document document;
+  for (;;) {
+    const auto ended = context.environment.edit(workshop.file());
+    if (!ended) return refuse(context, ended.error());
+    if (*ended != 0)
+      return refuse(context,
+                    {Code::kRefused,
+                     fmt::format("the editor ended with exit status {}; nothing was changed", *ended), 0});
+    auto written = read_back(workshop.file());
+    if (!written) return refuse(context, written.error());
+    const bool same = before && *before && **before == *written;
+    if (same) {
+      context.say("nothing was changed");
+      return 0;
+    }
+    text.text = std::move(*written);
+    document = config::parse_texts(*texts, host_name(context), kinds::grammar());
+    auto report = core::validate(document);
+    if (report.exit != model::Exit::kError) {
+      report = core::diff(document, *host, options_of(context));
+      report.diagnostics = together(document, report);
+    }
+    tell(context, document, report.diagnostics);
+    if (report.error) return refuse(context, *report.error);
+    if (report.exit != model::Exit::kError) {
+      context.environment.out << render_diff(report, context.out, false) << std::flush;
+      warn_of_session(context, *host, report);
+      const auto question =
+          report.plan.empty() ? fmt::format("Write {}?", name) : fmt::format("Write {} and apply it?", name);
+      if (!context.arguments.yes && !says(context, question, false)) {
+        workshop.keep();
+        context.say(fmt::format("nothing was changed; your text is in {}", workshop.file().string()));
+        return static_cast<int>(model::Exit::kError);
+      }
+      if (auto done = write_document(context, name, text.text); !done) {
+        workshop.keep();
+        return refuse(context, done.error().in(fmt::format("your text is in {}", workshop.file().string())));
+      }
+      Context applying{context.environment, context.arguments, context.out, context.err};
+      applying.arguments.command = "apply";
+      applying.arguments.words.clear();
+      if (!report.plan.empty()) applying.arguments.confirm = context.arguments.confirm.value_or(kConfirm);
+      const auto service = service_for(applying);
+      return apply_agreed(applying, document, *host, service.get(), &report);
+    }
+    if (!says(context, "The document has errors. Edit it again?", true)) {
+      workshop.keep();
+      context.say(fmt::format("{} was not changed; your text is in {}", name, workshop.file().string()));
+      return static_cast<int>(model::Exit::kError);
+    }
+  }
+}
+
+}  // namespace rdmacfg::ctl

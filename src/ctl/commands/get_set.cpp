@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// get and set: single values of the document.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "ctl/commands/document_edit.hpp"
+#include "ctl/commands/document_file.hpp"
+#include "ctl/json.hpp"
+#include "kinds/all.hpp"
+
+namespace rdmacfg::ctl {
+
+using base::Code;
+using base::Result;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// A merged section as the tree that paths walk through.
+config::Node node_of(const model::Section& section) {
+  config::Node node;
+  node.sort = config::Node::Sort::kTable;
+  for (const auto& [key, entry] : section.entries) {
+    config::Node value;
+    value.scalar = entry.value;
+    node.members.emplace(key, std::move(value));
+  }
+  return node;
+}
+
+const model::SectionSpec* spec_of(const std::vector<model::SectionSpec>& specs, std::string_view name) {
+  for (const auto& spec : specs) {
+    if (spec.name == name) return &spec;
+  }
+  return nullptr;
+}
+
+config::Node tree_of(const std::vector<model::Section>& sections,
+                     const std::vector<model::SectionSpec>& specs) {
+  config::Node root;
+  root.sort = config::Node::Sort::kTable;
+  for (const auto& section : sections) {
+    const auto dot = section.path.rfind('.');
+    const auto name = section.path.substr(dot == std::string::npos ? 0 : dot + 1);
+    const auto* spec = spec_of(specs, name);
+    auto node = node_of(section);
+    auto below =
+        tree_of(section.children, spec == nullptr ? std::vector<model::SectionSpec>() : spec->children);
+    node.members.merge(below.members);
+    if (spec == nullptr || !spec->repeated) {
+      root.members.insert_or_assign(name, std::move(node));
+      continue;
+    }
+    auto& list = root.members[name];
+    list.sort = config::Node::Sort::kList;
+    list.items.push_back(std::move(node));
+  }
+  return root;
+}
+
+Json json_of(const config::Node& node) {
+  switch (node.sort) {
+    case config::Node::Sort::kList: {
+      Json out = Json::array();
+      for (const auto& item : node.items) out.push_back(json_of(item));
+      return out;
+    }
+    case config::Node::Sort::kTable: {
+      Json out = Json::object();
+      for (const auto& [key, member] : node.members) out[key] = json_of(member);
+      return out;
+    }
+    default:
+      return value_json(node.scalar);
+  }
+}
+
+void print(std::ostream& out, const config::Node& node, const std::string& prefix) {
+  if (node.sort == config::Node::Sort::kScalar) {
+    // As the document has it; a text alone without its quotes, for scripts.
+    const auto* text = std::get_if<std::string>(&node.scalar);
+    out << (prefix.empty() ? "" : prefix + " = ")
+        << (text != nullptr ? *text : value_json(node.scalar).dump()) << '\n';
+  } else if (node.sort == config::Node::Sort::kList) {
+    for (std::size_t i = 0; i < node.items.size(); ++i)
+      print(out, node.items[i], fmt::format("{}[{}]", prefix, i));
+  } else {
+    for (const auto& [key, member] : node.members)
+      print(out, member, prefix.empty() ? key : fmt::format("{}.{}", prefix, key));
+  }
+}
+
+/// The file in which a path is to be written: the last one that has the key, else the first with the entry,
+/// else the first.
+Result<std::size_t> file_for(const std::vector<config::Text>& texts, const std::vector<PathStep>& path) {
+  std::optional<std::size_t> entry, value;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto tree = config::parse_tree(texts[i], {});
+    if (!tree.errors.empty()) continue;  // with_value() says what is wrong with the one that is chosen
+    const auto found = find_node(tree.root, path);
+    if (!found) return base::fail(found.error().in(texts[i].name));
+    if (found->value != nullptr) value = i;
+    const bool has_entry = found->entry != nullptr && found->steps + 1 >= path.size() && path.size() > 1;
+    if (has_entry && !entry) entry = i;
+  }
+  return value ? *value : entry.value_or(0);
+}
+
+}  // namespace
+
+int get(const Context& context) {
+  if (context.arguments.words.size() != 1)
+    return refuse(context, {Code::kInvalid, "get takes one path, such as ipoib[mlx4_ib0].mtu", 0});
+  const auto& written = context.arguments.words.front();
+  const auto path = parse_path(written);
+  if (!path) return refuse(context, path.error());
+  const auto document = load(context);
+  if (!document) return refuse(context, document.error());
+  if (model::has_errors(document->diagnostics)) {
+    tell(context, *document, document->diagnostics);
+    return refuse(context, {Code::kInvalid, "the document has errors; see `rdma-configctl validate`", 0});
+  }
+  const auto tree = tree_of(document->sections, kinds::grammar());
+  const auto found = find_node(tree, *path);
+  if (!found) return refuse(context, found.error());
+  if (found->value == nullptr)
+    return refuse(context, {Code::kNotFound, fmt::format("{} is not in the document", written), 0});
+  if (context.arguments.json) {
+    auto json = head(kValueSchema, "get", {}, 0);
+    json["path"] = written;
+    json["value"] = json_of(*found->value);
+    emit(context, std::move(json));
+    return 0;
+  }
+  print(context.environment.out, *found->value, "");
+  return 0;
+}
+
+int set(const Context& context) {
+  const auto& arguments = context.arguments;
+  const std::size_t wanted = arguments.unset ? 1 : 2;
+  if (arguments.words.size() != wanted) {
+    return refuse(context,
+                  {Code::kInvalid,
+                   arguments.unset ? "set --unset takes one path, such as ipoib[mlx4_ib0].umcast"
+                                   : "set takes a path and a value, such as ipoib[mlx4_ib0].mtu 4092",
+                   0});
+  }
+  const auto path = parse_path(arguments.words.front());
+  if (!path) return refuse(context, path.error());
+  auto texts = texts_to_edit(context);
+  if (!texts) return refuse(context, texts.error());
+  const auto index = file_for(*texts, *path);
+  if (!index) return refuse(context, index.error());
+  auto& text = (*texts)[*index];
+  const auto changed =
+      arguments.unset ? without_value(text, *path) : with_value(text, *path, as_toml(arguments.words[1]));
+  if (!changed) return refuse(context, changed.error());
+  if (*changed == text.text) {
+    context.say("it is so already; nothing was changed");
+    return 0;
+  }
+  text.text = *changed;
+  const auto document = config::parse_texts(*texts, host_name(context), kinds::grammar());
+  const auto report = core::validate(document);
+  if (report.exit == model::Exit::kError) {
+    tell(context, document, report.diagnostics);
+    return refuse(context, {Code::kInvalid,
+                            fmt::format("{} was not changed: the document would have errors", text.name), 0});
+  }
+  tell(context, document, report.diagnostics);
+  if (auto done = write_document(context, text.name, text.text); !done) return refuse(context, done.error());
+  if (arguments.json) {
+    emit(context, to_json(report, "set", 0));
+    return 0;
+  }
+  context.say(
+      fmt::format("{} was changed; `rdma-configctl diff` shows what that means for the host", text.name));
+  return 0;
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// monitor: what the daemon does, as it happens.
+#include <fmt/format.h>
+
+#include "core/commit.hpp"
+#include "core/standing.hpp"
+#include "ctl/command.hpp"
+#include "ctl/json.hpp"
+#include "ctl/service.hpp"
+
+namespace rdmacfg::ctl {
+
+using base::Code;
+
+namespace {
+
+Style style_for(int priority) {
+  constexpr int kError = 3, kWarning = 4, kNotice = 5;  // syslog(3)
+  if (priority <= kError) return Style::kBad;
+  return priority <= kWarning ? Style::kNotice : priority <= kNotice ? Style::kGood : Style::kPlain;
+}
+
+}  // namespace
+
+int monitor(const Context& context) {
+  if (context.offline())
+    return refuse(context,
+                  {Code::kInvalid, "monitor does not go with --root: in an image no daemon runs", 0});
+  const auto service = context.environment.service();
+  if (service == nullptr) {
+    return refuse(
+        context, {Code::kNotFound, "rdma-configd does not run: `systemctl start rdma-configd` starts it", 0});
+  }
+  auto& out = context.environment.out;
+  const auto clock = core::system_clock();
+  context.say("following rdma-configd; ^C ends this");
+  const auto done = service->follow([&](const DaemonEvent* event) {
+    if (event == nullptr) return !context.environment.reader_is_gone();
+    const auto when = clock.utc(std::chrono::milliseconds(0));
+    if (context.arguments.json) {
+      const nlohmann::ordered_json json{{"schema", kEventSchema},
+                                        {"when", when},
+                                        {"event", event->event},
+                                        {"priority", event->priority},
+                                        {"text", event->text}};
+      out << json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n'
+          << std::flush;
+    } else {
+      out << context.out.paint(core::local_time(when, std::chrono::system_clock::now()), Style::kDim) << "  "
+          << context.out.paint(clean(event->text, context.out.utf8), style_for(event->priority)) << '\n'
+          << std::flush;
+    }
+    return out.good();
+  });
+  if (done) return 0;
+  context.say_error(done.error().message);
+  return static_cast<int>(model::Exit::kError);
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/commands/show_document.hpp"
+
+#include <fmt/format.h>
+
+#include "core/standing.hpp"
+#include "ctl/json.hpp"
+#include "foreign/document.hpp"
+#include "kinds/all.hpp"
+
+namespace rdmacfg::ctl {
+
+namespace {
+
+bool is_repeated(const std::vector<model::SectionSpec>& specs, const std::string& name) {
+  for (const auto& spec : specs) {
+    if (spec.name == name) return spec.repeated;
+  }
+  return true;
+}
+
+const std::vector<model::SectionSpec>& children_of(const std::vector<model::SectionSpec>& specs,
+                                                   const std::string& name) {
+  static const std::vector<model::SectionSpec> kNone;
+  for (const auto& spec : specs) {
+    if (spec.name == name) return spec.children;
+  }
+  return kNone;
+}
+
+void render(const std::vector<model::Section>& sections, const std::vector<model::SectionSpec>& specs,
+            const Look& look, std::string& out) {
+  for (const auto& section : sections) {
+    const auto dot = section.path.rfind('.');
+    const auto name = section.path.substr(dot == std::string::npos ? 0 : dot + 1);
+    const bool repeated = is_repeated(specs, name);
+    out += '\n' +
+           look.paint(fmt::format("{}{}{}", repeated ? "[[" : "[", section.path, repeated ? "]]" : "]"),
+                      Style::kBold) +
+           '\n';
+    for (const auto& [key, entry] : section.entries) {
+      const auto where = entry.from_defaults ? "defaults, " + entry.where.text() : entry.where.text();
+      out += fmt::format("{} = {}  {}\n", key,
+                         clean(foreign::render_value(section.path, key, entry.value), look.utf8),
+                         look.paint("# " + clean(where, look.utf8), Style::kDim));
+    }
+    render(section.children, children_of(specs, name), look, out);
+  }
+}
+
+}  // namespace
+
+int show_document(const Context& context) {
+  const auto document = load(context);
+  if (!document) return refuse(context, document.error());
+  auto report = core::validate(*document);
+  for (const auto& skipped : document->skipped) report.notes.push_back("not used: " + skipped);
+  if (!context.offline() && context.own_document()) {
+    const auto host = context.environment.host("/");
+    if (const auto ledger = core::load_ledger(host->files, core::GenerationPaths().ledger)) {
+      const auto standing = core::standing_of(*ledger, &*document, host->boot_id, core::system_clock());
+      for (auto& note : core::notes_of(standing)) report.notes.push_back(std::move(note));
+    }
+  }
+  const int status = status_of(context, report.exit);
+  std::string text = "version = 1\n";
+  const Look plain;
+  render(document->sections, kinds::grammar(), context.arguments.json ? plain : context.out, text);
+  if (context.arguments.json) {
+    auto json = head(kDocumentSchema, "show", report, status);
+    json["text"] =
+        report.exit == model::Exit::kError ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
+    json["files"] = nlohmann::ordered_json::array();
+    for (const auto& file : document->files)
+      json["files"].push_back({{"path", file.name}, {"text", file.text}});
+    emit(context, std::move(json));
+    return status;
+  }
+  tell(context, *document, report.diagnostics);
+  if (report.exit != model::Exit::kError) context.environment.out << text;
+  for (const auto& note : report.notes) context.say(note);
+  return status;
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What keeps an administrator from cutting himself off: the question after an apply, and a word before it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "core/standing.hpp"
+#include "ctl/changing.hpp"
+#include "ctl/terminal.hpp"
+
+namespace rdmacfg::ctl {
+
+namespace {
+
+constexpr std::chrono::milliseconds kTick{1000};
+constexpr std::string_view kClearLine = "\r\033[K";
+
+/// The address of this host that an ssh client is connected to: "client port server port" (ssh(1)).
+std::optional<model::IpAddress> session_address(const Context& context) {
+  const auto connection = context.environment.variable("SSH_CONNECTION");
+  const auto words = base::split(connection, ' ');
+  if (words.size() != 4) return std::nullopt;
+  auto text = words[2].substr(0, words[2].find('%'));
+  constexpr std::string_view kMapped = "::ffff:";
+  if (text.starts_with(kMapped)) text.remove_prefix(kMapped.size());
+  const auto parsed = model::IpAddress::parse(text);
+  return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+/// Whether a change is about an interface, or about the one that it runs over.
+bool concerns(const model::Change& change, const system::Link& link) {
+  if (change.label == link.name || change.label.ends_with(" " + link.name)) return true;
+  if (!link.ipoib) return false;
+  const auto guid = link.ipoib->guid.text();
+  const auto own = link.ipoib->child ? guid + "/" + link.ipoib->pkey.text() : guid;
+  return change.key.id == guid || change.key.id == own;
+}
+
+}  // namespace
+
+void warn_of_session(const Context& context, system::Host& host, const model::Report& plan) {
+  if (context.offline()) return;
+  const auto address = session_address(context);
+  if (!address) return;
+  const auto there = host.inet.observe_addresses();
+  const auto links = system::observe_links(host);
+  if (!there || !links) return;
+  const auto at = std::find_if(there->begin(), there->end(),
+                               [&](const auto& one) { return one.prefix.address == *address; });
+  if (at == there->end()) return;
+  const auto link =
+      std::find_if(links->begin(), links->end(), [&](const auto& one) { return one.index == at->index; });
+  if (link == links->end()) return;
+  const bool hit = std::any_of(plan.plan.changes.begin(), plan.plan.changes.end(), [&](const auto& change) {
+    const bool stops = !change.interrupts.empty() || change.operation == model::Operation::kDelete;
+    return stops && concerns(change, *link);
+  });
+  if (!hit) return;
+  const auto advice =
+      context.arguments.confirm
+          ? std::string("if you are cut off, the changes are undone when the time to confirm is over")
+          : std::string("with --confirm 5m the changes are undone if you are cut off");
+  context.environment.err << hang(
+      "warning", Style::kBad,
+      fmt::format("this ssh session comes in through {} ({}), which is interrupted; {}", link->name,
+                  address->text(), advice),
+      context.err, 0);
+}
+
+int ask_to_keep(const Context& context, system::Host& host, int status) {
+  auto& environment = context.environment;
+  const auto look = [&]() -> std::optional<core::Standing> {
+    const auto ledger = core::load_ledger(host.files, core::GenerationPaths().ledger);
+    if (!ledger || !ledger->unconfirmed) return std::nullopt;
+    return core::standing_of(*ledger, nullptr, host.boot_id, core::system_clock());
+  };
+  auto standing = look();
+  if (!standing) return status;  // nothing was changed, or somebody has answered already
+  const auto until = core::local_time(standing->unconfirmed->deadline, std::chrono::system_clock::now());
+  const auto then = [&](const char* command, int (*run)(const Context&)) {
+    Context other{environment, context.arguments, context.out, context.err};
+    other.arguments.command = command;
+    other.arguments.words.clear();
+    other.arguments.config.clear();
+    other.arguments.confirm.reset();
+    other.arguments.yes = true;
+    return run(other);
+  };
+  while (standing && standing->left.count() > 0) {
+    environment.err << kClearLine
+                    << context.err.paint(fmt::format("Keep these changes? [y/n] {} left, until {}: ",
+                                                     core::spoken(standing->left), until),
+                                         Style::kBold)
+                    << std::flush;
+    if (environment.readable(std::min(kTick, standing->left))) {
+      std::string answer;
+      if (!std::getline(environment.in, answer)) break;
+      answer = base::lower(base::trim(answer));
+      if (answer == "y" || answer == "yes") return then("confirm", confirm);
+      if (answer == "n" || answer == "no") {
+        (void)then("rollback", rollback);
+        return static_cast<int>(model::Exit::kUndone);
+      }
+    }
+    standing = look();
+  }
+  environment.err << kClearLine << std::flush;
+  if (!standing) {
+    context.say("somebody else has confirmed it or taken it back; see `rdma-configctl history`");
+    return status;
+  }
+  if (standing->left.count() > 0) {  // nobody can answer here any more
+    context.say(fmt::format(
+        "not confirmed: the changes are undone at {} unless `rdma-configctl confirm` keeps them", until));
+    return status;
+  }
+  context.say("not confirmed in time: the changes are being undone");
+  return static_cast<int>(model::Exit::kUndone);
+}
+
+}  // namespace rdmacfg::ctl

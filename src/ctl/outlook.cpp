@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/outlook.hpp"
+
+#include <fmt/format.h>
+
+namespace rdmacfg::ctl {
+
+namespace {
+
+/// Of what the daemon has given up on an apply would change nothing for long.
+void mark_contended(Outlook& outlook) {
+  const auto contended = contended_in(outlook);
+  for (auto& resource : outlook.report.resources) {
+    const auto at = contended.find(resource.key);
+    if (at == contended.end()) continue;
+    resource.warnings.push_back(
+        fmt::format("contended ({}): the daemon leaves it alone until the next apply", at->second));
+  }
+}
+
+}  // namespace
+
+std::map<model::Key, std::string> contended_in(const Outlook& outlook) {
+  std::map<model::Key, std::string> out;
+  if (!outlook.daemon) return out;
+  for (const auto& [kind, id, why] : outlook.daemon->contended) out.emplace(model::Key{kind, id}, why);
+  return out;
+}
+
+Outlook outlook_of(const Context& context, system::Host& host,
+                   std::optional<base::Result<config::Document>> document) {
+  Outlook out;
+  auto loaded = document ? std::move(*document) : load(context);
+  if (!loaded) {
+    out.none = loaded.error().code == base::Code::kNotFound && context.arguments.config.empty();
+    if (out.none) {
+      out.report.notes.push_back(loaded.error().message);
+    } else {
+      out.report.error = loaded.error();
+      out.report.exit = model::Exit::kError;
+    }
+  } else {
+    out.document = std::move(*loaded);
+    out.report = model::has_errors(out.document->diagnostics)
+                     ? report_of(*out.document)
+                     : placed(context, core::diff(*out.document, host, options_of(context)));
+    out.report.diagnostics = together(*out.document, out.report);
+  }
+  if (context.offline()) return out;
+  // Of a document of the command line nobody holds anything; but an apply may wait all the same.
+  if (const auto ledger = core::load_ledger(host.files, core::GenerationPaths().ledger)) {
+    const bool own = context.own_document() && out.document;
+    out.standing =
+        core::standing_of(*ledger, own ? &*out.document : nullptr, host.boot_id, core::system_clock());
+  }
+  if (const auto service = context.environment.service()) {
+    if (auto status = service->status()) out.daemon = std::move(*status);
+  }
+  mark_contended(out);
+  return out;
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// get and set: paths, and that nothing else of a text changes.
+#include "ctl/commands/document_edit.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "console.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string kText = R"(# the fabric
+version = 1   # of the language
+
+[[ipoib]]
+guid = "00:02:c9:03:00:31:78:f2"   # port 1
+name = "mlx4_ib0"
+mtu  = 65520 # as large as can be
+mode = 'connected'
+
+  [[ipoib.pkey]]
+  pkey = 0x8002
+  mtu = 2044
+
+[[ipoib]]
+match = { device = "mlx5_*", port = 1 }
+ipv4.addresses = [
+  "192.0.2.1/24",  # the first ]
+  "192.0.2.2/24",
+]
+
+[rdma_system]
+netns = "shared"
+)";
+
+std::string with(const std::string& path, const std::string& value, const std::string& text = kText) {
+  const auto steps = parse_path(path);
+  EXPECT_TRUE(steps) << path;
+  const auto out = with_value({"x.toml", text}, *steps, value);
+  return out ? *out : "error: " + out.error().message;
+}
+
+std::string without(const std::string& path) {
+  const auto out = without_value({"x.toml", kText}, *parse_path(path));
+  return out ? *out : "error: " + out.error().message;
+}
+
+/// kText with one text in the place of another.
+std::string changed(const std::string& from, const std::string& to) {
+  auto text = kText;
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(SetValue, TakesThePlaceOfTheOldOne) {
+  EXPECT_EQ(with("ipoib[mlx4_ib0].mtu", "2044"), changed("65520", "2044"));
+  EXPECT_EQ(with("ipoib[0].mode", "\"datagram\""), changed("'connected'", "\"datagram\""));
+  EXPECT_EQ(with("ipoib[guid=00:02:C9:03:00:31:78:F2].name", "\"a\""), changed("\"mlx4_ib0\"", "\"a\""));
+  EXPECT_EQ(with("ipoib[0].pkey[0x0002].mtu", "4092"), changed("mtu = 2044", "mtu = 4092"));
+  EXPECT_EQ(with("ipoib[0].pkey.mtu", "4092"), changed("mtu = 2044", "mtu = 4092")) << "there is only one";
+  EXPECT_EQ(with("ipoib[1].match.port", "2"), changed("port = 1", "port = 2"));
+  EXPECT_EQ(with("ipoib[1].ipv4.addresses", "[]"),
+            changed("[\n  \"192.0.2.1/24\",  # the first ]\n  \"192.0.2.2/24\",\n]", "[]"));
+  EXPECT_EQ(with("rdma_system.netns", "\"exclusive\""), changed("\"shared\"", "\"exclusive\""));
+  EXPECT_EQ(with("version", "1"), kText);
+}
+
+TEST(SetValue, StandsBehindTheOtherKeys) {
+  EXPECT_EQ(with("ipoib[0].umcast", "true"),
+            changed("mode = 'connected'\n", "mode = 'connected'\numcast = true\n"));
+  EXPECT_EQ(with("ipoib[0].pkey[0].mode", "\"datagram\""),
+            changed("  mtu = 2044\n", "  mtu = 2044\n  mode = \"datagram\"\n"));
+  EXPECT_EQ(with("ipoib[1].match.hca", "1"), changed("port = 1 }", "port = 1, hca = 1 }"));
+  EXPECT_EQ(with("ipoib[1].mtu", "2044"), changed("]\n\n[rdma_system]", "]\nmtu = 2044\n\n[rdma_system]"));
+  EXPECT_EQ(with("daemon.audit", "\"1h\""), kText + "\n[daemon]\naudit = \"1h\"\n");
+  EXPECT_EQ(with("version", "1", ""), "version = 1\n");
+  EXPECT_EQ(with("a.b", "1", "[a]"), "[a]\nb = 1\n");
+}
+
+TEST(SetValue, SaysWhatItCannotDo) {
+  EXPECT_THAT(with("ipoib.mtu", "1"), HasSubstr("there are 2 entries; say which"));
+  EXPECT_THAT(with("ipoib[ib9].mtu", "1"), HasSubstr("there is no such entry in x.toml"));
+  EXPECT_THAT(with("ipoib[0].mtu.x", "1"), HasSubstr("is an integer, which has no keys"));
+  EXPECT_THAT(with("rdma_system", "1"), HasSubstr("is a section"));
+  EXPECT_THAT(with("x", "1", "a = \n"), HasSubstr("x.toml:1:"));
+  for (const auto* path : {"", "a.", ".a", "a[", "a[]", "a b", "a[0]b"})
+    EXPECT_FALSE(parse_path(path)) << path;
+}
+
+TEST(UnsetValue, TakesTheLineAway) {
+  EXPECT_EQ(without("ipoib[0].mtu"), changed("mtu  = 65520 # as large as can be\n", ""));
+  EXPECT_EQ(without("ipoib[1].match.port"), changed(", port = 1", ""));
+  EXPECT_EQ(without("ipoib[1].match.device"), changed("device = \"mlx5_*\", ", ""));
+  EXPECT_EQ(without("ipoib[1].ipv4.addresses"),
+            changed("ipv4.addresses = [\n  \"192.0.2.1/24\",  # the first ]\n  \"192.0.2.2/24\",\n]\n", ""));
+  EXPECT_THAT(without("ipoib[0].umcast"), HasSubstr("is not in x.toml"));
+  EXPECT_THAT(without("rdma_system"), HasSubstr("is a section"));
+}
+
+TEST(AsToml, QuotesWhatIsNotAValue) {
+  EXPECT_EQ(as_toml("4092"), "4092");
+  EXPECT_EQ(as_toml("0x8002"), "0x8002");
+  EXPECT_EQ(as_toml("true"), "true");
+  EXPECT_EQ(as_toml("[\"a\", \"b\"]"), "[\"a\", \"b\"]");
+  EXPECT_EQ(as_toml("\"a\""), "\"a\"");
+  EXPECT_EQ(as_toml("connected"), "\"connected\"");
+  EXPECT_EQ(as_toml("00:02:c9:03:00:31:78:f2"), "\"00:02:c9:03:00:31:78:f2\"");
+  EXPECT_EQ(as_toml("1\nx = 2"), "\"1\\u000ax = 2\"");
+  EXPECT_EQ(as_toml("a\"b\\"), "\"a\\\"b\\\\\"");
+}
+
+TEST(GetAndSet, ChangeAFileAndCheckIt) {
+  Console console;
+  const auto file = console.folder() / "a.toml";
+  std::ofstream(file) << kRename;
+  const auto content = [&] {
+    std::ifstream in(file);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  };
+  EXPECT_EQ(console.run({"get", "-f", file, "ipoib[mlx4_ib0].mtu"}), 0) << console.err.str();
+  EXPECT_EQ(console.out.str(), "65520\n");
+  EXPECT_EQ(console.run({"set", "-f", file, "ipoib[mlx4_ib0].mtu", "4092"}), 0) << console.err.str();
+  EXPECT_THAT(content(), HasSubstr("mtu = 4092\n"));
+  const auto before = content();
+  EXPECT_EQ(console.run({"set", "-f", file, "ipoib[mlx4_ib0].mtu", "99999"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("was not changed: the document would have errors"));
+  EXPECT_EQ(content(), before);
+  EXPECT_EQ(console.run({"set", "-f", file, "--unset", "ipoib[0].mtu"}), 0) << console.err.str();
+  EXPECT_EQ(console.run({"get", "-f", file, "ipoib[0].mtu"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("is not in the document"));
+  EXPECT_EQ(console.run({"set", "-f", file, "ipoib[0].mtu"}), 1);
+}
+
+TEST(Edit, ChecksAsksWritesAndApplies) {
+  Console console;
+  console.terminal();
+  const std::string path = "/etc/rdma-configd/config.toml";
+  int opened = 0;
+  console.environment.edit = [&](const std::filesystem::path& file) -> base::Result<int> {
+    ++opened;
+    std::ofstream(file) << (opened == 1 ? "version = 1\nx = 1\n" : kRename);
+    return 0;
+  };
+  // There are errors, it is edited again, then written, applied, and kept.
+  console.answer("y\ny\ny\n");
+  EXPECT_EQ(console.run({"edit"}), 0) << console.err.str();
+  EXPECT_EQ(opened, 2);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("Edit it again? [Y/n]"), HasSubstr("and apply it?"),
+                                       HasSubstr("Keep these changes?")));
+  EXPECT_EQ(console.kernel.files.content[path], kRename);
+  EXPECT_EQ(console.kernel.link("mlx4_ib0").mtu, 65520);
+  opened = 0;
+  console.answer("n\n");
+  EXPECT_EQ(console.run({"edit"}), 1);
+  EXPECT_EQ(console.kernel.files.content[path], kRename) << "nothing is written that has errors";
+  console.environment.in_terminal = false;
+  EXPECT_EQ(console.run({"edit"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("needs a terminal"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl

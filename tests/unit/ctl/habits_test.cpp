@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users of other tools type: files behind the subcommand, -f, -o, -V, help CMD, generations, topics.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "console.hpp"
+#include "core/commit.hpp"
+#include "ctl/commands/generation_diff.hpp"
+#include "ctl/service.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+/// A console whose documents stand behind the subcommand.
+struct Words : Console {
+  std::string file(const std::string& name, const std::string& text) const {
+    const auto path = folder() / name;
+    std::ofstream(path) << text;
+    return path.string();
+  }
+};
+
+const std::string kPlain =
+    std::string("version = 1\n\n[[ipoib]]\nguid = \"") + kGuid1 + "\"\nname = \"mlx4_ib0\"\n";
+
+TEST(Habits, FilesBehindTheSubcommandAndDashF) {
+  Words console;
+  const auto file = console.file("a.toml", kRename);
+  const std::vector<std::vector<std::string>> all{
+      {"validate", file}, {"validate", "-f", file}, {"validate", "--file", file}, {"-f", file, "validate"}};
+  for (const auto& words : all) {
+    EXPECT_EQ(console.run(words), 0) << console.err.str();
+    EXPECT_EQ(console.out.str(), "Valid: 1 entry in 1 file.\n");
+  }
+  EXPECT_EQ(console.run({"diff", file}), 2);
+  EXPECT_EQ(console.run({"apply", "--dry-run", "-f", file}), 2);
+  const auto more = console.file("b.toml", "version = 1\n[rdma_system]\nnetns = \"shared\"\n");
+  EXPECT_EQ(console.run({"validate", file, more}), 0);
+  EXPECT_EQ(console.out.str(), "Valid: 2 entries in 2 files.\n");
+  EXPECT_EQ(console.run({"validate", "-f", file, "-f", more}), 0);
+  EXPECT_EQ(console.out.str(), "Valid: 2 entries in 2 files.\n");
+}
+
+TEST(Habits, LooksAreChosenByO) {
+  Words console;
+  const auto file = console.file("a.toml", kRename);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"show", "-o", "json", "-f", file}, {"show", "--format=json", "-f", file}}) {
+    EXPECT_EQ(console.run(words), 0);
+    EXPECT_THAT(console.out.str(), StartsWith("{"));
+  }
+  EXPECT_EQ(console.run({"show", "ports", "-o", "name", "-f", file}), 0);
+  EXPECT_EQ(console.out.str(), "mlx4_0/1\nmlx4_0/2\n");
+  EXPECT_EQ(console.run({"show", "-o", "yaml"}), 1);
+  EXPECT_EQ(console.run({"-V"}), 0);
+  EXPECT_THAT(console.out.str(), StartsWith("rdma-configctl 0."));
+  EXPECT_EQ(console.run({"validate", "-q", "-f", file}), 0);
+}
+
+TEST(Habits, HelpOfASubcommandHasExamples) {
+  Words console;
+  EXPECT_EQ(console.run({"help", "diff"}), 0);
+  const auto text = console.out.str();
+  EXPECT_THAT(text, AllOf(StartsWith("Usage: rdma-configctl diff [OPTIONS] [FILE...|N [M]]"),
+                          HasSubstr("Examples"), HasSubstr("rdma-configctl diff 3 5")));
+  EXPECT_EQ(console.run({"diff", "--help"}), 0);
+  EXPECT_EQ(console.out.str(), text);
+  EXPECT_EQ(console.run({"help"}), 0);
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("Subcommands"), HasSubstr("status")));
+}
+
+TEST(Habits, TopicsNamesAndPatterns) {
+  Words console;
+  console.kernel.add_child("ib0", 0x8002, "ib0.8002");
+  EXPECT_EQ(console.run({"show", "ports"}), 0);
+  EXPECT_THAT(console.out.str(),
+              AllOf(StartsWith("PORTS"), HasSubstr("mlx4_0/2"), Not(HasSubstr("DEVICES"))));
+  EXPECT_EQ(console.run({"show", "ports", "mlx4_0/1"}), 0);
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("mlx4_0/1"), Not(HasSubstr("mlx4_0/2"))));
+  EXPECT_EQ(console.run({"show", "ipoib", "ib0*"}), 0);
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("ib0.8002"), Not(HasSubstr("ib1"))));
+  EXPECT_EQ(console.run({"show", "ib0", "ib1"}), 0);
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("ib0  IPoIB"), HasSubstr("ib1  IPoIB")));
+  EXPECT_EQ(console.run({"show", "eth*"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("nothing here matches eth*"));
+  EXPECT_EQ(console.run({"show", "prots"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("did you mean ports?"));
+}
+
+TEST(Habits, ManyChildrenAreFolded) {
+  Words console;
+  for (const std::uint16_t pkey :
+       std::initializer_list<std::uint16_t>{0x8002, 0x8003, 0x8004, 0x8006, 0x8007})
+    console.kernel.add_child("ib0", pkey, fmt::format("ib0.{:04x}", pkey));
+  EXPECT_EQ(console.run({"show", "ipoib"}), 0);
+  EXPECT_THAT(console.out.str(),
+              AllOf(HasSubstr("ib0.8002 to ib0.8007"), HasSubstr("5: 0x8002-0x8004, 0x8006, 0x8007"),
+                    Not(HasSubstr("ib0.8004 "))));
+  EXPECT_EQ(console.run({"show", "ipoib", "--wide"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("ib0.8004 "));
+}
+
+TEST(Habits, OnlyWhatDiffers) {
+  Words console;
+  const auto file = console.file("a.toml", kRename + "[[service]]\nname = \"rdma-ndd\"\nenabled = true\n");
+  EXPECT_EQ(console.run({"show", "--differs", "-f", file}), 0);
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("ib0"), HasSubstr("pending"), Not(HasSubstr("foreign")),
+                                       Not(HasSubstr("PORTS"))));
+}
+
+TEST(Habits, GenerationsAreShownAndCompared) {
+  Words console;
+  ASSERT_EQ(console.run({"apply", "--yes", console.file("a.toml", kPlain)}), 0) << console.err.str();
+  ASSERT_EQ(console.run({"apply", "--yes", console.file("b.toml", kRename)}), 0) << console.err.str();
+  EXPECT_EQ(console.run({"history", "show", "1"}), 0);
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("a.toml\nversion = 1\n"), Not(HasSubstr("65520"))));
+  EXPECT_EQ(console.run({"history", "show", "9"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("there is no generation 9"));
+  EXPECT_EQ(console.run({"diff", "1", "2"}), 2);
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("--- generation 1\n+++ generation 2\n"),
+                                       HasSubstr("+mtu = 65520\n"), Not(HasSubstr("-guid"))));
+  EXPECT_EQ(console.run({"diff", "2", "2"}), 0);
+  EXPECT_EQ(console.run({"diff", "1"}), 2);
+  EXPECT_THAT(console.out.str(), HasSubstr("connected → datagram"));
+  EXPECT_EQ(console.run({"diff", "2"}), 0);
+  EXPECT_EQ(console.run({"diff", "1", "2", "3"}), 1);
+}
+
+TEST(Habits, ADocumentFromElsewhereSaysHowItStays) {
+  Words console;
+  const auto file = console.file("a.toml", kRename);
+  ASSERT_EQ(console.run({"apply", "--yes", file}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), HasSubstr("`rdma-configctl apply --install FILE` makes this one permanent"));
+  ASSERT_EQ(console.run({"apply", "--yes", "--install", file}), 0) << console.err.str();
+  EXPECT_EQ(console.kernel.files.content["/etc/rdma-configd/config.toml"], kRename);
+  EXPECT_EQ(console.run({"apply", "--yes", "--install"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("--install takes one FILE"));
+  console.kernel.files.content["/etc/rdma-configd/conf.d/10-x.toml"] = "version = 1\n";
+  EXPECT_EQ(console.run({"apply", "--yes", "--install", file}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("10-x.toml would be merged"));
+}
+
+TEST(Habits, DeletionsAreSaid) {
+  Words console;
+  const auto child = console.file("a.toml", kRename + "[[ipoib.pkey]]\npkey = 0x8002\n");
+  ASSERT_EQ(console.run({"apply", "--yes", child}), 0) << console.err.str();
+  ASSERT_EQ(console.run({"apply", "--yes", console.file("b.toml", kRename)}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("done  mlx4_ib0.8002  deleted"), HasSubstr("1 deleted")));
+}
+
+TEST(Habits, LongOutputGoesThroughThePager) {
+  Words console;
+  console.terminal();
+  std::string paged;
+  console.environment.page = [&](const std::string& text) {
+    paged = text;
+    return true;
+  };
+  console.environment.rows = 5;
+  EXPECT_EQ(console.run({"show"}), 0);
+  EXPECT_THAT(paged, HasSubstr("PORTS"));
+  EXPECT_THAT(console.out.str(), IsEmpty());
+  paged.clear();
+  EXPECT_EQ(console.run({"show", "--no-pager"}), 0);
+  EXPECT_THAT(paged, IsEmpty());
+  console.environment.rows = 500;
+  EXPECT_EQ(console.run({"show"}), 0);
+  EXPECT_THAT(paged, IsEmpty());
+  EXPECT_THAT(console.out.str(), HasSubstr("PORTS"));
+}
+
+TEST(Habits, ConfirmIsAskedOnATerminal) {
+  for (const std::string answer : {"y", "n", "gone"}) {
+    Words console;
+    console.terminal();
+    console.answer(answer == "gone" ? "y\n" : "y\n" + answer + "\n");
+    const int status = console.run({"apply", "--confirm", "1m", console.file("a.toml", kRename)});
+    EXPECT_THAT(console.err.str(), HasSubstr("Keep these changes? [y/n] ")) << answer;
+    const auto ledger = core::load_ledger(console.kernel.files, core::GenerationPaths().ledger);
+    ASSERT_TRUE(ledger);
+    EXPECT_EQ(ledger->unconfirmed.has_value(), answer == "gone") << answer;
+    EXPECT_EQ(status, answer == "n" ? 3 : 0) << answer << console.err.str();
+    const auto& links = console.kernel.machine.links;
+    const bool renamed =
+        std::any_of(links.begin(), links.end(), [](const auto& link) { return link.name == "mlx4_ib0"; });
+    EXPECT_EQ(renamed, answer != "n") << answer;
+  }
+}
+
+TEST(Habits, TheSessionThatIsCutOffIsNamed) {
+  Words console;
+  console.terminal();
+  console.answer("n\n");
+  console.kernel.link("ib0").items.emplace_back("addr4 192.0.2.7/24");
+  const auto file = console.file("a.toml", kRename);
+  console.variables["SSH_CONNECTION"] = "198.51.100.1 4711 192.0.2.7 22";
+  EXPECT_EQ(console.run({"apply", file}), 1);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("this ssh session comes in through ib0 (192.0.2.7)"),
+                                       HasSubstr("--confirm 5m")));
+  console.variables["SSH_CONNECTION"] = "198.51.100.1 4711 192.0.2.8 22";
+  console.answer("n\n");
+  EXPECT_EQ(console.run({"apply", file}), 1);
+  EXPECT_THAT(console.err.str(), Not(HasSubstr("ssh session")));
+}
+
+TEST(UnifiedDiff, HasContextAndHunks) {
+  EXPECT_EQ(unified_diff("a", "x\n", "b", "x\n"), "");
+  EXPECT_EQ(unified_diff("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "b", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n"),
+            "--- a\n+++ b\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
+  EXPECT_EQ(unified_diff("a", "", "b", "1\n"), "--- a\n+++ b\n@@ -0,0 +1 @@\n+1\n");
+  std::string from, to;
+  for (int i = 1; i <= 40; ++i) {
+    from += fmt::format("{}\n", i);
+    if (i != 3) to += fmt::format("{}\n", i == 30 ? 300 : i);
+  }
+  EXPECT_EQ(unified_diff("a", from, "b", to),
+            "--- a\n+++ b\n@@ -1,6 +1,5 @@\n 1\n 2\n-3\n 4\n 5\n 6\n@@ -27,7 +26,7 @@\n 27\n 28\n "
+            "29\n-30\n+300\n 31\n 32\n 33\n");
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl
