@@ -118,7 +118,7 @@ void settle_in(const Context& context, const config::Document& document, system:
 
 /// The deadline in the time zone of whoever reads it; with a question about it, nothing.
 void speak_of_deadline(system::Host& host, bool asked, Report& report) {
-  const auto ledger = core::load_ledger(host.files, core::GenerationPaths().ledger);
+  const auto ledger = core::read_ledger(host.files, core::GenerationPaths());
   if (!ledger || !ledger->unconfirmed) return;
   const auto& deadline = ledger->unconfirmed->deadline;
   const auto local = core::local_time(deadline, std::chrono::system_clock::now());

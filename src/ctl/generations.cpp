@@ -167,7 +167,7 @@ namespace {
 int show_generation(const Context& context, std::uint64_t number) {
   const auto host = context.environment.host("/");
   const core::GenerationPaths paths;
-  const auto ledger = core::load_ledger(host->files, paths.ledger);
+  const auto ledger = core::read_ledger(host->files, paths);
   if (!ledger) return refuse(context, ledger.error());
   const auto* generation = ledger->find(number);
   if (generation == nullptr) {
@@ -175,7 +175,7 @@ int show_generation(const Context& context, std::uint64_t number) {
         context,
         {Code::kNotFound, fmt::format("there is no generation {}; see `rdma-configctl history`", number), 0});
   }
-  const auto texts = core::load_texts(host->files, paths.texts, number);
+  const auto texts = core::read_texts(host->files, paths, number);
   if (!texts) return refuse(context, texts.error());
   if (context.arguments.json) {
     auto json = head(kDocumentSchema, "history", {}, 0);

@@ -71,7 +71,7 @@ void warn_of_session(const Context& context, system::Host& host, const model::Re
 int ask_to_keep(const Context& context, system::Host& host, int status) {
   auto& environment = context.environment;
   const auto look = [&]() -> std::optional<core::Standing> {
-    const auto ledger = core::load_ledger(host.files, core::GenerationPaths().ledger);
+    const auto ledger = core::read_ledger(host.files, core::GenerationPaths());
     if (!ledger || !ledger->unconfirmed) return std::nullopt;
     return core::standing_of(*ledger, nullptr, host.boot_id, core::system_clock());
   };

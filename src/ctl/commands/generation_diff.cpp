@@ -74,13 +74,13 @@ std::string range(std::size_t first, std::size_t count) {
 /// All files of a generation, as `history show` prints them.
 Result<std::string> text_of(system::Host& host, std::uint64_t number) {
   const core::GenerationPaths paths;
-  const auto ledger = core::load_ledger(host.files, paths.ledger);
+  const auto ledger = core::read_ledger(host.files, paths);
   if (!ledger) return base::fail(ledger.error());
   if (ledger->find(number) == nullptr) {
     return base::fail(Code::kNotFound,
                       fmt::format("there is no generation {}; see `rdma-configctl history`", number));
   }
-  auto texts = core::load_texts(host.files, paths.texts, number);
+  auto texts = core::read_texts(host.files, paths, number);
   if (!texts) return base::fail(texts.error());
   std::string out;
   for (const auto& file : texts->files) {
@@ -163,13 +163,13 @@ int diff_generations(const Context& context) {
   const auto from = base::parse_number(words.front()).value_or(0);
   if (words.size() == 2) return between(context, *host, from, base::parse_number(words.back()).value_or(0));
   const core::GenerationPaths paths;
-  const auto ledger = core::load_ledger(host->files, paths.ledger);
+  const auto ledger = core::read_ledger(host->files, paths);
   if (!ledger) return refuse(context, ledger.error());
   if (ledger->find(from) == nullptr) {
     return refuse(context, {Code::kNotFound,
                             fmt::format("there is no generation {}; see `rdma-configctl history`", from), 0});
   }
-  auto texts = core::load_texts(host->files, paths.texts, from);
+  auto texts = core::read_texts(host->files, paths, from);
   if (!texts) return refuse(context, texts.error());
   const auto document = core::parse_again(std::move(*texts), context.environment.host_name);
   auto report = core::diff(document, *host, options_of(context));

@@ -55,7 +55,7 @@ int reload(const Context& context) {
     report->exit = Exit::kError;
   if (document && !report->error) {
     const auto host = context.environment.host("/");
-    const auto ledger = core::load_ledger(host->files, core::GenerationPaths().ledger);
+    const auto ledger = core::read_ledger(host->files, core::GenerationPaths());
     const bool refused = ledger && !ledger->is_active(core::digest_of(*document)) &&
                          ledger->refuses(core::digest_of(*document));
     if (refused) report->exit = Exit::kError;

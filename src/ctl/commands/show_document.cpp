@@ -57,7 +57,7 @@ int show_document(const Context& context) {
   for (const auto& skipped : document->skipped) report.notes.push_back("not used: " + skipped);
   if (!context.offline() && context.own_document()) {
     const auto host = context.environment.host("/");
-    if (const auto ledger = core::load_ledger(host->files, core::GenerationPaths().ledger)) {
+    if (const auto ledger = core::read_ledger(host->files, core::GenerationPaths())) {
       const auto standing = core::standing_of(*ledger, &*document, host->boot_id, core::system_clock());
       for (auto& note : core::notes_of(standing)) report.notes.push_back(std::move(note));
     }

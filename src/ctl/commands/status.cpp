@@ -262,7 +262,8 @@ int status(const Context& context) {
   if (context.arguments.names) {
     const auto contended = picture.outlook.daemon ? picture.outlook.daemon->contended.size() : 0;
     context.environment.out << headline(report.exit).first << ": " << resources_text(report)
-                            << (contended > 0 ? fmt::format(", {} contended", contended) : std::string()) << '\n';
+                            << (contended > 0 ? fmt::format(", {} contended", contended) : std::string())
+                            << '\n';
     return status;
   }
   if (!context.arguments.quiet) print(context, picture, report.exit);
