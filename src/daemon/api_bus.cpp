@@ -82,6 +82,12 @@ void Api::set(const Properties& told) {
   for (auto* labels : {&properties.pending, &properties.limited, &properties.contended}) {
     for (auto& label : *labels) label = base::harmless(label);
   }
+  for (auto& [kind, id, why] : properties.contention) {
+    id = base::harmless(id);
+    why = base::harmless(why);
+  }
+  for (auto* text : {&properties.refused, &properties.failing, &properties.last_repair})
+    *text = base::harmless(*text);
   std::vector<std::string> changed;
   if (properties.state != properties_.state) changed.emplace_back("State");
   if (properties.generation != properties_.generation) changed.emplace_back("Generation");

@@ -69,6 +69,8 @@ std::string_view name_of(Message message) {
       return "trouble";
     case Message::kNoted:
       return "noted";
+    case Message::kRequest:
+      return "request";
   }
   return "noted";
 }
