@@ -14,7 +14,6 @@ namespace rdmacfg::ctl {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{1000};
-constexpr std::string_view kClearLine = "\r\033[K";
 
 /// The address of this host that an ssh client is connected to: "client port server port" (ssh(1)).
 std::optional<model::IpAddress> session_address(const Context& context) {
