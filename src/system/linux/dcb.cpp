@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "system/linux/dcb_answer.hpp"
+#include "system/linux/dcb_message.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/netlink_socket.hpp"
 
@@ -238,6 +239,11 @@ class LinuxDcb final : public Dcb {
 };
 
 }  // namespace
+
+std::optional<DcbState> detail::parse_dcb(const nlmsghdr& header) {
+  const auto parsed = Parsed<dcbmsg>::of(header);
+  return parsed ? std::optional(state_of(parsed->attributes)) : std::nullopt;
+}
 
 std::unique_ptr<Dcb> make_linux_dcb() { return std::make_unique<LinuxDcb>(); }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "system/linux/late_library.hpp"
+#include "system/linux/mad_message.hpp"
 
 namespace rdmacfg::system::detail {
 
@@ -24,7 +25,6 @@ using base::fail_errno;
 using base::Result;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMadBytes = 256;
 constexpr int kSubnetManagement = 0x01;  // management classes, InfiniBand architecture 13.4.4
 constexpr int kSubnetAdministration = 0x03;
 constexpr std::uint8_t kGet = 0x01;
@@ -45,7 +45,7 @@ void put(Mad& mad, std::size_t at, Number number) {
     mad[at + i] = static_cast<std::uint8_t>(number >> (8 * (sizeof number - 1 - i)));
 }
 
-std::uint64_t get(const Mad& mad, std::size_t at, std::size_t bytes) {
+std::uint64_t get(std::span<const std::uint8_t> mad, std::size_t at, std::size_t bytes) {
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < bytes; ++i) number = number << 8U | mad[at + i];
   return number;
@@ -143,6 +143,8 @@ class Sender {
       const int got = library_.recv(port_, buffer.data(), &length, wait + wait);
       if (got < 0) return fail_errno(got == -EWOULDBLOCK ? ETIMEDOUT : -got, what);
       if (const int status = library_.status(buffer.data()); status != 0) return fail_errno(status, what);
+      // The rest of the buffer is still what was asked.
+      if (length < static_cast<int>(kMadBytes)) return fail_errno(EBADMSG, what);
       Mad answer{};
       std::memcpy(answer.data(), library_.get_mad(buffer.data()), kMadBytes);
       if (static_cast<std::uint32_t>(get(answer, kTransactionAt + 4, 4)) != next_)
@@ -163,6 +165,17 @@ class Sender {
 
 }  // namespace
 
+std::optional<std::uint64_t> port_guid_in(std::span<const std::uint8_t> answer) {
+  if (answer.size() < kMadBytes) return std::nullopt;
+  return get(answer, kPortGuidAt, 8);
+}
+
+std::optional<int> lid_in(std::span<const std::uint8_t> answer) {
+  if (answer.size() < kMadBytes || get(answer, kStatusAt, 2) != 0) return std::nullopt;
+  const auto lid = static_cast<int>(get(answer, kPathDlidAt, 2));
+  return lid == 0 ? std::nullopt : std::optional(lid);
+}
+
 Result<PingTimes> ping_by_mad(const std::string& device, int port, int lid, int count,
                               std::chrono::milliseconds timeout) {
   auto sender = Sender::open(device, port, kSubnetManagement, 1);
@@ -177,7 +190,7 @@ Result<PingTimes> ping_by_mad(const std::string& device, int port, int lid, int 
       return fail(answer.error());
     }
     times.answers.push_back(Clock::now() - start);
-    times.who = fmt::format("port GUID {}", model::Guid{get(*answer, kPortGuidAt, 8)}.text());
+    times.who = fmt::format("port GUID {}", model::Guid{port_guid_in(*answer).value_or(0)}.text());
   }
   return times;
 }
@@ -206,10 +219,9 @@ Result<int> lid_of_guid(const std::string& device, int port, model::Guid guid,
   std::memcpy(&query[kPathSgidAt + 8], &own, sizeof own);
   const auto answer = sender->ask(query, static_cast<int>(sm_lid), 1, timeout, what);
   if (!answer) return fail(answer.error());
-  const auto lid = static_cast<int>(get(*answer, kPathDlidAt, 2));
-  if (get(*answer, kStatusAt, 2) != 0 || lid == 0)
-    return fail(Code::kNotFound, what + ": it knows no such port in this subnet");
-  return lid;
+  const auto lid = lid_in(*answer);
+  if (!lid) return fail(Code::kNotFound, what + ": it knows no such port in this subnet");
+  return *lid;
 }
 
 }  // namespace rdmacfg::system::detail

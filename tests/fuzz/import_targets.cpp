@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds bytes to the parsers of other tools' files: the first byte chooses the format, the rest are its
-// files. What comes out has to be a valid document, and every remark has to be about a line that is there.
+// Feeds bytes to the parsers of other tools' files, one target for each format. What comes out has to be a
+// valid document, and every remark has to be about a line that is there.
 #include <algorithm>
-#include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 
 #include "core/pipeline.hpp"
 #include "foreign/importer.hpp"
 #include "kinds/all.hpp"
+#include "target.hpp"
 
 namespace rdmacfg::foreign {
 namespace {
 
-constexpr std::string_view kSeparator = "\n#---\n";  ///< between files
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 class Texts final : public system::Files {
  public:
@@ -52,18 +45,18 @@ std::string path_at(const Where& where, int number) {
 }
 
 model::Diagnostics check(const std::string& text) {
-  return core::validate(config::parse_texts({{"fuzz", text}}, "", kinds::grammar())).diagnostics;
+  const auto limits = config::all_errors();
+  return core::validate(config::parse_texts({{"fuzz", text}}, "", kinds::grammar(), limits), limits)
+      .diagnostics;
 }
 
 void run(const Format& format, std::string_view bytes) {
   Texts files;
-  for (int number = 0;; ++number) {
-    const auto end = bytes.find(kSeparator);
-    const auto& where = format.places[static_cast<std::size_t>(number) % format.places.size()];
-    files.content[path_at(where, number)] = std::string(bytes.substr(0, end));
-    if (end == std::string_view::npos || number == 8) break;
-    bytes.remove_prefix(end + kSeparator.size());
-  }
+  const auto parts = fuzz::parts_of(bytes);
+  constexpr std::size_t kMost = 9;
+  for (std::size_t number = 0; number < std::min(parts.size(), kMost); ++number)
+    files.content[path_at(format.places[number % format.places.size()], static_cast<int>(number))] =
+        parts[number];
   Claims claims;
   claims.known = {{"ib0", model::Guid{0x0002c903003178f2}}, {"ib1", model::Guid{0x0002c903003178f3}}};
   gather({{&format}, {}}, files, claims);
@@ -87,9 +80,15 @@ void run(const Format& format, std::string_view bytes) {
 }  // namespace
 }  // namespace rdmacfg::foreign
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace rdmacfg::foreign;
-  if (size == 0) return 0;
-  run(formats()[data[0] % formats().size()], {reinterpret_cast<const char*>(data) + 1, size - 1});
-  return 0;
+namespace rdmacfg::fuzz {
+
+std::vector<Target> import_targets() {
+  std::vector<Target> out;
+  for (const auto& format : foreign::formats()) {
+    out.push_back({"import-" + std::string(format.name),
+                   [&format](std::string_view bytes) { foreign::run(format, bytes); }});
+  }
+  return out;
 }
+
+}  // namespace rdmacfg::fuzz

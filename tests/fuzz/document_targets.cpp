@@ -2,36 +2,29 @@
 // Feeds bytes to the whole way from texts to rendered diagnostics, and holds what comes out against what must
 // be true of it. A text that is accepted as TOML also has to mean the same to toml11.
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <sstream>
 #include <toml.hpp>
 
 #include "config/guard.hpp"
 #include "config/tree.hpp"
+#include "core/pipeline.hpp"
+#include "core/report_json.hpp"
+#include "fakes/fake_kernel.hpp"
 #include "kinds/all.hpp"
 #include "sample_grammar.hpp"
+#include "target.hpp"
 
 namespace rdmacfg::config {
 namespace {
 
-constexpr std::string_view kSeparator = "\n#---\n";  ///< between files
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 std::vector<Text> split(std::string_view bytes) {
   std::vector<Text> texts;
-  for (;;) {
-    const auto end = bytes.find(kSeparator);
-    texts.push_back({"file" + std::to_string(texts.size()), std::string(bytes.substr(0, end))});
-    if (end == std::string_view::npos) return texts;
-    bytes.remove_prefix(end + kSeparator.size());
-  }
+  for (auto& part : fuzz::parts_of(bytes))
+    texts.push_back({"file" + std::to_string(texts.size()), std::move(part)});
+  return texts;
 }
 
 bool same(const Node& ours, const toml::value& theirs) {
@@ -111,7 +104,7 @@ void check(const std::vector<Text>& texts, const std::vector<model::SectionSpec>
   check_rendering(render_diagnostics(document, document.diagnostics, false));
 }
 
-void run(std::string_view bytes) {
+void run_config(std::string_view bytes) {
   static const auto kSample = sample_grammar();
   const auto texts = split(bytes);
   for (const auto& text : texts) compare_with_toml11(text);
@@ -119,10 +112,53 @@ void run(std::string_view bytes) {
   check(texts, kinds::grammar());
 }
 
+/// A host with a bit of everything.
+constexpr const char* kHost = R"({
+  "devices": [
+    {"name": "mlx4_0", "pci": "0000:10:00.0", "driver": "mlx4_core", "ports": [
+      {"guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"], "interface": {"name": "ib0", "up": true,
+       "children": [{"pkey": "0x8002", "name": "ib0.8002"}]}},
+      {"guid": "00:02:c9:03:00:31:78:f3", "interface": {"name": "ib1"}}]},
+    {"name": "mlx5_0", "pci": "0000:20:00.0", "driver": "mlx5_core", "ports": [
+      {"guid": "00:02:c9:03:00:31:79:00", "link_layer": "Ethernet", "netdev": "eth0", "gid_types": ["IB/RoCE v1", "RoCE v2"]}]}],
+  "links": [{"name": "eth0", "kind": "", "up": true}],
+  "groups": ["rdma"],
+  "files": {"/etc/opensm/opensm.conf": "max_wire_smps 4\n", "/etc/opensm/partitions.conf": "Default=0x7fff : ALL=full;\n",
+            "/etc/default/opensm": "PORTS=ALL\n", "/etc/modprobe.d/site.conf": "options mlx4_core num_vfs=1\n"},
+  "sysctl": {"net/ipv4/neigh/default/gc_thresh1": "128"},
+  "units": {"rdma-ndd.service": {"running": true}, "opensm.service": {"enabled": true}, "opensm@.service": {"installable": false}},
+  "modules": {"mlx4_core": {"loaded": true, "parameters": {"num_vfs": "0"}}, "mlx4_en": {"parameters": {"pfctx": "0", "pfcrx": "0"}}},
+  "dcb": {"eth0": {"pfc": 0, "pfc_capability": 8, "dcbx": 9}},
+  "mlx4_ports": {"0000:10:00.0": ["ib", "ib"]}
+})";
+
+constexpr std::size_t kReportOfHost = 256U << 10U;  ///< bytes that a report has whatever the document says
+constexpr std::size_t kReportPerByte = 160;         ///< of the document
+
+/// The whole way to a report, and back from its JSON.
+void run_document(std::string_view bytes) {
+  const auto document = parse_texts(split(bytes), "gpu007.example.org", kinds::grammar());
+  const auto kernel = fakes::FakeKernel::parse(kHost);
+  auto host = kernel->host();
+  const auto before = kernel->dump();
+  for (const auto& report : {core::validate(document), core::diff(document, host)}) {
+    const auto json =
+        core::report_json(report).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    require(json.size() <= kReportOfHost + kReportPerByte * bytes.size(),
+            "a report is not much larger than its document");
+    require(core::report_from(json).has_value(), "a report can be read from its JSON");
+    check_rendering(render_diagnostics(document, report.diagnostics, false));
+  }
+  require(kernel->dump() == before, "diff changes nothing");
+}
+
 }  // namespace
 }  // namespace rdmacfg::config
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  rdmacfg::config::run({reinterpret_cast<const char*>(data), size});
-  return 0;
+namespace rdmacfg::fuzz {
+
+std::vector<Target> document_targets() {
+  return {{"config", config::run_config}, {"document", config::run_document}};
 }
+
+}  // namespace rdmacfg::fuzz

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel and the fabric send: rtnetlink and RDMA netlink messages, DCB attributes, uevents,
+// management datagrams.
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "system/linux/carried.hpp"
+#include "system/linux/dcb_message.hpp"
+#include "system/linux/inet_messages.hpp"
+#include "system/linux/link_dump.hpp"
+#include "system/linux/link_filter.hpp"
+#include "system/linux/mad_message.hpp"
+#include "system/linux/rdma_netlink.hpp"
+#include "system/linux/uevent.hpp"
+#include "target.hpp"
+
+namespace rdmacfg::fuzz {
+namespace {
+
+using namespace system::detail;
+
+/// The bytes as one message, which is as long as they are, as the socket's reader makes sure.
+class Received {
+ public:
+  explicit Received(std::string_view bytes) : words_((std::max(bytes.size(), sizeof(nlmsghdr)) + 7) / 8) {
+    std::memcpy(words_.data(), bytes.data(), bytes.size());
+    message().nlmsg_len = static_cast<std::uint32_t>(std::max(bytes.size(), sizeof(nlmsghdr)));
+  }
+  [[nodiscard]] nlmsghdr& message() { return *reinterpret_cast<nlmsghdr*>(words_.data()); }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+std::string text_of(const Message& message) {
+  const auto bytes = message.bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void run_links(std::string_view bytes) {
+  Received received(bytes);
+  LinkFilter filter(false), all(true);
+  for (const std::uint16_t type : {RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_NEWROUTE, RTM_DELROUTE}) {
+    received.message().nlmsg_type = type;
+    (void)parse_link(received.message());
+    (void)filter.take(received.message());
+    (void)all.take(received.message());
+  }
+}
+
+/// What is carried over a rename or a new interface, taken from messages and put back.
+void run_carried(std::string_view bytes) {
+  Received received(bytes);
+  const system::detail::Target target{7, "ib0", 8, "fab0"};
+  for (const auto family : {std::uint8_t{AF_INET}, std::uint8_t{AF_INET6}}) {
+    BarePrefixes bare;
+    (void)address_owner(received.message(), family, bare);
+    (void)route_owners(received.message(), family, bare);
+    (void)rule_owners(received.message(), family);
+    (void)neighbour_owner(received.message(), family);
+  }
+  (void)label_of(received.message(), 7);
+  for (const auto sort : {ItemSort::kAddress, ItemSort::kRoute, ItemSort::kRule, ItemSort::kNeighbour}) {
+    const auto item = parse_item(item_text(sort, received.message()));
+    if (!item) continue;
+    (void)replay_address(*item, target);
+    (void)replay_route(*item, target);
+    (void)replay_rule(*item, target);
+    (void)replay_neighbour(*item, target);
+  }
+  // The same from a journal, where anything may stand.
+  if (const auto item = parse_item(bytes)) {
+    (void)replay_address(*item, target);
+    (void)replay_route(*item, target);
+    (void)replay_rule(*item, target);
+    (void)replay_neighbour(*item, target);
+  }
+}
+
+void run_addresses(std::string_view bytes) {
+  Received received(bytes);
+  received.message().nlmsg_type = RTM_NEWADDR;
+  (void)parse_address(received.message());
+}
+
+void run_routes(std::string_view bytes) {
+  Received received(bytes);
+  received.message().nlmsg_type = RTM_NEWROUTE;
+  (void)parse_route(received.message());
+}
+
+void run_rdma(std::string_view bytes) {
+  Received received(bytes);
+  (void)netdev_in(received.message(), 1);
+}
+
+void run_dcb(std::string_view bytes) {
+  Received received(bytes);
+  (void)parse_dcb(received.message());
+}
+
+void run_mad(std::string_view bytes) {
+  const std::span answer(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  (void)port_guid_in(answer);
+  if (const auto lid = lid_in(answer)) require(*lid > 0 && *lid <= 0xffff, "a LID has 16 bits");
+}
+
+void run_uevents(std::string_view bytes) {
+  const auto parts = parts_of(bytes);
+  require(!device_came(parts.front(), true), "what is announced once more has not come");
+  (void)device_came(parts.front(), false);
+}
+
+/// A message with attributes nested in each other, as most are.
+std::string sample(std::uint16_t type) {
+  Message message(type, 0, ifinfomsg{}, "");
+  message.put(IFLA_IFNAME, std::string_view("ib0"));
+  message.put(IFLA_MTU, std::uint32_t{2044});
+  message.nest(IFLA_LINKINFO, [&] { message.put(IFLA_INFO_KIND, std::string_view("ipoib")); });
+  return text_of(message);
+}
+
+}  // namespace
+
+std::vector<Target> kernel_targets() {
+  const auto family = [](const Message& message) { return text_of(message); };
+  return {
+      {"netlink-links", run_links, {sample(RTM_NEWLINK)}},
+      {"netlink-carried", run_carried, {sample(RTM_NEWADDR), "addr 00", "route 00", "rule 00", "neigh 00"}},
+      {"netlink-addresses", run_addresses, {family(address_request())}},
+      {"netlink-routes", run_routes, {family(route_request())}},
+      {"netlink-rdma", run_rdma, {sample(0)}},
+      {"netlink-dcb", run_dcb, {sample(RTM_GETDCB)}},
+      {"mad", run_mad, {std::string(256, '\1')}},
+      {"uevents", run_uevents, {"add", "change"}}};
+}
+
+}  // namespace rdmacfg::fuzz

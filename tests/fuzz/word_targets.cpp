@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words: every key's spellings, the options of the bus, and files of ours that somebody has edited.
+#include "base/text.hpp"
+#include "daemon/api_options.hpp"
+#include "kinds/all.hpp"
+#include "kinds/memlock_file.hpp"
+#include "kinds/modprobe_file.hpp"
+#include "kinds/networkd_file.hpp"
+#include "kinds/nm_keyfile.hpp"
+#include "kinds/opensm_file.hpp"
+#include "kinds/rdma_rules.hpp"
+#include "kinds/rule_file.hpp"
+#include "kinds/sysctl_file.hpp"
+#include "target.hpp"
+
+namespace rdmacfg::fuzz {
+namespace {
+
+void check_value(const model::FieldSpec& field, const model::Value& written) {
+  const auto value = field.parse(written);
+  if (!value) {
+    require(!value.error().message.empty(), "an error says something");
+    return;
+  }
+  const auto again = field.parse(*value);
+  require(again && *again == *value, "a canonical value stands for itself");
+}
+
+void check_sections(const std::vector<model::SectionSpec>& sections,
+                    const std::vector<model::Value>& written) {
+  for (const auto& section : sections) {
+    for (const auto& field : section.fields) {
+      for (const auto& one : written) check_value(field, one);
+    }
+    check_sections(section.children, written);
+  }
+}
+
+/// As a text, a number and a list, to every key of the language.
+void run_keys(std::string_view bytes) {
+  std::vector<model::Value> written{std::string(bytes), true};
+  if (const auto number = base::parse_number(bytes)) written.emplace_back(static_cast<std::int64_t>(*number));
+  std::vector<std::string> list;
+  for (const auto line : base::split(bytes, '\n')) list.emplace_back(line);
+  written.emplace_back(list);
+  check_sections(kinds::grammar(), written);
+}
+
+void run_identities(std::string_view bytes) {
+  const std::string text(bytes);
+  if (const auto guid = model::Guid::parse(text))
+    require(model::Guid::parse(guid->text()) == *guid, "a GUID stands for itself");
+  if (const auto pkey = model::Pkey::parse(text)) {
+    const auto again = model::Pkey::parse(pkey->text());
+    require(again && again->full() == pkey->full(), "a P_Key stands for itself");
+  }
+  if (const auto pci = model::PciAddress::parse(text))
+    require(model::PciAddress::parse(pci->text)->text == pci->text, "a PCI address stands for itself");
+}
+
+sdbus::Variant variant_of(std::string_view type, std::string_view value) {
+  const auto number = base::parse_number(value).value_or(0);
+  if (type == "b") return sdbus::Variant(number != 0);
+  if (type == "t") return sdbus::Variant(number);
+  if (type == "i") return sdbus::Variant(static_cast<std::int32_t>(number));
+  if (type == "as") return sdbus::Variant(std::vector<std::string>{std::string(value)});
+  return sdbus::Variant(std::string(value));
+}
+
+/// "NAME TYPE VALUE" a line.
+void run_options(std::string_view bytes) {
+  daemon::ApiOptions::Sent sent;
+  for (const auto line : base::split(bytes, '\n')) {
+    const auto words = base::split(line, ' ');
+    const auto word = [&](std::size_t at) { return at < words.size() ? words[at] : std::string_view(); };
+    try {
+      sent[std::string(word(0))] = variant_of(word(1), word(2));
+    } catch (const sdbus::Error&) {
+      return;  // no text of the bus: it is not UTF-8 or has a NUL
+    }
+  }
+  try {
+    const auto options = daemon::ApiOptions::read(sent, {"retry", "confirm", "active", "expect", "who"});
+    options.check();
+    require(options.confirm <= daemon::ApiOptions::kConfirmMax && options.who.size() <= 64,
+            "options are within their bounds");
+  } catch (const sdbus::Error& error) {
+    require(error.getName().starts_with("org.rdmaconfigd1.Error."), "an error is one of ours");
+  }
+}
+
+/// What is read of a file of ours is written so that it is read as the same.
+void run_files(std::string_view bytes) {
+  using namespace kinds;
+  const std::string text(bytes);
+  const auto again = [](const auto& value, auto render, auto parse) {
+    require(parse(render(value)) == value, "what is read of a file of ours is written again as the same");
+  };
+  again(parse_rules(text), render_rules, [](const std::string& from) { return parse_rules(from); });
+  again(parse_device_rules(text), render_device_rules,
+        [](const std::string& from) { return parse_device_rules(from); });
+  again(parse_sysctls(text), render_sysctls, [](const std::string& from) { return parse_sysctls(from); });
+  again(parse_limits(text), render_limits, [](const std::string& from) { return parse_limits(from); });
+  again(parse_option_lines(text), render_option_lines,
+        [](const std::string& from) { return parse_option_lines(from); });
+  (void)parse_drop_in(text);
+  (void)parse_opensm_drop_in(text);
+  const auto defaults = parse_opensm_defaults(text);
+  if (!defaults.damage) (void)render_opensm_defaults(defaults, OpensmLayout::kDebian);
+  constexpr std::string_view kId = "00:02:c9:03:00:31:78:f2";
+  (void)render_keyfile(kId, parse_keyfile(text));
+  (void)render_network(kId, parse_network(kId, text));
+}
+
+}  // namespace
+
+std::vector<Target> word_targets() {
+  return {{"keys",
+           run_keys,
+           {"00:02:c9:03:00:31:78:f2", "0x8002", "0000:10:00.0", "192.0.2.1/24", "2001:db8::1/64",
+            "26:3\n48:6", "64 GiB", "num_vfs=4\nmode=\"a b\"", "@rdma", "net.ipv4.conf.all.arp_ignore", "3",
+            "opensm@a.service", "default"}},
+          {"identities",
+           run_identities,
+           {"0002:c903:0031:78f2", "0x0002c903003178f2", "0002c903003178f2", "32770", "10:00.0"}},
+          {"bus-options",
+           run_options,
+           {"confirm t 60\ninteractive b 1\nwho s alice\nexpect s ab\nactive t 3\nretry b 0", "confirm as x",
+            "confirm t 99999999"}},
+          {"own-files",
+           run_files,
+           {"options mlx4_core a=1 b=\"c d\"\n", "net/ipv4/x = 1 2\n",
+            "@rdma soft memlock unlimited\n@rdma hard memlock unlimited\n",
+            "ACTION==\"add\", ATTR{address}==\"?*00:02:c9:03:00:31:78:f2\", NAME=\"fab0\"\n",
+            "[connection]\nid=a\n[infiniband]\np-key=32770\nparent=ib0\nmtu=2044\n[ipv4]\nmethod="
+            "manual\naddress1=192.0.2.1/24\n",
+            "[Match]\nProperty=A=1\n[Network]\nDNS=192.0.2.1\nDomains=a "
+            "b\n[Route]\nDestination=198.51.100.0/24\nGateway=192.0.2.9\nMetric=5\n",
+            "PORTS=\"ALL\"\n# begin of rdma-configd\n# ports of the document: 0x0002c903003178f2:5\n# end of "
+            "rdma-configd\n"}}};
+}
+
+}  // namespace rdmacfg::fuzz
