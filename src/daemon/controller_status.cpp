@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.hpp"
 #include "core/commit.hpp"
 #include "daemon/controller.hpp"
 #include "daemon/journal.hpp"
@@ -62,8 +63,12 @@ void Controller::count_repairs(const model::Report& report, const Reconciler::Se
     const bool removed = change.operation == model::Operation::kDelete && !report.error;
     if (!stood.contains(change.key) || (!removed && !done.contains(change.key))) continue;
     ++properties_.repairs;
+    // Everybody on the bus may read it: names of settings, but none of their values.
+    const auto done_to = removed                 ? std::string("removed")
+                         : change.fields.empty() ? std::string("re-created")
+                                                 : base::join(change.fields, ", ");
     properties_.last_repair = fmt::format("{} {}: {}", core::system_clock().utc(milliseconds(0)),
-                                          name_of(change.key, change.label), done_by(change, true));
+                                          name_of(change.key, change.label), done_to);
   }
 }
 

@@ -26,6 +26,10 @@ int monitor(const Context& context) {
   if (context.offline())
     return refuse(context,
                   {Code::kInvalid, "monitor does not go with --root: in an image no daemon runs", 0});
+  if (!context.environment.privileged)
+    return refuse(
+        context, {Code::kDenied,
+                  "only root may follow the daemon, as only root may read its journal: run it with sudo", 0});
   const auto service = context.environment.service();
   if (service == nullptr) {
     return refuse(
