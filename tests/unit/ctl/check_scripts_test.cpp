@@ -75,14 +75,14 @@ TEST_F(Checks, NagiosHasStatusLineAndFigures) {
 
 TEST_F(Checks, SlurmDrainsWhatIsWrongOnce) {
   program("scontrol",
-          fmt::format("echo \"$@\" >>{0}/scontrol\ncat {0}/node 2>/dev/null\n", console.folder().string()));
+          fmt::format("echo \"$@\" >>{0}/calls\ncat {0}/node 2>/dev/null\n", console.folder().string()));
   says("everything is as the document says: 1 in sync", 0);
   EXPECT_EQ(run("./slurm-health-check").status, 0);
-  EXPECT_FALSE(std::filesystem::exists(console.folder() / "scontrol"));
+  EXPECT_FALSE(std::filesystem::exists(console.folder() / "calls"));
   says("something is wrong: 1 differing", 2);
   EXPECT_EQ(run("SLURMD_NODENAME=n1 ./slurm-health-check").status, 0);
   const auto calls = [&] {
-    std::ifstream in(console.folder() / "scontrol");
+    std::ifstream in(console.folder() / "calls");
     std::ostringstream text;
     text << in.rdbuf();
     return text.str();
