@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "ctl/output_file.hpp"
 
@@ -28,8 +29,10 @@ Result<std::vector<config::Text>> texts_to_edit(const Context& context) {
   if (!context.arguments.config.empty()) return out;
   const auto main = context.offline() ? context.arguments.root + kMainFile : std::string(kMainFile);
   const bool there = std::any_of(out.begin(), out.end(), [&](const auto& one) { return one.name == main; });
-  if (!there) out.insert(out.begin(), config::Text{main, kBeginning});
-  return out;
+  if (there) return out;
+  std::vector<config::Text> all{config::Text{main, kBeginning}};
+  std::move(out.begin(), out.end(), std::back_inserter(all));
+  return all;
 }
 
 Result<void> write_document(const Context& context, const std::string& name, std::string_view text) {
