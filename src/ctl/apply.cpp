@@ -7,7 +7,7 @@
 #include "core/standing.hpp"
 #include "core/withdraw.hpp"
 #include "ctl/changing.hpp"
-#include "ctl/commands/document_file.hpp"
+#include "ctl/document_file.hpp"
 #include "ctl/json.hpp"
 #include "ctl/render_report.hpp"
 #include "kinds/all.hpp"

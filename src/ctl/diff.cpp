@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/commands/generation_diff.hpp"
+#include "ctl/generation_diff.hpp"
 #include "ctl/json.hpp"
 #include "ctl/outlook.hpp"
 #include "ctl/render_report.hpp"

@@ -428,7 +428,11 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
   }
   if (sub == nullptr)
     return fail(Code::kInvalid, "a subcommand is missing: show, status, diff, apply, …; see --help");
-  if (parser.app.get_subcommands().size() > 1) {
+  const auto named = parser.app.get_subcommands();
+  if (named.size() == 2 && named[0]->get_name() == "history" && named[1]->get_name() == "show") {
+    // What follows is the number of a generation, and no name of the host's.
+    line.arguments.words.insert(line.arguments.words.begin(), "show");
+  } else if (named.size() > 1) {
     return fail(Code::kInvalid, fmt::format("{} and {} cannot be done at once", sub->get_name(),
                                             parser.app.get_subcommands()[1]->get_name()));
   }

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "ctl/commands/show_document.hpp"
 #include "ctl/json.hpp"
 #include "ctl/outlook.hpp"
 #include "ctl/render_host.hpp"
+#include "ctl/show_document.hpp"
 
 namespace rdmacfg::ctl {
 

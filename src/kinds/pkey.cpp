@@ -176,7 +176,7 @@ class PkeyKind final : public Kind {
                         id->pkey.text(), port->device->name, port->port->number));
       }
       // Nothing of ours makes it: its profile does, once that is there and active.
-      if (desired.settings.empty() && !desired.pending) {
+      if (desired.policy.contains(detail::kMadeWhenActive) && !desired.pending) {
         verdict.sort = Verdict::Sort::kPending;
         verdict.reason = "NetworkManager makes it when it activates its profile";
       }

@@ -62,6 +62,9 @@ const Kind& pkey();
 
 namespace detail {
 
+/// In Desired::policy: NetworkManager makes the interface, once its profile is active.
+inline constexpr std::string_view kMadeWhenActive = "made_when_active";
+
 /// What a key of this kind means: "<port GUID>/0x8002", and "#name" behind it for a second child of one
 /// partition.
 struct PkeyId {

@@ -29,7 +29,10 @@ Diagnostic error_at(const model::Location& where, std::string message, std::stri
 /// Wants it as it is.
 void observe_only(Desired& desired, const Bound& bound) {
   const auto name = text_at(desired.settings, "name");
+  // Of an interface that is to be down NetworkManager leaves the profile inactive, and makes none.
+  const bool up = text_at(desired.settings, "state") == model::text_of(State::kUp);
   desired.settings.clear();
+  if (up) desired.policy[std::string(kMadeWhenActive)] = true;
   const auto id = pkey_id(desired.key);
   const auto* link = id && bound.world != nullptr ? child_of(*id, *bound.world, name) : nullptr;
   if (link == nullptr || desired.ignore || desired.absent) return;

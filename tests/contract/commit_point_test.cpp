@@ -194,12 +194,15 @@ TEST(Committed, ATextThatIsTooLongIsRefusedBeforeAnythingIsChanged) {
   Host host(two_ports());
   ASSERT_TRUE(applied(host.commit(kFirst)));
   const auto before = seen(host);
-  // Each is short enough to be read, and all of them are too long for one file.
+  // Each is short enough to be read, and all of them are too long for one file. The limit of documents is
+  // lower than that of files, so that only without it they get as far.
   std::vector<config::Text> texts{{"config.toml", kSecond}};
   for (int number = 0; number < 6; ++number)
     texts.push_back({fmt::format("{}.toml", number), "#" + std::string(900'000, 'x') + "\n"});
+  config::Limits boundless;
+  boundless.document_bytes = 100'000'000;
   const auto report = host.with([&](core::Context& context) {
-    return core::commit(config::parse_texts(texts, "node1", kinds::grammar()),
+    return core::commit(config::parse_texts(texts, "node1", kinds::grammar(), boundless),
                         {.who = "root", .what = "apply", .host_name = "node1"}, context);
   });
   EXPECT_EQ(report.exit, Exit::kError);

@@ -10,7 +10,7 @@
 
 #include "base/text.hpp"
 #include "ctl/changing.hpp"
-#include "ctl/commands/document_file.hpp"
+#include "ctl/document_file.hpp"
 #include "ctl/output_file.hpp"
 #include "ctl/render_report.hpp"
 #include "kinds/all.hpp"

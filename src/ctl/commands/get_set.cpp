@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 #include "ctl/commands/document_edit.hpp"
-#include "ctl/commands/document_file.hpp"
+#include "ctl/document_file.hpp"
 #include "ctl/json.hpp"
 #include "kinds/all.hpp"
 

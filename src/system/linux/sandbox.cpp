@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <memory>
 #include <new>
+#include <span>
 
 #include "base/unique_fd.hpp"
 
@@ -78,13 +79,19 @@ bool filter() {
                          SCMP_SYS(sched_yield), SCMP_SYS(gettid), SCMP_SYS(getpid)}) {
     if (!allow(call)) return false;
   }
-  // Memory that can be executed, and files, are nothing to map.
-  if (::seccomp_rule_add(rules.get(), SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
-                         SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-                         SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS)) != 0 ||
-      ::seccomp_rule_add(rules.get(), SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
-                         SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) != 0 ||
-      ::seccomp_rule_add(rules.get(), SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0(SCMP_CMP_EQ, kPipe)) != 0)
+  const auto allow_with = [&](int call, std::span<const scmp_arg_cmp> arguments) {
+    return ::seccomp_rule_add_array(rules.get(), SCMP_ACT_ALLOW, call,
+                                    static_cast<unsigned>(arguments.size()), arguments.data()) == 0;
+  };
+  // Neither files nor memory that can be executed may be mapped.
+  const std::array<scmp_arg_cmp, 2> anonymous{
+      scmp_arg_cmp{.arg = 2, .op = SCMP_CMP_MASKED_EQ, .datum_a = PROT_EXEC, .datum_b = 0},
+      scmp_arg_cmp{.arg = 3, .op = SCMP_CMP_MASKED_EQ, .datum_a = MAP_ANONYMOUS, .datum_b = MAP_ANONYMOUS}};
+  const std::array<scmp_arg_cmp, 1> not_executable{anonymous[0]};
+  const std::array<scmp_arg_cmp, 1> pipe{
+      scmp_arg_cmp{.arg = 0, .op = SCMP_CMP_EQ, .datum_a = kPipe, .datum_b = 0}};
+  if (!allow_with(SCMP_SYS(mmap), anonymous) || !allow_with(SCMP_SYS(mprotect), not_executable) ||
+      !allow_with(SCMP_SYS(write), pipe))
     return false;
   return ::seccomp_load(rules.get()) == 0;
 }

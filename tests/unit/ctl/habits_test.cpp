@@ -5,7 +5,7 @@
 
 #include "console.hpp"
 #include "core/commit.hpp"
-#include "ctl/commands/generation_diff.hpp"
+#include "ctl/generation_diff.hpp"
 #include "ctl/service.hpp"
 
 namespace rdmacfg::ctl {

@@ -234,13 +234,13 @@ TEST(Apply, AtBootItSaysLittle) {
   EXPECT_THAT(console.out.str(), HasSubstr("Done: "));
 }
 
-TEST(Apply, OfflineTakesNoLockAndNoRoot) {
+TEST(Apply, OfflineLocksTheFolderAndNeedsNoRoot) {
   Console console;
   console.document(kRename);
   console.environment.privileged = false;
   const auto status = console.run({"apply", "--yes", "--root", console.folder().string()});
   EXPECT_TRUE(status == 0 || status == 5) << status << console.err.str();
-  EXPECT_EQ(console.locks, 0);
+  EXPECT_EQ(console.locks, 1);
 }
 
 TEST(Apply, OfflineSaysWhatTheFirstBootSets) {

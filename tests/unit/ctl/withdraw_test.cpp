@@ -208,7 +208,7 @@ TEST_F(WithdrawImage, IsHandedOverWithoutALookAtThisHost) {
       << "after whatever the kernel calls the port's interface";
   EXPECT_TRUE(files().contains(core::kWithdrawnMark)) << "its host applies nothing when it boots";
   EXPECT_TRUE(console.kernel.units.units[core::kDaemonUnit].running) << "this host's";
-  EXPECT_EQ(console.locks, 0);
+  EXPECT_GT(console.locks, 0) << "of the folder";
   EXPECT_EQ(run({"withdraw", "--yes"}), 0) << console.err.str();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/commands/document_file.hpp"
+#include "ctl/document_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/commands/show_document.hpp"
+#include "ctl/show_document.hpp"
 
 #include <fmt/format.h>
 

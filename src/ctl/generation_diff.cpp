@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/commands/generation_diff.hpp"
+#include "ctl/generation_diff.hpp"
 
 #include <fmt/format.h>
 
