@@ -72,7 +72,8 @@ is "activation as before" "$(active)" "$before"; is "no third profile" "$(ls /et
 ip link del fab0.8003
 # foreign profiles are left alone
 nmcli connection add type infiniband con-name foreign ifname fab0 autoconnect no transport-mode datagram ipv4.method disabled >/dev/null
-echo "$base" | conf; exits "taken back" 0 apply
+echo "$base" | conf; exits "taken back: the default route stays without being asked for" 1 apply
+exits "taken back" 0 apply --allow-removal
 is "only the foreign profile is left" "$(nmcli -t -f NAME connection show | grep -v '^lo$' | xargs)" "foreign"
 # a P_Key interface that NetworkManager has for a profile of others, named after the P_Key as that one writes it
 nmcli connection delete foreign >/dev/null
@@ -96,7 +97,7 @@ ip link del fab0.800a; exits "an adoption" 0 apply
 is "active profiles" "$(active)" "fab0.800a:fab0.800a fab0:fab0"; is "address" "$(addresses fab0.800a)" "192.0.5.1/24"; ok "the other one is gone" test ! -e /sys/class/net/fab0.000a
 exits "in sync" 0 ctl diff
 # what nobody confirms goes back with the mode and the MTU, which NetworkManager leaves as they are; so does what fails
-conf </dev/null; exits "taken back" 0 apply
+conf </dev/null; exits "taken back" 0 apply --allow-removal
 nmcli connection delete port part >/dev/null
 ip link set fab0 up; echo datagram >/sys/class/net/fab0/mode; ip link set fab0 mtu 2044
 doc 'backend = "direct"'; exits "the port alone" 0 apply
