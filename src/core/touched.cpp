@@ -32,10 +32,11 @@ std::vector<Link> touched(const model::Plan& plan, const kinds::World& world) {
       (leaves_to_manager(change) ? managed : indexes).insert(link.index);
     }
   }
-  for (bool more = true; more;) {
-    more = false;
+  // Children go with their port, and come back with it by the same hands. (The kernel has no deeper ones.)
+  for (auto* ports : {&indexes, &managed}) {
+    const auto own = *ports;
     for (const auto& link : world.snapshot().links) {
-      if (link.parent != 0 && indexes.contains(link.parent)) more = indexes.insert(link.index).second || more;
+      if (link.parent != 0 && own.contains(link.parent)) ports->insert(link.index);
     }
   }
   std::vector<Link> out;

@@ -197,7 +197,9 @@ TEST(Habits, TheSessionThatIsCutOffIsNamed) {
   Words console;
   console.terminal();
   console.answer("n\n");
-  console.kernel.link("ib0").items.emplace_back("addr4 192.0.2.7/24");
+  auto& link = console.kernel.link("ib0");
+  link.up = true;
+  link.items.emplace_back("addr4 192.0.2.7/24");
   const auto file = console.file("a.toml", kRename);
   console.variables["SSH_CONNECTION"] = "198.51.100.1 4711 192.0.2.7 22";
   EXPECT_EQ(console.run({"apply", file}), 1);
