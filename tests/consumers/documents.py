@@ -54,7 +54,7 @@ class Document:
             name = "zz_" + self.word(3)
             options = {}
             for _ in range(r.randint(1, 4)):
-                options[self.word(2)] = r.choice([str(r.randint(-9, 1 << 40)), hex(r.randint(0, 255)), "Y", self.odd("ab =,;:.$%&()*'`~!?<>|[]{}é-")])
+                options[self.word(2)] = r.choice([str(r.randint(-9, 1 << 40)), hex(r.randint(0, 255)), "Y", self.odd("ab=,;:.$%&()*'`~!?<>|[]{}é-")])
             self.modules[name] = options
         for _ in self.some(4):
             self.sysctls["net.zz." + self.word(4)] = r.choice([r.randint(-1, 1 << 31), "4096 87380 6291456", self.odd("ab =,:.$%&()*'\"`\\~!?<>|[]{}é-") + "x", "cubic"])
