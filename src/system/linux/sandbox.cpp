@@ -68,7 +68,7 @@ void drop_identity() {
   (void)::syscall(SYS_capset, &header, none.data());
 }
 
-bool filter() {
+[[maybe_unused]] bool filter() {
   const std::unique_ptr<void, void (*)(void*)> rules(::seccomp_init(SCMP_ACT_ERRNO(EPERM)),
                                                      ::seccomp_release);
   if (!rules) return false;
@@ -106,7 +106,10 @@ bool filter() {
   bound(limits);
   drop_identity();
   (void)::prctl(PR_SET_DUMPABLE, 0);
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !filter()) ::_exit(kNoSandbox);
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) ::_exit(kNoSandbox);
+#ifndef RDMACFG_SANITIZED  // whose runtime makes system calls of its own at any time
+  if (!filter()) ::_exit(kNoSandbox);
+#endif
   try {
     const auto answer = compute();
     for (std::size_t done = 0; done < answer.size();) {
