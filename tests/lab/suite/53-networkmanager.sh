@@ -72,7 +72,7 @@ is "activation as before" "$(active)" "$before"; is "no third profile" "$(ls /et
 ip link del fab0.8003
 # foreign profiles are left alone
 nmcli connection add type infiniband con-name foreign ifname fab0 autoconnect no transport-mode datagram ipv4.method disabled >/dev/null
-echo "$base" | conf; exits "taken back: the default route stays without being asked for" 1 apply
+echo "$base" | conf; exits "taken back: the default route stays without being asked for" 1 rdma-configctl apply --yes
 exits "taken back" 0 apply --allow-removal
 is "only the foreign profile is left" "$(nmcli -t -f NAME connection show | grep -v '^lo$' | xargs)" "foreign"
 # a P_Key interface that NetworkManager has for a profile of others, named after the P_Key as that one writes it
