@@ -26,7 +26,8 @@ TEST(Journal, EachMessageIsExplainedOnce) {
 }
 
 TEST(Journal, AnExplanationUsesOnlyWhatIsWritten) {
-  const auto names = found(kSource / "src/daemon/journal.cpp", "case Message::(k[A-Za-z]+):");
+  const auto names =
+      found(kSource / "src/daemon/journal.cpp", "case Message::(k[A-Za-z]+):\\s*return \"[0-9a-f]{32}\"");
   const auto ids = found(kSource / "src/daemon/journal.cpp", "\"([0-9a-f]{32})\"");
   ASSERT_EQ(names.size(), ids.size());
   const auto catalog = content(kCatalog);
