@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kSchema = 1;
+constexpr int kDegradedSchema = 1;
 constexpr std::size_t kReasonsMost = 8;
 
 std::string damaged_name(const std::string& path, int number) {
@@ -63,7 +63,7 @@ void remove_put_aside(system::Files& files, const std::string& path) {
 
 std::vector<std::string> degraded(system::Files& files) {
   const auto loaded = load_json<std::vector<std::string>>(
-      files, kDegradedFile, kSchema,
+      files, kDegradedFile, kDegradedSchema,
       [](const Json& json) { return json.at("reasons").get<std::vector<std::string>>(); });
   if (!loaded) return {loaded.error().message};
   return loaded->value_or(std::vector<std::string>());
@@ -77,7 +77,7 @@ void degrade(system::Files& files, const std::vector<std::string>& reasons) {
   }
   if (all.size() > kReasonsMost)
     all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(kReasonsMost));
-  const Json json{{"schema", kSchema}, {"reasons", all}};
+  const Json json{{"schema", kDegradedSchema}, {"reasons", all}};
   (void)files.write(kDegradedFile, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kSchema = 1;
+constexpr int kLedgerSchema = 1;
 constexpr std::size_t kKept = 32;
 constexpr std::size_t kCopiedMost = std::size_t{1} * 1024 * 1024;  // of a text within another record
 
@@ -83,7 +83,7 @@ Json ledger_json(const Ledger& ledger) {
     waiting = {{"generation", one->generation},   {"previous", one->previous}, {"boot_id", one->boot_id},
                {"deadline_ms", one->deadline_ms}, {"deadline", one->deadline}, {"complete", one->complete}};
   }
-  Json json{{"schema", kSchema},         {"transaction", ledger.transaction},
+  Json json{{"schema", kLedgerSchema},   {"transaction", ledger.transaction},
             {"active", ledger.active},   {"generations", std::move(generations)},
             {"refused", ledger.refused}, {"unconfirmed", std::move(waiting)}};
   if (!ledger.answered.empty()) json["answered"] = ledger.answered;
@@ -107,7 +107,7 @@ Json remembered_json(const std::vector<config::Text>& files, const std::string& 
     list.push_back({{"name", one.name}, {"text", one.text}});
     if (one.is_private) list.back()["private"] = true;
   }
-  Json json{{"schema", kSchema}, {"files", std::move(list)}};
+  Json json{{"schema", kLedgerSchema}, {"files", std::move(list)}};
   if (!host.empty()) json["host"] = host;
   return json;
 }
@@ -124,7 +124,7 @@ struct Backup {
 };
 
 Result<std::optional<Backup>> load_backup(system::Files& files, const std::string& path) {
-  return load_json<Backup>(files, path, kSchema, [](const Json& json) {
+  return load_json<Backup>(files, path, kLedgerSchema, [](const Json& json) {
     Backup backup{ledger_from(json.at("ledger")), std::nullopt};
     if (const auto text = json.find("text"); text != json.end()) backup.text = remembered_from(*text);
     return backup;
@@ -202,7 +202,7 @@ Result<Ledger> ledger_told(const std::string& text) {
 }
 
 Result<Ledger> load_ledger(system::Files& files, const std::string& path) {
-  auto loaded = load_json<Ledger>(files, path, kSchema, ledger_from);
+  auto loaded = load_json<Ledger>(files, path, kLedgerSchema, ledger_from);
   if (!loaded) return base::fail(loaded.error());
   return loaded->value_or(Ledger{});
 }
@@ -213,7 +213,7 @@ Result<void> save_ledger(system::Files& files, const std::string& path, const Le
 }
 
 Result<LedgerNow> look_up_ledger(system::Files& files, const GenerationPaths& paths) {
-  const auto load = [&] { return load_json<Ledger>(files, paths.ledger, kSchema, ledger_from); };
+  const auto load = [&] { return load_json<Ledger>(files, paths.ledger, kLedgerSchema, ledger_from); };
   auto loaded = load();
   if (!loaded && loaded.error().sys_errno != 0) loaded = load();  // once may be none
   if (!loaded && !is_damage(loaded.error())) return base::fail(loaded.error());
@@ -249,7 +249,7 @@ Result<Ledger> read_ledger(system::Files& files, const GenerationPaths& paths) {
 
 Result<Remembered> load_texts(system::Files& files, const std::string& folder, std::uint64_t number) {
   const auto path = path_of(folder, number);
-  auto loaded = load_json<Remembered>(files, path, kSchema, remembered_from);
+  auto loaded = load_json<Remembered>(files, path, kLedgerSchema, remembered_from);
   if (!loaded) return base::fail(loaded.error());
   if (!*loaded) {
     return base::fail(base::Code::kNotFound, fmt::format("{}: generation {} is not there", path, number));
@@ -291,7 +291,7 @@ void narrow(system::Files& files, const GenerationPaths& paths) {
 }
 
 Result<void> save_backup(system::Files& files, const GenerationPaths& paths, const Ledger& ledger) {
-  Json json{{"schema", kSchema}, {"ledger", ledger_json(ledger)}};
+  Json json{{"schema", kLedgerSchema}, {"ledger", ledger_json(ledger)}};
   if (ledger.active != 0) {
     const auto text = read_texts(files, paths, ledger.active);
     if (text && size_of(*text) <= kCopiedMost) json["text"] = remembered_json(text->files, text->host);
@@ -335,7 +335,7 @@ void remove_texts(system::Files& files, const GenerationPaths& paths,
 }
 
 Result<std::optional<TakeBack>> load_take_back(system::Files& files, const std::string& path) {
-  return load_json<TakeBack>(files, path, kSchema, [](const Json& json) {
+  return load_json<TakeBack>(files, path, kLedgerSchema, [](const Json& json) {
     std::vector<std::string> dropped;
     TakeBack out{.boot_id = json.at("boot_id").get<std::string>(),
                  .plan = plan_from(json.at("changes"), &dropped),
@@ -352,7 +352,7 @@ Result<std::optional<TakeBack>> load_take_back(system::Files& files, const std::
 }
 
 Result<void> save_take_back(system::Files& files, const std::string& path, const TakeBack& take_back) {
-  Json json{{"schema", kSchema},
+  Json json{{"schema", kLedgerSchema},
             {"boot_id", take_back.boot_id},
             {"changes", kept_json(take_back.plan)},
             {"before", state_json(take_back.before)},

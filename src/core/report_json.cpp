@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr const char* kSchema = "rdma-configd.report/1";
+constexpr const char* kReportSchema = "rdma-configd.report/1";
 
 model::Location location_from(const Json& json) {
   model::Location where;
@@ -95,7 +95,7 @@ Json report_json(const model::Report& report) {
   Json diagnostics = Json::array(), resources = Json::array();
   for (const auto& one : report.diagnostics) diagnostics.push_back(diagnostic_json(one));
   for (const auto& one : report.resources) resources.push_back(resource_json(one));
-  Json out = {{"schema", kSchema},
+  Json out = {{"schema", kReportSchema},
               {"exit", static_cast<int>(report.exit)},
               {"error", report.error ? Json{{"code", static_cast<int>(report.error->code)},
                                             {"message", report.error->message},
@@ -114,7 +114,7 @@ Json report_json(const model::Report& report) {
 base::Result<model::Report> report_from(const std::string& text) {
   try {
     const auto json = Json::parse(text);
-    if (json.at("schema") != kSchema) {
+    if (json.at("schema") != kReportSchema) {
       return base::fail(base::Code::kInvalid, "the report has another schema than this program reads");
     }
     model::Report report;

@@ -19,7 +19,6 @@ using model::Plan;
 namespace {
 
 constexpr int kUndoAttempts = 3;  // an interface may be busy for a moment
-constexpr std::string_view kRemoved = "its device was removed meanwhile";
 constexpr int kRemovalsPerBatch =
     16;  // how often devices may go away under one batch before it counts as a failure
 
@@ -48,7 +47,8 @@ bool postpone_unreachable(std::vector<Change>& left, system::Host& host, Outcome
   if (!world) return false;
   return std::erase_if(left, [&](const Change& change) {
            auto why = lost_footing(change, *world);
-           if (!why && change.operation != Operation::kDelete && !reaches(change, *world)) why = kRemoved;
+           if (!why && change.operation != Operation::kDelete && !reaches(change, *world))
+             why = kDeviceRemoved;
            if (why) outcome.postponed[change.key] = *why;
            return why.has_value();
          }) != 0;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -13,6 +14,9 @@
 #include "model/change.hpp"
 
 namespace rdmacfg::core {
+
+/// Why a resource is pending whose device went while the plan was carried out.
+inline constexpr std::string_view kDeviceRemoved = "its device was removed meanwhile";
 
 /// How carrying out a plan went.
 struct Outcome {

@@ -16,8 +16,6 @@ using model::Plan;
 
 namespace {
 
-constexpr std::string_view kRemoved = "its device was removed meanwhile";
-
 void overrule(const model::Change& change, const std::string& field, const model::Value& got,
               Verification& result) {
   result.overruled[change.key].push_back(field);
@@ -76,7 +74,7 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
         result.failures.push_back(
             fmt::format("{}: it is not there, although the kernel said it is made", change.label));
       } else {
-        result.postponed[change.key] = lost.value_or(std::string(kRemoved));
+        result.postponed[change.key] = lost.value_or(std::string(kDeviceRemoved));
       }
       continue;
     }
@@ -91,7 +89,7 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
       return change.before.contains(field) && !observed->settings.contains(field);
     });
     if (gone) {
-      result.postponed[change.key] = kRemoved;
+      result.postponed[change.key] = kDeviceRemoved;
       continue;
     }
     // What is given back is not in the document any more, but it is what was asked of the kernel.

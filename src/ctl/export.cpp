@@ -63,7 +63,7 @@ base::Result<void> write_tree(const fs::path& folder, const std::vector<foreign:
   return {};
 }
 
-Json to_json(const foreign::Output& made, int status) {
+Json export_json(const foreign::Output& made, int status) {
   Json out{{"schema", kExportSchema},
            {"command", "export"},
            {"error", nullptr},
@@ -111,7 +111,7 @@ int export_to(const Context& context) {
     if (auto done = write_tree(output, made.files); !done) return refuse(context, done.error());
   }
   if (context.arguments.json) {
-    emit(context, to_json(made, status));
+    emit(context, export_json(made, status));
     return status;
   }
   for (const auto& note : made.notes)

@@ -10,14 +10,14 @@ namespace rdmacfg::ctl {
 
 namespace {
 
-Cell cell(const std::string& text) {
+Cell fact_cell(const std::string& text) {
   return text.empty() ? Cell{"-", Style::kDim} : Cell{text, Style::kPlain};
 }
 
 template <class T>
 Cell value_cell(const std::optional<T>& value) {
   if (!value) return {"unknown", Style::kDim};
-  return cell(model::text_of(model::Codec<T>::value(*value)));
+  return fact_cell(model::text_of(model::Codec<T>::value(*value)));
 }
 
 std::string text_of(const std::vector<model::ModuleOption>& options) {
@@ -38,9 +38,9 @@ Table dcb_table(const std::vector<DcbView>& all) {
                {"WILLING", 4}},
               {}};
   for (const auto& [interface, dcb] : all) {
-    table.rows.push_back({cell(interface), value_cell(dcb.priorities), value_cell(dcb.traffic_classes),
+    table.rows.push_back({fact_cell(interface), value_cell(dcb.priorities), value_cell(dcb.traffic_classes),
                           value_cell(dcb.bandwidth),
-                          cell(dcb.algorithms ? base::join(*dcb.algorithms, ", ") : std::string()),
+                          fact_cell(dcb.algorithms ? base::join(*dcb.algorithms, ", ") : std::string()),
                           value_cell(dcb.dscp), value_cell(dcb.dcbx), value_cell(dcb.willing)});
   }
   return table;
@@ -49,8 +49,8 @@ Table dcb_table(const std::vector<DcbView>& all) {
 Table memlock_table(const std::vector<kinds::MemlockLine>& all) {
   Table table{{{"DOMAIN"}, {"TYPE"}, {"LIMIT"}, {"WHERE", 1}}, {}};
   for (const auto& line : all) {
-    table.rows.push_back({cell(line.domain), cell(line.type), cell(line.limit),
-                          cell(fmt::format("{}:{}", line.file, line.line))});
+    table.rows.push_back({fact_cell(line.domain), fact_cell(line.type), fact_cell(line.limit),
+                          fact_cell(fmt::format("{}:{}", line.file, line.line))});
   }
   return table;
 }
@@ -60,8 +60,8 @@ Table modules_table(const std::vector<ModuleView>& all) {
   for (const auto& module : all) {
     Cell loaded{"unknown", Style::kDim};
     if (module.loaded) loaded = *module.loaded ? Cell{"yes", Style::kGood} : Cell{"no", Style::kDim};
-    table.rows.push_back(
-        {cell(module.name), loaded, cell(text_of(module.wanted)), cell(text_of(module.running))});
+    table.rows.push_back({fact_cell(module.name), loaded, fact_cell(text_of(module.wanted)),
+                          fact_cell(text_of(module.running))});
   }
   return table;
 }
@@ -73,12 +73,12 @@ Table services_table(const std::vector<ServiceView>& all) {
     const auto style = unit.active == "active"   ? Style::kGood
                        : unit.active == "failed" ? Style::kBad
                                                  : Style::kDim;
-    table.rows.push_back({cell(unit.name),
-                          cell(unit.load == "masked" ? unit.load : unit.file),
+    table.rows.push_back({fact_cell(unit.name),
+                          fact_cell(unit.load == "masked" ? unit.load : unit.file),
                           {fmt::format("{} ({})", unit.active, unit.sub), style},
-                          cell(unit.main_pid == 0 ? std::string() : std::to_string(unit.main_pid)),
-                          cell(service.memlock ? service.memlock->text() : std::string()),
-                          cell(service.priority ? std::to_string(*service.priority) : std::string())});
+                          fact_cell(unit.main_pid == 0 ? std::string() : std::to_string(unit.main_pid)),
+                          fact_cell(service.memlock ? service.memlock->text() : std::string()),
+                          fact_cell(service.priority ? std::to_string(*service.priority) : std::string())});
   }
   return table;
 }
@@ -88,9 +88,10 @@ Table expansions_table(const std::vector<ExpansionView>& all) {
   for (const auto& one : all) {
     for (const auto& setting : one.settings) {
       const auto section = setting.key.kind == "dcb" ? "pfc" : setting.key.kind;
-      table.rows.push_back({cell(one.interface), cell(fmt::format("[[{}]] {}", section, setting.name)),
-                            cell(model::text_of(setting.value)),
-                            cell(fmt::format("{}:{}", setting.origin.file, setting.origin.line))});
+      table.rows.push_back({fact_cell(one.interface),
+                            fact_cell(fmt::format("[[{}]] {}", section, setting.name)),
+                            fact_cell(model::text_of(setting.value)),
+                            fact_cell(fmt::format("{}:{}", setting.origin.file, setting.origin.line))});
     }
   }
   return table;

@@ -19,7 +19,7 @@ using base::fail;
 using base::Result;
 using system::PingTimes;
 
-constexpr std::chrono::milliseconds kTimeout{1000};  // of one answer
+constexpr std::chrono::milliseconds kAnswerTimeout{1000};  // of one answer
 
 struct Outcome {
   std::string test;  ///< "rc", "mad", "ipoib"
@@ -75,11 +75,11 @@ Result<Outcome> mad(const Context& context, system::FunctionTest& test) {
   if (!lid || *lid > kMostUnicast) {
     const auto guid = model::Guid::parse(target);
     if (!guid) return fail(Code::kInvalid, fmt::format("--mad {}: is neither a LID nor a port GUID", target));
-    const auto resolved = test.resolve_guid(device, number, *guid, kTimeout);
+    const auto resolved = test.resolve_guid(device, number, *guid, kAnswerTimeout);
     if (!resolved) return fail(resolved.error());
     lid = static_cast<std::uint64_t>(*resolved);
   }
-  auto times = test.ping_lid(device, number, static_cast<int>(*lid), context.arguments.count, kTimeout);
+  auto times = test.ping_lid(device, number, static_cast<int>(*lid), context.arguments.count, kAnswerTimeout);
   if (!times) return fail(times.error());
   return Outcome{"mad", fmt::format("LID {} from {}/{}", *lid, device, number), std::move(*times)};
 }
@@ -87,12 +87,12 @@ Result<Outcome> mad(const Context& context, system::FunctionTest& test) {
 Result<Outcome> run(const Context& context, system::FunctionTest& test) {
   const auto& arguments = context.arguments;
   if (!arguments.client.empty()) {
-    auto times = test.rc_client(arguments.client, arguments.service, arguments.count, kTimeout);
+    auto times = test.rc_client(arguments.client, arguments.service, arguments.count, kAnswerTimeout);
     if (!times) return fail(times.error());
     return Outcome{"rc", fmt::format("{} port {}", arguments.client, arguments.service), std::move(*times)};
   }
   if (!arguments.mad.empty()) return mad(context, test);
-  auto times = test.ping_ip(arguments.interface, arguments.to, arguments.count, kTimeout);
+  auto times = test.ping_ip(arguments.interface, arguments.to, arguments.count, kAnswerTimeout);
   if (!times) return fail(times.error());
   return Outcome{"ipoib", fmt::format("{} by {}", arguments.to, arguments.interface), std::move(*times)};
 }

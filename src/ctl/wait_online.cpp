@@ -19,7 +19,7 @@ using model::Report;
 namespace {
 
 constexpr std::chrono::seconds kPeriod{1};
-constexpr std::uint64_t kTimeout = 120;  // seconds; rdma-configd-wait-online.service says the same
+constexpr std::uint64_t kDefaultTimeout = 120;  // seconds; rdma-configd-wait-online.service says the same
 
 int finish(const Context& context, const Report& report) {
   const int status = status_of(context, report.exit);
@@ -69,7 +69,7 @@ int wait_online(const Context& context) {
                   {Code::kInvalid, "wait-online does not go with --root: an image has no interfaces", 0});
   }
   const auto host = environment.host("/");
-  const std::chrono::seconds timeout(context.arguments.timeout.value_or(kTimeout));
+  const std::chrono::seconds timeout(context.arguments.timeout.value_or(kDefaultTimeout));
   const auto end = environment.now() + timeout;
   core::Online online;
   for (;;) {

@@ -16,7 +16,7 @@ namespace rdmacfg::daemon {
 
 namespace {
 
-constexpr const char* kInterface = "org.rdmaconfigd1.Manager";
+constexpr const char* kManagerInterface = "org.rdmaconfigd1.Manager";
 /// Who sets up addresses and name servers that are wanted of them.
 constexpr std::array<const char*, 3> kManagers{"org.freedesktop.resolve1", "org.freedesktop.network1",
                                                "org.freedesktop.NetworkManager"};
@@ -101,26 +101,29 @@ void Api::set(const Properties& told) {
   if (properties.repairs != properties_.repairs) changed.emplace_back("Repairs");
   if (properties.last_repair != properties_.last_repair) changed.emplace_back("LastRepair");
   properties_ = properties;
-  if (!changed.empty()) emit([&] { object_->emitPropertiesChangedSignal(kInterface, changed); });
+  if (!changed.empty()) emit([&] { object_->emitPropertiesChangedSignal(kManagerInterface, changed); });
 }
 
 void Api::progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what) {
   emit([&] {
     object_->emitSignal("Progress")
-        .onInterface(kInterface)
+        .onInterface(kManagerInterface)
         .withArguments(id, done, total, base::harmless(what));
   });
 }
 
 void Api::event(int priority, const std::string& name, const std::string& text) {
   emit([&] {
-    object_->emitSignal("Event").onInterface(kInterface).withArguments(std::int32_t{priority}, name, text);
+    object_->emitSignal("Event")
+        .onInterface(kManagerInterface)
+        .withArguments(std::int32_t{priority}, name, text);
   });
 }
 
 void Api::finished(std::uint32_t id, int exit) {
-  emit(
-      [&] { object_->emitSignal("Finished").onInterface(kInterface).withArguments(id, std::int32_t{exit}); });
+  emit([&] {
+    object_->emitSignal("Finished").onInterface(kManagerInterface).withArguments(id, std::int32_t{exit});
+  });
 }
 
 }  // namespace rdmacfg::daemon

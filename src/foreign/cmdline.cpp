@@ -42,9 +42,9 @@ bool is_method(std::string_view word) {
   return std::find(kMethods.begin(), kMethods.end(), word) != kMethods.end();
 }
 
-class Line {
+class CommandLine {
  public:
-  explicit Line(Claims& claims) : claims_(claims) {}
+  explicit CommandLine(Claims& claims) : claims_(claims) {}
 
   void word(std::string_view word, const Place& where) {
     const auto equals = word.find('=');
@@ -238,7 +238,7 @@ bool is_command_line(std::string_view key) {
 }  // namespace
 
 void parse_cmdline(std::span<const File> files, Claims& claims) {
-  Line line(claims);
+  CommandLine line(claims);
   for (const auto& file : files) {
     const bool shell = file.path.ends_with("/grub") || file.path.find("dracut.conf") != std::string::npos ||
                        file.path.find("/default/grub.d/") != std::string::npos;

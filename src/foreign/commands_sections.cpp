@@ -27,9 +27,9 @@ std::vector<std::string> list_at(const Section& section, std::string_view key) {
   return list == nullptr ? std::vector<std::string>{} : *list;
 }
 
-class Writer {
+class SectionWriter {
  public:
-  Writer(const Section& section, std::string& out, std::vector<Remark>& notes)
+  SectionWriter(const Section& section, std::string& out, std::vector<Remark>& notes)
       : section_(section), out_(out), notes_(notes) {}
 
   void write() {
@@ -173,7 +173,7 @@ class Writer {
 void render_section_commands(const std::vector<Section>& sections, std::string& out,
                              std::vector<Remark>& notes) {
   for (const auto& section : sections) {
-    if (section.path != "ipoib") Writer(section, out, notes).write();
+    if (section.path != "ipoib") SectionWriter(section, out, notes).write();
   }
 }
 

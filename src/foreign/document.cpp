@@ -33,7 +33,7 @@ std::string in_quotes(std::string_view text) {
 
 bool is_bare(std::string_view path, std::string_view key) { return path == "pfc" && key == "priorities"; }
 
-class Writer {
+class DocumentWriter {
  public:
   void version() { line("version = 1", {}); }
 
@@ -58,7 +58,7 @@ class Writer {
   }
 
   /// Lines of another writer, as comments.
-  void aside(Writer other) {
+  void aside(DocumentWriter other) {
     for (auto& one : other.lines) {
       if (!one.text.empty() && !one.text.starts_with('#')) one.text.insert(0, "# ");
       lines.push_back(std::move(one));
@@ -77,14 +77,14 @@ class Writer {
 };
 
 template <class List>
-Value texts_of(const List& list) {
+Value list_value(const List& list) {
   std::vector<std::string> out;
   out.reserve(list.size());
   for (const auto& one : list) out.push_back(one.text());
   return out;
 }
 
-void write_inet(Writer& writer, std::string_view parent, Family family, const Interface& one) {
+void write_inet(DocumentWriter& writer, std::string_view parent, Family family, const Interface& one) {
   const auto& inet = one.inet(family);
   if (inet.empty()) return;
   const std::string name = family == Family::kIpv4 ? "ipv4" : "ipv6";
@@ -95,9 +95,9 @@ void write_inet(Writer& writer, std::string_view parent, Family family, const In
   };
   writer.header(path, false, from);
   if (inet.method) key("method", std::string(model::text_of(*inet.method)));
-  if (!inet.addresses.empty()) key("addresses", texts_of(inet.addresses));
+  if (!inet.addresses.empty()) key("addresses", list_value(inet.addresses));
   if (inet.gateway) key("gateway", inet.gateway->text());
-  if (!inet.dns.empty()) key("dns", texts_of(inet.dns));
+  if (!inet.dns.empty()) key("dns", list_value(inet.dns));
   if (!inet.search.empty()) key("search", inet.search);
   for (const auto& route : inet.routes) {
     writer.header(path + ".routes", true, from);
@@ -108,7 +108,7 @@ void write_inet(Writer& writer, std::string_view parent, Family family, const In
   }
 }
 
-void write_settings(Writer& writer, std::string_view path, const Interface& one) {
+void write_settings(DocumentWriter& writer, std::string_view path, const Interface& one) {
   if (one.names) writer.key("name", one.name, one.named_at.file.empty() ? one.where : one.named_at);
   if (one.mode) writer.key("mode", std::string(model::text_of(*one.mode)), one.place_of("mode"));
   if (one.mtu) writer.key("mtu", *one.mtu, one.place_of("mtu"));
@@ -118,7 +118,7 @@ void write_settings(Writer& writer, std::string_view path, const Interface& one)
   write_inet(writer, path, Family::kIpv6, one);
 }
 
-void write_home(Writer& writer, const Household::Home& home) {
+void write_home(DocumentWriter& writer, const Household::Home& home) {
   writer.header("ipoib", true, home.port.where);
   if (home.port.guid) {
     writer.key("guid", home.port.guid->text(), home.port.where);
@@ -140,8 +140,8 @@ bool says_nothing(const Household::Home& home) {
          port.ipv6.empty() && home.children.empty();
 }
 
-void write_homeless(Writer& writer, const std::vector<Interface>& homeless) {
-  Writer aside;
+void write_homeless(DocumentWriter& writer, const std::vector<Interface>& homeless) {
+  DocumentWriter aside;
   for (const auto& one : homeless) {
     Household::Home home;
     if (one.pkey) {
@@ -187,7 +187,7 @@ void spread_default_mtu(Household& household, std::vector<Entry>& entries) {
 }
 
 std::vector<Line> render_document(const Household& household, const std::vector<Entry>& entries) {
-  Writer writer;
+  DocumentWriter writer;
   writer.version();
   for (const auto& entry : entries) {
     if (entry.path != "defaults.ipoib") continue;

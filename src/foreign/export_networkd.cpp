@@ -9,7 +9,7 @@ using model::InetMethod;
 
 namespace {
 
-constexpr std::string_view kFolder = "/etc/systemd/network";
+constexpr std::string_view kNetworkdUnits = "/etc/systemd/network";
 
 std::string route_lines(const Route& route, model::Family family) {
   // "Destination=default" is none.
@@ -66,11 +66,12 @@ std::string netdev_of(const Interface& one) {
 void render_networkd(const std::vector<Household::Home>& homes, Output& out) {
   render_mode_rules(homes, out);
   for (const auto& home : homes) {
-    out.files.push_back(
-        {fmt::format("{}/30-{}.network", kFolder, home.port.name), network_of(home.port, home.children)});
+    out.files.push_back({fmt::format("{}/30-{}.network", kNetworkdUnits, home.port.name),
+                         network_of(home.port, home.children)});
     for (const auto& child : home.children) {
-      out.files.push_back({fmt::format("{}/30-{}.netdev", kFolder, child.name), netdev_of(child)});
-      out.files.push_back({fmt::format("{}/30-{}.network", kFolder, child.name), network_of(child, {})});
+      out.files.push_back({fmt::format("{}/30-{}.netdev", kNetworkdUnits, child.name), netdev_of(child)});
+      out.files.push_back(
+          {fmt::format("{}/30-{}.network", kNetworkdUnits, child.name), network_of(child, {})});
     }
   }
 }

@@ -12,7 +12,7 @@ using model::InetMethod;
 namespace {
 
 /// Quoted, so that no text is taken for a number, a truth value or a tag.
-std::string in_quotes(std::string_view text) {
+std::string yaml_quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -38,22 +38,22 @@ void netplan_inet(const Interface& one, std::string& out) {
   for (const auto family : {Family::kIpv4, Family::kIpv6}) {
     const auto& inet = one.inet(family);
     for (const auto& address : inet.addresses)
-      addresses += fmt::format("{}  - {}\n", kIn, in_quotes(address.text()));
+      addresses += fmt::format("{}  - {}\n", kIn, yaml_quoted(address.text()));
     if (inet.gateway)
       routes += fmt::format("{0}  - to: {1}\n{0}    via: {2}\n", kIn,
                             family == Family::kIpv4 ? "\"0.0.0.0/0\"" : "\"::/0\"",
-                            in_quotes(inet.gateway->text()));
+                            yaml_quoted(inet.gateway->text()));
     for (const auto& route : inet.routes) {
-      routes += fmt::format("{}  - to: {}\n", kIn, in_quotes(target_text(route, family)));
-      if (route.via) routes += fmt::format("{}    via: {}\n", kIn, in_quotes(route.via->text()));
+      routes += fmt::format("{}  - to: {}\n", kIn, yaml_quoted(target_text(route, family)));
+      if (route.via) routes += fmt::format("{}    via: {}\n", kIn, yaml_quoted(route.via->text()));
       if (!route.via) routes += fmt::format("{}    scope: link\n", kIn);
       if (route.metric) routes += fmt::format("{}    metric: {}\n", kIn, *route.metric);
       if (route.table != 254) routes += fmt::format("{}    table: {}\n", kIn, route.table);
     }
     for (const auto& server : inet.dns)
-      servers += fmt::format("{}{}", servers.empty() ? "" : ", ", in_quotes(server.text()));
+      servers += fmt::format("{}{}", servers.empty() ? "" : ", ", yaml_quoted(server.text()));
     for (const auto& name : inet.search)
-      search += fmt::format("{}{}", search.empty() ? "" : ", ", in_quotes(name));
+      search += fmt::format("{}{}", search.empty() ? "" : ", ", yaml_quoted(name));
   }
   if (!addresses.empty()) out += fmt::format("{}addresses:\n{}", kIn, addresses);
   if (!routes.empty()) out += fmt::format("{}routes:\n{}", kIn, routes);
@@ -73,7 +73,7 @@ std::string nmstate_inet(const Inet& inet, Family family) {
   if (inet.addresses.empty()) return out;
   out += "      address:\n";
   for (const auto& address : inet.addresses)
-    out += fmt::format("        - ip: {}\n          prefix-length: {}\n", in_quotes(address.address.text()),
+    out += fmt::format("        - ip: {}\n          prefix-length: {}\n", yaml_quoted(address.address.text()),
                        address.length);
   return out;
 }
@@ -90,8 +90,8 @@ std::string nmstate_routes(const Interface& one) {
     }
     for (const auto& route : routes) {
       out += fmt::format("    - destination: {}\n      next-hop-interface: {}\n",
-                         in_quotes(target_text(route, family)), in_quotes(one.name));
-      if (route.via) out += fmt::format("      next-hop-address: {}\n", in_quotes(route.via->text()));
+                         yaml_quoted(target_text(route, family)), yaml_quoted(one.name));
+      if (route.via) out += fmt::format("      next-hop-address: {}\n", yaml_quoted(route.via->text()));
       if (route.metric) out += fmt::format("      metric: {}\n", *route.metric);
       if (route.table != 254) out += fmt::format("      table-id: {}\n", route.table);
     }
@@ -105,12 +105,12 @@ std::string nmstate_interface(const Interface& one, bool addressed) {
   const auto state = one.state == model::State::kDown     ? "down"
                      : one.state == model::State::kAbsent ? "absent"
                                                           : "up";
-  auto out = fmt::format("  - name: {}\n    type: infiniband\n    state: {}\n", in_quotes(one.name), state);
+  auto out = fmt::format("  - name: {}\n    type: infiniband\n    state: {}\n", yaml_quoted(one.name), state);
   if (one.mtu) out += fmt::format("    mtu: {}\n", *one.mtu);
   out += "    infiniband:\n";
-  out += fmt::format("      pkey: {}\n", in_quotes(one.pkey ? one.pkey->text() : "0xffff"));
+  out += fmt::format("      pkey: {}\n", yaml_quoted(one.pkey ? one.pkey->text() : "0xffff"));
   if (one.mode) out += fmt::format("      mode: {}\n", model::text_of(*one.mode));
-  if (one.pkey) out += fmt::format("      base-iface: {}\n", in_quotes(one.parent));
+  if (one.pkey) out += fmt::format("      base-iface: {}\n", yaml_quoted(one.parent));
   if (!addressed && one.ipv4.empty() && one.ipv6.empty()) return out;
   return out + nmstate_inet(one.ipv4, Family::kIpv4) + nmstate_inet(one.ipv6, Family::kIpv6);
 }
@@ -123,7 +123,7 @@ void render_netplan(const std::vector<Household::Home>& homes, Output& out) {
   auto text = first_line("netplan") + "network:\n  version: 2\n  ethernets:\n";
   for (const auto& home : homes) {
     const auto& one = home.port;
-    text += fmt::format("    {}:\n", in_quotes(one.name));
+    text += fmt::format("    {}:\n", yaml_quoted(one.name));
     if (one.mode) text += fmt::format("      infiniband-mode: {}\n", model::text_of(*one.mode));
     if (one.mtu) text += fmt::format("      mtu: {}\n", *one.mtu);
     if (one.state == model::State::kDown) text += "      activation-mode: \"off\"\n";

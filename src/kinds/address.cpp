@@ -26,11 +26,11 @@ using system::InetRequest;
 
 namespace {
 
-constexpr std::string_view kKind = "address";
+constexpr std::string_view kAddressKind = "address";
 
 class AddressKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kAddressKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<InterfaceAddress>();
   }
@@ -40,7 +40,7 @@ class AddressKind final : public Kind {
     for (const auto& one : direct_only(all, bound, &diagnostics)) {
       for (const auto* family : {&one->ipv4, &one->ipv6}) {
         for (const auto& prefix : family->addresses) {
-          auto desired = start(*one, kKind, prefix.text());
+          auto desired = start(*one, kAddressKind, prefix.text());
           desired.where = desired.origins["address"] = family->place("addresses");
           // The kernel drops those of IPv6 with the link.
           const bool lost = one->down && prefix.address.family == model::Family::kIpv6;
@@ -52,7 +52,7 @@ class AddressKind final : public Kind {
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
-    const auto interfaces = concerned_interfaces(kKind, world);
+    const auto interfaces = concerned_interfaces(kAddressKind, world);
     std::vector<Observed> out;
     if (interfaces.empty()) return out;
     const auto all = world.host().inet.observe_addresses();
@@ -61,7 +61,7 @@ class AddressKind final : public Kind {
       const auto at = interfaces.find(address.index);
       if (at == interfaces.end()) continue;
       Observed observed;
-      observed.key = {std::string(kKind), fmt::format("{} {}", at->second.id, address.prefix.text())};
+      observed.key = {std::string(kAddressKind), fmt::format("{} {}", at->second.id, address.prefix.text())};
       observed.label = fmt::format("{} {}", at->second.name, address.prefix.text());
       observed.settings["address"] = address.prefix.text();
       observed.facts["state"] = std::string(address.duplicate   ? "duplicate"

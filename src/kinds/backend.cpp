@@ -20,7 +20,7 @@ using model::Observed;
 
 namespace {
 
-constexpr std::string_view kKind = "backend";
+constexpr std::string_view kBackendKind = "backend";
 constexpr std::chrono::seconds kRelease(5);
 
 std::optional<Backend> written(const BoundPort& port) {
@@ -56,7 +56,7 @@ std::string label_of(const std::string& id, const World& world) {
 
 class BackendKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kBackendKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<PortBackend>();
   }
@@ -66,7 +66,7 @@ class BackendKind final : public Kind {
     for (const auto& port : bound.ports) {
       if (!has_backend(*port.section)) continue;
       Desired desired;
-      desired.key = {std::string(kKind), port.id};
+      desired.key = {std::string(kBackendKind), port.id};
       desired.label = port.label;
       const auto* entry = port.section->find("backend");
       desired.where = entry == nullptr ? port.section->where : entry->where;
@@ -89,13 +89,13 @@ class BackendKind final : public Kind {
     std::vector<Observed> out;
     if (!*whole && rules->empty()) {
       // What was to go is not gone while half of it is there.
-      const auto ids = world.concerned(kKind);
+      const auto ids = world.concerned(kBackendKind);
       for (const auto& id : ids) out.push_back(left_behind(id, label_of(id, world)));
       if (ids.empty()) out.push_back(left_behind("networkd", std::string(kKeepOffNetworkd)));
     }
     for (const auto& [guid, backend] : *rules) {
       Observed observed;
-      observed.key = {std::string(kKind), guid.text()};
+      observed.key = {std::string(kBackendKind), guid.text()};
       observed.label = label_of(guid.text(), world);
       // With half of it missing it is as if nothing were decided: writing it anew brings back both.
       observed.settings["backend"] = *whole ? std::string(model::text_of(backend)) : "incomplete";
@@ -170,7 +170,7 @@ class BackendKind final : public Kind {
   /// The file for systemd-networkd, without any rule that needs it.
   static Observed left_behind(const std::string& id, std::string label) {
     Observed out;
-    out.key = {std::string(kKind), id};
+    out.key = {std::string(kBackendKind), id};
     out.label = std::move(label);
     out.settings["backend"] = "none";
     out.ours_by_nature = true;
@@ -231,7 +231,7 @@ void take_from_network_manager(std::string_view kind, std::vector<Desired>& desi
         to_be_theirs.contains(one.key.id) || !theirs.contains(one.key.id))
       continue;
     one.settings[std::string(kManagedBy)] = {};
-    one.needs.push_back({std::string(kKind), one.key.id.substr(0, one.key.id.find('/'))});
+    one.needs.push_back({std::string(kBackendKind), one.key.id.substr(0, one.key.id.find('/'))});
   }
 }
 

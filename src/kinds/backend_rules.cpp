@@ -52,7 +52,7 @@ std::string_view properties_of(Backend backend) {
   return R"(, ENV{NM_UNMANAGED}="1", ENV{RDMA_CONFIGD_UNMANAGED}="1", ENV{ID_NET_MANAGED_BY}="org.rdmaconfigd1")";
 }
 
-std::string match_of(model::Guid guid) {
+std::string guid_match(model::Guid guid) {
   return fmt::format("ACTION!=\"remove\", SUBSYSTEM==\"net\", ATTR{{type}}==\"32\", {}{}\"", kGuid,
                      guid.text());
 }
@@ -60,9 +60,9 @@ std::string match_of(model::Guid guid) {
 /// The lines of one port.
 std::string lines_of(model::Guid guid, Backend backend) {
   auto out =
-      fmt::format("{}, {}{}\"{}", match_of(guid), kOwner, model::text_of(backend), properties_of(backend));
+      fmt::format("{}, {}{}\"{}", guid_match(guid), kOwner, model::text_of(backend), properties_of(backend));
   if (backend == Backend::kNetworkd)
-    out += fmt::format("{}{}\"\n{}{}", kMatched, guid.text(), match_of(guid), kOfPort);
+    out += fmt::format("{}{}\"\n{}{}", kMatched, guid.text(), guid_match(guid), kOfPort);
   return out + "\n";
 }
 

@@ -26,7 +26,6 @@ using system::DcbState;
 
 namespace {
 
-constexpr std::string_view kKind = "dcb";
 constexpr std::string_view kSection = "pfc";
 
 bool is_hardware(const system::Link& link) { return link.kind.empty() && !link.ipoib && link.name != "lo"; }
@@ -76,7 +75,7 @@ std::optional<std::string> lldpad(system::Files& files) {
 
 class DcbKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kDcbKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<InterfaceDcb>();
   }
@@ -86,7 +85,7 @@ class DcbKind final : public Kind {
       const auto* interface = section->find("interface");
       if (interface == nullptr) continue;
       const auto id = model::text_of(interface->value);
-      auto desired = desired_of(*section, fields(), {std::string(kKind), id}, "DCB of " + id);
+      auto desired = desired_of(*section, fields(), {std::string(kDcbKind), id}, "DCB of " + id);
       check_dcb_entry(desired, diagnostics);
       add_algorithms(desired);
       out.push_back(std::move(desired));
@@ -94,7 +93,7 @@ class DcbKind final : public Kind {
     for (const auto* preset : presets_without_ports(bound.sections, *bound.world)) {
       const auto id = model::text_of(preset->find("interface")->value);
       Desired waiting;
-      waiting.key = {std::string(kKind), id};
+      waiting.key = {std::string(kDcbKind), id};
       waiting.label = "DCB of " + id;
       waiting.where = preset->where;
       waiting.pending = fmt::format("{} has no ports now", id);
@@ -112,7 +111,7 @@ class DcbKind final : public Kind {
       if (!state) return base::fail(state.error());
       if (!*state) continue;
       Observed observed;
-      observed.key = {std::string(kKind), link.name};
+      observed.key = {std::string(kDcbKind), link.name};
       observed.label = "DCB of " + link.name;
       observed.instance = world.instance(link);
       InterfaceDcb settings, facts;

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "kinds/kind.hpp"
 #include "model/dcb_types.hpp"
 
 namespace rdmacfg::kinds {
+
+inline constexpr std::string_view kDcbKind = "dcb";
 
 /// Data center bridging of an Ethernet interface: flow control by priority (PFC, IEEE 802.1Qbb), traffic
 /// classes (ETS, 802.1Qaz) and the priority of each DSCP.

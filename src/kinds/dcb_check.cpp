@@ -23,7 +23,6 @@ using model::Severity;
 
 namespace {
 
-constexpr std::string_view kKind = "dcb";
 constexpr std::uint8_t kHostBits = system::kDcbxHost | system::kDcbxVersionIeee;
 
 void error(const Desired& one, const std::string& key, const std::string& message, const std::string& hint,
@@ -238,7 +237,7 @@ void check_dcb_entry(const Desired& one, Diagnostics& diagnostics) {
 void check_dcb(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
                Diagnostics& diagnostics) {
   for (auto& one : desired) {
-    if (one.key.kind != kKind || one.pending) continue;
+    if (one.key.kind != kDcbKind || one.pending) continue;
     const auto* link = world.named(one.key.id);
     if (link == nullptr) {
       one.pending = fmt::format("no interface {} now", one.key.id);

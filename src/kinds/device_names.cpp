@@ -32,7 +32,7 @@ std::string stable_id(const RdmaDevice& device) {
   return device.node_guid.number == 0 ? std::string() : device.node_guid.text();
 }
 
-std::string text_at(const Section& section, std::string_view key) {
+std::string text_or_empty(const Section& section, std::string_view key) {
   const auto* entry = section.find(key);
   return entry == nullptr ? std::string() : model::text_of(entry->value);
 }
@@ -59,8 +59,8 @@ DeviceRules rules_of_names(std::span<const Section> sections, const World& world
   if (!rules) return {};  // fails where they are observed
   for (const auto& section : sections) {
     if (section.path != kSection) continue;
-    rules->erase(text_at(section, "pci"));
-    rules->erase(text_at(section, "node_guid"));
+    rules->erase(text_or_empty(section, "pci"));
+    rules->erase(text_or_empty(section, "node_guid"));
   }
   return std::move(*rules);
 }
@@ -70,10 +70,10 @@ std::map<std::string, const Section*> made_here(std::span<const Section> section
   std::map<std::string, const Section*> out;
   for (const auto& section : sections) {
     if (section.path != "soft_rdma") continue;
-    const auto state = text_at(section, "state");
+    const auto state = text_or_empty(section, "state");
     const bool makes = state != model::text_of(model::State::kAbsent) &&
                        state != model::text_of(model::State::kIgnore) && section.find("name") != nullptr;
-    if (makes) out.emplace(text_at(section, "name"), &section);
+    if (makes) out.emplace(text_or_empty(section, "name"), &section);
   }
   return out;
 }
@@ -81,8 +81,8 @@ std::map<std::string, const Section*> made_here(std::span<const Section> section
 /// Whether an entry of [[soft_rdma]] is about a device that is there.
 bool is_of(const Section& soft, const RdmaDevice& device) {
   return !device.soft.empty() && !device.ports.empty() && !device.ports.front().netdevs.empty() &&
-         device.soft == text_at(soft, "type") &&
-         device.ports.front().netdevs.front() == text_at(soft, "interface");
+         device.soft == text_or_empty(soft, "type") &&
+         device.ports.front().netdevs.front() == text_or_empty(soft, "interface");
 }
 
 class Resolver {
@@ -93,9 +93,9 @@ class Resolver {
   [[nodiscard]] NamedDevice resolve(const Section& section) const {
     NamedDevice out;
     out.section = &section;
-    out.name = text_at(section, "name");
-    out.id = text_at(section, "pci");
-    if (out.id.empty()) out.id = text_at(section, "node_guid");
+    out.name = text_or_empty(section, "name");
+    out.id = text_or_empty(section, "pci");
+    if (out.id.empty()) out.id = text_or_empty(section, "node_guid");
     if (out.id.empty()) {
       by_present_name(section, out);
     } else {
@@ -122,7 +122,7 @@ class Resolver {
   /// `device = ` is the name before our rename or, once that is done, the wanted name itself; while the
   /// device has neither (udev may have named it anew), our rule knows it.
   void by_present_name(const Section& section, NamedDevice& out) const {
-    const auto former = text_at(section, "device");
+    const auto former = text_or_empty(section, "device");
     out.id = former;
     if (former.empty()) return;  // reported by the grammar
     const auto& where = section.find("device")->where;
@@ -208,7 +208,7 @@ DeviceNames DeviceNames::of(std::span<const Section> sections, const World& worl
     const auto maker = std::find_if(made.begin(), made.end(), [&](const auto& one) {
       // A device with hardware may still have the name that a software device is to get.
       if (entry.device != nullptr) return is_of(*one.second, *entry.device);
-      return one.first == text_at(section, "device");
+      return one.first == text_or_empty(section, "device");
     });
     if (maker != made.end()) {
       resolver.wrong(entry, section.where,

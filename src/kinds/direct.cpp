@@ -16,7 +16,7 @@ using model::InetMethod;
 
 namespace {
 
-void check_method(const WantedFamily& family, Diagnostics& diagnostics) {
+void check_direct_method(const WantedFamily& family, Diagnostics& diagnostics) {
   const bool four = family.family == model::Family::kIpv4;
   const auto error = [&](std::string message, std::string hint) {
     diagnostics.push_back(
@@ -67,7 +67,7 @@ std::vector<const Addressing*> direct_only(const std::vector<Addressing>& all, c
     if (!one.addressed() || one.absent || backends.of(*one.port) != Backend::kDirect) continue;
     for (const auto* family : {&one.ipv4, &one.ipv6}) {
       if (diagnostics == nullptr || family->section == nullptr || one.ignore) continue;
-      if (checked.insert(family->section).second) check_method(*family, *diagnostics);
+      if (checked.insert(family->section).second) check_direct_method(*family, *diagnostics);
     }
     out.push_back(&one);
   }

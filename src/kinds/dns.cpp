@@ -18,7 +18,7 @@ using model::Observed;
 
 namespace {
 
-constexpr std::string_view kKind = "dns";
+constexpr std::string_view kDnsKind = "dns";
 
 template <class Texts>
 void put(model::Attributes& settings, const char* field, const Texts& texts) {
@@ -27,7 +27,7 @@ void put(model::Attributes& settings, const char* field, const Texts& texts) {
 
 class DnsKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kDnsKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<InterfaceDns>();
   }
@@ -36,7 +36,7 @@ class DnsKind final : public Kind {
     const auto& all = addressing_of(bound, nullptr);
     for (const auto* one : direct_only(all, bound, nullptr)) {
       std::vector<std::string> servers, search;
-      auto desired = start(*one, kKind, "");
+      auto desired = start(*one, kDnsKind, "");
       for (const auto* family : {&one->ipv4, &one->ipv6}) {
         for (const auto& server : family->dns) servers.push_back(server.text());
         search.insert(search.end(), family->search.begin(), family->search.end());
@@ -55,12 +55,12 @@ class DnsKind final : public Kind {
 
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
-    for (const auto& [index, interface] : concerned_interfaces(kKind, world)) {
+    for (const auto& [index, interface] : concerned_interfaces(kDnsKind, world)) {
       const auto dns = world.host().resolver.observe_dns(index);
       if (!dns) return base::fail(dns.error());
       if (!*dns) continue;
       Observed observed;
-      observed.key = {std::string(kKind), interface.id};
+      observed.key = {std::string(kDnsKind), interface.id};
       observed.label = "name servers of " + interface.name;
       std::vector<std::string> servers;
       for (const auto& server : (*dns)->servers) servers.push_back(server.text());
@@ -76,7 +76,7 @@ class DnsKind final : public Kind {
              Diagnostics& /*diagnostics*/) const override {
     std::optional<bool> answers;
     for (auto& one : desired) {
-      if (one.key.kind != kKind || one.ignore || one.settings.empty()) continue;
+      if (one.key.kind != kDnsKind || one.ignore || one.settings.empty()) continue;
       if (!answers) {
         const auto dns = world.host().resolver.observe_dns(1);  // lo is always there
         answers = dns && *dns;

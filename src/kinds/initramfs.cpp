@@ -20,7 +20,7 @@ using model::Observed;
 
 namespace {
 
-constexpr std::string_view kKind = "initramfs";
+constexpr std::string_view kInitramfsKind = "initramfs";
 constexpr std::string_view kId = "image";
 constexpr std::string_view kStale = "stale";
 constexpr std::string_view kUnfinished = "unfinished";  // a rebuild was begun, or has to be done again
@@ -60,7 +60,7 @@ bool concerns_us(std::string_view kind) {
 
 class InitramfsKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kInitramfsKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<InitramfsImage>();
   }
@@ -76,13 +76,13 @@ class InitramfsKind final : public Kind {
     for (const auto* section : bound.of("rdma_system")) {
       if (origin == nullptr && section->find("netns") != nullptr) origin = section;
     }
-    const auto own = bound.of(kKind);
+    const auto own = bound.of(kInitramfsKind);
     if (!own.empty()) origin = own.front();
     if (origin == nullptr) return;
-    const model::Key key{std::string(kKind), std::string(kId)};
-    auto desired = own.empty() ? Desired{} : desired_of(*origin, fields(), key, std::string(kKind));
+    const model::Key key{std::string(kInitramfsKind), std::string(kId)};
+    auto desired = own.empty() ? Desired{} : desired_of(*origin, fields(), key, std::string(kInitramfsKind));
     desired.key = key;
-    desired.label = kKind;
+    desired.label = kInitramfsKind;
     desired.where = origin->where;
     desired.origins.emplace("image", origin->where);
     out.push_back(std::move(desired));
@@ -97,8 +97,8 @@ class InitramfsKind final : public Kind {
     if (!digest) return base::fail(digest.error());
     if (stamp->empty() && digest->empty()) return out;
     Observed observed;
-    observed.key = {std::string(kKind), std::string(kId)};
-    observed.label = kKind;
+    observed.key = {std::string(kInitramfsKind), std::string(kId)};
+    observed.label = kInitramfsKind;
     InitramfsImage settings, facts;
     settings.image = image_now(*stamp, *digest);
     if (!stamp->empty() && *stamp != kDropped) facts.built = *stamp;
@@ -112,10 +112,10 @@ class InitramfsKind final : public Kind {
              Diagnostics& /*diagnostics*/) const override {
     const auto stamp = read_stamp(world.host().files);
     if (!stamp) return;  // observe() has failed for it
-    const auto mine =
-        std::find_if(observed.begin(), observed.end(), [](const auto& one) { return one.key.kind == kKind; });
-    auto at =
-        std::find_if(desired.begin(), desired.end(), [](const auto& one) { return one.key.kind == kKind; });
+    const auto mine = std::find_if(observed.begin(), observed.end(),
+                                   [](const auto& one) { return one.key.kind == kInitramfsKind; });
+    auto at = std::find_if(desired.begin(), desired.end(),
+                           [](const auto& one) { return one.key.kind == kInitramfsKind; });
     if (at == desired.end()) {
       // What the document drops has to leave the image, too.
       if (mine == observed.end() || !may_hold_dropped(*stamp, world.host())) return;
@@ -282,7 +282,7 @@ Result<void> note_dropped_options(system::Host& host, std::string_view path, boo
 }
 
 model::SectionSpec initramfs_section() {
-  model::SectionSpec section{.name = kKind,
+  model::SectionSpec section{.name = kInitramfsKind,
                              .repeated = false,
                              .doc = "The initramfs that holds our module options and naming rules."};
   for (const auto& spec : model::specs<InitramfsImage>()) {

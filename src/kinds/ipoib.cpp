@@ -26,7 +26,7 @@ using system::Link;
 
 namespace {
 
-constexpr std::string_view kKind = "ipoib";
+constexpr std::string_view kIpoibKind = "ipoib";
 
 const Link* link_of(const model::Key& key, const World& world) {
   const auto guid = Guid::parse(key.id);
@@ -35,14 +35,14 @@ const Link* link_of(const model::Key& key, const World& world) {
 
 class IpoibKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kIpoibKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Ipoib>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);
     for (const auto& port : bound.ports) {
       Desired desired;
-      desired.key = {std::string(kKind), port.id};
+      desired.key = {std::string(kIpoibKind), port.id};
       desired.label = port.label;
       desired.where = port.section->where;
       desired.pending = port.pending;
@@ -80,7 +80,7 @@ class IpoibKind final : public Kind {
     const auto theirs = nm_profiles(world.host().files);
     for (const auto* link : world.parents()) {
       Observed observed;
-      observed.key = {std::string(kKind), link->ipoib->guid.text()};
+      observed.key = {std::string(kIpoibKind), link->ipoib->guid.text()};
       observed.label = link->name;
       observed.instance = world.instance(*link);
       describe(*link, observed.settings);
@@ -99,11 +99,11 @@ class IpoibKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
-    take_from_network_manager(kKind, desired, observed);
+    take_from_network_manager(kIpoibKind, desired, observed);
     std::map<model::Key, const Observed*> now;
     for (const auto& one : observed) now.emplace(one.key, &one);
     for (auto& one : desired) {
-      if (one.key.kind != kKind || one.ignore || one.pending) continue;
+      if (one.key.kind != kIpoibKind || one.ignore || one.pending) continue;
       const auto* link = link_of(one.key, world);
       const auto at = now.find(one.key);
       if (link != nullptr) {

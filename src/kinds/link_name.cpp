@@ -21,8 +21,6 @@ using system::Link;
 
 namespace {
 
-constexpr std::string_view kKind = "link_name";
-
 std::vector<Link> with_children(const World& world, const Link& parent) {
   std::vector<Link> links{parent};
   for (const auto* child : world.children(parent.index)) links.push_back(*child);
@@ -31,7 +29,7 @@ std::vector<Link> with_children(const World& world, const Link& parent) {
 
 class LinkNameKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kLinkNameKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<LinkName>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
@@ -39,7 +37,7 @@ class LinkNameKind final : public Kind {
       const auto* written = port.section->find("name");
       if (written == nullptr) continue;
       Desired desired;
-      desired.key = {std::string(kKind), port.id};
+      desired.key = {std::string(kLinkNameKind), port.id};
       desired.label = port.label;
       desired.where = port.section->where;
       desired.origins["name"] = desired.origins["rule"] = written->where;
@@ -64,7 +62,7 @@ class LinkNameKind final : public Kind {
     std::vector<Observed> out;
     for (const auto* link : world.parents()) {
       Observed observed;
-      observed.key = {std::string(kKind), link->ipoib->guid.text()};
+      observed.key = {std::string(kLinkNameKind), link->ipoib->guid.text()};
       observed.label = link->name;
       observed.settings["name"] = link->name;
       observed.instance = world.instance(*link);
@@ -76,7 +74,7 @@ class LinkNameKind final : public Kind {
     }
     for (const auto& [guid, name] : *rules) {
       Observed observed;
-      observed.key = {std::string(kKind), guid.text()};
+      observed.key = {std::string(kLinkNameKind), guid.text()};
       observed.label = name;
       observed.settings["rule"] = name;
       observed.ours_by_nature = true;

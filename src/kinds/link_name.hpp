@@ -12,6 +12,8 @@
 
 namespace rdmacfg::kinds {
 
+inline constexpr std::string_view kLinkNameKind = "link_name";
+
 /// The persistent name of a port's IPoIB interface: a udev rule for the next add event, and a live rename
 /// now.
 struct LinkName {

@@ -23,8 +23,6 @@ using system::Link;
 
 namespace {
 
-constexpr std::string_view kKind = "link_name";
-
 /// While a port is away, what a match or device + port means cannot be told: a rule of a port that is not
 /// here may well be that entry's. It would be gone just when the port comes and needs it. But a name that
 /// the document gives to another port is no longer its: udev would try to give it to both.
@@ -34,7 +32,7 @@ void settle_rules_of_absent_ports(std::vector<Desired>& desired, const std::vect
   std::map<std::string, const Desired*> given;
   const Desired* open_ended = nullptr;
   for (const auto& one : desired) {
-    if (one.key.kind != kKind) continue;
+    if (one.key.kind != kLinkNameKind) continue;
     listed.insert(one.key);
     if (const auto name = text_at(one.settings, "rule"); !name.empty() && !one.ignore)
       given.emplace(name, &one);
@@ -43,7 +41,7 @@ void settle_rules_of_absent_ports(std::vector<Desired>& desired, const std::vect
   std::vector<Desired> settled;
   for (const auto& one : observed) {
     const auto guid = link_name_guid(one.key);
-    if (one.key.kind != kKind || listed.contains(one.key) || !guid || world.parent(*guid) != nullptr)
+    if (one.key.kind != kLinkNameKind || listed.contains(one.key) || !guid || world.parent(*guid) != nullptr)
       continue;
     if (open_ended == nullptr && world.why_held(*guid).empty()) continue;  // it is dropped
     const auto heir = given.find(text_at(one.settings, "rule"));
@@ -132,7 +130,7 @@ void warn_foreign(const Desired& one, const std::string& wanted, const std::vect
 }  // namespace
 
 std::optional<model::Guid> link_name_guid(const model::Key& key) {
-  if (key.kind != kKind) return std::nullopt;
+  if (key.kind != kLinkNameKind) return std::nullopt;
   auto guid = model::Guid::parse(key.id);
   if (!guid) return std::nullopt;
   return *guid;
@@ -147,7 +145,7 @@ void check_link_names(std::vector<Desired>& desired, const std::vector<Observed>
   settle_rules_of_absent_ports(desired, observed, world);
   std::set<int> moving;
   for (const auto& one : desired) {
-    if (one.key.kind != kKind || one.ignore) continue;
+    if (one.key.kind != kLinkNameKind || one.ignore) continue;
     if (const auto guid = link_name_guid(one.key); guid && world.parent(*guid) != nullptr) {
       moving.insert(world.parent(*guid)->index);
     }
@@ -158,7 +156,7 @@ void check_link_names(std::vector<Desired>& desired, const std::vector<Observed>
   for (const auto& one : desired) {
     const auto wanted = text_at(one.settings, "rule");
     const auto guid = link_name_guid(one.key);
-    if (one.key.kind != kKind || one.ignore || wanted.empty() || !guid) continue;
+    if (one.key.kind != kLinkNameKind || one.ignore || wanted.empty() || !guid) continue;
     if (const auto* holder = world.named(wanted); holder == nullptr || !gone.contains(holder->index))
       check_taken(one, wanted, world.parent(*guid), desired, world, moving, diagnostics);
     if (!foreign) {

@@ -24,7 +24,7 @@ using model::Severity;
 
 namespace {
 
-constexpr std::string_view kKind = "memlock";
+constexpr std::string_view kMemlockKind = "memlock";
 constexpr std::string_view kUndeclared = "its group was not declared";  // in Change::carried, for undoing
 
 /// Below another root there is nobody to ask but the files.
@@ -44,15 +44,15 @@ Result<bool> has_group(system::Host& host, const std::string& group) {
 
 class MemlockKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kMemlockKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Memlock>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    for (const auto* section : bound.of(kKind)) {
+    for (const auto* section : bound.of(kMemlockKind)) {
       const auto* domain = section->find("domain");
       if (domain == nullptr) continue;  // reported already, by the grammar
       const auto id = model::text_of(domain->value);
-      auto desired = desired_of(*section, fields(), {std::string(kKind), id}, "memlock " + id);
+      auto desired = desired_of(*section, fields(), {std::string(kMemlockKind), id}, "memlock " + id);
       if (!desired.settings.contains("limit")) {
         diagnostics.push_back({Severity::kError,
                                section->where,
@@ -72,7 +72,7 @@ class MemlockKind final : public Kind {
     auto limits = read_limits(world.host().files);
     if (!limits) return base::fail(limits.error());
     std::set<std::string> asked;
-    for (auto& id : world.concerned(kKind)) asked.insert(std::move(id));
+    for (auto& id : world.concerned(kMemlockKind)) asked.insert(std::move(id));
     auto declared = read_declared_groups(world.host().files);
     if (!declared) return base::fail(declared.error());
     auto written = read_limit_domains(world.host().files);
@@ -82,7 +82,7 @@ class MemlockKind final : public Kind {
     std::vector<Observed> out;
     for (const auto& domain : domains) {
       Observed observed;
-      observed.key = {std::string(kKind), domain};
+      observed.key = {std::string(kMemlockKind), domain};
       observed.label = "memlock " + domain;
       Memlock now;
       if (const auto at = limits->find(domain); at != limits->end()) now.limit = at->second;
@@ -104,7 +104,7 @@ class MemlockKind final : public Kind {
              Diagnostics& diagnostics) const override {
     std::optional<Result<std::map<std::string, std::vector<ForeignLimit>>>> others;  // once they are needed
     for (auto& one : desired) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kMemlockKind) continue;
       const LimitDomain domain{one.key.id};
       leave_to_directory(one, world, diagnostics);
       const bool is_user = domain.group().empty() && !domain.everybody();

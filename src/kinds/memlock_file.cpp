@@ -20,7 +20,7 @@ constexpr std::string_view kHeader = "# Written by rdma-configd; what is changed
 constexpr std::string_view kLimitKey = "LimitMEMLOCK=";
 
 /// The words of a line, without a comment.
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> fields_of(std::string_view line) {
   std::vector<std::string_view> words;
   line = line.substr(0, line.find('#'));
   for (std::size_t start = 0; (start = line.find_first_not_of(" \t\r", start)) != std::string_view::npos;) {
@@ -46,7 +46,7 @@ Result<void> write_or_remove(system::Files& files, std::string_view path, const 
 Limits parse_limits(std::string_view text) {
   Limits soft, hard, limits;
   for (const auto line : base::split(text, '\n')) {
-    const auto words = words_of(line);
+    const auto words = fields_of(line);
     if (words.size() != 4 || words[2] != "memlock") continue;
     const auto limit = LockLimit::parse(words[3]);
     const std::string domain(words[0]);
@@ -66,7 +66,7 @@ Limits parse_limits(std::string_view text) {
 std::set<std::string> parse_limit_domains(std::string_view text) {
   std::set<std::string> domains;
   for (const auto line : base::split(text, '\n')) {
-    const auto words = words_of(line);
+    const auto words = fields_of(line);
     if (words.size() == 4 && words[2] == "memlock") domains.emplace(words[0]);
   }
   return domains;
@@ -104,7 +104,7 @@ Result<std::set<std::string>> read_declared_groups(system::Files& files) {
   if (!text) return base::fail(text.error());
   std::set<std::string> groups;
   for (const auto line : base::split(*text, '\n')) {
-    const auto words = words_of(line);
+    const auto words = fields_of(line);
     if (words.size() >= 2 && words[0] == "g") groups.emplace(words[1]);
   }
   return groups;
@@ -131,7 +131,7 @@ std::optional<GroupSource> group_directory(system::Files& files) {
       if (!sources.starts_with(kGroups)) continue;
       sources.remove_prefix(kGroups.size());
       bool reaction = false;  // "[NOTFOUND=return]" stands between sources
-      for (auto word : words_of(sources)) {
+      for (auto word : fields_of(sources)) {
         reaction = reaction || word.starts_with('[');
         if (reaction) {
           reaction = !word.ends_with(']');
@@ -183,7 +183,7 @@ std::vector<MemlockLine> memlock_lines(system::Files& files) {
     int number = 0;
     for (const auto line : base::split(**text, '\n')) {
       ++number;
-      const auto words = words_of(line);
+      const auto words = fields_of(line);
       // pam_limits takes all but the domain in any case.
       if (words.size() != 4 || base::lower(words[2]) != "memlock") continue;
       out.push_back({path, number, std::string(words[0]), base::lower(words[1]), base::lower(words[3])});

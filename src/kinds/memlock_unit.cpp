@@ -21,13 +21,13 @@ using system::Unit;
 
 namespace {
 
-constexpr std::string_view kKind = "memlock_unit";
+constexpr std::string_view kMemlockUnitKind = "memlock_unit";
 constexpr std::string_view kRestart = "restart";
 constexpr std::string_view kFormer = "process ";  // in Change::carried: its limit then, for undoing
 
 class MemlockUnitKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kMemlockUnitKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<MemlockUnit>();
   }
@@ -52,7 +52,7 @@ class MemlockUnitKind final : public Kind {
           return;
         }
         Desired desired;
-        desired.key = {std::string(kKind), unit};
+        desired.key = {std::string(kMemlockUnitKind), unit};
         desired.label = unit;
         desired.where = where;
         desired.settings["limit"] = model::Codec<LockLimit>::value(*wanted.limit);
@@ -95,7 +95,7 @@ class MemlockUnitKind final : public Kind {
     }
     // What the document dropped is only taken away: nobody asks how its process is.
     std::vector<std::string> asked;
-    for (const auto& unit : world.concerned(kKind)) {
+    for (const auto& unit : world.concerned(kMemlockUnitKind)) {
       if (ours.contains(unit)) asked.push_back(unit);
     }
     std::map<std::string, Unit> units;
@@ -106,7 +106,7 @@ class MemlockUnitKind final : public Kind {
     }
     for (const auto& [name, limit] : ours) {
       Observed observed;
-      observed.key = {std::string(kKind), name};
+      observed.key = {std::string(kMemlockUnitKind), name};
       observed.label = name;
       observed.ours_by_nature = true;
       MemlockUnit now, facts;
@@ -129,7 +129,7 @@ class MemlockUnitKind final : public Kind {
              Diagnostics& diagnostics) const override {
     std::vector<std::string> names;
     for (const auto& one : desired) {
-      if (one.key.kind == kKind) names.push_back(one.key.id);
+      if (one.key.kind == kMemlockUnitKind) names.push_back(one.key.id);
     }
     if (names.empty()) return;
     std::map<std::string, Unit> units;
@@ -137,7 +137,7 @@ class MemlockUnitKind final : public Kind {
       if (auto found = observe_loaded(world.host(), names)) units = std::move(*found);
     }
     for (auto& one : desired) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kMemlockUnitKind) continue;
       if (const auto at = units.find(one.key.id); at != units.end() && at->second.there()) {
         one.settings["loaded"] = true;
         // A restart gives a process what systemd makes of all drop-ins, so it is for nothing where ours

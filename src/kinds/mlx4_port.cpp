@@ -25,7 +25,7 @@ using model::Severity;
 
 namespace {
 
-constexpr std::string_view kKind = "mlx4_port";
+constexpr std::string_view kMlx4PortKind = "mlx4_port";
 constexpr auto kReturnTime = std::chrono::seconds(5);  // of the adapter; it takes a fraction of a second
 constexpr auto kPoll = std::chrono::milliseconds(50);
 
@@ -94,17 +94,17 @@ bool has_rdma_device(const std::string& pci, system::Host& host) {
 
 class Mlx4PortKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kMlx4PortKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<Mlx4PortTypes>();
   }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    for (const auto* section : bound.of(kKind)) {
+    for (const auto* section : bound.of(kMlx4PortKind)) {
       const auto* pci = section->find("pci");
       if (pci == nullptr) continue;
       const auto id = model::text_of(pci->value);
-      auto desired = desired_of(*section, fields(), {std::string(kKind), id}, "port types of " + id);
+      auto desired = desired_of(*section, fields(), {std::string(kMlx4PortKind), id}, "port types of " + id);
       const auto* ports = section->find("ports");
       if (ports == nullptr) {
         diagnostics.push_back(Diagnostic{Severity::kError,
@@ -148,7 +148,7 @@ class Mlx4PortKind final : public Kind {
     std::vector<Observed> out;
     for (const auto& [pci, settings] : found) {
       Observed observed;
-      observed.key = {std::string(kKind), pci};
+      observed.key = {std::string(kMlx4PortKind), pci};
       observed.label = "port types of " + pci;
       observed.settings = model::to_attributes(settings);
       if (const auto at = now.find(pci); at != now.end()) {
@@ -165,9 +165,10 @@ class Mlx4PortKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     const auto file = Mlx4File::read(world.host().files);
-    if (file) report_damage(file->damage, kMlx4File, kKind, desired, !file->lines.empty(), diagnostics);
+    if (file)
+      report_damage(file->damage, kMlx4File, kMlx4PortKind, desired, !file->lines.empty(), diagnostics);
     for (auto& one : desired) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kMlx4PortKind) continue;
       warn_foreign(one, world.host().files, diagnostics);
       const auto at = std::find_if(observed.begin(), observed.end(), [&](const auto& other) {
         return other.key == one.key && other.settings.contains("ports");
@@ -188,7 +189,8 @@ class Mlx4PortKind final : public Kind {
                                          {}});
       }
     }
-    if (file) hold_damaged(file->damage, std::string(kMlx4File), kKind, !file->lines.empty(), desired);
+    if (file)
+      hold_damaged(file->damage, std::string(kMlx4File), kMlx4PortKind, !file->lines.empty(), desired);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
@@ -294,7 +296,7 @@ class Mlx4PortKind final : public Kind {
 
 model::SectionSpec mlx4_port_section() {
   model::SectionSpec section{
-      .name = kKind, .doc = "Port types of a ConnectX-3 adapter.", .identities = {{"pci"}}};
+      .name = kMlx4PortKind, .doc = "Port types of a ConnectX-3 adapter.", .identities = {{"pci"}}};
   for (const auto& spec : model::specs<Mlx4PortTypes>()) {
     if (spec.role != model::Role::kFact && spec.role != model::Role::kDerived) section.fields.push_back(spec);
   }

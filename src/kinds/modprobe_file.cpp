@@ -32,7 +32,7 @@ struct Line {
 };
 
 /// Words of a line; blanks within double quotes do not separate.
-std::vector<std::string> words_of(std::string_view text) {
+std::vector<std::string> tokens_of(std::string_view text) {
   std::vector<std::string> words;
   bool inside = false, quoted = false;
   for (const char c : text) {
@@ -62,7 +62,7 @@ std::vector<Line> lines_of(std::string_view text) {
     }
     joined += part;
     if (!base::trim(joined).starts_with('#')) {
-      if (auto words = words_of(joined); !words.empty()) out.push_back({first, std::move(words)});
+      if (auto words = tokens_of(joined); !words.empty()) out.push_back({first, std::move(words)});
     }
     joined.clear();
   }

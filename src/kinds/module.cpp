@@ -26,7 +26,7 @@ using model::Severity;
 
 namespace {
 
-constexpr std::string_view kKind = "module";
+constexpr std::string_view kModuleKind = "module";
 using Names = std::set<std::string>;
 
 using Lists = std::map<std::string_view, Names>;  // by file
@@ -56,17 +56,17 @@ bool any_lists(const Lists& lists, const std::string& name) {
 
 class ModuleKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kModuleKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<KernelModule>();
   }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
-    for (const auto* section : bound.of(kKind)) {
+    for (const auto* section : bound.of(kModuleKind)) {
       const auto* name = section->find("name");
       if (name == nullptr) continue;
       const auto id = model::text_of(name->value);
-      auto desired = desired_of(*section, fields(), {std::string(kKind), id}, id);
+      auto desired = desired_of(*section, fields(), {std::string(kModuleKind), id}, id);
       // Our files hold what the document says now, so what it does not say is not in them.
       if (options_of(desired.settings).list.empty()) desired.settings["options"] = model::Value{};
       desired.settings["at_boot"] = model::Value{};
@@ -100,7 +100,7 @@ class ModuleKind final : public Kind {
     std::vector<Observed> out;
     for (const auto& name : all) {
       Observed observed;
-      observed.key = {std::string(kKind), name};
+      observed.key = {std::string(kModuleKind), name};
       observed.label = name;
       KernelModule settings;
       if (any_lists(*lists, name)) settings.at_boot = true;
@@ -129,7 +129,7 @@ class ModuleKind final : public Kind {
     std::map<model::Key, const Observed*> now;
     for (const auto& one : observed) now.emplace(one.key, &one);
     for (auto& one : desired) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kModuleKind) continue;
       // What is not to be there, and is not, needs no mention.
       const auto at = now.find(one.key);
       std::erase_if(one.settings, [&](const auto& setting) {
@@ -319,7 +319,7 @@ class ModuleKind final : public Kind {
 }  // namespace
 
 model::SectionSpec module_section() {
-  model::SectionSpec section{.name = kKind,
+  model::SectionSpec section{.name = kModuleKind,
                              .doc = "A kernel module, loaded now and at boot, with options.",
                              .identities = {{"name"}}};
   for (const auto& spec : model::specs<KernelModule>()) {

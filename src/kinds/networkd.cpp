@@ -22,9 +22,9 @@ using model::Severity;
 
 namespace {
 
-constexpr std::string_view kKind = "networkd";
+constexpr std::string_view kNetworkdKind = "networkd";
 
-void check_method(const WantedFamily& family, Diagnostics& diagnostics) {
+void check_networkd_method(const WantedFamily& family, Diagnostics& diagnostics) {
   if (!family.is_ipv4_link_local()) return;
   diagnostics.push_back(
       {Severity::kError,
@@ -37,7 +37,7 @@ void check_method(const WantedFamily& family, Diagnostics& diagnostics) {
 
 class NetworkdKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kNetworkdKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<NetworkdFile>();
   }
@@ -47,9 +47,9 @@ class NetworkdKind final : public Kind {
     std::set<const model::Section*> checked;
     for (const auto& one : addressing_of(bound, nullptr)) {
       if (one.absent || backends.of(*one.port) != Backend::kNetworkd) continue;
-      if (!one.ignore && checked.insert(one.section).second) check_method(one.ipv4, diagnostics);
+      if (!one.ignore && checked.insert(one.section).second) check_networkd_method(one.ipv4, diagnostics);
       Desired desired;
-      desired.key = {std::string(kKind), one.id()};
+      desired.key = {std::string(kNetworkdKind), one.id()};
       desired.label = "networkd of " + one.label;
       desired.where = one.section->where;
       desired.ignore = one.ignore;
@@ -64,7 +64,7 @@ class NetworkdKind final : public Kind {
       }
       for (const auto& [field, value] : desired.settings) desired.origins[field] = origin_of(one, field);
       desired.needs = {{"backend", one.port->id}, {"link_name", one.port->id}, one.link};
-      if (one.pkey) desired.needs.push_back({std::string(kKind), one.port->id});
+      if (one.pkey) desired.needs.push_back({std::string(kNetworkdKind), one.port->id});
       out.push_back(std::move(desired));
     }
   }
@@ -82,7 +82,7 @@ class NetworkdKind final : public Kind {
       if (!text) return base::fail(text.error());
       if (!*text) continue;
       Observed observed;
-      observed.key = {std::string(kKind), *id};
+      observed.key = {std::string(kNetworkdKind), *id};
       const auto* link = interface_of(*id, world);
       observed.label = "networkd of " + (link == nullptr ? *id : link->name);
       observed.settings = model::to_attributes(parse_network(*id, **text));
@@ -116,12 +116,12 @@ class NetworkdKind final : public Kind {
     std::optional<bool> runs;
     std::set<std::string> there, in_part;
     for (const auto& one : observed) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kNetworkdKind) continue;
       there.insert(one.key.id);
       if (one.settings.contains("missing")) in_part.insert(one.key.id);
     }
     for (auto& one : desired) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kNetworkdKind) continue;
       // What is to go is nothing to speak of where there is no file yet.
       if (!there.contains(one.key.id))
         std::erase_if(one.settings, [](const auto& field) { return field.second == model::Value{}; });

@@ -25,7 +25,7 @@ constexpr int kMoments = 200;
 constexpr int kBegun = 20;
 
 /// One file on its way.
-struct Step {
+struct NetworkStep {
   const Change* change = nullptr;
   NetworkdFile before;
   NetworkdFile after;
@@ -62,8 +62,8 @@ bool is_awaited(const Change& change) {
   return after.active == true || a_part;
 }
 
-Result<Step> write(const Change& change, system::Host& host) {
-  Step step{&change, {}, {}, {}, false};
+Result<NetworkStep> write(const Change& change, system::Host& host) {
+  NetworkStep step{&change, {}, {}, {}, false};
   const auto path = networkd_file(change.key.id);
   const auto text = host.files.read(path);
   if (!text) return base::fail(text.error());
@@ -84,7 +84,7 @@ Result<Step> write(const Change& change, system::Host& host) {
 /// Takes away what a file had and has no longer: systemd-networkd is told to keep what it finds, since others
 /// may have set it. `before_reload`: IPv4 addresses for which others come wait until those are there, since
 /// with the last one of an interface the kernel forgets the routes of others.
-Result<void> release(const std::vector<Step>& steps, const World& world, system::Host& host,
+Result<void> release(const std::vector<NetworkStep>& steps, const World& world, system::Host& host,
                      bool before_reload) {
   const auto holdings = observe_holdings(host);
   if (!holdings) return base::fail(holdings.error());
@@ -131,7 +131,7 @@ Result<void> release(const std::vector<Step>& steps, const World& world, system:
 
 /// An interface whose file is to become true.
 struct Wait {
-  const Step* step = nullptr;
+  const NetworkStep* step = nullptr;
   bool again = false;  ///< it was configured anew
 };
 
@@ -278,7 +278,7 @@ std::vector<std::string> routes_lost(const Change& change, const system::Link& l
 }
 
 Result<void> apply_networks(std::span<const Change> changes, system::Host& host) {
-  std::vector<Step> steps;
+  std::vector<NetworkStep> steps;
   for (const auto& change : changes) {
     auto step = write(change, host);
     if (!step) return base::fail(step.error());
@@ -290,7 +290,7 @@ Result<void> apply_networks(std::span<const Change> changes, system::Host& host)
   const auto state = host.networkd.observe({});
   if (!state) return base::fail(state.error());
   if (auto done = release(steps, *world, host, state->has_value()); !done || !*state) return done;
-  if (std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.written; })) {
+  if (std::any_of(steps.begin(), steps.end(), [](const NetworkStep& step) { return step.written; })) {
     if (auto done = host.networkd.reload(); !done) return done;
   }
   std::vector<Wait> waits;
@@ -302,9 +302,9 @@ Result<void> apply_networks(std::span<const Change> changes, system::Host& host)
 }
 
 Result<void> finish_networks(std::span<const Change> changes, system::Host& host) {
-  std::vector<Step> steps;
+  std::vector<NetworkStep> steps;
   for (const auto& change : changes) {
-    Step step{&change, model::from_attributes<NetworkdFile>(change.before), {}, {}, true};
+    NetworkStep step{&change, model::from_attributes<NetworkdFile>(change.before), {}, {}, true};
     const auto text = host.files.read(networkd_file(change.key.id));
     if (!text) return base::fail(text.error());
     if (*text) step.stays = step.after = parse_network(change.key.id, **text);

@@ -17,8 +17,8 @@ using system::InetRoute;
 
 namespace {
 
-constexpr std::string_view kPrefix = "10-rdma-configd-";
-constexpr std::string_view kSuffix = ".network";
+constexpr std::string_view kNetworkFilePrefix = "10-rdma-configd-";
+constexpr std::string_view kNetworkFileSuffix = ".network";
 constexpr std::uint32_t kMainTable = 254;
 
 using Lines = std::vector<std::string>;
@@ -77,7 +77,7 @@ InetRoute from(const WantedRoute& wanted, Family family) {
 }
 
 /// What the interface is recognised by: properties that our udev rules give it.
-std::string match_of(std::string_view id) {
+std::string match_line(std::string_view id) {
   const auto slash = id.find('/');
   const auto port = fmt::format("Property=RDMA_CONFIGD_PORT={}", id.substr(0, slash));
   if (slash == std::string_view::npos) return port + " RDMA_CONFIGD_OF_PORT=1";
@@ -143,7 +143,7 @@ std::optional<InetRoute> route_of(const Section& section) {
   return out;
 }
 
-Lines words_of(const Section& section, const std::string& key) {
+Lines list_of(const Section& section, const std::string& key) {
   Lines out;
   const auto at = section.keys.find(key);
   if (at == section.keys.end()) return out;
@@ -186,12 +186,14 @@ std::string networkd_file(std::string_view id) {
   std::string name(id);
   std::erase(name, ':');
   std::replace(name.begin(), name.end(), '/', '-');
-  return fmt::format("{}/{}{}{}", kNetworkdFolder, kPrefix, name, kSuffix);
+  return fmt::format("{}/{}{}{}", kNetworkdFolder, kNetworkFilePrefix, name, kNetworkFileSuffix);
 }
 
 std::optional<std::string> networkd_id(std::string_view file_name) {
-  if (!file_name.starts_with(kPrefix) || !file_name.ends_with(kSuffix)) return std::nullopt;
-  const auto inner = file_name.substr(kPrefix.size(), file_name.size() - kPrefix.size() - kSuffix.size());
+  if (!file_name.starts_with(kNetworkFilePrefix) || !file_name.ends_with(kNetworkFileSuffix))
+    return std::nullopt;
+  const auto inner = file_name.substr(
+      kNetworkFilePrefix.size(), file_name.size() - kNetworkFilePrefix.size() - kNetworkFileSuffix.size());
   const auto dash = inner.find('-');
   const auto guid = model::Guid::parse(inner.substr(0, dash));
   if (!guid) return std::nullopt;
@@ -203,7 +205,7 @@ std::optional<std::string> networkd_id(std::string_view file_name) {
 
 std::string render_network(std::string_view id, const NetworkdFile& file) {
   auto out = fmt::format("# Written by rdma-configd from its configuration; do not edit.\n[Match]\n{}\n",
-                         match_of(id));
+                         match_line(id));
   if (is_true(file.unmanaged)) return out + "\n[Link]\nUnmanaged=yes\n";
   const bool waits = is_true(file.dhcp) || is_true(file.router_advertisements);
   out += fmt::format("\n[Network]\nDHCP={}\nIPv6AcceptRA={}\nLinkLocalAddressing={}\n",
@@ -235,8 +237,8 @@ NetworkdFile parse_network(std::string_view id, std::string_view text) {
     if (section.text("DHCP") == "ipv4") out.dhcp = true;
     if (section.text("IPv6AcceptRA") == "yes") out.router_advertisements = true;
     out.link_local = section.text("LinkLocalAddressing") == "ipv6";
-    if (auto dns = words_of(section, "DNS"); !dns.empty()) out.dns = std::move(dns);
-    if (auto search = words_of(section, "Domains"); !search.empty()) out.search = std::move(search);
+    if (auto dns = list_of(section, "DNS"); !dns.empty()) out.dns = std::move(dns);
+    if (auto search = list_of(section, "Domains"); !search.empty()) out.search = std::move(search);
   }
   if (auto edited = difference(text, render_network(id, out)); !edited.empty())
     out.edited = std::move(edited);

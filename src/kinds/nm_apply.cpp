@@ -22,7 +22,7 @@ constexpr std::chrono::seconds kActivation(45);  // DHCP of NetworkManager gives
 constexpr std::chrono::seconds kCheckpoint(120);
 
 /// One profile on its way.
-struct Step {
+struct ProfileStep {
   const Change* change = nullptr;
   std::optional<NmProfile> before;  ///< as on disk
   NmProfile after;
@@ -30,7 +30,7 @@ struct Step {
 };
 
 /// The profile that a change asks for: what it does not mention stays as it is in the file.
-NmProfile merged(const Step& step, const World& world) {
+NmProfile merged(const ProfileStep& step, const World& world) {
   auto all = step.before ? model::to_attributes(*step.before) : model::Attributes{};
   for (const auto& field : step.change->fields) all.erase(field);
   for (const auto& [field, value] : step.change->after) all.insert_or_assign(field, value);
@@ -57,8 +57,8 @@ Result<void> check_parents(std::span<const Change> changes, const World& world) 
   return {};
 }
 
-Result<Step> step_of(const Change& change, const World& world, system::Host& host) {
-  Step step{&change, {}, {}, false};
+Result<ProfileStep> step_of(const Change& change, const World& world, system::Host& host) {
+  ProfileStep step{&change, {}, {}, false};
   const auto text = host.files.read(nm_file(change.key.id));
   if (!text) return base::fail(text.error());
   if (*text) step.before = parse_keyfile(**text);
@@ -117,7 +117,7 @@ class Links {
 /// A P_Key interface that is under another name than its profile has: NetworkManager renames none, and
 /// refuses to activate a profile on an interface of another name. It may have made it for somebody else's
 /// profile, and names an interface by the P_Key as that is written, without the membership bit too.
-bool misnamed(const Step& step, const system::Link& link) {
+bool misnamed(const ProfileStep& step, const system::Link& link) {
   const auto name = nm_interface_name(step.after);
   return name && *name != link.name;
 }
@@ -154,7 +154,7 @@ Result<void> delete_children(const std::vector<std::string>& ids, system::Host& 
 }
 
 /// `checkpoint`: of NetworkManager, nothing while it does not run.
-Result<void> take_away(const std::vector<Step>& steps, system::Host& host,
+Result<void> take_away(const std::vector<ProfileStep>& steps, system::Host& host,
                        const std::optional<std::string>& checkpoint) {
   std::vector<std::string> children;
   for (const auto& step : steps) {
@@ -174,7 +174,7 @@ Result<void> take_away(const std::vector<Step>& steps, system::Host& host,
   return {};
 }
 
-Result<void> bring_up(const Step& step, const NmState& state, system::Host& host, Links& links) {
+Result<void> bring_up(const ProfileStep& step, const NmState& state, system::Host& host, Links& links) {
   const auto& id = step.change->key.id;
   const auto uuid = nm_uuid(id);
   const auto then = model::from_attributes<NmProfile>(step.change->after);
@@ -226,8 +226,8 @@ Result<void> bring_up(const Step& step, const NmState& state, system::Host& host
   return base::fail(done.error().in(step.change->label));
 }
 
-Result<void> with_manager(const std::vector<Step>& steps, const NmState& state, const std::string& checkpoint,
-                          system::Host& host) {
+Result<void> with_manager(const std::vector<ProfileStep>& steps, const NmState& state,
+                          const std::string& checkpoint, system::Host& host) {
   std::vector<std::string> files;
   for (const auto& step : steps) {
     if (step.change->operation != Operation::kDelete) files.push_back(nm_file(step.change->key.id));
@@ -260,7 +260,7 @@ Result<void> apply_profiles(std::span<const Change> changes, system::Host& host)
     world = std::move(*observed);
   }
   if (auto done = check_parents(changes, world); !done) return done;
-  std::vector<Step> steps;
+  std::vector<ProfileStep> steps;
   for (const auto& change : changes) {
     auto step = step_of(change, world, host);
     if (!step) return base::fail(step.error());
@@ -268,7 +268,7 @@ Result<void> apply_profiles(std::span<const Change> changes, system::Host& host)
   }
   // P_Key interfaces go before what they are over.
   if (!changes.empty() && changes.front().operation == Operation::kDelete) {
-    std::stable_partition(steps.begin(), steps.end(), [](const Step& step) {
+    std::stable_partition(steps.begin(), steps.end(), [](const ProfileStep& step) {
       return step.change->key.id.find('/') != std::string::npos;
     });
   }

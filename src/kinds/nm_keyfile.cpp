@@ -14,8 +14,8 @@ using model::Family;
 
 namespace {
 
-constexpr std::string_view kPrefix = "rdma-configd-";
-constexpr std::string_view kSuffix = ".nmconnection";
+constexpr std::string_view kKeyfilePrefix = "rdma-configd-";
+constexpr std::string_view kKeyfileSuffix = ".nmconnection";
 constexpr std::size_t kInterfaceName = 15;  // IFNAMSIZ, without the zero
 // NetworkManager wants all 20 bytes, and compares the last 8 (nm_utils_hwaddr_matches()).
 constexpr std::string_view kAnyPort = "80:00:00:00:FE:80:00:00:00:00:00:00:";
@@ -70,12 +70,13 @@ std::string nm_file(std::string_view id) {
   std::string name(id);
   std::erase(name, ':');
   std::replace(name.begin(), name.end(), '/', '-');
-  return fmt::format("{}/{}{}{}", kNmFolder, kPrefix, name, kSuffix);
+  return fmt::format("{}/{}{}{}", kNmFolder, kKeyfilePrefix, name, kKeyfileSuffix);
 }
 
 std::optional<std::string> nm_id(std::string_view file_name) {
-  if (!file_name.starts_with(kPrefix) || !file_name.ends_with(kSuffix)) return std::nullopt;
-  const auto inner = file_name.substr(kPrefix.size(), file_name.size() - kPrefix.size() - kSuffix.size());
+  if (!file_name.starts_with(kKeyfilePrefix) || !file_name.ends_with(kKeyfileSuffix)) return std::nullopt;
+  const auto inner = file_name.substr(kKeyfilePrefix.size(),
+                                      file_name.size() - kKeyfilePrefix.size() - kKeyfileSuffix.size());
   const auto dash = inner.find('-');
   const auto guid = model::Guid::parse(inner.substr(0, dash));
   if (!guid) return std::nullopt;

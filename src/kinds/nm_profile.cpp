@@ -24,7 +24,7 @@ using model::Severity;
 
 namespace {
 
-constexpr std::string_view kKind = "nm_profile";
+constexpr std::string_view kNmProfileKind = "nm_profile";
 
 /// What NetworkManager cannot be told.
 void check_expressible(const Addressing& one, Diagnostics& diagnostics) {
@@ -51,7 +51,7 @@ void check_expressible(const Addressing& one, Diagnostics& diagnostics) {
 
 /// A setting that is taken and does nothing: NetworkManager 1.42 had such a profile active and gave no
 /// address.
-void check_method(const WantedFamily& family, Diagnostics& diagnostics) {
+void check_nm_method(const WantedFamily& family, Diagnostics& diagnostics) {
   if (!family.is_ipv4_link_local()) return;
   diagnostics.push_back(
       {Severity::kWarning,
@@ -83,7 +83,7 @@ NmProfile wanted_profile(const Addressing& one) {
 
 class NmProfileKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kNmProfileKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<NmProfile>();
   }
@@ -94,9 +94,9 @@ class NmProfileKind final : public Kind {
     for (const auto& one : addressing_of(bound, nullptr)) {
       if (one.absent || backends.of(*one.port) != Backend::kNetworkManager) continue;
       if (!one.ignore) check_expressible(one, diagnostics);
-      if (!one.ignore && checked.insert(one.ipv4.section).second) check_method(one.ipv4, diagnostics);
+      if (!one.ignore && checked.insert(one.ipv4.section).second) check_nm_method(one.ipv4, diagnostics);
       Desired desired;
-      desired.key = {std::string(kKind), one.id()};
+      desired.key = {std::string(kNmProfileKind), one.id()};
       desired.label = "profile of " + one.label;
       desired.where = one.section->where;
       desired.ignore = one.ignore;
@@ -113,7 +113,7 @@ class NmProfileKind final : public Kind {
       if (one.ipv4.section != nullptr) desired.origins["ipv4"] = one.ipv4.section->where;
       if (one.ipv6.section != nullptr) desired.origins["ipv6"] = one.ipv6.section->where;
       desired.needs = {{"backend", one.port->id}, {"link_name", one.port->id}};
-      if (one.pkey) desired.needs.push_back({std::string(kKind), one.port->id});
+      if (one.pkey) desired.needs.push_back({std::string(kNmProfileKind), one.port->id});
       out.push_back(std::move(desired));
     }
   }
@@ -128,7 +128,7 @@ class NmProfileKind final : public Kind {
       if (!id) continue;
       const auto text = host.files.read(nm_file(*id));
       Observed observed;
-      observed.key = {std::string(kKind), *id};
+      observed.key = {std::string(kNmProfileKind), *id};
       const auto* link = interface_of(*id, world);
       observed.label = "profile of " + (link == nullptr ? *id : link->name);
       if (!text && text.error().code == base::Code::kDenied) {
@@ -141,7 +141,7 @@ class NmProfileKind final : public Kind {
       observed.ours_by_nature = true;
       out.push_back(std::move(observed));
     }
-    if (host.offline || (out.empty() && world.concerned(kKind).empty())) return out;
+    if (host.offline || (out.empty() && world.concerned(kNmProfileKind).empty())) return out;
     const auto state = host.network_manager.observe();
     if (!state) return base::fail(state.error());
     if (!*state) return out;
@@ -166,7 +166,7 @@ class NmProfileKind final : public Kind {
           id && std::any_of(out.begin(), out.end(), [&](const Observed& one) { return one.key.id == *id; });
       if (!id || known) continue;
       Observed observed;
-      observed.key = {std::string(kKind), *id};
+      observed.key = {std::string(kNmProfileKind), *id};
       observed.label = "profile of " + *id;
       observed.settings["active"] = false;
       observed.ours_by_nature = true;
@@ -179,14 +179,15 @@ class NmProfileKind final : public Kind {
              Diagnostics& diagnostics) const override {
     pass_over_unreadable(desired, observed, diagnostics);
     const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& one) {
-      return one.key.kind == kKind && !one.ignore && !one.settings.empty();
+      return one.key.kind == kNmProfileKind && !one.ignore && !one.settings.empty();
     });
     if (!any) return;
     if (!world.offline()) {
       const auto state = world.host().network_manager.observe();
       for (auto& one : desired) {
         // Without its device a profile waits for it by itself.
-        if (one.key.kind != kKind || one.ignore || one.settings.empty() || one.pending || !state || !*state)
+        if (one.key.kind != kNmProfileKind || one.ignore || one.settings.empty() || one.pending || !state ||
+            !*state)
           continue;
         one.settings["active"] = one.settings["autoconnect"];
         one.origins["active"] = one.where;
@@ -322,7 +323,7 @@ class NmProfileKind final : public Kind {
   static void pass_over_unreadable(std::vector<Desired>& desired, const std::vector<Observed>& observed,
                                    Diagnostics& diagnostics) {
     for (const auto& one : observed) {
-      if (one.key.kind != kKind || !one.settings.empty()) continue;
+      if (one.key.kind != kNmProfileKind || !one.settings.empty()) continue;
       model::Diagnostic d{Severity::kWarning,
                           {},
                           fmt::format("{}: {} may be read by root only, so it is not compared", one.label,

@@ -25,7 +25,7 @@ using model::Severity;
 
 namespace {
 
-constexpr std::string_view kKind = "opensm";
+constexpr std::string_view kOpensmKind = "opensm";
 constexpr std::string_view kInstance = "unit";
 /// One that others' lines start; the state has it of those that the document found like that.
 constexpr std::string_view kInstanceOfOthers = "unit that others start";
@@ -33,15 +33,15 @@ constexpr std::int64_t kPriorityMost = 15;
 
 class OpensmKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kOpensmKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Opensm>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    for (const auto* section : bound.of(kKind)) {
+    for (const auto* section : bound.of(kOpensmKind)) {
       const auto* guid = section->find("guid");
       if (guid == nullptr) continue;  // reported already, by the grammar
       const auto id = model::text_of(guid->value);
-      auto desired = desired_of(*section, fields(), {std::string(kKind), id}, "opensm on " + id);
+      auto desired = desired_of(*section, fields(), {std::string(kOpensmKind), id}, "opensm on " + id);
       const auto* priority = section->find("priority");
       const auto number = priority == nullptr ? 0 : std::get<std::int64_t>(priority->value);
       if (number < 0 || number > kPriorityMost) {
@@ -63,7 +63,7 @@ class OpensmKind final : public Kind {
     if (world.offline()) return out;
     auto& host = world.host();
     std::set<Guid> guids;
-    for (const auto& id : world.concerned(kKind)) {
+    for (const auto& id : world.concerned(kOpensmKind)) {
       if (const auto guid = Guid::parse(id)) guids.insert(*guid);
     }
     if (guids.empty()) return out;
@@ -71,7 +71,7 @@ class OpensmKind final : public Kind {
     if (!found) return base::fail(found.error());
     for (const auto& [guid, now] : *found) {
       Observed observed;
-      observed.key = {std::string(kKind), guid.text()};
+      observed.key = {std::string(kOpensmKind), guid.text()};
       observed.label = "opensm on " + guid.text();
       observed.instance = instance(now, world.clue(observed.key).instance);
       auto settings = now.settings;
@@ -96,23 +96,23 @@ class OpensmKind final : public Kind {
     const auto path = opensm_defaults_path(layout);
     const auto text = files.read(path);
     const auto defaults = parse_opensm_defaults(text ? text->value_or("") : std::string());
-    report_damage(defaults.damage, path, kKind, desired, !defaults.ports.empty(), diagnostics);
+    report_damage(defaults.damage, path, kOpensmKind, desired, !defaults.ports.empty(), diagnostics);
     std::map<model::Key, Opensm> now;
     for (const auto& one : observed) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kOpensmKind) continue;
       auto& opensm = now[one.key] = model::from_attributes<Opensm>(one.settings);
       // Somebody has started it: nobody is asked again whether it may run.
       if (model::value_of(one.facts, "lost_port") == model::Value{true}) opensm.running = true;
     }
     std::set<int> ours;  // LIDs of this document's subnet managers
     for (const auto& one : desired) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kOpensmKind) continue;
       const auto guid = Guid::parse(one.key.id);
       const auto port = guid ? world.port(*guid) : std::nullopt;
       if (port && port->port->lid) ours.insert(*port->port->lid);
     }
     for (auto& one : desired) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kOpensmKind) continue;
       const auto why = why_not(one, now, ours, world);
       if (why.empty()) continue;
       one.pending = why;
@@ -201,7 +201,7 @@ class OpensmKind final : public Kind {
     std::set<model::Key> wanted;
     for (const auto& one : desired) wanted.insert(one.key);
     for (const auto& one : observed) {
-      if (one.key.kind != kKind || wanted.contains(one.key)) continue;
+      if (one.key.kind != kOpensmKind || wanted.contains(one.key)) continue;
       auto& held = desired.emplace_back();
       held.key = one.key;
       held.label = one.label;
@@ -215,7 +215,7 @@ class OpensmKind final : public Kind {
     const Desired* first = nullptr;
     for (const auto& one : desired) {
       const auto& priority = model::value_of(one.settings, "priority");
-      if (one.key.kind != kKind || priority == model::Value{}) continue;
+      if (one.key.kind != kOpensmKind || priority == model::Value{}) continue;
       if (first == nullptr) first = &one;
       const auto& other = model::value_of(first->settings, "priority");
       if (priority == other) continue;

@@ -12,8 +12,8 @@ namespace rdmacfg::kinds {
 namespace {
 
 constexpr std::string_view kOurPorts = "# ports of the document: ";
-constexpr std::string_view kWasDisabled = "# before: opensm.service was disabled";
-constexpr std::string_view kWasStopped = "# before: opensm.service was stopped";
+constexpr std::string_view kWasDisabledLine = "# before: opensm.service was disabled";
+constexpr std::string_view kWasStoppedLine = "# before: opensm.service was stopped";
 constexpr std::string_view kPriority = "--priority ";
 /// osm_prtn_config_parse_file() reads lines into 4096 bytes, and takes what is longer for two.
 constexpr std::size_t kRuleLineMost = 4000;
@@ -139,8 +139,8 @@ OpensmDefaults parse_opensm_defaults(std::string_view text) {
   out.damage = std::move(marked.damage);
   for (const auto& [line, at, ours] : marked.lines) {
     if (!ours) continue;
-    out.was_disabled = out.was_disabled || line == kWasDisabled;
-    out.was_stopped = out.was_stopped || line == kWasStopped;
+    out.was_disabled = out.was_disabled || line == kWasDisabledLine;
+    out.was_stopped = out.was_stopped || line == kWasStoppedLine;
     if (!line.starts_with(kOurPorts)) continue;
     for (const auto word : base::split(line.substr(kOurPorts.size()), ' ')) {
       const auto colon = word.find(':');
@@ -168,8 +168,8 @@ std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout 
     priority = std::max(priority, wanted);
   }
   text += fmt::format("{}{}\n", kOurPorts, base::join(ours, " "));
-  if (defaults.was_disabled) text += fmt::format("{}\n", kWasDisabled);
-  if (defaults.was_stopped) text += fmt::format("{}\n", kWasStopped);
+  if (defaults.was_disabled) text += fmt::format("{}\n", kWasDisabledLine);
+  if (defaults.was_stopped) text += fmt::format("{}\n", kWasStoppedLine);
   // Others' ALL would be cut down to ours, and their ports be without a subnet manager after a boot; where
   // nothing was started at boot, ALL started none either, and is not to begin now.
   if (defaults.was_disabled || !all)

@@ -21,7 +21,7 @@ using model::Severity;
 
 namespace {
 
-constexpr std::string_view kKind = "opensm_option";
+constexpr std::string_view kOpensmOptionKind = "opensm_option";
 constexpr std::string_view kWasMissing = "# before: there was no file";
 /// osm_subn_parse_conf_file() reads lines into 1024 bytes.
 constexpr std::size_t kLineMost = 1000;
@@ -35,13 +35,13 @@ constexpr std::array<std::array<std::string_view, 2>, 3> kElsewhere{{
 
 class OpensmOptionKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kOpensmOptionKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<OpensmOption>();
   }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    for (const auto* section : bound.of(kKind)) {
+    for (const auto* section : bound.of(kOpensmOptionKind)) {
       const auto* key = section->find("key");
       if (key == nullptr) continue;  // reported already, by the grammar
       const auto id = model::text_of(key->value);
@@ -58,7 +58,8 @@ class OpensmOptionKind final : public Kind {
       for (const auto& [option, place] : kElsewhere) {
         if (id == option) wrong(key->where, fmt::format("key: {} is not set here", id), std::string(place));
       }
-      auto desired = desired_of(*section, fields(), {std::string(kKind), id}, "opensm.conf " + id);
+      auto desired =
+          desired_of(*section, fields(), {std::string(kOpensmOptionKind), id}, "opensm.conf " + id);
       const auto* value = section->find("value");
       if (value == nullptr) {
         wrong(key->where, "value: it is missing", "value = … as `opensm --create-config` would write it");
@@ -80,7 +81,7 @@ class OpensmOptionKind final : public Kind {
     if (options->damage) return out;  // check() says so; what is ours is not known
     for (const auto& [key, value] : options->ours) {
       Observed observed;
-      observed.key = {std::string(kKind), key};
+      observed.key = {std::string(kOpensmOptionKind), key};
       observed.label = "opensm.conf " + key;
       observed.settings["value"] = value;
       if (const auto at = options->theirs.find(key); at != options->theirs.end())
@@ -99,12 +100,12 @@ class OpensmOptionKind final : public Kind {
       const auto path = opensm_options_path(**folder);
       const auto options = read_options(files, path);
       if (!options) return;  // observe() has failed for it
-      report_damage(options->damage, path, kKind, desired, !options->ours.empty(), diagnostics);
-      hold_damaged(options->damage, path, kKind, !options->ours.empty(), desired);
+      report_damage(options->damage, path, kOpensmOptionKind, desired, !options->ours.empty(), diagnostics);
+      hold_damaged(options->damage, path, kOpensmOptionKind, !options->ours.empty(), desired);
       return;
     }
     for (auto& one : desired) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kOpensmOptionKind) continue;
       one.pending = std::string(kNoOpensm);
       one.settings.clear();
     }
@@ -208,7 +209,7 @@ std::string render_opensm_options(const OpensmOptions& options) {
 std::string opensm_options_path(const std::string& folder) { return folder + "/opensm.conf"; }
 
 model::SectionSpec opensm_option_section() {
-  model::SectionSpec section{.name = kKind,
+  model::SectionSpec section{.name = kOpensmOptionKind,
                              .doc =
                                  "An option of opensm.conf; those that are not given stay as they are. A "
                                  "subnet manager that runs is restarted when one changes.",

@@ -28,7 +28,7 @@ using model::Observed;
 
 namespace {
 
-constexpr std::string_view kKind = "file";
+constexpr std::string_view kFileKind = "file";
 constexpr std::size_t kMostLines = 6;
 constexpr std::size_t kLongest = 400;
 
@@ -104,7 +104,7 @@ Result<void> write(const std::string& path, const std::string& text, system::Fil
 
 class OwnFileKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kFileKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<OwnFile>(); }
 
   void parse(const Bound& /*bound*/, std::vector<Desired>& /*out*/,
@@ -118,7 +118,7 @@ class OwnFileKind final : public Kind {
       if (!edited.empty()) now.edited = std::move(edited);
       if (auto access = files.odd_access(path, is_private); !access.empty()) now.access = std::move(access);
       Observed observed;
-      observed.key = {std::string(kKind), path};
+      observed.key = {std::string(kFileKind), path};
       observed.label = path;
       observed.settings = model::to_attributes(now);
       out.push_back(std::move(observed));
@@ -146,7 +146,7 @@ class OwnFileKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& /*world*/,
              Diagnostics& /*diagnostics*/) const override {
     for (const auto& one : observed) {
-      if (one.key.kind != kKind || one.settings.empty()) continue;
+      if (one.key.kind != kFileKind || one.settings.empty()) continue;
       Desired mended;
       mended.key = one.key;
       mended.label = one.label;

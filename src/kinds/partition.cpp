@@ -28,7 +28,7 @@ using model::Severity;
 
 namespace {
 
-constexpr std::string_view kKind = "partition";
+constexpr std::string_view kPartitionKind = "partition";
 
 /// An entry of the document, by partition.
 struct Listed {
@@ -45,20 +45,20 @@ Result<void> tell(system::Host& host) {
 
 class PartitionKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kPartitionKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<Partition>();
   }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    const auto sections = bound.of(kKind);
+    const auto sections = bound.of(kPartitionKind);
     if (sections.empty()) return;
     AllListed listed;
     std::map<std::string, Location> names;
     for (const auto* section : sections) {
       const auto wanted = model::from_attributes<Partition>(section->attributes());
       if (!wanted.pkey) continue;  // reported already, by the grammar
-      auto desired = desired_of(*section, fields(), {std::string(kKind), wanted.pkey->text()},
+      auto desired = desired_of(*section, fields(), {std::string(kPartitionKind), wanted.pkey->text()},
                                 "partition " + wanted.name.value_or(wanted.pkey->text()));
       auto rule = make_rule(*section, wanted, diagnostics);
       if (const auto [first, fresh] = names.try_emplace(name_of(rule.text), section->where); !fresh) {
@@ -86,7 +86,7 @@ class PartitionKind final : public Kind {
     if (file->partitions.damage) return out;  // check() says so; what is ours is not known
     for (const auto& [partition, rule] : file->partitions.rules) {
       Observed observed;
-      observed.key = {std::string(kKind), fmt::format("{:#06x}", partition | 0x8000U)};
+      observed.key = {std::string(kPartitionKind), fmt::format("{:#06x}", partition | 0x8000U)};
       observed.label = "partition " + rule.substr(0, rule.find('='));
       observed.settings["rule"] = rule;
       observed.ours_by_nature = true;
@@ -100,11 +100,11 @@ class PartitionKind final : public Kind {
     const auto file = read(world.host().files);
     if (!file) return;  // observe() has failed for it
     const auto& [there, path, installed] = *file;
-    report_damage(there.damage, path, kKind, desired, !there.rules.empty(), diagnostics);
+    report_damage(there.damage, path, kPartitionKind, desired, !there.rules.empty(), diagnostics);
     const Desired* first = nullptr;
     std::set<std::uint16_t> ours;
     for (auto& one : desired) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kPartitionKind) continue;
       if (first == nullptr) first = &one;
       const auto pkey = model::Pkey::parse(one.key.id);
       if (!pkey) continue;
@@ -133,7 +133,7 @@ class PartitionKind final : public Kind {
     }
     if (first != nullptr && installed) warn_other_file(world.host().files, path, first->where, diagnostics);
     if (first == nullptr) {
-      hold_damaged(there.damage, path, kKind, !there.rules.empty(), desired);
+      hold_damaged(there.damage, path, kPartitionKind, !there.rules.empty(), desired);
       return;
     }
     for (const auto& one : desired) {

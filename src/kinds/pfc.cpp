@@ -24,21 +24,21 @@ using model::Severity;
 
 namespace {
 
-constexpr std::string_view kKind = "pfc";
+constexpr std::string_view kPfcKind = "pfc";
 
 class PfcKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kPfcKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<PfcDriver>();
   }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    for (const auto* section : bound.of(kKind)) {
+    for (const auto* section : bound.of(kPfcKind)) {
       const auto* driver = section->find("driver");
       if (driver == nullptr) continue;
       const auto id = model::text_of(driver->value);
-      auto desired = desired_of(*section, fields(), {std::string(kKind), id}, "PFC of " + id);
+      auto desired = desired_of(*section, fields(), {std::string(kPfcKind), id}, "PFC of " + id);
       for (const auto& [key, entry] : section->entries) {
         if (key == "driver" || key == "priorities") continue;
         diagnostics.push_back(Diagnostic{
@@ -69,7 +69,7 @@ class PfcKind final : public Kind {
     std::vector<Observed> out;
     for (const auto& [module, options] : *lines) {
       Observed observed;
-      observed.key = {std::string(kKind), module};
+      observed.key = {std::string(kPfcKind), module};
       observed.label = "PFC of " + module;
       if (const auto priorities = pfc_priorities(options))
         observed.settings =
@@ -85,7 +85,7 @@ class PfcKind final : public Kind {
              Diagnostics& diagnostics) const override {
     std::optional<std::vector<ForeignLine>> foreign;
     for (const auto& one : desired) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kPfcKind) continue;
       if (!foreign) foreign = read_foreign_lines(world.host().files);
       const auto options = options_of(one);
       const auto driver_at = one.origins.at("driver");
@@ -195,7 +195,7 @@ std::optional<model::Priorities> pfc_priorities(const ModuleOptions& options) {
 }
 
 model::SectionSpec pfc_section() {
-  model::SectionSpec section{.name = kKind,
+  model::SectionSpec section{.name = kPfcKind,
                              .doc =
                                  "Priority flow control: of a driver by module options, or of an interface "
                                  "by data center bridging (DCB).",

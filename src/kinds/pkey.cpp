@@ -32,11 +32,9 @@ using detail::pkey_id;
 
 namespace {
 
-constexpr std::string_view kKind = "pkey";
-
 class PkeyKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kPkeyKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<PkeyLink>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
@@ -50,7 +48,7 @@ class PkeyKind final : public Kind {
       const auto port = world.port(parent->ipoib->guid);
       for (const auto* link : world.children(parent->index)) {
         Observed observed;
-        observed.key = {std::string(kKind),
+        observed.key = {std::string(kPkeyKind),
                         fmt::format("{}/{}", parent->ipoib->guid.text(), link->ipoib->pkey.text())};
         if (child_of({parent->ipoib->guid, link->ipoib->pkey, {}}, world) != link)
           observed.key.id += "#" + link->name;

@@ -5,11 +5,14 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "kinds/kind.hpp"
 
 namespace rdmacfg::kinds {
+
+inline constexpr std::string_view kPkeyKind = "pkey";
 
 /// A P_Key interface (a child of a port's IPoIB interface).
 struct PkeyLink {

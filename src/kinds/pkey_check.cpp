@@ -25,7 +25,6 @@ using system::Link;
 
 namespace {
 
-constexpr std::string_view kKind = "pkey";
 constexpr std::string_view kSection = "[[ipoib.pkey]]";
 
 /// The entries whose ports have prune = true, by the port's GUID.
@@ -41,7 +40,7 @@ std::map<std::string, const Desired*> pruning(const std::vector<Desired>& desire
 std::map<std::string, const Desired*> listed(const std::vector<Desired>& desired) {
   std::map<std::string, const Desired*> out;
   for (const auto& one : desired) {
-    if (one.key.kind == kKind) out.emplace(one.key.id, &one);
+    if (one.key.kind == kPkeyKind) out.emplace(one.key.id, &one);
   }
   return out;
 }
@@ -62,7 +61,7 @@ void add_pruned(std::vector<Desired>& desired, const std::vector<Observed>& obse
   const auto entries = listed(desired);
   std::vector<Desired> removals;
   for (const auto& one : observed) {
-    if (one.key.kind != kKind) continue;
+    if (one.key.kind != kPkeyKind) continue;
     const auto* port = pruned_by(one.key.id, ports, entries);
     if (port == nullptr) continue;
     Desired removal;
@@ -78,7 +77,7 @@ void add_pruned(std::vector<Desired>& desired, const std::vector<Observed>& obse
 }
 
 const Link* link_of(const Desired& one, const World& world) {
-  if (one.key.kind == kKind) {
+  if (one.key.kind == kPkeyKind) {
     const auto id = pkey_id(one.key);
     return id ? child_of(*id, world) : nullptr;
   }
@@ -97,7 +96,7 @@ class Checker {
           Diagnostics& diagnostics)
       : world_(world), diagnostics_(diagnostics), leaving_(leaving(desired, observed, world)) {
     for (const auto& one : observed) {
-      if (one.key.kind == kKind) now_.emplace(one.key, &one);
+      if (one.key.kind == kPkeyKind) now_.emplace(one.key, &one);
     }
     for (const auto& one : desired) {
       const auto* link = one.ignore ? nullptr : link_of(one, world);
@@ -261,7 +260,7 @@ std::set<int> leaving(const std::vector<Desired>& desired, const std::vector<Obs
   const auto entries = listed(desired);
   std::set<int> out;
   for (const auto& one : observed) {
-    if (one.key.kind != kKind) continue;
+    if (one.key.kind != kPkeyKind) continue;
     const auto entry = entries.find(one.key.id);
     const auto& clue = world.clue(one.key);
     const bool dropped =
@@ -277,11 +276,11 @@ std::set<int> leaving(const std::vector<Desired>& desired, const std::vector<Obs
 void check_children(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
                     Diagnostics& diagnostics) {
   add_pruned(desired, observed);
-  take_from_network_manager(kKind, desired, observed);
+  take_from_network_manager(kPkeyKind, desired, observed);
   hand_to_network_manager(desired, observed, world);
   Checker checker(desired, observed, world, diagnostics);
   for (auto& one : desired) {
-    if (one.key.kind == kKind && !one.ignore && !one.pending) checker.check(one);
+    if (one.key.kind == kPkeyKind && !one.ignore && !one.pending) checker.check(one);
   }
 }
 

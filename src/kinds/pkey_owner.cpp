@@ -23,7 +23,6 @@ using system::NmState;
 
 namespace {
 
-constexpr std::string_view kKind = "pkey";
 constexpr std::string_view kProfile = "nm_profile";
 constexpr std::string_view kCarried = "nm-profile ";  // before the luggage, which passes it over
 constexpr std::chrono::seconds kActivation(45);
@@ -162,7 +161,7 @@ std::vector<std::string> profiles_not_back(std::span<const Change> changes, syst
       continue;
     out.push_back(fmt::format(
         "{} {}: the profile that NetworkManager had it for is not active any more (nmcli connection up {})",
-        kKind, change->label, uuid));
+        kPkeyKind, change->label, uuid));
   }
   return out;
 }
@@ -177,11 +176,11 @@ void hand_to_network_manager(std::vector<Desired>& desired, const std::vector<Ob
   if (std::none_of(desired.begin(), desired.end(), activates)) return;
   std::set<std::string_view> there;  // and not NetworkManager's
   for (const auto& now : observed) {
-    if (now.key.kind == kKind && !now.settings.contains(kManagedBy)) there.insert(now.key.id);
+    if (now.key.kind == kPkeyKind && !now.settings.contains(kManagedBy)) there.insert(now.key.id);
   }
   std::map<std::string, Desired*> interfaces;
   for (auto& one : desired) {
-    if (one.key.kind != kKind || one.ignore || one.absent || one.pending) continue;
+    if (one.key.kind != kPkeyKind || one.ignore || one.absent || one.pending) continue;
     if (there.count(one.key.id) != 0) interfaces.emplace(one.key.id, &one);
   }
   std::optional<bool> runs;

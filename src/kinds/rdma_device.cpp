@@ -26,7 +26,7 @@ using system::RdmaDevice;
 
 namespace {
 
-constexpr std::string_view kKind = "rdma_device";
+constexpr std::string_view kRdmaDeviceKind = "rdma_device";
 
 /// By PCI address or node GUID.
 const RdmaDevice* device_of(const model::Key& key, const World& world) {
@@ -39,7 +39,7 @@ const RdmaDevice* device_of(const model::Key& key, const World& world) {
 
 class RdmaDeviceKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kRdmaDeviceKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<RdmaDeviceName>();
   }
@@ -47,7 +47,8 @@ class RdmaDeviceKind final : public Kind {
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto names = DeviceNames::of(bound.sections, *bound.world, &diagnostics);
     for (const auto& entry : names.entries()) {
-      auto desired = desired_of(*entry.section, fields(), {std::string(kKind), entry.id}, entry.name);
+      auto desired =
+          desired_of(*entry.section, fields(), {std::string(kRdmaDeviceKind), entry.id}, entry.name);
       desired.origins["rule"] = desired.origins["name"];
       desired.pending = entry.wrong ? entry.wrong : entry.pending;
       if (entry.rival) desired.needs.push_back(*entry.rival);
@@ -65,7 +66,7 @@ class RdmaDeviceKind final : public Kind {
     std::vector<Observed> out;
     const auto add = [&](const std::string& id, const RdmaDevice* device) {
       Observed observed;
-      observed.key = {std::string(kKind), id};
+      observed.key = {std::string(kRdmaDeviceKind), id};
       observed.label = device != nullptr ? device->name : rules->at(id);
       if (device != nullptr) {
         observed.settings["name"] = device->name;
@@ -94,12 +95,12 @@ class RdmaDeviceKind final : public Kind {
              Diagnostics& diagnostics) const override {
     std::set<const RdmaDevice*> moving;
     for (const auto& one : desired) {
-      if (one.key.kind == kKind) moving.insert(device_of(one.key, world));
+      if (one.key.kind == kRdmaDeviceKind) moving.insert(device_of(one.key, world));
     }
     std::optional<std::vector<ForeignDeviceRule>> foreign;
     for (const auto& one : desired) {
       const auto wanted = text_at(one.settings, "rule");
-      if (one.key.kind != kKind || wanted.empty()) continue;
+      if (one.key.kind != kRdmaDeviceKind || wanted.empty()) continue;
       const auto* mine = device_of(one.key, world);
       for (const auto& device : world.snapshot().devices) {
         if (device.name != wanted || &device == mine || moving.contains(&device)) continue;

@@ -21,7 +21,7 @@ using model::Observed;
 
 namespace {
 
-constexpr std::string_view kKind = "rdma_system";
+constexpr std::string_view kRdmaSystemKind = "rdma_system";
 constexpr std::string_view kModule = "ib_core";
 constexpr std::string_view kParameter = "netns_mode";
 constexpr std::string_view kOption = "options ib_core netns_mode=";
@@ -65,14 +65,14 @@ void check_own_options(const Bound& bound, const model::Location& netns_at, Diag
 
 class RdmaSystemKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kRdmaSystemKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<RdmaSystem>();
   }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    for (const auto* section : bound.of(kKind)) {
-      auto desired = desired_of(*section, fields(), {std::string(kKind), "netns"}, "RDMA system");
+    for (const auto* section : bound.of(kRdmaSystemKind)) {
+      auto desired = desired_of(*section, fields(), {std::string(kRdmaSystemKind), "netns"}, "RDMA system");
       if (const auto* netns = section->find("netns")) {
         desired.settings["option"] = netns->value;
         desired.origins["option"] = netns->where;
@@ -86,7 +86,7 @@ class RdmaSystemKind final : public Kind {
     auto option = read_option(world.host().files);
     if (!option) return base::fail(option.error());
     std::vector<Observed> out;
-    if (!*option && world.concerned(kKind).empty()) return out;
+    if (!*option && world.concerned(kRdmaSystemKind).empty()) return out;
     RdmaSystem now;
     now.option = *option;
     if (!world.offline()) {
@@ -95,7 +95,7 @@ class RdmaSystemKind final : public Kind {
       }
     }
     Observed observed;
-    observed.key = {std::string(kKind), "netns"};
+    observed.key = {std::string(kRdmaSystemKind), "netns"};
     observed.label = "RDMA system";
     observed.settings = model::to_attributes(now);
     observed.ours_by_nature = option->has_value();
@@ -107,7 +107,7 @@ class RdmaSystemKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& /*diagnostics*/) const override {
     for (auto& one : desired) {
-      if (one.key.kind != kKind || !one.settings.contains("netns")) continue;
+      if (one.key.kind != kRdmaSystemKind || !one.settings.contains("netns")) continue;
       // Without ib_core there is nothing to change now, and the option holds when it is loaded.
       if (world.offline() || !world.host().rdma_system.observe_shared()) one.settings.erase("netns");
     }

@@ -28,7 +28,7 @@ using system::RoceDefaults;
 
 namespace {
 
-constexpr std::string_view kKind = "roce";
+constexpr std::string_view kRoceKind = "roce";
 constexpr std::string_view kIwarp = "RNIC";
 
 /// Why an Ethernet port has no GID at all: mlx5 with enable_roce=false (mlx5_get_roce_state()), or no
@@ -53,12 +53,12 @@ Roce values_of(const RoceWritten& known) {
 
 class RoceKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kRoceKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Roce>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto& port : bind_roce(bound, diagnostics)) {
-      auto desired = desired_of(*port.section, fields(), {std::string(kKind), port.id}, port.label);
+      auto desired = desired_of(*port.section, fields(), {std::string(kRoceKind), port.id}, port.label);
       desired.needs = port.needs;
       desired.pending = port.pending;
       check_soft(port, diagnostics);
@@ -99,7 +99,7 @@ class RoceKind final : public Kind {
           rdma_cm = std::move(*instance);
         }
         Observed observed;
-        observed.key = {std::string(kKind), roce_id(device, port.number)};
+        observed.key = {std::string(kRoceKind), roce_id(device, port.number)};
         observed.label = fmt::format("{}/{}", device.name, port.number);
         observed.instance = fmt::format("{}/{}/{}", host.boot_id, device.instance, *rdma_cm);
         const auto written = known_of(device, port.number, *records, *rdma_cm, host);
@@ -117,7 +117,7 @@ class RoceKind final : public Kind {
              Diagnostics& diagnostics) const override {
     const bool unloaded = world.has_host() && was_unloaded(world.host());
     for (auto& one : desired) {
-      if (one.key.kind != kKind || one.pending) continue;
+      if (one.key.kind != kRoceKind || one.pending) continue;
       if (unloaded) {
         one.pending = "rdma_cm is not loaded";
         one.settings.clear();
@@ -268,7 +268,7 @@ class RoceKind final : public Kind {
   [[nodiscard]] std::string why_held(const model::Key& key, const std::vector<Desired>& desired,
                                      const World& world) const override {
     for (const auto& one : desired) {
-      if (one.key.kind != kKind || !one.pending || roce_port(one.key.id, world)) continue;
+      if (one.key.kind != kRoceKind || !one.pending || roce_port(one.key.id, world)) continue;
       const auto slash = one.key.id.rfind('/');
       if (slash != std::string::npos && !key.id.ends_with(one.key.id.substr(slash))) continue;
       return fmt::format("[[roce]] {} may mean it ({})", one.label, *one.pending);

@@ -26,12 +26,13 @@ using system::InetRoute;
 
 namespace {
 
-constexpr std::string_view kKind = "route";
+constexpr std::string_view kRouteKind = "route";
 constexpr std::string_view kOnLink = "on-link";
 
 /// What a key says behind the interface: "ipv6 default metric 150 table 254". The family only where "default"
 /// does not say it.
-std::string words_of(Family family, const model::RouteTarget& to, std::uint32_t metric, std::uint32_t table) {
+std::string route_text(Family family, const model::RouteTarget& to, std::uint32_t metric,
+                       std::uint32_t table) {
   return fmt::format("{}{} metric {} table {}", to.any && family == Family::kIpv6 ? "ipv6 " : "", to.text(),
                      metric, table);
 }
@@ -77,11 +78,11 @@ std::vector<InetRoute> leaving(const std::vector<Desired>& desired, const std::v
                                const World& world) {
   std::set<model::Key> wanted;
   for (const auto& one : desired) {
-    if (one.key.kind == kKind) wanted.insert(one.key);
+    if (one.key.kind == kRouteKind) wanted.insert(one.key);
   }
   std::vector<InetRoute> out;
   for (const auto& one : observed) {
-    if (one.key.kind != kKind || wanted.contains(one.key)) continue;
+    if (one.key.kind != kRouteKind || wanted.contains(one.key)) continue;
     const auto& clue = world.clue(one.key);
     auto id = clue.ours && clue.instance == one.instance ? route_id(one.key) : std::nullopt;
     const auto* link = id ? interface_of(id->interface, world) : nullptr;
@@ -100,7 +101,7 @@ bool is_among(const std::vector<InetRoute>& all, const InetRoute& route) {
 
 class RouteKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kRouteKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
     return model::specs<InterfaceRoute>();
   }
@@ -117,7 +118,7 @@ class RouteKind final : public Kind {
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
-    const auto interfaces = concerned_interfaces(kKind, world);
+    const auto interfaces = concerned_interfaces(kRouteKind, world);
     std::vector<Observed> out;
     if (interfaces.empty()) return out;
     const auto all = world.host().inet.observe_routes();
@@ -126,7 +127,7 @@ class RouteKind final : public Kind {
       const auto at = interfaces.find(route.index);
       if (at == interfaces.end() || route.made_by_kernel) continue;
       Observed observed;
-      const auto words = words_of(route.family, route.to, route.metric, route.table);
+      const auto words = route_text(route.family, route.to, route.metric, route.table);
       observed.key = route_key(at->second.id, route);
       observed.label = fmt::format("{} {}", at->second.name, words);
       observed.settings["via"] = via_of(route.via);
@@ -139,7 +140,7 @@ class RouteKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& one) {
-      return one.key.kind == kKind && !one.settings.empty();
+      return one.key.kind == kRouteKind && !one.settings.empty();
     });
     if (!any) return;
     const auto all = world.host().inet.observe_routes();
@@ -148,7 +149,7 @@ class RouteKind final : public Kind {
     const auto going = leaving(desired, observed, world);
     const auto children = detail::leaving(desired, observed, world);
     for (const auto& one : desired) {
-      const auto id = one.key.kind == kKind && !one.settings.empty() ? route_id(one.key) : std::nullopt;
+      const auto id = one.key.kind == kRouteKind && !one.settings.empty() ? route_id(one.key) : std::nullopt;
       if (!id) continue;
       const auto [first, fresh] = seen.try_emplace(one.key.id.substr(one.key.id.find(' ')), &one);
       if (!fresh) {
@@ -237,8 +238,9 @@ class RouteKind final : public Kind {
  private:
   static void add(const Addressing& interface, const WantedFamily& family, const WantedRoute& route,
                   std::vector<Desired>& out) {
-    auto desired = start(interface, kKind,
-                         words_of(family.family, route.to, route.metric.value_or(kRouteMetric), route.table));
+    auto desired =
+        start(interface, kRouteKind,
+              route_text(family.family, route.to, route.metric.value_or(kRouteMetric), route.table));
     desired.where = desired.origins["via"] = route.where;
     // The kernel drops routes with the link.
     if (!desired.pending && !desired.ignore && !interface.down) desired.settings["via"] = via_of(route.via);
@@ -251,8 +253,8 @@ class RouteKind final : public Kind {
 }  // namespace
 
 model::Key route_key(std::string_view interface, const InetRoute& route) {
-  return {std::string(kKind),
-          fmt::format("{} {}", interface, words_of(route.family, route.to, route.metric, route.table))};
+  return {std::string(kRouteKind),
+          fmt::format("{} {}", interface, route_text(route.family, route.to, route.metric, route.table))};
 }
 
 std::optional<InetRoute> route_of(const model::Key& key) {

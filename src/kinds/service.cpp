@@ -24,7 +24,7 @@ using system::UnitAction;
 
 namespace {
 
-constexpr std::string_view kKind = "service";
+constexpr std::string_view kServiceKind = "service";
 // There is one systemd, and what we set of its units outlives a reboot.
 constexpr std::string_view kInstance = "unit";
 
@@ -57,12 +57,12 @@ bool is_enabled(const Unit& unit) { return unit.file == "enabled" || unit.file =
 
 class ServiceKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kServiceKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Service>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto managers = bound.of("opensm");
-    for (const auto* section : bound.of(kKind)) {
+    for (const auto* section : bound.of(kServiceKind)) {
       const auto* unit = section->find("name");
       if (unit == nullptr) continue;  // reported already, by the grammar
       const auto id = model::text_of(unit->value);
@@ -76,7 +76,7 @@ class ServiceKind final : public Kind {
         continue;  // and systemd fails whoever asks for one
       }
       refuse_against_opensm(managers, *section, id, diagnostics);
-      auto desired = desired_of(*section, fields(), {std::string(kKind), id}, id);
+      auto desired = desired_of(*section, fields(), {std::string(kServiceKind), id}, id);
       if (desired.settings.empty()) {
         diagnostics.push_back({Severity::kWarning,
                                section->where,
@@ -90,7 +90,7 @@ class ServiceKind final : public Kind {
 
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
-    const auto names = world.concerned(kKind);
+    const auto names = world.concerned(kServiceKind);
     if (names.empty() || world.offline()) return out;
     auto units = world.host().units.observe_units(names);
     if (!units) return base::fail(units.error());
@@ -98,7 +98,7 @@ class ServiceKind final : public Kind {
     for (const auto& unit : **units) {
       if (!unit.there()) continue;
       Observed observed;
-      observed.key = {std::string(kKind), unit.name};
+      observed.key = {std::string(kServiceKind), unit.name};
       observed.label = unit.name;
       observed.instance = kInstance;
       Service service;
@@ -119,7 +119,7 @@ class ServiceKind final : public Kind {
     if (world.offline()) return;
     std::vector<std::string> names;
     for (const auto& one : desired) {
-      if (one.key.kind == kKind) names.push_back(one.key.id);
+      if (one.key.kind == kServiceKind) names.push_back(one.key.id);
     }
     if (names.empty()) return;
     auto units = world.host().units.observe_units(names);
@@ -128,7 +128,7 @@ class ServiceKind final : public Kind {
       for (const auto& unit : **units) by_name.emplace(unit.name, &unit);
     }
     for (auto& one : desired) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kServiceKind) continue;
       const auto at = by_name.find(one.key.id);
       if (at == by_name.end()) {
         postpone(one, units && *units ? "systemd does not know such a unit" : "no systemd answers here");

@@ -26,7 +26,7 @@ using system::RdmaDevice;
 
 namespace {
 
-constexpr std::string_view kKind = "soft_rdma";
+constexpr std::string_view kSoftRdmaKind = "soft_rdma";
 constexpr std::string_view kLoadFile = "/etc/modules-load.d/rdma-configd-soft-rdma.conf";
 constexpr std::string_view kLoadFor = "# for ";
 
@@ -86,17 +86,17 @@ Result<void> write_loads(system::Files& files, const Loads& loads) {
 
 class SoftRdmaKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kSoftRdmaKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<SoftRdma>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     std::map<std::string, model::Location> names;
-    for (const auto* section : bound.of(kKind)) {
+    for (const auto* section : bound.of(kSoftRdmaKind)) {
       const auto *interface = section->find("interface"), *type = section->find("type");
       if (interface == nullptr || type == nullptr) continue;  // reported already, by the grammar
       const auto id = fmt::format("{}/{}", model::text_of(interface->value), model::text_of(type->value));
       const auto* name = section->find("name");
-      auto desired = desired_of(*section, fields(), {std::string(kKind), id},
+      auto desired = desired_of(*section, fields(), {std::string(kSoftRdmaKind), id},
                                 name == nullptr ? id : model::text_of(name->value));
       check_state(*section, diagnostics);
       if (!desired.ignore) check_interface(*interface, *bound.world, diagnostics);
@@ -137,7 +137,7 @@ class SoftRdmaKind final : public Kind {
     std::vector<Observed> out;
     const auto add = [&](const std::string& id, const RdmaDevice* device) {
       Observed observed;
-      observed.key = {std::string(kKind), id};
+      observed.key = {std::string(kSoftRdmaKind), id};
       observed.label = device != nullptr ? device->name : id;
       if (device != nullptr) {
         observed.settings["name"] = device->name;
@@ -160,7 +160,7 @@ class SoftRdmaKind final : public Kind {
              Diagnostics& diagnostics) const override {
     for (const auto& one : desired) {
       const auto wanted = text_at(one.settings, "name");
-      if (one.key.kind != kKind || wanted.empty()) continue;
+      if (one.key.kind != kSoftRdmaKind || wanted.empty()) continue;
       check_driver(one, world, diagnostics);
       const auto* mine = device_of(one.key.id, world);
       for (const auto& device : world.snapshot().devices) {
@@ -168,7 +168,7 @@ class SoftRdmaKind final : public Kind {
         // Another entry's, or one that this plan removes or renames: only the kernel can tell in the end.
         const auto other = id_of(device);
         const bool listed = std::any_of(desired.begin(), desired.end(), [&](const auto& each) {
-          return each.key.kind == kKind && each.key.id == other;
+          return each.key.kind == kSoftRdmaKind && each.key.id == other;
         });
         if (listed || (!other.empty() && ours(other, world))) continue;
         diagnostics.push_back(Diagnostic{

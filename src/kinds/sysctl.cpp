@@ -23,7 +23,6 @@ using model::Severity;
 
 namespace {
 
-constexpr std::string_view kKind = kSysctlKind;
 // In Change::carried: whose setting it is, and its value then if the interface is about to get the name.
 constexpr std::string_view kIndex = "index ";
 constexpr std::string_view kFormer = "value ";
@@ -62,7 +61,7 @@ std::string path_now(const Change& change, const std::vector<system::Link>& link
 
 class SysctlKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kKind; }
+  [[nodiscard]] std::string_view name() const override { return kSysctlKind; }
   [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Sysctl>(); }
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
@@ -74,11 +73,11 @@ class SysctlKind final : public Kind {
     if (!ours) return base::fail(ours.error());
     std::set<std::string> paths;
     for (const auto& [path, value] : *ours) paths.insert(path);
-    for (auto& path : world.concerned(kKind)) paths.insert(std::move(path));
+    for (auto& path : world.concerned(kSysctlKind)) paths.insert(std::move(path));
     std::vector<Observed> out;
     for (const auto& path : paths) {
       Observed observed;
-      observed.key = {std::string(kKind), path};
+      observed.key = {std::string(kSysctlKind), path};
       observed.label = sysctl_label(path);
       if (const auto at = ours->find(path); at != ours->end()) {
         observed.settings["file"] = at->second;
@@ -105,10 +104,10 @@ class SysctlKind final : public Kind {
              Diagnostics& diagnostics) const override {
     std::set<std::string> live;
     for (const auto& one : observed) {
-      if (one.key.kind == kKind && one.settings.contains("value")) live.insert(one.key.id);
+      if (one.key.kind == kSysctlKind && one.settings.contains("value")) live.insert(one.key.id);
     }
     for (auto& one : desired) {
-      if (one.key.kind != kKind) continue;
+      if (one.key.kind != kSysctlKind) continue;
       const bool may_come = !one.needs.empty() && !world.offline() && comes(one, desired);
       if (!live.contains(one.key.id) && !may_come) {
         one.settings.erase("value");

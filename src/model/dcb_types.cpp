@@ -37,7 +37,7 @@ Result<std::uint8_t> scalar_of(const Value& written, unsigned end, std::string_v
 }
 
 template <class Numbers>
-Value texts_of(const Numbers& numbers) {
+Value texts_of_numbers(const Numbers& numbers) {
   std::vector<std::string> out;
   out.reserve(numbers.size());
   for (const auto number : numbers) out.push_back(std::to_string(number));
@@ -68,7 +68,7 @@ Result<TrafficClasses> Codec<TrafficClasses>::parse(const Value& written) {
   }
   return out;
 }
-Value Codec<TrafficClasses>::value(const TrafficClasses& parsed) { return texts_of(parsed.of); }
+Value Codec<TrafficClasses>::value(const TrafficClasses& parsed) { return texts_of_numbers(parsed.of); }
 
 Result<Bandwidth> Codec<Bandwidth>::parse(const Value& written) {
   const auto list = list_of(written, "a list of percents, one for each traffic class");
@@ -83,7 +83,7 @@ Result<Bandwidth> Codec<Bandwidth>::parse(const Value& written) {
   }
   return out;
 }
-Value Codec<Bandwidth>::value(const Bandwidth& parsed) { return texts_of(parsed.percent); }
+Value Codec<Bandwidth>::value(const Bandwidth& parsed) { return texts_of_numbers(parsed.percent); }
 
 Result<ClassSet> Codec<ClassSet>::parse(const Value& written) {
   const auto list = list_of(written, "a list of traffic classes like [6, 7]");

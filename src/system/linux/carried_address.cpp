@@ -16,8 +16,8 @@ constexpr std::uint32_t kLearned = IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEP
 /// What inet6_rtm_newaddr() lets user space set.
 constexpr std::uint32_t kSettable6 =
     IFA_F_NODAD | IFA_F_HOMEADDRESS | IFA_F_MANAGETEMPADDR | IFA_F_NOPREFIXROUTE | IFA_F_MCAUTOJOIN;
-constexpr std::uint16_t kAdd = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE;
-constexpr std::uint16_t kReplace = NLM_F_REQUEST | NLM_F_ACK | NLM_F_REPLACE;
+constexpr std::uint16_t kAddAddress = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE;
+constexpr std::uint16_t kReplaceAddress = NLM_F_REQUEST | NLM_F_ACK | NLM_F_REPLACE;
 
 std::uint32_t flags_of(const Parsed<ifaddrmsg>& address) {
   return address.attributes.number<std::uint32_t>(IFA_FLAGS).value_or(address.family.ifa_flags);
@@ -102,7 +102,7 @@ std::optional<AddressReplay> replay_address(const Item& item, const Target& targ
     ifaddrmsg header = address->family;
     header.ifa_index = static_cast<std::uint32_t>(target.to);
     AddressReplay replay{.family = AF_INET,
-                         .add = rebuilt(item, *address, target, kAdd, seen & ~kLearned, what),
+                         .add = rebuilt(item, *address, target, kAddAddress, seen & ~kLearned, what),
                          .remove = Message(RTM_DELADDR, NLM_F_REQUEST | NLM_F_ACK, header, what)};
     for (const int type : {IFA_LOCAL, IFA_ADDRESS}) {
       if (const auto part = address->attributes.find(type)) replay.remove->put(type, *part);
@@ -113,8 +113,8 @@ std::optional<AddressReplay> replay_address(const Item& item, const Target& targ
   const bool proven = (seen & (IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_NODAD)) == 0;
   AddressReplay replay{
       .family = AF_INET6,
-      .add = rebuilt(item, *address, target, kAdd, proven ? flags | IFA_F_NODAD : flags, what)};
-  if (proven) replay.settle = rebuilt(item, *address, target, kReplace, flags, what);
+      .add = rebuilt(item, *address, target, kAddAddress, proven ? flags | IFA_F_NODAD : flags, what)};
+  if (proven) replay.settle = rebuilt(item, *address, target, kReplaceAddress, flags, what);
   return replay;
 }
 

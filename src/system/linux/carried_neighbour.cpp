@@ -11,9 +11,9 @@ namespace rdmacfg::system::detail {
 namespace {
 
 // What was learned of the same address meanwhile gives way.
-constexpr std::uint16_t kReplace = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE;
+constexpr std::uint16_t kReplaceNeighbour = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE;
 /// Of the flags only these are settings.
-constexpr unsigned kSettableFlags = NTF_PROXY | NTF_ROUTER | NTF_EXT_LEARNED;
+constexpr unsigned kSettableNeighbourFlags = NTF_PROXY | NTF_ROUTER | NTF_EXT_LEARNED;
 
 }  // namespace
 
@@ -38,11 +38,11 @@ std::optional<Message> replay_neighbour(const Item& item, const Target& target) 
   ndmsg header = neighbour->family;
   header.ndm_ifindex = target.to;
   header.ndm_state &= NUD_PERMANENT;
-  header.ndm_flags = static_cast<std::uint8_t>(header.ndm_flags & kSettableFlags);
+  header.ndm_flags = static_cast<std::uint8_t>(header.ndm_flags & kSettableNeighbourFlags);
   const auto address = neighbour->attributes.find(NDA_DST).value_or(std::span<const std::byte>{});
   const auto length = static_cast<int>(address.size()) * 8;
   Message message(
-      RTM_NEWNEIGH, kReplace, header,
+      RTM_NEWNEIGH, kReplaceNeighbour, header,
       fmt::format("{}: put back neighbour {}", target.name, prefix_text(header.ndm_family, address, length)),
       item.bytes.size() + 64);
   Attributes all = neighbour->attributes;

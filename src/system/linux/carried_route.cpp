@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint16_t kAppend = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_APPEND;
 /// Of the flags of a route or next hop only these are settings; the others say how it fares.
-constexpr unsigned kSettableFlags = RTNH_F_ONLINK | RTNH_F_PERVASIVE;
+constexpr unsigned kSettableRouteFlags = RTNH_F_ONLINK | RTNH_F_PERVASIVE;
 
 struct NextHop {
   rtnexthop header{};
@@ -48,7 +48,7 @@ void put_next_hops(Message& message, std::span<const NextHop> hops, const Target
   for (const auto& hop : hops) {
     rtnexthop header = hop.header;
     header.rtnh_ifindex = target.now(header.rtnh_ifindex);
-    header.rtnh_flags = static_cast<unsigned char>(header.rtnh_flags & kSettableFlags);
+    header.rtnh_flags = static_cast<unsigned char>(header.rtnh_flags & kSettableRouteFlags);
     const auto raw = std::as_bytes(std::span(&header, 1));
     all.insert(all.end(), raw.begin(), raw.end());
     all.insert(all.end(), hop.attributes.begin(), hop.attributes.end());
@@ -60,7 +60,7 @@ void put_next_hops(Message& message, std::span<const NextHop> hops, const Target
 /// The route with everything but its multipath attribute.
 Message rebuilt(const Item& item, const Parsed<rtmsg>& route, const Target& target, const std::string& what) {
   rtmsg header = route.family;
-  header.rtm_flags &= kSettableFlags;
+  header.rtm_flags &= kSettableRouteFlags;
   Message message(RTM_NEWROUTE, kAppend, header, what, item.bytes.size() + 64);
   Attributes all = route.attributes;
   while (const auto attribute = all.next()) {

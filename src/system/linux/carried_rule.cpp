@@ -10,7 +10,7 @@ namespace rdmacfg::system::detail {
 namespace {
 
 // Without NLM_F_EXCL the kernel would add the same rule a second time.
-constexpr std::uint16_t kAdd = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+constexpr std::uint16_t kAddRule = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
 constexpr std::uint16_t kRemove = NLM_F_REQUEST | NLM_F_ACK;
 
 Message rebuilt(const Item& item, const Parsed<fib_rule_hdr>& rule, std::uint16_t type, std::uint16_t how,
@@ -53,7 +53,7 @@ std::optional<RuleReplay> replay_rule(const Item& item, const Target& target) {
   const auto rule = Parsed<fib_rule_hdr>::of(item.header());
   if (!rule) return std::nullopt;
   const auto priority = rule->attributes.number<std::uint32_t>(FRA_PRIORITY).value_or(0);
-  RuleReplay replay{rebuilt(item, *rule, RTM_NEWRULE, kAdd, target, target.name,
+  RuleReplay replay{rebuilt(item, *rule, RTM_NEWRULE, kAddRule, target, target.name,
                             fmt::format("{}: put back rule {}", target.name, priority)),
                     {}};
   for (const auto& former : target.former) {

@@ -17,8 +17,8 @@ using model::IpPrefix;
 
 namespace {
 
-constexpr std::uint16_t kChange = NLM_F_REQUEST | NLM_F_ACK;
-constexpr std::uint16_t kCreate = kChange | NLM_F_CREATE | NLM_F_EXCL;
+constexpr std::uint16_t kChangeInet = NLM_F_REQUEST | NLM_F_ACK;
+constexpr std::uint16_t kCreateInet = kChangeInet | NLM_F_CREATE | NLM_F_EXCL;
 constexpr int kBroadcastBits = 30;  // longer prefixes have no broadcast address (RFC 3021)
 
 std::uint8_t af_of(Family family) { return family == Family::kIpv4 ? AF_INET : AF_INET6; }
@@ -58,7 +58,7 @@ ifaddrmsg header_of(int index, const IpPrefix& prefix) {
 }
 
 Message add_message(int index, const std::string& name, const IpPrefix& prefix) {
-  Message message(RTM_NEWADDR, kCreate, header_of(index, prefix),
+  Message message(RTM_NEWADDR, kCreateInet, header_of(index, prefix),
                   fmt::format("{}: add address {}", name, prefix.text()));
   message.put(IFA_LOCAL, bytes_of(prefix.address));
   message.put(IFA_ADDRESS, bytes_of(prefix.address));
@@ -68,7 +68,7 @@ Message add_message(int index, const std::string& name, const IpPrefix& prefix) 
 }
 
 Message delete_message(int index, const std::string& name, const IpPrefix& prefix) {
-  Message message(RTM_DELADDR, kChange, header_of(index, prefix),
+  Message message(RTM_DELADDR, kChangeInet, header_of(index, prefix),
                   fmt::format("{}: delete address {}", name, prefix.text()));
   message.put(IFA_LOCAL, bytes_of(prefix.address));
   message.put(IFA_ADDRESS, bytes_of(prefix.address));
@@ -105,7 +105,7 @@ std::string words_of(const std::string& name, std::string_view verb, const InetR
                      route.via ? " via " + route.via->text() : "", route.metric, route.table);
 }
 
-struct Encoder {
+struct InetEncoder {
   std::vector<Message> operator()(const AddAddress& one) const {
     std::vector<Message> out;
     out.push_back(add_message(one.index, one.name, one.prefix));
@@ -123,12 +123,13 @@ struct Encoder {
   }
   std::vector<Message> operator()(const AddRoute& one) const {
     std::vector<Message> out;
-    out.push_back(route_message(RTM_NEWROUTE, kCreate, one.route, words_of(one.name, "add", one.route)));
+    out.push_back(route_message(RTM_NEWROUTE, kCreateInet, one.route, words_of(one.name, "add", one.route)));
     return out;
   }
   std::vector<Message> operator()(const DeleteRoute& one) const {
     std::vector<Message> out;
-    out.push_back(route_message(RTM_DELROUTE, kChange, one.route, words_of(one.name, "delete", one.route)));
+    out.push_back(
+        route_message(RTM_DELROUTE, kChangeInet, one.route, words_of(one.name, "delete", one.route)));
     return out;
   }
 };
@@ -187,6 +188,6 @@ std::optional<InetRoute> parse_route(const nlmsghdr& header) {
   return route;
 }
 
-std::vector<Message> encode(const InetRequest& request) { return std::visit(Encoder{}, request); }
+std::vector<Message> encode(const InetRequest& request) { return std::visit(InetEncoder{}, request); }
 
 }  // namespace rdmacfg::system::detail

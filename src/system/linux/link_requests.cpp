@@ -12,9 +12,9 @@ namespace rdmacfg::system::detail {
 
 namespace {
 
-constexpr std::uint16_t kChange = NLM_F_REQUEST | NLM_F_ACK;
-constexpr std::uint16_t kCreate = kChange | NLM_F_CREATE | NLM_F_EXCL;
-constexpr std::string_view kKind = "ipoib";
+constexpr std::uint16_t kChangeLink = NLM_F_REQUEST | NLM_F_ACK;
+constexpr std::uint16_t kCreateLink = kChangeLink | NLM_F_CREATE | NLM_F_EXCL;
+constexpr std::string_view kIpoibLinkType = "ipoib";
 
 ifinfomsg header_of(int index) {
   ifinfomsg header{};
@@ -31,7 +31,7 @@ void set_up(ifinfomsg& header, std::optional<bool> up) {
 template <class Data>
 void put_ipoib(Message& message, Data data) {
   message.nest(IFLA_LINKINFO, [&] {
-    message.put(IFLA_INFO_KIND, kKind);
+    message.put(IFLA_INFO_KIND, kIpoibLinkType);
     message.nest(IFLA_INFO_DATA, data);
   });
 }
@@ -51,7 +51,7 @@ std::string words_of(const SetLink& set) {
 Message change(const SetLink& set, const std::string& object) {
   auto header = header_of(set.index);
   set_up(header, set.up);
-  Message message(RTM_NEWLINK, kChange, header, fmt::format("{}: {}", object, words_of(set)));
+  Message message(RTM_NEWLINK, kChangeLink, header, fmt::format("{}: {}", object, words_of(set)));
   if (set.index == 0) {
     message.put(IFLA_IFNAME, object);
   } else if (set.name) {
@@ -66,7 +66,7 @@ Message change(const SetLink& set, const std::string& object) {
   return message;
 }
 
-struct Encoder {
+struct LinkEncoder {
   const NameOf& name_of;
   std::vector<Message>& out;
 
@@ -90,7 +90,7 @@ struct Encoder {
   }
 
   void operator()(const CreateChild& child) const {
-    Message message(RTM_NEWLINK, kCreate, ifinfomsg{},
+    Message message(RTM_NEWLINK, kCreateLink, ifinfomsg{},
                     fmt::format("{}: create it on {} with P_Key {}", child.name, name_of(child.parent),
                                 child.pkey.text()));
     message.put(IFLA_IFNAME, child.name);
@@ -101,22 +101,22 @@ struct Encoder {
   }
 
   void operator()(const DeleteLink& gone) const {
-    out.emplace_back(std::uint16_t{RTM_DELLINK}, kChange, header_of(gone.index),
+    out.emplace_back(std::uint16_t{RTM_DELLINK}, kChangeLink, header_of(gone.index),
                      fmt::format("{}: delete it", name_of(gone.index)));
   }
 
   void operator()(const DeleteGroup& gone) const {
-    Message message(RTM_DELLINK, kChange, ifinfomsg{},
+    Message message(RTM_DELLINK, kChangeLink, ifinfomsg{},
                     fmt::format("link group {}: delete its interfaces", gone.group));
     message.put(IFLA_GROUP, gone.group);
     out.push_back(std::move(message));
   }
 
   void operator()(const AddAltname& add) const {
-    altname(RTM_NEWLINKPROP, kCreate, add.index, add.altname, "add");
+    altname(RTM_NEWLINKPROP, kCreateLink, add.index, add.altname, "add");
   }
   void operator()(const DeleteAltname& gone) const {
-    altname(RTM_DELLINKPROP, kChange, gone.index, gone.altname, "delete");
+    altname(RTM_DELLINKPROP, kChangeLink, gone.index, gone.altname, "delete");
   }
 
   void altname(std::uint16_t type, std::uint16_t flags, int index, const std::string& name,
@@ -131,7 +131,7 @@ struct Encoder {
 }  // namespace
 
 void encode(const LinkRequest& request, const NameOf& name_of, std::vector<Message>& out) {
-  std::visit(Encoder{name_of, out}, request);
+  std::visit(LinkEncoder{name_of, out}, request);
 }
 
 }  // namespace rdmacfg::system::detail

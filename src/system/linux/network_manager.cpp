@@ -26,7 +26,7 @@ using detail::BusMessage;
 using detail::kNm;
 using detail::NmObjects;
 
-constexpr const char* kPath = "/org/freedesktop/NetworkManager";
+constexpr const char* kNmPath = "/org/freedesktop/NetworkManager";
 constexpr const char* kSettings = "org.freedesktop.NetworkManager.Settings";
 constexpr const char* kSettingsPath = "/org/freedesktop/NetworkManager/Settings";
 constexpr const char* kConnection = "org.freedesktop.NetworkManager.Settings.Connection";
@@ -112,8 +112,8 @@ class DbusNetworkManager final : public NetworkManager {
       if (!found) return fail(found.error());
       on = *found;
     }
-    const auto reply = bus_.call({kNm, kPath, kNm, "ActivateConnection"}, what, nullptr, "ooo", path->c_str(),
-                                 on.c_str(), "/");
+    const auto reply = bus_.call({kNm, kNmPath, kNm, "ActivateConnection"}, what, nullptr, "ooo",
+                                 path->c_str(), on.c_str(), "/");
     if (!reply) return fail(reply.error());
     const char* active = nullptr;
     if (const int status = sd_bus_message_read(reply->get(), "o", &active); status < 0)
@@ -127,7 +127,7 @@ class DbusNetworkManager final : public NetworkManager {
     const auto path = objects->active_path(uuid);
     if (path.empty()) return {};
     const auto what = fmt::format("taking down profile {}", uuid);
-    auto done = simple({kNm, kPath, kNm, "DeactivateConnection"}, what, "o", path.c_str());
+    auto done = simple({kNm, kNmPath, kNm, "DeactivateConnection"}, what, "o", path.c_str());
     return done ? wait_for_end(uuid, what) : done;
   }
 
@@ -158,7 +158,7 @@ class DbusNetworkManager final : public NetworkManager {
       if (path) paths.push_back(std::move(*path));
     }
     if (paths.empty()) return std::string();  // without a device it would be of all of them
-    auto call = bus_.begin({kNm, kPath, kNm, "CheckpointCreate"}, what);
+    auto call = bus_.begin({kNm, kNmPath, kNm, "CheckpointCreate"}, what);
     if (!call) return fail(call.error());
     int status = sd_bus_message_open_container(call->get(), 'a', "o");
     for (const auto& path : paths) {
@@ -180,7 +180,7 @@ class DbusNetworkManager final : public NetworkManager {
     if (checkpoint.empty()) return {};
     const std::string what = "giving the checkpoint of NetworkManager more time";
     std::string refusal;
-    const auto reply = bus_.call({kNm, kPath, kNm, "CheckpointAdjustRollbackTimeout"}, what, &refusal, "ou",
+    const auto reply = bus_.call({kNm, kNmPath, kNm, "CheckpointAdjustRollbackTimeout"}, what, &refusal, "ou",
                                  checkpoint.c_str(), static_cast<std::uint32_t>(timeout.count()));
     if (reply || refusal == kUnknownMethod) return {};
     return fail(reply.error());
@@ -188,13 +188,13 @@ class DbusNetworkManager final : public NetworkManager {
 
   Result<void> destroy_checkpoint(const std::string& checkpoint) override {
     if (checkpoint.empty()) return {};
-    return simple({kNm, kPath, kNm, "CheckpointDestroy"}, "removing the checkpoint of NetworkManager", "o",
+    return simple({kNm, kNmPath, kNm, "CheckpointDestroy"}, "removing the checkpoint of NetworkManager", "o",
                   checkpoint.c_str());
   }
 
   Result<void> rollback(const std::string& checkpoint) override {
     if (checkpoint.empty()) return {};
-    return simple({kNm, kPath, kNm, "CheckpointRollback"}, "rolling NetworkManager back", "o",
+    return simple({kNm, kNmPath, kNm, "CheckpointRollback"}, "rolling NetworkManager back", "o",
                   checkpoint.c_str());
   }
 
@@ -223,7 +223,7 @@ class DbusNetworkManager final : public NetworkManager {
 
   Result<std::string> device(const std::string& interface, const std::string& what) {
     const auto reply =
-        bus_.call({kNm, kPath, kNm, "GetDeviceByIpIface"}, what, nullptr, "s", interface.c_str());
+        bus_.call({kNm, kNmPath, kNm, "GetDeviceByIpIface"}, what, nullptr, "s", interface.c_str());
     if (!reply) return fail(reply.error());
     const char* path = nullptr;
     if (const int status = sd_bus_message_read(reply->get(), "o", &path); status < 0)

@@ -20,8 +20,8 @@ using base::Result;
 using detail::BusMessage;
 
 constexpr const char* kNetworkd = "org.freedesktop.network1";
-constexpr const char* kPath = "/org/freedesktop/network1";
-constexpr const char* kManager = "org.freedesktop.network1.Manager";
+constexpr const char* kNetworkdPath = "/org/freedesktop/network1";
+constexpr const char* kNetworkdManager = "org.freedesktop.network1.Manager";
 constexpr std::string_view kNoSuchLink = ".NoSuchLink";  // of resolve1, in systemd 252
 
 /// A text of the outermost object of a description, which systemd writes without blanks. Inner objects have
@@ -42,7 +42,8 @@ class DbusNetworkd final : public Networkd {
     for (const int index : indexes) {
       const auto what = fmt::format("asking systemd-networkd about interface {}", index);
       std::string refusal;
-      const auto reply = bus_.call({kNetworkd, kPath, kManager, "DescribeLink"}, what, &refusal, "i", index);
+      const auto reply =
+          bus_.call({kNetworkd, kNetworkdPath, kNetworkdManager, "DescribeLink"}, what, &refusal, "i", index);
       if (!reply && refusal.ends_with(kNoSuchLink)) continue;
       if (!reply) return fail(reply.error());
       const char* json = nullptr;
@@ -55,14 +56,15 @@ class DbusNetworkd final : public Networkd {
 
   Result<void> reload() override {
     return bus_
-        .call({kNetworkd, kPath, kManager, "Reload"}, "having systemd-networkd read its files", nullptr,
-              nullptr)
+        .call({kNetworkd, kNetworkdPath, kNetworkdManager, "Reload"},
+              "having systemd-networkd read its files", nullptr, nullptr)
         .map([](const BusMessage&) {});
   }
 
   Result<void> reconfigure(int index) override {
     const auto what = fmt::format("having systemd-networkd configure interface {} anew", index);
-    return bus_.call({kNetworkd, kPath, kManager, "ReconfigureLink"}, what, nullptr, "i", index)
+    return bus_
+        .call({kNetworkd, kNetworkdPath, kNetworkdManager, "ReconfigureLink"}, what, nullptr, "i", index)
         .map([](const BusMessage&) {});
   }
 

@@ -26,7 +26,7 @@ using detail::Attributes;
 using detail::Message;
 using detail::NetlinkSocket;
 
-constexpr std::uint16_t kChange = NLM_F_REQUEST | NLM_F_ACK;
+constexpr std::uint16_t kChangeRdma = NLM_F_REQUEST | NLM_F_ACK;
 constexpr std::uint16_t kDump = NLM_F_REQUEST | NLM_F_ACK | NLM_F_DUMP;
 constexpr std::size_t kRoom = 1024;
 
@@ -51,7 +51,7 @@ class RdmaNetlink final : public RdmaAdmin {
     const auto index = index_of(device, what);
     if (!index) return fail(index.error());
     if (!*index) return base::fail_errno(ENODEV, what);
-    auto message = request(RDMA_NLDEV_CMD_SET, kChange, what);
+    auto message = request(RDMA_NLDEV_CMD_SET, kChangeRdma, what);
     message.put(RDMA_NLDEV_ATTR_DEV_INDEX, **index);
     message.put(RDMA_NLDEV_ATTR_DEV_NAME, name);
     return execute(message);
@@ -59,7 +59,7 @@ class RdmaNetlink final : public RdmaAdmin {
 
   Result<void> new_link(const std::string& name, const std::string& type,
                         const std::string& interface) override {
-    auto message = request(RDMA_NLDEV_CMD_NEWLINK, kChange,
+    auto message = request(RDMA_NLDEV_CMD_NEWLINK, kChangeRdma,
                            fmt::format("{}: make it as {} over {}", name, type, interface));
     message.put(RDMA_NLDEV_ATTR_DEV_NAME, name);
     message.put(RDMA_NLDEV_ATTR_LINK_TYPE, type);
@@ -90,7 +90,7 @@ class RdmaNetlink final : public RdmaAdmin {
     const auto index = index_of(name, what);
     if (!index) return fail(index.error());
     if (!*index) return {};
-    auto message = request(RDMA_NLDEV_CMD_DELLINK, kChange, what);
+    auto message = request(RDMA_NLDEV_CMD_DELLINK, kChangeRdma, what);
     message.put(RDMA_NLDEV_ATTR_DEV_INDEX, **index);
     return execute(message);
   }

@@ -20,8 +20,8 @@ using base::Result;
 using detail::BusMessage;
 
 constexpr const char* kResolved = "org.freedesktop.resolve1";
-constexpr const char* kPath = "/org/freedesktop/resolve1";
-constexpr const char* kManager = "org.freedesktop.resolve1.Manager";
+constexpr const char* kResolvedPath = "/org/freedesktop/resolve1";
+constexpr const char* kResolvedManager = "org.freedesktop.resolve1.Manager";
 constexpr const char* kLink = "org.freedesktop.resolve1.Link";
 constexpr const char* kNoSuchLink = "org.freedesktop.resolve1.NoSuchLink";
 constexpr const char* kProperties = "org.freedesktop.DBus.Properties";
@@ -62,7 +62,8 @@ class ResolvedResolver final : public Resolver {
     const auto what = fmt::format("asking systemd-resolved about interface {}", index);
     if (!bus_.has_owner(kResolved)) return std::optional<LinkDns>{};
     std::string refusal;
-    const auto found = bus_.call({kResolved, kPath, kManager, "GetLink"}, what, &refusal, "i", index);
+    const auto found =
+        bus_.call({kResolved, kResolvedPath, kResolvedManager, "GetLink"}, what, &refusal, "i", index);
     if (!found && refusal == kNoSuchLink) return std::optional(LinkDns{});  // it has not heard of it yet
     if (!found) return fail(found.error());
     const char* path = nullptr;
@@ -84,7 +85,7 @@ class ResolvedResolver final : public Resolver {
   Result<void> set_dns(int index, const LinkDns& dns) override {
     const auto what = fmt::format("giving systemd-resolved the name servers of interface {}", index);
     if (dns.servers.empty() && dns.search.empty()) {
-      return bus_.call({kResolved, kPath, kManager, "RevertLink"}, what, nullptr, "i", index)
+      return bus_.call({kResolved, kResolvedPath, kResolvedManager, "RevertLink"}, what, nullptr, "i", index)
           .map([](const BusMessage&) {});
     }
     if (auto done = set_servers(index, dns.servers, what); !done) return done;
@@ -93,7 +94,7 @@ class ResolvedResolver final : public Resolver {
 
  private:
   Result<void> set_servers(int index, const model::IpAddresses& servers, const std::string& what) {
-    auto call = bus_.begin({kResolved, kPath, kManager, "SetLinkDNS"}, what);
+    auto call = bus_.begin({kResolved, kResolvedPath, kResolvedManager, "SetLinkDNS"}, what);
     if (!call) return fail(call.error());
     auto* message = call->get();
     int status = sd_bus_message_append(message, "i", index);
@@ -111,7 +112,7 @@ class ResolvedResolver final : public Resolver {
   }
 
   Result<void> set_domains(int index, const std::vector<std::string>& domains, const std::string& what) {
-    auto call = bus_.begin({kResolved, kPath, kManager, "SetLinkDomains"}, what);
+    auto call = bus_.begin({kResolved, kResolvedPath, kResolvedManager, "SetLinkDomains"}, what);
     if (!call) return fail(call.error());
     auto* message = call->get();
     int status = sd_bus_message_append(message, "i", index);

@@ -17,7 +17,7 @@ namespace rdmacfg::system::detail {
 
 namespace {
 
-constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+constexpr int kOpenSysfsFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
 }  // namespace
 
@@ -34,13 +34,13 @@ void SysfsDir::note(int error, const std::string& name) const {
 }
 
 std::optional<SysfsDir> SysfsDir::open(const std::string& path, Trouble* trouble) {
-  const int fd = ::open(path.c_str(), kFolder);
+  const int fd = ::open(path.c_str(), kOpenSysfsFolder);
   if (fd < 0 && trouble != nullptr) trouble->note(errno, path);
   return fd < 0 ? std::nullopt : std::optional(SysfsDir(fd, path, trouble));
 }
 
 std::optional<SysfsDir> SysfsDir::sub(const std::string& path) const {
-  const int fd = ::openat(fd_.get(), path.c_str(), kFolder);
+  const int fd = ::openat(fd_.get(), path.c_str(), kOpenSysfsFolder);
   if (fd < 0) note(errno, path);
   return fd < 0 ? std::nullopt : std::optional(SysfsDir(fd, path_ + "/" + path, trouble_));
 }
@@ -80,7 +80,7 @@ std::string SysfsDir::link(const std::string& name) const {
 
 std::vector<std::string> SysfsDir::list() const {
   std::vector<std::string> names;
-  const auto folder = base::open_folder(::openat(fd_.get(), ".", kFolder));
+  const auto folder = base::open_folder(::openat(fd_.get(), ".", kOpenSysfsFolder));
   if (!folder) {
     note(errno, "");
     return names;
