@@ -28,7 +28,7 @@ mtu = 30000
 pkey = 0x8002
 )";
 
-void set_mtu(Host& host, const std::string& name, std::int64_t mtu) {
+void set_mtu_of_confirm_again(Host& host, const std::string& name, std::int64_t mtu) {
   for (auto& link : host.kernel().machine.links) {
     if (link.name == name) link.mtu = mtu;
   }
@@ -85,7 +85,7 @@ class Again : public ::testing::Test {
     drift();
     drifted = host.dump();
   }
-  void drift() { set_mtu(host, "ib0", 4000); }
+  void drift() { set_mtu_of_confirm_again(host, "ib0", 4000); }
   Host host{two_ports()};
   std::string drifted;
 };
@@ -180,7 +180,7 @@ TEST_F(Again, AKillAnywhereLeavesNothingUnconfirmed) {
     SCOPED_TRACE(fmt::format("killed at call {}", n));
     Host other(two_ports());
     ASSERT_TRUE(applied(other.commit(kFirst)));
-    set_mtu(other, "ib0", 4000);
+    set_mtu_of_confirm_again(other, "ib0", 4000);
     other.kernel().faults.clear();
     other.kernel().faults.kill_at(n);
     bool killed = false;
@@ -213,7 +213,7 @@ TEST_F(Again, WhatIsPrunedComesBackAndIsLeft) {
   host.pass(kWithin);
   ASSERT_TRUE(applied(host.expire()));
   EXPECT_EQ(difference(host.dump(), before), "");
-  set_mtu(host, "ib0", 4000);  // something else is to be done at the same time
+  set_mtu_of_confirm_again(host, "ib0", 4000);  // something else is to be done at the same time
   const auto held = host.hold();
   EXPECT_EQ(held.plan.changes.size(), 1U) << text_of(held);
   EXPECT_THAT(host.dump(), HasSubstr("link ib0.8003"));

@@ -28,17 +28,17 @@ constexpr const char* kUnnamed = R"(version = 1
 guid = "00:02:c9:03:00:31:78:f2"
 )";
 
-const core::Request kByItself{.who = "", .what = "boot", .host_name = "node1", .by_itself = true};
+const core::Request kDutiesByItself{.who = "", .what = "boot", .host_name = "node1", .by_itself = true};
 
 /// A job that nobody asked for.
 Report duty(Host& host, bool awaited, const char* document = nullptr) {
   return host.with([&](core::Context& context) {
     context.options.independent = true;
     const auto run = [&] {
-      return document == nullptr ? core::hold(kByItself, context)
-                                 : core::commit(document_of(document), kByItself, context);
+      return document == nullptr ? core::hold(kDutiesByItself, context)
+                                 : core::commit(document_of(document), kDutiesByItself, context);
     };
-    return in_turn(run, awaited, kByItself, context);
+    return in_turn(run, awaited, kDutiesByItself, context);
   });
 }
 
@@ -106,7 +106,7 @@ TEST(Resume, WhatIsActiveIsHeldAndNothingElseRead) {
   const auto resume = [&] {
     std::optional<Report> out;
     host.with([&](core::Context& context) {
-      out = daemon::resume(true, kByItself, context);
+      out = daemon::resume(true, kDutiesByItself, context);
       return Report{};
     });
     return out;
@@ -125,7 +125,7 @@ TEST(GiveWay, WhatSomebodyHasAppliedMeanwhileIsHeld) {
   const auto give_way = [&](const std::optional<std::string>& then) {
     std::optional<Report> out;
     host.with([&](core::Context& context) {
-      out = daemon::give_way(then, false, kByItself, context);
+      out = daemon::give_way(then, false, kDutiesByItself, context);
       return Report{};
     });
     return out;

@@ -7,7 +7,8 @@
 namespace rdmacfg::contract {
 namespace {
 
-constexpr const char* kHost = R"({ "rdma_cm": true, "devices": [ { "name": "mlx5_0", "pci": "0000:11:00.0",
+constexpr const char* kLookedHost =
+    R"({ "rdma_cm": true, "devices": [ { "name": "mlx5_0", "pci": "0000:11:00.0",
   "driver": "mlx5_core", "ports": [ { "guid": "0002:c903:0031:78f2", "link_layer": "Ethernet", "netdev": "eth1" } ] } ],
   "links": [ { "name": "eth1", "up": true } ] })";
 constexpr const char* kRoce = "version = 1\n[[roce]]\ndevice = \"mlx5_0\"\nport = 1\nmode = \"v2\"\n";
@@ -31,7 +32,7 @@ struct RoceHost {
     return kinds::find("roce")->look_closely(host, {});
   }
 
-  Stage stage{Scenario{.name = "looked", .host = kHost, .documents = {kRoce}}};
+  Stage stage{Scenario{.name = "looked", .host = kLookedHost, .documents = {kRoce}}};
 };
 
 class Looked : public testing::Test, protected RoceHost {};

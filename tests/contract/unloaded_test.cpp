@@ -12,7 +12,7 @@
 namespace rdmacfg::contract {
 namespace {
 
-constexpr const char* kHost = R"({
+constexpr const char* kUnloadedHost = R"({
   "devices": [{ "name": "rocep16s0", "driver": "mlx5_core", "pci": "0000:10:00.0", "node_guid": "0002:c903:0031:78f1",
     "ports": [{ "guid": "0002:c903:0031:78f2", "link_layer": "Ethernet", "netdev": "eth1" }] }],
   "links": [{ "name": "eth1", "up": true }, { "name": "eth2", "up": true }]
@@ -40,7 +40,7 @@ class Unloaded : public testing::Test {
   }
   int tos(const std::string& device) { return kernel->machine.device(device)->ports.front().roce_tos; }
 
-  std::unique_ptr<fakes::FakeKernel> kernel = fakes::FakeKernel::parse(kHost);
+  std::unique_ptr<fakes::FakeKernel> kernel = fakes::FakeKernel::parse(kUnloadedHost);
   config::Document document = config::parse_texts({{"config.toml", R"(version = 1
 [[roce]]
 interface = "eth1"

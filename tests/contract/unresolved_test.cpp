@@ -9,7 +9,7 @@ namespace {
 
 using model::Status;
 
-constexpr const char* kHost = R"({
+constexpr const char* kUnresolvedHost = R"({
   "resolved": true, "rdma_cm": true,
   "devices": [
     { "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
@@ -27,7 +27,7 @@ const std::string kSettings =
     "ipv4 = { addresses = [\"192.0.2.1/24\"], gateway = \"192.0.2.254\", dns = [\"192.0.2.53\"] }\n";
 const std::string kChild = "[[ipoib.pkey]]\npkey = 0x8002\nipv4 = { addresses = [\"192.0.3.1/24\"] }\n";
 const std::string kSysctl = "[[sysctl]]\ninterface = \"fab0\"\narp_ignore = 1\n";
-const std::string kSecond = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\n";
+const std::string kUnresolvedSecond = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\n";
 
 class Unresolved : public testing::Test {
  protected:
@@ -74,7 +74,7 @@ class Unresolved : public testing::Test {
     EXPECT_TRUE(report.plan.empty());
   }
 
-  std::unique_ptr<fakes::FakeKernel> kernel_ = fakes::FakeKernel::parse(kHost);
+  std::unique_ptr<fakes::FakeKernel> kernel_ = fakes::FakeKernel::parse(kUnresolvedHost);
 };
 
 TEST_F(Unresolved, ADeviceThatUdevHasRenamed) { expect_left_alone(kFirst + kSettings + kChild + kSysctl); }
@@ -111,7 +111,7 @@ TEST_F(Unresolved, WhatIsDroppedMeanwhileGoesOnceThatIsCertain) {
 /// It cannot be told whose it was, so it stays, and that is said.
 TEST_F(Unresolved, AnEntryThatIsRemovedWhileAnotherWaits) {
   const auto waiting = "[[ipoib]]\ndevice = \"mlx4_7\"\nport = 2\n";
-  ASSERT_TRUE(applied(apply(kSecond + "mtu = 2044\n" + kChild)));
+  ASSERT_TRUE(applied(apply(kUnresolvedSecond + "mtu = 2044\n" + kChild)));
   auto report = apply(waiting);
   expect_held(report, "pkey 00:02:c9:03:00:31:78:f3/0x8002",
               "[[ipoib]] mlx4_7/2 may mean its port (no device");
@@ -127,15 +127,15 @@ TEST_F(Unresolved, WhatItCannotMeanGoes) {
   for (const std::string waiting :
        {"[[ipoib]]\ndevice = \"mlx4_7\"\nport = 2\n", "[[ipoib]]\ndevice = \"mlx4_7\"\nport = 1\n",
         "[[ipoib]]\nmatch = { device = \"mlx4_7\" }\n"}) {
-    ASSERT_TRUE(applied(apply(kSecond + "mtu = 2044\n" + kChild)));
-    const auto report = apply(kSecond + waiting);
+    ASSERT_TRUE(applied(apply(kUnresolvedSecond + "mtu = 2044\n" + kChild)));
+    const auto report = apply(kUnresolvedSecond + waiting);
     EXPECT_EQ(kernel_->link("ib1").mtu, 4092) << waiting << text_of(report);
     EXPECT_EQ(dump().find("ib1.8002"), std::string::npos) << waiting;
   }
   for (const std::string waiting :
        {"[[ipoib]]\ndevice = \"mlx4_7\"\nport = 1\n", "[[ipoib]]\nmatch = { pci = \"0000:30:00.0\" }\n",
         "[[ipoib]]\nmatch = { driver = \"mlx5_core\" }\n"}) {
-    ASSERT_TRUE(applied(apply(kSecond + "mtu = 2044\n" + kChild)));
+    ASSERT_TRUE(applied(apply(kUnresolvedSecond + "mtu = 2044\n" + kChild)));
     const auto report = apply(waiting);
     EXPECT_EQ(kernel_->link("ib1").mtu, 4092) << waiting << text_of(report);
     EXPECT_EQ(dump().find("ib1.8002"), std::string::npos) << waiting;
@@ -147,7 +147,7 @@ TEST_F(Unresolved, TheNameOfWhatIsHeldIsTaken) {
   const std::string child = "[[ipoib.pkey]]\npkey = 0x8002\nname = \"storage\"\n";
   ASSERT_TRUE(applied(apply(kFirst + child)));
   ASSERT_EQ(kernel_->machine.rename_device("mlx4_0", "ibp16s0"), 0);
-  const auto report = apply(kFirst + kSecond + child);
+  const auto report = apply(kFirst + kUnresolvedSecond + child);
   EXPECT_EQ(report.exit, Exit::kError) << text_of(report);
   EXPECT_NE(text_of(report).find("is already the name of another interface"), std::string::npos)
       << text_of(report);

@@ -12,7 +12,8 @@ using model::Status;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-constexpr const char* kSysctl = "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh1\"\nvalue = 4096\n";
+constexpr const char* kUnseenSysctl =
+    "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh1\"\nvalue = 4096\n";
 constexpr const char* kNamed = R"(version = 1
 [[ipoib]]
 guid = "00:02:c9:03:00:31:78:f2"
@@ -20,7 +21,7 @@ name = "fab0"
 mode = "connected"
 mtu = 65520
 )";
-constexpr const char* kPort = "00:02:c9:03:00:31:78:f2";
+constexpr const char* kUnseenPort = "00:02:c9:03:00:31:78:f2";
 
 const model::ResourceReport& resource(const Report& report, const model::Key& key) {
   const auto at = std::find_if(report.resources.begin(), report.resources.end(),
@@ -33,7 +34,7 @@ class Unseen : public testing::Test {
  protected:
   Unseen() {
     host.kernel().sysctl.set("net/ipv4/neigh/default/gc_thresh1", "128");
-    EXPECT_TRUE(applied(host.commit(std::string(kNamed) + kSysctl)));
+    EXPECT_TRUE(applied(host.commit(std::string(kNamed) + kUnseenSysctl)));
     host.kernel().faults.clear();
   }
   /// As on an event.
@@ -57,10 +58,10 @@ TEST_F(Unseen, WhatIsInOneFileFailsAndTheRestIsHeld) {
     host.kernel().files.links.insert(path);
     fab0().mtu = 2044;
     const auto report = hold();
-    EXPECT_EQ(resource(report, {"ipoib", kPort}).status, Status::kDone) << text_of(report);
+    EXPECT_EQ(resource(report, {"ipoib", kUnseenPort}).status, Status::kDone) << text_of(report);
     EXPECT_THAT(host.dump(), HasSubstr("up mtu 65520 connected"));
     EXPECT_THAT(report.resources, Contains(testing::Field(&model::ResourceReport::reason, HasSubstr(path))));
-    EXPECT_EQ(host.commit(std::string(kNamed) + kSysctl).exit, Exit::kError)
+    EXPECT_EQ(host.commit(std::string(kNamed) + kUnseenSysctl).exit, Exit::kError)
         << "a person is told, and nothing is done";
     host.kernel().files.links.erase(path);
     EXPECT_EQ(hold().exit, Exit::kOk);
@@ -77,7 +78,7 @@ TEST_F(Unseen, WhatIsRememberedOfItStays) {
 }
 
 TEST_F(Unseen, ASettingThatIsLeftAloneKeepsNoOtherFromBeingHeld) {
-  const model::Key key{"ipoib", kPort};
+  const model::Key key{"ipoib", kUnseenPort};
   left[key] = {{"mtu"}, "somebody fights for it"};
   fab0().mtu = 2044;
   auto report = hold();

@@ -10,19 +10,19 @@
 
 namespace rdmacfg::fakes {
 
-namespace {
-
 using nlohmann::json;
 
-void only(const json& object, const std::set<std::string>& known, const std::string& where) {
+void allow_keys(const json& object, const std::set<std::string>& known, const std::string& where) {
   for (const auto& [key, value] : object.items()) {
     if (!known.contains(key)) throw std::runtime_error(where + ": unknown key " + key);
   }
 }
 
+namespace {
+
 void describe_modules(FakeKernel& kernel, const json& from) {
   for (const auto& [name, one] : from.items()) {
-    only(one, {"loaded", "builtin", "in_use", "parameters", "hidden", "makes"}, "module");
+    allow_keys(one, {"loaded", "builtin", "in_use", "parameters", "hidden", "makes"}, "module");
     auto& module = kernel.modules.modules[name];
     module.builtin = one.value("builtin", false);
     module.in_use = one.value("in_use", false);
@@ -39,10 +39,10 @@ void describe_modules(FakeKernel& kernel, const json& from) {
 
 void describe_dcb(FakeKernel& kernel, const json& from) {
   for (const auto& [name, one] : from.items()) {
-    only(one,
-         {"pfc", "pfc_capability", "traffic_class", "strict", "bandwidth", "willing", "apps", "dcbx",
-          "driver", "classes", "agent", "negotiated", "resetting", "dscp_capable", "without_ets"},
-         "dcb");
+    allow_keys(one,
+               {"pfc", "pfc_capability", "traffic_class", "strict", "bandwidth", "willing", "apps", "dcbx",
+                "driver", "classes", "agent", "negotiated", "resetting", "dscp_capable", "without_ets"},
+               "dcb");
     auto& adapter = kernel.dcb.adapters[name];
     adapter.driver = one.value("driver", "");
     adapter.classes = one.value("classes", adapter.classes);
@@ -87,7 +87,7 @@ void describe_drivers(FakeKernel& kernel, const json& host) {
   const json modules = host.value("modules", json::object());
   describe_modules(kernel, modules);
   const json initramfs = host.value("initramfs", json::object());
-  only(initramfs, {"tool", "newer", "there", "makes"}, "initramfs");
+  allow_keys(initramfs, {"tool", "newer", "there", "makes"}, "initramfs");
   kernel.initramfs.command = initramfs.value("tool", kernel.initramfs.command);
   kernel.initramfs.there = initramfs.value("there", kernel.initramfs.there);
   kernel.initramfs.makes = initramfs.value("makes", kernel.initramfs.makes);

@@ -14,13 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-/// A typing error in a description must not make a test pass: every key has to be a known one.
-void only(const json& object, const std::set<std::string>& known, const std::string& where) {
-  for (const auto& [key, value] : object.items()) {
-    if (!known.contains(key)) throw std::runtime_error(where + ": unknown key " + key);
-  }
-}
-
 std::uint16_t key_of(const json& value) {
   if (value.is_number()) return value.get<std::uint16_t>();
   const auto number = base::parse_number(value.get<std::string>());
@@ -49,7 +42,8 @@ void describe(FakeKernel& kernel, const std::string& name, const json& from) {
 }
 
 void describe_child(FakeKernel& kernel, const std::string& parent, const json& from) {
-  only(from, {"pkey", "name", "by", "mode", "mtu", "umcast", "group", "altnames", "up", "items"}, "child");
+  allow_keys(from, {"pkey", "name", "by", "mode", "mtu", "umcast", "group", "altnames", "up", "items"},
+             "child");
   const auto by = from.value("by", "netlink");
   if (by != "netlink" && by != "sysfs") throw std::runtime_error("child: by " + by);
   const Interface& made = kernel.add_child(parent, key_of(from.at("pkey")), from.value("name", ""),
@@ -58,10 +52,10 @@ void describe_child(FakeKernel& kernel, const std::string& parent, const json& f
 }
 
 Port port_of(const json& from, int number) {
-  only(from,
-       {"guid", "state", "link_layer", "mtu", "group_mtu", "group_mtus", "pkeys", "pkeys_readable", "sm",
-        "interface", "netdev", "in_bond", "gid_types", "roce_mode", "roce_tos"},
-       "port");
+  allow_keys(from,
+             {"guid", "state", "link_layer", "mtu", "group_mtu", "group_mtus", "pkeys", "pkeys_readable",
+              "sm", "interface", "netdev", "in_bond", "gid_types", "roce_mode", "roce_tos"},
+             "port");
   Port port;
   port.number = number;
   port.guid = guid_of(from.at("guid"));
@@ -88,8 +82,8 @@ Port port_of(const json& from, int number) {
 }
 
 void describe_device(FakeKernel& kernel, const json& from) {
-  only(from, {"name", "driver", "pci", "node_guid", "connected", "verbs", "soft", "ports", "iwarp"},
-       "device");
+  allow_keys(from, {"name", "driver", "pci", "node_guid", "connected", "verbs", "soft", "ports", "iwarp"},
+             "device");
   Device device;
   device.name = from.at("name").get<std::string>();
   device.driver = from.value("driver", device.driver);
@@ -109,8 +103,8 @@ void describe_device(FakeKernel& kernel, const json& from) {
     if (link.device != device.name || link.parent != 0) continue;
     const json interface =
         from.at("ports").at(static_cast<std::size_t>(link.port - 1)).value("interface", json::object());
-    only(interface, {"name", "mode", "mtu", "umcast", "group", "altnames", "up", "items", "children"},
-         "interface");
+    allow_keys(interface, {"name", "mode", "mtu", "umcast", "group", "altnames", "up", "items", "children"},
+               "interface");
     interfaces.emplace(link.index, interface);
     if (interface.contains("name")) link.name.clear();  // so that two may have each other's ibN
   }
@@ -128,10 +122,10 @@ void describe_device(FakeKernel& kernel, const json& from) {
 }
 
 FakeUnit unit_of(const json& from) {
-  only(from,
-       {"enabled", "running", "masked", "installable", "starts", "reloads", "needed", "refuses", "oneshot",
-        "aliases"},
-       "unit");
+  allow_keys(from,
+             {"enabled", "running", "masked", "installable", "starts", "reloads", "needed", "refuses",
+              "oneshot", "aliases"},
+             "unit");
   FakeUnit unit;
   unit.enabled = from.value("enabled", unit.enabled);
   unit.running = from.value("running", unit.running);
@@ -156,17 +150,18 @@ std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
 
 void FakeKernel::add(std::string_view text) {
   const json from = json::parse(text, nullptr, true, true);
-  only(from, {"rename_up",  "slow_carrier",    "devices",    "links",    "rules",           "files",
+  allow_keys(from,
+             {"rename_up",  "slow_carrier",    "devices",    "links",    "rules",           "files",
               "unreadable", "systemd",         "units",      "modules",  "module_tree",     "initramfs",
               "dcb",        "mlx4_ports",      "users",      "groups",   "sysctl",          "rdma_system",
               "rdma_cm",    "rdma_cm_folders", "soft_types", "resolved", "network_manager", "duplicates",
               "networkd"},
-       "host");
+             "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
   for (const auto& link : from.value("links", json::array())) {
-    only(link, {"name", "kind", "mtu", "group", "altnames", "up", "items", "master", "parent", "over"},
-         "link");
+    allow_keys(link, {"name", "kind", "mtu", "group", "altnames", "up", "items", "master", "parent", "over"},
+               "link");
     const auto name = link.at("name").get<std::string>();
     if (machine.in_use(name)) throw std::runtime_error("two interfaces " + name);
     Interface& made = machine.add_link(name, link.value("kind", ""));
@@ -205,7 +200,7 @@ void FakeKernel::add(std::string_view text) {
   for (const auto& [path, value] : described_sysctl.items()) sysctl.set(path, value.get<std::string>());
   sysctl.keep_as_booted();
   if (const json described = from.value("rdma_system", json::object()); !described.empty()) {
-    only(described, {"loaded", "shared", "other_namespaces"}, "rdma_system");
+    allow_keys(described, {"loaded", "shared", "other_namespaces"}, "rdma_system");
     rdma_system.loaded = described.value("loaded", true);
     rdma_system.shared = described.value("shared", true);
     rdma_system.other_namespaces = described.value("other_namespaces", false);
@@ -214,13 +209,13 @@ void FakeKernel::add(std::string_view text) {
   for (const auto& address : from.value("duplicates", json::array()))
     inet.duplicates.insert(address.get<std::string>());
   if (const json described = from.value("network_manager", json::object()); !described.empty()) {
-    only(described, {"fails"}, "network_manager");
+    allow_keys(described, {"fails"}, "network_manager");
     for (const auto& id : described.value("fails", json::array()))
       network_manager.fails.insert(id.get<std::string>());
     network_manager.start();
   }
   if (const json described = from.value("networkd", json::object()); !described.empty()) {
-    only(described, {"fails"}, "networkd");
+    allow_keys(described, {"fails"}, "networkd");
     for (const auto& name : described.value("fails", json::array()))
       networkd.fails.insert(name.get<std::string>());
     networkd.start();

@@ -16,7 +16,7 @@ using system::NetworkdLink;
 
 namespace {
 
-constexpr const char* kFolder = "/etc/systemd/network/";
+constexpr const char* kNetworkFiles = "/etc/systemd/network/";
 
 /// Properties that the rules give to an interface: ENV{NAME}="value" in lines with its GUID.
 std::map<std::string, std::string> properties_of(const Interface& link, const MemoryFiles& files) {
@@ -94,7 +94,7 @@ std::string FakeNetworkd::file_for(const Interface& link) const {
 void FakeNetworkd::read_files() {
   loaded.clear();
   for (const auto& [path, text] : files_.content) {
-    if (path.starts_with(kFolder) && path.ends_with(".network")) loaded[path] = text;
+    if (path.starts_with(kNetworkFiles) && path.ends_with(".network")) loaded[path] = text;
   }
 }
 
@@ -135,7 +135,7 @@ std::string FakeNetworkd::dump() const {
     const auto file = file_for(link);
     const auto used = used_.find(link.index);
     if (file.empty() || used == used_.end() || used->second.first != file) continue;
-    out += fmt::format("networkd {} {}\n", link.name, file.substr(std::string(kFolder).size()));
+    out += fmt::format("networkd {} {}\n", link.name, file.substr(std::string(kNetworkFiles).size()));
   }
   return out;
 }

@@ -17,7 +17,7 @@ bool valid_name(const std::string& name) {
          name.find_first_of("/: \t\n") == std::string::npos;
 }
 
-bool is_ipv6(const std::string& item) { return item.find(':') != std::string::npos; }
+bool names_ipv6(const std::string& item) { return item.find(':') != std::string::npos; }
 
 }  // namespace
 
@@ -168,7 +168,7 @@ int Machine::restore(const system::Carried& carried, int index, const std::strin
     }
     if (std::find(link->items.begin(), link->items.end(), item) != link->items.end()) continue;
     const bool down = item.starts_with("route ") && !link->up;
-    const bool no_ipv6 = is_ipv6(item) && link->mtu < model::kMtuIpv6Min;
+    const bool no_ipv6 = names_ipv6(item) && link->mtu < model::kMtuIpv6Min;
     if (down || no_ipv6) {
       if (failure == 0) failure = down ? ENETDOWN : EINVAL;
     } else {

@@ -26,7 +26,7 @@ struct Words : Console {
   }
 };
 
-const std::string kPlain =
+const std::string kHabitsPlain =
     std::string("version = 1\n\n[[ipoib]]\nguid = \"") + kGuid1 + "\"\nname = \"mlx4_ib0\"\n";
 
 TEST(Habits, FilesBehindTheSubcommandAndDashF) {
@@ -116,7 +116,7 @@ TEST(Habits, OnlyWhatDiffers) {
 
 TEST(Habits, GenerationsAreShownAndCompared) {
   Words console;
-  ASSERT_EQ(console.run({"apply", "--yes", console.file("a.toml", kPlain)}), 0) << console.err.str();
+  ASSERT_EQ(console.run({"apply", "--yes", console.file("a.toml", kHabitsPlain)}), 0) << console.err.str();
   ASSERT_EQ(console.run({"apply", "--yes", console.file("b.toml", kRename)}), 0) << console.err.str();
   EXPECT_EQ(console.run({"history", "show", "1"}), 0);
   EXPECT_THAT(console.out.str(), AllOf(HasSubstr("a.toml\nversion = 1\n"), Not(HasSubstr("65520"))));

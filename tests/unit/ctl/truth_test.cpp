@@ -28,13 +28,13 @@ std::string read(const fs::path& path) {
   return text.str();
 }
 
-struct Case {
+struct TruthCase {
   fs::path folder;
   std::string document;
 };
 
-std::vector<Case> cases() {
-  std::vector<Case> found;
+std::vector<TruthCase> cases() {
+  std::vector<TruthCase> found;
   for (const auto& entry : fs::recursive_directory_iterator(TEST_DATA)) {
     if (entry.path().filename() != "before.json") continue;
     const auto folder = entry.path().parent_path();
@@ -50,9 +50,9 @@ bool is_open(const std::string& status) {
 }
 
 /// One host, asked by every subcommand.
-class Host {
+class TruthHost {
  public:
-  explicit Host(const Case& one)
+  explicit TruthHost(const TruthCase& one)
       : kernel_(fakes::FakeKernel::parse(read(one.folder / "before.json"))), file_(one.document) {
     console_.environment.host = [this](const fs::path& /*root*/) {
       return std::make_shared<system::Host>(kernel_->host());
@@ -123,18 +123,18 @@ class Host {
   std::string file_;
 };
 
-void compare(Host& host, const std::string& when) {
+void compare(TruthHost& host, const std::string& when) {
   const auto diff = host.ask("diff");
   if (diff["exit"]["name"] == "error") {
     for (const auto* command : {"show", "doctor", "status"})
       EXPECT_EQ(host.ask(command)["exit"]["name"], "error") << command << ' ' << when;
     return;
   }
-  const auto open = Host::open_in(diff);
-  EXPECT_EQ(Host::open_in(host.ask("show")), open) << when;
-  EXPECT_EQ(Host::open_in(host.ask("status")), open) << when;
-  EXPECT_EQ(Host::found_in(host.ask("doctor")), open) << when;
-  const auto changes = Host::changed_in(diff);
+  const auto open = TruthHost::open_in(diff);
+  EXPECT_EQ(TruthHost::open_in(host.ask("show")), open) << when;
+  EXPECT_EQ(TruthHost::open_in(host.ask("status")), open) << when;
+  EXPECT_EQ(TruthHost::found_in(host.ask("doctor")), open) << when;
+  const auto changes = TruthHost::changed_in(diff);
   EXPECT_TRUE(std::includes(open.begin(), open.end(), changes.begin(), changes.end()))
       << when << ": a change of what is said to be as wanted: " << ::testing::PrintToString(changes);
   Keys differing;
@@ -199,10 +199,10 @@ void disturb(fakes::FakeKernel& kernel, std::minstd_rand& random) {
   }
 }
 
-class Truth : public testing::TestWithParam<Case> {};
+class Truth : public testing::TestWithParam<TruthCase> {};
 
 TEST_P(Truth, IsTheSameWhateverAsks) {
-  Host host(GetParam());
+  TruthHost host(GetParam());
   compare(host, "before");
   host.apply();
   compare(host, "applied");

@@ -83,12 +83,12 @@ std::string result_for(unsigned uid, std::uint32_t& id) {
   return answer;
 }
 
-struct WithBus {
+struct ApiResultsWithBus {
   system::TempTree folder;
   PrivateBus bus{folder};
 };
 
-class ApiResultsTest : private WithBus, public ControllerFixture {
+class ApiResultsTest : private ApiResultsWithBus, public ControllerFixture {
  protected:
   ApiResultsTest() : ControllerFixture(bus.address()) {}
   void SetUp() override {
@@ -128,11 +128,11 @@ class ApiLastResultTest : public ApiResultsTest {
     play("[ \"$verb\" != " + verb(Job::Verb::kRollBack) +
          R"( ] || { touch "$here/begun"; until [ -e "$here/go" ]; do sleep 0.02; done; })");
     controller.start();
-    constexpr const char* kManager = "org.rdmaconfigd1.Manager";
+    constexpr const char* kDaemon = "org.rdmaconfigd1.Manager";
     const auto client = sdbus::createProxy("org.rdmaconfigd1", "/org/rdmaconfigd1");
     std::atomic<std::uint32_t> finished{0};
     client->uponSignal("Finished")
-        .onInterface(kManager)
+        .onInterface(kDaemon)
         .call([&](const std::uint32_t& id, const std::int32_t&) { finished = id; });
     client->finishRegistration();
     std::chrono::milliseconds since{0};

@@ -32,11 +32,11 @@ struct WithAddress {
   system::TempTree folder;
 };
 
-struct WithBus : WithAddress {
+struct ApiWithBus : WithAddress {
   std::optional<Bus> bus{std::in_place, folder};
 };
 
-class ApiTest : protected WithBus, public ControllerFixture {
+class ApiTest : protected ApiWithBus, public ControllerFixture {
  protected:
   ApiTest() : ControllerFixture(bus->address()) {}
   void SetUp() override {

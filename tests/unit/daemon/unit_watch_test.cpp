@@ -27,16 +27,19 @@ class UnitWatchTest : public ::testing::Test {
   void SetUp() override {
     if (!bus->there()) GTEST_SKIP() << "no dbus-daemon here";
     ::setenv("DBUS_SYSTEM_BUS_ADDRESS", bus->address().c_str(), 1);
+    ours = sdbus::createSystemBusConnection();
     theirs = sdbus::createSystemBusConnection("org.freedesktop.systemd1");
     manager = sdbus::createObject(*theirs, "/org/freedesktop/systemd1");
-    manager->registerMethod("Subscribe").onInterface(kManager).implementedAs([this] { ++subscribed; });
+    // dbus-broker-launch is a client of systemd too.
+    manager->registerMethod("Subscribe").onInterface(kManager).implementedAs([this] {
+      if (manager->getCurrentlyProcessedMessage()->getSender() == ours->getUniqueName()) ++subscribed;
+    });
     manager->registerMethod("LoadUnit").onInterface(kManager).implementedAs([](const std::string& unit) {
       if (unit == "alias.service") return sdbus::ObjectPath(std::string(kUnits) + "real_2eservice");
       throw sdbus::Error("org.freedesktop.systemd1.NoSuchUnit", unit);
     });
     manager->registerSignal("UnitFilesChanged").onInterface(kManager);
     manager->finishRegistration();
-    ours = sdbus::createSystemBusConnection();
     watch.emplace(*ours, [this](const std::string& what) { told.push_back(what); });
   }
 

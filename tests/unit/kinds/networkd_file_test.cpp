@@ -10,7 +10,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-constexpr const char* kPort = "00:02:c9:03:00:31:78:f2";
+constexpr const char* kNetworkdFilePort = "00:02:c9:03:00:31:78:f2";
 constexpr const char* kChild = "00:02:c9:03:00:31:78:f2/0x8002";
 
 NetworkdFile whole() {
@@ -26,7 +26,7 @@ NetworkdFile whole() {
 
 TEST(NetworkdFile, WhatIsWrittenIsRead) {
   const auto file = whole();
-  EXPECT_EQ(model::to_attributes(parse_network(kPort, render_network(kPort, file))),
+  EXPECT_EQ(model::to_attributes(parse_network(kNetworkdFilePort, render_network(kNetworkdFilePort, file))),
             model::to_attributes(file));
   NetworkdFile other;
   other.dhcp = other.router_advertisements = true;
@@ -35,12 +35,12 @@ TEST(NetworkdFile, WhatIsWrittenIsRead) {
             model::to_attributes(other));
   NetworkdFile down;
   down.unmanaged = true;
-  EXPECT_EQ(model::to_attributes(parse_network(kPort, render_network(kPort, down))),
+  EXPECT_EQ(model::to_attributes(parse_network(kNetworkdFilePort, render_network(kNetworkdFilePort, down))),
             model::to_attributes(down));
 }
 
 TEST(NetworkdFile, AnInterfaceIsMatchedByGuidAndPkeyNotByName) {
-  const auto port = render_network(kPort, whole()), child = render_network(kChild, whole());
+  const auto port = render_network(kNetworkdFilePort, whole()), child = render_network(kChild, whole());
   EXPECT_NE(port.find("Property=RDMA_CONFIGD_PORT=00:02:c9:03:00:31:78:f2 RDMA_CONFIGD_OF_PORT=1\n"),
             std::string::npos);
   EXPECT_NE(
@@ -50,29 +50,29 @@ TEST(NetworkdFile, AnInterfaceIsMatchedByGuidAndPkeyNotByName) {
 }
 
 TEST(NetworkdFile, WhatSomebodyElseChangedIsSeen) {
-  auto text = render_network(kPort, whole());
-  EXPECT_FALSE(parse_network(kPort, text).edited);
+  auto text = render_network(kNetworkdFilePort, whole());
+  EXPECT_FALSE(parse_network(kNetworkdFilePort, text).edited);
   text.erase(text.find("KeepConfiguration"), std::string("KeepConfiguration=static\n").size());
   text += "\n[Link]\nMTUBytes=9000\n";
-  EXPECT_EQ(parse_network(kPort, text).edited,
+  EXPECT_EQ(parse_network(kNetworkdFilePort, text).edited,
             (Lines{"+ MTUBytes=9000", "+ [Link]", "- KeepConfiguration=static"}));
   // One of another interface is all edited.
-  EXPECT_TRUE(parse_network(kChild, render_network(kPort, whole())).edited);
+  EXPECT_TRUE(parse_network(kChild, render_network(kNetworkdFilePort, whole())).edited);
 }
 
 TEST(NetworkdFile, HostileTextsAreRead) {
   for (const auto* text :
        {"", "[", "[]", "[Route]\nDestination=\nMetric=99999999999999999999\n", "Address=x\n",
         "[Address]\nAddress=not/an/address\n", "[Route]\nDestination=10.0.0.1/8\n"}) {
-    const auto file = parse_network(kPort, text);
+    const auto file = parse_network(kNetworkdFilePort, text);
     EXPECT_TRUE(addresses_in(file).empty()) << text;
     (void)routes_in(file);
-    (void)render_network(kPort, file);
+    (void)render_network(kNetworkdFilePort, file);
   }
 }
 
 TEST(NetworkdFile, FileNamesAreIds) {
-  for (const std::string id : {kPort, kChild}) {
+  for (const std::string id : {kNetworkdFilePort, kChild}) {
     const auto path = networkd_file(id);
     EXPECT_EQ(networkd_id(path.substr(path.rfind('/') + 1)), id);
   }

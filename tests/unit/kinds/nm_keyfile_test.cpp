@@ -9,8 +9,8 @@
 namespace rdmacfg::kinds {
 namespace {
 
-constexpr const char* kPort = "00:02:c9:03:00:31:78:f2";
-constexpr const char* kChild = "00:02:c9:03:00:31:78:f2/0x8002";
+constexpr const char* kNmKeyfilePort = "00:02:c9:03:00:31:78:f2";
+constexpr const char* kNmKeyfileChild = "00:02:c9:03:00:31:78:f2/0x8002";
 
 NmProfile parent() {
   NmProfile out;
@@ -24,7 +24,7 @@ NmProfile parent() {
 }
 
 TEST(NmKeyfile, OfAPortIsFoundByItsGuid) {
-  const auto text = render_keyfile(kPort, parent());
+  const auto text = render_keyfile(kNmKeyfilePort, parent());
   auto sections = keyfile_sections(text);
   EXPECT_EQ(sections["connection"]["type"], "infiniband");
   EXPECT_EQ(sections["infiniband"]["mac-address"],
@@ -38,7 +38,7 @@ TEST(NmKeyfile, OfAChildNamesItsParentAndAWholePkey) {
   profile.pkey = model::Pkey::make(2).value();
   profile.parent = "mlx4_ib0";
   profile.autoconnect = false;
-  const auto text = render_keyfile(kChild, profile);
+  const auto text = render_keyfile(kNmKeyfileChild, profile);
   auto sections = keyfile_sections(text);
   EXPECT_EQ(sections["infiniband"]["p-key"], "32770");
   EXPECT_EQ(sections["connection"]["interface-name"], "mlx4_ib0.8002");
@@ -47,11 +47,11 @@ TEST(NmKeyfile, OfAChildNamesItsParentAndAWholePkey) {
 }
 
 TEST(NmKeyfile, IdsAndFilesAreOneToOne) {
-  for (const auto* id : {kPort, kChild}) {
+  for (const auto* id : {kNmKeyfilePort, kNmKeyfileChild}) {
     const auto file = nm_file(id);
     EXPECT_EQ(nm_id(file.substr(file.rfind('/') + 1)), id);
   }
-  EXPECT_NE(nm_uuid(kPort), nm_uuid(kChild));
+  EXPECT_NE(nm_uuid(kNmKeyfilePort), nm_uuid(kNmKeyfileChild));
   EXPECT_FALSE(nm_id("rdma-configd-.nmconnection"));
   EXPECT_FALSE(nm_id("rdma-configd-0002c903003178f2"));
   EXPECT_FALSE(nm_id("foreign.nmconnection"));

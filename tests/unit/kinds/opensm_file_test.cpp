@@ -9,8 +9,8 @@
 namespace rdmacfg::kinds {
 namespace {
 
-constexpr model::Guid kOne{0x0002c903003178f2};
-constexpr model::Guid kTwo{0x0002c903003178f4};
+constexpr model::Guid kOpensmFileOne{0x0002c903003178f2};
+constexpr model::Guid kOpensmFileTwo{0x0002c903003178f4};
 
 TEST(OpensmFile, TheLastAssignmentOfAVariableCounts) {
   EXPECT_EQ(shell_value("#PORTS=1\n PORTS=ALL # all\nPORTS=\"0x1 0x2\" # two\n", "PORTS"), "0x1 0x2");
@@ -22,19 +22,19 @@ TEST(OpensmFile, TheLastAssignmentOfAVariableCounts) {
 }
 
 TEST(OpensmFile, APortIsNamedByItsNumber) {
-  EXPECT_TRUE(names_port("PORTS=\"0x2C903003178F2\"\n", OpensmLayout::kDebian, kOne));
-  EXPECT_TRUE(names_port("PORTS=\"ALL\"\n", OpensmLayout::kDebian, kOne));
-  EXPECT_FALSE(names_port("GUIDS=ALL\n", OpensmLayout::kRhel, kOne));
-  EXPECT_FALSE(names_port("PORTS=0x0002c903003178f2\n", OpensmLayout::kRhel, kOne));
-  EXPECT_TRUE(names_port("GUIDS=0x0002c903003178f2\n", OpensmLayout::kRhel, kOne));
+  EXPECT_TRUE(names_port("PORTS=\"0x2C903003178F2\"\n", OpensmLayout::kDebian, kOpensmFileOne));
+  EXPECT_TRUE(names_port("PORTS=\"ALL\"\n", OpensmLayout::kDebian, kOpensmFileOne));
+  EXPECT_FALSE(names_port("GUIDS=ALL\n", OpensmLayout::kRhel, kOpensmFileOne));
+  EXPECT_FALSE(names_port("PORTS=0x0002c903003178f2\n", OpensmLayout::kRhel, kOpensmFileOne));
+  EXPECT_TRUE(names_port("GUIDS=0x0002c903003178f2\n", OpensmLayout::kRhel, kOpensmFileOne));
 }
 
 TEST(OpensmFile, WhatOthersWroteIsBackWhenTheLastPortGoes) {
   for (const std::string before : {"", "PORTS=ALL\n", "# a\n\nPORTS=\"0x1 0x2\"\n\n# b\n"}) {
     auto defaults = parse_opensm_defaults(before);
     EXPECT_TRUE(defaults.ports.empty());
-    defaults.ports[kOne];
-    defaults.ports[kTwo];
+    defaults.ports[kOpensmFileOne];
+    defaults.ports[kOpensmFileTwo];
     const auto text = render_opensm_defaults(defaults, OpensmLayout::kDebian);
     EXPECT_TRUE(text.starts_with(before));
     auto again = parse_opensm_defaults(text);
@@ -46,15 +46,15 @@ TEST(OpensmFile, WhatOthersWroteIsBackWhenTheLastPortGoes) {
 
 TEST(OpensmFile, PortsOfOthersStayInTheList) {
   auto defaults = parse_opensm_defaults("PORTS=\"0x1 0x2c903003178f2\"\n");
-  defaults.ports[kOne];
-  defaults.ports[kTwo];
+  defaults.ports[kOpensmFileOne];
+  defaults.ports[kOpensmFileTwo];
   const auto text = render_opensm_defaults(defaults, OpensmLayout::kDebian);
   EXPECT_EQ(shell_value(text, "PORTS"), "0x1 0x2c903003178f2 0x0002c903003178f4");
 }
 
 TEST(OpensmFile, AllStaysWhereItStartsOpensmAtBoot) {
   auto defaults = parse_opensm_defaults("PORTS=ALL\n");
-  defaults.ports[kOne];
+  defaults.ports[kOpensmFileOne];
   EXPECT_EQ(shell_value(render_opensm_defaults(defaults, OpensmLayout::kDebian), "PORTS"), "ALL");
   defaults.was_disabled = true;
   EXPECT_EQ(shell_value(render_opensm_defaults(defaults, OpensmLayout::kDebian), "PORTS"),
@@ -81,24 +81,25 @@ TEST(OpensmFile, TheFolderIsThatOfTheFilesThatAreThere) {
 
 TEST(OpensmFile, WhatOthersAppendBehindOursIsKeptAndCounts) {
   OpensmDefaults defaults;
-  defaults.ports[kOne];
+  defaults.ports[kOpensmFileOne];
   const auto text = render_opensm_defaults(defaults, OpensmLayout::kDebian) + "PORTS=NONE\n";
-  EXPECT_FALSE(names_port(text, OpensmLayout::kDebian, kOne));
+  EXPECT_FALSE(names_port(text, OpensmLayout::kDebian, kOpensmFileOne));
   const auto again = parse_opensm_defaults(text);
   EXPECT_EQ(again.others, "PORTS=NONE\n");
-  EXPECT_TRUE(names_port(render_opensm_defaults(again, OpensmLayout::kDebian), OpensmLayout::kDebian, kOne));
+  EXPECT_TRUE(names_port(render_opensm_defaults(again, OpensmLayout::kDebian), OpensmLayout::kDebian,
+                         kOpensmFileOne));
 }
 
 TEST(OpensmFile, RhelHasOnePriorityAndWeRememberWhoseItIs) {
   auto defaults = parse_opensm_defaults("GUIDS=\"\"\nPRIORITY=15\n");
-  defaults.ports[kOne] = 7;
-  defaults.ports[kTwo];
+  defaults.ports[kOpensmFileOne] = 7;
+  defaults.ports[kOpensmFileTwo];
   defaults.was_disabled = defaults.was_stopped = true;
   const auto text = render_opensm_defaults(defaults, OpensmLayout::kRhel);
   EXPECT_EQ(shell_value(text, "PRIORITY"), "7");
   EXPECT_EQ(shell_value(text, "GUIDS"), "0x0002c903003178f2 0x0002c903003178f4");
   EXPECT_EQ(parse_opensm_defaults(text), defaults);
-  defaults.ports.erase(kOne);
+  defaults.ports.erase(kOpensmFileOne);
   EXPECT_EQ(shell_value(render_opensm_defaults(defaults, OpensmLayout::kRhel), "PRIORITY"), "15");
 }
 

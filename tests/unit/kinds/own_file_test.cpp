@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const model::Guid kGuid{0x0002c903003178f2};
+const model::Guid kOwnFileGuid{0x0002c903003178f2};
 
 TEST(Edits, NameWhatIsMoreAndWhatIsLess) {
   EXPECT_THAT(edits("a\nb\n", "a\nb\n"), IsEmpty());
@@ -55,9 +55,9 @@ TEST(OwnFile, OneThatIsNotThereOrEmptyIsNothingToMend) {
 
 TEST(OwnFile, AccessIsMendedByWritingTheFileAnew) {
   fakes::FakeKernel kernel;
-  const std::string rules(kRuleFile), profile = nm_file(kGuid.text()), sysctl(kSysctlFile),
-                                      network = networkd_file(kGuid.text());
-  kernel.files.content[rules] = render_rules({{kGuid, "mlx4_ib0"}});
+  const std::string rules(kRuleFile), profile = nm_file(kOwnFileGuid.text()), sysctl(kSysctlFile),
+                                      network = networkd_file(kOwnFileGuid.text());
+  kernel.files.content[rules] = render_rules({{kOwnFileGuid, "mlx4_ib0"}});
   kernel.files.content[profile] = "[connection]\n# whatever somebody else has added\n";
   kernel.files.content[sysctl] = "net/ipv4/neigh/default/gc_thresh3 = 4096\n";
   kernel.files.content[network] = "[Match]\n";
