@@ -6,10 +6,10 @@
 
 namespace rdmacfg::system {
 
-namespace {
-
 using base::fail_errno;
 using base::Result;
+
+namespace public_view {
 
 class PublicFiles final : public Files {
  public:
@@ -88,7 +88,7 @@ class PublicModules final : public Modules {
   Modules& modules_;
 };
 
-}  // namespace
+}  // namespace public_view
 
 struct PublicView::Ports {
   Ports(Host& real, std::string records)
@@ -118,9 +118,9 @@ struct PublicView::Ports {
              .boot_id = real.boot_id,
              .offline = real.offline} {}
 
-  PublicFiles files;
-  PublicModules modules;
-  PublicSysctl sysctl;
+  public_view::PublicFiles files;
+  public_view::PublicModules modules;
+  public_view::PublicSysctl sysctl;
   Host host;
 };
 
