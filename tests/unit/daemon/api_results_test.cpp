@@ -57,14 +57,17 @@ std::string result_for(unsigned uid, std::uint32_t& id) {
       auto connection = sdbus::createSystemBusConnection();
       auto manager = sdbus::createProxy(*connection, "org.rdmaconfigd1", "/org/rdmaconfigd1");
       manager->finishRegistration();
-      constexpr const char* kManager = "org.rdmaconfigd1.Manager";
+      constexpr const char* kDaemonInterface = "org.rdmaconfigd1.Manager";
       if (first)
-        manager->callMethod("Confirm").onInterface(kManager).withArguments(Options{}).storeResultsTo(id);
+        manager->callMethod("Confirm")
+            .onInterface(kDaemonInterface)
+            .withArguments(Options{})
+            .storeResultsTo(id);
       for (int i = 0; i < 100; ++i) {
         try {
           std::string text;
           manager->callMethod("Result")
-              .onInterface(kManager)
+              .onInterface(kDaemonInterface)
               .withArguments(id, Options{})
               .storeResultsTo(text);
           answer = "ok";
@@ -139,7 +142,7 @@ class ApiLastResultTest : public ApiResultsTest {
     Loop::Handle asks;
     const auto on_the_bus = loop.after(1s, [&] {
       client->callMethodAsync("Rollback")
-          .onInterface(kManager)
+          .onInterface(kDaemon)
           .withArguments(std::uint64_t{1}, Options{})
           .uponReplyInvoke([](const sdbus::Error*, const std::uint32_t&) {});
       when([this] { return std::filesystem::exists(tree.at("/begun")); },
