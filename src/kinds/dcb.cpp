@@ -51,7 +51,7 @@ void describe(const DcbState& state, InterfaceDcb& settings, InterfaceDcb& facts
     settings.traffic_classes = model::TrafficClasses{state.ets->traffic_class};
     settings.bandwidth = shares_of(*state.ets);
     settings.algorithms = algorithms_of(*state.ets);
-    facts.willing = state.ets->willing;
+    (dcb_driver(state.driver).keeps_willing ? settings : facts).willing = state.ets->willing;
     if (state.classes != 0) facts.class_count = state.classes;
   }
   settings.dscp = dscps_of(state);
@@ -139,8 +139,9 @@ class DcbKind final : public Kind {
       // here.
       const bool written = std::any_of(change->fields.begin(), change->fields.end(),
                                        [&](const auto& field) { return change->origins.contains(field); });
-      if (const auto refused =
-              written ? std::nullopt : why_not_ours(driver, change->key.id, **state, wanted.dcbx))
+      auto refused = written ? std::nullopt : why_not_ours(driver, change->key.id, **state, wanted.dcbx);
+      if (!written && !refused) refused = why_not_in_its_bond(driver, change->key.id, world);
+      if (refused)
         return base::fail(base::Code::kUnsupported,
                           fmt::format("{}: {}; {}", change->label, refused->why, refused->hint));
       if (auto done = note_interruption(*change, driver, world); !done) return done;
@@ -327,7 +328,7 @@ InterfaceDcb describe_dcb(const DcbState& state) {
   describe(state, all, facts);
   all.pfc_capability = facts.pfc_capability;
   all.class_count = facts.class_count;
-  all.willing = facts.willing;
+  if (facts.willing) all.willing = facts.willing;
   return all;
 }
 

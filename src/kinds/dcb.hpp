@@ -60,8 +60,9 @@ struct InterfaceDcb {
                    "How many traffic classes can be lossless at once.", "-"),
       model::field("class_count", &InterfaceDcb::class_count, model::Role::kFact,
                    "How many traffic classes the adapter has.", "-"),
-      model::field("willing", &InterfaceDcb::willing, model::Role::kFact,
-                   "Whether it takes what the switch recommends.", "-")};
+      model::field("willing", &InterfaceDcb::willing, model::Role::kDerived,
+                   "Whether it takes what the switch recommends in place of its own classes. Follows from "
+                   "traffic_classes and bandwidth where the driver keeps it (ice): off.")};
 };
 
 const Kind& dcb();

@@ -128,10 +128,12 @@ void derive(Desired& one, const DcbDriver& driver, const InterfaceDcb& then, con
   InterfaceDcb derived;
   // What they were before goes back as far as it fits: which classes are idle may have changed since.
   const auto& asked = wanted.algorithms || !gives_back ? wanted.algorithms : then.algorithms;
+  // With the first DSCP ice makes each of its classes ETS, whatever they were when somebody looked.
+  const auto unasked = has_identity(driver, then, now) ? std::vector<std::string>(model::kPriorities, "ets")
+                                                       : now.algorithms.value_or(std::vector<std::string>{});
   if (asked)
-    derived.algorithms =
-        algorithms_for(*asked, classes_then(driver, then, state), then.bandwidth.value_or(model::Bandwidth{}),
-                       now.algorithms.value_or(std::vector<std::string>{}));
+    derived.algorithms = algorithms_for(*asked, classes_then(driver, then, state),
+                                        then.bandwidth.value_or(model::Bandwidth{}), unasked);
   auto bits = state.dcbx;
   if (bits && then.dcbx != now.dcbx) bits = then.dcbx == model::Dcbx::kHost ? kHostBits : 0;
   const auto follow = [&](const char* field, std::initializer_list<const char*> from) {
@@ -155,6 +157,10 @@ void derive(Desired& one, const DcbDriver& driver, const InterfaceDcb& then, con
     derived.switch_port = switch_port_of(driver, *then.priorities, dscp, bits);
     follow("switch_port", {"priorities", "dscp"});
   }
+  if (driver.keeps_willing && (wanted.traffic_classes || wanted.bandwidth || derived.traffic_classes)) {
+    derived.willing = false;
+    follow("willing", {"traffic_classes", "bandwidth", "dscp"});
+  }
   for (auto& [field, value] : model::to_attributes(derived)) one.settings.insert_or_assign(field, value);
 }
 
@@ -176,7 +182,7 @@ void check_lossless(const Desired& one, const DcbDriver& driver, const Interface
 }
 
 /// Everything that the driver would refuse.
-void check_driver(Desired& one, const Observed& observed, const system::DcbState& state, const World& world,
+void check_driver(Desired& one, const Observed& observed, const system::DcbState& state, World& world,
                   Diagnostics& diagnostics) {
   const auto& driver = dcb_driver(state.driver);
   const auto& interface = one.key.id;
@@ -196,15 +202,17 @@ void check_driver(Desired& one, const Observed& observed, const system::DcbState
   derive(one, driver, then, state, clue.instance == observed.instance && clue.before.contains("algorithms"));
   const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
   if (wanted.dscp) {
-    if (const auto refused = why_not_dscp(driver, interface, state, *wanted.dscp))
-      error(one, *refused, diagnostics);
+    if (const auto refused_dscp = why_not_dscp(driver, interface, state, *wanted.dscp))
+      error(one, *refused_dscp, diagnostics);
   }
   const bool differs = std::any_of(one.settings.begin(), one.settings.end(), [&](const auto& setting) {
     const auto at = observed.settings.find(setting.first);
     return at != observed.settings.end() && at->second != setting.second;
   });
   if (!differs) return;
-  if (const auto refused = why_not_ours(driver, interface, state, then.dcbx)) {
+  auto refused = why_not_ours(driver, interface, state, then.dcbx);
+  if (!refused) refused = why_not_in_its_bond(driver, interface, world);
+  if (refused) {
     error(one, *refused, diagnostics);
     return;
   }
@@ -223,11 +231,20 @@ void check_driver(Desired& one, const Observed& observed, const system::DcbState
   if (model::from_attributes<InterfaceDcb>(one.policy).strict && !wanted.bandwidth) return;
   auto written = then;
   written.algorithms = wanted.algorithms;
-  if (const auto refused = why_not_ets(driver, interface, state, ets_for(driver, written, state)))
-    error(one, *refused, diagnostics);
+  if (const auto refused_ets = why_not_ets(driver, interface, state, ets_for(driver, written, state)))
+    error(one, *refused_ets, diagnostics);
 }
 
 }  // namespace
+
+std::optional<DcbRefusal> why_not_in_its_bond(const DcbDriver& driver, const std::string& interface,
+                                              World& world) {
+  const auto* link = world.named(interface);
+  const auto* master = link == nullptr || link->master == 0 ? nullptr : world.link(link->master);
+  if (driver.refuses_in_bond_from == 0 || master == nullptr || master->kind != "bond") return std::nullopt;
+  const auto release = world.host().files.read("/proc/sys/kernel/osrelease");
+  return why_not_bonded(driver, interface, master->name, release && *release ? **release : std::string());
+}
 
 void check_dcb_entry(const Desired& one, Diagnostics& diagnostics) {
   check_shares(one, diagnostics);

@@ -3,8 +3,11 @@
 // take (dcb_drivers.hpp), so that nothing is begun that is refused half way.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "kinds/dcb_drivers.hpp"
 #include "kinds/world.hpp"
 #include "model/diagnostic.hpp"
 #include "model/resource.hpp"
@@ -19,5 +22,9 @@ void check_dcb_entry(const model::Desired& one, model::Diagnostics& diagnostics)
 /// switch_port).
 void check_dcb(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed,
                World& world, model::Diagnostics& diagnostics);
+
+/// Why every set would be refused since the interface is in a bond.
+std::optional<DcbRefusal> why_not_in_its_bond(const DcbDriver& driver, const std::string& interface,
+                                              World& world);
 
 }  // namespace rdmacfg::kinds

@@ -51,7 +51,9 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
     // ice_dcbnl_devreset() closes and opens the device at each effective set; the first DSCP entry rewrites
     // ETS
     // (TC0 100 %, priority N is TC N), and setets() then leaves prio_tc alone; a mapped DSCP is refused.
-    // ice_dcb_bwchk() sums shares over the contiguous classes in use, of one class it makes them 100.
+    // ice_dcb_bwchk() sums shares over the contiguous classes in use, of one class it makes them 100. What it
+    // was told is put into force as a whole, and of that maxtcs is filled in by setets() alone. Linux 6.6 and
+    // later: no change while pf->lag->bonded.
     {.name = "ice",
      .source =
          "intel/ice/ice_dcb_nl.c:14-25, 69-111, 157-182, 257-281, 708-815, 824-918; ice_dcb_lib.c:311-341",
@@ -71,6 +73,9 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .remap_by_delete = true,
      .closes = true,
      .retrains = Retrains::kAtAny,
+     .keeps_willing = true,
+     .hides_classes = true,
+     .refuses_in_bond_from = 606,
      .unlisted = "the priority that is its class selector (DSCP / 8)"},
     // bnxt_ets_validate() refuses a class that has a share or is ETS above max_tc, and one in use with 0
     // percent
@@ -115,10 +120,12 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .idle_shares = false,
      .retrains = Retrains::kAtAny,
      .unlisted = "priority 0"},
-    // Everything is refused unless DCBX was negotiated in IEEE mode, and reads back what was; DSCP is no
-    // selector that it knows, and there is no delapp.
+    // Everything is refused unless DCBX was negotiated in IEEE mode, and reads back what was. What IEEE
+    // messages set is kept (hw_commit 0) for the CEE message SET_ALL. DSCP is no selector that it knows, and
+    // there is no delapp.
     {.name = "qede",
-     .source = "qlogic/qed/qed_dcbx.c:1539-1560, 1806-1851, 2032-2080, 2087-2125, 2134-2235",
+     .source = "qlogic/qed/qed_dcbx.c:1201-1214, 1539-1560, 1638-1655, 1806-1851, 2032-2080, 2087-2125, "
+               "2134-2235",
      .dscp = DscpTrust::kNone,
      .always_both = true,
      .cannot_be_asked = "the switch has not negotiated DCBX in IEEE mode with its firmware",
@@ -126,7 +133,8 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .without_bits = "switch DCBX of the switch port to IEEE mode",
      .agent_refuses = false,
      .host = HostMode::kNever,
-     .reads_negotiated = true},
+     .reads_negotiated = true,
+     .never_takes = "have the switch port recommend it by DCBX, and write here what it recommends"},
     // No DSCP in the adapter: entries go into the APP table that LLDP sends.
     {.name = "i40e",
      .source = "intel/i40e/i40e_dcb_nl.c:99-150, 157-186, 195-240, 246-300, 776-800",
@@ -140,6 +148,7 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .idle_shares = false,
      .contiguous = true,
      .retrains = Retrains::kAtAny,
+     .keeps_willing = true,
      .unlisted = "the priority of its VLAN tag"},
     // All others.
     {.name = "",
@@ -218,13 +227,30 @@ const DcbDriver& dcb_driver(std::string_view name) {
 std::span<const DcbDriver> dcb_drivers() { return kDrivers; }
 
 unsigned classes_of(const DcbState& state) {
-  return state.classes == 0 || state.classes > model::kPriorities ? model::kPriorities : state.classes;
+  unsigned count = state.classes;
+  if (count == 0 && dcb_driver(state.driver).hides_classes) {
+    count = state.pfc_capability;
+    // With DSCPs priority N is class N as far as there are classes, and class 0 beyond.
+    const bool by_dscp = std::any_of(state.apps.begin(), state.apps.end(), [](const auto& app) {
+      return app.selector == system::kDcbSelectorDscp;
+    });
+    const bool counted = count == 0 && by_dscp && state.ets;
+    while (counted && count < model::kPriorities && state.ets->traffic_class[count] == count) ++count;
+  }
+  return count == 0 || count > model::kPriorities ? model::kPriorities : count;
 }
 
 std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::string& interface,
                                        const DcbState& state, std::optional<Dcbx> wanted) {
   if (!state.dcbx) return std::nullopt;
   auto bits = *state.dcbx;
+  if (wanted != Dcbx::kHost && !driver.never_takes.empty())
+    return DcbRefusal{
+        "",
+        fmt::format("{} takes settings for {} and makes nothing of them: what holds is what the "
+                    "switch and its firmware have negotiated",
+                    called(driver), interface),
+        with(driver.never_takes, interface)};
   const bool hosts = (bits & system::kDcbxHost) != 0;
   if (wanted == Dcbx::kHost && !hosts) {
     if (driver.host == HostMode::kNever)
@@ -265,6 +291,21 @@ std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::strin
         offers ? "write dcbx = \"host\"" : with(driver.without_bits, interface)};
   }
   return std::nullopt;
+}
+
+std::optional<DcbRefusal> why_not_bonded(const DcbDriver& driver, const std::string& interface,
+                                         const std::string& bond, std::string_view release) {
+  if (driver.refuses_in_bond_from == 0) return std::nullopt;
+  const auto parts = base::split(release, '.');
+  const auto major = parts.size() > 1 ? base::parse_number(parts[0]) : std::nullopt;
+  const auto minor =
+      major ? base::parse_number(parts[1].substr(0, parts[1].find_first_not_of("0123456789"))) : std::nullopt;
+  constexpr std::uint64_t kMajor = 100;
+  if (minor && *major * kMajor + *minor < static_cast<std::uint64_t>(driver.refuses_in_bond_from))
+    return std::nullopt;
+  return DcbRefusal{
+      "", fmt::format("{} refuses every setting of {} while it is in {}", called(driver), interface, bond),
+      fmt::format("take it out of {} for the apply: ip link set dev {} nomaster", bond, interface)};
 }
 
 std::optional<DcbRefusal> why_not_ets(const DcbDriver& driver, const std::string& interface,

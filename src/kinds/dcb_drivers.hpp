@@ -57,8 +57,14 @@ struct DcbDriver {
   bool closes = false;             ///< closes and opens the device for a set: its routes and addresses go
   Retrains retrains = Retrains::kNever;  ///< the link goes down and comes back at a set
   bool reads_negotiated = false;         ///< what it reads back is what was negotiated, not what was set
-  bool keeps_unlisted = false;           ///< DSCPs that are not listed keep what the firmware had for them
-  std::string_view unlisted{};           ///< which priority a DSCP that is not listed has
+  /// Takes every set and makes nothing of any; what to do, {} is the interface. Empty: it does.
+  std::string_view never_takes{};
+  bool keeps_willing = false;  ///< "willing" is what was written last
+  /// ets_cap is 0 from a set of anything else until ETS is set; pfc_cap from a set of DSCPs until PFC is.
+  bool hides_classes = false;
+  int refuses_in_bond_from = 0;  ///< kernel release from which it refuses every set in a bond: 606 is 6.6
+  bool keeps_unlisted = false;   ///< DSCPs that are not listed keep what the firmware had for them
+  std::string_view unlisted{};   ///< which priority a DSCP that is not listed has
 };
 
 /// The row of a driver, by what sysfs calls it ("mlx5_core.sf" is mlx5_core); that of unknown ones else.
@@ -77,6 +83,11 @@ struct DcbRefusal {
 /// Why a set would be refused as DCBX stands, or as it stands once `wanted` is set; nothing: it would not.
 std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::string& interface,
                                        const system::DcbState& state, std::optional<model::Dcbx> wanted);
+
+/// Why a set would be refused in a bond. `release`: of the kernel, "6.12.9-amd64"; one that is not known is
+/// taken as a new one.
+std::optional<DcbRefusal> why_not_bonded(const DcbDriver& driver, const std::string& interface,
+                                         const std::string& bond, std::string_view release);
 
 /// Why ETS would be refused.
 std::optional<DcbRefusal> why_not_ets(const DcbDriver& driver, const std::string& interface,

@@ -86,16 +86,18 @@ Result<void> DcbWriter::reach_dcbx(const InterfaceDcb& wanted) {
 
 Result<void> DcbWriter::reach_ets(const InterfaceDcb& wanted, bool always) {
   if (!state_.ets) return {};
-  const bool asked = wanted.traffic_classes || wanted.bandwidth || wanted.algorithms;
+  const bool asked = wanted.traffic_classes || wanted.bandwidth || wanted.algorithms || wanted.willing;
   if (!asked && !always) return {};
   auto ets = ets_for(driver(), wanted, state_);
   auto before = *state_.ets;
+  const bool willing = wanted.willing.value_or(false);
+  const bool same_will = !wanted.willing || willing == before.willing;
   before.bandwidth = shares_of(before).percent;  // as it is written, not as it is read back
-  if (ets == before && !always) return {};
+  if (ets == before && same_will && !always) return {};
   if (asked && algorithms_of(ets) == algorithms_of(before) && ets.bandwidth == before.bandwidth &&
-      ets.traffic_class == before.traffic_class && !always)
+      ets.traffic_class == before.traffic_class && same_will && !always)
     return {};  // idle classes are nobody's
-  ets.willing = false;
+  ets.willing = willing;
   if (auto done = begin(); !done) return done;
   if (auto done = dcb_.set_ets(interface_, ets); !done) return done;
   return look();

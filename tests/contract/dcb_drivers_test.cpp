@@ -195,6 +195,25 @@ INSTANTIATE_TEST_SUITE_P(
              "qede takes no DSCPs", ""},
         Case{"qede_host", R"("driver": "qede")", std::string(kPfc) + "dcbx = \"host\"\n", Exit::kError,
              "leaves DCBX of eth0 to the firmware", ""},
+        // qed_dcbx.c:1208: what is set is kept for SET_ALL; what reads back is what was negotiated
+        Case{"qede_lossless", R"("driver": "qede")", kLossless, Exit::kError, "makes nothing of them", ""},
+        Case{"qede_as_negotiated", R"("driver": "qede", "pfc": 8)", std::string(kPfc) + "priorities = [3]\n",
+             Exit::kOk, "", "pfc 0x08"},
+        // ice_dcb_nl.c:98: ets_cap is 0 after DSCPs alone
+        Case{"ice_dscp_alone_of_four_classes", R"("driver": "ice", "classes": 4)",
+             std::string(kPfc) + "dscp = [\"26:3\"]\n", Exit::kOk, "", "tc 0 1 2 3 0 0 0 0"},
+        Case{"ice_pfc_alone", R"("driver": "ice", "classes": 4)", std::string(kPfc) + "priorities = [0]\n",
+             Exit::kOk, "", "pfc 0x01"},
+        // i40e_dcb_nl.c:209: DSCPs are for LLDP
+        Case{"i40e_lossless_is_by_vlan_priority", R"("driver": "i40e")", kLossless, Exit::kOk,
+             "eth0 classifies by VLAN priority", "pfc 0x08 dcbx 0x09 tc 0 0 0 1 0 0 0 0 tsa ets ets"},
+        Case{"i40e_dscp", R"("driver": "i40e")", std::string(kPfc) + "dscp = [\"26:3\"]\n", Exit::kError,
+             "the adapter never sees them", ""},
+        Case{"i40e_gap", R"("driver": "i40e")",
+             std::string(kPfc) + "traffic_classes = [0, 0, 0, 2, 0, 0, 0, 0]\nbandwidth = [50, 0, 50]\n",
+             Exit::kError, "without a gap", ""},
+        Case{"i40e_to_the_firmware", R"("driver": "i40e")", std::string(kPfc) + "dcbx = \"firmware\"\n",
+             Exit::kError, "disable-fw-lldp off", ""},
         // i40e_dcb_nl.c:113
         Case{"i40e_agent", R"("driver": "i40e", "dcbx": 10)", kLossless, Exit::kError,
              "ethtool --set-priv-flags eth0 disable-fw-lldp on", ""},
@@ -234,6 +253,23 @@ TEST(DcbOfIce, AnUndoneApplyKeepsTheDefaultRoute) {
   }
 }
 
+// ice_dcb_nl.c:80: "willing" is what was written last; a switch that recommends something would overwrite it.
+TEST(DcbOfIce, TheRecommendationsOfTheSwitchAreNotTakenAndAreAgainAfterwards) {
+  for (const char* driver : {"ice", "i40e"}) {
+    SCOPED_TRACE(driver);
+    const auto kernel = FakeKernel::parse(host_with("\"driver\": \"" + std::string(driver) + "\""));
+    ASSERT_TRUE(kernel->dcb.interfaces.at("eth0").ets->willing);
+    ASSERT_EQ(apply_text(*kernel, kLossless, false).exit, Exit::kOk);
+    EXPECT_FALSE(kernel->dcb.interfaces.at("eth0").ets->willing);
+    // Somebody else's doing is drift.
+    kernel->dcb.interfaces.at("eth0").ets->willing = true;
+    ASSERT_EQ(apply_text(*kernel, kLossless, false).exit, Exit::kOk);
+    EXPECT_FALSE(kernel->dcb.interfaces.at("eth0").ets->willing);
+    ASSERT_EQ(apply_text(*kernel, "", false).exit, Exit::kOk);
+    EXPECT_TRUE(kernel->dcb.interfaces.at("eth0").ets->willing);
+  }
+}
+
 // mlx5 en_dcbnl.c:1131: the 64 entries of the firmware's table appear after a reload.
 TEST(DcbOfMlx5, UnlistedDscpsAreTheSameBeforeAndAfterAReload) {
   const auto kernel = FakeKernel::parse(host_with(R"("driver": "mlx5_core")"));
@@ -248,19 +284,47 @@ TEST(DcbOfMlx5, UnlistedDscpsAreTheSameBeforeAndAfterAReload) {
   EXPECT_EQ(table.at(48), 0);
 }
 
-constexpr const char* kBond = R"({
+std::string bond_of(const std::string& driver, const std::string& more = "") {
+  const auto adapter = "{ \"driver\": \"" + driver + "\"" + more + " }";
+  return R"({
   "links": [{ "name": "bond0", "kind": "bond", "over": ["eth0", "eth1"], "up": true, "items": ["route default via 203.0.113.254"] },
             { "name": "eth0", "up": true }, { "name": "eth1", "up": true }],
-  "dcb": { "eth0": { "driver": "mlx5_core" }, "eth1": { "driver": "mlx5_core" } } })";
+  "dcb": { "eth0": )" +
+         adapter + ", \"eth1\": " + adapter + " } }";
+}
+const std::string kBond = bond_of("mlx5_core");
 constexpr const char* kLosslessBond = "[[lossless]]\ninterface = \"bond0\"\n";
 
-// mlx5 en_dcbnl.c:394, port.c:188: the port goes down and comes back.
+// mlx5 en_dcbnl.c:394, port.c:188: the port goes down and comes back; hns3, bnxt and i40e do so for ETS too.
 TEST(DcbOfABond, OnePortIsDownAtATime) {
-  const auto kernel = FakeKernel::parse(kBond);
+  for (const char* driver : {"mlx5_core", "hns3", "bnxt_en", "i40e"}) {
+    SCOPED_TRACE(driver);
+    const auto kernel = FakeKernel::parse(bond_of(driver));
+    const auto report = apply_text(*kernel, kLosslessBond, false);
+    EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
+    EXPECT_EQ(kernel->dcb.most_legs_down, 1U);
+    EXPECT_TRUE(kernel->link("eth0").carrier && kernel->link("eth1").carrier);
+  }
+}
+
+// ice_dcb_nl.c of Linux 6.6 and later: "DCB changes not allowed when in a bond".
+TEST(DcbOfABond, NewerIceIsNotAsked) {
+  const auto kernel = FakeKernel::parse(bond_of("ice", ", \"refuses_in_bond\": true"));
+  for (const char* release : {"6.12.9-amd64\n", "6.6.0\n", "7.0.1\n", ""}) {
+    SCOPED_TRACE(release);
+    kernel->files.content["/proc/sys/kernel/osrelease"] = release;
+    const auto report = apply_text(*kernel, kLosslessBond, false);
+    EXPECT_EQ(report.exit, Exit::kError) << text_of(report);
+    EXPECT_THAT(everything_said(report), HasSubstr("ip link set dev eth0 nomaster"));
+    EXPECT_EQ(kernel->faults.calls(), 0U);
+  }
+}
+
+TEST(DcbOfABond, OlderIceIs) {
+  const auto kernel = FakeKernel::parse(bond_of("ice"));
+  kernel->files.content["/proc/sys/kernel/osrelease"] = "6.1.0-18-amd64\n";
   const auto report = apply_text(*kernel, kLosslessBond, false);
   EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
-  EXPECT_EQ(kernel->dcb.most_legs_down, 1U);
-  EXPECT_TRUE(kernel->link("eth0").carrier && kernel->link("eth1").carrier);
 }
 
 TEST(DcbOfABond, AlsoWhenItIsUndone) {

@@ -11,7 +11,6 @@ namespace {
 class Disturbed : public Contract {};
 
 TEST_P(Disturbed, AKillIsFinishedByTheNextApply) {
-  if (!GetParam().gap_after_interruption.empty()) GTEST_SKIP() << GetParam().gap_after_interruption;
   for_every_call([&](std::size_t n, const std::string& /*what*/) {
     Stage stage(GetParam());
     stage.kernel().faults.kill_at(n);
@@ -26,7 +25,6 @@ TEST_P(Disturbed, AKillIsFinishedByTheNextApply) {
 }
 
 TEST_P(Disturbed, AKillWhileUndoingIsFinishedToo) {
-  if (!GetParam().gap_after_interruption.empty()) GTEST_SKIP() << GetParam().gap_after_interruption;
   for_every_call([&](std::size_t n, const std::string& /*what*/) {
     for (std::size_t later = 1; later <= 4; ++later) {
       SCOPED_TRACE(fmt::format("killed {} calls later", later));
@@ -152,7 +150,6 @@ TEST_P(Disturbed, ACancelledApplyLeavesTheStateBefore) {
 }
 
 TEST_P(Disturbed, ALieIsFoundOut) {
-  if (!GetParam().gap_after_lie.empty()) GTEST_SKIP() << GetParam().gap_after_lie;
   for_every_call([&](std::size_t n, const std::string& what) {
     if (what.starts_with("/var/lib/rdma-configd")) return;  // a disk that lies is beyond us
     Stage stage(GetParam());

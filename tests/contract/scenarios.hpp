@@ -17,10 +17,7 @@ struct Scenario {
   std::vector<std::string> documents;
   std::vector<std::string> created{};   ///< interfaces that the document makes
   model::Exit exit = model::Exit::kOk;  ///< of the last apply
-  /// Known gaps: settings that are not yet brought back after a lie of the kernel, or after an interruption.
-  /// The tests concerned are skipped, and say so.
-  std::string gap_after_lie{}, gap_after_interruption{};
-  bool edited = false;  ///< others have edited our files, which any hold puts right
+  bool edited = false;                  ///< others have edited our files, which any hold puts right
 };
 
 inline void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }

@@ -98,10 +98,14 @@ std::string adapter(const std::string& driver, const std::string& more) {
          driver + "\"" + more + " } } }";
 }
 constexpr const char* kLossless = "version = 1\n[[lossless]]\ninterface = \"eth0\"\n";
-constexpr const char* kBondOfMlx5 = R"({
+std::string bonded_pair(const std::string& driver) {
+  const auto one = "{ \"driver\": \"" + driver + "\" }";
+  return R"({
   "links": [{ "name": "bond0", "kind": "bond", "over": ["eth0", "eth1"], "up": true },
             { "name": "eth0", "up": true }, { "name": "eth1", "up": true }],
-  "dcb": { "eth0": { "driver": "mlx5_core" }, "eth1": { "driver": "mlx5_core" } } })";
+  "dcb": { "eth0": )" +
+         one + ", \"eth1\": " + one + " } }";
+}
 constexpr const char* kClasses =
     "priorities = [3]\ntraffic_classes = [0, 0, 0, 1, 0, 0, 0, 0]\nbandwidth = [50, 50]\n";
 constexpr const char* kEth0 = "[[pfc]]\ninterface = \"eth0\"\n";
@@ -405,21 +409,28 @@ const std::vector<Scenario>& scenarios() {
        .host = adapter("mlx5_core", ""),
        .documents = {text({"version = 1\n", kEth0, kClasses})}},
       {.name = "dcb_mlx5_bond",
-       .host = kBondOfMlx5,
+       .host = bonded_pair("mlx5_core"),
        .documents = {text({"version = 1\n", kEth0, kClasses, "[[pfc]]\ninterface = \"eth1\"\n", kClasses})}},
-      {.name = "dcb_ice",
-       .host = adapter("ice", ""),
-       .documents = {kLossless},
-       .gap_after_lie = "undoing does not make ice willing again (docs/HARDWARE.md)"},
+      {.name = "dcb_ice", .host = adapter("ice", ""), .documents = {kLossless}},
       {.name = "dcb_ice_remapped",
        .host = adapter("ice", ""),
        .documents = {kLossless,
-                     text({"version = 1\n", kEth0, "priorities = [4]\ndscp = [\"26:4\", \"48:6\"]\n"})},
-       .gap_after_interruption = "classes of ice stay as the driver's rewrite left them (docs/HARDWARE.md)"},
+                     text({"version = 1\n", kEth0, "priorities = [4]\ndscp = [\"26:4\", \"48:6\"]\n"})}},
       {.name = "dcb_ice_dropped", .host = adapter("ice", ""), .documents = {kLossless, "version = 1\n"}},
       {.name = "dcb_bnxt",
        .host = adapter("bnxt_en", ", \"classes\": 3, \"pfc_capability\": 2"),
        .documents = {kLossless}},
+      {.name = "dcb_hns3_bond",
+       .host = bonded_pair("hns3"),
+       .documents = {text({"version = 1\n", kEth0, kClasses, "[[pfc]]\ninterface = \"eth1\"\n", kClasses})}},
+      {.name = "dcb_mlx4", .host = adapter("mlx4_core", ""), .documents = {kLossless}},
+      {.name = "dcb_mlx4_without_ets",
+       .host = adapter("mlx4_core", ", \"without_ets\": true"),
+       .documents = {kLossless}},
+      {.name = "dcb_i40e", .host = adapter("i40e", ""), .documents = {kLossless, "version = 1\n"}},
+      {.name = "dcb_ice_four_classes",
+       .host = adapter("ice", ", \"classes\": 4"),
+       .documents = {text({"version = 1\n", kEth0, "dscp = [\"26:3\"]\n"}), kLossless}},
       {.name = "dcb_hns3", .host = adapter("hns3", ", \"classes\": 4"), .documents = {kLossless}},
       {.name = "modules_changed",
        .host = kModules,

@@ -21,7 +21,7 @@ void FakeDcb::reboot() {
     if (adapters.contains(name) && !adapters.at(name).driver.empty()) {
       auto& adapter = adapters.at(name);
       state = at_first(adapter.driver, adapter.classes, adapter.agent);
-      adapter.ets_was_set = false;
+      adapter.ets_was_set = adapter.told = adapter.told_ets = adapter.told_pfc = false;
       adapter.table = DcbAdapter::firmware_table();
       continue;
     }
@@ -74,6 +74,10 @@ Result<std::optional<DcbState>> FakeDcb::observe_dcb(const std::string& interfac
   const auto found = adapters.find(interface);
   const auto adapter = found == adapters.end() ? DcbAdapter{} : found->second;
   if (state.ets) state.classes = adapter.classes;
+  if (state.driver == "ice" && adapter.told) {  // ice_dcb_nl.c:98, :271: filled in by what has them alone
+    if (!adapter.told_ets) state.classes = 0;
+    if (!adapter.told_pfc) state.pfc_capability = 0;
+  }
   const bool silent = adapter.resetting || (state.driver == "qede" && !adapter.negotiated);
   if (silent) {
     // dcbnl_ieee_fill() leaves out what the driver refuses; the APP table is the kernel's own.

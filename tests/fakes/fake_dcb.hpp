@@ -21,6 +21,9 @@ struct DcbAdapter {
   bool resetting = false;    ///< firmware reset: nothing can be read or set
   bool dscp = true;          ///< the board can classify by DSCP
   bool ets_was_set = false;  ///< bnxt
+  /// ice: what it was told last is in force, and which capabilities that has.
+  bool refuses_in_bond = false;
+  bool told = false, told_ets = false, told_pfc = false;
   std::array<std::uint8_t, 64> table = firmware_table();  ///< mlx5: dscp2prio, also of what is not listed
 
   static constexpr std::array<std::uint8_t, 64> firmware_table() {
@@ -75,6 +78,7 @@ class FakeDcb final : public system::Dcb {
   int remove(At& at, const system::DcbApp& app);
   int dcbx(At& at, std::uint8_t mode);
   static int refused(const At& at);
+  [[nodiscard]] bool bonded_and_new(const At& at) const;
   static int ets_refused(const At& at, const system::Ets& ets);
   static void ice_to_dscp_mode(At& at);
   void close_and_open(const std::string& interface);

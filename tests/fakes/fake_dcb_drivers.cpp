@@ -74,7 +74,8 @@ DcbState FakeDcb::at_first(const std::string& driver, std::uint8_t classes, bool
     identity();
     ets.tsa.fill(Tsa::kVendor);
     out.dcbx = std::uint8_t(kDcbxHost | kDcbxVersionCee | kDcbxVersionIeee);
-  } else if (driver == "ice") {  // intel/ice/ice_dcb_lib.c:627 ice_dcb_sw_dflt_cfg()
+  } else if (driver == "ice" || driver == "i40e") {
+    // intel/ice/ice_dcb_lib.c:627 ice_dcb_sw_dflt_cfg(), intel/i40e/i40e_main.c i40e_dcb_sw_default_config()
     ets.willing = true;
     ets.tsa[0] = Tsa::kEts;
     ets.bandwidth[0] = kWhole;
@@ -101,7 +102,7 @@ void FakeDcb::reload(const std::string& interface) {
   const bool dscp_trusted = has_dscps(state);
   const auto pfc = state.pfc;
   state = at_first(driver, adapter.classes, adapter.agent);
-  adapter.ets_was_set = false;
+  adapter.ets_was_set = adapter.told = adapter.told_ets = adapter.told_pfc = false;
   if (driver != "mlx5_core") return;
   // mellanox/mlx5/core/en_dcbnl.c:1131 mlx5e_dcbnl_dscp_app(): trust, table and PFC are the firmware's.
   state.pfc = pfc;
@@ -115,6 +116,8 @@ int FakeDcb::refused(const At& at) {
   const bool ieee = (bits & kDcbxVersionIeee) != 0, host = (bits & kDcbxHost) != 0;
   // ice_dcb_nl.c:76, :267, :772
   if (at.driver == "ice" && ((bits & kDcbxFirmware) != 0 || !ieee)) return EINVAL;
+  // i40e_dcb_nl.c:115, :168, :201, :252
+  if (at.driver == "i40e" && ((bits & kDcbxFirmware) != 0 || !ieee)) return EINVAL;
   // bnxt_dcb.c:561, :629, :669
   if (at.driver == "bnxt_en" && (!ieee || !host)) return EINVAL;
   // hclge_dcb.c:253, :326
@@ -122,6 +125,12 @@ int FakeDcb::refused(const At& at) {
   // qed_dcbx.c:2100, :2185
   if (at.driver == "qede" && !at.adapter.negotiated) return EINVAL;
   return 0;
+}
+
+/// Linux 6.6 and later, ice_dcb_nl.c: no change while pf->lag->bonded.
+bool FakeDcb::bonded_and_new(const At& at) const {
+  const auto* link = machine_.find(at.interface);
+  return link != nullptr && link->master != 0 && at.adapter.refuses_in_bond;
 }
 
 int FakeDcb::ets_refused(const At& at, const Ets& ets) {
@@ -176,11 +185,14 @@ int FakeDcb::ets(At& at, const Ets& wanted) {
   auto ets = wanted;
   if (at.driver == "ice" && has_dscps(at.state)) ets.traffic_class = at.state.ets->traffic_class;  // :87
   if (const int err = ets_refused(at, ets); err != 0) return err;
+  if (at.driver == "qede") return 0;  // qed_dcbx.c:1208: kept for DCB_CMD_SET_ALL
+  if (at.driver == "ice" && bonded_and_new(at)) return EINVAL;
   const bool changed = ets != *at.state.ets;
   if (at.driver == "ice") {
     if (contiguous(ets) == 1) ets.bandwidth[0] = kWhole;
     if (ets.bandwidth == std::array<std::uint8_t, 8>{}) ets.bandwidth[0] = kWhole;  // :97
     if (changed) close_and_open(at.interface);                                      // :108
+    at.adapter.told = at.adapter.told_ets = true;                                   // :98
   }
   if (at.driver == "mlx5_core" || at.driver == "mlx4_core") {
     for (std::size_t i = 0; i < 8; ++i) {
@@ -195,6 +207,7 @@ int FakeDcb::ets(At& at, const Ets& wanted) {
     ets.willing = true;  // :45
     if (changed) retrain(at.interface);
   }
+  if (at.driver == "i40e" && changed) retrain(at.interface);  // i40e_hw_dcb_config(): all VSIs are stopped
   if (at.driver == "bnxt_en") {
     at.adapter.ets_was_set = true;
     ets.willing = false;
@@ -207,6 +220,8 @@ int FakeDcb::ets(At& at, const Ets& wanted) {
 int FakeDcb::pfc(At& at, std::uint8_t priorities) {
   if (!at.state.pfc) return EOPNOTSUPP;
   if (const int err = refused(at); err != 0) return err;
+  if (at.driver == "qede") return 0;  // as ETS
+  if (at.driver == "ice" && bonded_and_new(at)) return EINVAL;
   const bool changed = *at.state.pfc != priorities;
   if (at.driver == "bnxt_en") {  // bnxt_dcb.c:248 bnxt_hwrm_queue_pfc_cfg()
     if (!at.adapter.ets_was_set) return EINVAL;
@@ -218,8 +233,12 @@ int FakeDcb::pfc(At& at, std::uint8_t priorities) {
   }
   at.state.pfc = priorities;
   // mlx5 en_dcbnl.c:394, hclge_dcb.c:354
-  if (changed && (at.driver == "mlx5_core" || at.driver == "hns3")) retrain(at.interface);
-  if (changed && at.driver == "ice") close_and_open(at.interface);  // ice_dcb_nl.c:278
+  if (changed && (at.driver == "mlx5_core" || at.driver == "hns3" || at.driver == "i40e"))
+    retrain(at.interface);
+  if (at.driver == "ice") {
+    if (changed) close_and_open(at.interface);     // ice_dcb_nl.c:278
+    at.adapter.told = at.adapter.told_pfc = true;  // :271
+  }
   return 0;
 }
 
@@ -242,6 +261,7 @@ int FakeDcb::add(At& at, const DcbApp& app) {
     return app.selector == kDcbSelectorDscp ? EINVAL : 0;
   }
   if (const int err = refused(at); err != 0) return err;
+  if (at.driver == "i40e") return put(at.state, app);  // i40e_dcb_nl.c:209
   if (!at.adapter.dscp) return EOPNOTSUPP;
   if (app.selector != kDcbSelectorDscp && at.driver != "bnxt_en") return EINVAL;
   const auto old = std::find_if(at.state.apps.begin(), at.state.apps.end(), [&](const auto& other) {
@@ -255,7 +275,9 @@ int FakeDcb::add(At& at, const DcbApp& app) {
   if (at.driver == "ice") {
     if (app.priority >= at.adapter.classes) return EINVAL;  // :788
     if (old != at.state.apps.end()) return EINVAL;          // :811
+    if (bonded_and_new(at)) return EINVAL;
     if (!has_dscps(at.state)) ice_to_dscp_mode(at);
+    at.adapter.told = true;
     close_and_open(at.interface);
     return put(at.state, app);
   }
@@ -277,6 +299,7 @@ int FakeDcb::remove(At& at, const DcbApp& app) {
       const auto bits = at.state.dcbx;
       const auto apps = at.state.apps;
       at.state = at_first("ice", at.adapter.classes, false);
+      at.adapter.told = false;  // ice_dcb_sw_dflt_cfg() has both
       at.state.dcbx = bits;
       at.state.apps = apps;
     }
@@ -295,8 +318,10 @@ int FakeDcb::dcbx(At& at, std::uint8_t mode) {
     at.state.dcbx = mode == 0 ? std::uint8_t(bits & ~kDcbxHost) : mode;
     return 0;
   }
-  if (at.driver == "ice") {  // ice_dcb_nl.c:157
-    const bool both = (mode & kDcbxVersionIeee) != 0 && (mode & kDcbxVersionCee) != 0;
+  const bool both = (mode & kDcbxVersionIeee) != 0 && (mode & kDcbxVersionCee) != 0;
+  if (at.driver == "i40e") {  // i40e_dcb_nl.c:783-790
+    if ((bits & kDcbxFirmware) != 0 || (mode & kDcbxFirmware) != 0 || both || !host) return EOPNOTSUPP;
+  } else if (at.driver == "ice") {  // ice_dcb_nl.c:157
     if (at.adapter.agent || (mode & kDcbxFirmware) != 0 || both || !host || mode == bits ||
         has_dscps(at.state))
       return EOPNOTSUPP;

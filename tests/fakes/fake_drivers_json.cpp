@@ -39,15 +39,17 @@ void describe_modules(FakeKernel& kernel, const json& from) {
 
 void describe_dcb(FakeKernel& kernel, const json& from) {
   for (const auto& [name, one] : from.items()) {
-    allow_keys(one,
-               {"pfc", "pfc_capability", "traffic_class", "strict", "bandwidth", "willing", "apps", "dcbx",
-                "driver", "classes", "agent", "negotiated", "resetting", "dscp_capable", "without_ets"},
-               "dcb");
+    allow_keys(
+        one,
+        {"pfc", "pfc_capability", "traffic_class", "strict", "bandwidth", "willing", "apps", "dcbx", "driver",
+         "classes", "agent", "negotiated", "resetting", "dscp_capable", "without_ets", "refuses_in_bond"},
+        "dcb");
     auto& adapter = kernel.dcb.adapters[name];
     adapter.driver = one.value("driver", "");
     adapter.classes = one.value("classes", adapter.classes);
     adapter.agent = one.value("agent", false);
     adapter.negotiated = one.value("negotiated", true);
+    adapter.refuses_in_bond = one.value("refuses_in_bond", false);
     adapter.resetting = one.value("resetting", false);
     adapter.dscp = one.value("dscp_capable", true);
     auto state = FakeDcb::at_first(adapter.driver, adapter.classes, adapter.agent);
