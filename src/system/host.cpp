@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/host.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
 namespace rdmacfg::system {
+
+namespace {
+
+bool has_interface(const RdmaDevice& device) {
+  return std::any_of(device.ports.begin(), device.ports.end(),
+                     [](const RdmaPort& port) { return !port.netdevs.empty(); });
+}
+
+/// Whether a device has no interface of its own and shares its PCI address with one that has.
+bool is_beside(const RdmaDevice& device, const std::vector<RdmaDevice>& devices) {
+  return !device.pci.empty() && !has_interface(device) &&
+         std::any_of(devices.begin(), devices.end(), [&](const RdmaDevice& other) {
+           return other.pci == device.pci && has_interface(other);
+         });
+}
+
+}  // namespace
 
 base::Result<std::vector<Link>> observe_links(Host& host) {
   auto links = host.links.observe_links();
@@ -25,6 +43,12 @@ base::Result<Snapshot> observe(Host& host) {
   if (!devices) return base::fail(devices.error().in("reading the RDMA devices"));
   snapshot.links = std::move(*links);
   snapshot.devices = std::move(*devices);
+  std::set<std::string> beside;
+  for (const auto& device : snapshot.devices) {
+    if (is_beside(device, snapshot.devices)) beside.insert(device.name);
+  }
+  std::stable_partition(snapshot.devices.begin(), snapshot.devices.end(),
+                        [&](const RdmaDevice& device) { return !beside.contains(device.name); });
   return snapshot;
 }
 
