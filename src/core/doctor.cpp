@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/doctor_checks.hpp"
+#include "kinds/bind.hpp"
 #include "kinds/ipoib.hpp"
 #include "kinds/pkey.hpp"
 #include "kinds/roce.hpp"

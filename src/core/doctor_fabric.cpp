@@ -10,6 +10,7 @@
 #include "core/pipeline.hpp"
 #include "core/state.hpp"
 #include "kinds/addressing.hpp"
+#include "kinds/bind.hpp"
 #include "kinds/ipoib.hpp"
 #include "kinds/opensm_file.hpp"
 #include "kinds/pkey.hpp"

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "kinds/addressing.hpp"
+#include "kinds/bind.hpp"
 
 namespace rdmacfg::core {
 

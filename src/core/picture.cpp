@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "kinds/all.hpp"
+#include "kinds/bind.hpp"
 #include "kinds/transport.hpp"
 
 namespace rdmacfg::core {

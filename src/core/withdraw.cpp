@@ -10,6 +10,7 @@
 #include "core/picture.hpp"
 #include "core/state.hpp"
 #include "kinds/all.hpp"
+#include "kinds/bind.hpp"
 #include "kinds/initramfs.hpp"
 #include "kinds/roce_record.hpp"
 

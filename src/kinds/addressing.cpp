@@ -7,7 +7,7 @@
 
 #include "kinds/addressing_rules.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/pkey.hpp"
+#include "kinds/pkey_link.hpp"
 
 namespace rdmacfg::kinds {
 

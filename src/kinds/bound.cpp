@@ -11,7 +11,6 @@
 
 #include "base/text.hpp"
 #include "kinds/device_names.hpp"
-#include "kinds/lossless.hpp"
 #include "kinds/name_template.hpp"
 #include "kinds/selector.hpp"
 
@@ -311,7 +310,7 @@ class Binder {
 
 }  // namespace
 
-Bound bind(const std::vector<Section>& sections, const World& world, Diagnostics& diagnostics) {
+Bound bind_ports(const std::vector<Section>& sections, const World& world, Diagnostics& diagnostics) {
   Binder binder(sections, world, diagnostics);
   for (const auto& section : sections) {
     if (section.path == "ipoib") binder.bind(section);
@@ -319,15 +318,6 @@ Bound bind(const std::vector<Section>& sections, const World& world, Diagnostics
   auto bound = binder.take();
   bound.sections = sections;
   bound.world = &world;
-  const auto is = [](std::string_view path) {
-    return [path](const Section& section) { return section.path == path; };
-  };
-  if (std::any_of(sections.begin(), sections.end(), is("lossless"))) {
-    bound.expanded = std::make_shared<const std::vector<Section>>(expand_lossless(sections, world));
-    bound.sections = *bound.expanded;
-  }
-  if (std::any_of(bound.sections.begin(), bound.sections.end(), is("pfc")))
-    lint_lossless(bound.sections, world, diagnostics);
   return bound;
 }
 

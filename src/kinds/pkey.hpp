@@ -1,65 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <set>
 #include <span>
-#include <string>
 #include <string_view>
-#include <tuple>
 
 #include "kinds/kind.hpp"
+#include "kinds/pkey_link.hpp"
 
 namespace rdmacfg::kinds {
-
-inline constexpr std::string_view kPkeyKind = "pkey";
-
-/// A P_Key interface (a child of a port's IPoIB interface).
-struct PkeyLink {
-  std::optional<model::Pkey> pkey;
-  std::optional<model::InterfaceName> name;
-  std::optional<model::IpoibMode> mode;
-  std::optional<model::Mtu> mtu;
-  std::optional<bool> umcast;
-  std::optional<model::State> state;
-  std::optional<model::OnUnsupported> on_unsupported;
-  std::optional<std::string> managed_by;
-  std::optional<bool> carrier;
-  std::optional<std::string> membership;
-  std::optional<std::string> parent;
-
-  static constexpr auto kFields = std::tuple{
-      model::field("pkey", &PkeyLink::pkey, model::Role::kIdentity,
-                   "Partition key; 0x0002 and 0x8002 are the same partition. Membership is the subnet "
-                   "manager's matter.",
-                   "-"),
-      model::field("name", &PkeyLink::name, model::Role::kSetting,
-                   "Name of the interface, at most 15 characters.",
-                   "PARENT.%04x of the P_Key with the membership bit: mlx4_ib0.8002"),
-      model::field("mode", &PkeyLink::mode, model::Role::kSetting,
-                   "Transport: datagram or connected, whatever the parent has.",
-                   "left as it is; new ones are datagram"),
-      model::field("mtu", &PkeyLink::mtu, model::Role::kSetting,
-                   "MTU in bytes: at most the IB link's less 4 in datagram mode (2044, 4092), 65520 in "
-                   "connected mode."),
-      model::field("umcast", &PkeyLink::umcast, model::Role::kSetting,
-                   "Whether user space handles multicast group membership (IFLA_IPOIB_UMCAST)."),
-      model::field(
-          "state", &PkeyLink::state, model::Role::kSetting,
-          "up or down (administratively); absent removes the interface; ignore leaves all of it alone.",
-          "that of the parent"),
-      model::field(
-          "on_unsupported", &PkeyLink::on_unsupported, model::Role::kPolicy,
-          "What to do where the adapter cannot do connected mode: fail, or use datagram mode instead.",
-          "fail"),
-      model::field("managed_by", &PkeyLink::managed_by, model::Role::kDerived,
-                   "Who has set the interface up, where it is not rdma-configd: networkmanager.", "-"),
-      model::field("carrier", &PkeyLink::carrier, model::Role::kFact,
-                   "Whether the interface has joined its partition.", "-"),
-      model::field("membership", &PkeyLink::membership, model::Role::kFact,
-                   "Membership as the port's P_Key table has it: full, limited or none.", "-"),
-      model::field("parent", &PkeyLink::parent, model::Role::kFact, "Interface of the port.", "-")};
-};
 
 const Kind& pkey();
 
@@ -68,28 +17,8 @@ namespace detail {
 /// In Desired::policy: NetworkManager makes the interface, once its profile is active.
 inline constexpr std::string_view kMadeWhenActive = "made_when_active";
 
-/// What a key of this kind means: "<port GUID>/0x8002", and "#name" behind it for a second child of one
-/// partition.
-struct PkeyId {
-  model::Guid guid;
-  model::Pkey pkey;
-  std::string name;
-};
-
-std::optional<PkeyId> pkey_id(const model::Key& key);
-
-/// The interfaces of a key's partition over its port, in the order of their indexes.
-const std::vector<const system::Link*>& siblings_of(const PkeyId& id, const World& world);
-
-/// The child that a key means now; nullptr without one. Of several the one called `name`, else the one that
-/// the clues of the world speak of (ours, the one named as wanted), else the first.
-const system::Link* child_of(const PkeyId& id, const World& world, std::string_view name = {});
-
 /// The one that a change is about, never one beside it; for a deletion only under the name that it had.
 const system::Link* child_of(const model::Change& change, const World& world);
-
-/// What the kernel calls a child that is made by sysfs: PARENT.%04x, cut to what fits.
-std::string kernel_name(std::string_view parent, model::Pkey pkey);
 
 /// Kind::parse().
 void parse_children(const Bound& bound, std::vector<model::Desired>& out, model::Diagnostics& diagnostics);

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "kinds/pkey.hpp"
+#include "kinds/pkey_link.hpp"
 
 namespace rdmacfg::kinds {
 

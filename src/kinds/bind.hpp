@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// A document's entries bound to a host, presets expanded: what every kind's parse() takes.
+#pragma once
+
+#include <vector>
+
+#include "kinds/bound.hpp"
+
+namespace rdmacfg::kinds {
+
+/// bind_ports(), with [[lossless]] replaced by the entries that it stands for on this host's adapters.
+Bound bind(const std::vector<model::Section>& sections, const World& world, model::Diagnostics& diagnostics);
+
+}  // namespace rdmacfg::kinds
