@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <sdbus-c++/sdbus-c++.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "core/report_json.hpp"
 #include "ctl/service.hpp"
+#include "system/linux/dbus.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -47,48 +50,43 @@ bool is_silence(const sdbus::Error& error) {
          name == "System.Error.ENOTCONN";
 }
 
+constexpr const char* kBus = "org.freedesktop.DBus";
+constexpr const char* kBusPath = "/org/freedesktop/DBus";
+
 class BusService : public Service {
  public:
   explicit BusService(std::chrono::milliseconds patience)
-      : connection_(sdbus::createSystemBusConnection()), patience_(patience) {
-    bus_ = sdbus::createProxy(*connection_, "org.freedesktop.DBus", "/org/freedesktop/DBus");
-    bus_->uponSignal("NameOwnerChanged")
-        .onInterface("org.freedesktop.DBus")
-        .call([this](const std::string& name, const std::string& /*before*/, const std::string& after) {
-          if (name != kName || !after.empty()) return;
-          const std::lock_guard hold(mutex_);
-          gone_ = true;
-          changed_.notify_all();
+      : patience_(patience), bus_(connection_, kBus, kBusPath), manager_(connection_, kName, kPath) {
+    hear(
+        "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+        "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.rdmaconfigd1'",
+        [this](sdbus::Message& message) {
+          std::string name, before, after;
+          message >> name >> before >> after;
+          if (name == kName && after.empty()) gone_ = true;
         });
-    bus_->finishRegistration();
-    manager_ = sdbus::createProxy(*connection_, kName, kPath);
-    manager_->uponSignal("Progress")
-        .onInterface(kInterface)
-        .call([this](std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what) {
-          const std::lock_guard hold(mutex_);
-          if (id == job_ && progress_) progress_(done, total, what);
-        });
-    manager_->uponSignal("Finished")
-        .onInterface(kInterface)
-        .call([this](std::uint32_t id, std::int32_t exit) {
-          const std::lock_guard hold(mutex_);
-          // By its own name: a call by the well-known one would start a daemon that was just stopped.
-          const auto* message = manager_->getCurrentlyProcessedMessage();
-          finished_[id] = {exit, message == nullptr ? kName : message->getSender()};
-          changed_.notify_all();
-        });
-    manager_->finishRegistration();
+    hear(signal_of_daemon("Progress"), [this](sdbus::Message& message) {
+      std::uint32_t id = 0;
+      std::uint64_t done = 0, total = 0;
+      std::string what;
+      message >> id >> done >> total >> what;
+      if (id == job_ && progress_) progress_(done, total, what);
+    });
+    hear(signal_of_daemon("Finished"), [this](sdbus::Message& message) {
+      std::uint32_t id = 0;
+      std::int32_t exit = 0;
+      message >> id >> exit;
+      // By its own name: a call by the well-known one would start a daemon that was just stopped.
+      const auto sender = system::dbus::sender_of(message);
+      finished_[id] = {exit, sender.empty() ? kName : sender};
+    });
   }
 
-  ~BusService() override { connection_->leaveEventLoop(); }
+  ~BusService() override { connection_.stop_thread(); }
 
   bool runs() {
-    bool owned = false;
-    bus_->callMethod("NameHasOwner")
-        .onInterface("org.freedesktop.DBus")
-        .withArguments(kName)
-        .storeResultsTo(owned);
-    if (owned) connection_->enterEventLoopAsync();
+    const bool owned = bus_.call<bool>(kBus, "NameHasOwner", std::chrono::seconds(0), kName);
+    if (owned) connection_.start_thread();
     return owned;
   }
 
@@ -104,75 +102,34 @@ class BusService : public Service {
     if (wanted.allow_removal) options["allow_removal"] = sdbus::Variant(true);
     if (wanted.retry) options["retry"] = sdbus::Variant(true);
     if (!wanted.expect.empty()) options["expect"] = sdbus::Variant(wanted.expect);
-    return job(
-        call,
-        [&](sdbus::MethodInvoker&& method, std::uint32_t& id) {
-          method.onInterface(kInterface)
-              .withTimeout(kAnswer)
-              .withArguments(documents, options)
-              .storeResultsTo(id);
-        },
-        "Apply");
+    return job(call, "Apply", documents, options);
   }
 
-  Result<Report> confirm(const Call& call) override {
-    const auto options = options_of(call);
-    return job(
-        call,
-        [&](sdbus::MethodInvoker&& method, std::uint32_t& id) {
-          method.onInterface(kInterface).withTimeout(kAnswer).withArguments(options).storeResultsTo(id);
-        },
-        "Confirm");
-  }
+  Result<Report> confirm(const Call& call) override { return job(call, "Confirm", options_of(call)); }
 
   Result<Report> roll_back(std::uint64_t generation, std::uint64_t from, const Call& call) override {
     auto options = options_of(call);
     if (from != 0) options["active"] = sdbus::Variant(from);
-    return job(
-        call,
-        [&](sdbus::MethodInvoker&& method, std::uint32_t& id) {
-          method.onInterface(kInterface)
-              .withTimeout(kAnswer)
-              .withArguments(generation, options)
-              .storeResultsTo(id);
-        },
-        "Rollback");
+    return job(call, "Rollback", generation, options);
   }
 
   Result<core::Ledger> history() override {
     if (!answers()) return base::fail(Code::kTimeout, "rdma-configd does not answer");
-    std::string text;
     try {
-      manager_->callMethod("History")
-          .onInterface(kInterface)
-          .withTimeout(kAnswer)
-          .withArguments(Options{{"interactive", sdbus::Variant(true)}})
-          .storeResultsTo(text);
+      return core::ledger_told(manager_.call<std::string>(kInterface, "History", kAnswer,
+                                                          Options{{"interactive", sdbus::Variant(true)}}));
     } catch (const sdbus::Error& error) {
       return base::fail(error_of(error));
     }
-    return core::ledger_told(text);
   }
 
-  Result<Report> reload(const Call& call) override {
-    const auto options = options_of(call);
-    return job(
-        call,
-        [&](sdbus::MethodInvoker&& method, std::uint32_t& id) {
-          method.onInterface(kInterface).withTimeout(kAnswer).withArguments(options).storeResultsTo(id);
-        },
-        "Reload");
-  }
+  Result<Report> reload(const Call& call) override { return job(call, "Reload", options_of(call)); }
 
   Result<DaemonStatus> status() override {
     if (!answers()) return base::fail(Code::kTimeout, "rdma-configd does not answer");
-    std::map<std::string, sdbus::Variant> all;
     try {
-      manager_->callMethod("GetAll")
-          .onInterface("org.freedesktop.DBus.Properties")
-          .withTimeout(patience_)
-          .withArguments(kInterface)
-          .storeResultsTo(all);
+      const auto all = manager_.call<std::map<std::string, sdbus::Variant>>("org.freedesktop.DBus.Properties",
+                                                                            "GetAll", patience_, kInterface);
       DaemonStatus out;
       const auto take = [&](const char* name, auto& into) {
         // One of an older version has fewer.
@@ -200,15 +157,12 @@ class BusService : public Service {
   }
 
   Result<void> follow(const std::function<bool(const DaemonEvent* event)>& told) override {
-    auto proxy = sdbus::createProxy(*connection_, kName, kPath);
-    proxy->uponSignal("Event")
-        .onInterface(kInterface)
-        .call([this](std::int32_t priority, const std::string& event, const std::string& text) {
-          const std::lock_guard hold(mutex_);
-          events_.push_back({priority, event, text});
-          changed_.notify_all();
-        });
-    proxy->finishRegistration();
+    hear(signal_of_daemon("Event"), [this](sdbus::Message& message) {
+      std::int32_t priority = 0;
+      std::string event, text;
+      message >> priority >> event >> text;
+      events_.push_back({priority, event, text});
+    });
     std::unique_lock wait(mutex_);
     for (;;) {
       changed_.wait_for(wait, std::chrono::seconds(1), [&] { return gone_ || !events_.empty(); });
@@ -225,6 +179,20 @@ class BusService : public Service {
   }
 
  private:
+  static std::string signal_of_daemon(const char* member) {
+    return fmt::format("type='signal',sender='{}',path='{}',interface='{}',member='{}'", kName, kPath,
+                       kInterface, member);
+  }
+
+  /// `heard` is called by the connection's thread, and may change what `mutex_` guards.
+  void hear(const std::string& rule, system::dbus::MessageHandler heard) {
+    matches_.push_back(connection_.match(rule, [this, heard = std::move(heard)](sdbus::Message& message) {
+      const std::lock_guard hold(mutex_);
+      heard(message);
+      changed_.notify_all();
+    }));
+  }
+
   static Options options_of(const Call& call) {
     Options options{{"interactive", sdbus::Variant(true)}};
     if (!call.who.empty()) options["who"] = sdbus::Variant(call.who);
@@ -234,7 +202,7 @@ class BusService : public Service {
   /// Its main loop waits for nothing, whatever it is doing.
   [[nodiscard]] bool answers() {
     try {
-      manager_->callMethod("Ping").onInterface("org.freedesktop.DBus.Peer").withTimeout(patience_);
+      manager_.call("org.freedesktop.DBus.Peer", "Ping", patience_);
     } catch (const sdbus::Error& error) {
       return !is_silence(error);
     }
@@ -242,8 +210,8 @@ class BusService : public Service {
   }
 
   /// Starts a job and waits for its end: as long as the daemon lives there is one.
-  template <class Start>
-  Result<Report> job(const Call& call, const Start& start, const char* method) {
+  template <class... Arguments>
+  Result<Report> job(const Call& call, const char* method, const Arguments&... arguments) {
     std::uint32_t id = 0;
     // What is asked of a daemon that hangs it may do later, when nobody counts on it any more.
     if (!answers()) {
@@ -256,7 +224,7 @@ class BusService : public Service {
       gone_ = false;  // one that went before is no matter: the call starts another
     }
     try {
-      start(manager_->callMethod(method), id);
+      id = manager_.call<std::uint32_t>(kInterface, method, kAnswer, arguments...);
     } catch (const sdbus::Error& error) {
       if (is_silence(error)) return unknown("rdma-configd has not answered");
       return base::fail(error_of(error));
@@ -272,13 +240,9 @@ class BusService : public Service {
     }
     if (!finished) return unknown("rdma-configd ended while it was at work");
     try {
-      std::string text;
-      const auto daemon = sdbus::createProxy(*connection_, finished->by, kPath);
-      daemon->callMethod("Result")
-          .onInterface(kInterface)
-          .withTimeout(kAnswer)
-          .withArguments(id, Options{{"interactive", sdbus::Variant(true)}})
-          .storeResultsTo(text);
+      system::dbus::Peer daemon(connection_, finished->by, kPath);
+      const auto text = daemon.call<std::string>(kInterface, "Result", kAnswer, id,
+                                                 Options{{"interactive", sdbus::Variant(true)}});
       if (auto report = core::report_from(text)) return report;
       return untold(finished->exit, "its report cannot be read");
     } catch (const sdbus::Error& error) {
@@ -319,9 +283,7 @@ class BusService : public Service {
     return report;
   }
 
-  std::unique_ptr<sdbus::IConnection> connection_;
   std::chrono::milliseconds patience_;
-  std::unique_ptr<sdbus::IProxy> bus_, manager_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::uint32_t, Finished> finished_;  ///< by job
@@ -329,6 +291,9 @@ class BusService : public Service {
   std::vector<DaemonEvent> events_;
   std::uint32_t job_ = 0;
   bool gone_ = false;
+  system::dbus::Connection connection_;
+  system::dbus::Peer bus_, manager_;
+  std::vector<std::shared_ptr<void>> matches_;
 };
 
 }  // namespace

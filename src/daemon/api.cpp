@@ -2,7 +2,6 @@
 #include "daemon/api.hpp"
 
 #include <fmt/format.h>
-#include <sdbus-c++/sdbus-c++.h>
 #include <sys/syslog.h>
 
 #include <exception>
@@ -12,6 +11,7 @@
 #include "daemon/api_options.hpp"
 #include "daemon/journal.hpp"
 #include "model/limits.hpp"
+#include "system/linux/dbus.hpp"
 
 namespace rdmacfg::daemon {
 
@@ -43,6 +43,9 @@ auto checked(Body body) -> decltype(body()) {
 
 using Documents = std::vector<sdbus::Struct<std::string, std::string>>;
 using Options = ApiOptions::Sent;
+using system::dbus::Reply;
+using Text = Reply<std::string>;
+using Number = Reply<std::uint32_t>;
 
 sdbus::Error error(const char* name, const std::string& message) { return api_error(name, message); }
 
@@ -65,12 +68,9 @@ struct Api::Detail {
   Api& api;
 
   template <class... T>
-  using Reply = std::shared_ptr<sdbus::Result<T...>>;
-
-  template <class... T>
   static void refuse(const Reply<T...>& reply, const sdbus::Error& why) {
     try {
-      reply->returnError(why);
+      reply.fail(why);
     } catch (const sdbus::Error&) {  // the client has gone
     }
   }
@@ -87,8 +87,7 @@ struct Api::Detail {
   template <class... T, class Then>
   void allowed(Reply<T...> reply, const Asked& what, const Options& options, Then then,
                const Authority::MayAnyway& may_anyway = nullptr) {
-    const auto* message = api.object_->getCurrentlyProcessedMessage();
-    const std::string sender = message == nullptr ? "" : message->getSender();
+    const auto sender = reply.sender();
     ApiOptions asked;
     try {
       asked = ApiOptions::read(options, what.known);
@@ -145,9 +144,8 @@ struct Api::Detail {
   }
 
   /// A job that only looks: the reply is its report.
-  void look(sdbus::Result<std::string>&& result, const char* method, Job::Verb verb,
-            const Documents& documents, const Options& options) {
-    auto reply = std::make_shared<sdbus::Result<std::string>>(std::move(result));
+  void look(const Text& reply, const char* method, Job::Verb verb, const Documents& documents,
+            const Options& options) {
     if (too_large(documents)) return refuse(reply, error("LimitsExceeded", too_large_text()));
     const auto then = [this, reply, verb, texts = texts_of(documents)](const Caller& caller,
                                                                        const ApiOptions& asked) {
@@ -163,7 +161,7 @@ struct Api::Detail {
         if (outcome.cancelled) return refuse(reply, error("Cancelled", "the look was cancelled"));
         const auto text = one.verb == Job::Verb::kHistory ? outcome.status.dump() : outcome.whole.read();
         try {
-          reply->returnResults(text);
+          reply.send(text);
         } catch (const sdbus::Error&) {  // the client has gone
         }
       });
@@ -172,9 +170,8 @@ struct Api::Detail {
   }
 
   /// A job that changes the host: the reply is its number, its end a signal.
-  void change(sdbus::Result<std::uint32_t>&& result, const char* method, Job wanted, const Options& options,
+  void change(const Number& reply, const char* method, Job wanted, const Options& options,
               const std::set<std::string>& known, std::size_t bytes_ok = 1) {
-    auto reply = std::make_shared<sdbus::Result<std::uint32_t>>(std::move(result));
     if (bytes_ok == 0) return refuse(reply, error("LimitsExceeded", too_large_text()));
     const auto then = [this, reply, wanted = std::move(wanted)](const Caller& caller,
                                                                 const ApiOptions& asked) {
@@ -194,7 +191,7 @@ struct Api::Detail {
         api.finished(one.id, static_cast<int>(outcome.report.exit));
         if (api.ended) api.ended(one, outcome);
       });
-      reply->returnResults(id);
+      reply.send(id);
       return id;
     };
     allowed(reply, {.method = method, .action = kApply, .known = known}, options, then);
@@ -203,9 +200,9 @@ struct Api::Detail {
 
 /// Every synchronous call of the daemon is made here, with a short deadline: a broker that hangs must not
 /// keep the loop from the watchdog.
-std::unique_ptr<sdbus::IConnection> Api::connect() {
-  auto connection = sdbus::createSystemBusConnection();
-  connection->setMethodCallTimeout(model::limits::kBusCall);
+std::unique_ptr<system::dbus::Connection> Api::connect() {
+  auto connection = std::make_unique<system::dbus::Connection>();
+  connection->set_deadline(model::limits::kBusCall);
   return connection;
 }
 
@@ -218,181 +215,155 @@ Api::Api(Loop& loop, Jobs& jobs)
                                          [this](const std::string& what) {
                                            if (unit_changed) unit_changed(what);
                                          })),
-      object_(sdbus::createObject(*connection_, kPath)) {
+      object_(std::make_unique<system::dbus::Object>(*connection_, kPath, kInterface)) {
+  add_looks();
+  add_changes();
+  add_properties();
+  object_->signal<std::uint32_t, std::uint64_t, std::uint64_t, std::string>("Progress",
+                                                                            {"job", "done", "total", "what"});
+  object_->signal<std::uint32_t, std::int32_t>("Finished", {"job", "exit"});
+  object_->signal<std::int32_t, std::string, std::string>("Event", {"priority", "event", "text"});
+  object_->publish();
+  watch_managers();
+  watch_clients();
+  connection_->request_name(kName);
+
+  source_ = loop_.on_changing(
+      connection_->poll().fd,
+      [this]() -> Loop::Interest {
+        try {
+          const auto poll = connection_->poll();
+          return {poll.events, poll.deadline_us};
+        } catch (const sdbus::Error&) {
+          return {};  // its end is always told
+        }
+      },
+      [this] { process(); });
+}
+
+/// Methods whose reply is what they are asked for.
+void Api::add_looks() {
   auto d = std::make_shared<Detail>(Detail{*this});
-  using Text = sdbus::Result<std::string>;
-  using Number = sdbus::Result<std::uint32_t>;
-  object_->registerMethod("Show")
-      .onInterface(kInterface)
-      .withInputParamNames("options")
-      .withOutputParamNames("report")
-      .implementedAs([d](Text&& result, const Options& options) {
-        checked([&] { d->look(std::move(result), "Show", Job::Verb::kShow, {}, options); });
-      });
-  object_->registerMethod("History")
-      .onInterface(kInterface)
-      .withInputParamNames("options")
-      .withOutputParamNames("history")
-      .implementedAs([d](Text&& result, const Options& options) {
-        checked([&] { d->look(std::move(result), "History", Job::Verb::kHistory, {}, options); });
-      });
-  object_->registerMethod("Validate")
-      .onInterface(kInterface)
-      .withInputParamNames("documents", "options")
-      .withOutputParamNames("report")
-      .implementedAs([d](Text&& result, const Documents& documents, const Options& options) {
-        checked([&] { d->look(std::move(result), "Validate", Job::Verb::kValidate, documents, options); });
-      });
-  object_->registerMethod("Diff")
-      .onInterface(kInterface)
-      .withInputParamNames("documents", "options")
-      .withOutputParamNames("report")
-      .implementedAs([d](Text&& result, const Documents& documents, const Options& options) {
-        checked([&] { d->look(std::move(result), "Diff", Job::Verb::kDiff, documents, options); });
-      });
-  object_->registerMethod("Apply")
-      .onInterface(kInterface)
-      .withInputParamNames("documents", "options")
-      .withOutputParamNames("job")
-      .implementedAs([d](Number&& result, const Documents& documents, const Options& options) {
-        checked([&] {
-          const bool fits = !Detail::too_large(documents);
-          Job job;
-          job.verb = Job::Verb::kApply;
-          job.what = "apply";
-          if (fits) job.texts = texts_of(documents);
-          d->change(std::move(result), "Apply", std::move(job), options,
-                    {"allow_removal", "confirm", "expect", "public", "retry", "who"}, fits ? 1 : 0);
-        });
-      });
-  object_->registerMethod("Confirm")
-      .onInterface(kInterface)
-      .withInputParamNames("options")
-      .withOutputParamNames("job")
-      .implementedAs([d](Number&& result, const Options& options) {
-        checked([&] {
-          Job job;
-          job.verb = Job::Verb::kConfirm;
-          job.what = "confirm";
-          d->change(std::move(result), "Confirm", std::move(job), options, {"who"});
-        });
-      });
-  object_->registerMethod("Rollback")
-      .onInterface(kInterface)
-      .withInputParamNames("generation", "options")
-      .withOutputParamNames("job")
-      .implementedAs([d](Number&& result, const std::uint64_t& generation, const Options& options) {
-        checked([&] {
-          Job job;
-          job.verb = Job::Verb::kRollBack;
-          job.generation = generation;
-          job.what = "rollback";
-          d->change(std::move(result), "Rollback", std::move(job), options, {"active", "who"});
-        });
-      });
-  object_->registerMethod("Reload")
-      .onInterface(kInterface)
-      .withInputParamNames("options")
-      .withOutputParamNames("job")
-      .implementedAs([d](Number&& result, const Options& options) {
-        checked([&] {
-          Job job;
-          job.verb = Job::Verb::kApply;
-          job.by_itself = true;
-          job.what = "reload";
-          d->change(std::move(result), "Reload", std::move(job), options, {"who"});
-        });
-      });
-  object_->registerMethod("Cancel")
-      .onInterface(kInterface)
-      .withInputParamNames("job", "options")
-      .implementedAs([d, this](sdbus::Result<>&& result, const std::uint32_t& id, const Options& options) {
-        checked([&] {
-          auto reply = std::make_shared<sdbus::Result<>>(std::move(result));
-          d->allowed(reply, {.method = "Cancel", .action = kApply}, options,
-                     [this, reply, id](const Caller& caller, const ApiOptions&) {
-                       if (caller.uid != 0 && !jobs_.is_of(id, caller.uid))
-                         throw error("AccessDenied",
-                                     fmt::format("job {} is not yours, so only root may cancel it", id));
-                       if (!jobs_.cancel(id)) throw error("NotFound", fmt::format("there is no job {}", id));
-                       reply->returnResults();
-                       return id;
-                     });
-        });
-      });
-  object_->registerMethod("Result")
-      .onInterface(kInterface)
-      .withInputParamNames("job", "options")
-      .withOutputParamNames("report")
-      .implementedAs([d, this](Text&& result, const std::uint32_t& id, const Options& options) {
-        checked([&] {
-          auto reply = std::make_shared<Text>(std::move(result));
-          const auto then = [this, reply, id](const Caller& caller, const ApiOptions&) {
-            const auto text = jobs_.result(id);
-            // It shows what only root may read, if root asked for it.
-            if (text && caller.uid != 0 && !jobs_.asked_by(id, caller.uid))
-              throw error("AccessDenied",
-                          fmt::format("job {} is not yours, so only root may see its result", id));
-            if (!text) throw error("NotFound", fmt::format("there is no result of a job {}", id));
-            reply->returnResults(*text);
-            jobs_.fetched(id);
-            return id;
-          };
-          // Who was allowed to have it done may know how it went.
-          d->allowed(reply, {.method = "Result"}, options, then,
-                     [this, id](std::uint32_t uid) { return jobs_.asked_by(id, uid); });
-        });
-      });
-  object_->registerSignal("Progress")
-      .onInterface(kInterface)
-      .withParameters<std::uint32_t, std::uint64_t, std::uint64_t, std::string>("job", "done", "total",
-                                                                                "what");
-  object_->registerSignal("Finished")
-      .onInterface(kInterface)
-      .withParameters<std::uint32_t, std::int32_t>("job", "exit");
-  object_->registerSignal("Event")
-      .onInterface(kInterface)
-      .withParameters<std::int32_t, std::string, std::string>("priority", "event", "text");
-  const auto get = [this](auto member) {
-    return [this, member] { return checked([&] { return properties_.*member; }); };
+  object_->method("Show", {"options"}, {"report"}, [d](const Text& reply, const Options& options) {
+    checked([&] { d->look(reply, "Show", Job::Verb::kShow, {}, options); });
+  });
+  object_->method("History", {"options"}, {"history"}, [d](const Text& reply, const Options& options) {
+    checked([&] { d->look(reply, "History", Job::Verb::kHistory, {}, options); });
+  });
+  object_->method("Validate", {"documents", "options"}, {"report"},
+                  [d](const Text& reply, const Documents& documents, const Options& options) {
+                    checked([&] { d->look(reply, "Validate", Job::Verb::kValidate, documents, options); });
+                  });
+  object_->method("Diff", {"documents", "options"}, {"report"},
+                  [d](const Text& reply, const Documents& documents, const Options& options) {
+                    checked([&] { d->look(reply, "Diff", Job::Verb::kDiff, documents, options); });
+                  });
+  object_->method("Result", {"job", "options"}, {"report"},
+                  [d, this](const Text& reply, const std::uint32_t& id, const Options& options) {
+                    checked([&] {
+                      const auto then = [this, reply, id](const Caller& caller, const ApiOptions&) {
+                        const auto text = jobs_.result(id);
+                        // It shows what only root may read, if root asked for it.
+                        if (text && caller.uid != 0 && !jobs_.asked_by(id, caller.uid))
+                          throw error(
+                              "AccessDenied",
+                              fmt::format("job {} is not yours, so only root may see its result", id));
+                        if (!text) throw error("NotFound", fmt::format("there is no result of a job {}", id));
+                        reply.send(*text);
+                        jobs_.fetched(id);
+                        return id;
+                      };
+                      // Who was allowed to have it done may know how it went.
+                      d->allowed(reply, {.method = "Result"}, options, then,
+                                 [this, id](std::uint32_t uid) { return jobs_.asked_by(id, uid); });
+                    });
+                  });
+}
+
+/// Methods whose reply is the number of a job, and one that ends a job.
+void Api::add_changes() {
+  auto d = std::make_shared<Detail>(Detail{*this});
+  object_->method("Apply", {"documents", "options"}, {"job"},
+                  [d](const Number& reply, const Documents& documents, const Options& options) {
+                    checked([&] {
+                      const bool fits = !Detail::too_large(documents);
+                      Job job;
+                      job.verb = Job::Verb::kApply;
+                      job.what = "apply";
+                      if (fits) job.texts = texts_of(documents);
+                      d->change(reply, "Apply", std::move(job), options,
+                                {"allow_removal", "confirm", "expect", "public", "retry", "who"},
+                                fits ? 1 : 0);
+                    });
+                  });
+  object_->method("Confirm", {"options"}, {"job"}, [d](const Number& reply, const Options& options) {
+    checked([&] {
+      Job job;
+      job.verb = Job::Verb::kConfirm;
+      job.what = "confirm";
+      d->change(reply, "Confirm", std::move(job), options, {"who"});
+    });
+  });
+  object_->method("Rollback", {"generation", "options"}, {"job"},
+                  [d](const Number& reply, const std::uint64_t& generation, const Options& options) {
+                    checked([&] {
+                      Job job;
+                      job.verb = Job::Verb::kRollBack;
+                      job.generation = generation;
+                      job.what = "rollback";
+                      d->change(reply, "Rollback", std::move(job), options, {"active", "who"});
+                    });
+                  });
+  object_->method("Reload", {"options"}, {"job"}, [d](const Number& reply, const Options& options) {
+    checked([&] {
+      Job job;
+      job.verb = Job::Verb::kApply;
+      job.by_itself = true;
+      job.what = "reload";
+      d->change(reply, "Reload", std::move(job), options, {"who"});
+    });
+  });
+  object_->method("Cancel", {"job", "options"}, {},
+                  [d, this](const Reply<>& reply, const std::uint32_t& id, const Options& options) {
+                    checked([&] {
+                      d->allowed(reply, {.method = "Cancel", .action = kApply}, options,
+                                 [this, reply, id](const Caller& caller, const ApiOptions&) {
+                                   if (caller.uid != 0 && !jobs_.is_of(id, caller.uid))
+                                     throw error(
+                                         "AccessDenied",
+                                         fmt::format("job {} is not yours, so only root may cancel it", id));
+                                   if (!jobs_.cancel(id))
+                                     throw error("NotFound", fmt::format("there is no job {}", id));
+                                   reply.send();
+                                   return id;
+                                 });
+                    });
+                  });
+}
+
+void Api::add_properties() {
+  const auto add = [this](const char* name, auto member) {
+    object_->property(name, [this, member] { return checked([&] { return properties_.*member; }); });
   };
-  object_->registerProperty("Version")
-      .onInterface(kInterface)
-      .withGetter([] { return std::string(RDMACFG_VERSION); })
-      .withUpdateBehavior(sdbus::Flags::CONST_PROPERTY_VALUE);
-  object_->registerProperty("State").onInterface(kInterface).withGetter(get(&Properties::state));
-  object_->registerProperty("Generation").onInterface(kInterface).withGetter(get(&Properties::generation));
-  object_->registerProperty("Unconfirmed").onInterface(kInterface).withGetter(get(&Properties::unconfirmed));
-  object_->registerProperty("Pending").onInterface(kInterface).withGetter(get(&Properties::pending));
-  object_->registerProperty("Limited").onInterface(kInterface).withGetter(get(&Properties::limited));
-  object_->registerProperty("Contended").onInterface(kInterface).withGetter(get(&Properties::contended));
-  object_->registerProperty("Contention").onInterface(kInterface).withGetter([this] {
+  object_->property(
+      "Version", [] { return std::string(RDMACFG_VERSION); }, system::dbus::Object::Changes::kNever);
+  add("State", &Properties::state);
+  add("Generation", &Properties::generation);
+  add("Unconfirmed", &Properties::unconfirmed);
+  add("Pending", &Properties::pending);
+  add("Limited", &Properties::limited);
+  add("Contended", &Properties::contended);
+  object_->property("Contention", [this] {
     return checked([&] {
       std::vector<sdbus::Struct<std::string, std::string, std::string>> out;
       for (const auto& [kind, id, why] : properties_.contention) out.emplace_back(kind, id, why);
       return out;
     });
   });
-  object_->registerProperty("Refused").onInterface(kInterface).withGetter(get(&Properties::refused));
-  object_->registerProperty("Failing").onInterface(kInterface).withGetter(get(&Properties::failing));
-  object_->registerProperty("Repairs").onInterface(kInterface).withGetter(get(&Properties::repairs));
-  object_->registerProperty("LastRepair").onInterface(kInterface).withGetter(get(&Properties::last_repair));
-  object_->finishRegistration();
-  watch_managers();
-  watch_clients();
-  connection_->requestName(kName);
-
-  source_ = loop_.on_changing(
-      connection_->getEventLoopPollData().fd,
-      [this]() -> Loop::Interest {
-        try {
-          const auto data = connection_->getEventLoopPollData();
-          return {data.events, data.timeout_usec};
-        } catch (const sdbus::Error&) {
-          return {};  // its end is always told
-        }
-      },
-      [this] { process(); });
+  add("Refused", &Properties::refused);
+  add("Failing", &Properties::failing);
+  add("Repairs", &Properties::repairs);
+  add("LastRepair", &Properties::last_repair);
 }
 
 Api::~Api() = default;

@@ -19,10 +19,10 @@
 #include "daemon/requests.hpp"
 #include "daemon/unit_watch.hpp"
 
-namespace sdbus {
-class IConnection;
-class IObject;
-}  // namespace sdbus
+namespace rdmacfg::system::dbus {
+class Connection;
+class Object;
+}  // namespace rdmacfg::system::dbus
 
 namespace rdmacfg::daemon {
 
@@ -71,7 +71,10 @@ class Api {
  private:
   struct Detail;
 
-  static std::unique_ptr<sdbus::IConnection> connect();
+  static std::unique_ptr<system::dbus::Connection> connect();
+  void add_looks();
+  void add_changes();
+  void add_properties();
   void watch_managers();
   /// Ends looks whose clients have left the bus.
   void watch_clients();
@@ -82,10 +85,11 @@ class Api {
   Loop& loop_;
   Jobs& jobs_;
   Properties properties_;
-  std::unique_ptr<sdbus::IConnection> connection_;
+  std::unique_ptr<system::dbus::Connection> connection_;
   std::unique_ptr<Authority> authority_;
   std::unique_ptr<UnitWatch> units_;
-  std::unique_ptr<sdbus::IObject> object_;
+  std::unique_ptr<system::dbus::Object> object_;
+  std::vector<std::shared_ptr<void>> matches_;
   Callers callers_;
   RequestLines lines_;
   Loop::Handle source_;

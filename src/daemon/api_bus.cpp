@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon's end of the bus: what it hears there, and what it says by itself.
 #include <fmt/format.h>
-#include <sdbus-c++/sdbus-c++.h>
 
 #include <array>
 #include <exception>
@@ -11,12 +10,12 @@
 #include "base/characters.hpp"
 #include "daemon/api.hpp"
 #include "daemon/guarded.hpp"
+#include "system/linux/dbus.hpp"
 
 namespace rdmacfg::daemon {
 
 namespace {
 
-constexpr const char* kManagerInterface = "org.rdmaconfigd1.Manager";
 /// Who sets up addresses and name servers that are wanted of them.
 constexpr std::array<const char*, 3> kManagers{"org.freedesktop.resolve1", "org.freedesktop.network1",
                                                "org.freedesktop.NetworkManager"};
@@ -25,7 +24,7 @@ constexpr std::array<const char*, 3> kManagers{"org.freedesktop.resolve1", "org.
 
 void Api::process() {
   try {
-    while (connection_->processPendingRequest()) {
+    while (connection_->process()) {
     }
   } catch (const std::exception&) {
     source_.reset();
@@ -47,33 +46,29 @@ void Api::watch_managers() {
         "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
         "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{}'",
         name);
-    connection_->addMatch(
-        match,
-        [this](sdbus::Message& message) {
-          guarded("a manager on the bus", [&] {
-            std::string changed, before, now;
-            message >> changed >> before >> now;
-            if (!now.empty() && appeared) appeared();
-          });
-        },
-        sdbus::floating_slot);
+    matches_.push_back(connection_->match(match, [this](sdbus::Message& message) {
+      guarded("a manager on the bus", [&] {
+        std::string changed, before, now;
+        message >> changed >> before >> now;
+        if (!now.empty() && appeared) appeared();
+      });
+    }));
   }
 }
 
 /// By the empty new owner: those that come wake nobody.
 void Api::watch_clients() {
-  connection_->addMatch(
-      "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
-      "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg2=''",
-      [this](sdbus::Message& message) {
-        guarded("a client that leaves", [&] {
-          std::string name, before, now;
-          message >> name >> before >> now;
-          if (!now.empty()) return;
-          for (const auto job : callers_.left(name)) (void)jobs_.cancel(job);
-        });
-      },
-      sdbus::floating_slot);
+  matches_.push_back(
+      connection_->match("type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+                         "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg2=''",
+                         [this](sdbus::Message& message) {
+                           guarded("a client that leaves", [&] {
+                             std::string name, before, now;
+                             message >> name >> before >> now;
+                             if (!now.empty()) return;
+                             for (const auto job : callers_.left(name)) (void)jobs_.cancel(job);
+                           });
+                         }));
 }
 
 void Api::set(const Properties& told) {
@@ -101,29 +96,19 @@ void Api::set(const Properties& told) {
   if (properties.repairs != properties_.repairs) changed.emplace_back("Repairs");
   if (properties.last_repair != properties_.last_repair) changed.emplace_back("LastRepair");
   properties_ = properties;
-  if (!changed.empty()) emit([&] { object_->emitPropertiesChangedSignal(kManagerInterface, changed); });
+  if (!changed.empty()) emit([&] { object_->emit_changed(changed); });
 }
 
 void Api::progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what) {
-  emit([&] {
-    object_->emitSignal("Progress")
-        .onInterface(kManagerInterface)
-        .withArguments(id, done, total, base::harmless(what));
-  });
+  emit([&] { object_->emit("Progress", id, done, total, base::harmless(what)); });
 }
 
 void Api::event(int priority, const std::string& name, const std::string& text) {
-  emit([&] {
-    object_->emitSignal("Event")
-        .onInterface(kManagerInterface)
-        .withArguments(std::int32_t{priority}, name, text);
-  });
+  emit([&] { object_->emit("Event", std::int32_t{priority}, name, text); });
 }
 
 void Api::finished(std::uint32_t id, int exit) {
-  emit([&] {
-    object_->emitSignal("Finished").onInterface(kManagerInterface).withArguments(id, std::int32_t{exit});
-  });
+  emit([&] { object_->emit("Finished", id, std::int32_t{exit}); });
 }
 
 }  // namespace rdmacfg::daemon

@@ -20,7 +20,7 @@ void check_size(const ApiOptions::Sent& sent) {
   if (sent.size() > ApiOptions::kMost) throw too_large();
   for (const auto& [name, value] : sent) {
     if (name.size() > ApiOptions::kLongest) throw too_large();
-    const auto type = value.peekValueType();
+    const std::string type = value.peekValueType();
     if (type.size() == 1 && kSmall.find(type.front()) != std::string_view::npos) continue;
     if (type != "s" || value.get<std::string>().size() > ApiOptions::kLongest) throw too_large();
   }
@@ -40,7 +40,7 @@ void take(const ApiOptions::Sent& sent, const char* name, T& out, std::optional<
 }  // namespace
 
 sdbus::Error api_error(const char* name, const std::string& message) {
-  return {std::string("org.rdmaconfigd1.Error.") + name, message};
+  return system::dbus::make_error(std::string("org.rdmaconfigd1.Error.") + name, message);
 }
 
 ApiOptions ApiOptions::read(const Sent& sent, const std::set<std::string>& known) {

@@ -3,8 +3,6 @@
 // asked.
 #pragma once
 
-#include <sdbus-c++/sdbus-c++.h>
-
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,6 +10,7 @@
 #include <string>
 
 #include "model/limits.hpp"
+#include "system/linux/dbus.hpp"
 
 namespace rdmacfg::daemon {
 

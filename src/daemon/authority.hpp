@@ -10,10 +10,10 @@
 #include "daemon/quota.hpp"
 #include "model/limits.hpp"
 
-namespace sdbus {
-class IConnection;
-class IProxy;
-}  // namespace sdbus
+namespace rdmacfg::system::dbus {
+class Connection;
+class Peer;
+}  // namespace rdmacfg::system::dbus
 
 namespace rdmacfg::daemon {
 
@@ -32,7 +32,7 @@ class Authority {
     kBusy,  ///< too many questions
   };
 
-  explicit Authority(sdbus::IConnection& connection);
+  explicit Authority(system::dbus::Connection& connection);
   ~Authority();
 
   using Answered = std::function<void(Answer answer, const Caller& caller)>;
@@ -47,7 +47,7 @@ class Authority {
   void ask_polkit(const Caller& caller, const std::string& action, bool interactive,
                   const Answered& answered);
 
-  std::unique_ptr<sdbus::IProxy> bus_, polkit_;
+  std::unique_ptr<system::dbus::Peer> bus_, polkit_;
   // Apart: whom the bus names root needs no question, and does not wait behind passwords that others type.
   Quota<std::string> lookups_{model::limits::kQuestions, model::limits::kQuestionsOfUser};
   Quota<std::uint32_t> questions_{model::limits::kQuestions, model::limits::kQuestionsOfUser};

@@ -2,7 +2,6 @@
 #include "daemon/controller.hpp"
 
 #include <fmt/format.h>
-#include <sdbus-c++/sdbus-c++.h>
 #include <sys/syslog.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "daemon/outcome.hpp"
 #include "daemon/suspects.hpp"
 #include "daemon/tell.hpp"
+#include "system/linux/dbus.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::daemon {

@@ -2,20 +2,22 @@
 #include "daemon/unit_watch.hpp"
 
 #include <fmt/format.h>
-#include <sdbus-c++/sdbus-c++.h>
 
 #include <cstddef>
 #include <utility>
 
 #include "daemon/guarded.hpp"
+#include "system/linux/dbus.hpp"
 
 namespace rdmacfg::daemon {
 
 namespace {
 
 constexpr const char* kSystemd = "org.freedesktop.systemd1";
-constexpr const char* kPath = "/org/freedesktop/systemd1";
+constexpr const char* kSystemdPath = "/org/freedesktop/systemd1";
 constexpr const char* kManager = "org.freedesktop.systemd1.Manager";
+
+constexpr system::dbus::Microseconds kConnectionsOwn{0};  // its deadline
 
 /// As sd_bus_path_encode(3) does it: what is no letter or digit, and a digit in front, by its number.
 std::string path_of(const std::string& unit) {
@@ -30,12 +32,11 @@ std::string path_of(const std::string& unit) {
 
 }  // namespace
 
-UnitWatch::UnitWatch(sdbus::IConnection& connection, std::function<void(const std::string& what)> changed)
+UnitWatch::UnitWatch(system::dbus::Connection& connection,
+                     std::function<void(const std::string& what)> changed)
     : connection_(connection),
       changed_(std::move(changed)),
-      systemd_(sdbus::createProxy(connection, kSystemd, kPath)) {
-  systemd_->finishRegistration();
-}
+      systemd_(std::make_unique<system::dbus::Peer>(connection, kSystemd, kSystemdPath)) {}
 
 UnitWatch::~UnitWatch() = default;
 
@@ -66,15 +67,13 @@ void UnitWatch::watch(const std::set<std::string>& units) {
 /// systemd sends no signals before a client asks for them.
 void UnitWatch::subscribe() {
   if (!subscribed_) {
-    systemd_->callMethodAsync("Subscribe")
-        .onInterface(kManager)
-        .uponReplyInvoke([](const sdbus::Error* /*error*/) {});
+    systemd_->call_async(kManager, "Subscribe", kConnectionsOwn, [](const sdbus::Error* /*error*/) {});
     subscribed_ = true;
   }
   if (unit_match_ && file_match_) return;
   const auto add = [this](const std::string& rule, auto heard) -> std::shared_ptr<void> {
-    return connection_.addMatch("type='signal',sender='" + std::string(kSystemd) + "'," + rule,
-                                std::move(heard));
+    return connection_.match("type='signal',sender='" + std::string(kSystemd) + "'," + rule,
+                             std::move(heard));
   };
   if (!unit_match_)
     unit_match_ =
@@ -83,7 +82,7 @@ void UnitWatch::subscribe() {
             [this](sdbus::Message& message) { guarded("a unit's change", [&] { heard(message); }); });
   if (!file_match_)
     file_match_ =
-        add(fmt::format("path='{}',interface='{}',member='UnitFilesChanged'", kPath, kManager),
+        add(fmt::format("path='{}',interface='{}',member='UnitFilesChanged'", kSystemdPath, kManager),
             [this](sdbus::Message& /*message*/) { guarded("unit files", [&] { changed_("unit files"); }); });
 }
 
@@ -93,22 +92,22 @@ void UnitWatch::resolve_aliases() {
   while (asked_ < model::limits::kUnitQuestions && !unresolved_.empty()) {
     const auto unit = std::move(unresolved_.front());
     unresolved_.pop_front();
-    systemd_->callMethodAsync("LoadUnit")
-        .onInterface(kManager)
-        .withArguments(unit)
-        .uponReplyInvoke([this, unit](const sdbus::Error* error, const sdbus::ObjectPath& path) {
+    systemd_->call_async<sdbus::ObjectPath>(
+        kManager, "LoadUnit", kConnectionsOwn,
+        [this, unit](const sdbus::Error* error, const sdbus::ObjectPath& path) {
           guarded("LoadUnit", [&] {
             --asked_;
             if (error == nullptr && units_.contains(unit)) paths_.emplace(path, unit);
             resolve_aliases();
           });
-        });
+        },
+        unit);
     ++asked_;
   }
 }
 
 void UnitWatch::heard(sdbus::Message& message) {
-  const auto at = paths_.find(message.getPath());
+  const auto at = paths_.find(system::dbus::path_of(message));
   if (at == paths_.end()) return;
   const auto unit = at->second;  // what follows may watch other units
   changed_(unit);

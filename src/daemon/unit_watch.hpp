@@ -13,17 +13,20 @@
 #include "model/limits.hpp"
 
 namespace sdbus {
-class IConnection;
-class IProxy;
 class Message;
 }  // namespace sdbus
+
+namespace rdmacfg::system::dbus {
+class Connection;
+class Peer;
+}  // namespace rdmacfg::system::dbus
 
 namespace rdmacfg::daemon {
 
 class UnitWatch {
  public:
   /// `changed`: with the name of the unit, or with "unit files".
-  UnitWatch(sdbus::IConnection& connection, std::function<void(const std::string& what)> changed);
+  UnitWatch(system::dbus::Connection& connection, std::function<void(const std::string& what)> changed);
   ~UnitWatch();
 
   /// These units and no others from now on. Two matches serve any number of units: the bus gives a client
@@ -38,9 +41,9 @@ class UnitWatch {
   void resolve_aliases();
   void heard(sdbus::Message& message);
 
-  sdbus::IConnection& connection_;
+  system::dbus::Connection& connection_;
   std::function<void(const std::string& what)> changed_;
-  std::unique_ptr<sdbus::IProxy> systemd_;
+  std::unique_ptr<system::dbus::Peer> systemd_;
   std::set<std::string> units_;
   std::map<std::string, std::string> paths_;  ///< object to unit
   std::deque<std::string> unresolved_;        ///< units that may be aliases

@@ -2,7 +2,6 @@
 // rdma-configctl's end of the bus, with a daemon that does what the test wants.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sdbus-c++/sdbus-c++.h>
 #include <stdlib.h>
 
 #include <atomic>
@@ -11,12 +10,15 @@
 
 #include "core/report_json.hpp"
 #include "ctl/service.hpp"
+#include "system/linux/dbus.hpp"
 #include "unit/daemon/private_bus.hpp"
 
 namespace rdmacfg::ctl {
 namespace {
 
 using model::Exit;
+using system::dbus::make_error;
+using system::dbus::Reply;
 using testing::HasSubstr;
 using Options = std::map<std::string, sdbus::Variant>;
 
@@ -28,50 +30,46 @@ class FakeDaemon {
  public:
   enum class Plays { kWell, kDies, kDiesBeforeItAnswers, kTellsNothing, kDenies, kLeaves, kHangs };
 
-  explicit FakeDaemon(Plays plays, int exit = 0)
-      : connection_(sdbus::createSystemBusConnection()),
-        object_(sdbus::createObject(*connection_, "/org/rdmaconfigd1")) {
-    object_->registerMethod("Confirm").onInterface(kManager).implementedAs(
-        [this, plays, exit](sdbus::Result<std::uint32_t>&& result, const Options&) {
-          ++confirmed;
-          if (plays == Plays::kDenies)
-            return result.returnError(sdbus::Error("org.rdmaconfigd1.Error.AccessDenied", "not authorised"));
-          if (plays == Plays::kDiesBeforeItAnswers)
-            return result.returnError(sdbus::Error("org.freedesktop.DBus.Error.NoReply", "it has gone"));
-          result.returnResults(kJob);
-          if (plays == Plays::kDies) return connection_->releaseName(kName);
-          object_->emitSignal("Finished").onInterface(kManager).withArguments(kJob, std::int32_t{exit});
-          if (plays == Plays::kLeaves) connection_->releaseName(kName);
-        });
-    object_->registerMethod("Result").onInterface(kManager).implementedAs(
-        [this, plays](const std::uint32_t& job, const Options& options) {
+  explicit FakeDaemon(Plays plays, int exit = 0) : object_(connection_, "/org/rdmaconfigd1", kManager) {
+    object_.method("Confirm", {}, {}, [this, plays, exit](const Reply<std::uint32_t>& reply, const Options&) {
+      ++confirmed;
+      if (plays == Plays::kDenies)
+        return reply.fail(make_error("org.rdmaconfigd1.Error.AccessDenied", "not authorised"));
+      if (plays == Plays::kDiesBeforeItAnswers)
+        return reply.fail(make_error("org.freedesktop.DBus.Error.NoReply", "it has gone"));
+      reply.send(kJob);
+      if (plays == Plays::kDies) return connection_.release_name(kName);
+      object_.emit("Finished", kJob, std::int32_t{exit});
+      if (plays == Plays::kLeaves) connection_.release_name(kName);
+    });
+    object_.method(
+        "Result", {}, {},
+        [this, plays](const Reply<std::string>& reply, const std::uint32_t& job, const Options& options) {
           const auto at = options.find("interactive");
           interactive = at != options.end() && at->second.get<bool>();
           if (plays == Plays::kTellsNothing || job != kJob)
-            throw sdbus::Error("org.rdmaconfigd1.Error.AccessDenied", "not authorised");
+            throw make_error("org.rdmaconfigd1.Error.AccessDenied", "not authorised");
           model::Report report;
           report.notes.emplace_back("as it was");
-          return core::report_json(report).dump();
+          reply.send(core::report_json(report).dump());
         });
-    object_->registerSignal("Finished")
-        .onInterface(kManager)
-        .withParameters<std::uint32_t, std::int32_t>("job", "exit");
-    object_->finishRegistration();
-    connection_->requestName(kName);
+    object_.signal<std::uint32_t, std::int32_t>("Finished", {"job", "exit"});
+    object_.publish();
+    connection_.request_name(kName);
     if (plays != Plays::kHangs) goes_on();
   }
   FakeDaemon(const FakeDaemon&) = delete;
   FakeDaemon& operator=(const FakeDaemon&) = delete;
-  ~FakeDaemon() { connection_->leaveEventLoop(); }
+  ~FakeDaemon() { connection_.stop_thread(); }
 
-  void goes_on() { connection_->enterEventLoopAsync(); }
+  void goes_on() { connection_.start_thread(); }
 
   bool interactive = false;
   std::atomic<int> confirmed{0};
 
  private:
-  std::unique_ptr<sdbus::IConnection> connection_;
-  std::unique_ptr<sdbus::IObject> object_;
+  system::dbus::Connection connection_;
+  system::dbus::Object object_;
 };
 
 class BusService : public testing::Test {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers who mean harm, on a bus of the test's own.
 #include <gmock/gmock.h>
-#include <sdbus-c++/sdbus-c++.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "unit/daemon/bus_client.hpp"
 #include "unit/daemon/controller_fixture.hpp"
 #include "unit/daemon/private_bus.hpp"
 
@@ -18,34 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Options = std::map<std::string, sdbus::Variant>;
-constexpr const char* kManager = "org.rdmaconfigd1.Manager";
-
-/// polkit as one that lets everybody read.
-class ReadOnly {
- public:
-  ReadOnly()
-      : connection_(sdbus::createSystemBusConnection()),
-        object_(sdbus::createObject(*connection_, "/org/freedesktop/PolicyKit1/Authority")) {
-    using Subject = sdbus::Struct<std::string, std::map<std::string, sdbus::Variant>>;
-    using Details = std::map<std::string, std::string>;
-    object_->registerMethod("CheckAuthorization")
-        .onInterface("org.freedesktop.PolicyKit1.Authority")
-        .implementedAs([](const Subject&, const std::string& action, const Details&, const std::uint32_t&,
-                          const std::string&) {
-          return sdbus::Struct<bool, bool, Details>{action == "org.rdmaconfigd1.read", false, Details{}};
-        });
-    object_->finishRegistration();
-    connection_->requestName("org.freedesktop.PolicyKit1");
-    connection_->enterEventLoopAsync();
-  }
-  ReadOnly(const ReadOnly&) = delete;
-  ReadOnly& operator=(const ReadOnly&) = delete;
-  ~ReadOnly() { connection_->leaveEventLoop(); }
-
- private:
-  std::unique_ptr<sdbus::IConnection> connection_;
-  std::unique_ptr<sdbus::IObject> object_;
-};
+constexpr const char* kRead = "org.rdmaconfigd1.read";
 
 /// Asks for one look after the other and waits for none, until it is told to end.
 class Hostile {
@@ -63,17 +36,13 @@ class Hostile {
     // The credentials of this thread alone: the bus takes those of whoever connects.
     if (::syscall(SYS_setresuid, uid, uid, uid) != 0) return;
     try {
-      const auto connection = sdbus::createSystemBusConnection();
-      const auto manager = sdbus::createProxy(*connection, "org.rdmaconfigd1", "/org/rdmaconfigd1");
-      manager->finishRegistration();
+      system::dbus::Connection connection;
+      system::dbus::Peer manager(connection, "org.rdmaconfigd1", "/org/rdmaconfigd1");
       while (!ends_) {
         for (int i = 0; i < 20; ++i)
-          manager->callMethodAsync("Show")
-              .onInterface(kManager)
-              .withTimeout(60s)
-              .withArguments(Options{})
-              .uponReplyInvoke([](const sdbus::Error*) {});
-        for (int i = 0; i < 100; ++i) (void)connection->processPendingRequest();
+          manager.call_async(
+              BusClient::kManager, "Show", 60s, [](const sdbus::Error*) {}, Options{});
+        for (int i = 0; i < 100; ++i) (void)connection.process();
         std::this_thread::sleep_for(10ms);
       }
     } catch (const sdbus::Error&) {  // the daemon ends
@@ -99,14 +68,12 @@ class ApiHostileTest : protected WithBus, public ControllerFixture {
 
   template <class... Arguments>
   void call(const char* method, const Arguments&... arguments) {
-    proxy->callMethodAsync(method)
-        .onInterface(kManager)
-        .withTimeout(60s)
-        .withArguments(arguments...)
-        .uponReplyInvoke([this](const sdbus::Error* error) { ++(error == nullptr ? done : failed); });
+    (*client)->call_async(
+        BusClient::kManager, method, 60s,
+        [this](const sdbus::Error* error) { ++(error == nullptr ? done : failed); }, arguments...);
   }
 
-  std::unique_ptr<sdbus::IProxy> proxy;
+  std::optional<BusClient> client;
   std::atomic<int> done{0}, failed{0};
 };
 
@@ -114,11 +81,10 @@ TEST_F(ApiHostileTest, RootsRequestsGoOnBesideTwoReadersInALoop) {
   // Looks of users never end by themselves.
   play(R"sh(case $job in *'"who":"uid '*) echo >>"$here/hostile"; exec sleep 60;; esac)sh");
   controller.start();
-  const ReadOnly polkit;
+  const FakePolkit polkit(kRead);
   std::optional<Hostile> alice, bob;
   const auto on_the_bus = loop.after(1s, [&] {
-    proxy = sdbus::createProxy("org.rdmaconfigd1", "/org/rdmaconfigd1");
-    proxy->finishRegistration();
+    client.emplace();
     alice.emplace(1000U);
     bob.emplace(1001U);
     when([this] { return lines_of("/hostile").size() == model::limits::kLooks; },
@@ -146,16 +112,15 @@ TEST_F(ApiHostileTest, RootsRequestsGoOnBesideTwoReadersInALoop) {
 TEST_F(ApiHostileTest, WhoMayOnlyReadChangesNothing) {
   play("");
   controller.start();
-  const ReadOnly polkit;
+  const FakePolkit polkit(kRead);
   std::string answer;
   std::thread reader;
   const auto on_the_bus = loop.after(1s, [&] {
     reader = std::thread([&] {
       if (::syscall(SYS_setresuid, 1000, 1000, 1000) != 0) return;
-      const auto manager = sdbus::createProxy("org.rdmaconfigd1", "/org/rdmaconfigd1");
-      manager->finishRegistration();
+      BusClient manager;
       try {
-        manager->callMethod("Reload").onInterface(kManager).withArguments(Options{});
+        manager->call(BusClient::kManager, "Reload", 0s, Options{});
       } catch (const sdbus::Error& error) {
         answer = error.getName();
       }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may read how a job went.
 #include <gtest/gtest.h>
-#include <sdbus-c++/sdbus-c++.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "unit/daemon/bus_client.hpp"
 #include "unit/daemon/controller_fixture.hpp"
 #include "unit/daemon/private_bus.hpp"
 
@@ -19,33 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 using Options = std::map<std::string, sdbus::Variant>;
 
-/// polkit as one that lets everybody apply, and nobody read.
-class ApplyOnly {
- public:
-  ApplyOnly()
-      : connection_(sdbus::createSystemBusConnection()),
-        object_(sdbus::createObject(*connection_, "/org/freedesktop/PolicyKit1/Authority")) {
-    using Subject = sdbus::Struct<std::string, std::map<std::string, sdbus::Variant>>;
-    using Details = std::map<std::string, std::string>;
-    object_->registerMethod("CheckAuthorization")
-        .onInterface("org.freedesktop.PolicyKit1.Authority")
-        .implementedAs([](const Subject&, const std::string& action, const Details&, const std::uint32_t&,
-                          const std::string&) {
-          return sdbus::Struct<bool, bool, Details>{action == "org.rdmaconfigd1.apply", false, Details{}};
-        });
-    object_->finishRegistration();
-    connection_->requestName("org.freedesktop.PolicyKit1");
-    connection_->enterEventLoopAsync();
-  }
-  ApplyOnly(const ApplyOnly&) = delete;
-  ApplyOnly& operator=(const ApplyOnly&) = delete;
-  ~ApplyOnly() { connection_->leaveEventLoop(); }
-
- private:
-  std::unique_ptr<sdbus::IConnection> connection_;
-  std::unique_ptr<sdbus::IObject> object_;
-};
-
 /// What `Result` of job `id` answers a user: "ok", or the error's name. With 0 he asks for a job before.
 std::string result_for(unsigned uid, std::uint32_t& id) {
   std::string answer;
@@ -54,22 +27,13 @@ std::string result_for(unsigned uid, std::uint32_t& id) {
     // The credentials of this thread alone: the bus takes those of whoever connects.
     if (::syscall(SYS_setresuid, uid, uid, uid) != 0) return;
     try {
-      auto connection = sdbus::createSystemBusConnection();
-      auto manager = sdbus::createProxy(*connection, "org.rdmaconfigd1", "/org/rdmaconfigd1");
-      manager->finishRegistration();
-      constexpr const char* kDaemonInterface = "org.rdmaconfigd1.Manager";
-      if (first)
-        manager->callMethod("Confirm")
-            .onInterface(kDaemonInterface)
-            .withArguments(Options{})
-            .storeResultsTo(id);
+      system::dbus::Connection connection;
+      system::dbus::Peer manager(connection, "org.rdmaconfigd1", "/org/rdmaconfigd1");
+      constexpr const char* kDaemon = BusClient::kManager;
+      if (first) id = manager.call<std::uint32_t>(kDaemon, "Confirm", 0s, Options{});
       for (int i = 0; i < 100; ++i) {
         try {
-          std::string text;
-          manager->callMethod("Result")
-              .onInterface(kDaemonInterface)
-              .withArguments(id, Options{})
-              .storeResultsTo(text);
+          (void)manager.call<std::string>(kDaemon, "Result", 0s, id, Options{});
           answer = "ok";
           return;
         } catch (const sdbus::Error& error) {
@@ -103,7 +67,7 @@ class ApiResultsTest : private ApiResultsWithBus, public ControllerFixture {
 TEST_F(ApiResultsTest, WhoAskedForAJobReadsItsResultAndNobodyElse) {
   constexpr unsigned kAlice = 1, kBob = 2;  // users that every system has: the bus looks them up
   play("");
-  const ApplyOnly polkit;
+  const FakePolkit polkit("org.rdmaconfigd1.apply");
   controller.start();
   std::string own, others;
   std::atomic<bool> asked = false;
@@ -131,20 +95,20 @@ class ApiLastResultTest : public ApiResultsTest {
     play("[ \"$verb\" != " + verb(Job::Verb::kRollBack) +
          R"( ] || { touch "$here/begun"; until [ -e "$here/go" ]; do sleep 0.02; done; })");
     controller.start();
-    constexpr const char* kDaemon = "org.rdmaconfigd1.Manager";
-    const auto client = sdbus::createProxy("org.rdmaconfigd1", "/org/rdmaconfigd1");
+    constexpr const char* kDaemon = BusClient::kManager;
     std::atomic<std::uint32_t> finished{0};
-    client->uponSignal("Finished")
-        .onInterface(kDaemon)
-        .call([&](const std::uint32_t& id, const std::int32_t&) { finished = id; });
-    client->finishRegistration();
+    BusClient client;
+    const auto match = client.connection().match(
+        "type='signal',interface='org.rdmaconfigd1.Manager',member='Finished'", [&](sdbus::Message& message) {
+          std::uint32_t id = 0;
+          message >> id;
+          finished = id;
+        });
     std::chrono::milliseconds since{0};
     Loop::Handle asks;
     const auto on_the_bus = loop.after(1s, [&] {
-      client->callMethodAsync("Rollback")
-          .onInterface(kDaemon)
-          .withArguments(std::uint64_t{1}, Options{})
-          .uponReplyInvoke([](const sdbus::Error*, const std::uint32_t&) {});
+      client->call_async(
+          kDaemon, "Rollback", 0s, [](const sdbus::Error*) {}, std::uint64_t{1}, Options{});
       when([this] { return std::filesystem::exists(tree.at("/begun")); },
            [&] {
              controller.stop();
@@ -154,12 +118,16 @@ class ApiLastResultTest : public ApiResultsTest {
                     since = Loop::now();
                     if (!patience) return;
                     asks = loop.after(*patience, [&] {
-                      client->callMethodAsync("Result")
-                          .onInterface(kManager)
-                          .withArguments(finished.load(), Options{})
-                          .uponReplyInvoke([&](const sdbus::Error* error, const std::string& text) {
-                            answer = error == nullptr ? text : error->getName();
-                          });
+                      client->call_async<std::string>(
+                          kDaemon, "Result", 0s,
+                          [&](const sdbus::Error* error, const std::string& text) {
+                            if (error == nullptr) {
+                              answer = text;
+                            } else {
+                              answer = error->getName();
+                            }
+                          },
+                          finished.load(), Options{});
                     });
                   });
            });

@@ -3,7 +3,6 @@
 #include "daemon/api.hpp"
 
 #include <gmock/gmock.h>
-#include <sdbus-c++/sdbus-c++.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -15,6 +14,7 @@
 #include <thread>
 
 #include "base/unique_fd.hpp"
+#include "unit/daemon/bus_client.hpp"
 #include "unit/daemon/controller_fixture.hpp"
 #include "unit/daemon/private_bus.hpp"
 
@@ -47,24 +47,20 @@ class ApiTest : protected ApiWithBus, public ControllerFixture {
   /// Calls a method; what comes back is counted.
   template <class... Arguments>
   void call(const char* method, const Arguments&... arguments) {
-    if (!proxy) {
-      proxy = sdbus::createProxy("org.rdmaconfigd1", "/org/rdmaconfigd1");
-      proxy->finishRegistration();
-    }
-    proxy->callMethodAsync(method)
-        .onInterface("org.rdmaconfigd1.Manager")
-        .withTimeout(60s)
-        .withArguments(arguments...)
-        .uponReplyInvoke([this](const sdbus::Error* error) {
+    if (!client) client.emplace();
+    (*client)->call_async(
+        BusClient::kManager, method, 60s,
+        [this](const sdbus::Error* error) {
           if (error == nullptr) {
             ++done;
           } else {
             ++(error->getName().ends_with("LimitsExceeded") ? refused : failed);
           }
-        });
+        },
+        arguments...);
   }
 
-  std::unique_ptr<sdbus::IProxy> proxy;
+  std::optional<BusClient> client;
   Loop::Handle again;
   std::atomic<int> done{0}, refused{0}, failed{0};
 };
@@ -102,7 +98,7 @@ TEST_F(ApiTest, ABusThatGoesAndComesBackEndsNothing) {
     call("Rollback", std::uint64_t{1}, Options{});
     when([this] { return done == 1 && std::filesystem::exists(tree.at("/begun")); },
          [this] {
-           proxy.reset();  // its own thread would throw
+           client.reset();  // its own thread would throw
            bus.emplace(folder);
            tree.put("/go", "");  // the job ends without its client
            again = loop.after(4s, [this] {
@@ -172,15 +168,15 @@ TEST_F(ApiTest, WhatAClientHasDoneIsNotOverwrittenByAReloadThatIsRetried) {
 TEST_F(ApiTest, AManagerThatComesToTheBusWakesAndNobodyElseDoes) {
   play("");
   controller.start();
-  const auto connection = sdbus::createSystemBusConnection();
-  const auto other = loop.after(1s, [&] { connection->requestName("org.example.Other"); });
+  system::dbus::Connection connection;
+  const auto other = loop.after(1s, [&] { connection.request_name("org.example.Other"); });
   const auto manager = loop.after(1500ms, [&] {
     EXPECT_EQ(verbs().size(), 1U) << "the apply at the start; all is as wanted";
-    connection->requestName("org.freedesktop.resolve1");
+    connection.request_name("org.freedesktop.resolve1");
   });
   const auto gone = loop.after(2500ms, [&] {
     EXPECT_EQ(verbs().size(), 2U);
-    connection->releaseName("org.freedesktop.resolve1");
+    connection.release_name("org.freedesktop.resolve1");
   });
   const auto end = loop.after(3500ms, [&] { controller.stop(); });
   EXPECT_EQ(run(), 0);
@@ -252,26 +248,17 @@ TEST_F(ApiTest, ALookEndsWhenItsClientLeavesTheBus) {
   play("[ \"$verb\" != " + verb(Job::Verb::kShow) +
        " ] || { echo $$ >>\"$here/looks\"; while :; do sleep 0.02; done; }");
   controller.start();
-  std::unique_ptr<sdbus::IConnection> leaves;
-  std::unique_ptr<sdbus::IProxy> his;
+  std::optional<BusClient> his;
   const auto looks = [this] { return lines_of("/looks").size(); };
   const auto on_the_bus = loop.after(1s, [&] {
-    leaves = sdbus::createSystemBusConnection();
-    leaves->enterEventLoopAsync();
-    his = sdbus::createProxy(*leaves, "org.rdmaconfigd1", "/org/rdmaconfigd1");
-    his->finishRegistration();
+    his.emplace();
     // One runs in each slot, and others wait.
     for (int i = 0; i < 4; ++i)
-      his->callMethodAsync("Show")
-          .onInterface("org.rdmaconfigd1.Manager")
-          .withTimeout(60s)
-          .withArguments(Options{})
-          .uponReplyInvoke([](const sdbus::Error*) {});
+      (*his)->call_async(
+          BusClient::kManager, "Show", 60s, [](const sdbus::Error*) {}, Options{});
     when([&] { return looks() == model::limits::kLooks + model::limits::kRootLooks; },
          [&] {
            his.reset();
-           leaves->leaveEventLoop();
-           leaves.reset();
            // Only when all of his have ended there is a slot again.
            call("Show", Options{});
            when([&] { return looks() == model::limits::kLooks + model::limits::kRootLooks + 1; },

@@ -3,7 +3,6 @@
 #include "daemon/unit_watch.hpp"
 
 #include <gmock/gmock.h>
-#include <sdbus-c++/sdbus-c++.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -12,11 +11,13 @@
 #include <set>
 #include <stdexcept>
 
+#include "system/linux/dbus.hpp"
 #include "unit/daemon/private_bus.hpp"
 
 namespace rdmacfg::daemon {
 namespace {
 
+using system::dbus::Reply;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 constexpr const char* kManager = "org.freedesktop.systemd1.Manager";
@@ -27,26 +28,30 @@ class UnitWatchTest : public ::testing::Test {
   void SetUp() override {
     if (!bus->there()) GTEST_SKIP() << "no dbus-daemon here";
     ::setenv("DBUS_SYSTEM_BUS_ADDRESS", bus->address().c_str(), 1);
-    ours = sdbus::createSystemBusConnection();
-    theirs = sdbus::createSystemBusConnection("org.freedesktop.systemd1");
-    manager = sdbus::createObject(*theirs, "/org/freedesktop/systemd1");
-    // dbus-broker-launch is a client of systemd too.
-    manager->registerMethod("Subscribe").onInterface(kManager).implementedAs([this] {
-      if (manager->getCurrentlyProcessedMessage()->getSender() == ours->getUniqueName()) ++subscribed;
+    theirs.emplace();
+    ours.emplace();
+    manager.emplace(*theirs, "/org/freedesktop/systemd1", kManager);
+    // The launcher of dbus-broker subscribes, too.
+    manager->method("Subscribe", {}, {},
+                    [this, us = std::string(ours->handle().getUniqueName())](const Reply<>& reply) {
+                      if (reply.sender() == us) ++subscribed;
+                      reply.send();
+                    });
+    manager->method("LoadUnit", {}, {}, [](const Reply<sdbus::ObjectPath>& reply, const std::string& unit) {
+      if (unit != "alias.service")
+        throw system::dbus::make_error("org.freedesktop.systemd1.NoSuchUnit", unit);
+      reply.send(sdbus::ObjectPath(std::string(kUnits) + "real_2eservice"));
     });
-    manager->registerMethod("LoadUnit").onInterface(kManager).implementedAs([](const std::string& unit) {
-      if (unit == "alias.service") return sdbus::ObjectPath(std::string(kUnits) + "real_2eservice");
-      throw sdbus::Error("org.freedesktop.systemd1.NoSuchUnit", unit);
-    });
-    manager->registerSignal("UnitFilesChanged").onInterface(kManager);
-    manager->finishRegistration();
+    manager->signal("UnitFilesChanged", {});
+    manager->publish();
+    theirs->request_name("org.freedesktop.systemd1");
     watch.emplace(*ours, [this](const std::string& what) { told.push_back(what); });
   }
 
   /// Lets both ends say and hear what there is.
   void settle() {
     for (int i = 0; i < 20; ++i) {
-      while (theirs->processPendingRequest() || ours->processPendingRequest()) {
+      while (theirs->process() || ours->process()) {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
@@ -55,13 +60,12 @@ class UnitWatchTest : public ::testing::Test {
   void changes(const std::string& object) {
     auto& unit = objects[object];
     if (!unit) {
-      unit = sdbus::createObject(*theirs, kUnits + object);
-      unit->registerProperty("ActiveState").onInterface("org.freedesktop.systemd1.Unit").withGetter([] {
-        return std::string("inactive");
-      });
-      unit->finishRegistration();
+      unit =
+          std::make_unique<system::dbus::Object>(*theirs, kUnits + object, "org.freedesktop.systemd1.Unit");
+      unit->property("ActiveState", [] { return std::string("inactive"); });
+      unit->publish();
     }
-    unit->emitPropertiesChangedSignal("org.freedesktop.systemd1.Unit", {"ActiveState"});
+    unit->emit_changed({"ActiveState"});
     settle();
   }
 
@@ -69,9 +73,9 @@ class UnitWatchTest : public ::testing::Test {
   std::optional<PrivateBus> bus{std::in_place, folder};
   int subscribed = 0;
   std::vector<std::string> told;
-  std::unique_ptr<sdbus::IConnection> theirs, ours;
-  std::unique_ptr<sdbus::IObject> manager;
-  std::map<std::string, std::unique_ptr<sdbus::IObject>> objects;
+  std::optional<system::dbus::Connection> theirs, ours;
+  std::optional<system::dbus::Object> manager;
+  std::map<std::string, std::unique_ptr<system::dbus::Object>> objects;
   std::optional<UnitWatch> watch;
 };
 
@@ -158,7 +162,7 @@ TEST_F(UnitWatchTest, ABusThatRefusesMatchesEndsNothing) {
 TEST_F(UnitWatchTest, WhatIsEnabledOrDisabled) {
   watch->watch({"iwpmd.service"});
   settle();
-  manager->emitSignal("UnitFilesChanged").onInterface(kManager);
+  manager->emit("UnitFilesChanged");
   settle();
   EXPECT_THAT(told, ElementsAre("unit files"));
 }
