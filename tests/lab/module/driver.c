@@ -89,7 +89,7 @@ static void fh_bind(struct fh_hca *hca)
 
 	fh_binding = current;
 	if (!fh_register_driver(want) && (!hca->pci->dev.driver || strcmp(hca->pci->dev.driver->name, want)) &&
-	    !driver_set_override(&hca->pci->dev, &hca->pci->driver_override, want, strlen(want))) {
+	    !fh_set_override(hca->pci, want)) {
 		device_release_driver(&hca->pci->dev);
 		if (device_attach(&hca->pci->dev) != 1)
 			pr_warn("%s: no driver %s\n", hca->name, want);
@@ -231,10 +231,10 @@ static int fh_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	mutex_lock(&fh_hcas_lock);
 	list_for_each_entry(hca, &fh_hcas, node)
 		if (hca->pci_gone && hca->index == fh_slot(pdev)) {
-			if (!pdev->driver_override && strcmp(fh_driver_name(hca), KBUILD_MODNAME) &&
+			if (!fh_has_override(pdev) && strcmp(fh_driver_name(hca), KBUILD_MODNAME) &&
 			    !fh_register_driver(fh_driver_name(hca))) {
 				/* The core holds the device's lock, and asks the other drivers next. */
-				pdev->driver_override = kstrdup(fh_driver_name(hca), GFP_KERNEL);
+				fh_set_override_locked(pdev, fh_driver_name(hca));
 				ret = -ENODEV;
 				break;
 			}
