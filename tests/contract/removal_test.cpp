@@ -105,5 +105,113 @@ TEST_F(Removal, WhatNobodyConfirmedIsTakenBackAllTheSame) {
   EXPECT_EQ(children(), "");
 }
 
+constexpr const char* kWithManagers =
+    R"({"network_manager": {"fails": []}, "networkd": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+          {"guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
+           "interface": {"name": "ib0", "up": true}},
+          {"guid": "00:02:c9:03:00:31:78:f3", "pkeys": ["0xffff"],
+           "interface": {"name": "ib1", "up": true}}]}]})";
+
+/// What keeps the host within reach, on an interface that is 192.0.2.1.
+class WayIn : public ::testing::Test {
+ protected:
+  static std::string entry(const std::string& keys, const std::string& guid = "f2") {
+    return "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:" + guid + "\"\n" + keys + "\n";
+  }
+  static std::string inet(const std::string& backend, const std::string& ipv4) {
+    return "version = 1\n" + entry("backend = \"" + backend + "\"\nipv4 = { " + ipv4 + " }");
+  }
+  /// An established connection to 192.0.2.1 at `port` (hexadecimal).
+  void log_in(const std::string& port = "0016") {
+    host_.kernel().files.content["/proc/net/tcp"] =
+        "  sl  local_address rem_address   st\n"
+        "   0: 010200C0:" +
+        port + " 090200C0:D431 01 00000000:00000000 00:00000000 00000000 0 0 1 1 0\n";
+  }
+  /// What `apply --yes` says against it; empty: it was done.
+  std::string apply_unseen(const std::string& text,
+                           core::RemovalGuard guard = core::RemovalGuard::kLifelines) {
+    const auto report = host_.with([&](core::Context& context) {
+      context.options.guard_removal = guard;
+      return core::commit(document_of(text), {.who = "root", .what = "apply", .host_name = "node1"}, context);
+    });
+    return applied(report) ? "" : text_of(report);
+  }
+
+  Host host_{FakeKernel::parse(kWithManagers)};
+  const std::string routed_ = R"(addresses = ["192.0.2.1/24"], gateway = "192.0.2.254")";
+  const std::string bare_ = R"(addresses = ["192.0.2.1/24"])";
+};
+
+TEST_F(WayIn, MovesToAnotherBackend) {
+  log_in();
+  const std::vector<std::string> backends{"direct",         "networkmanager", "direct", "networkd",
+                                          "networkmanager", "networkd",       "direct"};
+  for (const auto& backend : backends) {
+    SCOPED_TRACE(backend);
+    EXPECT_EQ(apply_unseen(inet(backend, routed_), core::RemovalGuard::kMost), "");
+  }
+}
+
+TEST_F(WayIn, StaysWithEachBackend) {
+  for (const std::string backend : {"direct", "networkmanager", "networkd"}) {
+    SCOPED_TRACE(backend);
+    log_in();
+    ASSERT_EQ(apply_unseen(inet(backend, routed_)), "");
+    EXPECT_THAT(apply_unseen(inet(backend, bare_)), HasSubstr("the default route over ib0"));
+    EXPECT_THAT(apply_unseen(inet(backend, R"(addresses = ["192.0.2.2/24"], gateway = "192.0.2.254")")),
+                HasSubstr("ib0 192.0.2.1, which carries a login session"));
+    EXPECT_THAT(apply_unseen("version = 1\n" + entry("state = \"down\"")),
+                HasSubstr("which carries the default route"));
+    EXPECT_EQ(apply_unseen(inet(backend, R"(addresses = ["192.0.2.1/24"], gateway = "192.0.2.253")")), "")
+        << "another next hop";
+    EXPECT_EQ(apply_unseen(inet(backend, R"(addresses = ["192.0.2.1/16"], gateway = "192.0.2.253")")), "")
+        << "another prefix length";
+    EXPECT_EQ(apply_unseen(inet(backend, bare_), core::RemovalGuard::kNone), "");
+    EXPECT_THAT(apply_unseen("version = 1\n"), HasSubstr("192.0.2.1, which carries a login session"));
+    host_.kernel().files.content.erase("/proc/net/tcp");
+    EXPECT_EQ(apply_unseen("version = 1\n"), "");
+  }
+}
+
+TEST_F(WayIn, MovesToAnotherInterface) {
+  const std::string other =
+      entry(R"(ipv4 = { addresses = ["198.51.100.1/24"], gateway = "198.51.100.254" })", "f3");
+  ASSERT_EQ(apply_unseen(inet("direct", routed_)), "");
+  EXPECT_EQ(apply_unseen("version = 1\n" + other), "") << "there is a default route as before";
+}
+
+TEST_F(WayIn, IsNotPutDownWithItsParentOrItself) {
+  const std::string child = "[[ipoib.pkey]]\npkey = 0x8002\nipv4 = { addresses = [\"192.0.2.1/24\"] }\n";
+  ASSERT_EQ(apply_unseen("version = 1\n" + entry("backend = \"direct\"") + child), "");
+  log_in();
+  EXPECT_THAT(apply_unseen("version = 1\n" + entry("backend = \"direct\"") + child + "state = \"down\"\n"),
+              HasSubstr("which carries a login session"));
+  EXPECT_THAT(apply_unseen("version = 1\n" + entry("backend = \"direct\"\nstate = \"down\"") +
+                           "[[ipoib.pkey]]\npkey = 0x8002\nstate = \"down\"\n"),
+              HasSubstr("which carries a login session"));
+  EXPECT_THAT(apply_unseen("version = 1\n" + entry("backend = \"direct\"") +
+                           "[[ipoib.pkey]]\npkey = 0x8002\nstate = \"absent\"\n"),
+              HasSubstr("which carries a login session"));
+}
+
+TEST_F(WayIn, SshListensWhereItsConfigurationSays) {
+  ASSERT_EQ(apply_unseen(inet("direct", bare_)), "");
+  log_in("08AE");  // 2222
+  auto& files = host_.kernel().files.content;
+  for (const std::string line : {"Port 2222", "  port=2222", "ListenAddress 0.0.0.0:2222",
+                                 "ListenAddress [::]:2222", "Port\t2222 # ours"}) {
+    SCOPED_TRACE(line);
+    files["/etc/ssh/sshd_config.d/50-port.conf"] = "# of the cloud\n" + line + "\n";
+    EXPECT_THAT(apply_unseen("version = 1\n"), HasSubstr("which carries a login session"));
+  }
+  for (const std::string line : {"#Port 2222", "Port 2223", "ListenAddress fe80::2222", "Port x", "Port"}) {
+    files["/etc/ssh/sshd_config"] = line + "\n";
+    files.erase("/etc/ssh/sshd_config.d/50-port.conf");
+    EXPECT_EQ(apply_unseen("version = 1\n"), "") << line;
+    ASSERT_EQ(apply_unseen(inet("direct", bare_)), "");
+  }
+}
+
 }  // namespace
 }  // namespace rdmacfg::contract

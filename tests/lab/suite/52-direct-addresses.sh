@@ -44,7 +44,7 @@ ipv4 = { addresses = ["192.0.2.1/24"], gateway = "192.0.2.2" }
 pkey = 0x8002
 mode = "connected"
 ipv4 = { addresses = ["192.0.3.1/24"] }'
-exits "another mode, fewer addresses" 0 apply
+exits "another mode, fewer addresses, without a default route of IPv6" 0 apply --allow-removal
 is "ours went, others stayed" "$(addresses fab0)" "192.0.2.1/24 192.0.2.77/24"; is "routes" "$(routes -4 fab0)" "default 192.0.2.2 150 main"
 is "the child has its address" "$(addresses fab0.8002) $(mode fab0.8002)" "192.0.3.1/24 connected"
 ok "ping" wait_ping 192.0.2.2
@@ -65,7 +65,7 @@ ip route del 10.8.0.0/16 dev fab0; ip route del 203.0.113.128/25 table 99; ip ad
 ip -6 -n peer addr add 2001:db8::5/64 dev "$b" nodad
 doc 'ipv6 = { addresses = ["2001:db8::5/64"] }
 ipv4 = { addresses = ["192.0.2.1/24"] }'
-exits "an IPv6 address that another host has" 5 apply; has "says so" "$OUT" "another host has this address"
+exits "an IPv6 address that another host has" 5 apply --allow-removal; has "says so" "$OUT" "another host has this address"
 # a route of somebody else's that the document takes over
 ip route replace 203.0.113.0/24 via 192.0.2.2 dev fab0
 doc 'ipv4 = { addresses = ["192.0.2.1/24", "192.0.5.1/24"], routes = [{ to = "203.0.113.0/24", via = "192.0.2.9", metric = 0 }] }'

@@ -14,8 +14,7 @@ CONF=/etc/rdma-configd/config.toml
 # From standard input; a document that does not say its version gets that as its first line.
 conf() { mkdir -p /etc/rdma-configd; cat >$CONF; grep -q '^version' $CONF || sed -i '1s/^/version = 1\n/' $CONF; [ -s $CONF ] || echo 'version = 1' >$CONF; }
 ctl() { rdma-configctl "$@"; }
-# Scenarios change default routes on purpose; the guard against that is the contract suite's, and 53's.
-apply() { rdma-configctl apply --yes --allow-removal "$@"; }
+apply() { rdma-configctl apply --yes "$@"; }
 json() { ip -j -d "$@"; }
 field() { ip -j -d link show dev "$1" 2>/dev/null | jq -r ".[0].$2"; }		# INTERFACE JQ-PATH
 mtu() { cat "/sys/class/net/$1/mtu" 2>&1; }
