@@ -38,6 +38,8 @@ struct Request {
   std::optional<std::chrono::seconds> confirm{};  ///< rolled back unless confirmed in time
   /// Of a rollback: the generation that it goes back from, as who asks has seen it; 0: whichever is active.
   std::uint64_t from = 0;
+  /// Of an apply: the document was sent by somebody other than root (Remembered::of_others).
+  bool of_others = false;
 };
 
 struct Context {

@@ -38,7 +38,7 @@ Report Run::held(std::uint64_t number) {
     if (!copy) return error_report({texts.error().code, reason, 0});
     notes_.push_back(reason);
     const auto mended = parsed(*copy, request_);
-    (void)save_texts(files(), context_.paths.texts, number, mended);
+    (void)save_texts(files(), context_.paths.texts, number, mended, copy->of_others);
     texts = std::move(copy);
   }
   auto options = options_for(nullptr);

@@ -100,7 +100,7 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
   bool begun = false;  // what waits for confirmation
   const auto write_text = [&]() -> Result<void> {
     if (!needs_text) return {};
-    auto done = save_texts(files(), context_.paths.texts, number, document);
+    auto done = save_texts(files(), context_.paths.texts, number, document, request_.of_others);
     if (!done) return base::fail(done.error().in(fmt::format("keeping the text of generation {}", number)));
     needs_text = false;
     return {};

@@ -6,10 +6,12 @@
 #include <algorithm>
 
 #include "base/digest.hpp"
+#include "core/confined.hpp"
 #include "core/damage.hpp"
 #include "core/json_file.hpp"
 #include "core/value_json.hpp"
 #include "kinds/all.hpp"
+#include "model/limits.hpp"
 
 namespace rdmacfg::core {
 
@@ -19,8 +21,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr int kLedgerSchema = 1;
-constexpr std::size_t kKept = 32;
-constexpr std::size_t kCopiedMost = std::size_t{1} * 1024 * 1024;  // of a text within another record
+constexpr std::size_t kCopiedMost = model::limits::kFileBytes;  // of a text within another record
 
 /// What the exceptions of the library are: a record whose parts contradict each other.
 [[noreturn]] void reject(const std::string& why) {
@@ -98,10 +99,11 @@ Remembered remembered_from(const Json& json) {
                                 .is_private = one.value("private", false)});
   }
   remembered.host = json.value("host", std::string());
+  remembered.of_others = json.value("of_others", false);
   return remembered;
 }
 
-Json remembered_json(const std::vector<config::Text>& files, const std::string& host) {
+Json remembered_json(const std::vector<config::Text>& files, const std::string& host, bool of_others) {
   Json list = Json::array();
   for (const auto& one : files) {
     list.push_back({{"name", one.name}, {"text", one.text}});
@@ -109,6 +111,7 @@ Json remembered_json(const std::vector<config::Text>& files, const std::string& 
   }
   Json json{{"schema", kLedgerSchema}, {"files", std::move(list)}};
   if (!host.empty()) json["host"] = host;
+  if (of_others) json["of_others"] = true;
   return json;
 }
 
@@ -272,8 +275,8 @@ Result<Remembered> read_texts(system::Files& files, const GenerationPaths& paths
 }
 
 Result<void> save_texts(system::Files& files, const std::string& folder, std::uint64_t number,
-                        const config::Document& document) {
-  const auto json = remembered_json(document.files, document.host);
+                        const config::Document& document, bool of_others) {
+  const auto json = remembered_json(document.files, document.host, of_others);
   return files.write_private(path_of(folder, number),
                              json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -294,7 +297,8 @@ Result<void> save_backup(system::Files& files, const GenerationPaths& paths, con
   Json json{{"schema", kLedgerSchema}, {"ledger", ledger_json(ledger)}};
   if (ledger.active != 0) {
     const auto text = read_texts(files, paths, ledger.active);
-    if (text && size_of(*text) <= kCopiedMost) json["text"] = remembered_json(text->files, text->host);
+    if (text && size_of(*text) <= kCopiedMost)
+      json["text"] = remembered_json(text->files, text->host, text->of_others);
   }
   return files.write_private(paths.backup, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -305,6 +309,22 @@ bool is_interrupted(const TakeBack& record, const Ledger& ledger) {
 
 config::Document parse_again(Remembered remembered, std::string_view host) {
   const auto name = remembered.host.empty() ? std::string(host) : std::move(remembered.host);
+  if (remembered.of_others) {
+    auto document = parse_confined(remembered.files, name, confine_of_others());
+    if (document) return std::move(*document);
+    config::Document none;
+    const auto file = remembered.files.empty() ? std::string() : remembered.files.front().name;
+    none.diagnostics.push_back(
+        {model::Severity::kError,
+         {file, 0, 0, 0},
+         document.error().message,
+         "it was sent by another user than root, so it is parsed without privileges only",
+         {}});
+    none.whole = false;
+    none.host = remembered.host;
+    none.files = std::move(remembered.files);
+    return none;
+  }
   return config::parse_texts(std::move(remembered.files), name, kinds::grammar());
 }
 
@@ -312,7 +332,7 @@ std::vector<std::uint64_t> prune(Ledger& ledger) {
   std::vector<std::uint64_t> dropped;
   const auto fallback = ledger.before(ledger.active);
   for (auto at = ledger.generations.begin();
-       at != ledger.generations.end() && ledger.generations.size() > kKept;) {
+       at != ledger.generations.end() && ledger.generations.size() > model::limits::kGenerations;) {
     const bool awaited = ledger.unconfirmed && at->number == ledger.unconfirmed->previous;
     if (at->number == ledger.active || at->number == fallback || awaited) {
       ++at;
@@ -359,7 +379,8 @@ Result<void> save_take_back(system::Files& files, const std::string& path, const
             {"in_two_runs", take_back.in_two_runs}};
   if (take_back.ledger) json["ledger"] = ledger_json(*take_back.ledger);
   if (take_back.previous && size_of(*take_back.previous) <= kCopiedMost)
-    json["previous"] = remembered_json(take_back.previous->files, take_back.previous->host);
+    json["previous"] =
+        remembered_json(take_back.previous->files, take_back.previous->host, take_back.previous->of_others);
   return files.write_private(path, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

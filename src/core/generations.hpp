@@ -65,6 +65,8 @@ struct Ledger {
 struct Remembered {
   std::vector<config::Text> files;
   std::string host;  ///< config::Document::host: a name that changes later takes nothing away
+  /// Somebody other than root has sent it: each time it is read again that is done away from power.
+  bool of_others = false;
 };
 
 /// What is needed to take an unconfirmed apply back exactly, in the boot in which it was made. It needs no
@@ -125,17 +127,20 @@ base::Result<void> save_ledger(system::Files& files, const std::string& path, co
 base::Result<Remembered> load_texts(system::Files& files, const std::string& folder, std::uint64_t number);
 /// load_texts(), or of the active generation the copy.
 base::Result<Remembered> read_texts(system::Files& files, const GenerationPaths& paths, std::uint64_t number);
+/// `of_others`: Remembered::of_others.
 base::Result<void> save_texts(system::Files& files, const std::string& folder, std::uint64_t number,
-                              const config::Document& document);
+                              const config::Document& document, bool of_others);
 
 /// Gives copies of documents, the ledger and take-back records mode 0600, which earlier versions wrote for
 /// everybody to read.
 void narrow(system::Files& files, const GenerationPaths& paths);
 
-/// The document of a generation, read again; `host` where it does not say for which it was applied.
+/// The document of a generation, read again; `host` where it does not say for which it was applied. One of
+/// others is parsed within confine_of_others(); where that fails, an error in Document::diagnostics says so.
 config::Document parse_again(Remembered remembered, std::string_view host);
 
-/// Drops the oldest generations beyond 32; the active one and those that it may fall back to stay.
+/// Drops the oldest generations beyond limits::kGenerations; the active one and those that it may fall back
+/// to stay.
 /// @return their numbers: their texts go once the ledger is written
 std::vector<std::uint64_t> prune(Ledger& ledger);
 void remove_texts(system::Files& files, const GenerationPaths& paths,

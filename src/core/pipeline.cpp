@@ -374,6 +374,8 @@ Report diff(const config::Document& document, system::Host& host, const Options&
   report->notes.insert(report->notes.begin(), notes.begin(), notes.end());
   if (model::has_errors(report->diagnostics)) {
     report->exit = Exit::kError;
+  } else if (auto why = too_long(report->plan); !why.empty()) {
+    return failed({base::Code::kRefused, std::move(why), 0});
   } else if (!report->plan.empty()) {
     report->exit = Exit::kDiffers;
   } else {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -8,6 +10,7 @@
 #include "base/digest.hpp"
 #include "core/value_json.hpp"
 #include "kinds/all.hpp"
+#include "model/limits.hpp"
 
 namespace rdmacfg::core {
 
@@ -91,6 +94,14 @@ std::string digest_of(const model::Plan& plan) {
                    to_json(change.after)});
   }
   return base::sha256(all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+std::string too_long(const Plan& plan) {
+  using model::limits::kPlanChanges;
+  if (plan.changes.size() <= kPlanChanges) return {};
+  return fmt::format(
+      "the plan has {} changes, more than the {} that are allowed: apply the document in parts",
+      plan.changes.size(), kPlanChanges);
 }
 
 std::optional<std::string> lost_footing(const Change& change, const kinds::World& world) {

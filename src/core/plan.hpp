@@ -23,6 +23,10 @@ std::vector<std::span<const model::Change>> batches(const model::Plan& plan);
 /// Of what the plan does: two plans that do the same have the same one.
 std::string digest_of(const model::Plan& plan);
 
+/// Why a plan that somebody asks for is not begun: it has more than limits::kPlanChanges. Empty: it is short
+/// enough. What is active is held in any case.
+std::string too_long(const model::Plan& plan);
+
 /// Why a change can hold no longer, if so: the kernel object that it was planned on has gone ("its device was
 /// removed meanwhile"), also when another one has taken its place.
 std::optional<std::string> lost_footing(const model::Change& change, const kinds::World& world);

@@ -65,6 +65,8 @@ Result<std::vector<model::Desired>> wanted(const std::string& host_name, Context
   auto texts = read_texts(host.files, context.paths, ledger->active);
   if (!texts) return base::fail(texts.error());
   const auto document = parse_again(std::move(*texts), host_name);
+  if (!document.whole && model::has_errors(document.diagnostics))
+    return base::fail(Code::kInvalid, document.diagnostics.front().message);
   if (host.offline) return wanted_of_image(document, host);
   auto picture = take_picture(document, host, {}, false, true);
   if (!picture) return base::fail(picture.error());

@@ -148,7 +148,10 @@ int apply_agreed(const Context& context, const config::Document& document, syste
   Report shown = agreed != nullptr ? *agreed : Report();
   const auto expect = agreed != nullptr ? core::digest_of(agreed->plan) : std::string();
   bool moved = false;
+  std::string too_long;
   const auto begins = [&](const Report& plan) {
+    if (!arguments.boot) too_long = core::too_long(plan.plan);
+    if (!too_long.empty()) return false;
     moved = agreed != nullptr && core::digest_of(plan.plan) != expect;
     if (agreed == nullptr && !arguments.json && !arguments.boot && !arguments.quiet) {
       context.environment.out << render_plan(plan, context.out) << '\n' << std::flush;
@@ -179,6 +182,7 @@ int apply_agreed(const Context& context, const config::Document& document, syste
   *report = placed(context, std::move(*report));
   report->diagnostics = together(document, *report);
   if (moved) report->error = moved_on();
+  if (!too_long.empty()) report->error = base::Error{base::Code::kRefused, too_long, 0};
   const bool ask = arguments.confirm && good && can_ask(context);
   if (arguments.confirm && good) speak_of_deadline(host, ask, *report);
   // In this process the plan was shown before it was carried out.

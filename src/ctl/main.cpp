@@ -17,9 +17,11 @@
 #include <iostream>
 #include <thread>
 
+#include "core/confined.hpp"
 #include "core/lock.hpp"
 #include "ctl/run.hpp"
 #include "system/linux/linux_host.hpp"
+#include "system/linux/sandbox.hpp"
 
 namespace {
 
@@ -179,6 +181,7 @@ int main(int argc, char** argv) {
   // A reader that went away must not stop an apply half way; writing to it just fails.
   ::signal(SIGPIPE, SIG_IGN);
   std::ios::sync_with_stdio(false);
+  core::confine_others_by(system::run_parser_confined);
   ctl::Environment environment{.in = std::cin,
                                .out = std::cout,
                                .err = std::cerr,

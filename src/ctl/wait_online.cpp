@@ -79,7 +79,10 @@ int wait_online(const Context& context) {
     if (ledger->active == 0) return without_generation(context, *host);
     auto texts = core::read_texts(host->files, core::GenerationPaths(), ledger->active);
     if (!texts) return refuse(context, texts.error());
-    auto found = core::observe_online(core::parse_again(std::move(*texts), environment.host_name), *host);
+    const auto document = core::parse_again(std::move(*texts), environment.host_name);
+    if (!document.whole && model::has_errors(document.diagnostics))
+      return refuse(context, {Code::kInvalid, document.diagnostics.front().message, 0});
+    auto found = core::observe_online(document, *host);
     if (!found) return refuse(context, found.error().in("looking at the host"));
     online = std::move(*found);
     if (online.lacking.empty() || environment.now() >= end) break;

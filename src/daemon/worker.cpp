@@ -14,6 +14,7 @@
 
 #include "core/commit.hpp"
 #include "core/concealed.hpp"
+#include "core/confined.hpp"
 #include "core/delegation.hpp"
 #include "core/doubts.hpp"
 #include "core/lock.hpp"
@@ -26,6 +27,7 @@
 #include "kinds/all.hpp"
 #include "model/limits.hpp"
 #include "system/linux/linux_host.hpp"
+#include "system/linux/sandbox.hpp"
 
 namespace rdmacfg::daemon {
 
@@ -298,14 +300,6 @@ Json status_json(core::Context& context, const Told& told, bool history) {
   return out;
 }
 
-/// Beyond limits::kPlanChanges a plan is not begun.
-bool plan_fits(const Report& plan, std::string& why) {
-  if (plan.plan.changes.size() <= model::limits::kPlanChanges) return true;
-  why = fmt::format("the plan has {} changes, more than the {} that are allowed: apply the document in parts",
-                    plan.plan.changes.size(), model::limits::kPlanChanges);
-  return false;
-}
-
 /// run() for a look, which has a bound on its memory.
 Report run_bounded(const Job& job, core::Context& context, const core::Request& request, Told& told) {
   try {
@@ -340,6 +334,7 @@ int work(int in, int out, int whole) {
   } catch (const Json::exception&) {
     return 1;
   }
+  core::confine_others_by(system::run_parser_confined);
   be_as_killable_as_others();
   bound_resources(job);
   const auto host = system::make_linux_host();
@@ -358,7 +353,8 @@ int work(int in, int out, int whole) {
   std::string too_long;
   if (job.verb == Job::Verb::kApply && !job.by_itself) {
     context.options.confirm = [&](const Report& plan) {
-      if (!plan_fits(plan, too_long)) return false;
+      too_long = core::too_long(plan.plan);
+      if (!too_long.empty()) return false;
       moved = !job.expect.empty() && core::digest_of(plan.plan) != job.expect;
       return !moved;
     };
@@ -369,7 +365,8 @@ int work(int in, int out, int whole) {
       .host_name = system::linux_host_name(),
       .by_itself = job.by_itself,
       .confirm = job.confirm_s > 0 ? std::optional(std::chrono::seconds(job.confirm_s)) : std::nullopt,
-      .from = job.from};
+      .from = job.from,
+      .of_others = job.verb == Job::Verb::kApply && job.uid.value_or(0) != 0};
   Report report;
   Told told;
   std::shared_ptr<void> lock;
@@ -400,7 +397,6 @@ int work(int in, int out, int whole) {
     }
   } else {
     report = run_bounded(job, context, request, told);
-    if (!plan_fits(report, too_long)) report = {};
   }
   if (!too_long.empty()) {
     report.error = base::Error{Code::kRefused, too_long, 0};

@@ -22,6 +22,7 @@
 #include <span>
 
 #include "base/unique_fd.hpp"
+#include "model/limits.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RDMACFG_SANITIZED 1
@@ -181,6 +182,14 @@ Result<std::string> run_confined(const std::function<std::string()>& compute, co
   return base::fail(Code::kIo, WIFSIGNALED(status)
                                    ? fmt::format("ended by signal {}", WTERMSIG(status))
                                    : fmt::format("ended with status {}", WEXITSTATUS(status)));
+}
+
+Result<std::string> run_parser_confined(const std::function<std::string()>& compute) {
+  namespace limits = model::limits;
+  return run_confined(compute, {.cpu = limits::kParseCpu,
+                                .memory_bytes = limits::kParseMemory,
+                                .answer_bytes = limits::kParsedBytes,
+                                .time = limits::kLookTime});
 }
 
 }  // namespace rdmacfg::system

@@ -28,4 +28,7 @@ struct SandboxLimits {
 base::Result<std::string> run_confined(const std::function<std::string()>& compute,
                                        const SandboxLimits& limits);
 
+/// The same for parsers of documents, with the limits of the table (model/limits.hpp).
+base::Result<std::string> run_parser_confined(const std::function<std::string()>& compute);
+
 }  // namespace rdmacfg::system
