@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "daemon/controller.hpp"
+#include "daemon/descriptors.hpp"
 #include "daemon/job.hpp"
 #include "daemon/loop.hpp"
 #include "daemon/verbs_watch.hpp"
@@ -21,18 +22,8 @@ namespace {
 
 using namespace rdmacfg;
 
-/// A descriptor is held for each interface whose kernel settings are, and two for each verbs device; usual is
-/// a limit of 1,024.
-void allow_many_descriptors() {
-  constexpr rlim_t kMany = model::limits::kDescriptors;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = std::min(limit.rlim_max, std::max(limit.rlim_cur, kMany));
-  (void)::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int serve() {
-  allow_many_descriptors();
+  daemon::allow_many_descriptors();
   ::signal(SIGPIPE, SIG_IGN);
   sigset_t handled;
   ::sigemptyset(&handled);

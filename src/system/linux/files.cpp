@@ -14,6 +14,7 @@
 
 #include "base/open_folder.hpp"
 #include "base/unique_fd.hpp"
+#include "model/limits.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/rooted_dir.hpp"
 #include "system/linux/selinux_label.hpp"
@@ -30,7 +31,7 @@ using base::fail_errno;
 using base::Result;
 using base::UniqueFd;
 
-constexpr std::size_t kLimit = std::size_t{4} * 1024 * 1024;  // bytes
+constexpr std::size_t kLimit = 2 * model::limits::kDocumentBytes;  // a document's record, escaped
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kPrivateMode = 0600;
 constexpr int kTempTries = 16;

@@ -7,9 +7,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "core/leftovers.hpp"
 #include "system/linux/linux_host.hpp"
@@ -88,6 +90,53 @@ TEST(Limits, EveryFolderThatIsWrittenIsWritableForTheUnits) {
     for (const std::string path : {"/run", "/sys/devices", "/sys/kernel/config", "/proc/sys/net"})
       EXPECT_TRUE(may.contains(path)) << unit << ": " << path;
     EXPECT_FALSE(may.contains("/etc"));
+  }
+}
+
+/// Lines that no test can go beyond within seconds, or at all.
+const std::map<std::string_view, std::string_view> kNotTried{
+    {"kBusMatches", "their number is fixed; UnitWatchTest has more units than matches"},
+    {"kUnitQuestions",
+     "calls that systemd has not answered; UnitWatchTest has 600 of them one after the other"},
+    {"kBusCall", "seconds of a bus that does not answer"},
+    {"kChangeCpu", "900 s of computing; WorkerBounds has the process's limit"},
+    {"kParseCpu", "10 s of computing; Sandbox.TooMuchTimeOrMemoryIsAnError goes beyond a shorter one"},
+    {"kLookTime", "JobsTest.ALookThatTakesTooLongIsKilled goes beyond a shorter one"},
+    {"kChangeTime", "JobsTest.AChangeThatTakesTooLongIsCancelled goes beyond a shorter one"},
+    {"kUndoTime", "JobsTest.AChangeThatDoesNotUndoInTimeIsKilled goes beyond a shorter one"},
+    {"kServiceMemory", "systemd's; TheServiceHasThoseOfTheTable compares it"},
+    {"kServiceTasks", "systemd's; TheServiceHasThoseOfTheTable compares it"},
+};
+/// Names by which tests reach a constant that a structure has taken over.
+const std::map<std::string_view, std::string_view> kCalled{
+    {"kFileBytes", "limits.file_bytes"},
+    {"kDocumentFiles", "limits.files"},
+    {"kNesting", "limits.nesting"},
+    {"kErrors", "limits.errors"},
+    {"kEntries", "limits.entries"},
+    {"kEntriesOfKind", "limits.entries_of_kind"},
+    {"kListItems", "limits.list_items"},
+    {"kStringBytes", "limits.string_bytes"},
+    {"kLooksOfUser", "OneUserDoesNotTakeTheSlotsOfOthers"},
+    {"kOptions", "ApiOptions::kMost"},
+    {"kOptionBytes", "ApiOptions::kLongest"},
+};
+
+TEST(Limits, EachIsTriedByATest) {
+  std::string tests;
+  const auto root = std::filesystem::path(SOURCE_ROOT) / "tests";
+  for (const auto* folder : {"unit", "contract"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+      const auto& path = entry.path();
+      if (path.extension() == ".cpp" && path.filename() != "limits_test.cpp")
+        tests += content(std::filesystem::relative(path, SOURCE_ROOT));
+    }
+  }
+  for (const auto& row : kTable) {
+    if (kNotTried.contains(row.name)) continue;
+    const auto at = kCalled.find(row.name);
+    EXPECT_THAT(tests, HasSubstr(at == kCalled.end() ? row.name : at->second))
+        << row.name << ": a test at the limit, and one beyond it, are missing";
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/limits.hpp"
+
 namespace rdmacfg::daemon {
 namespace {
 
@@ -20,6 +22,16 @@ TEST(Quota, OfOneAndInAll) {
   quota.give(4);  // was not taken
   EXPECT_TRUE(quota.take(1));
   EXPECT_FALSE(quota.take(2));
+}
+
+TEST(Quota, OfQuestionsAsTheTableHasThem) {
+  using model::limits::kQuestions;
+  using model::limits::kQuestionsOfUser;
+  Quota<std::size_t> quota(kQuestions, kQuestionsOfUser);
+  for (std::size_t i = 0; i < kQuestionsOfUser; ++i) EXPECT_TRUE(quota.take(0));
+  EXPECT_FALSE(quota.take(0));
+  for (std::size_t i = kQuestionsOfUser; i < kQuestions; ++i) EXPECT_TRUE(quota.take(i));
+  EXPECT_FALSE(quota.take(kQuestions));
 }
 
 }  // namespace

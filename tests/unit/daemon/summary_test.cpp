@@ -76,6 +76,18 @@ model::Report of_length(std::size_t bytes) {
   return report;
 }
 
+TEST(Summary, TextsAreCutBeyondTheLimit) {
+  model::Report report;
+  report.notes = {std::string(limits::kSummaryText, 'x'), std::string(limits::kSummaryText + 1, 'x'),
+                  std::string(limits::kSummaryText - 1, 'x') + "ü"};
+  const auto read = core::report_from(summary_of(report).dump());
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->notes.size(), 3U);
+  EXPECT_EQ(read->notes[0], report.notes[0]);
+  EXPECT_EQ(read->notes[1], report.notes[0] + "…");
+  EXPECT_EQ(read->notes[2], std::string(limits::kSummaryText - 1, 'x') + "…") << "no half a character";
+}
+
 TEST(BoundedReport, UpToTheLimitItIsWhole) {
   EXPECT_EQ(bounded_report(of_length(limits::kReportBytes), false).size(), limits::kReportBytes);
   EXPECT_THAT(bounded_report(of_length(limits::kReportBytes), true), HasSubstr("ib0.0001"));

@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "model/limits.hpp"
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RDMACFG_SANITIZED 1
 #elif defined(__has_feature)
@@ -62,6 +64,19 @@ TEST(Sandbox, AnswersUpToTheLimit) {
   const auto more = run_confined([] { return std::string(1001, 'x'); }, kLimits);
   ASSERT_FALSE(more);
   EXPECT_THAT(more.error().message, HasSubstr("more than the 1000 bytes"));
+}
+
+TEST(Sandbox, AParsedDocumentMayHaveWhatTheTableSays) {
+  using model::limits::kParsedBytes;
+  const auto most = run_parser_confined([] { return std::string(kParsedBytes, 'x'); });
+  ASSERT_TRUE(most) << most.error().message;
+  EXPECT_EQ(most->size(), kParsedBytes);
+  const auto more = run_parser_confined([] { return std::string(kParsedBytes + 1, 'x'); });
+  ASSERT_FALSE(more);
+  EXPECT_THAT(more.error().message, HasSubstr(std::to_string(kParsedBytes)));
+  if (kSanitized) return;
+  EXPECT_FALSE(
+      run_parser_confined([] { return std::string(model::limits::kParseMemory, 'x').substr(0, 1); }));
 }
 
 TEST(Sandbox, NothingCanBeOpenedSentStartedOrKilled) {

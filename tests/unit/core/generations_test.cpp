@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/generations.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/plan.hpp"
+#include "model/limits.hpp"
+
+namespace rdmacfg::core {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Ledger with(std::uint64_t generations) {
+  Ledger out;
+  for (std::uint64_t i = 1; i <= generations; ++i)
+    out.generations.push_back({i, std::to_string(i), {}, {}, {}, {}});
+  out.active = generations;
+  return out;
+}
+
+TEST(Generations, AreKeptUpToTheLimit) {
+  auto ledger = with(model::limits::kGenerations);
+  EXPECT_THAT(prune(ledger), IsEmpty());
+  ledger = with(model::limits::kGenerations + 1);
+  ledger.refused = {"1", "2"};
+  EXPECT_THAT(prune(ledger), ElementsAre(1U));
+  EXPECT_EQ(ledger.generations.size(), model::limits::kGenerations);
+  EXPECT_THAT(ledger.refused, ElementsAre("2"));
+}
+
+TEST(Generations, WhatIsHeldAndGoneBackToStays) {
+  auto ledger = with(model::limits::kGenerations + 3);
+  ledger.active = 2;
+  ledger.unconfirmed.emplace();
+  ledger.unconfirmed->previous = 3;
+  EXPECT_THAT(prune(ledger), ElementsAre(4U, 5U, 6U));
+}
+
+TEST(Plans, HaveALimitOfChanges) {
+  model::Plan plan;
+  plan.changes.resize(model::limits::kPlanChanges);
+  EXPECT_EQ(too_long(plan), "");
+  plan.changes.emplace_back();
+  EXPECT_THAT(too_long(plan), HasSubstr(std::to_string(model::limits::kPlanChanges)));
+}
+
+}  // namespace
+}  // namespace rdmacfg::core

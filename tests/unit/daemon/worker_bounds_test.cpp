@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a worker may take, as its own process has it once it has read its job.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <functional>
+#include <string>
+
+#include "base/unique_fd.hpp"
+#include "daemon/descriptors.hpp"
+#include "daemon/job.hpp"
+#include "model/limits.hpp"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RDMACFG_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define RDMACFG_SANITIZED 1
+#endif
+#endif
+
+namespace rdmacfg::daemon {
+namespace {
+
+namespace limits = model::limits;
+using Limits = std::array<rlim_t, 3>;
+
+/// What `question` finds in a worker that has done `job`.
+template <class Answer>
+Answer in_worker(const Job& job, const std::function<Answer()>& question) {
+  const auto text = to_json(job).dump();
+  const base::UniqueFd in(::memfd_create("job", MFD_CLOEXEC)), out(::memfd_create("out", MFD_CLOEXEC));
+  const base::UniqueFd answer(::memfd_create("answer", MFD_CLOEXEC));
+  EXPECT_EQ(::write(in.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  ::lseek(in.get(), 0, SEEK_SET);
+  const auto pid = ::fork();
+  if (pid == 0) {
+    (void)work(in.get(), out.get());
+    const Answer found = question();
+    (void)!::write(answer.get(), &found, sizeof found);
+    ::_exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+  Answer read{};
+  EXPECT_EQ(::pread(answer.get(), &read, sizeof read, 0), static_cast<ssize_t>(sizeof read));
+  return read;
+}
+
+Job validating() {
+  Job job;
+  job.id = 1;
+  job.verb = Job::Verb::kValidate;
+  job.texts = {{.name = "config.toml", .text = "version = 1\n"}};
+  job.uid = 65534;
+  return job;
+}
+
+Limits limits_now() {
+  Limits out{};
+  std::size_t i = 0;
+  for (const auto which : {RLIMIT_CPU, RLIMIT_NOFILE, RLIMIT_AS}) {
+    rlimit limit{};
+    (void)::getrlimit(which, &limit);
+    out[i++] = limit.rlim_max;
+  }
+  return out;
+}
+
+TEST(WorkerBounds, OfALook) {
+  const auto found = in_worker<Limits>(validating(), limits_now);
+  EXPECT_EQ(found[0], static_cast<rlim_t>(limits::kLookCpu.count()));
+  EXPECT_EQ(found[1], limits::kLookDescriptors);
+#ifndef RDMACFG_SANITIZED
+  EXPECT_EQ(found[2], limits::kLookMemory);
+#endif
+}
+
+TEST(WorkerBounds, OfAChange) {
+  Job job;
+  job.id = 1;
+  job.verb = Job::Verb::kRollBack;
+  job.generation = ~std::uint64_t{0};  // which is not there: nothing is changed
+  const auto before = limits_now();
+  const auto found = in_worker<Limits>(job, limits_now);
+  EXPECT_EQ(found[0], static_cast<rlim_t>(limits::kChangeCpu.count()));
+  EXPECT_EQ(found[2], before[2]) << "what has been begun is finished";
+}
+
+TEST(WorkerBounds, DescriptorsUpToTheLimitAndNoMore) {
+  const auto opened = in_worker<std::size_t>(validating(), [] {
+    std::size_t open = 0;
+    for (int fd = 0; fd < static_cast<int>(2 * limits::kLookDescriptors); ++fd)
+      open += ::fcntl(fd, F_GETFD) >= 0;
+    for (;;) {
+      if (::dup(STDERR_FILENO) < 0) return open;
+      ++open;
+    }
+  });
+  EXPECT_EQ(opened, limits::kLookDescriptors);
+}
+
+#ifndef RDMACFG_SANITIZED
+TEST(WorkerBounds, MemoryUpToTheLimitAndNoMore) {
+  using Answer = std::array<bool, 2>;
+  const auto mapped = in_worker<Answer>(validating(), [] {
+    const auto can = [](std::size_t bytes) {
+      void* const at = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (at != MAP_FAILED) ::munmap(at, bytes);
+      return at != MAP_FAILED;
+    };
+    return Answer{can(limits::kLookMemory / 4), can(limits::kLookMemory)};
+  });
+  EXPECT_TRUE(mapped[0]);
+  EXPECT_FALSE(mapped[1]) << "what the process has comes on top";
+}
+#endif
+
+TEST(WorkerBounds, DescriptorsOfTheDaemon) {
+  using Answer = std::array<rlim_t, 2>;
+  std::array<int, 2> pipe{-1, -1};
+  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+  const auto pid = ::fork();
+  if (pid == 0) {
+    rlimit limit{};
+    (void)::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 64;
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);
+    allow_many_descriptors();
+    (void)::getrlimit(RLIMIT_NOFILE, &limit);
+    const Answer answer{limit.rlim_cur, limit.rlim_max};
+    (void)!::write(pipe[1], &answer, sizeof answer);
+    ::_exit(0);
+  }
+  ::close(pipe[1]);
+  Answer answer{};
+  EXPECT_EQ(::read(pipe[0], &answer, sizeof answer), static_cast<ssize_t>(sizeof answer));
+  ::close(pipe[0]);
+  ::waitpid(pid, nullptr, 0);
+  EXPECT_EQ(answer[0], std::min<rlim_t>(answer[1], limits::kDescriptors));
+}
+
+}  // namespace
+}  // namespace rdmacfg::daemon
