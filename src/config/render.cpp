@@ -19,6 +19,7 @@ constexpr std::size_t kLead = 40;    ///< of these, in front of the caret when t
 /// A line by characters; control characters but tabs and malformed UTF-8 come as U+FFFD.
 std::vector<std::string_view> characters_of(std::string_view text) {
   std::vector<std::string_view> out;
+  out.reserve(text.size());
   while (!text.empty()) {
     const auto length = utf8_length(text);
     const auto character = text.substr(0, std::max<std::size_t>(length, 1));

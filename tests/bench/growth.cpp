@@ -2,7 +2,8 @@
 // How parse, validate, diff, the report and import grow with a document: tests/bench/growth runs it.
 //   growth_bench SMALL LARGE [PART-OF-A-NAME]
 // Prints, for each sample, the processor time at both sizes, and what grew how many times; ends with 1 when
-// the allocations of memory, which are the same in every run, grew more than kMost times what the size did.
+// the allocations of memory, which are the same in every run, grew more than kMost times what the size did:
+// entries or bytes, whichever grew more.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -43,6 +44,12 @@ struct Cost {
 
 using Costs = std::vector<std::pair<std::string, Cost>>;  ///< by stage
 
+struct Run {
+  Costs costs;
+  std::size_t input_bytes = 0;  ///< numbers in names get longer: the input grows more than its entries do
+  std::string remark;
+};
+
 template <class Stage>
 auto measured(Costs& costs, const std::string& name, Stage stage) {
   const auto clock = std::clock();
@@ -59,9 +66,11 @@ std::size_t errors_of(const model::Diagnostics& diagnostics) {
   return count;
 }
 
-Costs run(const DocumentSample& sample, int n, std::string& remark) {
-  Costs costs;
+Run run(const DocumentSample& sample, int n) {
+  Run out;
+  auto& costs = out.costs;
   const auto text = sample.text(n);
+  out.input_bytes = text.size();
   const auto kernel = fakes::FakeKernel::parse(sample.host(n));
   auto host = kernel->host();
   config::Limits limits;
@@ -73,17 +82,21 @@ Costs run(const DocumentSample& sample, int n, std::string& remark) {
   const auto report = measured(costs, "diff", [&] { return core::diff(document, host); });
   const auto json = measured(costs, "report", [&] { return core::report_json(report).dump(); });
   measured(costs, "render", [&] { return config::render_diagnostics(document, report.diagnostics, false); });
-  remark = fmt::format("{} KB, {} changes, {} errors, report {} KB", text.size() / 1000,
-                       report.plan.changes.size(), errors_of(report.diagnostics), json.size() / 1000);
-  if (!report.diagnostics.empty()) remark += ": " + report.diagnostics.front().message;
-  return costs;
+  out.remark = fmt::format("{} KB, {} changes, {} errors, report {} KB", text.size() / 1000,
+                           report.plan.changes.size(), errors_of(report.diagnostics), json.size() / 1000);
+  if (!report.diagnostics.empty()) out.remark += ": " + report.diagnostics.front().message;
+  return out;
 }
 
-Costs run(const ImportSample& sample, int n, std::string& remark) {
-  Costs costs;
+Run run(const ImportSample& sample, int n) {
+  Run out;
+  auto& costs = out.costs;
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
-  for (auto& [path, text] : sample.files(n)) files.content[path] = text;
+  for (auto& [path, text] : sample.files(n)) {
+    files.content[path] = text;
+    out.input_bytes += text.size();
+  }
   foreign::Claims claims;
   for (int i = 0; i < n; ++i)
     claims.known.emplace(fmt::format("ib{}", i),
@@ -98,18 +111,18 @@ Costs run(const ImportSample& sample, int n, std::string& remark) {
       return core::validate(parsed, every).diagnostics;
     });
   });
-  remark = text ? fmt::format("{} KB, {} missed", text->size() / 1000, claims.missed.size())
-                : text.error().message;
-  if (!claims.missed.empty()) remark += ": " + claims.missed.front().text;
-  return costs;
+  out.remark = text ? fmt::format("{} KB, {} missed", text->size() / 1000, claims.missed.size())
+                    : text.error().message;
+  if (!claims.missed.empty()) out.remark += ": " + claims.missed.front().text;
+  return out;
 }
 
 template <class Sample>
 bool compare(const Sample& sample, const std::string& name, int small, int large) {
-  std::string remark, ignored;
-  const auto few = run(sample, small, ignored);
-  const auto many = run(sample, large, remark);
-  const double size = static_cast<double>(large) / small;
+  const auto [few, few_bytes, ignored] = run(sample, small);
+  const auto [many, many_bytes, remark] = run(sample, large);
+  const double size = std::max(static_cast<double>(large) / small,
+                               static_cast<double>(many_bytes) / static_cast<double>(few_bytes));
   bool good = true;
   std::string stages;
   Cost before, after;
