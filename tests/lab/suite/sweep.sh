@@ -56,6 +56,12 @@ digest() {
 	ip route | sort; ip -6 route | grep -v '^multicast\|^ff00' | sort; ip rule
 	roce; cat /proc/sys/net/ipv4/neigh/default/gc_thresh3; files; ls -A /var/lib/rdma-configd
 }
+. /suite/hold.sh
+DAEMON=$(find /usr/libexec /usr/lib -name rdma-configd -type f -perm /1 2>/dev/null | head -1)
+hold() { hold_by "$DAEMON" /tmp/held; }
+which_is() {	# the document of the active generation
+	case $(cat "/var/lib/rdma-configd/generations/$(active).json") in *old0*) echo old;; *new0*) echo new;; *) echo none;; esac
+}
 to() { rdma-configctl --config "/tmp/$1.toml" apply --local --yes >/tmp/out 2>&1; rc=$?; [ $rc = 0 ] || [ $rc = 5 ]; }	# old | new
 to old || { fail "the first apply" "$(cat /tmp/out)"; exit 1; }
 ip addr add 10.7.0.1/24 dev old0; ip -6 addr add fd00:7::1/64 dev old0 nodad; ip rule add iif old0 lookup 77 pref 777
@@ -82,6 +88,12 @@ check_is() {	# WHAT DIGEST
 	complain "$1" diff /tmp/was /tmp/is; [ $BAD -gt 5 ] || tail -3 /tmp/out
 	return 1
 }
+# The daemon goes on, and the host is what the ledger says.
+goes_on() {	# WHAT
+	hold || { complain "$1: the daemon cannot hold" cat /tmp/held; return 1; }
+	case $(which_is) in old) check_is "$1: the ledger says old, but" "$OLD";; new) check_is "$1: the ledger says new, but" "$NEW";; *) complain "$1: the ledger says $(which_is)"; false;; esac
+}
+ledger_is() { [ "$(which_is)" = "$2" ] || complain "$1: the ledger says $(which_is)"; }	# WHAT old|new
 # What stays wrong is complained about once, and does not count for every later point.
 back_is() { check_is "the way back" "$OLD" || { to new; NEW=$(digest); to old; OLD=$(digest); }; }
 
@@ -99,17 +111,19 @@ kill_sweep() {	# POINTS
 		files | grep -v '/\.rdma-configd-' | grep -vxFf /tmp/files.old | grep -vxFf /tmp/files.new >/tmp/torn && complain "neither the old nor the new" cat /tmp/torn
 		if [ -n "$confirm" ]; then
 			unconfirmed=$((unconfirmed + 1))
+			hold || complain "the daemon cannot hold" cat /tmp/held
 			grep -q '"unconfirmed": null' /var/lib/rdma-configd/generations.json || rdma-configctl rollback --local --yes >/tmp/out 2>&1
-			check_is "not as before" "$OLD"
+			check_is "not as before" "$OLD"; ledger_is "taken back" old
 		else
+			goes_on "after the kill"
 			to new || complain "the next apply: exit $rc" cat /tmp/out
-			check_is "another state than without a kill" "$NEW"
+			check_is "another state than without a kill" "$NEW"; ledger_is "the next apply" new
 		fi
 		to old || complain "the way back: exit $rc" cat /tmp/out
 		back_is
 	done </tmp/chosen 2>/dev/null
 	echo "kill sweep: $ALL system calls, killed at $killed, $began of them with a journal, $unconfirmed unconfirmed: $BAD wrong"
-	is "killed at $killed points: old or new, and then as without a kill" "$BAD" 0
+	is "killed at $killed points: old or new, as the ledger says, and then as without a kill" "$BAD" 0
 	if [ $((killed * 2)) -gt "$1" ]; then pass "it was killed"; else fail "it was killed $killed times only"; fi
 }
 
@@ -127,7 +141,7 @@ open_at_end() {
 # Lets POINTS of the calls of an apply fail, each with one errno after the other (EACH=1: with every one): it is undone, or
 # done all the same, and says so; no crash, no descriptor left open.
 error_sweep() {	# POINTS
-	local k=0 call n e rc errnos held failed=0 undone=0 done=0 partly=0 forgotten=0
+	local k=0 call n e rc errnos before held failed=0 undone=0 done=0 partly=0 forgotten=0
 	held=$(open_at_end /tmp/trace)
 	points "$1" >/tmp/chosen
 	while read -r call n; do
@@ -137,7 +151,7 @@ error_sweep() {	# POINTS
 		k=$((k + 1)); errnos=$ERRNOS
 		[ -n "${EACH:-}" ] || errnos=$(echo "$ERRNOS" | cut -d' ' -f$((k % 12 + 1)))
 		for e in $errnos; do
-			failed=$((failed + 1))
+			failed=$((failed + 1)) before=$(history)
 			strace -f --seccomp-bpf -o /tmp/t -e trace="$FD_CALLS,$call" -e inject="$call:error=$e:when=$n" rdma-configctl --config /tmp/new.toml apply --local --yes >/tmp/out 2>&1
 			rc=$?
 			# That the file of what we made is not there cannot be told from its having been removed: then what no document names
@@ -149,9 +163,12 @@ error_sweep() {	# POINTS
 			fi
 			n="$n $e"
 			case $rc in
-			0) done=$((done + 1)); check_is "exit 0, but" "$NEW";;
-			1|3) undone=$((undone + 1)); check_is "exit $rc, but" "$OLD"; grep -q error: /tmp/out || complain "no error is said" cat /tmp/out;;
-			5) partly=$((partly + 1)); to new || complain "the next apply: exit $rc" cat /tmp/out; check_is "after another apply" "$NEW";;
+			0) done=$((done + 1)); check_is "exit 0, but" "$NEW"; ledger_is "exit 0" new; goes_on "exit 0"; ledger_is "exit 0, and the daemon went another way" new;;
+			1|3)
+				undone=$((undone + 1)); check_is "exit $rc, but" "$OLD"; grep -q error: /tmp/out || complain "no error is said" cat /tmp/out
+				ledger_is "exit $rc" old; [ "$(history)" = "$before" ] || complain "exit $rc: the history has changed"
+				goes_on "exit $rc"; ledger_is "exit $rc, and the daemon went another way" old;;
+			5) partly=$((partly + 1)); ledger_is "exit 5" new; to new || complain "the next apply: exit $rc" cat /tmp/out; check_is "after another apply" "$NEW";;
 			*) complain "exit $rc" tail -5 /tmp/out;;
 			esac
 			# A close that was not done is not the program's to mend.
@@ -162,5 +179,5 @@ error_sweep() {	# POINTS
 		done
 	done </tmp/chosen
 	echo "error sweep: $ALL system calls, $failed failed: $done done all the same, $partly in part, $undone undone or refused, $forgotten that took the memory away: $BAD wrong"
-	is "$failed failing calls: all or nothing, and said" "$BAD" 0
+	is "$failed failing calls: all or nothing, in the ledger too, and said" "$BAD" 0
 }
