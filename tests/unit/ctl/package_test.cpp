@@ -109,5 +109,19 @@ TEST(Package, LinksOfTheSourcesHold) {
   EXPECT_THAT(dead, IsEmpty());
 }
 
+/// A call that starts the daemon would apply what is in /etc for whoever calls.
+TEST(Package, NobodyStartsTheDaemonOverTheBus) {
+  for (const std::string folder : {"conf", "units", "packaging"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(kSource / folder)) {
+      if (!entry.is_regular_file()) continue;
+      const auto text = content(entry.path());
+      for (const std::string key : {"[D-BUS Service]", "SystemdService=", "Alias=dbus-", "BusName="})
+        EXPECT_EQ(text.find(key), std::string::npos) << entry.path() << " has " << key;
+    }
+  }
+  for (const std::string file : {"CMakeLists.txt", "src/CMakeLists.txt", "packaging/CMakeLists.txt"})
+    EXPECT_EQ(content(kSource / file).find("dbus-1/system-services"), std::string::npos) << file;
+}
+
 }  // namespace
 }  // namespace rdmacfg::ctl
