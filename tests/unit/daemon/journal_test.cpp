@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The journal's messages and what explains them.
+#include "daemon/journal.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "base/characters.hpp"
 #include "unit/ctl/sources.hpp"
 
 namespace rdmacfg::daemon {
@@ -53,6 +56,22 @@ TEST(Journal, AnExplanationUsesOnlyWhatIsWritten) {
     ++explained;
   }
   EXPECT_GE(explained, 4U);
+}
+
+TEST(Journal, TextOfOthersActsOnNothing) {
+  const std::string evil = "ib0\x1b[2J\r\nPRIORITY=0\xc2\x9b\xe2\x80\xae";
+  std::string followed;
+  follow([&](int, Message, const std::string& text) { followed = text; });
+  ::testing::internal::CaptureStderr();
+  log(6, Message::kNoted, evil, {{"RDMA_RESOURCE", evil}});
+  const auto printed = ::testing::internal::GetCapturedStderr();
+  follow(nullptr);
+  EXPECT_EQ(followed, base::harmless(evil));
+  EXPECT_EQ(base::first_control(followed), std::nullopt);
+  EXPECT_EQ(followed.find('\n'), std::string::npos) << "one line";
+  if (!printed.empty()) {
+    EXPECT_EQ(printed, followed + "\n");
+  }
 }
 
 }  // namespace
