@@ -55,8 +55,7 @@ class Checker {
       if (!spec || !gives_defaults(*spec)) {
         report_no_defaults(name, node, specs, path);
       } else if (node.sort != Node::Sort::kTable) {
-        report_.wrong(node.key,
-                      fmt::format("[defaults.{}]: is {}, has to be one section", path, sort_of(node)),
+        report_.wrong(node.key, fmt::format("[defaults.{}]: is {}, must be one section", path, sort_of(node)),
                       fmt::format("write [defaults.{}]: defaults are for every {} entry", path,
                                   label_of(path, spec->repeated)));
       } else {
@@ -74,17 +73,18 @@ class Checker {
     std::vector<const Node*> out;
     if (node.sort == Node::Sort::kTable) {
       if (spec.repeated && node.origin == Node::Origin::kImplied) {
-        report_.wrong(node.at, fmt::format("[[{0}]] is missing in front of this part of it", path),
-                      fmt::format("write [[{}]] with its keys first", path));
+        if (!report_.partial)
+          report_.wrong(node.at, fmt::format("[[{0}]] is missing before this part of it", path),
+                        fmt::format("write [[{}]] with its keys first", path));
       } else if (spec.repeated) {
         report_.wrong(node.origin == Node::Origin::kHeader ? node.at : node.key,
-                      fmt::format("[{0}]: there may be several, so it is written [[{0}]]", path));
+                      fmt::format("[{0}]: there can be several, so write [[{0}]]", path));
       }
       out.push_back(&node);
     } else if (node.sort != Node::Sort::kList) {
       std::string hint = fmt::format("write {}", label);
       if (find_spec(spec.fields, spec.name)) hint = fmt::format("{} belongs to {}", spec.name, label);
-      report_.wrong(node.at, fmt::format("{}: is {}, has to be a section", label, sort_of(node)), hint);
+      report_.wrong(node.at, fmt::format("{}: is {}, must be a section", label, sort_of(node)), hint);
     } else if (!spec.repeated) {
       report_.wrong(node.at,
                     fmt::format("[{0}]: there can be only one, so it is not written as a list", path),
@@ -95,7 +95,7 @@ class Checker {
         if (item.sort == Node::Sort::kTable) {
           out.push_back(&item);
         } else {
-          report_.wrong(item.at, fmt::format("{}: is {}, has to be a table like {{ key = value }}", label,
+          report_.wrong(item.at, fmt::format("{}: is {}, must be a table like {{ key = value }}", label,
                                              sort_of(item)));
         }
       }
@@ -166,9 +166,8 @@ class Checker {
       } else if (!is_written(*field)) {
         report_not_written(name, node, label);
       } else if (field->role == model::Role::kIdentity || names_one) {
-        report_.wrong(
-            node.key,
-            fmt::format("{} {}: says which one an entry means, so there is no default for it", label, name));
+        report_.wrong(node.key,
+                      fmt::format("{} {}: identifies an entry, so it cannot have a default", label, name));
       } else if (name == "name") {
         report_.wrong(node.key,
                       fmt::format("{} name: a default name would be given to every interface", label));
@@ -217,7 +216,9 @@ bool check_version(const Node& root, const Reporter& report) {
   if (number && *number == 1) return true;
   const auto found = number ? std::to_string(*number) : std::string(sort_of(at->second));
   report.wrong(at->second.at, fmt::format("version: is {}, but this program reads version 1", found),
-               "write version = 1");
+               number && *number > 1
+                   ? "the file is for a newer rdma-configd: update rdma-configd, or write it for version 1"
+                   : "write version = 1");
   return false;
 }
 
@@ -246,7 +247,7 @@ CheckedFile check_file(const Node& root, std::string_view host, const Grammar& g
       out.defaults = checker.defaults(node, grammar, "");
     } else if (name == "defaults") {
       report.wrong(node.at,
-                   fmt::format("defaults: is {}, has to be sections like [defaults.ipoib]", sort_of(node)));
+                   fmt::format("defaults: is {}, must be sections like [defaults.ipoib]", sort_of(node)));
     } else {
       report_unknown(name, node, {}, grammar, report);
     }

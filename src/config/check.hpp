@@ -17,6 +17,8 @@ using Grammar = std::vector<model::SectionSpec>;
 struct Reporter {
   const Text& text;
   model::Diagnostics& diagnostics;
+  /// Some lines could not be read: what is missing may be in them.
+  bool partial = false;
 
   /// Adds an error; the reference holds until the next one.
   model::Diagnostic& wrong(const Span& at, std::string message, std::string hint = {}) const {

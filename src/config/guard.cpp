@@ -31,7 +31,7 @@ std::optional<model::Diagnostic> check_text(const Text& text, const Limits& limi
     }
     const bool line_end = byte == '\n' || (byte == '\r' && at + 1 < bytes.size() && bytes[at + 1] == '\n');
     if ((byte < 0x20 && byte != '\t' && !line_end) || byte == 0x7f) {
-      wrong.message = byte == '\r' ? "a carriage return has to be followed by a line feed"
+      wrong.message = byte == '\r' ? "a carriage return must be followed by a line feed"
                                    : fmt::format("control character 0x{:02x} is not allowed", byte);
       wrong.hint = "remove it";
       if (byte == '\r') wrong.hint = "save the file with Unix line ends";

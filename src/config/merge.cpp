@@ -71,7 +71,7 @@ void report_duplicates(std::vector<Section>& sections, const Grammar& specs, con
     if (added) return false;
     model::Diagnostic wrong;
     wrong.where = identity->where;
-    wrong.message = fmt::format("{} {}: is there twice in this file", label_of(section.path, spec.repeated),
+    wrong.message = fmt::format("{} {}: is defined twice in this file", label_of(section.path, spec.repeated),
                                 identity->words);
     wrong.hint = "write all its keys in one entry";
     wrong.related.push_back({first->second, "first used here"});

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <set>
 
 #include "base/text.hpp"
@@ -34,6 +36,56 @@ void find_inner(std::string_view name, const std::vector<SectionSpec>& specs, st
     if (!parent.empty() && spec.name == name) homes.push_back(label_of(path, spec.repeated));
     find_inner(name, spec.children, path, homes);
   }
+}
+
+/// What other tools call a key or section, and what it is called here: NetworkManager, nmstate, netplan,
+/// ifcfg files, systemd units, limits.d.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 35> kElsewhere{{
+    {"transport", "mode"},
+    {"transport_mode", "mode"},
+    {"transport-mode", "mode"},
+    {"connected_mode", "mode"},
+    {"hwaddr", "guid"},
+    {"mac", "guid"},
+    {"mac_address", "guid"},
+    {"mac-address", "guid"},
+    {"port_guid", "guid"},
+    {"dhcp", "ipv4"},
+    {"dhcp4", "ipv4"},
+    {"dhcp6", "ipv6"},
+    {"address", "ipv4"},
+    {"addresses", "ipv4"},
+    {"ip", "ipv4"},
+    {"gateway", "ipv4"},
+    {"dns", "ipv4"},
+    {"routes", "ipv4"},
+    {"method", "ipv4"},
+    {"gateway", "via"},
+    {"nexthop", "via"},
+    {"destination", "to"},
+    {"dns-servers", "dns"},
+    {"nameservers", "dns"},
+    {"dns_servers", "dns"},
+    {"p_key", "pkey"},
+    {"p-key", "pkey"},
+    {"pkey_id", "pkey"},
+    {"services", "units"},
+    {"memlock", "limit"},
+    {"soft", "limit"},
+    {"hard", "limit"},
+    {"started", "running"},
+    {"active", "running"},
+    {"enable", "enabled"},
+}};
+
+/// The name here of what other tools call `name`, when it is among `known`.
+std::optional<std::string> called_here(std::string_view name, const std::vector<std::string>& known) {
+  const auto word = base::lower(name);
+  for (const auto& [elsewhere, here] : kElsewhere) {
+    if (elsewhere == word && std::find(known.begin(), known.end(), here) != known.end())
+      return std::string(here);
+  }
+  return std::nullopt;
 }
 
 std::string set_text(const std::vector<std::string_view>& set) {
@@ -91,7 +143,16 @@ void report_unknown(std::string_view name, const Node& node, const Place& place,
     message = fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
   }
   auto known = is_section ? sections : keys;
-  if (is_section && !homes.empty()) {
+  auto all = keys;
+  all.insert(all.end(), sections.begin(), sections.end());
+  if (const auto here = called_here(name, all); here && !is_section) {
+    hint = fmt::format("it is called {} here", *here);
+    // [ipoib.ipv4] has the key itself, or what it stands for.
+    if (std::find(sections.begin(), sections.end(), *here) != sections.end())
+      hint = fmt::format(
+          "it belongs to {}, as in {} = {{ addresses = [\"…\"] }} or {} = {{ method = \"auto\" }}", *here,
+          *here, *here);
+  } else if (is_section && !homes.empty()) {
     hint = fmt::format("{} is part of another entry: write {}", name, base::join(homes, ", or "));
   } else if (const auto near = base::nearest(name, known)) {
     message += fmt::format("; did you mean \"{}\"?", *near);
@@ -112,15 +173,15 @@ void report_unknown(std::string_view name, const Node& node, const Place& place,
 void check_identity(const Node& table, const SectionSpec& spec, std::string_view label,
                     const Reporter& report) {
   using Set = std::vector<std::string_view>;
-  if (spec.identities.empty()) return;
+  if (spec.identities.empty() || report.partial) return;
   const auto is_there = [&](std::string_view key) { return table.members.contains(key); };
   const auto key_of = [&](std::string_view key) { return table.members.find(key)->second.key; };
   std::set<std::string_view> there;
   for (const auto& set : spec.identities)
     std::copy_if(set.begin(), set.end(), std::inserter(there, there.end()), is_there);
   if (there.empty()) {
-    report.wrong(place_of(table), fmt::format("{}: nothing says which one is meant", label),
-                 fmt::format("write {}", choices(spec)));
+    report.wrong(place_of(table), fmt::format("{}: does not say what it applies to", label),
+                 fmt::format("add {}", choices(spec)));
     return;
   }
 
@@ -133,7 +194,7 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
         const Node& node = table.members.find(key)->second;
         if (node.sort != Node::Sort::kTable || !node.members.empty()) continue;
         report.wrong(node.key,
-                     fmt::format("{} {}: is empty, so it does not say which one is meant", label, key),
+                     fmt::format("{} {}: is empty, so it does not say what the entry applies to", label, key),
                      fmt::format("write at least one key of {}", key));
       }
       return;
@@ -151,16 +212,15 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
     });
     report
         .wrong(key_of(extra),
-               fmt::format("{} {}: {} says already which one is meant", label, extra, set_text(whole)),
-               fmt::format("leave one: {}", choices(spec)))
+               fmt::format("{} {}: conflicts with {}, which already says what the entry applies to", label,
+                           extra, set_text(whole)),
+               fmt::format("keep one: {}", choices(spec)))
         .related.push_back({location_of(report.text, key_of(whole.front())), "said here"});
     return;
   }
   const auto given = *std::find_if(partial.begin(), partial.end(), is_there);
-  report.wrong(
-      key_of(given),
-      fmt::format("{} {}: {} is missing, to say which one is meant", label, given, set_text(lacking)),
-      fmt::format("write {}", choices(spec)));
+  report.wrong(key_of(given), fmt::format("{} {}: needs {} beside it", label, given, set_text(lacking)),
+               fmt::format("write {}", choices(spec)));
 }
 
 }  // namespace rdmacfg::config

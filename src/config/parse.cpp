@@ -74,6 +74,18 @@ model::Diagnostic untrusted(const Text& text) {
       {}};
 }
 
+/// What is wrong with the lines of a file that could be read although others could not.
+void report_readable(const Tree& tree, const Text& text, std::string_view host, const Grammar& grammar,
+                     model::Diagnostics& diagnostics) {
+  std::set<int> unreadable;
+  for (const auto& error : tree.errors) unreadable.insert(error.where.line);
+  model::Diagnostics found;
+  (void)check_file(tree.root, host, grammar, {text, found, true});
+  for (auto& one : found) {
+    if (!unreadable.contains(one.where.line)) diagnostics.push_back(std::move(one));
+  }
+}
+
 }  // namespace
 
 void distrust(Document& document) {
@@ -124,7 +136,8 @@ Document parse_texts(std::vector<Text> texts, std::string_view host, const Gramm
     auto tree = parse_tree(text, limits);
     std::move(tree.faults.begin(), tree.faults.end(), std::back_inserter(document.diagnostics));
     if (!tree.errors.empty()) {
-      // Half a file would look as if keys were missing from it.
+      // Half a file would look as if keys were missing from it, so only what is there is checked.
+      report_readable(tree, text, host, grammar, document.diagnostics);
       std::move(tree.errors.begin(), tree.errors.end(), std::back_inserter(document.diagnostics));
       document.whole = false;
       continue;

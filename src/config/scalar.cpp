@@ -24,7 +24,16 @@ ScalarError escape_error(std::string_view token) {
     return {fmt::format("\\{} means nothing in a text in double quotes", after),
             "write \\\\ for a backslash, or use single quotes"};
   }
-  return {"the text has an escape that names no character", "\\u takes 4 and \\U takes 8 hexadecimal digits"};
+  return {"the text has an invalid escape", "\\u takes 4 and \\U takes 8 hexadecimal digits"};
+}
+
+/// A word without the typographic quotes around it.
+std::string inside_quotes(std::string word) {
+  for (const std::string_view mark : {"\u201c", "\u201d", "\u201e", "\u2018", "\u2019", "\u00ab", "\u00bb"}) {
+    for (auto at = word.find(mark); at != std::string::npos; at = word.find(mark))
+      word.erase(at, mark.size());
+  }
+  return word;
 }
 
 ScalarError word_error(std::string_view word) {
@@ -33,13 +42,18 @@ ScalarError word_error(std::string_view word) {
   while (cut < std::min(word.size(), kLongestWord))
     cut += std::max<std::size_t>(utf8_length(word.substr(cut)), 1);
   const std::string shown(word.substr(0, cut));
-  if (is("yes", "on", "True", "TRUE", "Yes", "On")) return {shown + " is no value", "write true"};
-  if (is("no", "off", "False", "FALSE", "No", "Off")) return {shown + " is no value", "write false"};
+  if (is("yes", "on", "True", "TRUE", "Yes", "On")) return {shown + " is not a valid value", "write true"};
+  if (is("no", "off", "False", "FALSE", "No", "Off")) return {shown + " is not a valid value", "write false"};
+  for (const std::string_view mark : {"\u201c", "\u201d", "\u201e", "\u2018", "\u2019", "\u00ab"}) {
+    if (!word.starts_with(mark)) continue;
+    return {fmt::format("{} is in typographic quotes", shown),
+            fmt::format("write \"{}\"", inside_quotes(shown))};
+  }
   const bool digits =
       std::all_of(word.begin(), word.end(), [](char c) { return (c >= '0' && c <= '9') || c == '_'; });
   if (digits && word.size() > 1 && word.front() == '0')
     return {"a number does not begin with 0", "hexadecimal ones begin with 0x"};
-  return {shown + " is no value", fmt::format("text has to be in quotes: \"{}\"", shown)};
+  return {shown + " is not a valid value", fmt::format("put text in quotes: \"{}\"", shown)};
 }
 
 /// In a file of another program, or on a terminal, it would not stand for itself.

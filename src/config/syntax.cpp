@@ -27,7 +27,11 @@ class Parser {
   }
 
   Tree run() && {
-    while (cursor_.skip_space(true), !cursor_.done() && tree_.errors.size() < limits_.errors) {
+    cursor_.skip_space(true);
+    if (cursor_.at("---")) other_language("YAML");
+    if (cursor_.peek() == '{') other_language("JSON");
+    if (cursor_.peek() == '<') other_language("XML");
+    while (cursor_.skip_space(true), !other_ && !cursor_.done() && tree_.errors.size() < limits_.errors) {
       open_ = 0;
       const bool good = cursor_.peek() == '[' ? header() : pair(*section_, section_depth_);
       if (good) end_of_line();
@@ -57,6 +61,12 @@ class Parser {
     const auto rest = body_.substr(cursor_.mark().offset);
     return fmt::format("'{}'", rest.substr(0, utf8_length(rest)));
   }
+  /// The file is not TOML at all: one error says so, and the rest would be noise.
+  bool other_language(std::string_view language) {
+    other_ = true;
+    return wrong(here(), fmt::format("this is {}, but the configuration is written in TOML", language),
+                 "write version = 1, then sections such as [[ipoib]] with key = value lines");
+  }
   bool too_deep(std::size_t depth) {
     if (depth <= static_cast<std::size_t>(limits_.nesting)) return false;
     open_ = 1;
@@ -67,8 +77,8 @@ class Parser {
   void end_of_line() {
     cursor_.skip_blanks();
     if (cursor_.at_line_end() || cursor_.peek() == '#') return;
-    wrong(here(), fmt::format("{} is left over at the end of the line", found()),
-          "each key has a line of its own; text with blanks has to be in quotes");
+    wrong(here(), fmt::format("unexpected {} at the end of the line", found()),
+          "write one key per line, and put text with blanks in quotes");
   }
 
   bool header() {
@@ -76,6 +86,7 @@ class Parser {
     cursor_.next();
     const bool list = cursor_.peek() == '[';
     if (list) cursor_.next();
+    parent_ = nullptr;
     section_ = &unknown_;  // until the header is found good: what follows is checked, and goes nowhere
     unknown_ = Node{};
     unknown_.sort = Node::Sort::kTable;
@@ -84,7 +95,7 @@ class Parser {
     if (!parse_key(key)) return false;
     const std::string_view close = list ? "]]" : "]";
     if (!cursor_.at(close)) {
-      return wrong(here(), fmt::format("{} where {} should close the section's name", found(), close));
+      return wrong(here(), fmt::format("expected {} to close the section's name, found {}", close, found()));
     }
     cursor_.skip(close.size());
     const auto place = cursor_.span(start);
@@ -93,7 +104,22 @@ class Parser {
     if (!opened) return wrong(clash);
     section_ = opened;
     section_depth_ = key.size();
+    parent_ = key.size() > 1 ? parent_of(key) : nullptr;
+    label_ = std::string(cursor_.since(start));
+    parent_label_ = fmt::format("[[{}]]", text_of(std::span(key).first(key.size() - 1)));
     return true;
+  }
+
+  /// The entry that a section is part of: the last one of that name.
+  [[nodiscard]] const Node* parent_of(const Key& key) const {
+    const Node* node = &tree_.root;
+    for (std::size_t i = 0; i + 1 < key.size(); ++i) {
+      const auto at = node->members.find(key[i].name);
+      if (at == node->members.end()) return nullptr;
+      node = at->second.sort == Node::Sort::kList && !at->second.items.empty() ? &at->second.items.back()
+                                                                               : &at->second;
+    }
+    return node;
   }
 
   bool parse_key(Key& key) {
@@ -121,8 +147,8 @@ class Parser {
     }
   }
   bool no_key() {
-    if (cursor_.peek() == '=') return wrong(here(), "there is no key in front of =");
-    return wrong(here(), fmt::format("{} where a key should be", found()),
+    if (cursor_.peek() == '=') return wrong(here(), "there is no key before =");
+    return wrong(here(), fmt::format("expected a key, found {}", found()),
                  "a line is a [section] or key = value; a key has letters, digits, - and _, or is in quotes");
   }
 
@@ -130,7 +156,8 @@ class Parser {
     Key key;
     if (!parse_key(key)) return false;
     if (cursor_.peek() != '=') {
-      return wrong(here(), fmt::format("{} after {}, where = should be", found(), text_of(key)),
+      if (cursor_.peek() == ':' && depth == 0) return other_language("YAML");
+      return wrong(here(), fmt::format("expected = after {}, found {}", text_of(key), found()),
                    fmt::format("write {} = value", text_of(key)));
     }
     cursor_.next();
@@ -141,7 +168,13 @@ class Parser {
     }
     Node node;
     if (!value(node, depth + key.size())) return false;
-    if (const auto clash = insert(table, key, std::move(node))) wrong(*clash);
+    if (auto clash = insert(table, key, std::move(node))) {
+      const bool of_section = &table == section_ && key.size() == 1 && parent_ != nullptr;
+      if (of_section && !parent_->members.contains(key.front().name)) {
+        clash->hint = fmt::format("remove one; keys of {} stand before its first {}", parent_label_, label_);
+      }
+      wrong(*clash);
+    }
     return true;
   }
 
@@ -170,7 +203,7 @@ class Parser {
       cursor_.skip_space(true);
       if (cursor_.peek() == ']') break;
       if (cursor_.done()) return wrong(start, "the list that begins here has no closing ]");
-      if (cursor_.peek() == ',') return wrong(here(), "a list element is missing in front of ','");
+      if (cursor_.peek() == ',') return wrong(here(), "a list element is missing before ','");
       Node& element = node.items.emplace_back();
       if (!value(element, depth)) return false;
       element.key = element.at;
@@ -178,7 +211,7 @@ class Parser {
       if (cursor_.peek() == ']') break;
       if (cursor_.done()) return wrong(start, "the list that begins here has no closing ]");
       if (cursor_.peek() != ',') {
-        return wrong(here(), fmt::format("{} in a list, where ',' or ']' should be", found()));
+        return wrong(here(), fmt::format("expected ',' or ']' in the list, found {}", found()));
       }
       cursor_.next();
     }
@@ -205,9 +238,9 @@ class Parser {
       if (cursor_.peek() == ',') {
         cursor_.next();
         cursor_.skip_blanks();
-        if (cursor_.peek() == '}') return wrong(here(), "',' in front of '}' is not allowed");
+        if (cursor_.peek() == '}') return wrong(here(), "a ',' before '}' is not allowed");
       } else if (!cursor_.at_line_end() && cursor_.peek() != '#') {
-        return wrong(here(), fmt::format("{} in a table, where ',' or '}}' should be", found()));
+        return wrong(here(), fmt::format("expected ',' or '}}' in the table, found {}", found()));
       }
     }
   }
@@ -229,12 +262,11 @@ class Parser {
     const auto start = cursor_.mark();
     cursor_.skip_word();
     const auto found_word = cursor_.since(start);
-    if (found_word.empty()) return wrong(here(), fmt::format("{} where a value should be", found()));
+    if (found_word.empty()) return wrong(here(), fmt::format("expected a value, found {}", found()));
     std::size_t blanks = 0;
     while (cursor_.peek(blanks) == ' ' || cursor_.peek(blanks) == '\t') ++blanks;
     if (open_ > 0 && cursor_.peek(blanks) == '=') {
-      return wrong(cursor_.span(start),
-                   fmt::format("{} = … inside of brackets that are still open", found_word),
+      return wrong(cursor_.span(start), fmt::format("{} = … inside brackets that are still open", found_word),
                    "close them with ] or }");
     }
     decode(node, start);
@@ -272,6 +304,9 @@ class Parser {
   std::unordered_map<std::string, Scalar> decoded_;  ///< the same few words come often, and toml11 is slow
   Node* section_ = nullptr;
   std::size_t section_depth_ = 0;
+  const Node* parent_ = nullptr;      ///< the entry that section_ is part of, as long as no header follows
+  std::string label_, parent_label_;  ///< "[[ipoib.pkey]]", "[[ipoib]]"
+  bool other_ = false;                ///< not TOML
   int open_ = 0;  ///< brackets and multi-line texts that are open where an error was found
 };
 

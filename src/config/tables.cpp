@@ -109,7 +109,7 @@ Node* open_header(Node& root, const Key& key, bool list, const Span& header, Cla
     clash.message = fmt::format("[[{0}]] cannot follow a section below {0}", name);
     clash.hint = fmt::format("what belongs to an entry stands behind it: put [[{}]] first", name);
   } else if (node.sort == Sort::kTable) {
-    clash.message = fmt::format("section [{}] is there already", name);
+    clash.message = fmt::format("section [{}] is defined twice", name);
     clash.hint = "write its keys in one place";
   } else if (node.sort == Sort::kList) {
     clash.message = fmt::format("{} was complete with its closing ]", name);
@@ -137,7 +137,7 @@ std::optional<Clash> insert(Node& table, const Key& key, Node value) {
   value.key = key.back().at;
   const auto [at, added] = inner->members.try_emplace(key.back().name);
   if (!added) {
-    return Clash{key.back().at, fmt::format("{} is there already", text_of(parts)), "leave one of the two",
+    return Clash{key.back().at, fmt::format("{} is set twice", text_of(parts)), "remove one of the two",
                  at->second.key};
   }
   at->second = std::move(value);

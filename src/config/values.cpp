@@ -50,7 +50,7 @@ std::string complaint(std::string_view label, const model::FieldSpec& field, std
 }
 
 /// What is wrong with one of the `size` elements of a list by itself; nothing when it is right, or wrong only
-/// beside the others. A list that has to have a certain length, none of which is long, is asked with that
+/// beside the others. A list that must have a certain length, none of which is long, is asked with that
 /// many of the same.
 std::optional<std::string> element_error(const std::string& element, std::size_t size,
                                          const model::FieldSpec& field) {
@@ -77,7 +77,7 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
     } else if (number != nullptr && numbers) {
       list.push_back(std::to_string(*number));
     } else {
-      report.wrong(item.at, fmt::format("{} {}: an element is {}, has to be a {}", label, field.name,
+      report.wrong(item.at, fmt::format("{} {}: an element is {}, must be a {}", label, field.name,
                                         sort_of(item), numbers ? "whole number" : "text in quotes"));
       continue;
     }
@@ -129,7 +129,7 @@ std::optional<model::Value> check_value(const Node& node, const model::FieldSpec
   if (std::holds_alternative<std::monostate>(written)) {
     message = fmt::format("is {}{}", sort_of(node),
                           message.starts_with(kNothing) ? message.substr(kNothing.size())
-                                                        : fmt::format(", has to be {}", field.type));
+                                                        : fmt::format(", must be {}", field.type));
   }
   report.wrong(node.at, complaint(label, field, std::move(message)));
   return std::nullopt;
@@ -141,7 +141,7 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
     return std::nullopt;
   };
   if (match.sort != Node::Sort::kTable) {
-    return wrong(match.at, fmt::format("[match]: is {}, has to be one section", sort_of(match)),
+    return wrong(match.at, fmt::format("[match]: is {}, must be one section", sort_of(match)),
                  "write [match]");
   }
   const std::vector<std::string> known{"host"};
@@ -153,6 +153,7 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
   }
   const auto at = match.members.find("host");
   if (at == match.members.end()) {
+    if (report.partial) return std::nullopt;
     return wrong(match.at, "[match]: host is missing",
                  "write host = [\"gpu[001-512]\", \"login*\"], or leave [match] out");
   }
@@ -173,7 +174,7 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
   for (const Node* node : patterns) {
     const auto* pattern = std::get_if<std::string>(&node->scalar);
     const auto error =
-        pattern ? pattern_error(*pattern) : fmt::format("is {}, has to be a text", sort_of(*node));
+        pattern ? pattern_error(*pattern) : fmt::format("is {}, must be a text", sort_of(*node));
     if (!error.empty()) {
       wrong(node->at,
             fmt::format("[match] host: {}{}", pattern ? fmt::format("\"{}\" ", *pattern) : "", error));

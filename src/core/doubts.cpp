@@ -83,7 +83,7 @@ bool is_numbered(std::string_view name, std::string_view prefix) {
 }
 
 void doubt_name(Document& document, const Section& section, const model::Entry& entry) {
-  constexpr std::array<std::string_view, 5> kInterfaces{"eth", "ib", "wlan", "usb", "bond"};
+  constexpr std::array<std::string_view, 4> kInterfaces{"eth", "wlan", "usb", "bond"};
   constexpr std::array<std::string_view, 14> kDevices{"mlx4_", "mlx5_",  "mthca", "bnxt_re", "irdma",
                                                       "i40iw", "cxgb4_", "qedr",  "ocrdma",  "hfi1_",
                                                       "qib",   "efa_",   "hns_",  "mana_"};
@@ -141,11 +141,15 @@ void doubt_sections(Document& document, const std::vector<Section>& sections, co
   }
 }
 
-/// Whether a table begins with it: what stands before is comments and empty lines.
+/// Whether a table begins with it: what stands before is comments and empty lines. A misspelt one counts: it
+/// is reported as a key that nobody knows.
 bool says_version(std::string_view text) {
+  const std::vector<std::string> known{"version"};
   for (const auto line : base::split(text, '\n')) {
     const auto word = base::trim(line);
     if (word.starts_with('[')) return false;
+    const auto key = base::trim(word.substr(0, word.find('=')));
+    if (word.find('=') != std::string_view::npos && base::nearest(base::lower(key), known)) return true;
     if (!word.starts_with("version") && !word.starts_with("\"version\"")) continue;
     const auto rest = base::trim(word.substr(word.find("version") + 7));
     if (rest.starts_with('=') || rest.starts_with("\"")) return true;
@@ -168,6 +172,12 @@ void doubt(Document& document) {
 void require_version(Document& document) {
   if (document.files.empty() || is_drop_in(document.files.front().name)) return;
   const auto& main = document.files.front();
+  // Of a file that could not be read nobody knows what is missing.
+  if (!document.whole &&
+      std::any_of(document.diagnostics.begin(), document.diagnostics.end(), [&](const auto& one) {
+        return one.severity == Severity::kError && one.where.file == main.name;
+      }))
+    return;
   if (says_version(main.text)) return;
   const bool empty = base::trim(main.text).empty();
   document.diagnostics.insert(

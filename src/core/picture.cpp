@@ -8,6 +8,7 @@
 
 #include "kinds/all.hpp"
 #include "kinds/bind.hpp"
+#include "kinds/preset_words.hpp"
 #include "kinds/transport.hpp"
 
 namespace rdmacfg::core {
@@ -130,6 +131,7 @@ Result<Picture> take_picture(const config::Document& document, system::Host& hos
   for (auto& one : found) {
     if (!wrong.contains(one.where)) picture.diagnostics.push_back(std::move(one));
   }
+  kinds::name_presets(document.sections, picture.diagnostics);
   if (model::has_errors(picture.diagnostics)) {
     for (const auto& section : document.sections) list_places(section, section.where, picture.entry_of);
     for (auto& one : picture.diagnostics) {
@@ -149,6 +151,7 @@ void check_document(const config::Document& document, model::Diagnostics& diagno
   const auto bound = kinds::bind(document.sections, nowhere, diagnostics);
   std::vector<model::Desired> desired;
   for (const auto* kind : kinds::all()) kind->parse(bound, desired, diagnostics);
+  kinds::name_presets(document.sections, diagnostics);
 }
 
 void check_understood(const config::Document& document, model::Diagnostics& diagnostics) {

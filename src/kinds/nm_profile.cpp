@@ -65,8 +65,12 @@ void check_nm_method(const WantedFamily& family, Diagnostics& diagnostics) {
 NmProfile wanted_profile(const Addressing& one) {
   NmProfile out;
   const auto* name = one.port->section->find("name");
-  const auto base = one.port->names && name != nullptr ? one.port->name : one.port->id;
-  out.name = one.pkey ? fmt::format("{}.{:04x}", base, one.pkey->full()) : base;
+  if (one.port->names && name != nullptr) {
+    out.name = one.pkey ? fmt::format("{}.{:04x}", one.port->name, one.pkey->full()) : one.port->name;
+  } else {
+    // The kernel's name for it may be another one at the next boot.
+    out.name = "IPoIB " + one.port->id + (one.pkey ? " P_Key " + one.pkey->text() : "");
+  }
   if (one.pkey) {
     out.pkey = one.pkey;
     out.parent = one.port->name;

@@ -58,9 +58,9 @@ class PartitionKind final : public Kind {
     for (const auto* section : sections) {
       const auto wanted = model::from_attributes<Partition>(section->attributes());
       if (!wanted.pkey) continue;  // reported already, by the grammar
-      auto desired = desired_of(*section, fields(), {std::string(kPartitionKind), wanted.pkey->text()},
-                                "partition " + wanted.name.value_or(wanted.pkey->text()));
       auto rule = make_rule(*section, wanted, diagnostics);
+      auto desired = desired_of(*section, fields(), {std::string(kPartitionKind), wanted.pkey->text()},
+                                "partition " + name_of(rule.text));
       if (const auto [first, fresh] = names.try_emplace(name_of(rule.text), section->where); !fresh) {
         auto& d = diagnostics.emplace_back(model::Diagnostic{
             Severity::kError,
@@ -114,17 +114,18 @@ class PartitionKind final : public Kind {
         if (foreign.partition != pkey->partition() && foreign.name == name) {
           diagnostics.push_back({Severity::kError,
                                  one.where,
-                                 fmt::format("{}:{} has a partition called {} already, which is {:#06x}",
-                                             path, foreign.line, name, foreign.partition | 0x8000U),
+                                 fmt::format("{}:{} already has a partition called {}, which is {:#06x}",
+                                             path, foreign.line, name, foreign.partition),
                                  "write another name; OpenSM takes the second for more of the first",
                                  {}});
         }
         if (foreign.partition != pkey->partition()) continue;
-        diagnostics.push_back({Severity::kError,
-                               one.where,
-                               fmt::format("{}:{} has a rule for {} already", path, foreign.line, one.key.id),
-                               "remove that rule, or this entry",
-                               {}});
+        diagnostics.push_back(
+            {Severity::kError,
+             one.where,
+             fmt::format("{}:{} already has a rule for {:#06x}", path, foreign.line, pkey->partition()),
+             "remove that rule, or this entry",
+             {}});
       }
       if (!installed) {
         one.pending = std::string(kNoOpensm);

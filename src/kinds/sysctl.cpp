@@ -272,9 +272,42 @@ class SysctlKind final : public Kind {
     } else if (link != nullptr && link->name != interface) {
       one.pending = fmt::format("{} is an alternative name of {}", interface, link->name);  // reported
     } else {
-      one.pending = interface.empty() ? "the kernel has no such setting now (is its module loaded?)"
+      one.pending = interface.empty() ? "the running kernel does not have this setting"
                                       : fmt::format("there is no interface {} now", interface);
+      if (interface.empty()) {
+        const auto near = similar(path, world.host().files);
+        diagnostics.push_back(
+            {Severity::kWarning,
+             one.where,
+             fmt::format("[[sysctl]] key: the running kernel does not have {}", path),
+             near ? fmt::format("did you mean \"{}\"?", *near)
+                  : "it waits until a module brings the setting; check the spelling, or load the module with "
+                    "[[module]]",
+             {}});
+      }
     }
+  }
+
+  /// The setting that /proc/sys has and that was probably meant, its parts in dots.
+  static std::optional<std::string> similar(const std::string& path, system::Files& files) {
+    std::string folder = "/proc/sys";
+    const auto parts = base::split(path, '/');
+    std::string out;
+    bool other = false;
+    for (const auto part : parts) {
+      const auto names = files.list(folder);
+      if (!names || names->empty()) return std::nullopt;
+      std::string name(part);
+      if (std::find(names->begin(), names->end(), name) == names->end()) {
+        const auto near = base::nearest(part, *names);
+        if (!near) return std::nullopt;
+        name = *near;
+        other = true;
+      }
+      folder += '/' + name;
+      out += (out.empty() ? "" : ".") + name;
+    }
+    return other ? std::optional(out) : std::nullopt;
   }
 
   /// Whether what makes the interface is going to do so in this run.

@@ -18,21 +18,21 @@ namespace {
 
 Result<std::vector<std::string>> list_of(const Value& written, std::string_view wanted) {
   if (const auto* list = std::get_if<std::vector<std::string>>(&written)) return *list;
-  return fail(Code::kInvalid, fmt::format("has to be {}", wanted));
+  return fail(Code::kInvalid, fmt::format("must be {}", wanted));
 }
 
 Result<std::uint8_t> number_of(std::string_view text, unsigned end, std::string_view what) {
   const auto number = base::parse_number(text);
   if (!number || *number >= end)
-    return fail(Code::kInvalid, fmt::format("\"{}\" is no {}: 0 to {}", text, what, end - 1));
+    return fail(Code::kInvalid, fmt::format("\"{}\" is not a {}: 0 to {}", text, what, end - 1));
   return static_cast<std::uint8_t>(*number);
 }
 
 Result<std::uint8_t> scalar_of(const Value& written, unsigned end, std::string_view what) {
   const auto* number = std::get_if<std::int64_t>(&written);
-  if (number == nullptr) return fail(Code::kInvalid, fmt::format("has to be a {}: 0 to {}", what, end - 1));
+  if (number == nullptr) return fail(Code::kInvalid, fmt::format("must be a {}: 0 to {}", what, end - 1));
   if (*number < 0 || *number >= static_cast<std::int64_t>(end))
-    return fail(Code::kInvalid, fmt::format("{} is no {}: 0 to {}", *number, what, end - 1));
+    return fail(Code::kInvalid, fmt::format("{} is not a {}: 0 to {}", *number, what, end - 1));
   return static_cast<std::uint8_t>(*number);
 }
 
@@ -56,10 +56,9 @@ Result<TrafficClasses> Codec<TrafficClasses>::parse(const Value& written) {
   if (!list) return fail(list.error());
   TrafficClasses out;
   if (list->size() != out.of.size()) {
-    return fail(Code::kInvalid,
-                fmt::format("has {} elements, has to have 8: the traffic class of priority 0, "
-                            "of priority 1, … of priority 7",
-                            list->size()));
+    return fail(Code::kInvalid, fmt::format("has {} elements, must have 8: the traffic class of priority 0, "
+                                            "of priority 1, … of priority 7",
+                                            list->size()));
   }
   for (std::size_t i = 0; i < out.of.size(); ++i) {
     const auto number = number_of((*list)[i], kPriorities, "traffic class");
@@ -111,7 +110,7 @@ Result<DscpMap> Codec<DscpMap>::parse(const Value& written) {
   for (const auto& text : *list) {
     const auto colon = text.find(':');
     if (colon == std::string::npos)
-      return fail(Code::kInvalid, fmt::format("\"{}\" has to be a DSCP and its priority, as \"26:3\"", text));
+      return fail(Code::kInvalid, fmt::format("\"{}\" must be a DSCP and its priority, as \"26:3\"", text));
     const auto dscp = number_of(std::string_view(text).substr(0, colon), kDscps, "DSCP");
     if (!dscp) return fail(dscp.error());
     const auto priority = number_of(std::string_view(text).substr(colon + 1), kPriorities, "priority");
@@ -131,7 +130,7 @@ Result<Dcbx> Codec<Dcbx>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
   if (text != nullptr && *text == "host") return Dcbx::kHost;
   if (text != nullptr && *text == "firmware") return Dcbx::kFirmware;
-  return fail(Code::kInvalid, "has to be \"host\" or \"firmware\"");
+  return fail(Code::kInvalid, "must be \"host\" or \"firmware\"");
 }
 Value Codec<Dcbx>::value(const Dcbx& parsed) {
   return std::string(parsed == Dcbx::kHost ? "host" : "firmware");

@@ -33,7 +33,7 @@ std::string_view sort_of(const Value& value) {
 template <class T>
 Result<T> get(const Value& written, std::string_view wanted) {
   if (const auto* value = std::get_if<T>(&written)) return *value;
-  return fail(Code::kInvalid, fmt::format("is {}, has to be {}", sort_of(written), wanted));
+  return fail(Code::kInvalid, fmt::format("is {}, must be {}", sort_of(written), wanted));
 }
 
 Result<std::string> get_text(const Value& written, std::string_view wanted) {
@@ -118,7 +118,7 @@ Result<Mtu> Codec<Mtu>::parse(const Value& written) {
   return get<std::int64_t>(written, "an integer like 2044").and_then([](std::int64_t bytes) -> Result<Mtu> {
     if (bytes < kMtuMin || bytes > kMtuConnectedMax) {
       return fail(Code::kInvalid,
-                  fmt::format("MTU {} is out of range, has to be {} to {} bytes (datagram: 2044 or "
+                  fmt::format("MTU {} is out of range, must be {} to {} bytes (datagram: 2044 or "
                               "4092; connected: up to {})",
                               bytes, kMtuMin, kMtuConnectedMax, kMtuConnectedMax));
     }

@@ -24,21 +24,21 @@ Result<UnitName> UnitName::parse(std::string_view text) {
   constexpr std::size_t kLongest = 255;
   if (text.empty() || text.find_first_not_of(kAllowed) != std::string_view::npos) {
     return fail(Code::kInvalid,
-                fmt::format("\"{}\" is no name of a systemd unit (letters, digits and :-_.\\@)", text));
+                fmt::format("\"{}\" is not a valid systemd unit name (letters, digits and :-_.\\@)", text));
   }
   std::string name(text);
   const bool has_suffix = std::any_of(kSuffixes.begin(), kSuffixes.end(),
                                       [&](const auto& suffix) { return text.ends_with(suffix); });
   if (!has_suffix) name += kSuffixes.front();
   if (name.size() > kLongest || name.starts_with('.')) {
-    return fail(Code::kInvalid, fmt::format("\"{}\" is no name of a systemd unit", text));
+    return fail(Code::kInvalid, fmt::format("\"{}\" is not a valid systemd unit name", text));
   }
   return UnitName{std::move(name)};
 }
 
 Result<UnitName> Codec<UnitName>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) return UnitName::parse(*text);
-  return fail(Code::kInvalid, "has to be a text like \"rdma-ndd.service\"");
+  return fail(Code::kInvalid, "must be a text like \"rdma-ndd.service\"");
 }
 
 Value Codec<UnitName>::value(const UnitName& parsed) { return parsed.text; }
@@ -55,7 +55,7 @@ Result<LockLimit> LockLimit::parse(std::string_view text) {
   if (!number || unit.size() > 1 || power == std::string_view::npos ||
       *number > (kMost >> (10U * static_cast<unsigned>(power)))) {
     return fail(Code::kInvalid,
-                fmt::format("\"{}\" is no size: 65536 (KiB), \"64 GiB\" or \"unlimited\"", text));
+                fmt::format("\"{}\" is not a valid size: 65536 (KiB), \"64 GiB\" or \"unlimited\"", text));
   }
   return LockLimit{static_cast<std::int64_t>(*number << (10U * static_cast<unsigned>(power)))};
 }
@@ -67,7 +67,7 @@ Result<LockLimit> Codec<LockLimit>::parse(const Value& written) {
   if (const auto* number = std::get_if<std::int64_t>(&written); number != nullptr && *number >= 0) {
     return LockLimit::parse(std::to_string(*number));
   }
-  return fail(Code::kInvalid, "has to be a number of KiB, a text like \"64 GiB\" or \"unlimited\"");
+  return fail(Code::kInvalid, "must be a number of KiB, a text like \"64 GiB\" or \"unlimited\"");
 }
 
 Value Codec<LockLimit>::value(const LockLimit& parsed) {
@@ -77,7 +77,7 @@ Value Codec<LockLimit>::value(const LockLimit& parsed) {
 
 Result<LimitDomain> Codec<LimitDomain>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return fail(Code::kInvalid, "has to be a user, \"@group\" or \"*\"");
+  if (text == nullptr) return fail(Code::kInvalid, "must be a user, \"@group\" or \"*\"");
   if (*text == "*") return LimitDomain{*text};
   std::string_view name(*text);
   if (name.starts_with('@')) name.remove_prefix(1);
@@ -85,7 +85,7 @@ Result<LimitDomain> Codec<LimitDomain>::parse(const Value& written) {
   constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
   if (name.empty() || kLetters.find(name.front()) == std::string_view::npos ||
       name.find_first_not_of(std::string(kLetters) + "0123456789.-") != std::string_view::npos) {
-    return fail(Code::kInvalid, fmt::format("\"{}\" is no user, \"@group\" or \"*\"", *text));
+    return fail(Code::kInvalid, fmt::format("\"{}\" is not a user, \"@group\" or \"*\"", *text));
   }
   return LimitDomain{*text};
 }
@@ -109,15 +109,16 @@ Result<SysctlPath> SysctlPath::parse(std::string_view text) {
   for (const auto part : base::split(path, '/'))
     valid = valid && !part.empty() && part != "." && part != "..";
   if (!valid) {
-    return fail(Code::kInvalid,
-                fmt::format("\"{}\" is no kernel setting like \"net.ipv4.neigh.default.gc_thresh1\"", text));
+    return fail(
+        Code::kInvalid,
+        fmt::format("\"{}\" is not a kernel setting such as \"net.ipv4.neigh.default.gc_thresh1\"", text));
   }
   return SysctlPath{std::move(path)};
 }
 
 Result<SysctlPath> Codec<SysctlPath>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) return SysctlPath::parse(*text);
-  return fail(Code::kInvalid, "has to be a text like \"net.ipv4.neigh.default.gc_thresh1\"");
+  return fail(Code::kInvalid, "must be a text like \"net.ipv4.neigh.default.gc_thresh1\"");
 }
 
 Value Codec<SysctlPath>::value(const SysctlPath& parsed) { return parsed.text; }
@@ -125,7 +126,7 @@ Value Codec<SysctlPath>::value(const SysctlPath& parsed) { return parsed.text; }
 Result<SysctlValue> Codec<SysctlValue>::parse(const Value& written) {
   if (const auto* number = std::get_if<std::int64_t>(&written)) return SysctlValue{std::to_string(*number)};
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return fail(Code::kInvalid, "has to be a number or a text");
+  if (text == nullptr) return fail(Code::kInvalid, "must be a number or a text");
   std::string value;
   for (const char c : base::trim(*text)) {
     if (c != ' ' && c != '\t') value += c;
@@ -143,7 +144,7 @@ Result<NetnsMode> Codec<NetnsMode>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
   if (text != nullptr && *text == "shared") return NetnsMode::kShared;
   if (text != nullptr && *text == "exclusive") return NetnsMode::kExclusive;
-  return fail(Code::kInvalid, "has to be \"shared\" or \"exclusive\"");
+  return fail(Code::kInvalid, "must be \"shared\" or \"exclusive\"");
 }
 
 Value Codec<NetnsMode>::value(const NetnsMode& parsed) { return std::string(text_of(parsed)); }

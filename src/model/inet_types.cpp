@@ -22,7 +22,7 @@ int af_of(Family family) { return family == Family::kIpv4 ? AF_INET : AF_INET6; 
 
 Result<std::string> text_in(const Value& written, std::string_view example) {
   if (const auto* text = std::get_if<std::string>(&written)) return *text;
-  return fail(Code::kInvalid, fmt::format("has to be {}", example));
+  return fail(Code::kInvalid, fmt::format("must be {}", example));
 }
 
 /// Each element through `one`; the first that is wrong is named.
@@ -32,7 +32,7 @@ Result<std::vector<T>> each(const Value& written, std::string_view example, One 
   if (const auto* list = std::get_if<std::vector<std::string>>(&written)) {
     texts = *list;
   } else {
-    return fail(Code::kInvalid, fmt::format("has to be a list like [\"{}\"]", example));
+    return fail(Code::kInvalid, fmt::format("must be a list like [\"{}\"]", example));
   }
   std::vector<T> out;
   std::set<T> seen;
@@ -40,7 +40,7 @@ Result<std::vector<T>> each(const Value& written, std::string_view example, One 
     auto parsed = one(text);
     if (!parsed) return fail(parsed.error());
     if (!seen.insert(*parsed).second) {
-      return fail(Code::kInvalid, fmt::format("\"{}\" is there twice", text));
+      return fail(Code::kInvalid, fmt::format("\"{}\" is listed twice", text));
     }
     out.push_back(std::move(*parsed));
   }
@@ -63,7 +63,7 @@ Result<E> word(const Value& written, const std::array<std::pair<E, std::string_v
     if (text != nullptr && *text == name) return value;
     known.emplace_back(name);
   }
-  std::string message = fmt::format("has to be one of {}", base::join(known, ", "));
+  std::string message = fmt::format("must be one of {}", base::join(known, ", "));
   if (text != nullptr) {
     message = fmt::format("\"{}\": {}", *text, message);
     if (const auto near = base::nearest(*text, known))
@@ -98,7 +98,7 @@ Result<std::uint32_t> number_in(const Value& written, std::uint32_t least, std::
   const auto* number = std::get_if<std::int64_t>(&written);
   if (number == nullptr || *number < least || *number > std::numeric_limits<std::uint32_t>::max()) {
     return fail(Code::kInvalid,
-                fmt::format("has to be a whole number from {} to 4294967295, like {}", least, example));
+                fmt::format("must be a whole number from {} to 4294967295, like {}", least, example));
   }
   return static_cast<std::uint32_t>(*number);
 }
@@ -116,7 +116,7 @@ Result<IpAddress> IpAddress::parse(std::string_view text) {
   out.family = text.find(':') == std::string_view::npos ? Family::kIpv4 : Family::kIpv6;
   if (::inet_pton(af_of(out.family), std::string(text).c_str(), out.bytes.data()) != 1) {
     return fail(Code::kInvalid,
-                fmt::format("\"{}\" is no IP address, such as 192.0.2.1 or 2001:db8::1", text));
+                fmt::format("\"{}\" is not an IP address such as 192.0.2.1 or 2001:db8::1", text));
   }
   return out;
 }
@@ -219,7 +219,7 @@ Result<SearchDomains> Codec<SearchDomains>::parse(const Value& written) {
                            [](const std::string& name) -> Result<std::string> {
                              if (is_domain(name)) return name;
                              return fail(Code::kInvalid,
-                                         fmt::format("\"{}\" is no domain, such as example.net", name));
+                                         fmt::format("\"{}\" is not a domain such as example.net", name));
                            })
       .map([](std::vector<std::string> names) { return SearchDomains{std::move(names)}; });
 }

@@ -36,7 +36,7 @@ Result<std::vector<std::string>> get_list(const Value& written, std::string_view
   if (const auto* text = std::get_if<std::string>(&written)) return std::vector<std::string>{*text};
   if (const auto* number = std::get_if<std::int64_t>(&written))
     return std::vector<std::string>{std::to_string(*number)};
-  return fail(Code::kInvalid, fmt::format("has to be {}", wanted));
+  return fail(Code::kInvalid, fmt::format("must be {}", wanted));
 }
 
 /// modprobe.d(5) separates options by blanks, and so do people who write several in one text.
@@ -60,9 +60,10 @@ std::vector<std::string> split_options(const std::vector<std::string>& texts) {
 
 Result<ModuleName> ModuleName::parse(std::string_view text) {
   if (text.size() > kModuleNameMax || !is_word(text, "")) {
-    return fail(Code::kInvalid,
-                fmt::format("\"{}\" is no name of a kernel module: letters, digits, '_' and '-', at most {}",
-                            text, kModuleNameMax));
+    return fail(
+        Code::kInvalid,
+        fmt::format("\"{}\" is not a valid kernel module name: letters, digits, '_' and '-', at most {}",
+                    text, kModuleNameMax));
   }
   return ModuleName{underscored(text)};
 }
@@ -72,7 +73,7 @@ Result<ModuleOption> ModuleOption::parse(std::string_view text) {
   const auto name = text.substr(0, equals);
   if (!is_word(name, ".")) {
     return fail(Code::kInvalid,
-                fmt::format("\"{}\" is no option of a module; written like \"pfctx=8\"", text));
+                fmt::format("\"{}\" is not a module option; written like \"pfctx=8\", without blanks", text));
   }
   ModuleOption option{underscored(name), {}, equals != std::string_view::npos};
   if (option.has_value) option.value = text.substr(equals + 1);
@@ -87,7 +88,7 @@ Result<ModuleOption> ModuleOption::parse(std::string_view text) {
 
 Result<ModuleName> Codec<ModuleName>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return fail(Code::kInvalid, "has to be a text like \"mlx4_en\"");
+  if (text == nullptr) return fail(Code::kInvalid, "must be a text like \"mlx4_en\"");
   return ModuleName::parse(*text);
 }
 Value Codec<ModuleName>::value(const ModuleName& parsed) { return parsed.text; }
@@ -95,7 +96,7 @@ Value Codec<ModuleName>::value(const ModuleName& parsed) { return parsed.text; }
 Result<ModuleOptions> Codec<ModuleOptions>::parse(const Value& written) {
   constexpr std::string_view kWanted = "a list of texts like \"pfctx=8\"";
   if (std::holds_alternative<std::int64_t>(written))
-    return fail(Code::kInvalid, fmt::format("has to be {}", kWanted));
+    return fail(Code::kInvalid, fmt::format("must be {}", kWanted));
   auto list = get_list(written, kWanted);
   if (!list) return fail(list.error());
   ModuleOptions out;
@@ -123,7 +124,7 @@ Result<Priorities> Codec<Priorities>::parse(const Value& written) {
   for (const auto& text : *list) {
     const auto number = base::parse_number(text);
     if (!number || *number >= kPriorities) {
-      return fail(Code::kInvalid, fmt::format("\"{}\" is no priority: 0 to {}", text, kPriorities - 1));
+      return fail(Code::kInvalid, fmt::format("\"{}\" is not a priority: 0 to {}", text, kPriorities - 1));
     }
     out.mask |= 1U << *number;
   }
@@ -139,7 +140,7 @@ Value Codec<Priorities>::value(const Priorities& parsed) {
 
 Result<PfcDriverName> Codec<PfcDriverName>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return fail(Code::kInvalid, "has to be a text: \"mlx4_en\"");
+  if (text == nullptr) return fail(Code::kInvalid, "must be a text: \"mlx4_en\"");
   const auto name = underscored(*text);
   if (name == "mlx4_en" || name == "mlx4" || name == "mlx4_core") return PfcDriverName{"mlx4_en"};
   return fail(Code::kInvalid,
@@ -153,7 +154,7 @@ Result<InitramfsPolicy> Codec<InitramfsPolicy>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
   if (text != nullptr && *text == "rebuild") return InitramfsPolicy::kRebuild;
   if (text != nullptr && *text == "report") return InitramfsPolicy::kReport;
-  return fail(Code::kInvalid, "has to be \"rebuild\" or \"report\"");
+  return fail(Code::kInvalid, "must be \"rebuild\" or \"report\"");
 }
 Value Codec<InitramfsPolicy>::value(const InitramfsPolicy& parsed) {
   return std::string(parsed == InitramfsPolicy::kRebuild ? "rebuild" : "report");

@@ -13,7 +13,7 @@ Result<Drift> Codec<Drift>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
   if (text != nullptr && *text == "repair") return Drift::kRepair;
   if (text != nullptr && *text == "report") return Drift::kReport;
-  return fail(Code::kInvalid, "has to be \"repair\" or \"report\"");
+  return fail(Code::kInvalid, "must be \"repair\" or \"report\"");
 }
 
 Value Codec<Drift>::value(const Drift& parsed) {
@@ -26,7 +26,7 @@ Result<Audit> Codec<Audit>::parse(const Value& written) {
   const auto* seconds = std::get_if<std::int64_t>(&written);
   if (seconds != nullptr && (*seconds == 0 || (*seconds >= kLeast && *seconds <= kMost)))
     return Audit{*seconds};
-  return fail(Code::kInvalid, fmt::format("has to be {} to {} seconds, or 0 for never", kLeast, kMost));
+  return fail(Code::kInvalid, fmt::format("must be {} to {} seconds, or 0 for never", kLeast, kMost));
 }
 
 Value Codec<Audit>::value(const Audit& parsed) { return parsed.seconds; }

@@ -18,10 +18,10 @@ using base::Result;
 Result<PortTypes> Codec<PortTypes>::parse(const Value& written) {
   const auto* list = std::get_if<std::vector<std::string>>(&written);
   if (list == nullptr || list->empty() || list->size() > 2)
-    return fail(Code::kInvalid, "has to be a list of the types of one or two ports, like [\"ib\", \"eth\"]");
+    return fail(Code::kInvalid, "must be a list of the types of one or two ports, like [\"ib\", \"eth\"]");
   for (const auto& type : *list) {
     if (type != "ib" && type != "eth" && type != "auto")
-      return fail(Code::kInvalid, fmt::format("\"{}\" is no port type: ib, eth or auto", type));
+      return fail(Code::kInvalid, fmt::format("\"{}\" is not a port type: write ib, eth or auto", type));
   }
   return PortTypes{*list};
 }
@@ -30,10 +30,10 @@ Value Codec<PortTypes>::value(const PortTypes& parsed) { return parsed.list; }
 Result<PortNumber> Codec<PortNumber>::parse(const Value& written) {
   constexpr std::int64_t kMost = 255;
   const auto* number = std::get_if<std::int64_t>(&written);
-  if (number == nullptr) return fail(Code::kInvalid, "has to be an integer like 1");
+  if (number == nullptr) return fail(Code::kInvalid, "must be an integer like 1");
   if (*number < 1 || *number > kMost)
-    return fail(Code::kInvalid,
-                fmt::format("{} is no port: they are counted from 1 (at most {})", *number, kMost));
+    return fail(Code::kInvalid, fmt::format("{} is not a port number: ports are counted from 1 (at most {})",
+                                            *number, kMost));
   return PortNumber{*number};
 }
 Value Codec<PortNumber>::value(const PortNumber& parsed) { return parsed.number; }
@@ -67,7 +67,7 @@ bool begins_with_bus(std::string_view pattern) {
 
 Result<PciPattern> Codec<PciPattern>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return fail(Code::kInvalid, "has to be a text like \"0000:1?:00.0\"");
+  if (text == nullptr) return fail(Code::kInvalid, "must be a text like \"0000:1?:00.0\"");
   if (text->find_first_of("*?[") == std::string::npos)
     return PciAddress::parse(*text).map(
         [](PciAddress address) { return PciPattern{std::move(address.text)}; });
@@ -84,10 +84,10 @@ Value Codec<PciPattern>::value(const PciPattern& parsed) { return parsed.text; }
 
 Result<IpoibLinkLayer> Codec<IpoibLinkLayer>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return fail(Code::kInvalid, "has to be \"InfiniBand\"");
+  if (text == nullptr) return fail(Code::kInvalid, "must be \"InfiniBand\"");
   if (base::lower(*text) != "infiniband")
     return fail(Code::kInvalid,
-                fmt::format("\"{}\" has to be \"InfiniBand\": only such ports have IPoIB", *text));
+                fmt::format("\"{}\" must be \"InfiniBand\": only such ports have IPoIB", *text));
   return IpoibLinkLayer{};
 }
 Value Codec<IpoibLinkLayer>::value(const IpoibLinkLayer& /*parsed*/) { return std::string("InfiniBand"); }

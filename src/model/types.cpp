@@ -38,7 +38,7 @@ Result<E> parse_word(const Words<E, N>& words, std::string_view text, std::strin
     if (word == text) return value;
     known.emplace_back(word);
   }
-  std::string message = fmt::format("{} is \"{}\", has to be one of {}", what, text, base::join(known, ", "));
+  std::string message = fmt::format("{} is \"{}\", must be one of {}", what, text, base::join(known, ", "));
   if (const auto near = base::nearest(text, known)) message += fmt::format("; did you mean \"{}\"?", *near);
   return fail(Code::kInvalid, message);
 }
@@ -54,8 +54,9 @@ char digit_of(std::uint64_t bits) { return "0123456789abcdef"[bits & 0xfU]; }
 
 Result<Guid> Guid::parse(std::string_view text) {
   const auto bad = [&](std::string_view why) {
-    return fail(Code::kInvalid,
-                fmt::format("\"{}\" is no GUID: {}; written like 00:02:c9:03:00:31:78:f2", text, why));
+    return fail(
+        Code::kInvalid,
+        fmt::format("\"{}\" is not a valid GUID: {}; written like 00:02:c9:03:00:31:78:f2", text, why));
   };
   std::array<char, 16> digits{};
   std::string_view all = text;
@@ -65,12 +66,15 @@ Result<Guid> Guid::parse(std::string_view text) {
     const auto groups = static_cast<std::size_t>(std::count(text.begin(), text.end(), ':')) + 1;
     if (groups == 20)
       return bad("that is a 20-byte hardware address, of which the last 8 bytes are the GUID");
+    if (text.find("::") != std::string_view::npos || (groups == 8 && text.find(':') == 4))
+      return bad("that is a 16-byte GID, of which the last 8 bytes are the GUID");
     const std::size_t width = groups == 8 ? 2 : groups == 4 ? 4 : 0;
-    if (width == 0) return bad(fmt::format("{} groups, has to have 8 of 2 or 4 of 4 digits", groups));
+    if (width == 0) return bad(fmt::format("{} groups instead of 8 with 2 digits or 4 with 4", groups));
     auto* next = digits.data();
     for (std::string_view rest = text; !rest.empty() || next != digits.end();) {
       const auto group = rest.substr(0, rest.find(':'));
-      if (group.size() != width) return bad(fmt::format("group \"{}\" has to have {} digits", group, width));
+      if (group.size() != width)
+        return bad(fmt::format("the group \"{}\" does not have {} digits", group, width));
       next = std::copy(group.begin(), group.end(), next);
       rest.remove_prefix(std::min(rest.size(), width + 1));
     }
@@ -78,8 +82,7 @@ Result<Guid> Guid::parse(std::string_view text) {
   }
   if (all.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
     return bad("only digits 0-9 and a-f are possible, in groups with ':' between them");
-  if (all.size() != digits.size())
-    return bad(fmt::format("{} hexadecimal digits, has to have 16", all.size()));
+  if (all.size() != digits.size()) return bad(fmt::format("{} hexadecimal digits instead of 16", all.size()));
   Guid guid;
   (void)std::from_chars(all.begin(), all.end(), guid.number, 16);  // 16 digits cannot fail
   if (guid.number == 0) return bad("all zero means that the port has none");
@@ -97,10 +100,9 @@ std::string Guid::text() const {
 
 Result<Pkey> Pkey::make(std::int64_t number) {
   if (number < 0 || number > 0xffff) {
-    return fail(Code::kInvalid,
-                fmt::format("P_Key {} is out of range, has to be 0x0001 to 0x7fff (or with the "
-                            "membership bit, 0x8001 to 0xffff)",
-                            number));
+    return fail(Code::kInvalid, fmt::format("P_Key {} is out of range, must be 0x0001 to 0x7fff (or with the "
+                                            "membership bit, 0x8001 to 0xffff)",
+                                            number));
   }
   if ((number & 0x7fff) == 0) {
     return fail(Code::kInvalid,
@@ -114,7 +116,7 @@ Result<Pkey> Pkey::make(std::int64_t number) {
 Result<Pkey> Pkey::parse(std::string_view text) {
   const auto number = base::parse_number(text);
   if (!number || *number > 0xffff) {
-    return fail(Code::kInvalid, fmt::format("\"{}\" is no P_Key; written like 0x8002", text));
+    return fail(Code::kInvalid, fmt::format("\"{}\" is not a valid P_Key; written like 0x8002", text));
   }
   return make(static_cast<std::int64_t>(*number));
 }
@@ -137,7 +139,7 @@ std::string_view text_of(OnUnsupported policy) { return word_of(kPolicies, polic
 
 Result<std::string> parse_interface_name(std::string_view text) {
   const auto bad = [&](std::string_view why) {
-    return fail(Code::kInvalid, fmt::format("\"{}\" cannot name an interface: {}", text, why));
+    return fail(Code::kInvalid, fmt::format("\"{}\" is not a valid interface name: {}", text, why));
   };
   if (text.empty()) return bad("it is empty");
   if (text.size() > kInterfaceNameMax) {
@@ -161,7 +163,7 @@ Result<std::string> parse_interface_name(std::string_view text) {
 
 Result<RdmaName> RdmaName::parse(std::string_view text) {
   const auto refuse = [&](std::string_view why) -> Result<RdmaName> {
-    return fail(Code::kInvalid, fmt::format("\"{}\" cannot name an RDMA device: {}", text, why));
+    return fail(Code::kInvalid, fmt::format("\"{}\" is not a valid RDMA device name: {}", text, why));
   };
   if (text.empty()) return refuse("it is empty");
   if (text.size() > kRdmaNameMax) return refuse(fmt::format("it is longer than {} characters", kRdmaNameMax));
@@ -177,7 +179,7 @@ Result<RdmaName> RdmaName::parse(std::string_view text) {
 Result<PciAddress> PciAddress::parse(std::string_view text) {
   const auto wrong = [&]() -> Result<PciAddress> {
     return fail(Code::kInvalid,
-                fmt::format("\"{}\" is no PCI address; it looks like \"0000:10:00.0\"", text));
+                fmt::format("\"{}\" is not a valid PCI address; it looks like \"0000:10:00.0\"", text));
   };
   auto lower = base::lower(text);
   if (std::count(lower.begin(), lower.end(), ':') == 1) lower = "0000:" + lower;
@@ -198,7 +200,7 @@ Result<SoftType> parse_soft_type(std::string_view text) {
   if (text == "rxe") return SoftType::kRxe;
   if (text == "siw") return SoftType::kSiw;
   return fail(Code::kInvalid,
-              fmt::format("\"{}\" has to be \"rxe\" (Soft-RoCE) or \"siw\" (Soft-iWARP)", text));
+              fmt::format("\"{}\" must be \"rxe\" (Soft-RoCE) or \"siw\" (Soft-iWARP)", text));
 }
 
 std::string_view text_of(SoftType type) { return type == SoftType::kRxe ? "rxe" : "siw"; }
@@ -206,7 +208,7 @@ std::string_view text_of(SoftType type) { return type == SoftType::kRxe ? "rxe" 
 Result<RoceMode> parse_roce_mode(std::string_view text) {
   if (text == "v1") return RoceMode::kV1;
   if (text == "v2") return RoceMode::kV2;
-  return fail(Code::kInvalid, fmt::format("\"{}\" has to be \"v1\" or \"v2\"", text));
+  return fail(Code::kInvalid, fmt::format("\"{}\" must be \"v1\" or \"v2\"", text));
 }
 
 std::string_view text_of(RoceMode mode) { return mode == RoceMode::kV1 ? "v1" : "v2"; }
@@ -216,13 +218,13 @@ Result<Dscp> Dscp::make(std::int64_t number) {
   if (number >= 0 && number <= kMax) return Dscp{static_cast<std::uint8_t>(number)};
   return fail(
       Code::kInvalid,
-      fmt::format("DSCP {} is out of range, has to be 0 to {} (a type of service is tos)", number, kMax));
+      fmt::format("DSCP {} is out of range, must be 0 to {} (a type of service is tos)", number, kMax));
 }
 
 Result<Tos> Tos::make(std::int64_t number) {
   constexpr std::int64_t kMax = 255;
   if (number >= 0 && number <= kMax) return Tos{number};
-  return fail(Code::kInvalid, fmt::format("ToS {} is out of range, has to be 0 to {}", number, kMax));
+  return fail(Code::kInvalid, fmt::format("ToS {} is out of range, must be 0 to {}", number, kMax));
 }
 
 }  // namespace rdmacfg::model

@@ -60,7 +60,7 @@ TEST(Check, UnknownSections) {
       parse_one("[[ipob]]\nx = 1\n[[ipob]]\n[frob]\n[[ipoib.pky]]\n[defaults.ipob]\n[defaults.roce]\n");
   EXPECT_THAT(messages(document), ElementsAre("a:1:1: [[ipob]]: unknown section; did you mean \"ipoib\"?",
                                               "a:4:1: [frob]: unknown section",
-                                              "a:5:1: [[ipoib]] is missing in front of this part of it",
+                                              "a:5:1: [[ipoib]] is missing before this part of it",
                                               "a:5:1: [[ipoib.pky]]: unknown section; did you mean \"pkey\"?",
                                               "a:6:11: [defaults.ipob]: there are no defaults for ipob",
                                               "a:7:11: [defaults.roce]: there are no defaults for roce"));
@@ -78,32 +78,31 @@ TEST(Check, KeysAtTheTopSayWhereTheyBelong) {
 TEST(Check, WrongValuesAreSaidAtTheValue) {
   EXPECT_THAT(
       messages(ipoib("mtu = 99999\n")),
-      ElementsAre("a:3:7: [[ipoib]] mtu: MTU 99999 is out of range, has to be 68 to 65520 bytes (datagram: "
+      ElementsAre("a:3:7: [[ipoib]] mtu: MTU 99999 is out of range, must be 68 to 65520 bytes (datagram: "
                   "2044 or 4092; connected: up to 65520)"));
   EXPECT_THAT(messages(ipoib("mtu = '2044'\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a text, has to be an integer like 2044"));
-  EXPECT_THAT(
-      messages(ipoib("mtu = 2044.0\n")),
-      ElementsAre("a:3:7: [[ipoib]] mtu: is a floating-point number, has to be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a text, must be an integer like 2044"));
+  EXPECT_THAT(messages(ipoib("mtu = 2044.0\n")),
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a floating-point number, must be an integer like 2044"));
   EXPECT_THAT(messages(ipoib("mtu = 2024-01-01\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a date, has to be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a date, must be an integer like 2044"));
   EXPECT_THAT(messages(ipoib("mtu = {a = 1}\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a table, has to be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a table, must be an integer like 2044"));
   EXPECT_THAT(messages(ipoib("mtu.x = 1\n")),
-              ElementsAre("a:3:1: [[ipoib]] mtu: is a table, has to be an integer like 2044"));
+              ElementsAre("a:3:1: [[ipoib]] mtu: is a table, must be an integer like 2044"));
   EXPECT_THAT(messages(ipoib("mtu = [2044]\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a list, has to be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a list, must be an integer like 2044"));
   EXPECT_THAT(
       messages(ipoib("addresses = [\n 'a',\n 1.5, true,\n]\n")),
-      ElementsAre("a:5:2: [[ipoib]] addresses: an element is a floating-point number, has to be a text in "
+      ElementsAre("a:5:2: [[ipoib]] addresses: an element is a floating-point number, must be a text in "
                   "quotes",
-                  "a:5:7: [[ipoib]] addresses: an element is a boolean, has to be a text in quotes"));
+                  "a:5:7: [[ipoib]] addresses: an element is a boolean, must be a text in quotes"));
 }
 
 TEST(Check, SaysTheKeyOnce) {
   EXPECT_THAT(
       messages(ipoib("mode = 'conected'\n")),
-      ElementsAre("a:3:8: [[ipoib]] mode: is \"conected\", has to be one of datagram, connected; did you "
+      ElementsAre("a:3:8: [[ipoib]] mode: is \"conected\", must be one of datagram, connected; did you "
                   "mean \"connected\"?"));
 }
 
@@ -114,18 +113,18 @@ TEST(Check, FactsCannotBeWritten) {
 
 TEST(Check, OneAndManySections) {
   EXPECT_THAT(messages("[roce]\ndevice = 'a'\ndscp = 'b'"),
-              ElementsAre("a:1:1: [roce]: there may be several, so it is written [[roce]]",
-                          "a:3:8: [[roce]] dscp: is a text, has to be an integer"));
+              ElementsAre("a:1:1: [roce]: there can be several, so write [[roce]]",
+                          "a:3:8: [[roce]] dscp: is a text, must be an integer"));
   EXPECT_THAT(messages("roce = {device = 'a'}"),
-              ElementsAre("a:1:1: [roce]: there may be several, so it is written [[roce]]"));
+              ElementsAre("a:1:1: [roce]: there can be several, so write [[roce]]"));
   EXPECT_THAT(messages("roce.device = 'a'"),
-              ElementsAre("a:1:1: [roce]: there may be several, so it is written [[roce]]"));
+              ElementsAre("a:1:1: [roce]: there can be several, so write [[roce]]"));
   EXPECT_THAT(messages("[[host]]\nprune = true"),
               ElementsAre("a:1:1: [host]: there can be only one, so it is not written as a list"));
   EXPECT_THAT(messages("roce = [{device = 'a'}, 5]"),
-              ElementsAre("a:1:25: [[roce]]: is an integer, has to be a table like { key = value }"));
+              ElementsAre("a:1:25: [[roce]]: is an integer, must be a table like { key = value }"));
   const auto document = parse_one(ipoib("pkey = 0x8002\n"));
-  EXPECT_THAT(messages(document), ElementsAre("a:3:8: [[ipoib.pkey]]: is an integer, has to be a section"));
+  EXPECT_THAT(messages(document), ElementsAre("a:3:8: [[ipoib.pkey]]: is an integer, must be a section"));
   EXPECT_EQ(document.diagnostics[0].hint, "pkey belongs to [[ipoib.pkey]]");
 }
 
@@ -156,10 +155,9 @@ TEST(Check, SaysWhichSectionsWereNotUnderstood) {
 }
 
 TEST(Check, EveryBadElementAtItsPlace) {
-  EXPECT_THAT(
-      messages(ipoib("addresses = [1, 'a', true]\n")),
-      ElementsAre("a:3:14: [[ipoib]] addresses: an element is an integer, has to be a text in quotes",
-                  "a:3:22: [[ipoib]] addresses: an element is a boolean, has to be a text in quotes"));
+  EXPECT_THAT(messages(ipoib("addresses = [1, 'a', true]\n")),
+              ElementsAre("a:3:14: [[ipoib]] addresses: an element is an integer, must be a text in quotes",
+                          "a:3:22: [[ipoib]] addresses: an element is a boolean, must be a text in quotes"));
 }
 
 TEST(Check, ASectionThatIsPartOfAnotherIsPointedTo) {
@@ -191,7 +189,7 @@ TEST(Check, EverythingAtOnceInTheOrderOfTheText) {
       parse_files({{"z", "x = 1\ny = 2\n"}, {"b", "[[roce]]\n"}, {"a", "mtu = \n[[a\n\n= 1"}}, limits);
   EXPECT_THAT(messages(document),
               ElementsAre("z:1:1: x: unknown key", "z:2:1: y: unknown key",
-                          "b:1:1: [[roce]]: nothing says which one is meant", "3 more errors are not shown"));
+                          "b:1:1: [[roce]]: does not say what it applies to", "3 more errors are not shown"));
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ TEST(Guard, RefusesControlCharacters) {
   EXPECT_EQ(wrong("a\n\0"s), "a:2:1: control character 0x00 is not allowed");
   EXPECT_EQ(wrong("# \x1b[2J"), "a:1:3: control character 0x1b is not allowed");
   EXPECT_EQ(wrong("\x7f"), "a:1:1: control character 0x7f is not allowed");
-  EXPECT_EQ(wrong("a\rb"), "a:1:2: a carriage return has to be followed by a line feed");
-  EXPECT_EQ(wrong("a\r"), "a:1:2: a carriage return has to be followed by a line feed");
+  EXPECT_EQ(wrong("a\rb"), "a:1:2: a carriage return must be followed by a line feed");
+  EXPECT_EQ(wrong("a\r"), "a:1:2: a carriage return must be followed by a line feed");
 }
 
 TEST(Guard, RefusesTooMuch) {

@@ -42,7 +42,8 @@ TEST(Hostile, BracketsInTextsAndCommentsAreNoNesting) {
 }
 
 TEST(Hostile, AnEmptyListIsNoListOfSections) {
-  EXPECT_THAT(messages("a = []\n[a.b]\nc = 1"), ElementsAre("a:2:2: a was complete with its closing ]"));
+  EXPECT_THAT(messages("a = []\n[a.b]\nc = 1"),
+              ElementsAre("a:1:1: a: unknown key", "a:2:2: a was complete with its closing ]"));
 }
 
 /// Beyond what a document may have: what takes too long is not for the limits to hide.

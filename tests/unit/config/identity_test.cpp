@@ -17,46 +17,48 @@ TEST(Identity, EverySetWillDo) {
 
 TEST(Identity, None) {
   const auto document = parse_one("\n[[ipoib]]\nmtu = 2044\n[[ipoib.pkey]]\n");
-  EXPECT_THAT(messages(document), ElementsAre("a:2:1: [[ipoib]]: nothing says which one is meant",
-                                              "a:4:1: [[ipoib.pkey]]: nothing says which one is meant"));
-  EXPECT_EQ(document.diagnostics[0].hint, "write guid, or device and port, or match");
+  EXPECT_THAT(messages(document), ElementsAre("a:2:1: [[ipoib]]: does not say what it applies to",
+                                              "a:4:1: [[ipoib.pkey]]: does not say what it applies to"));
+  EXPECT_EQ(document.diagnostics[0].hint, "add guid, or device and port, or match");
   EXPECT_EQ(document.diagnostics[0].where.length, 9);
 }
 
 TEST(Identity, APart) {
   const auto document = parse_one("[[ipoib]]\nport = 1\nmtu = 2044\n");
-  EXPECT_THAT(messages(document),
-              ElementsAre("a:2:1: [[ipoib]] port: device is missing, to say which one is meant"));
+  EXPECT_THAT(messages(document), ElementsAre("a:2:1: [[ipoib]] port: needs device beside it"));
   EXPECT_EQ(document.diagnostics[0].hint, "write guid, or device and port, or match");
 }
 
 TEST(Identity, TooMany) {
   const auto document = parse_one(ipoib("device = 'mlx5_0'\n"));
-  EXPECT_THAT(messages(document),
-              ElementsAre("a:3:1: [[ipoib]] device: guid says already which one is meant"));
-  EXPECT_EQ(document.diagnostics[0].hint, "leave one: guid, or device and port, or match");
+  EXPECT_THAT(
+      messages(document),
+      ElementsAre(
+          "a:3:1: [[ipoib]] device: conflicts with guid, which already says what the entry applies to"));
+  EXPECT_EQ(document.diagnostics[0].hint, "keep one: guid, or device and port, or match");
   EXPECT_THAT(document.diagnostics[0].related, testing::SizeIs(1));
   EXPECT_EQ(document.diagnostics[0].related[0].where, (model::Location{"a", 2, 1, 4}));
   EXPECT_THAT(messages("[[ipoib]]\nmatch = {}\n"),
-              ElementsAre("a:2:1: [[ipoib]] match: is empty, so it does not say which one is meant"));
-  EXPECT_THAT(messages(ipoib("match = {}\n")),
-              ElementsAre("a:3:1: [[ipoib]] match: guid says already which one is meant"));
+              ElementsAre("a:2:1: [[ipoib]] match: is empty, so it does not say what the entry applies to"));
+  EXPECT_THAT(
+      messages(ipoib("match = {}\n")),
+      ElementsAre(
+          "a:3:1: [[ipoib]] match: conflicts with guid, which already says what the entry applies to"));
 }
 
 TEST(Identity, AWrongValueIsNotMissing) {
-  EXPECT_THAT(
-      messages("[[ipoib]]\nguid = '1'"),
-      ElementsAre(
-          "a:2:8: [[ipoib]] guid: \"1\" is no GUID: 1 hexadecimal digits, has to have 16; written like "
-          "00:02:c9:03:00:31:78:f2"));
+  EXPECT_THAT(messages("[[ipoib]]\nguid = '1'"),
+              ElementsAre("a:2:8: [[ipoib]] guid: \"1\" is not a valid GUID: 1 hexadecimal digits instead of "
+                          "16; written like "
+                          "00:02:c9:03:00:31:78:f2"));
 }
 
 TEST(Identity, TwiceInOneFile) {
   const auto document = parse_one(ipoib("[[ipoib.pkey]]\npkey = 2\n") + "[[ipoib.pkey]]\npkey = '0x8002'\n" +
                                   "[[ipoib]]\nguid = '0x0002C903003178F2'\n[[ipoib.pkey]]\npkey = 2\n");
   EXPECT_THAT(messages(document),
-              ElementsAre("a:6:8: [[ipoib.pkey]] pkey 0x8002: is there twice in this file",
-                          "a:8:8: [[ipoib]] guid 00:02:c9:03:00:31:78:f2: is there twice in this file"));
+              ElementsAre("a:6:8: [[ipoib.pkey]] pkey 0x8002: is defined twice in this file",
+                          "a:8:8: [[ipoib]] guid 00:02:c9:03:00:31:78:f2: is defined twice in this file"));
   ASSERT_EQ(document.diagnostics[0].related.size(), 1U);
   EXPECT_EQ(document.diagnostics[0].related[0].note, "first used here");
   EXPECT_EQ(document.diagnostics[0].related[0].where, (model::Location{"a", 4, 8, 1}));
@@ -66,7 +68,7 @@ TEST(Identity, MatchCountsWithItsContent) {
   const std::string one = "[[ipoib]]\nmatch = {driver = 'a', port = 1}\n";
   EXPECT_THAT(messages(one + "[[ipoib]]\nmatch = {driver = 'a', port = 2}\n"), IsEmpty());
   EXPECT_THAT(messages(one + "[[ipoib]]\nmatch = {port = 1, driver = 'a'}\n"),
-              ElementsAre("a:4:9: [[ipoib]] match: is there twice in this file"));
+              ElementsAre("a:4:9: [[ipoib]] match: is defined twice in this file"));
 }
 
 }  // namespace

@@ -65,19 +65,17 @@ TEST(Merge, DefaultsFillWhatIsLeftOpen) {
 }
 
 TEST(Merge, DefaultsThatMakeNoSense) {
-  EXPECT_THAT(
-      messages("[defaults.ipoib]\nname = 'ib0'\nguid = 'x'\nmdoe = 1\nlid = "
-               "1\n[defaults.ipoib.match]\ndriver = 'a'\n"),
-      ElementsAre(
-          "a:2:1: [defaults.ipoib] name: a default name would be given to every interface",
-          "a:3:1: [defaults.ipoib] guid: says which one an entry means, so there is no default for it",
-          "a:4:1: [defaults.ipoib] mdoe: unknown key; did you mean \"mode\"?",
-          "a:5:1: [defaults.ipoib] lid: is shown, but cannot be written",
-          "a:6:17: [defaults.ipoib.match]: there are no defaults for ipoib.match"));
+  EXPECT_THAT(messages("[defaults.ipoib]\nname = 'ib0'\nguid = 'x'\nmdoe = 1\nlid = "
+                       "1\n[defaults.ipoib.match]\ndriver = 'a'\n"),
+              ElementsAre("a:2:1: [defaults.ipoib] name: a default name would be given to every interface",
+                          "a:3:1: [defaults.ipoib] guid: identifies an entry, so it cannot have a default",
+                          "a:4:1: [defaults.ipoib] mdoe: unknown key; did you mean \"mode\"?",
+                          "a:5:1: [defaults.ipoib] lid: is shown, but cannot be written",
+                          "a:6:17: [defaults.ipoib.match]: there are no defaults for ipoib.match"));
   EXPECT_THAT(messages("[[defaults.ipoib]]\nmtu = 2044\n"),
-              ElementsAre("a:1:12: [defaults.ipoib]: is a list, has to be one section"));
+              ElementsAre("a:1:12: [defaults.ipoib]: is a list, must be one section"));
   EXPECT_THAT(messages("defaults = 1"),
-              ElementsAre("a:1:12: defaults: is an integer, has to be sections like [defaults.ipoib]"));
+              ElementsAre("a:1:12: defaults: is an integer, must be sections like [defaults.ipoib]"));
 }
 
 TEST(Match, LeavesFilesOfOtherHostsOut) {
@@ -121,14 +119,14 @@ TEST(Match, SaysWhatIsWrong) {
               ElementsAre("a:1:1: [match]: host is missing",
                           "a:2:1: [match] hsot: unknown key; did you mean \"host\"?",
                           "a:3:1: [match] colour: unknown key"));
-  EXPECT_THAT(messages("match = 1"), ElementsAre("a:1:9: [match]: is an integer, has to be one section"));
+  EXPECT_THAT(messages("match = 1"), ElementsAre("a:1:9: [match]: is an integer, must be one section"));
   EXPECT_THAT(messages("[[match]]\nhost = 'a'"),
-              ElementsAre("a:1:1: [match]: is a list, has to be one section"));
+              ElementsAre("a:1:1: [match]: is a list, must be one section"));
   EXPECT_THAT(messages("match = {host = []}"),
               ElementsAre("a:1:17: [match] host: is an empty list, so the file would apply to no host"));
   EXPECT_THAT(messages("match = {host = ['', 1, 'a[0-9', 'a]']}"),
               ElementsAre("a:1:18: [match] host: \"\" is empty",
-                          "a:1:22: [match] host: is an integer, has to be a text",
+                          "a:1:22: [match] host: is an integer, must be a text",
                           "a:1:25: [match] host: \"a[0-9\" has a [ without ]",
                           "a:1:34: [match] host: \"a]\" has a ] without ["));
   EXPECT_THAT(

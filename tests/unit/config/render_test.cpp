@@ -31,14 +31,14 @@ TEST(Render, PlaceMessageExcerptAndHint) {
 }
 
 TEST(Render, RelatedPlaces) {
-  EXPECT_EQ(rendered("a = 1\r\n\ta = 2\r\n"),
-            "a:2:2: error: a is there already\n"
-            "    2 | \ta = 2\n"
-            "      | \t^\n"
-            "  hint: leave one of the two\n"
+  EXPECT_EQ(rendered("version = 1\r\n\tversion = 1\r\n"),
+            "a:2:2: error: version is set twice\n"
+            "    2 | \tversion = 1\n"
+            "      | \t^~~~~~~\n"
+            "  hint: remove one of the two\n"
             "a:1:1: note: first here\n"
-            "    1 | a = 1\n"
-            "      | ^\n");
+            "    1 | version = 1\n"
+            "      | ^~~~~~~\n");
 }
 
 TEST(Render, WithoutAPlace) {

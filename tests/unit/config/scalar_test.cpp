@@ -83,12 +83,10 @@ TEST(Scalar, EscapesThatMeanNothing) {
   EXPECT_EQ(
       describe(R"("\é")"),
       R"(! \é means nothing in a text in double quotes; write \\ for a backslash, or use single quotes)");
-  EXPECT_EQ(
-      describe(R"("\u12")"),
-      R"(! the text has an escape that names no character; \u takes 4 and \U takes 8 hexadecimal digits)");
-  EXPECT_EQ(
-      describe(R"("\ud800")"),
-      R"(! the text has an escape that names no character; \u takes 4 and \U takes 8 hexadecimal digits)");
+  EXPECT_EQ(describe(R"("\u12")"),
+            R"(! the text has an invalid escape; \u takes 4 and \U takes 8 hexadecimal digits)");
+  EXPECT_EQ(describe(R"("\ud800")"),
+            R"(! the text has an invalid escape; \u takes 4 and \U takes 8 hexadecimal digits)");
 }
 
 TEST(Scalar, SortsThatTheModelDoesNotHave) {
@@ -101,15 +99,15 @@ TEST(Scalar, SortsThatTheModelDoesNotHave) {
 
 TEST(Scalar, WordsThatPeopleWriteInstead) {
   EXPECT_EQ(describe("true"), "yes");
-  EXPECT_EQ(describe("yes"), "! yes is no value; write true");
-  EXPECT_EQ(describe("off"), "! off is no value; write false");
-  EXPECT_EQ(describe("connected"), "! connected is no value; text has to be in quotes: \"connected\"");
+  EXPECT_EQ(describe("yes"), "! yes is not a valid value; write true");
+  EXPECT_EQ(describe("off"), "! off is not a valid value; write false");
+  EXPECT_EQ(describe("connected"), "! connected is not a valid value; put text in quotes: \"connected\"");
   EXPECT_EQ(describe("192.0.2.1/24"),
-            "! 192.0.2.1/24 is no value; text has to be in quotes: \"192.0.2.1/24\"");
-  EXPECT_EQ(describe("00:02:c9"), "! 00:02:c9 is no value; text has to be in quotes: \"00:02:c9\"");
+            "! 192.0.2.1/24 is not a valid value; put text in quotes: \"192.0.2.1/24\"");
+  EXPECT_EQ(describe("00:02:c9"), "! 00:02:c9 is not a valid value; put text in quotes: \"00:02:c9\"");
   EXPECT_EQ(describe("099"), "! a number does not begin with 0; hexadecimal ones begin with 0x");
-  EXPECT_EQ(describe("truex"), "! truex is no value; text has to be in quotes: \"truex\"");
-  EXPECT_EQ(describe("1__0"), "! 1__0 is no value; text has to be in quotes: \"1__0\"");
+  EXPECT_EQ(describe("truex"), "! truex is not a valid value; put text in quotes: \"truex\"");
+  EXPECT_EQ(describe("1__0"), "! 1__0 is not a valid value; put text in quotes: \"1__0\"");
 }
 
 TEST(Scalar, LongWordsAreCutBetweenCharacters) {

@@ -46,7 +46,7 @@ TEST(Syntax, Documents) {
             "{a=1, b=x}");
   EXPECT_EQ(parsed("a.\"b c\" . 'd' = true"), "{a={b c={d=yes}}}");
   EXPECT_EQ(parsed("a = [ 1, # one\n 'x', [], ]\n"), "{a=[1, x, []]}");
-  EXPECT_EQ(parsed("a = {b = 1, c.d = [{}], }"), "1:25 ',' in front of '}' is not allowed");
+  EXPECT_EQ(parsed("a = {b = 1, c.d = [{}], }"), "1:25 a ',' before '}' is not allowed");
   EXPECT_EQ(parsed("a = {b = 1, c.d = [{}]}"), "{a={b=1, c={d=[{}]}}}");
   EXPECT_EQ(parsed("[ a . b ] # c\nc = 1\n[a]\nd = 2"), "{a={b={c=1}, d=2}}");
   EXPECT_EQ(parsed("[[a]]\nb = 1\n[[a.c]]\nd = 1\n[[a]]\n[[a.c]]\nd = 2\n[a.e]"),
@@ -58,44 +58,44 @@ TEST(Syntax, Documents) {
 }
 
 TEST(Syntax, ErrorsOfOneLine) {
-  EXPECT_EQ(parsed("mtu 2044"), "1:5 '2' after mtu, where = should be");
-  EXPECT_EQ(parsed("mtu"), "1:4 the end of the file after mtu, where = should be");
+  EXPECT_EQ(parsed("mtu 2044"), "1:5 expected = after mtu, found '2'");
+  EXPECT_EQ(parsed("mtu"), "1:4 expected = after mtu, found the end of the file");
   EXPECT_EQ(parsed("mtu =\n"), "1:1 mtu has no value");
   EXPECT_EQ(parsed("mtu = # 2044\n"), "1:1 mtu has no value");
-  EXPECT_EQ(parsed("= 1"), "1:1 there is no key in front of =");
-  EXPECT_EQ(parsed("é = 1"), "1:1 'é' where a key should be");
-  EXPECT_EQ(parsed("a. = 1"), "1:4 there is no key in front of =");
-  EXPECT_EQ(parsed("a = 1 b = 2"), "1:7 'b' is left over at the end of the line");
+  EXPECT_EQ(parsed("= 1"), "1:1 there is no key before =");
+  EXPECT_EQ(parsed("é = 1"), "1:1 expected a key, found 'é'");
+  EXPECT_EQ(parsed("a. = 1"), "1:4 there is no key before =");
+  EXPECT_EQ(parsed("a = 1 b = 2"), "1:7 unexpected 'b' at the end of the line");
   EXPECT_EQ(parsed("é = 1\na = 'x"),
-            "1:1 'é' where a key should be\n2:5 the text that begins here has no closing ' on its line");
+            "1:1 expected a key, found 'é'\n2:5 the text that begins here has no closing ' on its line");
   EXPECT_EQ(parsed("a = \"x\\\nb = 1"), "1:5 the text that begins here has no closing \" on its line");
-  EXPECT_EQ(parsed("a = ]"), "1:5 ']' where a value should be");
-  EXPECT_EQ(parsed("[a\nb = 1"), "1:3 the end of the line where ] should close the section's name");
-  EXPECT_EQ(parsed("[[a]\nb = 1"), "1:4 ']' where ]] should close the section's name");
-  EXPECT_EQ(parsed("[]"), "1:2 ']' where a key should be");
-  EXPECT_EQ(parsed("[a] b = 1"), "1:5 'b' is left over at the end of the line");
+  EXPECT_EQ(parsed("a = ]"), "1:5 expected a value, found ']'");
+  EXPECT_EQ(parsed("[a\nb = 1"), "1:3 expected ] to close the section's name, found the end of the line");
+  EXPECT_EQ(parsed("[[a]\nb = 1"), "1:4 expected ]] to close the section's name, found ']'");
+  EXPECT_EQ(parsed("[]"), "1:2 expected a key, found ']'");
+  EXPECT_EQ(parsed("[a] b = 1"), "1:5 unexpected 'b' at the end of the line");
   EXPECT_EQ(parsed("\"\"\"a\"\"\" = 1"), "1:1 a key cannot be a text of several lines");
   EXPECT_EQ(parsed("a = connected\nb = 099"),
-            "1:5 connected is no value\n2:5 a number does not begin with 0");
+            "1:5 connected is not a valid value\n2:5 a number does not begin with 0");
 }
 
 TEST(Syntax, ErrorsInsideOfBracketsEndTheFile) {
-  EXPECT_EQ(parsed("a = [1 2]\nb ="), "1:8 '2' in a list, where ',' or ']' should be");
-  EXPECT_EQ(parsed("a = [1,\n\nb = 2\n"), "3:1 b = … inside of brackets that are still open");
+  EXPECT_EQ(parsed("a = [1 2]\nb ="), "1:8 expected ',' or ']' in the list, found '2'");
+  EXPECT_EQ(parsed("a = [1,\n\nb = 2\n"), "3:1 b = … inside brackets that are still open");
   EXPECT_EQ(parsed("a = [1,\n"), "1:5 the list that begins here has no closing ]");
-  EXPECT_EQ(parsed("a = [,]"), "1:6 a list element is missing in front of ','");
-  EXPECT_EQ(parsed("a = {b = 1 c = 2}"), "1:12 'c' in a table, where ',' or '}' should be");
+  EXPECT_EQ(parsed("a = [,]"), "1:6 a list element is missing before ','");
+  EXPECT_EQ(parsed("a = {b = 1 c = 2}"), "1:12 expected ',' or '}' in the table, found 'c'");
   EXPECT_EQ(parsed("a = {\nb = 1}"), "1:5 the table that begins here has no closing } on its line");
   EXPECT_EQ(parsed("a = '''x\ny ="), "1:5 the text that begins here has no closing '''");
 }
 
 TEST(Syntax, WhatMustNotBeThereTwice) {
-  EXPECT_EQ(parsed("a = 1\na = 2"), "2:1 a is there already");
-  EXPECT_EQ(parsed("a = {b = 1, b = 2}"), "1:13 b is there already");
-  EXPECT_EQ(parsed("[a]\n[a]"), "2:1 section [a] is there already");
+  EXPECT_EQ(parsed("a = 1\na = 2"), "2:1 a is set twice");
+  EXPECT_EQ(parsed("a = {b = 1, b = 2}"), "1:13 b is set twice");
+  EXPECT_EQ(parsed("[a]\n[a]"), "2:1 section [a] is defined twice");
   EXPECT_EQ(parsed("[a]\n[[a]]"), "2:1 [[a]] cannot follow [a]");
   EXPECT_EQ(parsed("[[a]]\n[a]"), "2:1 [a] cannot follow [[a]]");
-  EXPECT_EQ(parsed("a.b = 1\n[a]"), "2:1 section [a] is there already");
+  EXPECT_EQ(parsed("a.b = 1\n[a]"), "2:1 section [a] is defined twice");
   EXPECT_EQ(parsed("a = 1\n[a.b]"), "2:2 a is an integer already, and a section cannot go into it");
   EXPECT_EQ(parsed("a = {}\n[a.b]"), "2:2 a was complete with its closing }");
   EXPECT_EQ(parsed("a = {}\na.b = 1"), "2:1 a is complete already, nothing can be added to it here");
@@ -107,7 +107,7 @@ TEST(Syntax, WhatMustNotBeThereTwice) {
 
 TEST(Syntax, ASectionThatIsNoGoodTakesItsKeysAlong) {
   EXPECT_EQ(parsed("[a]\nx = 1\n[a]\nx = 2\n[b]\nx = y"),
-            "3:1 section [a] is there already\n6:5 y is no value");
+            "3:1 section [a] is defined twice\n6:5 y is not a valid value");
 }
 
 TEST(Syntax, KnowsWhereThingsAre) {
