@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/data/faults/documents.txt: what people get wrong, and that they are told the line and the cause.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "core/doubts.hpp"
+#include "core/pipeline.hpp"
+#include "fakes/fake_kernel.hpp"
+#include "kinds/all.hpp"
+
+namespace rdmacfg::core::faults {
+namespace {
+
+const std::string kFolder = std::string(TEST_DATA) + "/faults/";
+
+struct Case {
+  int line = 0;          ///< of the file
+  bool on_host = false;  ///< checked against host.json, too
+  std::string place;     ///< "3:8", "pending", or "accepted"
+  std::string cause;     ///< part of message or hint
+  std::string document;
+};
+
+std::string unescaped(std::string_view text) {
+  std::string out = text.starts_with('!') ? "" : "version = 1\n";
+  if (text.starts_with('!')) text.remove_prefix(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      out += text[i];
+      continue;
+    }
+    const char next = text[++i];
+    if (next == 'n') out += '\n';
+    if (next == 'a') out += '\a';
+    if (next == '\\') out += '\\';
+    if (next == 'G') out += "guid = \"00:02:c9:03:00:31:78:f2\"\n";
+  }
+  return out;
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> out;
+  std::ifstream file(kFolder + "documents.txt");
+  int number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    if (line.empty() || line.starts_with('#')) continue;
+    const auto first = line.find(" | "), second = line.find(" | ", first + 3);
+    Case one{.line = number,
+             .place = line.substr(0, first),
+             .cause = line.substr(first + 3, second - first - 3),
+             .document = unescaped(std::string_view(line).substr(second + 3))};
+    if (one.place.starts_with("host ")) {
+      one.on_host = true;
+      one.place.erase(0, 5);
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+std::string content(const std::string& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+model::Report judged(const Case& one) {
+  auto document = config::parse_texts({{.name = "x", .text = one.document}}, "node1", kinds::grammar());
+  require_version(document);
+  doubt(document);
+  if (!one.on_host) return validate(document);
+  auto kernel = fakes::FakeKernel::parse(content(kFolder + "host.json"));
+  auto host = kernel->host();
+  return diff(document, host);
+}
+
+std::string place_of(const model::Diagnostic& one) {
+  return fmt::format("{}:{}", one.where.line, one.where.column);
+}
+
+/// The first error; without one the first warning; without that the first resource that waits.
+std::pair<std::string, std::string> answer(const model::Report& report) {
+  for (const auto severity : {model::Severity::kError, model::Severity::kWarning}) {
+    for (const auto& one : report.diagnostics) {
+      if (one.severity == severity)
+        return {place_of(one), one.message + (one.hint.empty() ? "" : "; hint: " + one.hint)};
+    }
+  }
+  for (const auto& one : report.resources) {
+    if (one.status == model::Status::kPending || !one.reason.empty()) return {"pending", one.reason};
+  }
+  return {"accepted", ""};
+}
+
+TEST(Faults, EachSaysTheLineAndTheCause) {
+  const bool print = std::getenv("FAULTS_PRINT") != nullptr;
+  for (const auto& one : cases()) {
+    const auto [place, text] = answer(judged(one));
+    if (print) std::cout << one.line << '\t' << place << '\t' << text << '\n';
+    EXPECT_TRUE(place == one.place && text.find(one.cause) != std::string::npos)
+        << kFolder << "documents.txt:" << one.line << ": " << one.document << "expected " << one.place << ' '
+        << one.cause << "\nis       " << place << ' ' << text;
+  }
+}
+
+/// Every section of the language has its faults here.
+TEST(Faults, CoverTheGrammar) {
+  const auto all = cases();
+  EXPECT_GE(all.size(), 400U);
+  std::set<std::string> documents;
+  for (const auto& one : all)
+    EXPECT_TRUE(documents.insert(one.document).second) << "line " << one.line << " is there twice";
+  for (const auto& spec : kinds::grammar()) {
+    const auto header = spec.repeated ? fmt::format("[[{}]]", spec.name) : fmt::format("[{}]", spec.name);
+    const auto count = std::count_if(all.begin(), all.end(), [&](const Case& one) {
+      return one.document.find(header) != std::string::npos && one.place != "accepted";
+    });
+    EXPECT_GE(count, 3) << header;
+  }
+}
+
+}  // namespace
+}  // namespace rdmacfg::core::faults
