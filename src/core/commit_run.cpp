@@ -73,6 +73,8 @@ Report Run::finished(Report report) {
 }
 
 std::string Run::fallen() const {
+  if (waits() && ledger_.unconfirmed->boot_id != context_.host.boot_id)
+    return "the host was rebooted before it was confirmed";
   if (is_overdue()) return "it was not confirmed in time";
   return waits() && !ledger_.unconfirmed->complete ? "it was interrupted" : "";
 }

@@ -64,7 +64,8 @@ void document_held(const Patient& patient, std::vector<Finding>& out) {
          fmt::format("generation {}", standing.unconfirmed->generation),
          standing.left.count() > 0
              ? fmt::format("it waits for confirmation, and is rolled back in {}", spoken(standing.left))
-             : "it was not confirmed in time and is about to be rolled back",
+             : fmt::format("it was not confirmed {} and is about to be rolled back",
+                           standing.rebooted ? "before the host was rebooted" : "in time"),
          "`rdma-configctl confirm` keeps it, `rdma-configctl rollback` takes it back at once"});
   }
   if (!standing.compared || standing.is_active) return;

@@ -31,6 +31,7 @@ Standing standing_of(const Ledger& ledger, const config::Document* document, con
   if (const auto* active = ledger.find(ledger.active)) out.active = *active;
   out.unconfirmed = ledger.unconfirmed;
   out.left = time_left(ledger, boot_id, clock).value_or(std::chrono::milliseconds(0));
+  out.rebooted = out.unconfirmed && out.unconfirmed->boot_id != boot_id;
   if (document == nullptr || model::has_errors(document->diagnostics)) return out;
   const auto digest = digest_of(*document);
   out.compared = true;
@@ -51,8 +52,9 @@ std::vector<std::string> notes_of(const Standing& standing) {
                   "generation {} waits for confirmation for another {}: `rdma-configctl confirm` keeps "
                   "it, `rdma-configctl rollback` takes it back at once",
                   waiting->generation, spoken(standing.left))
-            : fmt::format("generation {} was not confirmed in time and is about to be rolled back",
-                          waiting->generation));
+            : fmt::format("generation {} was not confirmed {} and is about to be rolled back",
+                          waiting->generation,
+                          standing.rebooted ? "before the host was rebooted" : "in time"));
   }
   if (!standing.compared || standing.is_active) return out;
   if (standing.refused) {

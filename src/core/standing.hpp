@@ -19,6 +19,7 @@ struct Standing {
   std::optional<Generation> active;        ///< nothing: no document is applied
   std::optional<Unconfirmed> unconfirmed;  ///< an apply that waits for confirmation
   std::chrono::milliseconds left{0};       ///< for that; 0: its time is over
+  bool rebooted = false;                   ///< it was applied in another boot, so it is over
   bool compared = false;                   ///< a document was laid beside it: the two below say something
   bool is_active = false;                  ///< the document is what was applied
   bool refused = false;                    ///< it was rolled back: nobody applies it but on request
