@@ -22,7 +22,41 @@ class State {
  public:
   State(const File& file, Claims& claims) : file_(file), claims_(claims) {}
 
+  /// A state, or a policy around one: nmpolicy's, or a NodeNetworkConfigurationPolicy of kubernetes-nmstate.
   void parse(const YamlNode& root) {
+    const bool resource = root.find("kind") != nullptr && root.find("spec") != nullptr;
+    if (!resource && root.find("desiredState") == nullptr && root.find("desired") == nullptr) {
+      state(root);
+      return;
+    }
+    YamlKeys keys(root, claims_);
+    if (resource) {
+      keys.pass({"apiVersion", "kind", "metadata", "status"});
+      if (const auto* spec = keys.mapping("spec")) {
+        YamlKeys inner(*spec, claims_);
+        inner.pass({"maxUnavailable"});
+        if (const auto* selector = inner.take("nodeSelector"))
+          claims_.miss(selector->place(),
+                       "nodeSelector: which hosts it is for; write [match] host = [...] into the document");
+        policy(inner, "spec");
+      }
+    } else {
+      policy(keys, "policy");
+    }
+    if (resource) keys.finish("policy");
+  }
+
+ private:
+  void policy(YamlKeys& keys, std::string_view inside) {
+    if (const auto* capture = keys.take("capture"))
+      claims_.miss(capture->place(), "capture: what it finds on a host is not known here");
+    const auto* desired = keys.mapping("desiredState");
+    if (desired == nullptr) desired = keys.mapping("desired");
+    keys.finish(inside);
+    if (desired != nullptr) state(*desired);
+  }
+
+  void state(const YamlNode& root) {
     YamlKeys keys(root, claims_);
     const auto& interfaces = keys.list("interfaces");
     for (const auto& item : interfaces) {
@@ -41,7 +75,6 @@ class State {
     }
   }
 
- private:
   /// By its type; where that is not said (it is there already) by what else is.
   [[nodiscard]] bool is_ours(const YamlNode& node) const {
     const auto *type = node.find("type"), *name = node.find("name");
@@ -52,6 +85,10 @@ class State {
   void interface(const YamlNode& node) {
     if (node.sort != YamlNode::Sort::kMapping) {
       claims_.miss(node.place(), "interfaces: an item that is not a mapping");
+      return;
+    }
+    if (const auto* name = node.find("name"); name != nullptr && name->text.starts_with("{{")) {
+      claims_.miss(name->place(), fmt::format("{}: an interface that a capture finds", name->text));
       return;
     }
     if (!is_ours(node)) {
