@@ -9,7 +9,7 @@ _rdma_configctl_options() { # SUBCOMMAND
 	show) echo '--differs --wide --document';;
 	status) echo '--timeout';;
 	diff) echo '--explain';;
-	apply) echo '-y --yes --dry-run --allow-removal --retry --install --confirm --boot --wait';;
+	apply) echo '-y --yes --dry-run --allow-removal --retry --install --confirm --only --boot --wait';;
 	confirm) echo '';;
 	rollback) echo '-y --yes --expired';;
 	history) echo '';;
@@ -39,6 +39,7 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: what it takes
 	diff/) echo 'FILE';;
 	apply/) echo 'FILE';;
 	apply/--confirm) echo 'TIME';;
+	apply/--only) echo 'NAME';;
 	apply/--wait) echo 'SECONDS';;
 	rollback/) echo 'N';;
 	history/) echo 'WHAT';;

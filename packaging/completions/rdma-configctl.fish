@@ -113,6 +113,7 @@ complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l allow-remov
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l retry -d 'Try again what the fabric limited before.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l install -d 'Make FILE the system\'s own document, /etc/rdma-configd/config.toml, once it is applied.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l confirm -x -a '(__rdma_configctl_value "TIME")' -d 'Roll back after so long unless it is confirmed before: 60, 60s, 5m.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l only -x -a '(__rdma_configctl_value "NAME")' -d 'Apply only what is called so, and what it needs: a section, a name or a pattern.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l boot -d 'For the boot unit: never ask, and say little.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l wait -x -a '(__rdma_configctl_value "SECONDS")' -d 'Wait so long for carrier before an MTU is judged (default 2).'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from rollback' -a '(__rdma_configctl_value "N")'

@@ -121,6 +121,7 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
       ledger_.answered = request_.confirm ? kNothingToConfirm : "";
     return ledger_ == before ? Result<void>() : commit();
   });
+  options.only = context_.options.only;
   const auto let_be = request_.by_itself && same ? this->let_be(document, options) : std::set<model::Key>();
   options.bracket.begin = [&](const model::Plan& plan, const State& state, bool in_two_runs) -> Result<void> {
     if (auto done = write_text(); !done) return done;
@@ -275,6 +276,7 @@ Result<void> Run::commit() {
 
 Options Run::options_for(std::function<Result<void>(const Report&)> commit) {
   auto options = context_.options;
+  options.only.reset();  // what goes back goes back as a whole
   options.bracket.committed = committed_.transaction;
   if (!commit) return options;
   options.bracket.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;

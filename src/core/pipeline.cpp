@@ -17,6 +17,7 @@
 #include "core/remember.hpp"
 #include "core/removal.hpp"
 #include "core/run_plan.hpp"
+#include "core/selection.hpp"
 #include "core/state.hpp"
 #include "core/transaction.hpp"
 #include "kinds/all.hpp"
@@ -80,6 +81,7 @@ Result<Report> make_plan(const config::Document& document, Picture& picture, con
   if (!picture.at_boot.empty()) report.notes.push_back(at_boot(picture.at_boot));
   auto comparison = compare(picture, state, options.retry_limited);
   put_off(comparison, options);
+  if (options.only) restrict_to(*options.only, comparison.changes);
   report.resources = std::move(comparison.resources);
   report.plan = order(std::move(comparison.changes));
   if (auto done = prepare(report.plan, picture.world); !done) return base::fail(done.error());
@@ -284,7 +286,7 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
   }
   if (report.plan.empty()) {
     forget(*picture, *state);
-    report.exit = !aside.empty() ? Exit::kUndone : any_waiting(report) ? Exit::kPartly : Exit::kOk;
+    report.exit = !aside.empty() ? Exit::kUndone : any_waiting(report, options) ? Exit::kPartly : Exit::kOk;
     Pass out{.report = std::move(report), .now = *state, .settled = true};
     auto error = detail::settle(host, options, on_disk, *state, recovered || earlier != nullptr, out.report);
     if (error) {
@@ -379,7 +381,7 @@ Report diff(const config::Document& document, system::Host& host, const Options&
   } else if (!report->plan.empty()) {
     report->exit = Exit::kDiffers;
   } else {
-    report->exit = any_waiting(*report) ? Exit::kPartly : Exit::kOk;
+    report->exit = any_waiting(*report, options) ? Exit::kPartly : Exit::kOk;
   }
   return std::move(*report);
 }

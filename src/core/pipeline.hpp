@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,8 @@ struct Options {
   /// Resources that are left alone this time, with the reason (somebody else fights for them).
   std::map<model::Key, std::string> left_alone;
   std::map<model::Key, model::LeftFields> fields_left_alone;  ///< the same of single settings
+  /// Only these, and what they need, are changed (apply --only); the exit speaks of them alone.
+  std::optional<std::set<model::Key>> only{};
   /// For drift = "report": resources as wanted when they were last looked at, with the kernel object they
   /// were on. What differs now and is on the same one, somebody else has changed: it is left alone
   /// (Report::drifted). What an apply has left that did not come to its end is no drift.

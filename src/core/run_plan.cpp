@@ -205,11 +205,12 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
 /// What went and came back, or came at all, while the plan was carried out, and is not as the document says:
 /// what the run itself has done to it, as to the interfaces of an adapter with new port types, or somebody
 /// else.
-bool swept(const Report& report, const Picture& before, const Picture& now) {
+bool swept(const Report& report, const Picture& before, const Picture& now, const Options& options) {
   std::map<model::Key, const Change*> planned;
   for (const auto& change : report.plan.changes) planned.emplace(change.key, &change);
   return std::any_of(report.resources.begin(), report.resources.end(), [&](const ResourceReport& resource) {
     const auto change = planned.find(resource.key);
+    if (change == planned.end() && !is_asked_for(resource.key, options)) return false;
     const auto* then = before.find(resource.key);
     const auto* is = now.find(resource.key);
     const bool had = then != nullptr && !then->instance.empty(), has = is != nullptr && !is->instance.empty();
@@ -224,9 +225,9 @@ bool swept(const Report& report, const Picture& before, const Picture& now) {
 
 /// What differs all the same came, or became something else, while the plan was carried out; verify() has
 /// found what others changed.
-void leave_for_next_time(Report& report) {
+void leave_for_next_time(Report& report, const Options& options) {
   for (auto& resource : report.resources) {
-    if (resource.status != Status::kDiffers) continue;
+    if (resource.status != Status::kDiffers || !is_asked_for(resource.key, options)) continue;
     resource.status = Status::kPending;
     resource.reason = "it came, or became another one, meanwhile: apply again";
   }
@@ -254,7 +255,7 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
   if (!attempt.error) {
     finish_report(report, *attempt.now, state, report.plan, attempt.verification.postponed, aside,
                   input.options);
-    out.swept = swept(report, input.picture, *attempt.now);
+    out.swept = swept(report, input.picture, *attempt.now, input.options);
     forget(*attempt.now, state);
     carried_out = report.plan;
   } else if (input.options.independent && report.left_over.empty() && components(report.plan).size() > 1) {
@@ -262,13 +263,13 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
     stands = true;
   }
   report.error = attempt.error;
-  if (!report.error) leave_for_next_time(report);
+  if (!report.error) leave_for_next_time(report, input.options);
   if (!report.left_over.empty()) {
     report.exit = Exit::kUndoIncomplete;
   } else if (report.error || !aside.empty()) {
     report.exit = Exit::kUndone;
   } else {
-    report.exit = any_waiting(report) ? Exit::kPartly : Exit::kOk;
+    report.exit = any_waiting(report, input.options) ? Exit::kPartly : Exit::kOk;
   }
   if (out.swept && input.earlier == nullptr) return out;
   stands = stands || input.options.independent;
@@ -350,9 +351,13 @@ void put_off(Comparison& comparison, const Options& options) {
   }
 }
 
-bool any_waiting(const Report& report) {
-  return std::any_of(report.resources.begin(), report.resources.end(), [](const ResourceReport& r) {
-    return r.status == Status::kPending || r.status == Status::kLimited;
+bool is_asked_for(const model::Key& key, const Options& options) {
+  return !options.only || options.only->contains(key);
+}
+
+bool any_waiting(const Report& report, const Options& options) {
+  return std::any_of(report.resources.begin(), report.resources.end(), [&](const ResourceReport& r) {
+    return (r.status == Status::kPending || r.status == Status::kLimited) && is_asked_for(r.key, options);
   });
 }
 

@@ -64,6 +64,10 @@ void undo_earlier(const config::Document& document, system::Host& host, const Op
 /// while others wait for the rest.
 void put_off(Comparison& comparison, const Options& options);
 
-[[nodiscard]] bool any_waiting(const model::Report& report);
+/// Whether something that the run was asked for waits.
+[[nodiscard]] bool any_waiting(const model::Report& report, const Options& options);
+
+/// Whether a resource is among those that the run was asked for.
+[[nodiscard]] bool is_asked_for(const model::Key& key, const Options& options);
 
 }  // namespace rdmacfg::core::detail

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/plan.hpp"
+#include "core/selection.hpp"
 #include "core/standing.hpp"
 #include "core/withdraw.hpp"
 #include "ctl/changing.hpp"
@@ -41,7 +42,22 @@ int finish(const Context& context, const config::Document& document, const Repor
 }
 
 std::string what_of(const Arguments& arguments) {
-  return arguments.confirm ? fmt::format("apply --confirm {}", *arguments.confirm) : "apply";
+  std::string out = "apply";
+  if (arguments.confirm) out += fmt::format(" --confirm {}", *arguments.confirm);
+  for (const auto& name : arguments.only) out += " --only " + name;
+  return out;
+}
+
+/// What is left to do of a document of which a part was applied.
+void note_rest(const Context& context, Report& report) {
+  if (!context.arguments.selected) return;
+  const auto rest = std::count_if(report.resources.begin(), report.resources.end(), [&](const auto& one) {
+    return one.status == model::Status::kDiffers && !context.arguments.selected->contains(one.key);
+  });
+  if (rest > 0)
+    report.notes.push_back(fmt::format("{} {} from the document that is held, too, and {} not selected", rest,
+                                       rest == 1 ? "other resource differs" : "other resources differ",
+                                       rest == 1 ? "was" : "were"));
 }
 
 bool withdrawn(system::Host& host) {
@@ -95,6 +111,13 @@ std::optional<base::Error> cannot_install(const Context& context, system::Host& 
 
 /// Makes it permanent, or says that it is not.
 void settle_in(const Context& context, const config::Document& document, system::Host& host, Report& report) {
+  if (context.arguments.selected) {
+    if (document.files.size() == 1 && document.files.front().name.starts_with(core::kSelectionName))
+      report.notes.emplace_back(
+          "a part of the document is applied: `rdma-configctl diff` shows the rest, which follows with "
+          "`rdma-configctl apply`, a reload or the next boot");
+    return;
+  }
   if (context.own_document() || context.arguments.config.empty()) return;
   if (context.arguments.install) {
     if (const auto done = host.files.write(kMainFile, document.files.front().text); !done) {
@@ -179,6 +202,7 @@ int apply_agreed(const Context& context, const config::Document& document, syste
   if (report->exit == Exit::kOk || report->exit == Exit::kPartly) take_back_in_charge(host, *report);
   const bool good = report->exit == Exit::kOk || report->exit == Exit::kPartly;
   if (good && !report->error) settle_in(context, document, host, *report);
+  if (good) note_rest(context, *report);
   *report = placed(context, std::move(*report));
   report->diagnostics = together(document, *report);
   if (moved) report->error = moved_on();
@@ -211,10 +235,73 @@ int look_only(const Context& context, const config::Document& document, const Re
   return status;
 }
 
+/// With a document that has no errors of its own.
+int apply_document(const Context& context, const config::Document& document, system::Host& host,
+                   Service* service) {
+  const auto& arguments = context.arguments;
+  if (!arguments.dry_run && (arguments.yes || arguments.boot))
+    return apply_agreed(context, document, host, service, nullptr);
+
+  auto plan = placed(context, core::diff(document, host, options_of(context)));
+  plan.diagnostics = together(document, plan);
+  if (arguments.dry_run || plan.exit == Exit::kError) return look_only(context, document, plan);
+  tell(context, document, plan.diagnostics);
+  if (!plan.plan.empty()) {
+    context.environment.out << render_plan(plan, context.out) << '\n' << std::flush;
+    warn_of_session(context, host, plan);
+    if (!agrees(context, plan)) {
+      context.say("nothing was changed");
+      return status_of(context, Exit::kError);
+    }
+  }
+  return apply_agreed(context, document, host, service, &plan);
+}
+
+/// The document that the host is held to; none where nothing is, and below another root.
+base::Result<std::optional<config::Document>> held(const Context& context, system::Host& host) {
+  if (context.offline()) return std::nullopt;
+  const core::GenerationPaths paths;
+  const auto ledger = core::read_ledger(host.files, paths);
+  if (!ledger) return base::fail(ledger.error());
+  if (ledger->active == 0) return std::nullopt;
+  auto texts = core::read_texts(host.files, paths, ledger->active);
+  if (!texts) return base::fail(texts.error().in(fmt::format("reading generation {}", ledger->active)));
+  auto document = core::parse_again(std::move(*texts), host_name(context));
+  if (model::has_errors(document.diagnostics))
+    return base::fail(base::Code::kInvalid,
+                      fmt::format("--only: generation {}, which is active, is of another version of "
+                                  "rdma-configd; apply the whole document once",
+                                  ledger->active));
+  return document;
+}
+
+/// apply --only: the selected entries in the document that is held.
+int apply_part(const Context& context, const config::Document& document, system::Host& host) {
+  auto planned = placed(context, core::diff(document, host, options_of(context)));
+  if (planned.exit == Exit::kError) {
+    planned.diagnostics = together(document, planned);
+    return look_only(context, document, planned);
+  }
+  const auto active = held(context, host);
+  if (!active) return refuse(context, active.error());
+  auto part = core::select(document, *active ? &**active : nullptr, planned, host, context.arguments.only);
+  if (!part) return refuse(context, part.error());
+  Context narrowed = context;
+  narrowed.arguments.selected = std::move(part->keys);
+  return apply_document(narrowed, part->document, host, nullptr);
+}
+
 }  // namespace
 
 int apply(const Context& context) {
   const auto& arguments = context.arguments;
+  if (!arguments.only.empty() && (arguments.boot || arguments.install)) {
+    return refuse(context, {base::Code::kInvalid,
+                            arguments.boot ? "--only and --boot exclude each other"
+                                           : "--only applies a part of a document, --install keeps a whole "
+                                             "one: leave one of them out",
+                            0});
+  }
   const auto service = arguments.dry_run ? nullptr : service_for(context);
   if (!arguments.dry_run) {
     if (const auto error = obstacle(context, service.get(), !arguments.yes && !arguments.boot))
@@ -237,22 +324,8 @@ int apply(const Context& context) {
   if (!document) return refuse(context, document.error());
   if (model::has_errors(document->diagnostics)) return finish(context, *document, report_of(*document), {});
 
-  if (!arguments.dry_run && (arguments.yes || arguments.boot))
-    return apply_agreed(context, *document, *host, service.get(), nullptr);
-
-  auto plan = placed(context, core::diff(*document, *host, options_of(context)));
-  plan.diagnostics = together(*document, plan);
-  if (arguments.dry_run || plan.exit == Exit::kError) return look_only(context, *document, plan);
-  tell(context, *document, plan.diagnostics);
-  if (!plan.plan.empty()) {
-    context.environment.out << render_plan(plan, context.out) << '\n' << std::flush;
-    warn_of_session(context, *host, plan);
-    if (!agrees(context, plan)) {
-      context.say("nothing was changed");
-      return status_of(context, Exit::kError);
-    }
-  }
-  return apply_agreed(context, *document, *host, service.get(), &plan);
+  if (!arguments.only.empty()) return apply_part(context, *document, *host);
+  return apply_document(context, *document, *host, service.get());
 }
 
 }  // namespace rdmacfg::ctl

@@ -24,7 +24,8 @@ bool tells(const Context& context) { return !context.arguments.json && !context.
 
 std::unique_ptr<Service> service_for(const Context& context) {
   const auto& arguments = context.arguments;
-  if (context.offline() || arguments.local || arguments.boot || arguments.expired || arguments.wait)
+  if (context.offline() || arguments.local || arguments.boot || arguments.expired || arguments.wait ||
+      !arguments.only.empty())
     return nullptr;
   return context.environment.service();
 }

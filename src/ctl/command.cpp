@@ -163,6 +163,7 @@ model::Diagnostics together(const config::Document& document, const model::Repor
 
 core::Options options_of(const Context& context) {
   core::Options options;
+  options.only = context.arguments.selected;
   options.retry_limited = context.arguments.retry;
   options.independent = context.arguments.boot;
   const auto& arguments = context.arguments;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,8 @@ struct Arguments {
   std::string output;
   std::string name_template;
   bool adopt = false;
+  std::vector<std::string> only;                   ///< apply --only
+  std::optional<std::set<model::Key>> selected{};  ///< what that means, once it is known
 };
 
 /// One run of a subcommand.

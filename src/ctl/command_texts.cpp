@@ -41,10 +41,12 @@ constexpr std::array<CommandText, 19> kCommands{{
      "are undone. What the fabric limits is kept and reported, what waits for a device or a reboot is "
      "pending. The document of a FILE is held until the daemon reads the system's own again, at its next "
      "start or reload; --install makes it the system's own. With --confirm on a terminal it counts down and "
-     "asks whether to keep the changes; elsewhere `rdma-configctl confirm` keeps them. Needs root, or the "
-     "daemon and its permission.",
+     "asks whether to keep the changes; elsewhere `rdma-configctl confirm` keeps them. With --only the "
+     "selected entries take their place in the active document, and the rest of the host stays as it is. "
+     "Needs root, or the daemon and its permission.",
      "apply\tapply /etc/rdma-configd/config.toml and its drop-ins\napply --dry-run\tonly look\napply "
-     "--confirm 5m\tundo everything unless it is confirmed within five minutes\napply --install "
+     "--confirm 5m\tundo everything unless it is confirmed within five minutes\napply --only "
+     "'mlx4_ib0*'\tonly that interface and its P_Key interfaces\napply --install "
      "new.toml\tapply new.toml and keep it in /etc\ngenerate | rdma-configctl apply --yes -f -\tread the "
      "document from standard input"},
     {"confirm", "", "Keep what `apply --confirm` applied.",

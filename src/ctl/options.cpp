@@ -189,6 +189,11 @@ struct Parser {
     apply.add_flag("--install", arguments.install,
                    "Make FILE the system's own document, /etc/rdma-configd/config.toml, once it is applied.");
     add_confirm(apply);
+    apply
+        .add_option("--only", arguments.only,
+                    "Apply only what is called so, and what it needs: a section, a name or a pattern.")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
     apply.add_flag("--boot", arguments.boot, "For the boot unit: never ask, and say little.");
     apply
         .add_option("--wait", arguments.wait, "Wait so long for carrier before an MTU is judged (default 2).")
