@@ -2,9 +2,11 @@
 // One fake host and document, of which every subcommand and the daemon's look are asked the same.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 #include <sstream>
