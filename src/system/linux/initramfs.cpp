@@ -33,16 +33,18 @@ struct Tool {
 
 constexpr std::chrono::microseconds kDeadline = std::chrono::minutes(15);
 
-// dracut has an update-initramfs of its own on some systems, so it is looked for first.
+// Where there is an update-initramfs, the system's images are made by it: by that of initramfs-tools, over
+// whose images dracut -f of a dracut-core beside it would write, or by that of dracut, which also runs the
+// hooks that tell the boot loader.
 constexpr Way kDracut{"dracut -f", "rdma-configd-dracut.service"};
 constexpr Way kDracutAll{"dracut -f --regenerate-all", "rdma-configd-dracut-all.service"};
 constexpr std::array<Tool, 3> kTools{
-    {{"/usr/bin/dracut", kDracut, kDracutAll},
-     {"/usr/sbin/dracut", kDracut, kDracutAll},
-     // Without -k it takes one, also where /boot has no vmlinuz-VERSION, by which -k all goes.
+    {// Without -k it takes one, also where /boot has no vmlinuz-VERSION, by which -k all goes.
      {"/usr/sbin/update-initramfs",
       {"update-initramfs -u", "rdma-configd-update-initramfs.service"},
-      {"update-initramfs -u -k all", "rdma-configd-update-initramfs-all.service"}}}};
+      {"update-initramfs -u -k all", "rdma-configd-update-initramfs-all.service"}},
+     {"/usr/bin/dracut", kDracut, kDracutAll},
+     {"/usr/sbin/dracut", kDracut, kDracutAll}}};
 
 using detail::FileTime;
 

@@ -103,6 +103,18 @@ TEST(InitramfsImages, OfSeveralKernels) {
   EXPECT_TRUE(of_several_kernels(observe_images(tree.path())));
 }
 
+TEST(LinuxInitramfs, TheToolIsTheOneThatMadeTheImages) {
+  TempTree dracut;
+  dracut.put("usr/bin/dracut", "");
+  EXPECT_EQ(make_linux_initramfs(dracut.path())->tool(), "dracut -f --regenerate-all")
+      << "RHEL, Fedora, SUSE";
+  TempTree beside;  // Debian's dracut-core, or Ubuntu's dracut with the update-initramfs of its own
+  beside.put("usr/bin/dracut", "");
+  beside.put("usr/sbin/update-initramfs", "");
+  EXPECT_EQ(make_linux_initramfs(beside.path())->tool(), "update-initramfs -u -k all");
+  EXPECT_EQ(make_linux_initramfs(TempTree().path())->tool(), std::nullopt);
+}
+
 TEST(LinuxInitramfs, AnImageTreeIsStaleWhileItsNewestKernelsImageIsOlder) {
   TempTree tree;
   tree.put("usr/sbin/update-initramfs", "");
