@@ -35,11 +35,24 @@ bool newer(system::Host& host) {
   return host.initramfs.newer_than(paths);
 }
 
+/// Whether images load ib_ipoib, so that interfaces get their names from the rules in the image: those with
+/// rdma-core's module for dracut, which dracut adds by itself ("05rdma", "50rdma"). Elsewhere a name alone
+/// needs no rebuild.
+bool names_in_image(system::Host& host) {
+  const auto tool = host.initramfs.tool();
+  if (!tool || !tool->starts_with("dracut")) return false;
+  const auto modules = host.files.list("/usr/lib/dracut/modules.d");
+  return modules && std::any_of(modules->begin(), modules->end(), [](const std::string& name) {
+           return name.size() == 6 && name.ends_with("rdma") && name.find_first_not_of("0123456789") == 2;
+         });
+}
+
 /// Whether an image may hold what no entry means any more: one that we made, or one that somebody else made
-/// while our options were there. Names alone are in none that we know of.
+/// while our options were there, or our names where images have those.
 bool may_hold_dropped(const std::string& stamp, system::Host& host) {
+  const bool names = names_in_image(host);
   const bool options = std::any_of(kInitramfsFiles.begin(), kInitramfsFiles.end(), [&](const auto path) {
-    return path != kRuleFile && is_there(host.files, path);
+    return (names || path != kRuleFile) && is_there(host.files, path);
   });
   if (options) return !stamp.empty() || can_rebuild(host);
   return stamp == kDropped ? !newer(host) : !stamp.empty();
@@ -118,10 +131,13 @@ class InitramfsKind final : public Kind {
                            [](const auto& one) { return one.key.kind == kInitramfsKind; });
     if (at == desired.end()) {
       // What the document drops has to leave the image, too.
-      if (mine == observed.end() || !may_hold_dropped(*stamp, world.host())) return;
+      const bool dropped = mine != observed.end() && may_hold_dropped(*stamp, world.host());
+      const bool named = std::any_of(desired.begin(), desired.end(),
+                                     [](const auto& one) { return one.key.kind == "link_name"; });
+      if (!dropped && !(named && names_in_image(world.host()))) return;
       Desired rest;
-      rest.key = mine->key;
-      rest.label = mine->label;
+      rest.key = {std::string(kInitramfsKind), std::string(kId)};
+      rest.label = kInitramfsKind;
       desired.push_back(std::move(rest));
       at = std::prev(desired.end());
     }
