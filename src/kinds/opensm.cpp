@@ -230,6 +230,20 @@ class OpensmKind final : public Kind {
     }
   }
 
+  /// The first port in GUIDS stops the subnet managers that opensm-launch starts by files of their own.
+  static std::string why_not_listed(OpensmLayout layout, system::Files& files) {
+    if (layout != OpensmLayout::kRhel) return {};
+    const auto path = opensm_defaults_path(layout);
+    const auto text = files.read(path);
+    const auto instances = observe_opensm_instances(files);
+    if (!text || !instances || instances->empty() || !takes_first_port(text->value_or(""), layout)) return {};
+    return fmt::format(
+        "opensm.service starts a subnet manager for each of {}, and would ignore these files as soon as "
+        "GUIDS of "
+        "{} names a port: move their ports to GUIDS yourself, or remove the files",
+        base::join(*instances, ", "), path);
+  }
+
   static std::string why_not(const Desired& one, const std::map<model::Key, Opensm>& now,
                              const std::set<int>& ours, World& world) {
     auto& files = world.host().files;
@@ -244,6 +258,7 @@ class OpensmKind final : public Kind {
       return layout == OpensmLayout::kRhel ? "there is no opensm.service" : "there is no opensm@.service";
     }
     if (at->second.running == true) return {};
+    if (auto why = why_not_listed(layout, files); !why.empty()) return why;
     const auto guid = Guid::parse(one.key.id);
     const auto port = guid ? world.port(*guid) : std::nullopt;
     if (!port) return "no port has this GUID now";

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 
@@ -17,6 +18,44 @@ constexpr std::string_view kWasStoppedLine = "# before: opensm.service was stopp
 constexpr std::string_view kPriority = "--priority ";
 /// osm_prtn_config_parse_file() reads lines into 4096 bytes, and takes what is longer for two.
 constexpr std::size_t kRuleLineMost = 4000;
+
+/// Folders of "/FOLDER/opensm.conf" in the text of a program.
+std::set<std::string> folders_named_in(std::string_view program) {
+  constexpr std::string_view kConfigFile = "/opensm.conf";
+  const auto in_path = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
+           c == '_' || c == '-' || c == '.';
+  };
+  std::set<std::string> out;
+  for (auto at = program.find(kConfigFile); at != std::string_view::npos;
+       at = program.find(kConfigFile, at + 1)) {
+    const auto end = at + kConfigFile.size();
+    if (end < program.size() && in_path(program[end])) continue;
+    auto begin = at;
+    while (begin > 0 && in_path(program[begin - 1])) --begin;
+    if (begin < at && program[begin] == '/') out.emplace(program.substr(begin, at - begin));
+  }
+  return out;
+}
+
+/// Where the installed OpenSM was built to read its files.
+std::optional<std::string> folder_of_program(system::Files& files) {
+  for (const auto* path : {"/usr/sbin/opensm", "/usr/bin/opensm"}) {
+    const auto program = files.read_linked(path);
+    if (!program || !*program) continue;
+    const auto folders = folders_named_in(**program);
+    if (folders.size() == 1) return *folders.begin();
+  }
+  return std::nullopt;
+}
+
+/// SUSE's or a derivative of it. Source: os-release(5).
+bool is_suse(system::Files& files) {
+  const auto text = files.read_linked("/etc/os-release");
+  if (!text || !*text) return false;
+  const auto id = shell_value(**text, "ID").value_or(""), like = shell_value(**text, "ID_LIKE").value_or("");
+  return (id + " " + like).find("suse") != std::string::npos;
+}
 
 /// The 15 bits of the P_Key that a rule defines; nothing when the text does not begin one.
 std::optional<std::uint16_t> partition_of(std::string_view rule) {
@@ -63,6 +102,7 @@ OpensmLayout observe_opensm_layout(system::Files& files) {
 base::Result<std::optional<std::string>> observe_opensm_folder(system::Files& files) {
   const std::string usual = "/etc/opensm", rdma = "/etc/rdma";
   const auto layout = observe_opensm_layout(files);
+  if (auto folder = folder_of_program(files)) return folder;
   if (layout == OpensmLayout::kDebian) return usual;
   const auto used = [&](const std::string& folder) -> base::Result<bool> {
     for (const auto* name : {"/opensm.conf", "/partitions.conf"}) {
@@ -76,7 +116,7 @@ base::Result<std::optional<std::string>> observe_opensm_folder(system::Files& fi
   if (!in_usual) return base::fail(in_usual.error());
   if (!in_rdma) return base::fail(in_rdma.error());
   if (*in_usual != *in_rdma) return *in_usual ? usual : rdma;
-  if (layout == OpensmLayout::kRhel) return rdma;
+  if (layout == OpensmLayout::kRhel) return is_suse(files) ? usual : rdma;
   return *in_usual ? std::optional(usual) : std::nullopt;
 }
 
@@ -132,6 +172,35 @@ bool takes_first_port(std::string_view text, OpensmLayout layout) {
          base::trim(shell_value(text, ports_variable(layout)).value_or("")).empty();
 }
 
+base::Result<std::vector<std::string>> observe_opensm_instances(system::Files& files) {
+  constexpr std::string_view kLaunchFile = "opensm.conf.";
+  std::vector<std::string> out;
+  for (const std::string folder : {"/etc/opensm", "/etc/rdma"}) {
+    const auto names = files.list(folder);
+    if (!names) return base::fail(names.error());
+    for (const auto& name : *names) {
+      const auto rest = std::string_view(name).substr(std::min(kLaunchFile.size(), name.size()));
+      if (name.starts_with(kLaunchFile) && !rest.empty() && rest.front() >= '0' && rest.front() <= '9')
+        out.push_back(folder + "/" + name);
+    }
+  }
+  return out;
+}
+
+std::map<model::Guid, std::string> opensm_prefixes(std::string_view text) {
+  std::map<model::Guid, std::string> out;
+  int place = 0;
+  const auto value = shell_value(text, ports_variable(OpensmLayout::kRhel)).value_or("");
+  for (const auto word : base::split(value, ' ')) {
+    if (word.empty()) continue;
+    // Its decimal number stands where the hexadecimal digits go.
+    if (const auto guid = base::parse_number(word))
+      out.emplace(model::Guid{*guid}, fmt::format("0xfe800000000000{:02}", place));
+    ++place;
+  }
+  return out;
+}
+
 OpensmDefaults parse_opensm_defaults(std::string_view text) {
   OpensmDefaults out;
   auto marked = parse_marked(text, kOpensmMarks);
@@ -146,6 +215,7 @@ OpensmDefaults parse_opensm_defaults(std::string_view text) {
       const auto colon = word.find(':');
       const auto guid = base::parse_number(word.substr(0, colon));
       if (!guid) continue;
+      if (!out.ports.contains(model::Guid{*guid})) out.order.push_back(model::Guid{*guid});
       auto& priority = out.ports[model::Guid{*guid}];
       const auto number =
           colon == std::string_view::npos ? std::nullopt : base::parse_number(word.substr(colon + 1));
@@ -162,7 +232,18 @@ std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout 
   const bool all = names_all(defaults.others, layout);
   std::vector<std::string> ours;
   std::optional<int> priority;
+  // Another place in RHEL's list is another subnet prefix: ports stay where they are, new ones go last.
+  std::vector<model::Guid> order;
+  if (layout == OpensmLayout::kRhel) {
+    for (const auto guid : defaults.order) {
+      if (defaults.ports.contains(guid)) order.push_back(guid);
+    }
+  }
   for (const auto& [guid, wanted] : defaults.ports) {
+    if (std::find(order.begin(), order.end(), guid) == order.end()) order.push_back(guid);
+  }
+  for (const auto guid : order) {
+    const auto& wanted = defaults.ports.at(guid);
     if (all || !names_port(defaults.others, layout, guid)) ports.push_back(opensm_guid(guid));
     ours.push_back(opensm_guid(guid) + (wanted ? fmt::format(":{}", *wanted) : ""));
     priority = std::max(priority, wanted);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of OpenSM. Sources: opensm(8), doc/partition-config.txt of OpenSM, Debian's opensm.service.
+// Files of OpenSM. Sources: opensm(8), doc/partition-config.txt of OpenSM, Debian's opensm.service, Fedora's
+// /usr/libexec/opensm-launch.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/error.hpp"
@@ -25,14 +27,15 @@ std::string opensm_guid(model::Guid guid);
 enum class OpensmLayout {
   kNone,    ///< in none of these ways
   kDebian,  ///< /etc/default/opensm, opensm@GUID.service
-  kRhel,    ///< /etc/sysconfig/opensm
+  kRhel,    ///< /etc/sysconfig/opensm, read by opensm-launch (RHEL, Fedora, SUSE, Arch)
 };
 
 OpensmLayout observe_opensm_layout(system::Files& files);
 
 /// The folder from which this host's OpenSM reads opensm.conf and partitions.conf: /etc/opensm (Debian, SUSE,
-/// upstream) or /etc/rdma (RHEL). That of the files that are there, as who starts OpenSM does not say where
-/// it was built to read; nothing when no OpenSM is installed.
+/// upstream) or /etc/rdma (RHEL, Fedora). The layout does not tell: SUSE starts OpenSM as RHEL does and has
+/// its files where Debian has them. The program itself names the folder that it was built for; where it
+/// cannot be read, the files that are there and the distribution decide. Nothing when no OpenSM is installed.
 base::Result<std::optional<std::string>> observe_opensm_folder(system::Files& files);
 
 inline constexpr std::string_view kNoOpensm = "OpenSM is not installed; package opensm has it";
@@ -47,9 +50,13 @@ inline constexpr const char* kOpensmService = "opensm.service";
 struct OpensmDefaults {
   std::string others;                               ///< the text without our part
   std::map<model::Guid, std::optional<int>> ports;  ///< ours; RHEL: with the priority that is wanted
+  std::vector<model::Guid> order;                   ///< of ours, as the file has them
   bool was_disabled = false, was_stopped = false;   ///< opensm.service, before we had the first port
   std::optional<Damage> damage;                     ///< then the file is not to be written
-  bool operator==(const OpensmDefaults&) const = default;
+  bool operator==(const OpensmDefaults& other) const {
+    return std::tie(others, ports, was_disabled, was_stopped, damage) ==
+           std::tie(other.others, other.ports, other.was_disabled, other.was_stopped, other.damage);
+  }
 };
 
 std::string opensm_defaults_path(OpensmLayout layout);
@@ -65,6 +72,14 @@ bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid);
 /// Whether opensm.service starts OpenSM without naming a port, so that it takes the first one: RHEL's, where
 /// GUIDS is empty.
 bool takes_first_port(std::string_view text, OpensmLayout layout);
+
+/// Files for opensm-launch, which starts a subnet manager for each while GUIDS is empty and ignores them
+/// otherwise: "/etc/rdma/opensm.conf.1".
+base::Result<std::vector<std::string>> observe_opensm_instances(system::Files& files);
+
+/// Upper half of the GIDs of a port's subnet: opensm-launch gives each GUID of GUIDS the one of its place,
+/// 0xfe80000000000000, 0xfe80000000000001 and so on, whatever subnet_prefix opensm.conf has.
+std::map<model::Guid, std::string> opensm_prefixes(std::string_view text);
 
 /// "/etc/systemd/system/opensm@0x….service.d/50-rdma-configd.conf"
 std::string opensm_drop_in(model::Guid guid);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/opensm_units.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <csignal>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +31,17 @@ constexpr std::string_view kWasStopped = "opensm.service was stopped";
 constexpr std::string_view kWasListed = "our lines name it";
 // Of ports that the document drops: others' lines go on starting them.
 constexpr std::string_view kStaysEnabled = "opensm.service stays enabled";
+
+constexpr std::string_view kUsualPrefix = "0xfe80000000000000";
+
+/// "fe80:0000:0000:0001" as opensm-launch writes it: 0xfe80000000000001.
+std::string prefix_of(const std::string& gid_prefix) {
+  std::string out;
+  for (const char c : gid_prefix) {
+    if (c != ':') out += c;
+  }
+  return out.size() == kUsualPrefix.size() - 2 ? "0x" + out : std::string();
+}
 
 Result<std::string> read_defaults(system::Files& files, OpensmLayout layout) {
   auto text = files.read(opensm_defaults_path(layout));
@@ -133,6 +147,45 @@ void name_first_port(std::span<Change*> changes, const World& world) {
   names->interrupts.emplace_back(
       "OpenSM leaves the port that it runs on now, the first one, unless an [[opensm]] entry names it: GUIDS "
       "of /etc/sysconfig/opensm was empty");
+}
+
+/// Of changes of GUIDS: the subnet prefixes that they bring, since every GID of a subnet changes with its
+/// prefix.
+void name_prefixes(std::span<Change*> changes, const std::string& text, const World& world) {
+  auto then = parse_opensm_defaults(text);
+  std::map<Guid, Change*> by_port;
+  for (auto* change : changes) {
+    const auto guid = Guid::parse(change->key.id);
+    if (!guid) continue;
+    by_port.emplace(*guid, change);
+    const auto wanted = model::from_attributes<Opensm>(change->after);
+    if (wanted.enabled == true) {
+      (void)then.ports[*guid];
+    } else if (wanted.enabled == false || change->origins.empty()) {
+      then.ports.erase(*guid);
+    }
+  }
+  if (by_port.empty()) return;
+  const auto before = opensm_prefixes(text);
+  for (const auto& [guid, prefix] : opensm_prefixes(render_opensm_defaults(then, OpensmLayout::kRhel))) {
+    const auto own = by_port.find(guid);
+    auto& interrupts = (own == by_port.end() ? by_port.begin() : own)->second->interrupts;
+    const auto at = before.find(guid);
+    const auto port = world.port(guid);
+    const auto now = port ? prefix_of(port->port->gid_prefix) : std::string();
+    if (at != before.end() && at->second != prefix) {
+      interrupts.push_back(fmt::format(
+          "the subnet prefix of port {} changes from {} to {}: GUIDS of /etc/sysconfig/opensm gives "
+          "each port the prefix of its place, and all GIDs of that subnet change with it",
+          guid.text(), at->second, prefix));
+    } else if (at == before.end() && (now.empty() ? prefix != kUsualPrefix : now != prefix)) {
+      interrupts.push_back(
+          fmt::format("the subnet of port {} gets the prefix {}{}: GUIDS of /etc/sysconfig/opensm gives each "
+                      "port the prefix "
+                      "of its place, and subnet_prefix of opensm.conf has no effect",
+                      guid.text(), prefix, now.empty() ? "" : " instead of " + now));
+    }
+  }
 }
 
 Result<void> apply_instances(std::span<const Change> changes, system::Host& host, bool stale) {
@@ -303,6 +356,7 @@ Result<void> prepare_opensm(std::span<Change*> changes, const World& world) {
     if (guid && defaults.ports.contains(*guid)) change->carried.emplace_back(kWasListed);
   }
   if (takes_first_port(*text, layout) && (running || is_enabled(*units))) name_first_port(changes, world);
+  if (rhel) name_prefixes(changes, *text, world);
   return {};
 }
 

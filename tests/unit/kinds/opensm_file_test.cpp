@@ -61,6 +61,68 @@ TEST(OpensmFile, AllStaysWhereItStartsOpensmAtBoot) {
             "0x0002c903003178f2");
 }
 
+TEST(OpensmFile, TheFolderIsTheOneThatTheProgramWasBuiltFor) {
+  using Paths = std::map<std::string, std::string>;
+  const auto folder = [](const Paths& paths) {
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    for (const auto& [path, content] : paths) files.content[path] = content;
+    return observe_opensm_folder(files).value().value_or("none");
+  };
+  const std::string elf(
+      "\x7f"
+      "ELF\0/etc/%s\0",
+      14);
+  const auto built_for = [&](const std::string& path) {
+    return elf + std::string(1, '\0') + path + std::string(1, '\0') + "          " + path +
+           " will be used (if exists).\n";
+  };
+  const std::string suse = "NAME=\"openSUSE Leap\"\nID=\"opensuse-leap\"\nID_LIKE=\"suse opensuse\"\n";
+  // SUSE: RHEL's way to start it, Debian's folder.
+  EXPECT_EQ(
+      folder({{"/etc/sysconfig/opensm", ""}, {"/usr/sbin/opensm", built_for("/etc/opensm/opensm.conf")}}),
+      "/etc/opensm");
+  EXPECT_EQ(folder({{"/etc/sysconfig/opensm", ""}, {"/usr/sbin/opensm", built_for("/etc/rdma/opensm.conf")}}),
+            "/etc/rdma");
+  // Leftovers of another build mislead nobody.
+  EXPECT_EQ(folder({{"/etc/sysconfig/opensm", ""},
+                    {"/etc/opensm/partitions.conf", ""},
+                    {"/usr/bin/opensm", built_for("/etc/rdma/opensm.conf")}}),
+            "/etc/rdma");
+  EXPECT_EQ(folder({{"/usr/sbin/opensm", built_for("/opt/ofed/etc/opensm/opensm.conf")}}),
+            "/opt/ofed/etc/opensm");
+  // A program that names no folder, or two, is a question to the distribution.
+  EXPECT_EQ(folder({{"/etc/sysconfig/opensm", ""}, {"/etc/os-release", suse}}), "/etc/opensm");
+  EXPECT_EQ(folder({{"/etc/sysconfig/opensm", ""},
+                    {"/etc/os-release", "ID=\"rhel\"\nID_LIKE=\"fedora\"\n"},
+                    {"/usr/sbin/opensm", "#!/bin/sh\n"}}),
+            "/etc/rdma");
+  EXPECT_EQ(
+      folder({{"/etc/sysconfig/opensm", ""},
+              {"/usr/sbin/opensm", "/etc/rdma/opensm.conf /etc/opensm/opensm.conf /etc/x/opensm.conf.bak"}}),
+      "/etc/rdma");
+}
+
+TEST(OpensmFile, PortsKeepTheirPlacesInGuids) {
+  auto defaults = parse_opensm_defaults("");
+  defaults.ports[kOpensmFileTwo];
+  const auto prefixes = [](const std::string& text) { return opensm_prefixes(text); };
+  auto text = render_opensm_defaults(defaults, OpensmLayout::kRhel);
+  EXPECT_EQ(prefixes(text).at(kOpensmFileTwo), "0xfe80000000000000");
+  defaults = parse_opensm_defaults(text);
+  defaults.ports[kOpensmFileOne];  // the lower number
+  text = render_opensm_defaults(defaults, OpensmLayout::kRhel);
+  EXPECT_EQ(shell_value(text, "GUIDS"), "0x0002c903003178f4 0x0002c903003178f2");
+  EXPECT_EQ(render_opensm_defaults(parse_opensm_defaults(text), OpensmLayout::kRhel), text) << "stays so";
+  EXPECT_EQ(prefixes(text).at(kOpensmFileTwo), "0xfe80000000000000");
+  EXPECT_EQ(prefixes(text).at(kOpensmFileOne), "0xfe80000000000001");
+  // Others' ports come first, and what is no GUID takes a place, too; the number is a decimal one.
+  std::string many = "GUIDS=\"x";
+  for (int i = 1; i <= 10; ++i) many += " 0x" + std::to_string(i);
+  EXPECT_EQ(prefixes(many + "\"\n").at(model::Guid{9}), "0xfe80000000000009");
+  EXPECT_EQ(prefixes(many + "\"\n").at(model::Guid{0x10}), "0xfe80000000000010");
+}
+
 TEST(OpensmFile, TheFolderIsThatOfTheFilesThatAreThere) {
   const auto folder = [](const std::vector<std::string>& paths) {
     fakes::Faults faults;
