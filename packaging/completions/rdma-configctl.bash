@@ -5,7 +5,7 @@
 _rdma_configctl_commands='show status diff apply confirm rollback history reload edit get set monitor withdraw wait-online validate doctor verify import export schema help'
 _rdma_configctl_options() { # SUBCOMMAND
 	case $1 in
-	'') echo '-f --config --file --root --json -o --format --local --pending-ok -v --verbose -q --quiet --no-pager --no-colour --no-color -V --version -h --help';;
+	'') echo '-f --config --file --root --host --json -o --format --local --pending-ok -v --verbose -q --quiet --no-pager --no-colour --no-color -V --version -h --help';;
 	show) echo '--differs --wide --document';;
 	status) echo '--timeout';;
 	diff) echo '--explain';;
@@ -21,7 +21,7 @@ _rdma_configctl_options() { # SUBCOMMAND
 	withdraw) echo '-y --yes --dry-run';;
 	wait-online) echo '--timeout';;
 	validate) echo '';;
-	doctor) echo '';;
+	doctor) echo '--report';;
 	verify) echo '--server --once --client --mad --from --ipoib --to --count --service';;
 	import) echo '--output --name-template --adopt';;
 	export) echo '--output';;
@@ -33,6 +33,7 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: what it takes
 	case $1 in
 	/-f|/--config|/--file) echo 'FILE';;
 	/--root) echo 'DIR';;
+	/--host) echo 'FILE';;
 	/-o|/--format) echo 'LOOK';;
 	show/) echo 'NAME';;
 	status/--timeout) echo 'SECONDS';;
@@ -49,6 +50,7 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: what it takes
 	set/) echo 'PATH';;
 	wait-online/--timeout) echo 'SECONDS';;
 	validate/) echo 'FILE';;
+	doctor/--report) echo 'FILE';;
 	verify/--client) echo 'HOST';;
 	verify/--mad) echo 'LID|GUID';;
 	verify/--from) echo 'PORT';;

@@ -81,6 +81,10 @@ base::Result<config::Document> load(const Context& context) {
 }
 
 base::Result<std::vector<config::Text>> load_texts(const Context& context) {
+  if (const auto& document = context.environment.document; document && context.arguments.config.empty()) {
+    if (document->empty()) return base::fail(base::Code::kNotFound, "the host has no document of its own");
+    return *document;
+  }
   config::Source source;
   source.root = context.root();
   if (context.arguments.config.empty()) return config::read_files(source);

@@ -23,6 +23,7 @@ struct Arguments {
   /// --config and FILE: exactly these files, merged in their order; empty: the system's own.
   std::vector<std::string> config;
   std::string root;                         ///< --root; empty: the running system
+  std::string host;                         ///< --host; empty: this one, not that of a report
   std::vector<std::string> words;           ///< what stands behind the subcommand
   std::optional<double> wait;               ///< --wait, seconds
   std::optional<std::uint64_t> confirm;     ///< --confirm, seconds
@@ -60,6 +61,7 @@ struct Arguments {
   int service = 20049;
   // import, export
   std::string output;
+  std::string report;  ///< doctor --report
   std::string name_template;
   bool adopt = false;
   std::vector<std::string> only;                   ///< apply --only
@@ -81,6 +83,8 @@ struct Context {
   void say_error(std::string_view text) const;
   /// A line that is not data, to stderr; nothing with --quiet.
   void say(std::string_view text) const;
+  /// Whether the host is that of a report.
+  [[nodiscard]] bool replayed() const { return !arguments.host.empty(); }
   /// Whether the document is the system's own, not one of the command line.
   [[nodiscard]] bool own_document() const { return arguments.config.empty() && !offline(); }
 };

@@ -123,9 +123,12 @@ constexpr std::array<CommandText, 19> kCommands{{
      "Looks at the document, at what differs from it, at ports, subnet managers, P_Key tables, IPoIB "
      "interfaces, RoCE, services, memory limits, and other programs that set the same things, and reports "
      "each finding with its reason and a fix. A problem does not work; a risk is known to go wrong. It "
-     "changes nothing. Exit status 0: nothing found; 2: something was found; 1: the document has errors, or "
-     "it could not look.",
-     "doctor\tlook\ndoctor --json\tfor a program"},
+     "changes nothing. With --report it writes everything that rdma-configctl sees of the host to a file "
+     "that can be sent to others: names, addresses and GUIDs are replaced, secrets are removed; `doctor "
+     "--host FILE` then looks at that host. Exit status 0: nothing found, or the report is written; 2: "
+     "something was found; 1: the document has errors, or it could not look.",
+     "doctor\tlook\ndoctor --json\tfor a program\ndoctor --report host.json\twrite a report of this "
+     "host\ndiff --host host.json new.toml\twhat a document would do on the host of a report"},
     {"verify", "", "Test function: do packets come back, and how fast?",
      "One test at a time. --server and --client HOST: messages over a reliable connection (RC) that rdma_cm "
      "makes, between two hosts or two devices of one. --mad: asks a port for its NodeInfo over the fabric, "

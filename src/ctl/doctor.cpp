@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ctl/bundle/make_report.hpp"
 #include "ctl/json.hpp"
 #include "ctl/outlook.hpp"
 #include "ctl/render_report.hpp"
@@ -78,6 +79,7 @@ int doctor(const Context& context) {
   if (context.offline())
     return refuse(context,
                   {base::Code::kInvalid, "doctor looks at the running system; --root is not for it", 0});
+  if (!context.arguments.report.empty()) return make_report(context);
   const auto host = context.environment.host(context.root());
   auto world = kinds::World::observe(*host);
   if (!world) return refuse(context, world.error().in("looking at the host"));

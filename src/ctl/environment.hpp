@@ -7,11 +7,14 @@
 #include <functional>
 #include <istream>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/error.hpp"
+#include "config/document.hpp"
 #include "ctl/service.hpp"
 #include "system/function_test.hpp"
 #include "system/host.hpp"
@@ -81,13 +84,17 @@ struct Environment {
     std::this_thread::sleep_for(time);
   };
 
+  /// The files of the system's own document where they are not read from its folders (a host in a report);
+  /// empty: it has none.
+  std::optional<std::vector<config::Text>> document{};
+
   /// The same world, with another place for data.
   [[nodiscard]] Environment writing_to(std::ostream& other) const {
     return {in,      other,      err,           in_terminal,     out_terminal,   err_terminal,
             columns, privileged, host_name,     variable,        host,           function_test,
             lock,    service,    give_up_after, hang_up,         edit,           page,
             rows,    readable,   hold_signals,  take_precedence, reader_is_gone, now,
-            sleep};
+            sleep,   document};
   }
 };
 

@@ -85,6 +85,11 @@ struct Parser {
            "Offline: work on the files below DIR (an image) and on no device; the document is there, too.")
         ->type_name("DIR")
         ->check(not_empty);
+    app.add_option("--host", arguments.host,
+                   "Look at the host of a report (doctor --report) in place of this one: show, diff, doctor, "
+                   "validate. Nothing on it can be changed.")
+        ->type_name("FILE")
+        ->check(not_empty);
     app.add_flag("--json", arguments.json, "One JSON object on stdout, also in case of an error.");
     app.add_option("-o,--format", format,
                    "text, wide (every column), name (only what things are called), json.")
@@ -153,6 +158,13 @@ struct Parser {
           "Documents to compare with instead of the system's own, or the number of a generation.");
     diff.add_flag("--explain", arguments.explain, "Name the file and line that ask for a value.");
     words(*app.get_subcommand("validate"), "FILE", "Documents to check instead of the system's own.");
+    app.get_subcommand("doctor")
+        ->add_option(
+            "--report", arguments.report,
+            "Write what is needed to judge this host to a new file, without what says whose it is; - is "
+            "standard output.")
+        ->type_name("FILE")
+        ->check(not_empty);
     words(*app.get_subcommand("history"), "WHAT", "show N: the files of generation N.");
   }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "ctl/bundle/replay.hpp"
 #include "ctl/clean_stream.hpp"
 #include "ctl/command.hpp"
 #include "ctl/json.hpp"
@@ -136,6 +137,33 @@ int checked(const Context& context, int status) {
   return static_cast<int>(model::Exit::kError);
 }
 
+/// Runs the subcommand on the host of a report.
+int run_on_report(const Context& context) {
+  constexpr std::array<std::string_view, 4> kLooks{"show", "diff", "doctor", "validate"};
+  const auto& arguments = context.arguments;
+  const auto no = [&](const std::string& why) { return refuse(context, {base::Code::kInvalid, why, 0}); };
+  if (std::find(kLooks.begin(), kLooks.end(), arguments.command) == kLooks.end())
+    return no(fmt::format("{} needs the host itself; --host is for show, diff, doctor and validate",
+                          arguments.command));
+  if (context.offline()) return no("--host and --root exclude each other");
+  if (!arguments.report.empty()) return no("--report reports on this host, so --host does not go with it");
+  if (arguments.command == "diff" && !arguments.words.empty())
+    return no("a report has no generations; compare its host with its own document, or with a FILE");
+  auto report = read_host_report(arguments.host);
+  if (!report) return refuse(context, report.error());
+  const auto replay = std::make_shared<Replay>(std::move(*report));
+  auto environment = environment_of(context.environment, replay);
+  const Context inner{environment, arguments, context.out, context.err};
+  const int status = is_paged(inner) ? paged(inner, dispatch) : dispatch(inner);
+  for (const auto& one : replay->tape().damaged())
+    context.say_error(fmt::format("--host {}: what it says about {} cannot be read", arguments.host, one));
+  if (arguments.verbose) {
+    for (const auto& one : replay->tape().missing())
+      context.say(fmt::format("the report says nothing about {}; it is taken as absent", one));
+  }
+  return status;
+}
+
 }  // namespace
 
 int run(int argc, const char* const* argv, Environment& environment) {
@@ -166,6 +194,7 @@ int run(int argc, const char* const* argv, Environment& environment) {
   auto root = root_of(context.arguments.root);
   if (!root) return checked(context, refuse(context, root.error()));
   context.arguments.root = std::move(*root);
+  if (context.replayed()) return checked(context, run_on_report(context));
   return checked(context, is_paged(context) ? paged(context, dispatch) : dispatch(context));
 }
 

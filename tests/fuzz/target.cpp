@@ -27,8 +27,8 @@ std::vector<std::string> parts_of(std::string_view bytes) {
 const std::vector<Target>& targets() {
   static const auto kAll = [] {
     std::vector<Target> all;
-    for (auto part :
-         {document_targets(), import_targets(), state_targets(), kernel_targets(), word_targets()}) {
+    for (auto part : {document_targets(), import_targets(), state_targets(), kernel_targets(), word_targets(),
+                      report_targets()}) {
       std::move(part.begin(), part.end(), std::back_inserter(all));
     }
     return all;

@@ -28,6 +28,7 @@ std::vector<Target> import_targets();
 std::vector<Target> state_targets();
 std::vector<Target> kernel_targets();
 std::vector<Target> word_targets();
+std::vector<Target> report_targets();
 
 const std::vector<Target>& targets();
 const Target* find_target(std::string_view name);
