@@ -148,6 +148,7 @@ bool says_version(std::string_view text) {
   for (const auto line : base::split(text, '\n')) {
     const auto word = base::trim(line);
     if (word.starts_with('[')) return false;
+    if (word.starts_with('#')) continue;
     const auto key = base::trim(word.substr(0, word.find('=')));
     if (word.find('=') != std::string_view::npos && base::nearest(base::lower(key), known)) return true;
     if (!word.starts_with("version") && !word.starts_with("\"version\"")) continue;
