@@ -10,10 +10,10 @@
 #include <string>
 
 #include "config/document.hpp"
-#include "core/damage.hpp"
-#include "core/generations.hpp"
 #include "core/pipeline.hpp"
 #include "model/report.hpp"
+#include "store/damage.hpp"
+#include "store/generations.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::core {

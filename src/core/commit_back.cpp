@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "core/commit_run.hpp"
-#include "core/damage.hpp"
-#include "core/leftovers.hpp"
 #include "core/plan.hpp"
 #include "core/remember.hpp"
 #include "core/transaction.hpp"
+#include "store/damage.hpp"
+#include "store/managed_files.hpp"
 
 namespace rdmacfg::core::detail {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "core/damage.hpp"
-#include "kinds/all.hpp"
+#include "catalog/all.hpp"
+#include "store/damage.hpp"
 
 namespace rdmacfg::core::detail {
 

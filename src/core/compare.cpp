@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "kinds/all.hpp"
-#include "kinds/backend.hpp"
+#include "catalog/all.hpp"
+#include "kinds/address/backend.hpp"
 
 namespace rdmacfg::core {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/picture.hpp"
-#include "core/state.hpp"
 #include "model/report.hpp"
+#include "store/state.hpp"
 
 namespace rdmacfg::core {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "kinds/all.hpp"
+#include "catalog/all.hpp"
 
 namespace rdmacfg::core {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "kinds/addressing.hpp"
-#include "kinds/bind.hpp"
+#include "catalog/bind.hpp"
+#include "kinds/address/request.hpp"
 
 namespace rdmacfg::core {
 

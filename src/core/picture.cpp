@@ -6,10 +6,10 @@
 #include <set>
 #include <string_view>
 
-#include "kinds/all.hpp"
-#include "kinds/bind.hpp"
-#include "kinds/preset_words.hpp"
-#include "kinds/transport.hpp"
+#include "catalog/all.hpp"
+#include "catalog/bind.hpp"
+#include "catalog/preset_words.hpp"
+#include "kinds/ipoib/link_settings.hpp"
 
 namespace rdmacfg::core {
 

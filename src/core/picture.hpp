@@ -8,11 +8,11 @@
 
 #include "base/error.hpp"
 #include "config/document.hpp"
-#include "core/state.hpp"
 #include "kinds/kind.hpp"
 #include "model/diagnostic.hpp"
 #include "model/report.hpp"
 #include "model/resource.hpp"
+#include "store/state.hpp"
 
 namespace rdmacfg::core {
 

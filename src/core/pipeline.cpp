@@ -9,19 +9,19 @@
 #include <span>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "core/compare.hpp"
 #include "core/components.hpp"
-#include "core/damage.hpp"
-#include "core/leftovers.hpp"
+#include "core/guards/removal.hpp"
 #include "core/plan.hpp"
 #include "core/remember.hpp"
-#include "core/removal.hpp"
 #include "core/run_plan.hpp"
 #include "core/selection.hpp"
-#include "core/state.hpp"
 #include "core/transaction.hpp"
-#include "kinds/all.hpp"
-#include "kinds/sysctl_entry.hpp"
+#include "kinds/host/sysctl_entry.hpp"
+#include "store/damage.hpp"
+#include "store/managed_files.hpp"
+#include "store/state.hpp"
 
 namespace rdmacfg::core {
 

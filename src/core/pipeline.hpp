@@ -67,7 +67,7 @@ struct Options {
   /// were on. What differs now and is on the same one, somebody else has changed: it is left alone
   /// (Report::drifted). What an apply has left that did not come to its end is no drift.
   std::optional<std::map<model::Key, std::string>> settled{};
-  /// What a plan may not take away, as nobody has looked at it (core/removal.hpp).
+  /// What a plan may not take away, as nobody has looked at it (core/guards/removal.hpp).
   RemovalGuard guard_removal = RemovalGuard::kNone;
   std::function<bool()> cancelled;  ///< asked between batches and before the end; true undoes it all
   Bracket bracket{};

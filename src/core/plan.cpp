@@ -8,9 +8,9 @@
 #include <tuple>
 
 #include "base/digest.hpp"
-#include "core/value_json.hpp"
-#include "kinds/all.hpp"
+#include "catalog/all.hpp"
 #include "model/limits.hpp"
+#include "store/value_json.hpp"
 
 namespace rdmacfg::core {
 

@@ -3,9 +3,9 @@
 
 #include <map>
 
+#include "catalog/all.hpp"
 #include "core/compare.hpp"
 #include "core/plan.hpp"
-#include "kinds/all.hpp"
 
 namespace rdmacfg::core {
 

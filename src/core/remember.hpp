@@ -3,8 +3,8 @@
 
 #include "core/picture.hpp"
 #include "core/pipeline.hpp"
-#include "core/state.hpp"
 #include "model/change.hpp"
+#include "store/state.hpp"
 
 namespace rdmacfg::core {
 

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "core/components.hpp"
-#include "core/leftovers.hpp"
 #include "core/remember.hpp"
 #include "core/transaction.hpp"
 #include "core/verify.hpp"
-#include "kinds/all.hpp"
+#include "store/managed_files.hpp"
 
 namespace rdmacfg::core::detail {
 

@@ -10,8 +10,8 @@
 #include "core/compare.hpp"
 #include "core/picture.hpp"
 #include "core/pipeline.hpp"
-#include "core/state.hpp"
 #include "model/report.hpp"
+#include "store/state.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::core::detail {

@@ -7,9 +7,9 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "config/write.hpp"
 #include "core/picture.hpp"
-#include "kinds/all.hpp"
 
 namespace rdmacfg::core {
 

@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "config/document.hpp"
 #include "core/commit.hpp"
-#include "core/generations.hpp"
+#include "store/generations.hpp"
 
 namespace rdmacfg::core {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kinds/luggage.hpp"
+#include "kinds/carried_state.hpp"
 #include "kinds/world.hpp"
 #include "model/change.hpp"
 #include "system/host.hpp"

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <set>
 
+#include "catalog/all.hpp"
 #include "core/compare.hpp"
 #include "core/plan.hpp"
-#include "kinds/all.hpp"
 
 namespace rdmacfg::core {
 

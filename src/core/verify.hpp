@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/picture.hpp"
-#include "core/state.hpp"
 #include "core/transaction.hpp"
+#include "store/state.hpp"
 
 namespace rdmacfg::core {
 

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/report_json.hpp"
 #include "ctl/service.hpp"
-#include "system/linux/dbus.hpp"
+#include "store/report_json.hpp"
+#include "system/linux/dbus/dbus.hpp"
 
 namespace rdmacfg::ctl {
 

@@ -6,9 +6,9 @@
 #include <iostream>
 
 #include "base/text.hpp"
-#include "core/lock.hpp"
-#include "ctl/blocks.hpp"
-#include "ctl/render_report.hpp"
+#include "ctl/render/blocks.hpp"
+#include "ctl/render/render_report.hpp"
+#include "store/lock.hpp"
 
 namespace rdmacfg::ctl {
 

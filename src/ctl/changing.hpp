@@ -8,7 +8,7 @@
 
 #include "core/commit.hpp"
 #include "ctl/command.hpp"
-#include "ctl/progress.hpp"
+#include "ctl/render/progress.hpp"
 #include "ctl/service.hpp"
 
 namespace rdmacfg::ctl {

@@ -7,9 +7,9 @@
 
 #include "base/characters.hpp"
 #include "base/host_name.hpp"
-#include "core/doubts.hpp"
+#include "catalog/all.hpp"
+#include "core/guards/doubts.hpp"
 #include "ctl/json.hpp"
-#include "kinds/all.hpp"
 
 namespace rdmacfg::ctl {
 

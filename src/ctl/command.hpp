@@ -12,7 +12,7 @@
 #include "config/document.hpp"
 #include "core/pipeline.hpp"
 #include "ctl/environment.hpp"
-#include "ctl/terminal.hpp"
+#include "ctl/render/terminal.hpp"
 #include "model/report.hpp"
 
 namespace rdmacfg::ctl {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "core/generations.hpp"
 #include "ctl/json.hpp"
+#include "store/generations.hpp"
 
 namespace rdmacfg::ctl {
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "kinds/modprobe_file.hpp"
-#include "kinds/opensm_file.hpp"
+#include "formats/modprobe_conf.hpp"
+#include "formats/opensm_conf.hpp"
 
 namespace rdmacfg::ctl {
 

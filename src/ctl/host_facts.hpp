@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kinds/dcb.hpp"
-#include "kinds/memlock_file.hpp"
+#include "formats/limits_conf.hpp"
+#include "kinds/ethernet/dcb.hpp"
 #include "kinds/world.hpp"
 #include "model/module_types.hpp"
 #include "model/report.hpp"

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "base/text.hpp"
-#include "kinds/roce.hpp"
-#include "kinds/roce_ports.hpp"
+#include "kinds/ethernet/roce.hpp"
+#include "kinds/ethernet/roce_ports.hpp"
 
 namespace rdmacfg::ctl {
 

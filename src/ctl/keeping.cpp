@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "core/standing.hpp"
 #include "ctl/changing.hpp"
-#include "ctl/terminal.hpp"
+#include "ctl/render/terminal.hpp"
 
 namespace rdmacfg::ctl {
 

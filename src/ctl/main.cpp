@@ -17,9 +17,9 @@
 #include <iostream>
 #include <thread>
 
-#include "core/confined.hpp"
-#include "core/lock.hpp"
 #include "ctl/run.hpp"
+#include "store/confined.hpp"
+#include "store/lock.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/sandbox.hpp"
 

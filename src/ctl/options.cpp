@@ -13,8 +13,8 @@
 #include <limits>
 
 #include "base/text.hpp"
-#include "ctl/command_texts.hpp"
-#include "ctl/render_table.hpp"
+#include "ctl/docs/command_texts.hpp"
+#include "ctl/render/render_table.hpp"
 
 namespace rdmacfg::ctl {
 

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "ctl/command.hpp"
-#include "ctl/terminal.hpp"
+#include "ctl/render/terminal.hpp"
 
 namespace rdmacfg::ctl {
 

@@ -11,10 +11,10 @@
 #include <system_error>
 
 #include "ctl/bundle/replay.hpp"
-#include "ctl/clean_stream.hpp"
 #include "ctl/command.hpp"
 #include "ctl/json.hpp"
 #include "ctl/options.hpp"
+#include "ctl/render/clean_stream.hpp"
 
 namespace rdmacfg::ctl {
 

@@ -12,8 +12,8 @@
 
 #include "base/error.hpp"
 #include "config/document.hpp"
-#include "core/generations.hpp"
 #include "model/report.hpp"
+#include "store/generations.hpp"
 
 namespace rdmacfg::ctl {
 

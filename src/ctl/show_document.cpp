@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "catalog/all.hpp"
 #include "core/standing.hpp"
 #include "ctl/json.hpp"
 #include "foreign/document.hpp"
-#include "kinds/all.hpp"
 
 namespace rdmacfg::ctl {
 

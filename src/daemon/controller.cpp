@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "daemon/duties.hpp"
+#include "daemon/jobs/outcome.hpp"
 #include "daemon/journal.hpp"
-#include "daemon/naming.hpp"
-#include "daemon/outcome.hpp"
-#include "daemon/suspects.hpp"
 #include "daemon/tell.hpp"
-#include "system/linux/dbus.hpp"
+#include "daemon/watch/duties.hpp"
+#include "daemon/watch/naming.hpp"
+#include "daemon/watch/suspects.hpp"
+#include "system/linux/dbus/dbus.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::daemon {

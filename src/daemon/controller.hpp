@@ -9,19 +9,19 @@
 #include <string>
 #include <vector>
 
-#include "daemon/api.hpp"
-#include "daemon/audit.hpp"
-#include "daemon/expiry.hpp"
+#include "daemon/bus/api.hpp"
+#include "daemon/bus/audit.hpp"
+#include "daemon/bus/refusal.hpp"
 #include "daemon/health.hpp"
-#include "daemon/jobs.hpp"
-#include "daemon/listener.hpp"
+#include "daemon/jobs/expiry.hpp"
+#include "daemon/jobs/jobs.hpp"
+#include "daemon/jobs/marker.hpp"
+#include "daemon/jobs/outcome.hpp"
+#include "daemon/jobs/settled_file.hpp"
 #include "daemon/loop.hpp"
-#include "daemon/marker.hpp"
-#include "daemon/outcome.hpp"
 #include "daemon/reconciler.hpp"
-#include "daemon/refusal.hpp"
-#include "daemon/settled_file.hpp"
 #include "daemon/tell.hpp"
+#include "daemon/watch/listener.hpp"
 #include "system/events.hpp"
 #include "system/files.hpp"
 

@@ -10,8 +10,8 @@
 #include "base/text.hpp"
 #include "core/commit.hpp"
 #include "daemon/controller.hpp"
+#include "daemon/jobs/outcome.hpp"
 #include "daemon/journal.hpp"
-#include "daemon/outcome.hpp"
 #include "daemon/tell.hpp"
 
 namespace rdmacfg::daemon {

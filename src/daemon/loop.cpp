@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "daemon/guarded.hpp"
+#include "daemon/bus/guarded.hpp"
 
 namespace rdmacfg::daemon {
 

@@ -12,10 +12,10 @@
 
 #include "daemon/controller.hpp"
 #include "daemon/descriptors.hpp"
-#include "daemon/job.hpp"
+#include "daemon/jobs/job.hpp"
+#include "daemon/jobs/worker_process.hpp"
 #include "daemon/loop.hpp"
-#include "daemon/verbs_watch.hpp"
-#include "daemon/worker_process.hpp"
+#include "daemon/watch/verbs_watch.hpp"
 #include "model/limits.hpp"
 
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "core/report_json.hpp"
 #include "model/limits.hpp"
+#include "store/report_json.hpp"
 
 namespace rdmacfg::daemon {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/job.hpp"
+#include "daemon/jobs/job.hpp"
 #include "model/report.hpp"
 
 namespace rdmacfg::daemon {

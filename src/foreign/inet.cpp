@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "kinds/addressing.hpp"
+#include "kinds/address/request.hpp"
 
 namespace rdmacfg::foreign {
 

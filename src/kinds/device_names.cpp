@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/text.hpp"
-#include "kinds/rdma_rules.hpp"
+#include "formats/udev_rdma_names.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -11,13 +11,13 @@
 #include <ctime>
 #include <new>
 
+#include "catalog/all.hpp"
 #include "core/pipeline.hpp"
-#include "core/report_json.hpp"
 #include "fakes/fake_kernel.hpp"
 #include "fakes/memory_files.hpp"
-#include "foreign/importer.hpp"
+#include "foreign/import/importer.hpp"
 #include "growth_samples.hpp"
-#include "kinds/all.hpp"
+#include "store/report_json.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // One commit point (ADR 0024): whatever write of a run fails, or wherever it is killed, the exit status says
 // what the host is, and the ledger and the history say the same.
 #include "contract/commit_host.hpp"
-#include "core/damage.hpp"
+#include "store/damage.hpp"
 
 namespace rdmacfg::contract {
 namespace {

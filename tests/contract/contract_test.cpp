@@ -5,8 +5,8 @@
 #include <set>
 
 #include "contract/stage.hpp"
-#include "core/leftovers.hpp"
-#include "kinds/dcb_drivers.hpp"
+#include "kinds/ethernet/dcb_drivers.hpp"
+#include "store/managed_files.hpp"
 
 namespace rdmacfg::contract {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of ours that are damaged, truncated, empty, lost or of another version, at each way in: the host is
 // configured all the same, nothing that is not known as ours is removed, and the host is DEGRADED.
+#include "catalog/all.hpp"
 #include "contract/commit_host.hpp"
-#include "core/damage.hpp"
-#include "kinds/all.hpp"
+#include "store/damage.hpp"
 
 namespace rdmacfg::contract {
 namespace {

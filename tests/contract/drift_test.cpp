@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "contract/commit_host.hpp"
-#include "daemon/duties.hpp"
+#include "daemon/watch/duties.hpp"
 
 namespace rdmacfg::contract {
 namespace {

@@ -3,7 +3,7 @@
 #include <cerrno>
 
 #include "contract/stage.hpp"
-#include "kinds/initramfs.hpp"
+#include "kinds/host/initramfs.hpp"
 
 namespace rdmacfg::contract {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the daemon does by itself: an initramfs that takes its time, what a killed apply left, a start after a
 // crash.
-#include "daemon/duties.hpp"
+#include "daemon/watch/duties.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NetworkManager may take a port's profile for a P_Key interface of the port, which has its GUID.
 #include "contract/commit_host.hpp"
-#include "kinds/nm_keyfile.hpp"
+#include "kinds/address/nm_keyfile.hpp"
 
 namespace rdmacfg::contract {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "contract/commit_host.hpp"
-#include "core/confined.hpp"
+#include "store/confined.hpp"
 
 namespace rdmacfg::contract {
 namespace {

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "config/document.hpp"
 #include "contract/scenarios.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
-#include "kinds/all.hpp"
 
 namespace rdmacfg::contract {
 using fakes::FakeKernel;

@@ -4,10 +4,10 @@
 
 #include <string>
 
+#include "catalog/all.hpp"
 #include "config/document.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
-#include "kinds/all.hpp"
 
 namespace rdmacfg::contract {
 namespace {

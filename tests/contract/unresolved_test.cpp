@@ -22,11 +22,11 @@ constexpr const char* kUnresolvedHost = R"({
 
 const std::string kFirst = "[[ipoib]]\ndevice = \"mlx4_0\"\nport = 1\n";
 const std::string kMatch = "[[ipoib]]\nmatch = { device = \"mlx4_*\", port = 1 }\n";
-const std::string kSettings =
+const std::string kUnresolvedSettings =
     "name = \"fab0\"\nmode = \"connected\"\nmtu = 65520\nbackend = \"direct\"\n"
     "ipv4 = { addresses = [\"192.0.2.1/24\"], gateway = \"192.0.2.254\", dns = [\"192.0.2.53\"] }\n";
 const std::string kChild = "[[ipoib.pkey]]\npkey = 0x8002\nipv4 = { addresses = [\"192.0.3.1/24\"] }\n";
-const std::string kSysctl = "[[sysctl]]\ninterface = \"fab0\"\narp_ignore = 1\n";
+const std::string kUnresolvedSysctl = "[[sysctl]]\ninterface = \"fab0\"\narp_ignore = 1\n";
 const std::string kUnresolvedSecond = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\n";
 
 class Unresolved : public testing::Test {
@@ -77,14 +77,16 @@ class Unresolved : public testing::Test {
   std::unique_ptr<fakes::FakeKernel> kernel_ = fakes::FakeKernel::parse(kUnresolvedHost);
 };
 
-TEST_F(Unresolved, ADeviceThatUdevHasRenamed) { expect_left_alone(kFirst + kSettings + kChild + kSysctl); }
+TEST_F(Unresolved, ADeviceThatUdevHasRenamed) {
+  expect_left_alone(kFirst + kUnresolvedSettings + kChild + kUnresolvedSysctl);
+}
 
 TEST_F(Unresolved, AMatchOfNamesThatMatchesNothing) {
-  expect_left_alone(kMatch + kSettings + kChild + kSysctl);
+  expect_left_alone(kMatch + kUnresolvedSettings + kChild + kUnresolvedSysctl);
 }
 
 TEST_F(Unresolved, ADeviceThatTheSameDocumentRenames) {
-  const auto document = kFirst + kSettings + kChild;
+  const auto document = kFirst + kUnresolvedSettings + kChild;
   ASSERT_TRUE(applied(apply(document)));
   const auto report = apply(document + "[[rdma_device]]\npci = \"0000:10:00.0\"\nname = \"hca_a\"\n");
   EXPECT_EQ(report.exit, Exit::kPartly) << text_of(report);
@@ -96,7 +98,7 @@ TEST_F(Unresolved, ADeviceThatTheSameDocumentRenames) {
 
 /// What is remembered while it waits is not forgotten.
 TEST_F(Unresolved, WhatIsDroppedMeanwhileGoesOnceThatIsCertain) {
-  ASSERT_TRUE(applied(apply(kFirst + kSettings + kChild)));
+  ASSERT_TRUE(applied(apply(kFirst + kUnresolvedSettings + kChild)));
   ASSERT_EQ(kernel_->machine.rename_device("mlx4_0", "ibp16s0"), 0);
   ASSERT_TRUE(applied(apply(kFirst)));
   EXPECT_TRUE(kernel_->link("fab0").connected);

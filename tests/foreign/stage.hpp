@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "catalog/all.hpp"
 #include "config/document.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/memory_files.hpp"
-#include "foreign/exporter.hpp"
-#include "foreign/importer.hpp"
-#include "kinds/all.hpp"
+#include "foreign/export/exporter.hpp"
+#include "foreign/import/importer.hpp"
 
 namespace rdmacfg::foreign {
 

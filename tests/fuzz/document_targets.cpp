@@ -6,13 +6,13 @@
 #include <sstream>
 #include <toml.hpp>
 
+#include "catalog/all.hpp"
 #include "config/guard.hpp"
 #include "config/tree.hpp"
 #include "core/pipeline.hpp"
-#include "core/report_json.hpp"
 #include "fakes/fake_kernel.hpp"
-#include "kinds/all.hpp"
 #include "sample_grammar.hpp"
+#include "store/report_json.hpp"
 #include "target.hpp"
 
 namespace rdmacfg::config {

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <map>
 
+#include "catalog/all.hpp"
 #include "core/pipeline.hpp"
-#include "foreign/importer.hpp"
-#include "kinds/all.hpp"
+#include "foreign/import/importer.hpp"
 #include "target.hpp"
 
 namespace rdmacfg::foreign {

@@ -8,14 +8,14 @@
 #include <cstring>
 #include <span>
 
-#include "system/linux/carried.hpp"
-#include "system/linux/dcb_message.hpp"
-#include "system/linux/inet_messages.hpp"
-#include "system/linux/link_dump.hpp"
-#include "system/linux/link_filter.hpp"
-#include "system/linux/mad_message.hpp"
-#include "system/linux/rdma_netlink.hpp"
+#include "system/linux/carried/carried.hpp"
+#include "system/linux/netlink/dcb_message.hpp"
+#include "system/linux/netlink/inet_messages.hpp"
+#include "system/linux/netlink/link_dump.hpp"
+#include "system/linux/netlink/link_filter.hpp"
+#include "system/linux/netlink/rdma_netlink.hpp"
 #include "system/linux/uevent.hpp"
+#include "system/linux/verbs/mad_message.hpp"
 #include "target.hpp"
 
 namespace rdmacfg::fuzz {

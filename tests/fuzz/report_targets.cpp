@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A report of a host that somebody has sent, and the texts that become one.
+#include "catalog/all.hpp"
 #include "core/pipeline.hpp"
 #include "ctl/bundle/anonymiser.hpp"
 #include "ctl/bundle/host_report.hpp"
 #include "ctl/bundle/taped_host.hpp"
-#include "kinds/all.hpp"
 #include "target.hpp"
 
 namespace rdmacfg::fuzz {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program keeps below /var/lib/rdma-configd, damaged in any way: it is refused or read, and what is
 // read is written and read again as the same. A run over a damaged state or journal ends with a report.
-#include "core/generations.hpp"
+#include "catalog/all.hpp"
 #include "core/pipeline.hpp"
-#include "core/report_json.hpp"
-#include "core/state.hpp"
 #include "fakes/fake_kernel.hpp"
-#include "kinds/all.hpp"
+#include "store/generations.hpp"
+#include "store/report_json.hpp"
+#include "store/state.hpp"
 #include "target.hpp"
 
 namespace rdmacfg::fuzz {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words: every key's spellings, the options of the bus, and files of ours that somebody has edited.
 #include "base/text.hpp"
-#include "daemon/api_options.hpp"
-#include "kinds/all.hpp"
-#include "kinds/memlock_file.hpp"
-#include "kinds/modprobe_file.hpp"
-#include "kinds/networkd_file.hpp"
-#include "kinds/nm_keyfile.hpp"
-#include "kinds/opensm_file.hpp"
-#include "kinds/rdma_rules.hpp"
-#include "kinds/rule_file.hpp"
-#include "kinds/sysctl_file.hpp"
+#include "catalog/all.hpp"
+#include "daemon/bus/api_options.hpp"
+#include "formats/limits_conf.hpp"
+#include "formats/modprobe_conf.hpp"
+#include "formats/opensm_conf.hpp"
+#include "formats/sysctl_conf.hpp"
+#include "formats/udev_netdev_names.hpp"
+#include "formats/udev_rdma_names.hpp"
+#include "kinds/address/networkd_file.hpp"
+#include "kinds/address/nm_keyfile.hpp"
 #include "target.hpp"
 
 namespace rdmacfg::fuzz {

@@ -11,10 +11,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "catalog/all.hpp"
 #include "config/document.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
-#include "kinds/all.hpp"
 
 namespace rdmacfg {
 namespace {

@@ -16,8 +16,8 @@
 #include "base/unique_fd.hpp"
 #include "ctl/bundle/anonymiser.hpp"
 #include "ctl/bundle/replay.hpp"
-#include "kinds/initramfs_files.hpp"
-#include "kinds/nm_keyfile.hpp"
+#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/host/initramfs_files.hpp"
 
 namespace rdmacfg::ctl {
 

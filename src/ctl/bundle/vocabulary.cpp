@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "kinds/all.hpp"
+#include "catalog/all.hpp"
 
 namespace rdmacfg::ctl {
 

@@ -9,11 +9,11 @@
 #include <sstream>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "ctl/changing.hpp"
 #include "ctl/document_file.hpp"
 #include "ctl/output_file.hpp"
-#include "ctl/render_report.hpp"
-#include "kinds/all.hpp"
+#include "ctl/render/render_report.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -81,7 +81,7 @@ Result<config::Text*> find_text(std::vector<config::Text>& texts, const std::str
   return &texts.back();
 }
 
-std::optional<base::Error> misplaced(const Context& context) {
+std::optional<base::Error> misplaced_edit(const Context& context) {
   if (context.offline())
     return base::Error{Code::kInvalid, "edit does not go with --root: edit the file there itself", 0};
   if (!context.arguments.config.empty())
@@ -97,7 +97,7 @@ std::optional<base::Error> misplaced(const Context& context) {
 }  // namespace
 
 int edit(const Context& context) {
-  if (const auto error = misplaced(context)) return refuse(context, *error);
+  if (const auto error = misplaced_edit(context)) return refuse(context, *error);
   auto texts = texts_to_edit(context);
   if (!texts) return refuse(context, texts.error());
   const auto name =

@@ -6,10 +6,10 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "ctl/commands/document_edit.hpp"
 #include "ctl/document_file.hpp"
 #include "ctl/json.hpp"
-#include "kinds/all.hpp"
 
 namespace rdmacfg::ctl {
 

@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "ctl/changing.hpp"
 #include "ctl/json.hpp"
-#include "ctl/render_report.hpp"
+#include "ctl/render/render_report.hpp"
 
 namespace rdmacfg::ctl {
 

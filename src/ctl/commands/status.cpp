@@ -6,12 +6,12 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "core/withdraw.hpp"
-#include "ctl/blocks.hpp"
 #include "ctl/json.hpp"
 #include "ctl/outlook.hpp"
-#include "ctl/render_report.hpp"
-#include "ctl/render_table.hpp"
+#include "ctl/render/blocks.hpp"
+#include "ctl/render/render_report.hpp"
+#include "ctl/render/render_table.hpp"
+#include "withdraw/withdraw.hpp"
 
 namespace rdmacfg::ctl {
 

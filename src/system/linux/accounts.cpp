@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "system/linux/command.hpp"
+#include "system/linux/dbus/systemd.hpp"
 #include "system/linux/linux_host.hpp"
-#include "system/linux/systemd.hpp"
 
 namespace rdmacfg::system {
 
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 20U;  // bytes; a group may have thousands of members
-constexpr const char* kUnit = "rdma-configd-sysusers.service";
+constexpr const char* kSysusersUnit = "rdma-configd-sysusers.service";
 
 class LinuxAccounts final : public Accounts {
  public:
@@ -48,7 +48,7 @@ class LinuxAccounts final : public Accounts {
     // rdma-configctl, too.
     const std::string what = "making the groups of " + sysusers_file;
     if (sysusers_file == kSysusersFile) {
-      const auto ended = systemd_.run_job("StartUnit", kUnit, what);
+      const auto ended = systemd_.run_job("StartUnit", kSysusersUnit, what);
       if (!ended && ended.error().code != base::Code::kNotFound) return base::fail(ended.error());
       if (ended && *ended == detail::JobEnd::kDone) return {};
       if (ended && *ended)

@@ -16,9 +16,9 @@
 #include <utility>
 
 #include "base/unique_fd.hpp"
-#include "system/linux/link_dump.hpp"
-#include "system/linux/link_filter.hpp"
 #include "system/linux/linux_host.hpp"
+#include "system/linux/netlink/link_dump.hpp"
+#include "system/linux/netlink/link_filter.hpp"
 #include "system/linux/uevent.hpp"
 
 namespace rdmacfg::system {

@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "base/host_name.hpp"
+#include "system/linux/files/sysfs_dir.hpp"
 #include "system/linux/linux_host.hpp"
-#include "system/linux/sysfs_dir.hpp"
 
 namespace rdmacfg::system {
 

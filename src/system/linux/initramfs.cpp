@@ -8,9 +8,9 @@
 #include <ctime>
 #include <utility>
 
+#include "system/linux/dbus/systemd.hpp"
 #include "system/linux/initramfs_images.hpp"
 #include "system/linux/linux_host.hpp"
-#include "system/linux/systemd.hpp"
 
 namespace rdmacfg::system {
 

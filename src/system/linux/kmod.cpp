@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "system/linux/late_library.hpp"
+#include "system/linux/verbs/late_library.hpp"
 
 namespace rdmacfg::system::detail {
 

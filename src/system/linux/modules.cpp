@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "system/linux/dbus/systemd.hpp"
+#include "system/linux/files/sysfs_dir.hpp"
 #include "system/linux/kmod.hpp"
 #include "system/linux/linux_host.hpp"
-#include "system/linux/sysfs_dir.hpp"
-#include "system/linux/systemd.hpp"
 
 namespace rdmacfg::system {
 

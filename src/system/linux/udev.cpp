@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/unique_fd.hpp"
+#include "system/linux/dbus/systemd.hpp"
 #include "system/linux/linux_host.hpp"
-#include "system/linux/systemd.hpp"
 
 namespace rdmacfg::system {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/concealed.hpp"
+#include "core/guards/concealed.hpp"
 
 #include <gmock/gmock.h>
 
-#include "core/report_json.hpp"
+#include "catalog/all.hpp"
 #include "fakes/fake_kernel.hpp"
-#include "kinds/all.hpp"
+#include "store/report_json.hpp"
 
 namespace rdmacfg::core {
 namespace {

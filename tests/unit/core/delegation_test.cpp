@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/delegation.hpp"
+#include "core/guards/delegation.hpp"
 
 #include <gmock/gmock.h>
 
+#include "catalog/all.hpp"
 #include "fakes/fake_kernel.hpp"
-#include "kinds/all.hpp"
 
 namespace rdmacfg::core {
 namespace {

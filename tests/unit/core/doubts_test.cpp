@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/doubts.hpp"
+#include "core/guards/doubts.hpp"
 
 #include <gmock/gmock.h>
 
-#include "kinds/all.hpp"
+#include "catalog/all.hpp"
 
 namespace rdmacfg::core {
 namespace {

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "core/doubts.hpp"
+#include "catalog/all.hpp"
+#include "core/guards/doubts.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
-#include "kinds/all.hpp"
 
 namespace rdmacfg::core::faults {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/generations.hpp"
+#include "store/generations.hpp"
 
 #include <gmock/gmock.h>
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "base/text.hpp"
 
@@ -28,7 +29,11 @@ std::string content(const fs::path& path) {
 std::set<std::string> tests_of(const std::string& folder) {
   const std::regex test(R"(\nTEST(?:_F|_P)?\((\w+), (\w+)\))");
   std::set<std::string> out;
-  for (const auto& below : {fs::path("unit") / folder, fs::path(folder)}) {
+  // Small areas share a program (tests/CMakeLists.txt).
+  std::vector<fs::path> folders{fs::path("unit") / folder, fs::path(folder)};
+  if (folder == "core") folders.insert(folders.end(), {"unit/doctor", "unit/store"});
+  if (folder == "kinds") folders.insert(folders.end(), {"unit/catalog", "unit/formats"});
+  for (const auto& below : folders) {
     const auto path = fs::path(SOURCE_ROOT) / "tests" / below;
     if (!fs::is_directory(path)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(path)) {

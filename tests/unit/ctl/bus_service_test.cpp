@@ -8,9 +8,9 @@
 #include <map>
 #include <thread>
 
-#include "core/report_json.hpp"
 #include "ctl/service.hpp"
-#include "system/linux/dbus.hpp"
+#include "store/report_json.hpp"
+#include "system/linux/dbus/dbus.hpp"
 #include "unit/daemon/private_bus.hpp"
 
 namespace rdmacfg::ctl {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What comes from elsewhere acts on no terminal: the stream itself, and every way in which rdma-configctl
 // shows names of devices and interfaces, profiles, lines of files and values of the kernel.
-#include "ctl/clean_stream.hpp"
+#include "ctl/render/clean_stream.hpp"
 
 #include <gmock/gmock.h>
 

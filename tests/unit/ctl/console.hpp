@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "ctl/render/terminal.hpp"
 #include "ctl/run.hpp"
-#include "ctl/terminal.hpp"
 #include "fakes/fake_kernel.hpp"
 
 namespace rdmacfg::ctl {

@@ -9,8 +9,8 @@
 
 #include "console.hpp"
 #include "ctl/options.hpp"
-#include "foreign/exporter.hpp"
-#include "foreign/formats.hpp"
+#include "foreign/export/exporter.hpp"
+#include "foreign/import/formats.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::ctl {

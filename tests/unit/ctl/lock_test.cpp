@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/lock.hpp"
+#include "store/lock.hpp"
 
 #include <gtest/gtest.h>
 

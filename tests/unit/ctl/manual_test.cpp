@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Manual pages and completions say what the program knows.
-#include "ctl/manual.hpp"
+#include "ctl/docs/manual.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -76,13 +76,13 @@ TEST(Manual, HasEverySubcommandAndOption) {
 
 TEST(Manual, HasEveryMemberOfTheBus) {
   const auto page = content(kSource / "docs/man/org.rdmaconfigd1.5");
-  const auto members = found(kSource / "src/daemon/api.cpp",
+  const auto members = found(kSource / "src/daemon/bus/api.cpp",
                              "(?:->method|->property|->signal<[^(]*>|\\badd)\\(\\s*\"(\\w+)\"");
   ASSERT_GT(members.size(), 20U);
   for (const auto& member : members) {
     EXPECT_TRUE(std::regex_search(page, std::regex("\n\\.B[IR] " + member + "[( ]"))) << member;
   }
-  const auto errors = found(kSource / "src/daemon/api.cpp", "error\\(\"(\\w+)\"");
+  const auto errors = found(kSource / "src/daemon/bus/api.cpp", "error\\(\"(\\w+)\"");
   ASSERT_GT(errors.size(), 2U);
   for (const auto& error : errors)
     EXPECT_THAT(page, HasSubstr("\n.B org.rdmaconfigd1.Error." + error + "\n"));

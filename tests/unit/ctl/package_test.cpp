@@ -5,9 +5,9 @@
 
 #include <set>
 
-#include "core/leftovers.hpp"
 #include "fakes/fake_kernel.hpp"
 #include "sources.hpp"
+#include "store/managed_files.hpp"
 
 namespace rdmacfg::ctl {
 namespace {
@@ -27,7 +27,8 @@ TEST(Package, PurgesEveryFileThatIsWritten) {
   for (const auto& prefix : files.prefixes) EXPECT_THAT(script, HasSubstr("/" + prefix + "*."));
   for (const auto& name : files.shared) EXPECT_THAT(script, HasSubstr(name));
   // Blocks in those.
-  const auto marks = matches(code_below("kinds"), "constexpr Marks k\\w+(\\{[^}]*\\})");
+  const auto marks =
+      matches(code_below("formats") + code_below("kinds"), "constexpr Marks k\\w+(\\{[^}]*\\})");
   EXPECT_GE(marks.size(), 2U);
   for (const auto& pair : marks) {
     const auto texts = matches(pair, "\"([^\"]*)\"");
@@ -53,17 +54,22 @@ TEST(Package, PurgesLeftoversOfEveryFolder) {
 
 /// What reads the administrator's files finds no mark of ours in what a withdrawal leaves.
 TEST(Package, WithdrawalKnowsEveryMark) {
-  const auto hand_over = content(kSource / "src/kinds/hand_over.cpp");
+  const auto hand_over = content(kSource / "src/catalog/withdraw_files.cpp");
   int marks = 0;
-  for (const auto& source : fs::recursive_directory_iterator(kSource / "src/kinds")) {
-    if (!source.is_regular_file()) continue;
+  std::vector<fs::directory_entry> sources;
+  for (const auto* area : {"src/formats", "src/kinds", "src/catalog"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kSource / area)) {
+      if (entry.is_regular_file()) sources.push_back(entry);
+    }
+  }
+  for (const auto& source : sources) {
     for (const auto& name : found(source.path(), "constexpr Marks (k\\w+)")) {
       for (const auto* end : {".begin", ".end"})
         EXPECT_THAT(hand_over, HasSubstr(name + end)) << source.path();
       ++marks;
     }
     EXPECT_THAT(found(source.path(), "(k(?:Begin|End)) *=\\s*\""), IsEmpty())
-        << "marks are for marked_text.hpp";
+        << "marks are for managed_block.hpp";
     for (const auto& name :
          found(source.path(),
                "\"(/etc/[a-z/]*(?:partitions.conf|opensm.conf|default/opensm|sysconfig/opensm))\""))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/progress.hpp"
+#include "ctl/render/progress.hpp"
 
 #include <gtest/gtest.h>
 

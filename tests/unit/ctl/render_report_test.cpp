@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/render_report.hpp"
+#include "ctl/render/render_report.hpp"
 
 #include <gtest/gtest.h>
 
 #include "console.hpp"
-#include "ctl/blocks.hpp"
+#include "ctl/render/blocks.hpp"
 
 namespace rdmacfg::ctl {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The generated files are what the program generates; its JSON obeys the published schemas.
-#include "ctl/schema.hpp"
+#include "ctl/docs/schema.hpp"
 
 #include <gtest/gtest.h>
 
+#include "catalog/all.hpp"
 #include "console.hpp"
-#include "kinds/all.hpp"
 #include "mini_schema.hpp"
 
 namespace rdmacfg::ctl {

@@ -108,14 +108,14 @@ struct WrittenFiles {
   std::vector<std::string> shared;    ///< files of others
 };
 inline WrittenFiles written_files() {
-  const auto code = code_below("kinds");
+  const auto code = code_below("formats") + code_below("kinds") + code_below("catalog");
   WrittenFiles files{matches(code, "\"(/etc/[^\"]*rdma[-_]configd[^\"/]*)\""),
                      matches(code, "\"(\\d\\d-rdma-configd[^\"/]*\\.conf)\""),
-                     matches(code, "kPrefix = \"([^\"]*rdma-configd-)\""),
+                     matches(code, "k\\w*Prefix = \"([^\"]*rdma-configd-)\""),
                      {}};
   EXPECT_GT(files.paths.size(), 12U);
   EXPECT_GE(files.prefixes.size(), 2U);
-  const auto shared = matches(code_below("core"), "kShared(\\{[^}]*\\})");
+  const auto shared = matches(code_below("store"), "kShared(\\{[^}]*\\})");
   EXPECT_EQ(shared.size(), 1U);
   if (!shared.empty()) files.shared = matches(shared.front(), "\"([^\"]*)\"");
   return files;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/terminal.hpp"
+#include "ctl/render/terminal.hpp"
 
 #include <gtest/gtest.h>
 
 #include "console.hpp"
-#include "ctl/render_table.hpp"
+#include "ctl/render/render_table.hpp"
 
 namespace rdmacfg::ctl {
 namespace {

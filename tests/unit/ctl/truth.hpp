@@ -11,10 +11,10 @@
 #include <set>
 #include <sstream>
 
+#include "catalog/all.hpp"
 #include "console.hpp"
 #include "core/commit.hpp"
 #include "core/plan.hpp"
-#include "kinds/all.hpp"
 
 namespace rdmacfg::ctl::truth {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // withdraw: what is ours becomes the administrator's, and the network stays.
-#include "core/withdraw.hpp"
+#include "withdraw/withdraw.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/api_options.hpp"
+#include "daemon/bus/api_options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The D-Bus interface on a bus of the test's own.
-#include "daemon/api.hpp"
+#include "daemon/bus/api.hpp"
 
 #include <gmock/gmock.h>
 #include <signal.h>

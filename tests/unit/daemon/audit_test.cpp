@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/audit.hpp"
+#include "daemon/bus/audit.hpp"
 
 #include <gtest/gtest.h>
 

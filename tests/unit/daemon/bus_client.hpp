@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "system/linux/dbus.hpp"
+#include "system/linux/dbus/dbus.hpp"
 
 namespace rdmacfg::daemon {
 

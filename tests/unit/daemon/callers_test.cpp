@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/callers.hpp"
+#include "daemon/bus/callers.hpp"
 
 #include <gmock/gmock.h>
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "core/report_json.hpp"
 #include "daemon/controller.hpp"
+#include "store/report_json.hpp"
 #include "unit/system/temp_tree.hpp"
 
 namespace rdmacfg::daemon {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/document_json.hpp"
+#include "daemon/jobs/document_json.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "kinds/all.hpp"
+#include "catalog/all.hpp"
 #include "model/limits.hpp"
 
 namespace rdmacfg::daemon {

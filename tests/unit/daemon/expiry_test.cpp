@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/expiry.hpp"
+#include "daemon/jobs/expiry.hpp"
 
 #include <gtest/gtest.h>
 

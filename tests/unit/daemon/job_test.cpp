@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/job.hpp"
+#include "daemon/jobs/job.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/jobs.hpp"
+#include "daemon/jobs/jobs.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <memory>
 
-#include "core/report_json.hpp"
+#include "store/report_json.hpp"
 #include "unit/system/temp_tree.hpp"
 
 namespace rdmacfg::daemon {

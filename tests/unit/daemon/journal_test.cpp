@@ -41,7 +41,8 @@ TEST(Journal, AnExplanationUsesOnlyWhatIsWritten) {
     const auto used = matches(catalog.substr(begin, catalog.find("\n-- ", begin) - begin), "@([A-Z_]+)@");
     if (used.empty()) continue;
     std::size_t calls = 0;
-    for (const auto& file : std::filesystem::directory_iterator(kSource / "src/daemon")) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(kSource / "src/daemon")) {
+      if (!file.is_regular_file()) continue;
       // A call of log(), as far as its end.
       for (const auto& call :
            matches(content(file.path()), ("[^a-z]log\\(([^;]*Message::" + names[i] + "[^;]*);").c_str())) {

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "core/leftovers.hpp"
+#include "store/managed_files.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::model::limits {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/listener.hpp"
+#include "daemon/watch/listener.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "core/leftovers.hpp"
-#include "kinds/all.hpp"
-#include "kinds/initramfs.hpp"
+#include "catalog/all.hpp"
+#include "kinds/host/initramfs.hpp"
+#include "store/managed_files.hpp"
 
 namespace rdmacfg::daemon {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/naming.hpp"
+#include "daemon/watch/naming.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/outcome.hpp"
+#include "daemon/jobs/outcome.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/quota.hpp"
+#include "daemon/bus/quota.hpp"
 
 #include <gtest/gtest.h>
 

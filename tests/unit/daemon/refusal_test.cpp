@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/refusal.hpp"
+#include "daemon/bus/refusal.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/requests.hpp"
+#include "daemon/bus/requests.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/settled_file.hpp"
+#include "daemon/jobs/settled_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "core/report_json.hpp"
 #include "model/limits.hpp"
+#include "store/report_json.hpp"
 
 namespace rdmacfg::daemon {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/suspects.hpp"
+#include "daemon/watch/suspects.hpp"
 
 #include <gtest/gtest.h>
 
-#include "kinds/all.hpp"
+#include "catalog/all.hpp"
 #include "unit/system/temp_tree.hpp"
 
 namespace rdmacfg::daemon {

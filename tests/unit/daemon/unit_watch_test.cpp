@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Units of a systemd that is the test's.
-#include "daemon/unit_watch.hpp"
+#include "daemon/watch/unit_watch.hpp"
 
 #include <gmock/gmock.h>
 
@@ -11,7 +11,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "system/linux/dbus.hpp"
+#include "system/linux/dbus/dbus.hpp"
 #include "unit/daemon/private_bus.hpp"
 
 namespace rdmacfg::daemon {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/verbs_watch.hpp"
+#include "daemon/watch/verbs_watch.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@
 
 #include "base/unique_fd.hpp"
 #include "daemon/descriptors.hpp"
-#include "daemon/job.hpp"
+#include "daemon/jobs/job.hpp"
 #include "model/limits.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

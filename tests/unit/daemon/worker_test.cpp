@@ -13,7 +13,7 @@
 #include <string>
 
 #include "base/unique_fd.hpp"
-#include "daemon/job.hpp"
+#include "daemon/jobs/job.hpp"
 
 namespace rdmacfg::daemon {
 namespace {

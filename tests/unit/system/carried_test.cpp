@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/linux/carried.hpp"
+#include "system/linux/carried/carried.hpp"
 
 #include <gmock/gmock.h>
 #include <linux/fib_rules.h>
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 
 #include "system/link.hpp"
-#include "system/linux/inet_text.hpp"
+#include "system/linux/netlink/inet_text.hpp"
 
 namespace rdmacfg::system::detail {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/linux/dcb_answer.hpp"
+#include "system/linux/netlink/dcb_answer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -21,7 +21,7 @@
 
 #include "base/unique_fd.hpp"
 #include "system/linux/linux_host.hpp"
-#include "system/linux/netlink_socket.hpp"
+#include "system/linux/netlink/netlink_socket.hpp"
 #include "system/linux/uevent.hpp"
 #include "unit/system/temp_tree.hpp"
 

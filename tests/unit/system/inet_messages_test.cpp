@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/linux/inet_messages.hpp"
+#include "system/linux/netlink/inet_messages.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/if_addr.h>

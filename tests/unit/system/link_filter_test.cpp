@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/linux/link_filter.hpp"
+#include "system/linux/netlink/link_filter.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/if_addr.h>
@@ -7,7 +7,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-#include "system/linux/netlink_message.hpp"
+#include "system/linux/netlink/netlink_message.hpp"
 
 namespace rdmacfg::system::detail {
 namespace {

@@ -7,9 +7,9 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-#include "system/linux/link_dump.hpp"
-#include "system/linux/link_requests.hpp"
-#include "system/linux/netlink_socket.hpp"
+#include "system/linux/netlink/link_dump.hpp"
+#include "system/linux/netlink/link_requests.hpp"
+#include "system/linux/netlink/netlink_socket.hpp"
 
 namespace rdmacfg::system::detail {
 namespace {

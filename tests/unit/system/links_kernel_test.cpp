@@ -14,10 +14,10 @@
 #include <algorithm>
 #include <thread>
 
-#include "system/linux/carried.hpp"
-#include "system/linux/inet_text.hpp"
+#include "system/linux/carried/carried.hpp"
 #include "system/linux/linux_host.hpp"
-#include "system/linux/netlink_socket.hpp"
+#include "system/linux/netlink/inet_text.hpp"
+#include "system/linux/netlink/netlink_socket.hpp"
 
 namespace rdmacfg::system {
 namespace {

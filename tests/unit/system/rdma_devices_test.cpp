@@ -5,8 +5,8 @@
 #include <map>
 
 #include "system/linux/linux_host.hpp"
-#include "system/linux/netlink_message.hpp"
-#include "system/linux/rdma_netlink.hpp"
+#include "system/linux/netlink/netlink_message.hpp"
+#include "system/linux/netlink/rdma_netlink.hpp"
 #include "temp_tree.hpp"
 
 namespace rdmacfg::system {

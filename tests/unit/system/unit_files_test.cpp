@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/linux/unit_files.hpp"
+#include "system/linux/dbus/unit_files.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog/all.hpp"
+
+#include <array>
+#include <string>
+
+#include "catalog/daemon_policy.hpp"
+#include "catalog/file_integrity.hpp"
+#include "kinds/address/address.hpp"
+#include "kinds/address/backend.hpp"
+#include "kinds/address/dns.hpp"
+#include "kinds/address/request.hpp"
+#include "kinds/address/route.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/ethernet/dcb.hpp"
+#include "kinds/ethernet/lossless.hpp"
+#include "kinds/ethernet/pfc.hpp"
+#include "kinds/ethernet/roce.hpp"
+#include "kinds/host/initramfs.hpp"
+#include "kinds/host/memlock.hpp"
+#include "kinds/host/module.hpp"
+#include "kinds/host/service.hpp"
+#include "kinds/host/sysctl.hpp"
+#include "kinds/ipoib/ipoib.hpp"
+#include "kinds/ipoib/link_name.hpp"
+#include "kinds/ipoib/pkey.hpp"
+#include "kinds/managers/networkd.hpp"
+#include "kinds/managers/nm_profile.hpp"
+#include "kinds/opensm/opensm.hpp"
+#include "kinds/opensm/opensm_option.hpp"
+#include "kinds/opensm/partition.hpp"
+#include "kinds/rdma/mlx4_port.hpp"
+#include "kinds/rdma/rdma_device.hpp"
+#include "kinds/rdma/rdma_system.hpp"
+#include "kinds/rdma/soft_rdma.hpp"
+#include "kinds/selector.hpp"
+
+namespace rdmacfg::kinds {
+
+using model::SectionSpec;
+
+namespace {
+
+SectionSpec ipoib_section() {
+  SectionSpec match{
+      .name = "match", .repeated = false, .doc = "Ports by their properties; every one given has to hold."};
+  add_written(match.fields, model::specs<PortMatch>());
+
+  SectionSpec pkey{.name = "pkey",
+                   .doc = "A P_Key interface over this port (a partition).",
+                   .identities = {{"pkey"}},
+                   .defaults = true};
+  add_written(pkey.fields, model::specs<PkeyLink>());
+  pkey.children = {inet_section(model::Family::kIpv4), inet_section(model::Family::kIpv6)};
+
+  SectionSpec ipoib{.name = "ipoib",
+                    .doc = "The IPoIB interface of an InfiniBand port.",
+                    .identities = {{"guid"}, {"device", "port"}, {"match"}},
+                    .defaults = true};
+  add_written(ipoib.fields, model::specs<PortSelector>());
+  add_written(ipoib.fields, model::specs<LinkName>());
+  add_written(ipoib.fields, model::specs<Ipoib>());
+  add_written(ipoib.fields, model::specs<InterfaceBackend>());
+  ipoib.children = {std::move(match), inet_section(model::Family::kIpv4), inet_section(model::Family::kIpv6),
+                    std::move(pkey)};
+  return ipoib;
+}
+
+}  // namespace
+
+std::span<const Kind* const> all() {
+  // What others wrote into our files goes before they are written. Port types follow, since their adapter
+  // goes and returns; routes are deleted before the addresses that they need; the initramfs is last, since it
+  // looks at what the others want.
+  static const auto kAll = std::to_array<const Kind*>({
+      &own_file(),       //
+      &mlx4_port(),      //
+      &link_name(),      //
+      &ipoib(),          //
+      &pkey(),           //
+      &backend(),        //
+      &route(),          //
+      &address(),        //
+      &dns(),            //
+      &nm_profile(),     //
+      &networkd(),       //
+      &kernel_module(),  //
+      &soft_rdma(),      //
+      &rdma_device(),    //
+      &roce(),           //
+      &pfc(),            //
+      &dcb(),            //
+      &sysctl(),         //
+      &rdma_system(),    //
+      &memlock(),        //
+      &memlock_unit(),   //
+      &service(),        //
+      &opensm_option(),  //
+      &opensm(),         //
+      &partition(),      //
+      &initramfs(),      //
+  });
+  return kAll;
+}
+
+const Kind* find(std::string_view name) {
+  for (const auto* kind : all()) {
+    if (kind->name() == name) return kind;
+  }
+  return nullptr;
+}
+
+const std::vector<SectionSpec>& grammar() {
+  static const std::vector<SectionSpec> kGrammar{
+      ipoib_section(),          //
+      module_section(),         //
+      pfc_section(),            //
+      lossless_section(),       //
+      initramfs_section(),      //
+      mlx4_port_section(),      //
+      sysctl_section(),         //
+      rdma_system_section(),    //
+      memlock_section(),        //
+      service_section(),        //
+      opensm_section(),         //
+      opensm_option_section(),  //
+      partition_section(),      //
+      soft_rdma_section(),      //
+      rdma_device_section(),    //
+      roce_section(),           //
+      daemon_section(),         //
+  };
+  return kGrammar;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog/withdraw_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "formats/managed_block.hpp"
+#include "kinds/ipoib/ipoib.hpp"
+#include "kinds/ipoib/pkey.hpp"
+
+namespace rdmacfg::kinds {
+
+using model::Desired;
+using model::State;
+using model::text_at;
+
+namespace {
+
+constexpr std::string_view kOurs = "rdma-configd";
+constexpr std::string_view kLeft =
+    "# Left by `rdma-configctl withdraw`: yours now, nothing changes it any more.";
+constexpr std::string_view kSetupRules = "/etc/udev/rules.d/90-rdma-admin-setup.rules";
+constexpr std::array<std::string_view, 7> kBlockFiles{
+    "/etc/default/opensm", "/etc/sysconfig/opensm",       "/etc/opensm/opensm.conf",  "/etc/rdma/opensm.conf",
+    "/etc/rdma/mlx4.conf", "/etc/opensm/partitions.conf", "/etc/rdma/partitions.conf"};
+constexpr std::array<std::string_view, 2> kBlockBegins{kOpensmMarks.begin, kMlx4Marks.begin};
+constexpr std::array<std::string_view, 2> kBlockEnds{kOpensmMarks.end, kMlx4Marks.end};
+/// Lines within a block that only we have a use for.
+constexpr std::array<std::string_view, 2> kNotes{"# ports of the document: ", "# before: "};
+
+/// By kind: what is gone after a boot, and where an administrator sets it then.
+struct Loss {
+  std::string_view kind;
+  std::string_view text;
+};
+constexpr std::array<Loss, 6> kLosses{
+    {{"roce", "RoCE defaults (cma_roce_mode, cma_roce_tos, or configfs rdma_cm)"},
+     {"dcb", "flow control, bandwidths and trust of Ethernet ports (dcb, mlnx_qos)"},
+     {"soft_rdma", "software RDMA devices (rdma link add)"},
+     {"dns", "name servers of interfaces (resolvectl dns)"},
+     {"mlx4_port", "port types of mlx4 adapters where no libmlx4 reads /etc/rdma/mlx4.conf"},
+     {"rdma_system", "settings of the RDMA subsystem that are no module option (rdma system set)"}}};
+
+bool begins_with_any(std::string_view line, std::span<const std::string_view> all) {
+  return std::any_of(all.begin(), all.end(), [&](std::string_view one) { return line.starts_with(one); });
+}
+
+std::string file_of(model::Guid guid) {
+  auto id = guid.text();
+  std::erase(id, ':');
+  return fmt::format("/etc/rdma/rdma-admin-{}.sh", id);
+}
+
+/// udev tells of the interface before these files are there, of which create_child is the last but one
+/// (ipoib_add_port in drivers/infiniband/ulp/ipoib/ipoib_main.c).
+constexpr std::string_view kWait =
+    "i=0\n"
+    "until [ -e \"/sys/class/net/$port/create_child\" ] || [ $i = 50 ]; do\n"
+    "\ti=$((i+1))\n"
+    "\tsleep 0.1\n"
+    "done\n";
+constexpr int kPointToPoint = 31;  // from this length on IPv4 knows no broadcasts (RFC 3021)
+
+bool handled(const Desired& one) { return !one.ignore && !one.absent && !one.pending; }
+
+/// The lines for one interface, which `name` means in the script.
+void set_up(std::string& out, std::string_view name, const PkeyLink& link) {
+  if (link.mode)
+    out += fmt::format("echo {} >\"/sys/class/net/{}/mode\"\n", model::text_of(*link.mode), name);
+  if (link.umcast) out += fmt::format("echo {} >\"/sys/class/net/{}/umcast\"\n", *link.umcast ? 1 : 0, name);
+  if (link.mtu) out += fmt::format("ip link set dev \"{}\" mtu {}\n", name, link.mtu->bytes);
+  out += fmt::format("ip link set dev \"{}\" {}\n", name, link.state == State::kDown ? "down" : "up");
+}
+
+/// Made by sysfs, so that the mode can be written; a child that is there already is left as it was made. The
+/// kernel cuts the name that it gives one to what an interface may have.
+void make_child(std::string& out, const model::Pkey& pkey, std::string_view name) {
+  out += fmt::format(
+      "if [ ! -e \"/sys/class/net/{0}\" ]; then\n"
+      "\techo {1} >\"/sys/class/net/$port/create_child\"\n"
+      "\tfirst=$(printf %.15s \"$port.{2:04x}\")\n"
+      "\t[ \"$first\" = \"{0}\" ] || ip link set dev \"$first\" name \"{0}\"\n"
+      "fi\n",
+      name, pkey.text(), pkey.full());
+}
+
+/// Addresses and routes of an interface, which are resources of their own: "ID 192.0.2.1/24",
+/// "ID 198.51.100.0/24 metric 150 table 254".
+void address(std::string& out, std::string_view name, std::string_view id, std::span<const Desired> desired) {
+  for (const std::string_view kind : {"address", "route"}) {
+    for (const auto& one : desired) {
+      if (one.key.kind != kind || !handled(one)) continue;
+      const auto space = one.key.id.find(' ');
+      if (one.key.id.substr(0, space) != id || space == std::string::npos) continue;
+      auto rest = one.key.id.substr(space + 1);
+      if (kind == "address") {
+        const auto prefix = model::IpPrefix::parse(rest);
+        const bool broadcast =
+            prefix && prefix->address.family == model::Family::kIpv4 && prefix->length < kPointToPoint;
+        out += fmt::format("ip address replace {}{} dev \"{}\"\n", rest, broadcast ? " brd +" : "", name);
+        continue;
+      }
+      std::string_view family = rest.find(':') == std::string::npos ? "-4" : "-6";
+      if (rest.starts_with("ipv6 ")) {
+        family = "-6";
+        rest.erase(0, 5);
+      }
+      const auto end = rest.find(' ');
+      const auto via = text_at(one.settings, "via");
+      const bool on_link = model::IpAddress::parse(via).has_value() == false;
+      out += fmt::format("ip {} route replace {}{} dev \"{}\"{}\n", family, rest.substr(0, end),
+                         on_link ? "" : " via " + via, name,
+                         end == std::string::npos ? std::string() : rest.substr(end));
+    }
+  }
+}
+
+SetupFile script_of(model::Guid guid, const Desired& port, std::span<const Desired> desired) {
+  SetupFile out{file_of(guid), {}, {}};
+  const auto name = port.label;
+  out.content = fmt::format(
+      "#!/bin/sh\n{}\n"
+      "# Sets up the IPoIB interface of port {} when it appears; {} calls it with the name.\n"
+      "port=$1\n",
+      kLeft, guid.text(), kSetupRules);
+  out.content += kWait;
+  const auto wanted = model::from_attributes<Ipoib>(port.settings);
+  PkeyLink link;
+  link.mode = wanted.mode;
+  link.mtu = wanted.mtu;
+  link.umcast = wanted.umcast;
+  link.state = wanted.state;
+  set_up(out.content, "$port", link);
+  address(out.content, "$port", guid.text(), desired);
+  int children = 0;
+  for (const auto& one : desired) {
+    const auto id = one.key.kind == "pkey" && handled(one) ? detail::pkey_id(one.key) : std::nullopt;
+    const auto child = model::from_attributes<PkeyLink>(one.settings);
+    if (!id || id->guid != guid) continue;
+    ++children;
+    // Without a name of the document it is called as the kernel would, after whatever its port's is called.
+    if (!child.name) out.content += fmt::format("child=$(printf %.15s \"$port.{:04x}\")\n", id->pkey.full());
+    const auto child_name = child.name ? child.name->text : std::string("$child");
+    make_child(out.content, id->pkey, child_name);
+    set_up(out.content, child_name, child);
+    address(out.content, child_name, one.key.id, desired);
+  }
+  const bool addressed = std::any_of(desired.begin(), desired.end(), [&](const Desired& one) {
+    return one.key.kind == "address" && one.key.id.starts_with(guid.text());
+  });
+  out.what = fmt::format("mode and MTU{}{} of {}", children == 0 ? "" : ", P_Key interfaces",
+                         addressed ? ", addresses and routes" : "", name);
+  return out;
+}
+
+}  // namespace
+
+std::span<const std::string_view> block_files() { return kBlockFiles; }
+
+std::optional<std::string> plain_name(std::string_view file_name) {
+  for (const auto& [ours, plain] :
+       {std::pair{"rdma-configd", "rdma-admin"}, {"rdma_configd", "rdma_admin"}}) {
+    const auto at = file_name.find(ours);
+    if (at == std::string_view::npos) continue;
+    return fmt::format("{}{}{}", file_name.substr(0, at), plain, file_name.substr(at + kOurs.size()));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> plain_text(std::string_view text) {
+  const auto end = text.find('\n');
+  const auto first = text.substr(0, end);
+  if (!first.starts_with('#') || first.find(kOurs) == std::string_view::npos) return std::nullopt;
+  return fmt::format("{}{}", kLeft, end == std::string_view::npos ? "\n" : text.substr(end));
+}
+
+bool was_left(std::string_view text) {
+  return text.starts_with(kLeft) || text.starts_with(fmt::format("#!/bin/sh\n{}", kLeft));
+}
+
+std::optional<std::string> without_marks(std::string_view text) {
+  std::string out;
+  bool found = false, inside = false;
+  for (std::size_t start = 0; start < text.size();) {
+    const auto end = std::min(text.find('\n', start), text.size());
+    const auto line = text.substr(start, end - start);
+    const auto whole = text.substr(start, std::min(end + 1, text.size()) - start);
+    start = end + 1;
+    if (begins_with_any(line, kBlockBegins)) {
+      found = inside = true;
+    } else if (inside && begins_with_any(line, kBlockEnds)) {
+      inside = false;
+    } else if (!inside || !begins_with_any(line, kNotes)) {
+      out += whole;
+    }
+  }
+  if (!found) return std::nullopt;
+  return out;
+}
+
+std::vector<SetupFile> render_setup(std::span<const Desired> desired, const BackendRules& backends) {
+  std::vector<SetupFile> out;
+  std::string rules =
+      fmt::format("{}\n# What sets up the IPoIB interface of a port when it appears.\n", kLeft);
+  for (const auto& one : desired) {
+    const auto guid = model::Guid::parse(one.key.id);
+    if (one.key.kind != "ipoib" || !handled(one) || !guid) continue;
+    const auto at = backends.find(*guid);
+    if (at != backends.end() && at->second == model::Backend::kNetworkManager) continue;
+    out.push_back(script_of(*guid, one, desired));
+    rules += fmt::format(
+        "ACTION==\"add\", SUBSYSTEM==\"net\", DRIVERS==\"?*\", ATTR{{type}}==\"32\", "
+        "ATTR{{address}}==\"?*{}\", RUN+=\"/bin/sh {} $name\"\n",
+        guid->text(), out.back().path);
+  }
+  if (!out.empty()) out.push_back({std::string(kSetupRules), rules, "calls these scripts"});
+  return out;
+}
+
+std::vector<std::string> not_handed_over(std::span<const Desired> desired) {
+  std::vector<std::string> out;
+  for (const auto& loss : kLosses) {
+    std::vector<std::string> labels;
+    for (const auto& one : desired) {
+      if (one.key.kind == loss.kind && handled(one) && !one.settings.empty()) labels.push_back(one.label);
+    }
+    if (!labels.empty()) out.push_back(fmt::format("{}: {}", loss.text, base::join(labels, ", ")));
+  }
+  std::vector<std::string> absent;
+  for (const auto& one : desired) {
+    if ((one.key.kind == "ipoib" || one.key.kind == "pkey") && one.pending) absent.push_back(one.label);
+  }
+  if (!absent.empty())
+    out.push_back(fmt::format("interfaces that are not there now: {}", base::join(absent, ", ")));
+  return out;
+}
+
+}  // namespace rdmacfg::kinds

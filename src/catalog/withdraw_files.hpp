@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of ours goes on working without us: our files as files of the administrator, and scripts for what only
+// a running rdma-configd makes.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "formats/udev_backend.hpp"
+#include "model/resource.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Files of others that hold a block of ours.
+std::span<const std::string_view> block_files();
+
+/// The name of a file of ours after the withdrawal: "rdma-configd" becomes "rdma-admin", which sorts between
+/// the same neighbours, and before ours should these come back. Nothing for a name without it.
+std::optional<std::string> plain_name(std::string_view file_name);
+
+/// The text of a whole file of ours without our mark; nothing when its first line does not say that it is
+/// ours.
+std::optional<std::string> plain_text(std::string_view text);
+
+/// Whether a text is that of a file that an earlier withdrawal left.
+bool was_left(std::string_view text);
+
+/// A file with a block of ours, as a file without marks that says the same; nothing without such a block.
+std::optional<std::string> without_marks(std::string_view text);
+
+/// A file that the withdrawal adds.
+struct SetupFile {
+  std::string path;
+  std::string content;
+  std::string what;  ///< "mode, MTU, P_Key interfaces and addresses of mlx4_ib0"
+  bool operator==(const SetupFile&) const = default;
+};
+
+/// What udev runs when the interface of a port appears, in place of us: a script for each port that no
+/// NetworkManager profile sets up, and the rule that calls them. Sources: udev(7) RUN, ip-link(8).
+std::vector<SetupFile> render_setup(std::span<const model::Desired> desired, const BackendRules& backends);
+
+/// What nothing makes any more after the next boot: one sentence for each kind of resource.
+std::vector<std::string> not_handed_over(std::span<const model::Desired> desired);
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/guards/concealed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "system/public_view.hpp"
+
+namespace rdmacfg::core {
+
+using model::Change;
+using model::Report;
+using model::ResourceReport;
+using model::Value;
+
+namespace {
+
+constexpr const char* kRecords = "/var/lib/rdma-configd/";
+
+bool is_nothing(const Value& value) { return std::holds_alternative<std::monostate>(value); }
+
+void hide(Value& value) {
+  if (!is_nothing(value)) value = std::string(kHidden);
+}
+
+/// @return false when nothing of the resource is to be seen on the host
+bool conceal(ResourceReport& resource, const Sight& sight) {
+  bool seen = false;
+  for (auto& attribute : resource.attributes) {
+    seen = seen || !is_nothing(attribute.now);
+    if (attribute.wanted == attribute.now) continue;
+    if (!sight.document || (!sight.records && !attribute.origin)) hide(attribute.wanted);
+  }
+  if (!sight.document) {
+    resource.reason.clear();
+    resource.warnings.clear();
+  }
+  return seen;
+}
+
+void conceal(Change& change, const Sight& sight) {
+  change.carried.clear();
+  for (auto& [field, value] : change.after) {
+    if (value == model::value_of(change.before, field)) continue;
+    if (!sight.document || (!sight.records && !change.origins.contains(field))) hide(value);
+  }
+  if (!sight.document) change.interrupts.clear();
+}
+
+/// Of a change that was made with the whole host in sight: the values that `seen`, the same one planned
+/// through the public view, has too.
+void replace_values(Change& change, const Change* seen) {
+  const auto replace = [](model::Attributes& values, const model::Attributes* shown) {
+    for (auto& [field, value] : values) {
+      if (shown == nullptr || model::value_of(*shown, field) != value) hide(value);
+    }
+  };
+  replace(change.before, seen == nullptr ? nullptr : &seen->before);
+  replace(change.after, seen == nullptr ? nullptr : &seen->after);
+  change.carried.clear();
+}
+
+template <class One>
+std::map<model::Key, const One*> by_key(const std::vector<One>& all) {
+  std::map<model::Key, const One*> out;
+  for (const auto& one : all) out.emplace(one.key, &one);
+  return out;
+}
+
+void replace_values(std::vector<Change>& changes, const std::vector<Change>& seen) {
+  const auto shown = by_key(seen);
+  for (auto& change : changes) {
+    const auto at = shown.find(change.key);
+    replace_values(change, at == shown.end() ? nullptr : at->second);
+  }
+}
+
+/// The statuses are those of the change, all else is what can be seen now.
+void replace_values(std::vector<ResourceReport>& resources, const std::vector<ResourceReport>& seen) {
+  const auto shown = by_key(seen);
+  std::erase_if(resources, [&](auto& resource) {
+    const auto at = shown.find(resource.key);
+    if (at == shown.end()) {
+      resource.attributes.clear();
+      resource.reason.clear();
+      resource.warnings.clear();
+      return resource.status == model::Status::kInSync;
+    }
+    resource.attributes = at->second->attributes;
+    resource.reason = at->second->reason;
+    resource.warnings = at->second->warnings;
+    return false;
+  });
+}
+
+/// Diagnostics quote files of the host.
+void replace_diagnostics(Report& report, const config::Document* wanted, const Report& seen) {
+  std::size_t errors = 0;
+  const auto known = [](const model::Diagnostics& all, const model::Diagnostic& one) {
+    return std::any_of(all.begin(), all.end(), [&](const auto& other) {
+      return other.where == one.where && other.message == one.message;
+    });
+  };
+  const auto own = wanted == nullptr ? model::Diagnostics{} : validate(*wanted).diagnostics;
+  std::erase_if(report.diagnostics, [&](const auto& one) {
+    if (known(own, one) || known(seen.diagnostics, one)) return false;
+    if (one.severity == model::Severity::kError) ++errors;
+    return true;
+  });
+  if (errors > 0) {
+    report.diagnostics.push_back({model::Severity::kError,
+                                  {},
+                                  "the document does not fit what only root may read of this host",
+                                  "root sees more with `rdma-configctl diff`",
+                                  {}});
+  }
+}
+
+}  // namespace
+
+void conceal(Report& report, const Sight& sight) {
+  std::size_t unseen = 0;
+  std::erase_if(report.resources, [&](auto& resource) {
+    if (conceal(resource, sight) || sight.document) return false;
+    ++unseen;
+    return true;
+  });
+  for (auto* changes : {&report.plan.changes, &report.drifted}) {
+    for (auto& change : *changes) conceal(change, sight);
+    if (!sight.document)
+      std::erase_if(*changes, [](const auto& one) { return one.operation == model::Operation::kCreate; });
+  }
+  if (sight.document) return;
+  const bool faulty = model::has_errors(report.diagnostics);
+  report.diagnostics.clear();
+  if (faulty) report.diagnostics.push_back({model::Severity::kError, {}, "the document has errors", "", {}});
+  report.notes.push_back(
+      unseen == 0
+          ? std::string("only root may read the document; what it wants is not shown")
+          : fmt::format("only root may read the document; what it wants is not shown, nor {} resources "
+                        "that are not there",
+                        unseen));
+}
+
+bool active_is_private(system::Files& files, const GenerationPaths& paths) {
+  const auto ledger = read_ledger(files, paths);
+  if (!ledger) return true;
+  if (ledger->active == 0) return false;
+  const auto texts = read_texts(files, paths, ledger->active);
+  return !texts || std::any_of(texts->files.begin(), texts->files.end(),
+                               [](const auto& file) { return file.is_private; });
+}
+
+Report look_concealed(Context& context,
+                      const std::function<Report(Context& seen, bool& own_document)>& look) {
+  system::PublicView view(context.host, kRecords);
+  Context seen{view.host(), context.options, context.paths, context.clock};
+  bool own_document = false;
+  auto report = look(seen, own_document);
+  conceal(report,
+          {.document = own_document, .records = !context.host.files.hidden(context.options.paths.state)});
+  return report;
+}
+
+Report change_concealed(const config::Document* wanted, const Request& request, Context& context,
+                        const std::function<Report()>& change) {
+  const auto seen_now = [&](const config::Document* document) {
+    return look_concealed(context, [&](Context& seen, bool& own_document) {
+      own_document = document != nullptr || !active_is_private(seen.host.files, seen.paths);
+      return document != nullptr ? diff(*document, seen.host, seen.options) : core::look(request, seen);
+    });
+  };
+  const auto before = wanted == nullptr ? Report{} : seen_now(wanted);
+  auto report = change();
+  const auto after = seen_now(nullptr);
+  replace_values(report.plan.changes, before.plan.changes);
+  replace_values(report.drifted, before.plan.changes);
+  replace_values(report.resources, after.resources);
+  replace_diagnostics(report, wanted, before);
+  return report;
+}
+
+}  // namespace rdmacfg::core

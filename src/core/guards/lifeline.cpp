@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/guards/lifeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
+#include "kinds/address/networkd_file.hpp"
+#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/request.hpp"
+#include "kinds/address/route.hpp"
+#include "kinds/ipoib/pkey.hpp"
+#include "kinds/rdma/mlx4_port.hpp"
+
+namespace rdmacfg::core {
+
+namespace {
+
+using model::Change;
+using model::Family;
+using model::Operation;
+
+constexpr std::uint32_t kMainTable = 254;
+
+std::optional<Supply::Route> route_to(std::string_view target, Family family, std::uint32_t table) {
+  const auto to = model::RouteTarget::parse(target);
+  if (!to) return std::nullopt;
+  Supply::Route out{family, {}, table};
+  out.to = to->any ? model::IpPrefix{{family, {}}, 0} : to->network;
+  return out;
+}
+
+std::optional<Supply::Route> route_to(const system::InetRoute& route) {
+  return route_to(route.to.text(), route.family, route.table);
+}
+
+/// Lines of [ipv4] or [ipv6] of a keyfile (nm-settings-keyfile(5)): "address1=192.0.2.1/24,192.0.2.254",
+/// "route1=0.0.0.0/0,192.0.2.254,50".
+void add_lines(const std::vector<std::string>& lines, Family family, Supply& out) {
+  std::map<std::string, std::string, std::less<>> values;
+  for (const auto& line : lines) {
+    const auto equals = line.find('=');
+    if (equals != std::string::npos) values.emplace(line.substr(0, equals), line.substr(equals + 1));
+  }
+  const auto add_route = [&](std::string_view target, std::uint32_t table) {
+    if (auto route = route_to(target, family, table)) out.routes.insert(*route);
+  };
+  const auto value = [&](std::string_view key) {
+    const auto at = values.find(key);
+    return at == values.end() ? std::string() : at->second;
+  };
+  const auto table = base::parse_number(value("route-table")).value_or(kMainTable);
+  const auto main = static_cast<std::uint32_t>(table == 0 ? kMainTable : table);
+  bool gateway = values.contains("gateway");
+  for (const auto& [key, text] : values) {
+    const auto words = base::split(text, ',');
+    if (key.starts_with("address")) {
+      if (const auto prefix = model::IpPrefix::parse(words.front())) out.addresses.insert(prefix->address);
+      if (words.size() > 1 && !words[1].empty()) gateway = true;
+    } else if (key.starts_with("route") && key.find_first_not_of("0123456789", 5) == std::string::npos) {
+      auto in = main;
+      for (const auto option : base::split(value(key + "_options"), ',')) {
+        if (!option.starts_with("table=")) continue;
+        in = static_cast<std::uint32_t>(base::parse_number(option.substr(6)).value_or(in));
+      }
+      add_route(words.front(), in);
+    }
+  }
+  if (gateway && value("never-default") != "true") add_route("default", main);
+  if (value("method") == "auto" || value("method") == "dhcp") out.dynamic.insert(family);
+}
+
+Supply supply_of_profile(const kinds::NmProfile& profile) {
+  Supply out;
+  if (profile.autoconnect == false) return out;
+  add_lines(profile.ipv4.value_or(std::vector<std::string>()), Family::kIpv4, out);
+  add_lines(profile.ipv6.value_or(std::vector<std::string>()), Family::kIpv6, out);
+  return out;
+}
+
+Supply supply_of_network(const kinds::NetworkdFile& file) {
+  Supply out;
+  if (file.unmanaged == true) return out;
+  for (const auto& prefix : kinds::addresses_in(file)) out.addresses.insert(prefix.address);
+  for (const auto& one : kinds::routes_in(file)) {
+    if (auto route = route_to(one)) out.routes.insert(*route);
+  }
+  if (file.dhcp == true) out.dynamic.insert(Family::kIpv4);
+  if (file.router_advertisements == true) out.dynamic.insert(Family::kIpv6);
+  return out;
+}
+
+bool has_value(const model::Attributes& settings, std::string_view name) {
+  return !std::holds_alternative<std::monostate>(model::value_of(settings, name));
+}
+
+/// Whether a kind gives interfaces addresses.
+bool addresses_by(std::string_view kind) {
+  return kind == "address" || kind == "route" || kind == "nm_profile" || kind == "networkd";
+}
+
+/// Established TCP connections, as local address in the hexadecimal of the kernel and local port.
+std::set<std::string> session_addresses(system::Files& files, const char* table,
+                                        const std::set<std::uint16_t>& ports) {
+  constexpr std::string_view kEstablished = "01";
+  std::set<std::string> out;
+  const auto text = files.read(table);
+  if (!text || !*text) return out;
+  for (const auto line : base::split(**text, '\n')) {
+    std::vector<std::string_view> words;
+    for (const auto word : base::split(line, ' ')) {
+      if (!word.empty()) words.push_back(word);
+    }
+    // sl local_address rem_address st …
+    if (words.size() < 4 || words[3] != kEstablished) continue;
+    const auto colon = words[1].find(':');
+    if (colon == std::string_view::npos) continue;
+    const auto port = base::parse_number("0x" + std::string(words[1].substr(colon + 1)));
+    if (port && ports.contains(static_cast<std::uint16_t>(*port))) out.emplace(words[1].substr(0, colon));
+  }
+  return out;
+}
+
+/// An address as /proc/net/tcp writes it: each 32 bits of it as a number of this machine.
+std::string kernel_text(const model::IpAddress& address) {
+  std::string out;
+  for (std::size_t word = 0; word < address.size(); word += 4) {
+    std::uint32_t number = 0;
+    std::copy_n(address.bytes.begin() + static_cast<std::ptrdiff_t>(word), 4,
+                reinterpret_cast<std::uint8_t*>(&number));
+    out += fmt::format("{:08X}", number);
+  }
+  return out;
+}
+
+/// What must be there after a plan as before it.
+struct Lifeline {
+  const system::Link* link = nullptr;
+  Family family = Family::kIpv4;
+  std::optional<model::IpAddress> address;  ///< of a login session; without one it is a default route
+  std::uint32_t table = kMainTable;
+  bool dynamic = false;  ///< by DHCP or from a router
+
+  [[nodiscard]] std::string carries() const { return address ? "a login session" : "the default route"; }
+
+  [[nodiscard]] bool in(const Supply& supply) const {
+    if (address && supply.addresses.contains(*address)) return true;
+    const Supply::Route whole{family, {{family, {}}, 0}, table};
+    if (!address && supply.routes.contains(whole)) return true;
+    return dynamic && supply.dynamic.contains(family);
+  }
+};
+
+std::vector<Lifeline> lifelines_of(system::Host& host, const kinds::World& world,
+                                   const std::vector<system::InetAddress>& addresses) {
+  std::vector<Lifeline> out;
+  if (const auto routes = host.inet.observe_routes()) {
+    for (const auto& route : *routes) {
+      const auto* link = world.link(route.index);
+      if (link == nullptr || (!route.to.any && route.to.network.length != 0)) continue;
+      const bool leased =
+          route.made_by_kernel || std::any_of(addresses.begin(), addresses.end(), [&](const auto& one) {
+            return one.index == route.index && !one.permanent && one.prefix.address.family == route.family;
+          });
+      out.push_back({link, route.family, std::nullopt, route.table, leased});
+    }
+  }
+  const auto ports = login_ports(host.files);
+  const auto four = session_addresses(host.files, "/proc/net/tcp", ports);
+  const auto six = session_addresses(host.files, "/proc/net/tcp6", ports);
+  if (four.empty() && six.empty()) return out;
+  for (const auto& one : addresses) {
+    const auto text = kernel_text(one.prefix.address);
+    // An IPv4 client of a socket for both families: ::ffff:192.0.2.1.
+    const auto mapped = "0000000000000000" + kernel_text({Family::kIpv4, {0, 0, 0xff, 0xff}}) + text;
+    const auto* link = world.link(one.index);
+    if (link == nullptr || (!four.contains(text) && !six.contains(text) && !six.contains(mapped))) continue;
+    out.push_back({link, one.prefix.address.family, one.prefix.address, kMainTable, !one.permanent});
+  }
+  return out;
+}
+
+/// Ports that a change of port types turns from InfiniBand to Ethernet: their interfaces go.
+bool turns_to_ethernet(const Change& change, model::Guid guid, const kinds::World& world) {
+  const auto port = world.port(guid);
+  if (!port || port->device->pci != change.key.id) return false;
+  const auto after = model::from_attributes<kinds::Mlx4PortTypes>(change.after).ports;
+  const auto at = static_cast<std::size_t>(port->port->number) - 1;
+  return after && at < after->list.size() && after->list[at] == "eth";
+}
+
+class Judge {
+ public:
+  Judge(const model::Plan& plan, system::Host& host, const kinds::World& world,
+        std::vector<system::InetAddress> addresses)
+      : plan_(plan), world_(world), addresses_(std::move(addresses)) {
+    lifelines_ = lifelines_of(host, world_, addresses_);
+    for (const auto& change : plan.changes) {
+      const auto id = interface_in(change.key);
+      if (id.empty()) continue;
+      const bool child = change.key.kind == "pkey";  // of which a partition may have several
+      interfaces_.push_back(
+          {&change, child ? kinds::detail::child_of(change, world_) : kinds::interface_of(id, world_)});
+    }
+  }
+
+  [[nodiscard]] std::string cut() const {
+    for (const auto& one : lifelines_) {
+      const auto& name = one.link->name;
+      if (is_down_after(*one.link)) return fmt::format("{}, which carries {}", name, one.carries());
+      if (supplied(one) || (!taken(one) && !stranded(one))) continue;
+      if (!one.address) return fmt::format("the default route over {}", name);
+      return fmt::format("{} {}, which carries a login session", name, one.address->text());
+    }
+    return {};
+  }
+
+ private:
+  struct Concerned {
+    const Change* change;
+    const system::Link* link;
+  };
+
+  /// Whether an interface is away or down after the plan.
+  [[nodiscard]] bool is_down_after(const system::Link& link) const {
+    bool gone = false, again = false;
+    for (const auto& [change, own] : interfaces_) {
+      const bool mine = own != nullptr && own->index == link.index;
+      const bool above = own != nullptr && own->index == link.parent;
+      if (!mine && !above) continue;
+      const auto& kind = change->key.kind;
+      const bool link_kind = kind == "ipoib" || kind == "pkey";
+      if (link_kind && own->up && change->operation != Operation::kDelete &&
+          model::text_at(change->after, "state") == "down")
+        return true;
+      if (!mine) continue;
+      if (kind == "nm_profile" && change->operation == Operation::kUpdate && stays_down(change->after) &&
+          !stays_down(change->before))
+        gone = true;
+      if (kind == "pkey" && change->operation == Operation::kDelete) gone = true;
+      // NetworkManager makes the interface of a P_Key profile, and the kind pkey does.
+      const bool makes = (kind == "pkey" || (kind == "nm_profile" && link.ipoib && link.ipoib->child)) &&
+                         change->operation != Operation::kDelete;
+      if (makes && !stays_down(change->after)) again = true;
+      if (kind == "nm_profile" && change->operation == Operation::kDelete && link.ipoib && link.ipoib->child)
+        gone = true;
+    }
+    for (const auto& change : plan_.changes) {
+      if (change.key.kind != "mlx4_port" || change.operation == Operation::kDelete || !link.ipoib) continue;
+      if (turns_to_ethernet(change, link.ipoib->guid, world_)) return true;
+    }
+    return gone && !again;
+  }
+
+  /// Of a profile's settings: NetworkManager does not activate it. Other kinds have no such setting.
+  static bool stays_down(const model::Attributes& settings) {
+    return model::from_attributes<kinds::NmProfile>(settings).autoconnect == false;
+  }
+
+  /// Whether a change takes it from the interface that it is on.
+  [[nodiscard]] bool taken(const Lifeline& one) const {
+    return std::any_of(interfaces_.begin(), interfaces_.end(), [&](const Concerned& by) {
+      if (by.link == nullptr || by.link->index != one.link->index) return false;
+      const auto& change = *by.change;
+      // NetworkManager lets all addresses go with a profile, also those that it was not told of.
+      if (change.key.kind == "nm_profile" && change.operation == Operation::kDelete) return true;
+      if (loses_ipv6(change) && one.family == Family::kIpv6) return true;
+      return one.in(supply_of(change.key, change.before)) && !one.in(supply_of(change.key, change.after));
+    });
+  }
+
+  static bool loses_ipv6(const Change& change) {
+    if (change.key.kind != "ipoib" && change.key.kind != "pkey") return false;
+    const auto* mtu = std::get_if<std::int64_t>(&model::value_of(change.after, "mtu"));
+    return mtu != nullptr && *mtu < model::kMtuIpv6Min;
+  }
+
+  /// Whether the plan gives it again: an address to the same interface, a default route over any.
+  [[nodiscard]] bool supplied(const Lifeline& one) const {
+    return std::any_of(interfaces_.begin(), interfaces_.end(), [&](const Concerned& by) {
+      if (by.change->operation == Operation::kDelete) return false;
+      if (one.address && (by.link == nullptr || by.link->index != one.link->index)) return false;
+      if (by.link != nullptr && is_down_after(*by.link)) return false;
+      const auto supply = supply_of(by.change->key, by.change->after);
+      const bool leased = !one.address && one.table == kMainTable && supply.dynamic.contains(one.family);
+      return leased || one.in(supply);
+    });
+  }
+
+  /// Whether it is a route over an interface that loses its last address of the family: the kernel forgets
+  /// the route (fib_disable_ip()), and its next hop cannot be reached any more.
+  [[nodiscard]] bool stranded(const Lifeline& one) const {
+    if (one.address) return false;
+    bool any = false;
+    for (const auto& address : addresses_) {
+      if (address.index != one.link->index || address.prefix.address.family != one.family) continue;
+      any = true;
+      const Lifeline held{one.link, one.family, address.prefix.address, kMainTable, !address.permanent};
+      if (!taken(held) || supplied(held)) return false;
+    }
+    return any && std::none_of(interfaces_.begin(), interfaces_.end(), [&](const Concerned& by) {
+             if (by.link == nullptr || by.link->index != one.link->index) return false;
+             const auto supply = supply_of(by.change->key, by.change->after);
+             return supply.dynamic.contains(one.family) ||
+                    std::any_of(supply.addresses.begin(), supply.addresses.end(),
+                                [&](const auto& address) { return address.family == one.family; });
+           });
+  }
+
+  const model::Plan& plan_;
+  const kinds::World& world_;
+  std::vector<system::InetAddress> addresses_;
+  std::vector<Lifeline> lifelines_;
+  std::vector<Concerned> interfaces_;
+};
+
+}  // namespace
+
+Supply supply_of(const model::Key& key, const model::Attributes& settings) {
+  if (settings.empty()) return {};
+  Supply out;
+  if (key.kind == "address" && has_value(settings, "address")) {
+    const auto prefix = model::IpPrefix::parse(model::text_at(settings, "address"));
+    if (prefix) out.addresses.insert(prefix->address);
+  } else if (key.kind == "route" && has_value(settings, "via")) {
+    const auto route = kinds::route_of(key);
+    const auto place = route ? route_to(*route) : std::nullopt;
+    if (place) out.routes.insert(*place);
+  } else if (key.kind == "nm_profile") {
+    return supply_of_profile(model::from_attributes<kinds::NmProfile>(settings));
+  } else if (key.kind == "networkd") {
+    return supply_of_network(model::from_attributes<kinds::NetworkdFile>(settings));
+  }
+  return out;
+}
+
+std::string interface_in(const model::Key& key) {
+  if (!addresses_by(key.kind) && key.kind != "ipoib" && key.kind != "pkey") return {};
+  return key.id.substr(0, key.id.find(' '));
+}
+
+std::set<std::uint16_t> login_ports(system::Files& files) {
+  constexpr std::uint16_t kSsh = 22;
+  std::set<std::uint16_t> out{kSsh};
+  std::vector<std::string> paths{"/etc/ssh/sshd_config", "/usr/etc/ssh/sshd_config"};
+  for (const std::string folder : {"/etc/ssh/sshd_config.d", "/usr/etc/ssh/sshd_config.d"}) {
+    const auto names = files.list(folder);
+    if (!names) continue;
+    for (const auto& name : *names) {
+      if (name.ends_with(".conf")) paths.push_back(folder + "/" + name);
+    }
+  }
+  for (const auto& path : paths) {
+    const auto text = files.read_linked(path);
+    if (!text || !*text) continue;
+    for (const auto line : base::split(**text, '\n')) {
+      // "Port 2222", "Port=2222", "ListenAddress 192.0.2.1:2222"; keywords in any case.
+      std::string words = base::lower(base::trim(line));
+      std::replace_if(
+          words.begin(), words.end(), [](char c) { return c == '=' || c == '\t' || c == '"'; }, ' ');
+      const auto blank = words.find(' ');
+      if (blank == std::string::npos) continue;
+      const auto keyword = words.substr(0, blank);
+      auto value = std::string(base::trim(std::string_view(words).substr(blank)));
+      value = value.substr(0, value.find(' '));
+      if (keyword == "listenaddress") {
+        const auto colon = value.rfind(':');
+        // Several colons without brackets are an IPv6 address.
+        if (colon == std::string::npos || (value.find(':') != colon && !value.starts_with('['))) continue;
+        value = value.substr(colon + 1);
+      } else if (keyword != "port") {
+        continue;
+      }
+      const auto port = base::parse_number(value);
+      if (port && *port > 0 && *port <= 0xffff) out.insert(static_cast<std::uint16_t>(*port));
+    }
+  }
+  return out;
+}
+
+std::string cut_off_by(const model::Plan& plan, system::Host& host) {
+  const auto world = kinds::World::observe(host);
+  if (!world) return {};
+  auto addresses = host.inet.observe_addresses();
+  if (!addresses) addresses = std::vector<system::InetAddress>();
+  return Judge(plan, host, *world, std::move(*addresses)).cut();
+}
+
+Removed removed_by(const model::Plan& plan) {
+  // What the plan gives, by interface; routes over any.
+  std::map<std::string, Supply> given;
+  std::map<std::string, std::set<std::string>> carriers;  // kinds, by interface
+  std::set<Supply::Route> routes;
+  const auto interface_of = [](const model::Key& key) {
+    const auto id = interface_in(key);
+    return id.substr(0, id.find('#'));  // a second interface of one partition
+  };
+  for (const auto& change : plan.changes) {
+    const auto id = interface_of(change.key);
+    if (change.operation == Operation::kDelete || id.empty()) continue;
+    auto supply = supply_of(change.key, change.after);
+    auto& mine = given[id];
+    carriers[id].insert(change.key.kind);
+    mine.addresses.merge(supply.addresses);
+    routes.merge(supply.routes);
+  }
+  const auto again = [&](const Change& change) {
+    const auto id = interface_of(change.key);
+    const auto at = given.find(id);
+    const auto before = supply_of(change.key, change.before);
+    if (change.key.kind == "route")
+      return !before.routes.empty() &&
+             std::includes(routes.begin(), routes.end(), before.routes.begin(), before.routes.end());
+    if (at == given.end()) return false;
+    if (change.key.kind == "address") {
+      return !before.addresses.empty() &&
+             std::includes(at->second.addresses.begin(), at->second.addresses.end(), before.addresses.begin(),
+                           before.addresses.end());
+    }
+    const auto& kinds = carriers[id];
+    if (change.key.kind == "pkey") return kinds.contains("pkey") || kinds.contains("nm_profile");
+    // A profile or file of one backend, and another backend has the interface now.
+    return std::any_of(kinds.begin(), kinds.end(),
+                       [&](const auto& kind) { return kind != change.key.kind && addresses_by(kind); });
+  };
+  Removed out;
+  for (const auto& change : plan.changes) {
+    if (change.operation != Operation::kDelete || again(change)) continue;
+    out.keys.insert(change.key);
+    out.labels.push_back(change.label);
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::core

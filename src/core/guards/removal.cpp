@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/guards/removal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "catalog/daemon_policy.hpp"
+#include "core/guards/lifeline.hpp"
+
+namespace rdmacfg::core {
+
+namespace {
+
+using model::Report;
+using model::Status;
+
+constexpr std::size_t kHandful = 5;
+constexpr std::size_t kNamed = 5;  ///< labels in the message
+constexpr std::int64_t kAnything = 100;
+
+}  // namespace
+
+model::Diagnostic risky_removal(const config::Document& document, const Report& planned, system::Host& host,
+                                RemovalGuard guard) {
+  const auto share =
+      kinds::daemon_policy(document.sections).max_removal.value_or(model::RemovalShare{}).percent;
+  if (share >= kAnything) return {};
+  const auto refused = [](std::string message) {
+    return model::Diagnostic{model::Severity::kError,
+                             {},
+                             std::move(message),
+                             "if that is meant: `rdma-configctl apply --allow-removal` does it; `max_removal "
+                             "= 100` in [daemon] always "
+                             "allows it",
+                             {}};
+  };
+  if (!host.offline) {
+    if (const auto lost = cut_off_by(planned.plan, host); !lost.empty())
+      return refused(fmt::format("nothing was changed: this would take away {}", lost));
+  }
+  if (guard != RemovalGuard::kMost) return {};
+  const auto [gone, deleted] = removed_by(planned.plan);
+  if (gone.empty()) return {};
+  std::size_t stays = 0;
+  for (const auto& resource : planned.resources) {
+    const bool ours = resource.status == Status::kInSync || resource.status == Status::kDiffers ||
+                      resource.status == Status::kLimited || resource.status == Status::kPending;
+    const bool there =
+        std::any_of(resource.attributes.begin(), resource.attributes.end(),
+                    [](const auto& one) { return !std::holds_alternative<std::monostate>(one.now); });
+    if (ours && there && !deleted.contains(resource.key)) ++stays;
+  }
+  const auto managed = gone.size() + stays;
+  if (gone.size() <= kHandful || gone.size() * kAnything <= managed * static_cast<std::size_t>(share))
+    return {};
+  auto named = base::join(std::span(gone).first(std::min(gone.size(), kNamed)), ", ");
+  if (gone.size() > kNamed) named += fmt::format(" and {} more", gone.size() - kNamed);
+  return refused(fmt::format("nothing was changed: this would take away {} of {} managed resources ({})",
+                             gone.size(), managed, named));
+}
+
+}  // namespace rdmacfg::core

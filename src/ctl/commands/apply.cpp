@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "catalog/all.hpp"
+#include "core/plan.hpp"
+#include "core/selection.hpp"
+#include "core/standing.hpp"
+#include "ctl/changing.hpp"
+#include "ctl/document_file.hpp"
+#include "ctl/json.hpp"
+#include "ctl/render/render_report.hpp"
+#include "withdraw/withdraw.hpp"
+
+namespace rdmacfg::ctl {
+
+using model::Exit;
+using model::Report;
+
+namespace {
+
+int finish(const Context& context, const config::Document& document, const Report& report,
+           const Report& shown) {
+  const int status = status_of(context, report.exit);
+  if (context.arguments.json) {
+    emit(context, to_json(report, "apply", status));
+    return status;
+  }
+  model::Diagnostics fresh;
+  for (const auto& one : report.diagnostics) {
+    const bool known = std::any_of(
+        shown.diagnostics.begin(), shown.diagnostics.end(),
+        [&](const auto& other) { return other.where == one.where && other.message == one.message; });
+    if (!known) fresh.push_back(one);
+  }
+  tell(context, document, fresh);
+  if (report.error) context.say_error(report.error->message);
+  if (!context.arguments.quiet || report.error)
+    context.environment.out << render_applied(report, context.out, shown);
+  return status;
+}
+
+std::string what_of(const Arguments& arguments) {
+  std::string out = "apply";
+  if (arguments.confirm) out += fmt::format(" --confirm {}", *arguments.confirm);
+  for (const auto& name : arguments.only) out += " --only " + name;
+  return out;
+}
+
+/// What is left to do of a document of which a part was applied.
+void note_rest(const Context& context, Report& report) {
+  if (!context.arguments.selected) return;
+  const auto rest = std::count_if(report.resources.begin(), report.resources.end(), [&](const auto& one) {
+    return one.status == model::Status::kDiffers && !context.arguments.selected->contains(one.key);
+  });
+  if (rest > 0)
+    report.notes.push_back(fmt::format("{} {} from the document that is held, too, and {} not selected", rest,
+                                       rest == 1 ? "other resource differs" : "other resources differ",
+                                       rest == 1 ? "was" : "were"));
+}
+
+bool withdrawn(system::Host& host) {
+  const auto mark = host.files.read(core::kWithdrawnMark);
+  return mark && mark->has_value();
+}
+
+/// After a withdrawal, an apply that somebody asked for puts rdma-configd in charge again.
+void take_back_in_charge(system::Host& host, Report& report) {
+  if (!withdrawn(host)) return;
+  if (const auto done = host.files.remove(core::kWithdrawnMark); !done) {
+    report.notes.push_back("still marked as withdrawn: " + done.error().message);
+    return;
+  }
+  report.notes.emplace_back(
+      "this host was withdrawn: its rdma-admin files (see rdma-configctl(1), withdraw) can go now, and "
+      "`systemctl start rdma-configd` holds it from now on");
+}
+
+base::Error moved_on() {
+  return {base::Code::kBusy, "the host changed while you were reading: look at the new plan and apply again",
+          0};
+}
+
+/// What --install needs, looked for before anything is changed.
+std::optional<base::Error> cannot_install(const Context& context, system::Host& host) {
+  if (!context.arguments.install) return std::nullopt;
+  const auto wrong = [](std::string why) { return base::Error{base::Code::kInvalid, std::move(why), 0}; };
+  if (context.arguments.config.size() != 1) {
+    return wrong(
+        "--install takes one FILE, which becomes /etc/rdma-configd/config.toml: rdma-configctl apply "
+        "--install FILE");
+  }
+  if (context.arguments.dry_run) return wrong("--install and --dry-run exclude each other");
+  if (!context.environment.privileged)
+    return base::Error{base::Code::kDenied, "--install writes /etc/rdma-configd: run it with sudo", 0};
+  for (const std::string folder : {"/etc", "/run", "/usr/lib"}) {
+    const auto names = host.files.list(folder + "/rdma-configd/conf.d");
+    if (!names) continue;
+    for (const auto& name : *names) {
+      if (!name.starts_with('.') && name.ends_with(".toml")) {
+        return wrong(
+            fmt::format("--install: {}/rdma-configd/conf.d/{} would be merged with the file; remove it, or "
+                        "put the file there yourself",
+                        folder, name));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// Makes it permanent, or says that it is not.
+void settle_in(const Context& context, const config::Document& document, system::Host& host, Report& report) {
+  if (context.arguments.selected) {
+    if (document.files.size() == 1 && document.files.front().name.starts_with(core::kSelectionName))
+      report.notes.emplace_back(
+          "a part of the document is applied: `rdma-configctl diff` shows the rest, which follows with "
+          "`rdma-configctl apply`, a reload or the next boot");
+    return;
+  }
+  if (context.own_document() || context.arguments.config.empty()) return;
+  if (context.arguments.install) {
+    if (const auto done = host.files.write(kMainFile, document.files.front().text); !done) {
+      report.notes.push_back(fmt::format("applied, but not installed: {}", done.error().message));
+    } else {
+      report.notes.push_back(fmt::format("installed as {}", kMainFile));
+    }
+    return;
+  }
+  if (context.offline()) return;
+  auto own = config::read_files({.root = "/", .file = {}, .host = {}});
+  if (own) {
+    const auto system = config::parse_texts(std::move(*own), host_name(context), kinds::grammar());
+    if (core::digest_of(system) == core::digest_of(document)) return;
+  }
+  report.notes.push_back(
+      "this is not the document in /etc/rdma-configd, which rdma-configd applies at its next start or "
+      "reload: "
+      "`rdma-configctl apply --install FILE` makes this one permanent");
+}
+
+/// The deadline in the time zone of whoever reads it; with a question about it, nothing.
+void speak_of_deadline(system::Host& host, bool asked, Report& report) {
+  const auto ledger = core::read_ledger(host.files, core::GenerationPaths());
+  if (!ledger || !ledger->unconfirmed) return;
+  const auto& deadline = ledger->unconfirmed->deadline;
+  const auto local = core::local_time(deadline, std::chrono::system_clock::now());
+  for (auto& note : report.notes) {
+    const auto at = note.find(deadline);
+    if (at == std::string::npos) continue;
+    if (asked) {
+      note.clear();
+    } else {
+      note.replace(at, deadline.size(), local);
+    }
+  }
+  std::erase(report.notes, "");
+}
+
+bool can_ask(const Context& context) {
+  const auto& environment = context.environment;
+  return environment.in_terminal && environment.err_terminal && !context.arguments.json &&
+         !context.arguments.yes && !context.arguments.boot;
+}
+
+}  // namespace
+
+int apply_agreed(const Context& context, const config::Document& document, system::Host& host,
+                 Service* service, const Report* agreed) {
+  const auto& arguments = context.arguments;
+  Report shown = agreed != nullptr ? *agreed : Report();
+  const auto expect = agreed != nullptr ? core::digest_of(agreed->plan) : std::string();
+  bool moved = false;
+  std::string too_long;
+  const auto begins = [&](const Report& plan) {
+    if (!arguments.boot) too_long = core::too_long(plan.plan);
+    if (!too_long.empty()) return false;
+    moved = agreed != nullptr && core::digest_of(plan.plan) != expect;
+    if (agreed == nullptr && !arguments.json && !arguments.boot && !arguments.quiet) {
+      context.environment.out << render_plan(plan, context.out) << '\n' << std::flush;
+      shown = plan;
+      shown.diagnostics.clear();
+    }
+    return !moved;
+  };
+  auto report = service != nullptr
+                    ? change_there(context,
+                                   [&](const Service::Call& call) {
+                                     return service->apply({.texts = document.files,
+                                                            .confirm_s = arguments.confirm.value_or(0),
+                                                            .retry = arguments.retry,
+                                                            .allow_removal = arguments.allow_removal,
+                                                            .expect = expect},
+                                                           call);
+                                   })
+                    : change_here(context, host, begins, [&](core::Context& core) {
+                        return past_daemon(context, core, [&] {
+                          return core::commit(document, request_of(context, what_of(arguments)), core);
+                        });
+                      });
+  if (!report) return refuse(context, report.error());
+  if (report->exit == Exit::kOk || report->exit == Exit::kPartly) take_back_in_charge(host, *report);
+  const bool good = report->exit == Exit::kOk || report->exit == Exit::kPartly;
+  if (good && !report->error) settle_in(context, document, host, *report);
+  if (good) note_rest(context, *report);
+  *report = placed(context, std::move(*report));
+  report->diagnostics = together(document, *report);
+  if (moved) report->error = moved_on();
+  if (!too_long.empty()) report->error = base::Error{base::Code::kRefused, too_long, 0};
+  const bool ask = arguments.confirm && good && can_ask(context);
+  if (arguments.confirm && good) speak_of_deadline(host, ask, *report);
+  // In this process the plan was shown before it was carried out.
+  if (service != nullptr && agreed == nullptr && !arguments.json && !arguments.quiet) {
+    const auto plan = render_plan(*report, context.out);
+    if (!plan.empty()) context.environment.out << plan << '\n';
+    shown = *report;
+    shown.diagnostics.clear();
+  }
+  const int status = finish(context, document, *report, shown);
+  return ask ? ask_to_keep(context, host, status) : status;
+}
+
+namespace {
+
+int look_only(const Context& context, const config::Document& document, const Report& plan) {
+  const int status = status_of(context, plan.exit);
+  if (context.arguments.json) {
+    emit(context, to_json(plan, "apply", status));
+    return status;
+  }
+  tell(context, document, plan.diagnostics);
+  if (plan.error) context.say_error(plan.error->message);
+  if (plan.exit == Exit::kError) return status;
+  context.environment.out << render_diff(plan, context.out, false) << "Dry run: nothing was changed.\n";
+  return status;
+}
+
+/// With a document that has no errors of its own.
+int apply_document(const Context& context, const config::Document& document, system::Host& host,
+                   Service* service) {
+  const auto& arguments = context.arguments;
+  if (!arguments.dry_run && (arguments.yes || arguments.boot))
+    return apply_agreed(context, document, host, service, nullptr);
+
+  auto plan = placed(context, core::diff(document, host, options_of(context)));
+  plan.diagnostics = together(document, plan);
+  if (arguments.dry_run || plan.exit == Exit::kError) return look_only(context, document, plan);
+  tell(context, document, plan.diagnostics);
+  if (!plan.plan.empty()) {
+    context.environment.out << render_plan(plan, context.out) << '\n' << std::flush;
+    warn_of_session(context, host, plan);
+    if (!agrees(context, plan)) {
+      context.say("nothing was changed");
+      return status_of(context, Exit::kError);
+    }
+  }
+  return apply_agreed(context, document, host, service, &plan);
+}
+
+/// The document that the host is held to; none where nothing is, and below another root.
+base::Result<std::optional<config::Document>> held(const Context& context, system::Host& host) {
+  if (context.offline()) return std::nullopt;
+  const core::GenerationPaths paths;
+  const auto ledger = core::read_ledger(host.files, paths);
+  if (!ledger) return base::fail(ledger.error());
+  if (ledger->active == 0) return std::nullopt;
+  auto texts = core::read_texts(host.files, paths, ledger->active);
+  if (!texts) return base::fail(texts.error().in(fmt::format("reading generation {}", ledger->active)));
+  auto document = core::parse_again(std::move(*texts), host_name(context));
+  if (model::has_errors(document.diagnostics))
+    return base::fail(base::Code::kInvalid,
+                      fmt::format("--only: generation {}, which is active, is of another version of "
+                                  "rdma-configd; apply the whole document once",
+                                  ledger->active));
+  return document;
+}
+
+/// apply --only: the selected entries in the document that is held.
+int apply_part(const Context& context, const config::Document& document, system::Host& host) {
+  auto planned = placed(context, core::diff(document, host, options_of(context)));
+  if (planned.exit == Exit::kError) {
+    planned.diagnostics = together(document, planned);
+    return look_only(context, document, planned);
+  }
+  const auto active = held(context, host);
+  if (!active) return refuse(context, active.error());
+  auto part = core::select(document, *active ? &**active : nullptr, planned, host, context.arguments.only);
+  if (!part) return refuse(context, part.error());
+  Context narrowed = context;
+  narrowed.arguments.selected = std::move(part->keys);
+  return apply_document(narrowed, part->document, host, nullptr);
+}
+
+}  // namespace
+
+int apply(const Context& context) {
+  const auto& arguments = context.arguments;
+  if (!arguments.only.empty() && (arguments.boot || arguments.install)) {
+    return refuse(context, {base::Code::kInvalid,
+                            arguments.boot ? "--only and --boot exclude each other"
+                                           : "--only applies a part of a document, --install keeps a whole "
+                                             "one: leave one of them out",
+                            0});
+  }
+  const auto service = arguments.dry_run ? nullptr : service_for(context);
+  if (!arguments.dry_run) {
+    if (const auto error = obstacle(context, service.get(), !arguments.yes && !arguments.boot))
+      return refuse(context, *error);
+  }
+  if (arguments.confirm && context.offline()) {
+    return refuse(context,
+                  {base::Code::kInvalid,
+                   "--confirm does not go with --root: nothing happens in an image that would have to be "
+                   "confirmed",
+                   0});
+  }
+  const auto host = context.environment.host(context.root());
+  if (arguments.boot && withdrawn(*host)) return static_cast<int>(Exit::kOk);
+  if (const auto error = cannot_install(context, *host)) return refuse(context, *error);
+  const auto document = load(context);
+  if (!document && arguments.boot && document.error().code == base::Code::kNotFound) {
+    return static_cast<int>(Exit::kOk);  // installed, but not configured: nothing is wanted of this host
+  }
+  if (!document) return refuse(context, document.error());
+  if (model::has_errors(document->diagnostics)) return finish(context, *document, report_of(*document), {});
+
+  if (!arguments.only.empty()) return apply_part(context, *document, *host);
+  return apply_document(context, *document, *host, service.get());
+}
+
+}  // namespace rdmacfg::ctl

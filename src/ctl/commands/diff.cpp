@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/generation_diff.hpp"
+#include "ctl/json.hpp"
+#include "ctl/outlook.hpp"
+#include "ctl/render/render_report.hpp"
+
+namespace rdmacfg::ctl {
+
+int diff(const Context& context) {
+  if (!context.arguments.words.empty()) return diff_generations(context);
+  auto document = load(context);
+  if (!document) return refuse(context, document.error());
+  const auto host = context.environment.host(context.root());
+  auto outlook = outlook_of(context, *host, std::move(document));
+  auto& report = outlook.report;
+  if (outlook.standing) {
+    for (auto& note : core::notes_of(*outlook.standing)) report.notes.push_back(std::move(note));
+  }
+  return show_diff(context, *outlook.document, report);
+}
+
+int show_diff(const Context& context, const config::Document& document, const model::Report& report) {
+  const int status = status_of(context, report.exit);
+  if (context.arguments.json) {
+    emit(context, to_json(report, "diff", status));
+    return status;
+  }
+  tell(context, document, report.diagnostics);
+  if (report.error) context.say_error(report.error->message);
+  if (report.exit != model::Exit::kError) {
+    context.environment.out << render_diff(report, context.out,
+                                           context.arguments.explain || context.arguments.verbose);
+  }
+  for (const auto& note : report.notes) context.say(note);
+  return status;
+}
+
+}  // namespace rdmacfg::ctl

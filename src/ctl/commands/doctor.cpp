@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/doctor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ctl/bundle/make_report.hpp"
+#include "ctl/json.hpp"
+#include "ctl/outlook.hpp"
+#include "ctl/render/render_report.hpp"
+#include "ctl/render/render_table.hpp"
+
+namespace rdmacfg::ctl {
+
+namespace {
+
+using core::Finding;
+
+std::string_view word_for(Finding::Weight weight) {
+  return weight == Finding::Weight::kProblem ? "problem" : "risk";
+}
+
+nlohmann::ordered_json json_of(const std::vector<Finding>& findings, const model::Report& report,
+                               int status) {
+  auto out = head(kDoctorSchema, "doctor", report, status);
+  const auto problems = std::count_if(findings.begin(), findings.end(), [](const auto& one) {
+    return one.weight == Finding::Weight::kProblem;
+  });
+  out["summary"] = {{"findings", findings.size()},
+                    {"problems", problems},
+                    {"risks", static_cast<std::ptrdiff_t>(findings.size()) - problems}};
+  out["checks"] = nlohmann::ordered_json::array();
+  for (const auto& check : core::checks()) {
+    const auto count = std::count_if(findings.begin(), findings.end(),
+                                     [&](const auto& finding) { return finding.check == check.name; });
+    out["checks"].push_back({{"check", check.name}, {"about", check.about}, {"findings", count}});
+  }
+  out["findings"] = nlohmann::ordered_json::array();
+  for (const auto& one : findings) {
+    nlohmann::ordered_json resource = nullptr;
+    if (one.resource) resource = {{"kind", one.resource->kind}, {"id", one.resource->id}};
+    out["findings"].push_back({{"check", one.check},
+                               {"weight", word_for(one.weight)},
+                               {"object", one.object},
+                               {"what", one.what},
+                               {"fix", one.fix},
+                               {"resource", std::move(resource)}});
+  }
+  return out;
+}
+
+std::string indented(const std::string& label, const std::string& text, const Look& look) {
+  std::string out;
+  Look narrow = look;
+  constexpr int kIndent = 7;
+  if (narrow.width > 2 * kIndent) narrow.width -= kIndent;
+  for (const auto& line : wrap(clean(text, look.utf8), narrow.width)) {
+    out += fmt::format("  {:<5}{}\n", out.empty() ? label : "", line);
+  }
+  return out;
+}
+
+void print(const Context& context, const std::vector<Finding>& findings) {
+  const auto& look = context.out;
+  auto& out = context.environment.out;
+  for (const auto& one : findings) {
+    const bool problem = one.weight == Finding::Weight::kProblem;
+    out << look.paint(std::string(word_for(one.weight)), problem ? Style::kBad : Style::kNotice) << "  "
+        << look.paint(clean(one.object, look.utf8), Style::kBold) << "  "
+        << look.paint(one.check, Style::kDim) << '\n'
+        << indented("", one.what, look) << indented("fix:", one.fix, look);
+  }
+}
+
+}  // namespace
+
+int doctor(const Context& context) {
+  if (context.offline())
+    return refuse(context,
+                  {base::Code::kInvalid, "doctor looks at the running system; --root is not for it", 0});
+  if (!context.arguments.report.empty()) return make_report(context);
+  const auto host = context.environment.host(context.root());
+  auto world = kinds::World::observe(*host);
+  if (!world) return refuse(context, world.error().in("looking at the host"));
+  auto outlook = outlook_of(context, *host);
+  auto& report = outlook.report;
+  const bool judged = outlook.document && report.exit != model::Exit::kError;
+  const bool readable = outlook.document && !model::has_errors(outlook.document->diagnostics);
+  const auto findings = core::examine({.world = *world,
+                                       .document = readable ? &*outlook.document : nullptr,
+                                       .report = judged ? &report : nullptr,
+                                       .standing = outlook.standing ? &*outlook.standing : nullptr,
+                                       .contended = contended_in(outlook)});
+  // What is wrong with the document keeps from looking at what the host should be.
+  const bool blind = !judged && !outlook.none;
+  report.exit = blind ? model::Exit::kError : findings.empty() ? model::Exit::kOk : model::Exit::kDiffers;
+  const int status = status_of(context, report.exit);
+  if (context.arguments.json) {
+    emit(context, json_of(findings, report, status));
+    return status;
+  }
+  if (outlook.document) tell(context, *outlook.document, report.diagnostics);
+  if (report.error) context.say_error(report.error->message);
+  print(context, findings);
+  const auto checks = count(core::checks().size(), "check");
+  if (blind) {
+    context.say_error(fmt::format(
+        "the document has errors, so the host could not be compared with it; {}",
+        findings.empty() ? "nothing else was found" : fmt::format("{} found besides", findings.size())));
+  } else {
+    context.say(findings.empty() ? fmt::format("nothing found ({})", checks)
+                                 : fmt::format("{} found ({})", findings.size(), checks));
+  }
+  return status;
+}
+
+}  // namespace rdmacfg::ctl

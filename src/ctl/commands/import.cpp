@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "catalog/all.hpp"
+#include "ctl/command.hpp"
+#include "ctl/json.hpp"
+#include "ctl/output_file.hpp"
+#include "foreign/import/importer.hpp"
+#include "foreign/import/live.hpp"
+
+namespace rdmacfg::ctl {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// "host": every format; else the one that is called so.
+base::Result<foreign::Request> request_of(const Arguments& arguments) {
+  foreign::Request request;
+  const auto& words = arguments.words;
+  const auto name = words.empty() ? std::string("host") : words.front();
+  const auto* format = foreign::find_format(name);
+  if (name == "host") {
+    for (const auto& one : foreign::formats()) request.formats.push_back(&one);
+  } else if (format != nullptr) {
+    request.formats.push_back(format);
+  } else if (name != "live") {
+    std::vector<std::string> known{"host", "live"};
+    for (const auto& one : foreign::formats()) known.emplace_back(one.name);
+    const auto near = base::nearest(name, known);
+    return base::fail(base::Code::kInvalid, fmt::format("{} is no format that can be imported; {}", name,
+                                                        near ? fmt::format("did you mean {}?", *near)
+                                                             : "they are " + base::join(known, ", ")));
+  }
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    if (format == nullptr)
+      return base::fail(base::Code::kInvalid,
+                        fmt::format("{} takes no paths; name the format of {}", name, words[at]));
+    std::error_code error;
+    const auto path = std::filesystem::absolute(words[at], error);
+    auto text = path.lexically_normal().string();
+    if (text.size() > 1 && text.ends_with('/')) text.pop_back();
+    request.paths.push_back(std::move(text));
+  }
+  return request;
+}
+
+model::Diagnostics check(const std::string& text) {
+  const auto limits = config::all_errors();
+  const auto document = config::parse_texts({{"the imported document", text}}, "", kinds::grammar(), limits);
+  return core::validate(document, limits).diagnostics;
+}
+
+Json remarks_json(const std::vector<foreign::Remark>& remarks) {
+  auto out = Json::array();
+  for (const auto& one : remarks) {
+    out.push_back({{"file", one.where.file},
+                   {"line", one.where.line == 0 ? Json(nullptr) : Json(one.where.line)},
+                   {"text", one.text}});
+  }
+  return out;
+}
+
+Json import_json(const foreign::Claims& claims, const std::string& text, int status) {
+  Json out{{"schema", kImportSchema},
+           {"command", "import"},
+           {"error", nullptr},
+           {"document", text},
+           {"understood", Json::array()}};
+  for (const auto& [file, lines] : claims.understood)
+    out["understood"].push_back({{"file", file}, {"lines", std::max(lines, 0)}});
+  out["not_understood"] = remarks_json(claims.missed);
+  out["passed_over"] = remarks_json(claims.passed);
+  out["exit"] = {{"status", status}, {"name", claims.missed.empty() ? "ok" : "partly"}};
+  return out;
+}
+
+/// Everything that was read and what became of it, to stderr.
+void tell_claims(const Context& context, const foreign::Claims& claims) {
+  for (const auto& [file, lines] : claims.understood) {
+    if (lines > 0)
+      context.say(
+          fmt::format("{}: {} understood", file, lines == 1 ? "1 line" : fmt::format("{} lines", lines)));
+  }
+  for (const auto& one : claims.passed)
+    context.say(
+        fmt::format("{}{}passed over: {}", one.where.text(), one.where.file.empty() ? "" : ": ", one.text));
+  for (const auto& one : claims.missed)
+    context.say(fmt::format("{}{}not understood: {}", one.where.text(), one.where.file.empty() ? "" : ": ",
+                            one.text));
+}
+
+/// Why there is no document: an empty one would replace the file of an earlier import.
+base::Error nothing_read(const foreign::Claims& claims) {
+  std::vector<std::string> why;
+  for (const auto& one : claims.missed) why.push_back(one.where.text() + ": " + one.text);
+  if (why.empty()) why.emplace_back("name files or folders behind it");
+  constexpr std::size_t kShown = 3;
+  if (why.size() > kShown) {
+    why.resize(kShown);
+    why.emplace_back("and others");
+  }
+  return {base::Code::kNotFound,
+          fmt::format("there is no file of that format that can be read; {}", base::join(why, "; ")), 0};
+}
+
+}  // namespace
+
+int import_from(const Context& context) {
+  const auto request = request_of(context.arguments);
+  if (!request) return refuse(context, request.error());
+  const bool live = request->formats.empty();
+  if (live && context.offline())
+    return refuse(context, {base::Code::kInvalid, "live: there is no running host below --root", 0});
+  const auto host = context.environment.host(request->paths.empty() ? context.root() : "/");
+  foreign::Claims claims;
+  claims.name_template = context.arguments.name_template;
+  if (!claims.name_template.empty()) {
+    if (const auto wrong = foreign::wrong_template(claims.name_template); !wrong.empty())
+      return refuse(context, {base::Code::kInvalid, fmt::format("--name-template: {}", wrong), 0});
+  }
+  if (!context.offline()) {
+    claims.has_option = [&](const std::string& module, const std::string& option) -> std::optional<bool> {
+      const auto info = host->modules.info(module);
+      if (!info || !*info) return std::nullopt;
+      const auto& known = (*info)->parameters;
+      return std::find(known.begin(), known.end(), option) != known.end();
+    };
+    const auto world = kinds::World::observe(*host);
+    if (!world && live) return refuse(context, world.error().in("looking at the host"));
+    if (world) claims.known = foreign::known_ports(*world);
+    if (live) {
+      if (auto done = foreign::observe_live(*world, context.arguments.adopt, claims); !done)
+        return refuse(context, done.error());
+    }
+  }
+  if (!live && foreign::gather(*request, host->files, claims) == 0)
+    return refuse(context, nothing_read(claims));
+  const auto text = foreign::make_document(claims, check);
+  if (!text) return refuse(context, text.error().in("making a document of it"));
+  const auto exit = claims.missed.empty() ? model::Exit::kOk : model::Exit::kPartly;
+  const int status = status_of(context, exit);
+  const auto& output = context.arguments.output;
+  if (!output.empty()) {
+    if (auto done = write_output(output, *text); !done) return refuse(context, done.error());
+  }
+  if (context.arguments.json) {
+    emit(context, import_json(claims, *text, status));
+    return status;
+  }
+  tell_claims(context, claims);
+  if (output.empty()) context.environment.out << *text;
+  return status;
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "ctl/json.hpp"
+#include "ctl/outlook.hpp"
+#include "ctl/render/render_host.hpp"
+#include "ctl/show_document.hpp"
+
+namespace rdmacfg::ctl {
+
+using model::Status;
+
+namespace {
+
+/// What is asked for: a topic, and names with patterns already resolved.
+struct Wanted {
+  std::string topic;
+  std::vector<std::string> names;
+};
+
+bool is_pattern(const std::string& word) { return word.find_first_of("*?[") != std::string::npos; }
+
+/// What a name of the kernel's is called here: udev renames RDMA devices (60-rdma-persistent-naming.rules).
+std::string renamed(const std::string& name, const HostView& host) {
+  const auto low = name.find('_');
+  const bool kernels = low != std::string::npos && low + 1 < name.size() &&
+                       name.find_first_not_of("0123456789/", low + 1) == std::string::npos;
+  if (!kernels || host.devices.empty()) return {};
+  std::vector<std::string> names;
+  for (const auto& device : host.devices) names.push_back(device.device->name);
+  return fmt::format("; that is a name of the kernel's, and udev may have renamed the device: there {} {}",
+                     names.size() == 1 ? "is" : "are", base::join(names, ", "));
+}
+
+int unknown(const Context& context, const std::string& name, const HostView& host,
+            const std::vector<model::ResourceReport>& resources) {
+  auto message = fmt::format("nothing here is called {}", name);
+  auto known = names_in(host, resources);
+  known.insert(known.end(), show_topics().begin(), show_topics().end());
+  if (auto hint = renamed(name, host); !hint.empty()) {
+    message += hint;
+  } else if (is_pattern(name)) {
+    message = fmt::format("nothing here matches {}", name);
+  } else if (const auto near = base::nearest(name, known)) {
+    message += fmt::format("; did you mean {}?", *near);
+  }
+  return refuse(context, {base::Code::kNotFound, message, 0});
+}
+
+/// Names of the words; nothing when a word means nothing, which is then in `missing`.
+std::optional<Wanted> wanted_of(const std::vector<std::string>& words, const HostView& host,
+                                const std::vector<model::ResourceReport>& resources, std::string& missing) {
+  Wanted wanted;
+  const auto all = names_in(host, resources);
+  for (const auto& word : words) {
+    const auto& topics = show_topics();
+    const bool first = &word == &words.front();
+    if (first && std::find(topics.begin(), topics.end(), word) != topics.end()) {
+      wanted.topic = word;
+      continue;
+    }
+    std::set<std::string> names;
+    if (is_pattern(word)) {
+      for (const auto& name : all) {
+        if (base::matches_glob(word, name)) names.insert(name);
+      }
+    }
+    auto view = host;
+    auto left = resources;
+    if (names.empty() && narrow({word}, view, left)) names.insert(word);
+    if (names.empty()) {
+      missing = word;
+      return std::nullopt;
+    }
+    wanted.names.insert(wanted.names.end(), names.begin(), names.end());
+  }
+  return wanted;
+}
+
+/// -o name: what things are called, one a line.
+void print_names(const Context& context, const Wanted& wanted, const HostView& host,
+                 const std::vector<model::ResourceReport>& resources) {
+  std::vector<std::string> names;
+  const bool all = wanted.topic.empty();
+  for (const auto& device : host.devices) {
+    if (all || wanted.topic == "devices") names.push_back(device.device->name);
+    if (!all && wanted.topic != "ports" && wanted.topic != "pkeys" && wanted.topic != "gids") continue;
+    for (const auto& port : device.ports) names.push_back(port.name());
+  }
+  for (const auto& interface : host.interfaces) {
+    if (all || wanted.topic == "ipoib") names.push_back(interface.link->name);
+  }
+  if (wanted.topic == "resources" || context.arguments.differs) {
+    for (const auto& resource : resources)
+      names.push_back(resource.label.empty() ? resource.key.id : resource.label);
+  }
+  std::set<std::string> said;
+  for (const auto& name : names) {
+    if (said.insert(name).second) context.environment.out << clean(name, context.out.utf8) << '\n';
+  }
+}
+
+void print(const Context& context, const Wanted& wanted, const HostView& host, const Outlook& outlook) {
+  const auto& report = outlook.report;
+  const auto& look = context.out;
+  const bool fold = !context.arguments.wide;
+  bool left_out = false;
+  std::string text;
+  if (context.arguments.differs) {
+    text = render_conformity(report.resources, look);
+    if (text.empty() && !report.error && outlook.document) context.say("everything is as the document says");
+  } else if (!wanted.topic.empty()) {
+    text = render_topic(wanted.topic, host, report.resources, look, &left_out, fold);
+    if (text.empty()) context.say(fmt::format("no {} here", wanted.topic));
+  } else {
+    text = wanted.names.empty() ? render_host(host, look, &left_out, fold) : render_details(host, look);
+    const auto conformity = render_conformity(report.resources, look);
+    if (!text.empty() && !conformity.empty()) text += '\n';
+    text += conformity;
+  }
+  context.environment.out << text;
+  if (context.offline()) {
+    context.say(fmt::format("devices and interfaces are not looked at below {}", context.arguments.root));
+  } else if (host.devices.empty() && host.interfaces.empty() && wanted.topic.empty() &&
+             !context.arguments.differs) {
+    context.say(
+        "no RDMA device and no IPoIB interface on this host (is the driver loaded? `lspci` and `modprobe` "
+        "help)");
+  }
+  if (left_out)
+    context.say("columns are left out for want of width; --wide, `show NAME` and --json have them all");
+  for (const auto& note : report.notes) context.say(note);
+}
+
+}  // namespace
+
+int show(const Context& context) {
+  if (context.arguments.document) return show_document(context);
+  const auto host = context.environment.host(context.root());
+  auto world = kinds::World::observe(*host);
+  if (!world) return refuse(context, world.error().in("looking at the host"));
+  auto view = view_of(*world);
+  auto outlook = outlook_of(context, *host);
+  auto& report = outlook.report;
+  if (outlook.document) tell(context, *outlook.document, report.diagnostics);
+  if (outlook.standing) {
+    for (auto& note : core::notes_of(*outlook.standing)) report.notes.push_back(std::move(note));
+  }
+  const auto sections = outlook.document ? outlook.document->sections : std::vector<model::Section>();
+  view.facts = facts_of(*world, report.resources, sections);
+  // Conformity is information here: what differs is no failure of showing it.
+  if (report.exit != model::Exit::kError) report.exit = model::Exit::kOk;
+  std::string missing;
+  const auto wanted = wanted_of(context.arguments.words, view, report.resources, missing);
+  if (!wanted) return unknown(context, missing, view, report.resources);
+  if (!wanted->names.empty()) (void)narrow(wanted->names, view, report.resources);
+  if (context.arguments.differs) {
+    std::erase_if(report.resources, [](const auto& one) {
+      return one.status == Status::kInSync || one.status == Status::kForeign ||
+             one.status == Status::kIgnored || one.status == Status::kReleased || one.status == Status::kDone;
+    });
+  }
+  const int status = status_of(context, report.exit);
+  if (context.arguments.json) {
+    emit(context, to_json(view, report, status));
+    return status;
+  }
+  if (context.arguments.names) {
+    print_names(context, *wanted, view, report.resources);
+    return status;
+  }
+  print(context, *wanted, view, outlook);
+  if (report.error) context.say_error(report.error->message);
+  return status;
+}
+
+}  // namespace rdmacfg::ctl

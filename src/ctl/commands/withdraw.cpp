@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// withdraw: hands the host over before rdma-configd is removed.
+#include "withdraw/withdraw.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "ctl/changing.hpp"
+#include "ctl/json.hpp"
+
+namespace rdmacfg::ctl {
+
+using base::Code;
+using core::Withdrawal;
+using model::Exit;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::string render(const Withdrawal& plan, const Look& look) {
+  std::string out;
+  const auto heading = [&](std::string_view text) {
+    out += (out.empty() ? "" : "\n") + look.paint(text, Style::kBold) + '\n';
+  };
+  bool moved = false, blocks = false;
+  for (const auto& one : plan.kept) (one.from == one.to ? blocks : moved) = true;
+  if (moved) heading("Goes on under another name, as a file of yours:");
+  for (const auto& one : plan.kept) {
+    if (one.from != one.to)
+      out +=
+          fmt::format("  {} {} {}\n", one.from, look.utf8 ? "→" : "->", one.to.substr(one.to.rfind('/') + 1));
+  }
+  if (blocks) heading("Keeps our lines, without the marks around them:");
+  for (const auto& one : plan.kept) {
+    if (one.from == one.to) out += fmt::format("  {}\n", one.to);
+  }
+  if (!plan.setup.empty()) heading("Does at boot what rdma-configd did:");
+  for (const auto& one : plan.setup) out += fmt::format("  {}  {}\n", one.path, one.what);
+  if (!plan.lost.empty()) heading("NOT handed over; nothing makes it after the next boot:");
+  for (const auto& one : plan.lost) out += fmt::format("  {}\n", clean(one, look.utf8));
+  if (out.empty()) out = "There is nothing of rdma-configd on this host.\n";
+  return out;
+}
+
+Json json_of(const Withdrawal& plan, Exit exit) {
+  Json kept = Json::array(), setup = Json::array();
+  for (const auto& one : plan.kept) kept.push_back({{"from", one.from}, {"to", one.to}});
+  for (const auto& one : plan.setup) setup.push_back({{"path", one.path}, {"what", one.what}});
+  return {{"schema", kWithdrawalSchema},
+          {"command", "withdraw"},
+          {"error", nullptr},
+          {"exit", {{"status", static_cast<int>(exit)}, {"name", exit == Exit::kOk ? "ok" : "differs"}}},
+          {"kept", std::move(kept)},
+          {"setup", std::move(setup)},
+          {"lost", plan.lost},
+          {"notes", plan.notes}};
+}
+
+bool says_yes(const Context& context) {
+  context.environment.err << context.err.paint("Withdraw? [y/N] ", Style::kBold) << std::flush;
+  std::string answer;
+  if (!std::getline(context.environment.in, answer)) context.environment.err << '\n';
+  answer = base::lower(base::trim(answer));
+  return answer == "y" || answer == "yes";
+}
+
+/// The daemon would put back what goes, and udev would start it again: the mark is there first.
+/// @return whether it ran.
+base::Result<bool> stop_daemon(system::Host& host) {
+  // Below --root: its host finds the mark when it boots.
+  if (auto done = host.files.write(core::kWithdrawnMark, "rdma-configctl withdraw\n"); !done)
+    return base::fail(done.error());
+  if (host.offline) return false;
+  (void)host.files.remove(core::kAppliedMark);
+  const std::vector<std::string> names{core::kDaemonUnit};
+  const auto units = host.units.observe_units(names);
+  if (!units) return base::fail(units.error());
+  if (!*units || (*units)->empty() || (*units)->front().active == "inactive") return false;
+  if (auto done = host.units.act(system::UnitAction::kStop, core::kDaemonUnit); !done)
+    return base::fail(done.error());
+  return true;
+}
+
+/// Nothing was changed after all.
+void restart_daemon(system::Host& host, bool was_running) {
+  (void)host.files.remove(core::kWithdrawnMark);
+  if (was_running) (void)host.units.act(system::UnitAction::kStart, core::kDaemonUnit);
+}
+
+/// The document below --root; nothing without one, and on the running system, where what was applied counts.
+base::Result<std::optional<config::Document>> image_of(const Context& context) {
+  if (!context.offline()) return std::optional<config::Document>{};
+  auto document = load(context);
+  if (!document && document.error().code == Code::kNotFound) return std::optional<config::Document>{};
+  if (!document) return base::fail(document.error());
+  if (model::has_errors(document->diagnostics)) {
+    tell(context, *document, document->diagnostics);
+    return base::fail(Code::kInvalid, "the document has errors, so what it asks for cannot be handed over");
+  }
+  return std::optional(std::move(*document));
+}
+
+base::Result<Withdrawal> plan_of(const Context& context, core::Context& core) {
+  const auto image = image_of(context);
+  if (!image) return base::fail(image.error());
+  return core::plan_withdrawal(host_name(context), core, *image ? &**image : nullptr);
+}
+
+model::Report hand_over(const Context& context, const Withdrawal& shown, core::Context& core) {
+  model::Report report;
+  const auto now = plan_of(context, core);
+  if (!now || *now != shown) {
+    report.error =
+        now ? base::Error{Code::kBusy, "the host changed while you were reading: look at it again", 0}
+            : now.error();
+    report.exit = Exit::kError;
+    return report;
+  }
+  if (auto done = core::withdraw(*now, core); !done) {
+    report.error = done.error().in("withdrawing (what is left of it is done when it is called again)");
+    report.exit = Exit::kUndoIncomplete;
+  }
+  return report;
+}
+
+base::Result<model::Report> carry_out(const Context& context, system::Host& host, const Withdrawal& shown) {
+  const auto was_running = stop_daemon(host);
+  if (!was_running) {
+    restart_daemon(host, false);
+    return base::fail(was_running.error());
+  }
+  auto report = change_here(context, host, nullptr,
+                            [&](core::Context& core) { return hand_over(context, shown, core); });
+  if (!report || report->exit == Exit::kError) restart_daemon(host, *was_running);
+  return report;
+}
+
+}  // namespace
+
+int withdraw(const Context& context) {
+  const auto& arguments = context.arguments;
+  if (!arguments.dry_run) {
+    if (const auto error = obstacle(context, nullptr, !arguments.yes)) return refuse(context, *error);
+  }
+  const auto host = context.environment.host(context.root());
+  core::Context core{*host, options_of(context)};
+  const auto plan = plan_of(context, core);
+  if (!plan) return refuse(context, plan.error());
+  if (!arguments.json) context.environment.out << render(*plan, context.out) << std::flush;
+  if (arguments.dry_run) {
+    const auto exit = plan->empty() ? Exit::kOk : Exit::kDiffers;
+    if (arguments.json) {
+      emit(context, json_of(*plan, exit));
+    } else if (!plan->empty()) {
+      context.environment.out << "Dry run: nothing was changed.\n";
+    }
+    return static_cast<int>(exit);
+  }
+  if (!arguments.yes && !plan->empty() && !says_yes(context)) {
+    context.say("nothing was changed");
+    return static_cast<int>(Exit::kError);
+  }
+  const auto report = carry_out(context, *host, *plan);
+  if (!report) return refuse(context, report.error());
+  if (report->error) {
+    if (arguments.json) {
+      emit(context, to_json(*report, "withdraw", static_cast<int>(report->exit)));
+    } else {
+      context.say_error(report->error->message);
+    }
+    return static_cast<int>(report->exit);
+  }
+  if (arguments.json) {
+    emit(context, json_of(*plan, Exit::kOk));
+    return 0;
+  }
+  context.environment.out
+      << (context.offline()
+              ? "Withdrawn: its host boots with these, and rdma-configd applies nothing there by itself.\n"
+              : "Withdrawn: the network is as it was, the daemon is stopped, and nothing is applied at boot "
+                "until `rdma-configctl apply`.\n");
+  for (const auto& note : plan->notes)
+    context.environment.out << "Note: " << clean(note, context.out.utf8) << '\n';
+  return 0;
+}
+
+}  // namespace rdmacfg::ctl

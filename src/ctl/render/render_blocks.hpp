@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ctl/render/blocks.hpp"
+#include "ctl/render/terminal.hpp"
+
+namespace rdmacfg::ctl {
+
+/// Each block with its sign and title, now → wanted of every attribute, and what it interrupts; with
+/// `explain` the place in the document that asks for the value.
+std::string render_blocks(const std::vector<Block>& blocks, const Look& look, bool explain);
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/render/render_host.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "ctl/render/blocks.hpp"
+#include "ctl/render/render_facts.hpp"
+#include "ctl/render/render_report.hpp"
+#include "ctl/render/render_table.hpp"
+
+namespace rdmacfg::ctl {
+
+using system::RdmaPort;
+
+namespace {
+
+constexpr std::string_view kUnknown = "unknown";
+
+Cell cell(const std::string& text) {
+  return text.empty() ? Cell{std::string(kUnknown), Style::kDim} : Cell{text, Style::kPlain};
+}
+
+/// Like cell(), for what an object may lack: "-" is an answer, and no gap in knowledge.
+Cell maybe(const std::string& text) {
+  return text.empty() ? Cell{"-", Style::kDim} : Cell{text, Style::kPlain};
+}
+
+std::string text(model::Guid guid) { return guid.number == 0 ? std::string() : guid.text(); }
+std::string text(std::optional<int> number) { return number ? std::to_string(*number) : std::string(); }
+
+/// The sysfs text without what repeats in every row: "56 Gb/sec (4X FDR)" is "56 Gb/s 4X FDR".
+std::string short_rate(std::string rate) {
+  if (const auto at = rate.find("Gb/sec"); at != std::string::npos) rate.replace(at, 6, "Gb/s");
+  std::erase_if(rate, [](char c) { return c == '(' || c == ')'; });
+  return rate;
+}
+
+Style style_of_state(const std::string& state) {
+  if (state == "ACTIVE") return Style::kGood;
+  return state == "DOWN" ? Style::kBad : Style::kNotice;
+}
+
+Cell state_cell(const RdmaPort& port) {
+  return port.state.empty() ? cell("") : Cell{port.state, style_of_state(port.state)};
+}
+
+std::string mtu_text(const std::optional<system::PortMtu>& mtu) {
+  return mtu ? fmt::format("{}/{}", mtu->active, mtu->max) : std::string();
+}
+
+Cell link_cell(const system::Link& link) {
+  if (!link.up) return {"down", Style::kDim};
+  return link.carrier ? Cell{"up", Style::kGood} : Cell{"up, no carrier", Style::kNotice};
+}
+
+std::string pkeys_text(const PortView& port) {
+  if (!port.pkeys) return {};
+  return port.pkeys->empty() ? "none" : compress(*port.pkeys);
+}
+
+std::string section(std::string_view title, const Table& table, const Look& look, bool* left_out) {
+  return look.paint(title, Style::kBold) + '\n' + render_table(table, look, left_out);
+}
+
+Table devices_table(const HostView& host) {
+  Table table{
+      {{"NAME"}, {"TYPE", 1}, {"FIRMWARE"}, {"BOARD ID", 2}, {"NODE GUID"}, {"DRIVER", 4}, {"PCI", 3}}, {}};
+  for (const auto& view : host.devices) {
+    const auto& d = *view.device;
+    table.rows.push_back({cell(d.name), cell(d.hca_type), cell(d.firmware), cell(d.board_id),
+                          cell(text(d.node_guid)), maybe(d.driver), maybe(d.pci)});
+  }
+  return table;
+}
+
+Table ports_table(const HostView& host) {
+  Table table{{{"PORT"},
+               {"LINK", 2},
+               {"STATE"},
+               {"PHYSICAL", 5},
+               {"RATE", 1},
+               {"LID"},
+               {"SM LID", 6},
+               {"MTU", 3},
+               {"GUID"},
+               {"NETDEV", 4}},
+              {}};
+  for (const auto& device : host.devices) {
+    for (const auto& view : device.ports) {
+      const auto& p = *view.port;
+      table.rows.push_back({cell(view.name()), cell(p.link_layer == "InfiniBand" ? "IB" : p.link_layer),
+                            state_cell(p), cell(p.physical_state), cell(short_rate(p.rate)),
+                            cell(text(p.lid)), cell(text(p.sm_lid)), cell(mtu_text(view.mtu)),
+                            maybe(text(view.guid())), maybe(base::join(p.netdevs, ", "))});
+    }
+  }
+  return table;
+}
+
+/// Ethernet ports have a table by the letter of the standard, but there are no partitions on Ethernet.
+Table pkeys_table(const HostView& host) {
+  Table table{{{"PORT"}, {"KEYS"}, {"P_KEYS", 0, true}}, {}};
+  for (const auto& device : host.devices) {
+    for (const auto& view : device.ports) {
+      if (view.port->link_layer == "Ethernet") continue;
+      const auto number = view.pkeys ? std::to_string(view.pkeys->size()) : std::string();
+      table.rows.push_back({cell(view.name()), cell(number), cell(pkeys_text(view))});
+    }
+  }
+  return table;
+}
+
+Table gids_table(const HostView& host) {
+  Table table{{{"PORT"}, {"INDEX"}, {"TYPE"}, {"GID"}, {"NETDEV", 1}}, {}};
+  for (const auto& device : host.devices) {
+    for (const auto& view : device.ports) {
+      if (!view.gids) continue;
+      for (const auto& gid : *view.gids) {
+        table.rows.push_back({cell(view.name()), cell(std::to_string(gid.index)), cell(gid.type),
+                              cell(gid.gid), maybe(gid.netdev)});
+      }
+    }
+  }
+  return table;
+}
+
+/// Defaults that rdma_cm connects with. They can be read while somebody keeps a folder in configfs; else it
+/// is known what was written here.
+Table roce_table(const HostView& host) {
+  Table table{{{"PORT"}, {"MODE"}, {"TOS"}, {"DSCP"}, {"NETDEV", 1}}, {}};
+  for (const auto& device : host.devices) {
+    for (const auto& view : device.ports) {
+      if (view.port->link_layer != "Ethernet") continue;
+      const auto value = [&](std::string_view field) {
+        const auto& found = model::value_of(view.roce, field);
+        return cell(found.index() == 0 ? std::string() : model::text_of(found));
+      };
+      table.rows.push_back({cell(view.name()), value("mode"), value("tos"), value("dscp"),
+                            maybe(base::join(view.port->netdevs, ", "))});
+    }
+  }
+  return table;
+}
+
+Table soft_table(const HostView& host) {
+  Table table{{{"NAME"}, {"TYPE"}, {"INTERFACE"}}, {}};
+  for (const auto& view : host.devices) {
+    const auto& d = *view.device;
+    if (d.soft.empty()) continue;
+    table.rows.push_back({cell(d.name), cell(d.soft),
+                          maybe(d.ports.empty() ? "" : base::join(d.ports.front().netdevs, ", "))});
+  }
+  return table;
+}
+
+/// From so many P_Key interfaces of one parent that look alike on, they take one line.
+constexpr std::size_t kFolded = 4;
+
+/// Those that follow `first` and differ in name, P_Key and addresses only.
+std::size_t alike(const std::vector<InterfaceView>& all, std::size_t first) {
+  const auto& one = all[first];
+  if (!one.link->ipoib->child) return 1;
+  std::size_t count = 1;
+  while (first + count < all.size()) {
+    const auto& other = all[first + count];
+    const bool same = other.link->ipoib->child && other.parent == one.parent &&
+                      other.link->ipoib->mode == one.link->ipoib->mode && other.link->mtu == one.link->mtu &&
+                      other.link->up == one.link->up && other.link->carrier == one.link->carrier;
+    if (!same) break;
+    ++count;
+  }
+  return count;
+}
+
+Table interfaces_table(const HostView& host, bool fold) {
+  Table table{{{"NAME"},
+               {"P_KEY", 0, true},
+               {"MODE"},
+               {"MTU"},
+               {"STATE"},
+               {"ADDRESSES", 4},
+               {"PORT", 2},
+               {"PARENT", 3},
+               {"GUID", 1}},
+              {}};
+  for (std::size_t i = 0; i < host.interfaces.size(); ++i) {
+    const auto& view = host.interfaces[i];
+    const auto& link = *view.link;
+    const auto many = fold ? alike(host.interfaces, i) : 1;
+    if (many >= kFolded) {
+      std::vector<std::uint16_t> pkeys;
+      std::size_t addresses = 0;
+      for (std::size_t k = i; k < i + many; ++k) {
+        pkeys.push_back(host.interfaces[k].link->ipoib->pkey.full());
+        addresses += host.interfaces[k].addresses.size();
+      }
+      table.rows.push_back(
+          {cell(fmt::format("{} to {}", link.name, host.interfaces[i + many - 1].link->name)),
+           cell(fmt::format("{}: {}", many, compress(pkeys))),
+           cell(std::string(model::text_of(link.ipoib->mode))), cell(std::to_string(link.mtu)),
+           link_cell(link), maybe(addresses == 0 ? std::string() : std::to_string(addresses)),
+           cell(view.port ? fmt::format("{}/{}", view.port->device->name, view.port->port->number)
+                          : std::string()),
+           maybe(view.parent), cell(text(link.ipoib->guid))});
+      i += many - 1;
+      continue;
+    }
+    const auto port =
+        view.port ? fmt::format("{}/{}", view.port->device->name, view.port->port->number) : std::string();
+    table.rows.push_back({cell(link.name), cell(link.ipoib->pkey.text()),
+                          cell(std::string(model::text_of(link.ipoib->mode))), cell(std::to_string(link.mtu)),
+                          link_cell(link), maybe(base::join(view.addresses, ", ")), cell(port),
+                          maybe(view.parent), cell(text(link.ipoib->guid))});
+  }
+  return table;
+}
+
+using Lines = std::vector<std::pair<std::string, Cell>>;
+
+std::string block(const std::string& title, const std::string& what, const Lines& lines, const Look& look) {
+  Table table{{{""}, {""}, {"", 0, true}}, {}};
+  for (const auto& [name, value] : lines) table.rows.push_back({{" "}, {name, Style::kDim}, value});
+  return look.paint(clean(title, look.utf8), Style::kBold) + "  " + look.paint(what, Style::kDim) + '\n' +
+         render_table(table, look);
+}
+
+std::string device_block(const DeviceView& view, const Look& look) {
+  const auto& d = *view.device;
+  return block(
+      d.name, "RDMA device",
+      {{"type", cell(d.node_type.empty() ? d.hca_type : fmt::format("{} ({})", d.hca_type, d.node_type))},
+       {"firmware", cell(d.firmware)},
+       {"hardware", cell(view.hardware)},
+       {"vendor", cell(view.ids ? fmt::format("{:#06x}, part {}", view.ids->vendor, view.ids->part) : "")},
+       {"board id", cell(d.board_id)},
+       {"node GUID", cell(text(d.node_guid))},
+       {"system GUID", cell(text(d.system_guid))},
+       {"description", cell(d.node_description)},
+       {"driver", maybe(d.driver)},
+       {"PCI address", maybe(d.pci)}},
+      look);
+}
+
+std::string port_block(const PortView& view, const Look& look) {
+  const auto& p = *view.port;
+  const auto capabilities = p.capabilities ? fmt::format("{:#010x}", *p.capabilities) : std::string();
+  return block(view.name(), "port",
+               {{"link layer", cell(p.link_layer)},
+                {"state", state_cell(p)},
+                {"physical state", cell(p.physical_state)},
+                {"rate", cell(p.rate)},
+                {"base LID", cell(text(p.lid))},
+                {"LMC", cell(text(p.lmc))},
+                {"SM LID", cell(text(p.sm_lid))},
+                {"active MTU", cell(view.mtu ? std::to_string(view.mtu->active) : "")},
+                {"max MTU", cell(view.mtu ? std::to_string(view.mtu->max) : "")},
+                {"capability mask", cell(capabilities)},
+                {"port GUID", maybe(text(view.guid()))},
+                {"GID prefix", cell(p.gid_prefix)},
+                {"interfaces", maybe(base::join(p.netdevs, ", "))},
+                {"P_Keys", cell(pkeys_text(view))}},
+               look);
+}
+
+std::string interface_block(const InterfaceView& view, const Look& look) {
+  const auto& link = *view.link;
+  const auto& ipoib = *link.ipoib;
+  const auto port =
+      view.port ? fmt::format("{}/{}", view.port->device->name, view.port->port->number) : std::string();
+  Lines lines{{"port", cell(port)}, {"port GUID", cell(text(ipoib.guid))}};
+  if (ipoib.child) lines.emplace_back("parent", cell(view.parent));
+  if (!link.altnames.empty()) lines.emplace_back("other names", cell(base::join(link.altnames, ", ")));
+  const Lines rest{
+      {"P_Key", cell(ipoib.pkey.text())},
+      {"mode", cell(std::string(model::text_of(ipoib.mode)))},
+      {"connected mode", cell(ipoib.connected_capable ? "possible" : "not possible with this adapter")},
+      {"MTU", cell(std::to_string(link.mtu))},
+      {"umcast", cell(ipoib.umcast ? "yes" : "no")},
+      {"state", link_cell(link)},
+      {"addresses", maybe(base::join(view.addresses, ", "))},
+      {"index", cell(std::to_string(link.index))}};
+  lines.insert(lines.end(), rest.begin(), rest.end());
+  return block(link.name, ipoib.child ? "P_Key interface" : "IPoIB interface", lines, look);
+}
+
+void append(std::string& out, const std::string& part) {
+  if (!out.empty() && !part.empty()) out += '\n';
+  out += part;
+}
+
+/// "mode datagram → connected, mtu 2044 → 65520" of what differs.
+std::string differences(const model::ResourceReport& resource, const Look& look) {
+  std::vector<std::string> written;
+  std::vector<std::string> derived;
+  bool there = false;
+  for (const auto& attribute : resource.attributes) {
+    there = there || attribute.now.index() != 0;
+    if (attribute.wanted.index() == 0 || attribute.now == attribute.wanted) continue;
+    const auto now = attribute.now.index() == 0 ? "not set" : model::text_of(attribute.now);
+    auto& parts = is_derived(resource.key, attribute.name) ? derived : written;
+    parts.push_back(
+        fmt::format("{} {} {} {}", attribute.name, now, look.arrow(), model::text_of(attribute.wanted)));
+  }
+  if (!there) return "is not there";
+  return base::join(written.empty() ? derived : written, ", ");
+}
+
+/// Why, or in which attributes.
+std::string remark(const model::ResourceReport& resource, const Look& look) {
+  std::vector<std::string> parts;
+  if (resource.status == model::Status::kDiffers && !resource.attributes.empty()) {
+    parts.push_back(differences(resource, look));
+  }
+  if (!resource.reason.empty()) parts.push_back(resource.reason);
+  for (const auto& warning : resource.warnings) parts.push_back("warning: " + warning);
+  std::erase(parts, "");
+  return base::join(parts, "; ");
+}
+
+}  // namespace
+
+std::string render_host(const HostView& host, const Look& look, bool* left_out, bool fold) {
+  std::string out;
+  if (!host.devices.empty()) {
+    append(out, section("DEVICES", devices_table(host), look, left_out));
+    append(out, section("PORTS", ports_table(host), look, left_out));
+    const auto pkeys = pkeys_table(host);
+    if (!pkeys.rows.empty()) append(out, section("P_KEY TABLES", pkeys, look, left_out));
+    const auto gids = gids_table(host), roce = roce_table(host), soft = soft_table(host);
+    if (!gids.rows.empty()) append(out, section("GID TABLES", gids, look, left_out));
+    if (!roce.rows.empty()) append(out, section("ROCE DEFAULTS OF RDMA_CM", roce, look, left_out));
+    if (!soft.rows.empty()) append(out, section("SOFTWARE DEVICES", soft, look, left_out));
+  }
+  if (!host.interfaces.empty())
+    append(out, section("IPOIB INTERFACES", interfaces_table(host, fold), look, left_out));
+  append(out, render_facts(host.facts, look, left_out));
+  return out;
+}
+
+const std::vector<std::string>& show_topics() {
+  static const std::vector<std::string> kTopics{"devices", "ports",    "pkeys",    "gids",
+                                                "roce",    "ipoib",    "dcb",      "limits",
+                                                "modules", "services", "lossless", "resources"};
+  return kTopics;
+}
+
+std::string render_topic(const std::string& topic, const HostView& host,
+                         const std::vector<model::ResourceReport>& resources, const Look& look,
+                         bool* left_out, bool fold) {
+  const auto one = [&](std::string_view title, const Table& table) {
+    return table.rows.empty() ? std::string() : section(title, table, look, left_out);
+  };
+  if (topic == "devices") return one("DEVICES", devices_table(host));
+  if (topic == "ports") return one("PORTS", ports_table(host));
+  if (topic == "pkeys") return one("P_KEY TABLES", pkeys_table(host));
+  if (topic == "gids") return one("GID TABLES", gids_table(host));
+  if (topic == "roce") return one("ROCE DEFAULTS OF RDMA_CM", roce_table(host));
+  if (topic == "ipoib") return one("IPOIB INTERFACES", interfaces_table(host, fold));
+  if (topic == "resources") return render_conformity(resources, look);
+  HostFacts facts;
+  if (topic == "dcb") facts.dcb = host.facts.dcb;
+  if (topic == "limits") facts.memlock = host.facts.memlock;
+  if (topic == "modules") facts.modules = host.facts.modules;
+  if (topic == "services") facts.services = host.facts.services;
+  if (topic == "lossless") facts.expansions = host.facts.expansions;
+  return render_facts(facts, look, left_out);
+}
+
+std::string render_details(const HostView& host, const Look& look) {
+  std::string out;
+  for (const auto& device : host.devices) {
+    append(out, device_block(device, look));
+    for (const auto& port : device.ports) append(out, port_block(port, look));
+  }
+  for (const auto& interface : host.interfaces) append(out, interface_block(interface, look));
+  append(out, render_facts(host.facts, look));
+  return out;
+}
+
+std::string render_conformity(const std::vector<model::ResourceReport>& resources, const Look& look) {
+  if (resources.empty()) return {};
+  Table table{{{"RESOURCE"}, {"KIND", 1}, {"STATUS"}, {"", 0, true}}, {}};
+  auto sorted = resources;  // all kinds of one object together
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.key.id < b.key.id; });
+  for (const auto& resource : sorted) {
+    const auto label = resource.label.empty() ? resource.key.id : resource.label;
+    table.rows.push_back({cell(label),
+                          cell(resource.key.kind),
+                          {std::string(model::text_of(resource.status)), style_of(resource.status)},
+                          {remark(resource, look), Style::kPlain}});
+  }
+  return section("CONFORMITY", table, look, nullptr);
+}
+
+}  // namespace rdmacfg::ctl

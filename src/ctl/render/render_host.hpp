@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// `show` for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ctl/host_view.hpp"
+#include "ctl/render/terminal.hpp"
+
+namespace rdmacfg::ctl {
+
+/// Devices, ports, P_Key tables and interfaces as tables. `left_out` is set when columns had no room. With
+/// `fold`, many P_Key interfaces of one port take one line.
+std::string render_host(const HostView& host, const Look& look, bool* left_out = nullptr, bool fold = false);
+
+/// What can be shown alone: "ports".
+const std::vector<std::string>& show_topics();
+
+/// That part of `host`, or the resources for "resources".
+std::string render_topic(const std::string& topic, const HostView& host,
+                         const std::vector<model::ResourceReport>& resources, const Look& look,
+                         bool* left_out, bool fold);
+
+/// The same of what was asked for by name, one property a line, with everything that is known.
+std::string render_details(const HostView& host, const Look& look);
+
+/// How each resource stands to the document.
+std::string render_conformity(const std::vector<model::ResourceReport>& resources, const Look& look);
+
+}  // namespace rdmacfg::ctl

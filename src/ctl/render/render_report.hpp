@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports for people.
+#pragma once
+
+#include <string>
+
+#include "ctl/render/terminal.hpp"
+#include "model/report.hpp"
+
+namespace rdmacfg::ctl {
+
+/// What apply would do: one block per object with now → wanted, effect and interruption; with `explain` the
+/// place in the document that asks for each value. After it what cannot be done now, warnings, and a closing
+/// line.
+std::string render_diff(const model::Report& report, const Look& look, bool explain);
+
+/// The blocks of render_diff() and the warnings, for the question whether to go on.
+std::string render_plan(const model::Report& report, const Look& look);
+
+/// What an apply did: every object that is not simply in sync, notes, what is left over, and a closing line.
+/// Warnings of `shown` have been read already. `taken_back`: the closing line where settings were put back
+/// one by one.
+std::string render_applied(const model::Report& report, const Look& look, const model::Report& shown = {},
+                           const std::string& taken_back = {});
+
+/// Rows of status, object and reason for every resource whose status is not plain in sync, foreign ones left
+/// out. `deleted`: the deletions of the plan have been carried out, and are among them.
+std::string render_outcomes(const model::Report& report, const Look& look, bool deleted = false);
+
+/// The style in which a status is written.
+Style style_of(model::Status status);
+
+/// "Plan: 1 to create, 2 to change, 0 to delete".
+std::string count_changes(const model::Report& report);
+
+/// "1 change", "2 changes".
+std::string count(std::size_t number, std::string_view noun);
+
+}  // namespace rdmacfg::ctl

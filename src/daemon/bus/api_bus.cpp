@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The daemon's end of the bus: what it hears there, and what it says by itself.
+#include <fmt/format.h>
+
+#include <array>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "base/characters.hpp"
+#include "daemon/bus/api.hpp"
+#include "daemon/bus/guarded.hpp"
+#include "system/linux/dbus/dbus.hpp"
+
+namespace rdmacfg::daemon {
+
+namespace {
+
+/// Who sets up addresses and name servers that are wanted of them.
+constexpr std::array<const char*, 3> kManagers{"org.freedesktop.resolve1", "org.freedesktop.network1",
+                                               "org.freedesktop.NetworkManager"};
+
+}  // namespace
+
+void Api::process() {
+  try {
+    while (connection_->process()) {
+    }
+  } catch (const std::exception&) {
+    source_.reset();
+    if (lost) lost();
+  }
+}
+
+void Api::emit(const std::function<void()>& signal) {
+  try {
+    if (source_) signal();
+  } catch (const sdbus::Error&) {  // the loop hears of it
+  }
+}
+
+/// By name, so that nobody else who comes or goes wakes the daemon.
+void Api::watch_managers() {
+  for (const auto* name : kManagers) {
+    const auto match = fmt::format(
+        "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+        "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{}'",
+        name);
+    matches_.push_back(connection_->match(match, [this](sdbus::Message& message) {
+      guarded("a manager on the bus", [&] {
+        std::string changed, before, now;
+        message >> changed >> before >> now;
+        if (!now.empty() && appeared) appeared();
+      });
+    }));
+  }
+}
+
+/// By the empty new owner: those that come wake nobody.
+void Api::watch_clients() {
+  matches_.push_back(
+      connection_->match("type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+                         "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg2=''",
+                         [this](sdbus::Message& message) {
+                           guarded("a client that leaves", [&] {
+                             std::string name, before, now;
+                             message >> name >> before >> now;
+                             if (!now.empty()) return;
+                             for (const auto job : callers_.left(name)) (void)jobs_.cancel(job);
+                           });
+                         }));
+}
+
+void Api::set(const Properties& told) {
+  // Labels have names of devices in them, which need not even be UTF-8.
+  auto properties = told;
+  for (auto* labels : {&properties.pending, &properties.limited, &properties.contended}) {
+    for (auto& label : *labels) label = base::harmless(label);
+  }
+  for (auto& [kind, id, why] : properties.contention) {
+    id = base::harmless(id);
+    why = base::harmless(why);
+  }
+  for (auto* text : {&properties.refused, &properties.failing, &properties.last_repair})
+    *text = base::harmless(*text);
+  std::vector<std::string> changed;
+  if (properties.state != properties_.state) changed.emplace_back("State");
+  if (properties.generation != properties_.generation) changed.emplace_back("Generation");
+  if (properties.unconfirmed != properties_.unconfirmed) changed.emplace_back("Unconfirmed");
+  if (properties.pending != properties_.pending) changed.emplace_back("Pending");
+  if (properties.limited != properties_.limited) changed.emplace_back("Limited");
+  if (properties.contended != properties_.contended) changed.emplace_back("Contended");
+  if (properties.contention != properties_.contention) changed.emplace_back("Contention");
+  if (properties.refused != properties_.refused) changed.emplace_back("Refused");
+  if (properties.failing != properties_.failing) changed.emplace_back("Failing");
+  if (properties.repairs != properties_.repairs) changed.emplace_back("Repairs");
+  if (properties.last_repair != properties_.last_repair) changed.emplace_back("LastRepair");
+  properties_ = properties;
+  if (!changed.empty()) emit([&] { object_->emit_changed(changed); });
+}
+
+void Api::progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what) {
+  emit([&] { object_->emit("Progress", id, done, total, base::harmless(what)); });
+}
+
+void Api::event(int priority, const std::string& name, const std::string& text) {
+  emit([&] { object_->emit("Event", std::int32_t{priority}, name, text); });
+}
+
+void Api::finished(std::uint32_t id, int exit) {
+  emit([&] { object_->emit("Finished", id, std::int32_t{exit}); });
+}
+
+}  // namespace rdmacfg::daemon

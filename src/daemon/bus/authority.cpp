@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source: org.freedesktop.PolicyKit1.Authority, CheckAuthorization.
+#include "daemon/bus/authority.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "daemon/bus/guarded.hpp"
+#include "system/linux/dbus/dbus.hpp"
+
+namespace rdmacfg::daemon {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kDeadline = 25s;
+constexpr auto kInteractiveDeadline = 120s;  // somebody types a password
+constexpr std::uint32_t kAllowInteraction = 1;
+
+}  // namespace
+
+Authority::Authority(system::dbus::Connection& connection)
+    : bus_(std::make_unique<system::dbus::Peer>(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus")),
+      polkit_(std::make_unique<system::dbus::Peer>(connection, "org.freedesktop.PolicyKit1",
+                                                   "/org/freedesktop/PolicyKit1/Authority")) {}
+
+Authority::~Authority() = default;
+
+void Authority::check(const std::string& sender, const std::string& action, bool interactive,
+                      Answered answered, MayAnyway may_anyway) {
+  using Credentials = std::map<std::string, sdbus::Variant>;
+  Caller caller{.name = sender};
+  if (sender.empty()) return answered(Answer::kNo, caller);
+  if (!lookups_.take(sender)) return answered(Answer::kBusy, caller);
+  bus_->call_async<Credentials>(
+      "org.freedesktop.DBus", "GetConnectionCredentials", kDeadline,
+      [this, asking = caller, action, interactive, answered = std::move(answered),
+       may_anyway = std::move(may_anyway)](const sdbus::Error* error, const Credentials& credentials) {
+        guarded("credentials", [&] {
+          auto asker = asking;
+          lookups_.give(asker.name);
+          const auto uid = credentials.find("UnixUserID"), pid = credentials.find("ProcessID");
+          if (pid != credentials.end() && pid->second.containsValueOfType<std::uint32_t>())
+            asker.pid = pid->second.get<std::uint32_t>();
+          // An error: it has gone.
+          if (error != nullptr || uid == credentials.end() ||
+              !uid->second.containsValueOfType<std::uint32_t>())
+            return answered(Answer::kNo, asker);
+          asker.uid = uid->second.get<std::uint32_t>();
+          if (asker.uid == 0 || (may_anyway && may_anyway(asker.uid))) return answered(Answer::kYes, asker);
+          if (!questions_.take(asker.uid)) return answered(Answer::kBusy, asker);
+          ask_polkit(asker, action, interactive, answered);
+        });
+      },
+      sender);
+}
+
+void Authority::ask_polkit(const Caller& caller, const std::string& action, bool interactive,
+                           const Answered& answered) {
+  using Subject = sdbus::Struct<std::string, std::map<std::string, sdbus::Variant>>;
+  using Verdict = sdbus::Struct<bool, bool, std::map<std::string, std::string>>;
+  const Subject subject{"system-bus-name", {{"name", sdbus::Variant(caller.name)}}};
+  polkit_->call_async<Verdict>(
+      "org.freedesktop.PolicyKit1.Authority", "CheckAuthorization",
+      interactive ? kInteractiveDeadline : kDeadline,
+      [this, answered, caller](const sdbus::Error* error, const Verdict& verdict) {
+        guarded("polkit's answer", [&] {
+          questions_.give(caller.uid);
+          const bool yes = error == nullptr && std::get<0>(verdict);
+          answered(yes ? Answer::kYes : Answer::kNo, caller);
+        });
+      },
+      subject, action, std::map<std::string, std::string>{}, interactive ? kAllowInteraction : 0U,
+      std::string());
+}
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may do what: root may, everybody else as polkit says. Whatever keeps polkit from answering means no.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "daemon/bus/quota.hpp"
+#include "model/limits.hpp"
+
+namespace rdmacfg::system::dbus {
+class Connection;
+class Peer;
+}  // namespace rdmacfg::system::dbus
+
+namespace rdmacfg::daemon {
+
+/// Who asks, as the bus knows it.
+struct Caller {
+  std::string name;           ///< unique name on the bus
+  std::uint32_t uid = 65534;  ///< nobody, when the bus does not say
+  std::uint32_t pid = 0;      ///< 0: not known
+};
+
+class Authority {
+ public:
+  enum class Answer {
+    kYes,
+    kNo,
+    kBusy,  ///< too many questions
+  };
+
+  explicit Authority(system::dbus::Connection& connection);
+  ~Authority();
+
+  using Answered = std::function<void(Answer answer, const Caller& caller)>;
+
+  /// Asks without waiting. `sender` is a unique bus name; `action` "org.rdmaconfigd1.apply"; `interactive`:
+  /// the user may be asked for a password. A user for whom `may_anyway` says so needs no permission.
+  using MayAnyway = std::function<bool(std::uint32_t uid)>;
+  void check(const std::string& sender, const std::string& action, bool interactive, Answered answered,
+             MayAnyway may_anyway = nullptr);
+
+ private:
+  void ask_polkit(const Caller& caller, const std::string& action, bool interactive,
+                  const Answered& answered);
+
+  std::unique_ptr<system::dbus::Peer> bus_, polkit_;
+  // Apart: whom the bus names root needs no question, and does not wait behind passwords that others type.
+  Quota<std::string> lookups_{model::limits::kQuestions, model::limits::kQuestionsOfUser};
+  Quota<std::uint32_t> questions_{model::limits::kQuestions, model::limits::kQuestionsOfUser};
+};
+
+}  // namespace rdmacfg::daemon

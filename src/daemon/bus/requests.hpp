@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line in the journal for each request on the bus: who asked for what, and what came of it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "daemon/bus/authority.hpp"
+#include "daemon/jobs/job.hpp"
+#include "daemon/jobs/jobs.hpp"
+
+namespace rdmacfg::daemon {
+
+/// How many lines a user gets: a reader in a loop must not push other messages out of the journal.
+class RequestLines {
+ public:
+  using Time = std::chrono::milliseconds;
+  static constexpr std::size_t kLines = 30;  ///< of one user
+  static constexpr Time kWithin{30'000};
+  static constexpr std::size_t kUsers = 1024;
+
+  /// Whether the line is written. `left_out`: lines of the user that were not since the last one that was.
+  bool take(std::uint32_t uid, Time now, std::size_t& left_out);
+
+ private:
+  struct User {
+    Time since{0};
+    std::size_t lines = 0, left_out = 0;
+  };
+  std::map<std::uint32_t, User> users_;
+};
+
+/// "uid 1000, process 4711 (busctl)"
+std::string described(const Caller& caller);
+
+/// `action`: "org.rdmaconfigd1.read"; `verdict`: "allowed", "denied", "refused: too many jobs are waiting";
+/// `job`: 0 without one. Requests for a change, and of root, are always told.
+void tell_request(RequestLines& lines, const Caller& caller, const std::string& method,
+                  const std::string& action, const std::string& verdict, std::uint32_t job);
+
+/// How the change that was asked for ended.
+void tell_request_ended(const Job& job, const Outcome& outcome);
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/jobs/job.hpp"
+
+namespace rdmacfg::daemon {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+using ByKey = std::map<model::Key, std::string>;
+
+Json by_key(const ByKey& all) {
+  Json out = Json::array();
+  for (const auto& [key, text] : all) out.push_back({key.kind, key.id, text});
+  return out;
+}
+
+ByKey by_key_from(const Json& json) {
+  ByKey out;
+  for (const auto& one : json)
+    out[{one.at(0).get<std::string>(), one.at(1).get<std::string>()}] = one.at(2).get<std::string>();
+  return out;
+}
+
+using Fields = std::map<model::Key, model::LeftFields>;
+
+Json json_of(const Fields& all) {
+  Json out = Json::array();
+  for (const auto& [key, left] : all) out.push_back({key.kind, key.id, left.fields, left.why});
+  return out;
+}
+
+Fields fields_from(const Json& json) {
+  Fields out;
+  for (const auto& one : json) {
+    out[{one.at(0).get<std::string>(), one.at(1).get<std::string>()}] = {
+        one.at(2).get<std::set<std::string>>(), one.at(3).get<std::string>()};
+  }
+  return out;
+}
+
+}  // namespace
+
+Json to_json(const Job& job) {
+  Json texts = Json::array();
+  for (const auto& one : job.texts) texts.push_back({one.name, one.text, one.is_private});
+  return {{"id", job.id},
+          {"verb", static_cast<int>(job.verb)},
+          {"texts", std::move(texts)},
+          {"generation", job.generation},
+          {"from", job.from},
+          {"confirm_s", job.confirm_s},
+          {"by_itself", job.by_itself},
+          {"retry", job.retry},
+          {"allow_removal", job.allow_removal},
+          {"awaited", job.awaited},
+          {"resumes", job.resumes},
+          {"settled", by_key(job.settled)},
+          {"settled_at", job.settled_at},
+          {"applied_then", job.applied_then ? Json(*job.applied_then) : Json(nullptr)},
+          {"closely", job.closely ? Json(*job.closely) : Json(nullptr)},
+          {"expect", job.expect},
+          {"who", job.who},
+          {"what", job.what},
+          {"uid", job.uid ? Json(*job.uid) : Json(nullptr)},
+          {"left_alone", by_key(job.left_alone)},
+          {"fields_left_alone", json_of(job.fields_left_alone)}};
+}
+
+Job job_from(const Json& json) {
+  Job job;
+  job.id = json.at("id").get<std::uint32_t>();
+  job.verb = static_cast<Job::Verb>(json.at("verb").get<int>());
+  for (const auto& one : json.at("texts")) {
+    job.texts.push_back({.name = one.at(0).get<std::string>(),
+                         .text = one.at(1).get<std::string>(),
+                         .is_private = one.at(2).get<bool>()});
+  }
+  job.generation = json.at("generation").get<std::uint64_t>();
+  job.from = json.at("from").get<std::uint64_t>();
+  job.confirm_s = json.at("confirm_s").get<std::int64_t>();
+  job.by_itself = json.at("by_itself").get<bool>();
+  job.retry = json.at("retry").get<bool>();
+  job.allow_removal = json.at("allow_removal").get<bool>();
+  job.awaited = json.at("awaited").get<bool>();
+  job.resumes = json.at("resumes").get<bool>();
+  job.settled = by_key_from(json.at("settled"));
+  job.settled_at = json.at("settled_at").get<std::uint64_t>();
+  if (const auto& then = json.at("applied_then"); !then.is_null()) job.applied_then = then.get<std::string>();
+  if (const auto& handles = json.at("closely"); !handles.is_null())
+    job.closely = handles.get<std::set<std::string>>();
+  job.expect = json.at("expect").get<std::string>();
+  job.who = json.at("who").get<std::string>();
+  job.what = json.at("what").get<std::string>();
+  if (const auto& uid = json.at("uid"); !uid.is_null()) job.uid = uid.get<std::uint32_t>();
+  job.left_alone = by_key_from(json.at("left_alone"));
+  job.fields_left_alone = fields_from(json.at("fields_left_alone"));
+  return job;
+}
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/jobs/jobs.hpp"
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+#include <vector>
+
+#include "daemon/bus/guarded.hpp"
+#include "store/report_json.hpp"
+
+namespace rdmacfg::daemon {
+
+namespace limits = model::limits;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::string text_of(const Job& job) {
+  return to_json(job).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Outcome broken(const std::string& why, model::Exit exit = model::Exit::kError) {
+  Outcome outcome;
+  outcome.report.error = base::Error{base::Code::kIo, why, 0};
+  outcome.report.exit = exit;
+  outcome.whole =
+      StoredReport(core::report_json(outcome.report).dump(-1, ' ', false, Json::error_handler_t::replace));
+  return outcome;
+}
+
+Outcome cancelled() {
+  auto outcome = broken("it was cancelled");
+  outcome.cancelled = true;
+  return outcome;
+}
+
+/// What becomes of what a job had begun whose worker is gone.
+std::string sequel(const Job& job) {
+  constexpr const char* kBack = "the next repair goes from there to the active generation; ";
+  switch (job.verb) {
+    case Job::Verb::kApply:
+      if (job.confirm_s > 0) return "what it had begun is taken back";
+      return job.by_itself ? "the next run goes on from there" : std::string(kBack) + "apply again";
+    case Job::Verb::kRollBack:
+      return std::string(kBack) + "roll back again";
+    case Job::Verb::kConfirm:
+      return "`rdma-configctl history` shows whether it is confirmed";
+    default:
+      return "the next repair goes on from there";
+  }
+}
+
+/// Of a worker that ran and did not say what it did. What it had begun is in the journal.
+Outcome lost(const Job& job, const std::string& how) {
+  auto outcome =
+      job.changes() ? broken(fmt::format("{} while it may have been changing the host; {}", how, sequel(job)),
+                             model::Exit::kUndoIncomplete)
+                    : broken(how);
+  outcome.lost = true;
+  return outcome;
+}
+
+/// How the worker's process ended that says no result.
+std::string end_of(const Job& job, int status) {
+  if (!WIFSIGNALED(status)) return "the worker ended without a result";
+  if (WTERMSIG(status) == SIGXCPU)
+    return fmt::format("the worker used more than the {} s of processor time that are allowed",
+                       (job.changes() ? limits::kChangeCpu : limits::kLookCpu).count());
+  return fmt::format("the worker was killed by signal {}", WTERMSIG(status));
+}
+
+Outcome outcome_of(const Job& job, const std::string& line, int status, base::UniqueFd whole) {
+  try {
+    const auto json = Json::parse(line);
+    if (json.value("cancelled", false)) {
+      auto outcome = cancelled();
+      outcome.status = json.at("status");
+      return outcome;
+    }
+    // Of a look there is nothing but the exit status: its report is the client's.
+    Outcome outcome;
+    std::string text;
+    if (const auto& summary = json.at("report"); !summary.is_null()) {
+      text = summary.dump(-1, ' ', false, Json::error_handler_t::replace);
+      auto report = core::report_from(text);
+      if (!report) return lost(job, "the worker's result cannot be read (" + report.error().message + ")");
+      outcome.report = std::move(*report);
+    }
+    outcome.report.exit = static_cast<model::Exit>(json.value("exit", 0));
+    outcome.whole = StoredReport(std::move(whole), std::move(text));
+    outcome.status = json.at("status");
+    outcome.looked = json.value("looked", false);
+    outcome.handles_made = json.value("handles_made", std::size_t{0});
+    return outcome;
+  } catch (const Json::exception&) {
+    // Told to stop before it could say how; it had begun nothing.
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGUSR1 || WTERMSIG(status) == SIGUSR2))
+      return cancelled();
+    return lost(job, end_of(job, status));
+  }
+}
+
+bool is_privileged(const Job& job) {
+  constexpr std::uint32_t kRoot = 0;
+  return !job.uid || *job.uid == kRoot;
+}
+
+/// A report of a thousand interfaces takes many times its length to read. It is over within milliseconds, and
+/// the C library would keep the pages of it.
+void give_back_memory() {
+#ifdef __GLIBC__
+  (void)::malloc_trim(0);
+#endif
+}
+
+}  // namespace
+
+std::uint32_t Jobs::add(Job job, Done done) {
+  if (closed_ || !has_room(job)) return 0;
+  job.id = next_++;
+  const auto id = job.id;
+  waiting_.emplace_back(std::move(job), std::move(done));
+  start_what_may();
+  return id;
+}
+
+bool Jobs::has_room(const Job& job) const {
+  constexpr std::uint32_t kRoot = 0;
+  if (!job.uid) return true;
+  std::size_t same = 0, users = 0;
+  for (const auto& [other, done] : waiting_) {
+    if (!other.uid || other.changes() != job.changes()) continue;
+    if (other.uid == job.uid) ++same;
+    if (*other.uid != kRoot) ++users;
+  }
+  return *job.uid == kRoot ? same < limits::kQueue : same < limits::kQueueOfUser && users < limits::kQueue;
+}
+
+void Jobs::close() {
+  closed_ = true;
+  spare_.dismiss();
+  std::vector<std::uint32_t> waiting;
+  waiting.reserve(waiting_.size());
+  for (const auto& [job, done] : waiting_) waiting.push_back(job.id);
+  for (const auto id : waiting) (void)cancel(id);
+  for (const auto& one : running_) {
+    if (!one.exited && one.pid > 0) (void)::kill(one.pid, one.job.changes() ? SIGUSR2 : SIGKILL);
+  }
+}
+
+bool Jobs::cancel(std::uint32_t id) {
+  const auto waits =
+      std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& one) { return one.first.id == id; });
+  if (waits != waiting_.end()) {
+    auto [job, done] = std::move(*waits);
+    waiting_.erase(waits);
+    const auto outcome = cancelled();
+    if (job.changes()) remember(job, outcome.whole);
+    done(job, outcome);
+    return true;
+  }
+  for (auto& one : running_) {
+    if (one.job.id != id || one.exited || one.pid <= 0) continue;
+    one.unwanted = !one.job.changes();
+    (void)::kill(one.pid, one.unwanted ? SIGKILL : SIGUSR1);
+    return true;
+  }
+  return false;
+}
+
+const Jobs::Result* Jobs::find(std::uint32_t id) const {
+  const auto at =
+      std::find_if(results_.begin(), results_.end(), [&](const Result& one) { return one.id == id; });
+  return at == results_.end() ? nullptr : &*at;
+}
+
+bool Jobs::is_of(std::uint32_t id, std::uint32_t uid) const {
+  for (const auto& [job, done] : waiting_) {
+    if (job.id == id) return job.uid == uid;
+  }
+  for (const auto& one : running_) {
+    if (one.job.id == id) return one.job.uid == uid;
+  }
+  return true;
+}
+
+std::optional<std::string> Jobs::result(std::uint32_t id) const {
+  const auto* found = find(id);
+  return found == nullptr ? std::nullopt : std::optional(found->report.read());
+}
+
+void Jobs::fetched(std::uint32_t id) {
+  for (auto& one : results_) {
+    if (one.id == id) one.fetched = true;
+  }
+  if (closed_ && idle() && on_idle) on_idle();
+}
+
+std::chrono::milliseconds Jobs::unfetched() const {
+  std::chrono::milliseconds left{0};
+  const auto now = Loop::now();
+  for (const auto& one : results_) {
+    if (!one.fetched) left = std::max(left, one.ended + kFetch - now);
+  }
+  return left;
+}
+
+bool Jobs::asked_by(std::uint32_t id, std::uint32_t uid) const {
+  const auto* found = find(id);
+  return found != nullptr && found->uid == uid;
+}
+
+std::size_t Jobs::looks_of(std::optional<std::uint32_t> uid) const {
+  return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), [&](const Running& one) {
+    return !one.job.changes() && one.job.uid == uid;
+  }));
+}
+
+/// Users may take kLooks slots, and one of them no more than kLooksOfUser; root and the daemon may take those
+/// and one more that nobody else gets.
+bool Jobs::has_slot(const Job& job) const {
+  if (job.changes()) return !changing_;
+  const auto all = static_cast<std::size_t>(
+      std::count_if(running_.begin(), running_.end(), [](const Running& one) { return !one.job.changes(); }));
+  if (all >= limits::kLooks + limits::kRootLooks) return false;
+  if (is_privileged(job)) return true;
+  const auto users =
+      static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), [](const Running& one) {
+        return !one.job.changes() && !is_privileged(one.job);
+      }));
+  return users < limits::kLooks && looks_of(job.uid) < limits::kLooksOfUser;
+}
+
+/// The daemon's own and root's first, then the user whose look was started longest ago; of one user, and of
+/// changes, in the order in which they came.
+Jobs::Waiting::iterator Jobs::next_to_start() {
+  const auto rank = [this](const Job& job) {
+    if (is_privileged(job)) return std::uint64_t{0};
+    const auto at = job.changes() ? served_.end() : served_.find(*job.uid);
+    return at == served_.end() ? std::uint64_t{1} : at->second;
+  };
+  auto best = waiting_.end();
+  for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
+    if (!has_slot(at->first)) continue;
+    if (best == waiting_.end() || rank(at->first) < rank(best->first)) best = at;
+  }
+  return best;
+}
+
+void Jobs::start_what_may() {
+  constexpr std::size_t kRemembered = 1024;
+  constexpr std::uint64_t kFirstTurn = 2;  // after those who never had one
+  for (auto at = next_to_start(); at != waiting_.end(); at = next_to_start()) {
+    auto [job, done] = std::move(*at);
+    waiting_.erase(at);
+    if (!job.changes() && !is_privileged(job)) {
+      if (served_.size() >= kRemembered) served_.clear();
+      served_[*job.uid] = kFirstTurn + turn_++;
+    }
+    start(std::move(job), std::move(done));
+  }
+}
+
+void Jobs::start(Job job, Done done) {
+  auto& running = running_.emplace_back();
+  running.job = std::move(job);
+  running.done = std::move(done);
+  if (running.job.changes()) changing_ = true;
+  if (begins) begins(running.job);
+
+  const auto text = text_of(running.job);
+  auto spare = running.job.verb == Job::Verb::kExpire ? spare_.take(text) : std::nullopt;
+  auto process = spare ? std::move(*spare) : start_worker(program_, text);
+  running.pid = process.pid;
+  running.out = std::move(process.out);
+  running.report = std::move(process.report);
+  if (running.pid < 0) {
+    running.status = process.error;
+    running.at_end = running.exited = true;
+    // Not from inside add(): the caller does not know the job's number yet.
+    running.exit = loop_.after(std::chrono::milliseconds(0), [this, &running] { finish_when_over(running); });
+    return;
+  }
+  running.readable = loop_.on_readable(running.out.get(), [this, &running] { read(running); });
+  running.exit = loop_.on_exit(running.pid, [this, &running](int status) {
+    running.exited = true;
+    running.status = status;
+    read(running);
+  });
+  watch_time(running);
+}
+
+void Jobs::watch_time(Running& running) {
+  const auto said = [](std::chrono::milliseconds time) {
+    return fmt::format("{} s", std::chrono::duration_cast<std::chrono::seconds>(time).count());
+  };
+  if (!running.job.changes()) {
+    running.deadline = loop_.after(deadlines.look, [this, &running, said] {
+      end_now(running, "the look took longer than " + said(deadlines.look));
+    });
+    return;
+  }
+  running.deadline = loop_.after(deadlines.change, [this, &running, said] {
+    if (!running.exited) (void)::kill(running.pid, SIGUSR1);
+    running.deadline = loop_.after(deadlines.undo, [this, &running, said] {
+      end_now(running, fmt::format("the change took longer than {}, and undoing it longer than {}",
+                                   said(deadlines.change), said(deadlines.undo)));
+    });
+  });
+}
+
+void Jobs::end_now(Running& running, std::string why) {
+  running.deadline.reset();
+  if (running.exited) {
+    // A process of its own holds the other end of the pipe: there is nothing more to wait for.
+    running.at_end = true;
+    running.readable.reset();
+    return finish_when_over(running);
+  }
+  running.overdue = std::move(why);
+  (void)::kill(running.pid, SIGKILL);
+}
+
+void Jobs::read(Running& running) {
+  std::array<char, 65536> chunk{};
+  while (!running.at_end) {
+    const auto count = ::read(running.out.get(), chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) break;
+    if (count <= 0) {
+      running.at_end = true;
+      break;
+    }
+    running.text.append(chunk.data(), static_cast<std::size_t>(count));
+    if (running.text.size() > limits::kSummaryBytes + chunk.size() &&
+        running.text.find('\n') == std::string::npos) {
+      running.text.clear();
+      if (!running.exited) end_now(running, "the worker said more than it may");
+      running.at_end = true;
+    }
+  }
+  for (std::size_t end = 0; (end = running.text.find('\n')) != std::string::npos;) {
+    auto line = running.text.substr(0, end);
+    running.text.erase(0, end + 1);
+    // The result is long, and is read at its end.
+    const auto json = line.starts_with("{\"progress\"") ? Json::parse(line, nullptr, false) : Json();
+    const auto at = json.is_object() ? json.find("progress") : json.end();
+    if (json.is_object() && at != json.end() && at->is_array() && at->size() == 3) {
+      if (progress) {
+        progress(running.job.id, (*at)[0].get<std::uint64_t>(), (*at)[1].get<std::uint64_t>(),
+                 (*at)[2].get<std::string>());
+      }
+    } else {
+      running.last = std::move(line);
+    }
+  }
+  if (running.at_end) running.readable.reset();
+  finish_when_over(running);
+}
+
+void Jobs::finish_when_over(Running& running) {
+  if (!running.at_end || !running.exited) return;
+  const auto at =
+      std::find_if(running_.begin(), running_.end(), [&](const Running& one) { return &one == &running; });
+  if (at == running_.end()) return;
+  std::list<Running> over;
+  over.splice(over.begin(), running_, at);
+  end(over);
+  give_back_memory();
+}
+
+void Jobs::end(std::list<Running>& over) {
+  auto& one = over.front();
+  const auto outcome = [&] {
+    if (one.pid <= 0)
+      return broken(
+          fmt::format("the worker could not be started: {}", std::generic_category().message(one.status)));
+    if (one.unwanted) return cancelled();
+    if (!one.overdue.empty()) return lost(one.job, one.overdue);
+    return outcome_of(one.job, one.last, one.status, std::move(one.report));
+  }();
+  if (one.job.changes() && changed) changed(one.job, outcome);
+  if (one.job.changes()) changing_ = false;
+  // The answer to a look is its result.
+  if (one.job.changes()) remember(one.job, outcome.whole);
+  const auto over_now = std::move(over);
+  guarded("the end of a job", [&] { over_now.front().done(over_now.front().job, outcome); });
+  start_what_may();
+  if (on_idle && idle()) on_idle();
+}
+
+void Jobs::remember(const Job& job, const StoredReport& report) {
+  if (!job.uid) return;
+  results_.push_back({job.id, report, *job.uid, Loop::now()});
+  const auto bytes = [this] {
+    std::size_t sum = 0;
+    for (const auto& one : results_) sum += one.report.size();
+    return sum;
+  };
+  while (results_.size() > limits::kResults || (results_.size() > 1 && bytes() > limits::kResultBytes))
+    results_.pop_front();
+}
+
+}  // namespace rdmacfg::daemon

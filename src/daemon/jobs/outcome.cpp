@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/jobs/outcome.hpp"
+
+#include <set>
+#include <utility>
+
+namespace rdmacfg::daemon {
+
+using model::Status;
+
+bool in_vain(const Outcome& outcome) {
+  const auto& report = outcome.report;
+  return report.error && !outcome.cancelled && report.plan.empty() && report.resources.empty() &&
+         !model::has_errors(report.diagnostics);
+}
+
+bool good(const model::Report& report) {
+  return !report.error && (report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly);
+}
+
+std::vector<std::string> with_reasons(const model::Report& report, model::Status status) {
+  std::vector<std::string> out;
+  std::set<std::string> said;
+  for (const auto& resource : report.resources) {
+    if (resource.status != status) continue;
+    auto text = resource.label + ": " + resource.reason;
+    if (said.insert(text).second) out.push_back(std::move(text));
+  }
+  return out;
+}
+
+Waiting waiting_in(const model::Report& report) {
+  std::set<std::pair<std::string, std::string>> pending, limited;  // as ctl counts them
+  for (const auto& resource : report.resources) {
+    if (resource.status == Status::kPending) pending.emplace(resource.key.id, resource.label);
+    if (resource.status == Status::kLimited) limited.emplace(resource.key.id, resource.label);
+  }
+  std::erase_if(limited, [&](const auto& id) { return pending.contains(id); });
+  return {pending.size(), limited.size()};
+}
+
+std::string why_refused(const model::Report& report) {
+  for (const auto& one : report.diagnostics) {
+    if (one.severity == model::Severity::kError) return one.where.text() + ": " + one.message;
+  }
+  if (report.error) return report.error->message;
+  return report.notes.empty() ? "another generation is held" : report.notes.front();
+}
+
+model::Report not_applied() {
+  model::Report report;
+  report.error = base::Error{base::Code::kBusy, "the configuration is not applied yet", 0};
+  return report;
+}
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the end of a job means.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "daemon/jobs/jobs.hpp"
+
+namespace rdmacfg::daemon {
+
+/// The apply ended before it knew of any resource, and not for what the document says.
+bool in_vain(const Outcome& outcome);
+
+bool good(const model::Report& report);
+
+/// Label and reason of the resources with this status, each once: of an absent port, its name and its
+/// interface wait for the same.
+std::vector<std::string> with_reasons(const model::Report& report, model::Status status);
+
+/// How many objects (not kinds of one object) wait for something, and how many of the others the fabric
+/// limits.
+struct Waiting {
+  std::size_t pending = 0;
+  std::size_t limited = 0;
+};
+Waiting waiting_in(const model::Report& report);
+
+/// Why the configuration was not applied: what a person would look at first.
+std::string why_refused(const model::Report& report);
+
+/// Of an apply that is still due.
+model::Report not_applied();
+
+}  // namespace rdmacfg::daemon

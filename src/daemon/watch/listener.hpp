@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What wakes the daemon: interfaces, devices, files.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "daemon/loop.hpp"
+#include "daemon/watch/verbs_watch.hpp"
+#include "model/report.hpp"
+#include "system/events.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::daemon {
+
+/// Kinds that hang on interfaces which are not IPoIB.
+inline constexpr std::array<std::string_view, 4> kAnyInterface{"dcb", "roce", "soft_rdma", "sysctl"};
+
+/// Kinds that hang on what a port of an RDMA device reports.
+inline constexpr std::array<std::string_view, 3> kOfPorts{"ipoib", "pkey", "roce"};
+
+class Listener {
+ public:
+  /// `came`: for each event; `read`: after all that there were at once.
+  /// `program`: VerbsWatch
+  Listener(Loop& loop, system::Files& files, std::string program,
+           std::function<void(const system::Event&)> came, std::function<void()> read)
+      : loop_(loop),
+        files_(files),
+        came_(std::move(came)),
+        read_(std::move(read)),
+        verbs_(loop, std::move(program), came_, read_) {}
+
+  void start();
+  /// Whoever holds these needs events of other interfaces too. @return whether that is new: what happened
+  /// before was not told.
+  bool widen(const std::vector<model::ResourceReport>& resources);
+  /// What a job writes may be in a folder that was not there before; and the settings of these resources,
+  /// unless there are none: then those of before. @return whether some were not watched: what happened to
+  /// them was not told.
+  bool watch_again(const std::vector<model::ResourceReport>& resources);
+  /// What settings_of() these resources are.
+  [[nodiscard]] const system::Settings& settings() const { return wanted_; }
+  /// Reads what there is of settings. @return system::SettingSource::handles_made
+  std::size_t handles_made();
+
+ private:
+  Loop::Handle listen(system::EventSource& source);
+
+  Loop& loop_;
+  system::Files& files_;
+  std::function<void(const system::Event&)> came_;
+  std::function<void()> read_;
+  std::vector<std::pair<std::unique_ptr<system::EventSource>, Loop::Handle>> sources_;
+  system::FileSource* watched_ = nullptr;  ///< one of the sources
+  std::unique_ptr<system::SettingSource> setting_source_;
+  Loop::Handle setting_handle_;
+  system::Settings wanted_;
+  VerbsWatch verbs_;
+  bool of_ports_ = false;   ///< any_of_ports of those seen last
+  bool all_links_ = false;  ///< also interfaces that are not IPoIB
+};
+
+/// Whether something is wanted of any that hangs on a port.
+bool any_of_ports(const std::vector<model::ResourceReport>& resources);
+
+/// What Kind::watched() says of resources that something is wanted of.
+system::Settings settings_of(const std::vector<model::ResourceReport>& resources);
+
+/// Written when a generation becomes the active one.
+const std::string& ledger_path();
+
+/// Whether somebody has applied something when this file is written.
+bool says_applied(const std::string& path);
+
+}  // namespace rdmacfg::daemon

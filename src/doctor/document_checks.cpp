@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of the document: whether it is what is held, and whether the host is as it says.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "doctor/checks.hpp"
+#include "withdraw/withdraw.hpp"
+
+namespace rdmacfg::core::detail {
+
+using model::ResourceReport;
+using model::Status;
+
+namespace {
+
+constexpr const char* kDaemon = "rdma-configd.service";
+
+/// "mode is datagram, not connected; mtu is 2044, not 65520".
+std::string differences(const ResourceReport& resource) {
+  std::vector<std::string> parts;
+  bool there = false;
+  for (const auto& one : resource.attributes) {
+    there = there || one.now.index() != 0;
+    if (one.wanted.index() == 0 || one.now == one.wanted) continue;
+    parts.push_back(one.now.index() == 0 ? fmt::format("{} is not {}", one.name, model::text_of(one.wanted))
+                                         : fmt::format("{} is {}, not {}", one.name, model::text_of(one.now),
+                                                       model::text_of(one.wanted)));
+  }
+  // Of several lines, such as the content of a file, nothing can be read in a sentence.
+  std::erase_if(parts, [](const auto& part) { return part.find('\n') != std::string::npos; });
+  if (!there) return "it is not there";
+  return base::join(parts, "; ");
+}
+
+Finding of_differing(const ResourceReport& resource) {
+  const auto how = differences(resource);
+  return {"not_as_wanted",
+          Finding::Weight::kProblem,
+          resource.label,
+          fmt::format("{} is not as the document says{}{}{}", resource.key.kind, how.empty() ? "" : ": ", how,
+                      resource.reason.empty() ? "" : " (" + resource.reason + ")"),
+          "`rdma-configctl diff` shows what an apply would change, `rdma-configctl apply` does it",
+          resource.key};
+}
+
+/// GUID, or device and port, of what hangs on a port.
+bool is_on(const ResourceReport& resource, const std::string& guid, const std::string& name) {
+  const auto& id = resource.key.id;
+  return id == guid || id.starts_with(guid + "/") || id == name;
+}
+
+}  // namespace
+
+void document_held(const Patient& patient, std::vector<Finding>& out) {
+  if (patient.standing == nullptr) return;
+  const auto& standing = *patient.standing;
+  const std::string object = "document";
+  if (standing.unconfirmed) {
+    out.push_back(
+        {"document_held", Finding::Weight::kRisk,
+         fmt::format("generation {}", standing.unconfirmed->generation),
+         standing.left.count() > 0
+             ? fmt::format("it waits for confirmation, and is rolled back in {}", spoken(standing.left))
+             : fmt::format("it was not confirmed {} and is about to be rolled back",
+                           standing.rebooted ? "before the host was rebooted" : "in time"),
+         "`rdma-configctl confirm` keeps it, `rdma-configctl rollback` takes it back at once"});
+  }
+  if (!standing.compared || standing.is_active) return;
+  if (standing.refused) {
+    const auto why = standing.fate.empty() ? std::string() : fmt::format(" ({})", standing.fate);
+    out.push_back(
+        {"document_held", Finding::Weight::kProblem, object,
+         fmt::format("it was rolled back{}, so it is not applied at boot or by a reload; {}", why,
+                     standing.active ? fmt::format("generation {} is held instead", standing.active->number)
+                                     : "nothing is held"),
+         "change it, or apply it again with `rdma-configctl apply --confirm 5m`"});
+  } else if (standing.active) {
+    out.push_back(
+        {"document_held", Finding::Weight::kRisk, object,
+         fmt::format("it is not the one that was applied last: the daemon holds generation {} ({}) until "
+                     "it reads the document again, at a reload or at the next boot",
+                     standing.active->number, standing.active->when),
+         "`rdma-configctl diff` shows what it would change; then `rdma-configctl apply`"});
+  }
+}
+
+void daemon_down(const Patient& patient, std::vector<Finding>& out) {
+  if (patient.standing == nullptr || !patient.standing->active) return;
+  if (read(patient, kWithdrawnMark)) return;
+  const auto found = units(patient, {kDaemon});
+  if (found.empty() || !found.front().there()) return;
+  const auto& unit = found.front();
+  if (unit.active == "active" || unit.active == "activating" || unit.active == "reloading") return;
+  out.push_back(
+      {"daemon_down", Finding::Weight::kProblem, kDaemon,
+       fmt::format("it is {}: what changes on this host stays changed until it runs again", unit.active),
+       unit.active == "failed" ? "`journalctl -u rdma-configd` says why; then systemctl restart rdma-configd"
+                               : "systemctl start rdma-configd"});
+}
+
+void contended(const Patient& patient, std::vector<Finding>& out) {
+  for (const auto& [key, why] : patient.contended) {
+    std::string label = key.text();
+    if (patient.report != nullptr) {
+      for (const auto& resource : patient.report->resources) {
+        if (resource.key == key && !resource.label.empty()) label = resource.label;
+      }
+    }
+    out.push_back(
+        {"contended", Finding::Weight::kProblem, label,
+         fmt::format("somebody else keeps changing it: {}; the daemon leaves it alone until the next apply",
+                     why),
+         "find out who sets it (`journalctl -u rdma-configd` names the suspect), stop that or take the "
+         "setting out of the document, then `rdma-configctl apply`",
+         key});
+  }
+}
+
+void port_down(const Patient& patient, std::vector<Finding>& out) {
+  if (patient.report == nullptr) return;
+  for (const auto& device : patient.world.snapshot().devices) {
+    for (const auto& port : device.ports) {
+      if (port.state != "DOWN") continue;
+      const auto name = fmt::format("{}/{}", device.name, port.number);
+      const auto guid = port.guid.number == 0 ? std::string("-") : port.guid.text();
+      const bool wanted = std::any_of(
+          patient.report->resources.begin(), patient.report->resources.end(), [&](const ResourceReport& one) {
+            const bool ours = one.status != Status::kForeign && one.status != Status::kIgnored &&
+                              one.status != Status::kReleased;
+            return ours && is_on(one, guid, name);
+          });
+      if (!wanted) continue;
+      const bool disabled = port.physical_state == "Disabled";
+      out.push_back({"port_down", Finding::Weight::kProblem, name,
+                     fmt::format("the document configures this port, but it has no link{}",
+                                 port.physical_state.empty()
+                                     ? std::string()
+                                     : fmt::format(" (physical state {})", port.physical_state)),
+                     disabled
+                         ? "the port is disabled: enable it (ibportstate … enable, or bring its interface up)"
+                         : "check the cable and the port at the other end"});
+    }
+  }
+}
+
+void not_as_wanted(const Patient& patient, std::vector<Finding>& out) {
+  if (patient.report == nullptr) return;
+  std::set<model::Key> said;
+  for (const auto& one : out) {
+    if (one.resource) said.insert(*one.resource);
+  }
+  for (const auto& resource : patient.report->resources) {
+    if (said.contains(resource.key)) continue;
+    switch (resource.status) {
+      case Status::kDiffers:
+        out.push_back(of_differing(resource));
+        break;
+      case Status::kFailed:
+        out.push_back({"not_as_wanted", Finding::Weight::kProblem, resource.label,
+                       fmt::format("{}: {}", resource.key.kind, resource.reason),
+                       "remove the cause, then `rdma-configctl apply`", resource.key});
+        break;
+      case Status::kPending:
+        out.push_back(
+            {"not_as_wanted", Finding::Weight::kRisk, resource.label,
+             fmt::format("{} waits: {}", resource.key.kind, resource.reason),
+             "it follows by itself when that has come; otherwise take the entry out of the document",
+             resource.key});
+        break;
+      case Status::kLimited:
+        out.push_back(
+            {"not_as_wanted", Finding::Weight::kRisk, resource.label,
+             fmt::format("{} is as far as the fabric allows: {}", resource.key.kind, resource.reason),
+             "change the fabric and then `rdma-configctl apply --retry`, or want less", resource.key});
+        break;
+      case Status::kInSync:
+      case Status::kDone:
+      case Status::kForeign:
+      case Status::kReleased:
+      case Status::kIgnored:
+        break;
+    }
+  }
+}
+
+}  // namespace rdmacfg::core::detail

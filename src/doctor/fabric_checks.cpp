@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of ports and of what the subnet manager gave them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "catalog/bind.hpp"
+#include "core/pipeline.hpp"
+#include "doctor/checks.hpp"
+#include "formats/opensm_conf.hpp"
+#include "kinds/address/request.hpp"
+#include "kinds/ipoib/ipoib.hpp"
+#include "kinds/ipoib/pkey.hpp"
+#include "store/state.hpp"
+
+namespace rdmacfg::core::detail {
+
+using kinds::PortRef;
+using kinds::World;
+
+namespace {
+
+std::string name_of(const PortRef& port) {
+  return fmt::format("{}/{}", port.device->name, port.port->number);
+}
+
+template <class Each>
+void each_port(const World& world, std::string_view link_layer, Each each) {
+  for (const auto& device : world.snapshot().devices) {
+    for (const auto& port : device.ports) {
+      if (port.link_layer == link_layer) each(PortRef{&device, &port});
+    }
+  }
+}
+
+template <class Each>
+void each_ipoib(const World& world, Each each) {
+  for (const auto& link : world.snapshot().links) {
+    if (link.ipoib) each(link, world.port(link.ipoib->guid));
+  }
+}
+
+/// Whether the fabric gave no more when it was asked for just this MTU.
+bool is_limited(const State& state, const system::Link& link, std::int64_t wanted, const World& world) {
+  const auto& kind = link.ipoib->child ? kinds::pkey() : kinds::ipoib();
+  const auto guid = link.ipoib->guid.text();
+  const auto at = state.records.find(
+      {std::string(kind.name()), link.ipoib->child ? guid + "/" + link.ipoib->pkey.text() : guid});
+  if (at == state.records.end() || at->second.instance != world.instance(link)) return false;
+  const auto limit = at->second.limits.find("mtu");
+  return limit != at->second.limits.end() && limit->second.wanted == model::Value{wanted} &&
+         limit->second.got == model::Value{link.mtu};
+}
+
+/// Whether the document has the rules of this partition, for a subnet manager of this host.
+bool own_partition(const Patient& patient, model::Pkey pkey) {
+  if (patient.document == nullptr) return false;
+  return std::any_of(patient.document->sections.begin(), patient.document->sections.end(),
+                     [&](const model::Section& section) {
+                       const auto* key = section.path == "partition" ? section.find("pkey") : nullptr;
+                       const auto written =
+                           key == nullptr ? std::nullopt : base::parse_number(model::text_of(key->value));
+                       return written && ((*written ^ pkey.full()) & 0x7fffU) == 0;
+                     });
+}
+
+}  // namespace
+
+void no_subnet_manager(const Patient& patient, std::vector<Finding>& out) {
+  each_port(patient.world, "InfiniBand", [&](const PortRef& port) {
+    const bool linked = port.port->physical_state == "LinkUp";
+    if (!linked || (port.port->state != "INIT" && port.port->state != "ARMED")) return;
+    // One of ours that serves the port does so within seconds.
+    const auto own = units(patient, {kinds::opensm_unit(port.port->guid)});
+    if (!own.empty() && own.front().active == "active") {
+      out.push_back(
+          {"no_subnet_manager", Finding::Weight::kProblem, name_of(port),
+           fmt::format(
+               "{} runs, but the port waits in state {}: the subnet manager does not reach it, as after "
+               "its device was removed and came back",
+               own.front().name, port.port->state),
+           fmt::format("systemctl restart {}; if that does not help, `journalctl -u {}` says what keeps it",
+                       own.front().name, own.front().name)});
+      return;
+    }
+    out.push_back(
+        {"no_subnet_manager", Finding::Weight::kProblem, name_of(port),
+         fmt::format("the link is up, but the port waits in state {}: no subnet manager has configured it, "
+                     "so it has no LID and IPoIB has no carrier",
+                     port.port->state),
+         "start a subnet manager on this subnet (opensm on one host, or the one in the switch), or repair "
+         "the "
+         "one that is there"});
+  });
+}
+
+void two_subnet_managers(const Patient& patient, std::vector<Finding>& out) {
+  std::map<std::string, PortRef> first;  // by subnet prefix
+  each_port(patient.world, "InfiniBand", [&](const PortRef& port) {
+    if (port.port->state != "ACTIVE" || !port.port->sm_lid || *port.port->sm_lid == 0) return;
+    const auto [at, fresh] = first.try_emplace(port.port->gid_prefix, port);
+    if (fresh || *at->second.port->sm_lid == *port.port->sm_lid) return;
+    out.push_back(
+        {"two_subnet_managers", Finding::Weight::kProblem, name_of(port),
+         fmt::format("its subnet manager has LID {}, that of {} has LID {}, and both ports have the subnet "
+                     "prefix {}: either two masters run, or these are two fabrics with one prefix, which "
+                     "programs take for one",
+                     *port.port->sm_lid, name_of(at->second), *at->second.port->sm_lid,
+                     port.port->gid_prefix),
+         "give each fabric a subnet_prefix of its own in its opensm.conf; in one fabric, let all but one be "
+         "standby (sminfo shows who is master)"});
+  });
+}
+
+void pkey_missing(const Patient& patient, std::vector<Finding>& out) {
+  auto& world = patient.world;
+  each_ipoib(world, [&](const system::Link& link, const std::optional<PortRef>& port) {
+    if (!port || port->port->state != "ACTIVE") return;
+    const auto& table = world.pkeys(*port);
+    if (!table) return;
+    const auto key = link.ipoib->pkey;
+    const bool there = std::any_of(table->begin(), table->end(),
+                                   [&](std::uint16_t one) { return ((one ^ key.full()) & 0x7fffU) == 0; });
+    if (there) return;
+    out.push_back(
+        {"pkey_missing", Finding::Weight::kProblem, link.name,
+         fmt::format("P_Key {} is not in the table of {}: the subnet manager did not put the port into this "
+                     "partition, so the interface never gets carrier",
+                     key.text(), name_of(*port)),
+         fmt::format(
+             "add port GUID {} to the partition {} at the subnet manager (partitions.conf), or remove "
+             "the interface",
+             port->port->guid.text(), key.text())});
+  });
+}
+
+void mtu_capped(const Patient& patient, std::vector<Finding>& out) {
+  auto& world = patient.world;
+  const auto state = load_state(world.host().files, Paths().state);
+  each_ipoib(world, [&](const system::Link& link, const std::optional<PortRef>& port) {
+    if (!port || !link.up || !link.carrier || link.ipoib->mode != model::IpoibMode::kDatagram) return;
+    const auto wanted = wanted_mtu(patient, link);
+    if (!wanted || link.mtu >= *wanted) return;
+    const auto sentence =
+        fmt::format("the document wants an MTU of {}, and the interface has {}", *wanted, link.mtu);
+    if (state && is_limited(*state, link, *wanted, world)) {
+      out.push_back(
+          {"mtu_capped", Finding::Weight::kProblem, link.name,
+           fmt::format("{}: the multicast group of partition {} allows no more", sentence,
+                       link.ipoib->pkey.text()),
+           own_partition(patient, link.ipoib->pkey)
+               ? "the document has the [[partition]] itself: give it mtu = 4096 (and every port of the "
+                 "partition a link MTU of 4096), or want less"
+               : "give the partition a larger MTU at the subnet manager (mtu=5 is 4096 in partitions.conf), "
+                 "or "
+                 "want less",
+           model::Key{std::string((link.ipoib->child ? kinds::pkey() : kinds::ipoib()).name()),
+                      link.ipoib->child ? link.ipoib->guid.text() + "/" + link.ipoib->pkey.text()
+                                        : link.ipoib->guid.text()}});
+    } else if (patient.report == nullptr) {  // else not_as_wanted() says it
+      out.push_back({"mtu_capped", Finding::Weight::kProblem, link.name,
+                     state ? sentence + ": the document is not applied, or it was changed since"
+                           : sentence + " (who may not read what was applied cannot tell why)",
+                     "rdma-configctl apply; it says so when the fabric allows no more"});
+    }
+  });
+}
+
+void no_connected_mode(const Patient& patient, std::vector<Finding>& out) {
+  each_ipoib(patient.world, [&](const system::Link& link, const std::optional<PortRef>& /*port*/) {
+    if (link.ipoib->connected_capable || wanted_mode(patient, link) != "connected") return;
+    out.push_back(
+        {"no_connected_mode", Finding::Weight::kProblem, link.name,
+         "the document wants connected mode, and this adapter's driver cannot do it (enhanced IPoIB)",
+         "use mode = \"datagram\", or on_unsupported = \"datagram\"; the vendor's drivers have "
+         "ipoib_enhanced=0"});
+  });
+}
+
+void connected_multicast(const Patient& patient, std::vector<Finding>& out) {
+  auto& world = patient.world;
+  std::optional<std::map<std::string, int>> groups;
+  each_ipoib(world, [&](const system::Link& link, const std::optional<PortRef>& /*port*/) {
+    if (link.ipoib->mode != model::IpoibMode::kConnected || link.mtu <= model::kMtuDatagramMax) return;
+    if (!groups) groups = multicast_groups(world.host().files);
+    const auto at = groups->find(link.name);
+    if (at == groups->end()) return;
+    out.push_back(
+        {"connected_multicast", Finding::Weight::kRisk, link.name,
+         fmt::format("programs have joined {} multicast group(s) on it, in connected mode with an MTU of {}: "
+                     "multicast still goes as datagrams, and larger packets are dropped",
+                     at->second, link.mtu),
+         "use datagram mode for these programs, or have them send packets of at most the group's MTU"});
+  });
+}
+
+void no_address(const Patient& patient, std::vector<Finding>& out) {
+  if (patient.document == nullptr) return;
+  model::Diagnostics ignored;
+  const auto bound = kinds::bind(patient.document->sections, patient.world, ignored);
+  const auto& wanted = kinds::addressing_of(bound, nullptr);
+  const auto from_network = [](const kinds::WantedFamily& family) {
+    return family.section != nullptr && family.method == model::InetMethod::kAuto;
+  };
+  if (std::none_of(wanted.begin(), wanted.end(),
+                   [&](const auto& one) { return from_network(one.ipv4) || from_network(one.ipv6); }))
+    return;
+  const auto there = patient.world.host().inet.observe_addresses();
+  if (!there) return;
+  for (const auto& one : wanted) {
+    const auto* link = kinds::interface_of(one.id(), patient.world);
+    // Without carrier nobody can be asked; other checks say why.
+    if (link == nullptr || !link->carrier || one.ignore || one.absent || one.down) continue;
+    for (const auto* family : {&one.ipv4, &one.ipv6}) {
+      if (!from_network(*family)) continue;
+      const auto& own = family->addresses;
+      const bool given = std::any_of(there->begin(), there->end(), [&](const system::InetAddress& address) {
+        return address.index == link->index && address.prefix.address.family == family->family &&
+               std::find(own.begin(), own.end(), address.prefix) == own.end();
+      });
+      if (given) continue;
+      const bool four = family->family == model::Family::kIpv4;
+      out.push_back(
+          {"no_address", Finding::Weight::kProblem, link->name,
+           four ? "ipv4.method is auto, and no DHCP server has given it an address"
+                : "ipv6.method is auto, and neither a router nor a DHCP server has given it an address",
+           four ? "see that a DHCP server serves this fabric (over InfiniBand it has to know clients by "
+                  "their identifiers, RFC 4390) and this partition, or write addresses"
+                : "see that a router advertises a prefix on this fabric and this partition, or write "
+                  "addresses"});
+    }
+  }
+}
+
+void gid_missing(const Patient& patient, std::vector<Finding>& out) {
+  auto& world = patient.world;
+  each_port(world, "Ethernet", [&](const PortRef& port) {
+    if (port.port->state != "ACTIVE") return;
+    const auto table = world.host().rdma.observe_gids(port.device->name, port.port->number);
+    if (!table || !table->empty()) return;
+    out.push_back({"gid_missing", Finding::Weight::kProblem, name_of(port),
+                   "the port is active, but its GID table is empty: no RoCE connection can be made",
+                   "bring its Ethernet interface up and give it an address"});
+  });
+}
+
+void zero_guid(const Patient& patient, std::vector<Finding>& out) {
+  for (const auto& device : patient.world.snapshot().devices) {
+    bool zero = device.node_guid.number == 0;
+    for (const auto& port : device.ports)
+      zero = zero || (port.link_layer == "InfiniBand" && port.guid.number == 0);
+    if (!zero) continue;
+    const bool infiniband = std::any_of(device.ports.begin(), device.ports.end(),
+                                        [](const auto& port) { return port.link_layer == "InfiniBand"; });
+    if (!infiniband) {
+      out.push_back(
+          {"zero_guid", Finding::Weight::kRisk, device.name,
+           "its node GUID is zero, as of virtual functions that were given no MAC address: programs "
+           "that tell devices by their GUID take it for another one, and nothing can be named after "
+           "it",
+           "give the virtual function a MAC address on the host (ip link set … vf N mac …), which "
+           "its GUID is made of, and bind its driver again"});
+      continue;
+    }
+    out.push_back(
+        {"zero_guid", Finding::Weight::kProblem, device.name,
+         "it has a GUID of zero, as virtual functions have that nobody gave one: the subnet manager ignores "
+         "it, and nothing can be named after it",
+         "set node and port GUID of the virtual function on the host (ip link set … vf N node_guid …, "
+         "port_guid …), and bind its driver again"});
+  }
+}
+
+void roce_mismatch(const Patient& patient, std::vector<Finding>& out) {
+  std::map<std::string, std::string> modes;  // mode → first port
+  for (const auto& [port, mode] : roce_modes(patient.world)) modes.try_emplace(mode, port);
+  if (modes.size() < 2) return;
+  const auto &one = *modes.begin(), &other = *std::next(modes.begin());
+  out.push_back(
+      {"roce_mismatch", Finding::Weight::kRisk, other.second,
+       fmt::format("rdma_cm connects by RoCE {} there and by RoCE {} on {}: ends with different versions "
+                   "cannot talk to each other",
+                   other.first, one.first, one.second),
+       "set the same mode on all ports and hosts ([[roce]] mode)"});
+}
+
+}  // namespace rdmacfg::core::detail

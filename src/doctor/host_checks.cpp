@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of the host around the RDMA devices: limits, the initramfs, what keeps modules loaded.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/text.hpp"
+#include "doctor/checks.hpp"
+#include "kinds/host/initramfs.hpp"
+#include "model/host_types.hpp"
+#include "store/damage.hpp"
+
+namespace rdmacfg::core::detail {
+
+namespace {
+
+constexpr std::int64_t kEnoughKib =
+    std::int64_t{64} * 1024;  // below this even a small MPI job fails to register its buffers
+
+/// Services that start programs which register memory; their limit is inherited.
+constexpr std::array kJobStarters{"slurmd.service", "pbs.service",    "pbs_mom.service", "sge_execd.service",
+                                  "lsfd.service",   "condor.service", "kubelet.service"};
+
+/// Soft limit of locked memory, bytes; nothing when unlimited or unknown.
+std::optional<std::int64_t> locked_memory(const std::string& limits) {
+  constexpr std::string_view kRow = "Max locked memory";
+  for (const auto line : base::split(limits, '\n')) {
+    if (!line.starts_with(kRow)) continue;
+    const auto rest = base::trim(line.substr(kRow.size()));
+    const auto number = base::parse_number(rest.substr(0, rest.find(' ')));
+    if (number) return static_cast<std::int64_t>(*number);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<system::Unit> units(const Patient& patient, const std::vector<std::string>& names) {
+  auto found = patient.world.host().units.observe_units(names);
+  if (!found || !*found) return {};
+  return std::move(**found);
+}
+
+std::optional<std::string> read(const Patient& patient, const std::string& path) {
+  auto text = patient.world.host().files.read(path);
+  return text ? std::move(*text) : std::nullopt;
+}
+
+void small_memlock(const Patient& patient, std::vector<Finding>& out) {
+  std::vector<std::string> names(kJobStarters.begin(), kJobStarters.end());
+  if (patient.document != nullptr) {
+    for (const auto& section : patient.document->sections) {
+      const auto* more = section.path == "memlock" ? section.find("units") : nullptr;
+      const auto* list = more == nullptr ? nullptr : std::get_if<std::vector<std::string>>(&more->value);
+      if (list == nullptr) continue;
+      for (const auto& written : *list) {
+        const auto unit = model::UnitName::parse(written);
+        // Of a template systemd has no unit, and says nothing of the others either when it is asked for one.
+        if (unit && unit->text.find("@.") == std::string::npos) names.push_back(unit->text);
+      }
+    }
+  }
+  const std::set<std::string> ours(names.begin() + static_cast<std::ptrdiff_t>(kJobStarters.size()),
+                                   names.end());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  for (const auto& unit : units(patient, names)) {
+    if (unit.main_pid <= 0) continue;
+    const auto limits = read(patient, fmt::format("/proc/{}/limits", unit.main_pid));
+    const auto bytes = limits ? locked_memory(*limits) : std::nullopt;
+    if (!bytes || *bytes >= kEnoughKib * 1024) continue;
+    out.push_back(
+        {"small_memlock", Finding::Weight::kProblem, unit.name,
+         fmt::format("its processes may lock {} KiB of memory: RDMA programs that it starts fail to register "
+                     "their buffers",
+                     *bytes / 1024),
+         ours.contains(unit.name)
+             ? fmt::format(
+                   "the document names it in [[memlock]] units: after an apply it needs a restart (systemctl "
+                   "restart {})",
+                   unit.name)
+             : fmt::format("set LimitMEMLOCK=infinity for {} ([[memlock]] units) and restart it",
+                           unit.name)});
+  }
+}
+
+void damaged_records(const Patient& patient, std::vector<Finding>& out) {
+  for (const auto& reason : degraded(patient.world.host().files)) {
+    out.push_back(
+        {"damaged_records", Finding::Weight::kRisk, "/var/lib/rdma-configd",
+         reason + ": what rdma-configd made before may not be known as its own any more",
+         "look at the file and at the disk, then run rdma-configctl apply, which ends this report"});
+  }
+}
+
+void stale_initramfs(const Patient& patient, std::vector<Finding>& out) {
+  const auto command = kinds::stale_initramfs(patient.world);
+  if (!command) return;
+  out.push_back(
+      {"stale_initramfs", Finding::Weight::kRisk, "initramfs",
+       "it was made before our module options or naming rules were last changed: a driver that is "
+       "loaded from it at boot gets the old ones",
+       fmt::format("run {}, or rdma-configctl apply with [initramfs] policy = \"rebuild\"", *command)});
+}
+
+void pinned_rdma_cm(const Patient& patient, std::vector<Finding>& out) {
+  const auto folders = patient.world.host().rdma_cm.observe_folders();
+  if (!folders) return;
+  for (const auto& folder : *folders) {
+    const auto& devices = patient.world.snapshot().devices;
+    const bool there = std::any_of(devices.begin(), devices.end(),
+                                   [&](const auto& device) { return device.name == folder; });
+    out.push_back(
+        {"pinned_rdma_cm", Finding::Weight::kRisk, "/sys/kernel/config/rdma_cm/" + folder,
+         there ? "as long as this folder is there rdma_cm cannot be unloaded, and drivers cannot be restarted"
+               : "this folder leads nowhere, as its device has gone or has another name, and keeps rdma_cm "
+                 "from being unloaded",
+         "rmdir it; what was set through it stays"});
+  }
+}
+
+std::map<std::string, int> multicast_groups(system::Files& files) {
+  std::map<std::string, int> groups;
+  const auto text = files.read("/proc/net/igmp");
+  if (!text || !*text) return groups;
+  std::string interface;
+  for (const auto line : base::split(**text, '\n')) {
+    const bool group = line.starts_with("\t");
+    const auto words = base::trim(line);
+    if (group) {
+      // In the byte order of a little-endian host: 224.0.0.1, which every interface has.
+      if (!interface.empty() && !words.starts_with("010000E0")) ++groups[interface];
+      continue;
+    }
+    // "5\tib0       :     1      V3"
+    const auto tab = words.find('\t');
+    const auto colon = words.find(':');
+    interface = tab == std::string_view::npos || colon == std::string_view::npos || colon < tab
+                    ? std::string()
+                    : std::string(base::trim(words.substr(tab, colon - tab)));
+  }
+  return groups;
+}
+
+}  // namespace rdmacfg::core::detail

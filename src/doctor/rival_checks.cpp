@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other programs and files that set what the document sets. Sources: openibd's openib.conf, cloud-init's
+// "Network configuration" (network: {config: disabled}), nm-settings-keyfile(5).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/text.hpp"
+#include "doctor/checks.hpp"
+#include "kinds/address/foreign_profiles.hpp"
+#include "kinds/address/nm_keyfile.hpp"
+
+namespace rdmacfg::core::detail {
+
+namespace {
+
+/// Whether a line that is no comment has `part`.
+bool says(const std::string& text, std::string_view part) {
+  for (const auto line : base::split(text, '\n')) {
+    const auto trimmed = base::trim(line);
+    if (!trimmed.starts_with('#') && trimmed.find(part) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+void rival(std::vector<Finding>& out, std::string object, std::string what, std::string fix) {
+  out.push_back({"rivals", Finding::Weight::kRisk, std::move(object), std::move(what), std::move(fix)});
+}
+
+void rival_services(const Patient& patient, std::vector<Finding>& out) {
+  for (const auto& unit : units(patient, {"lldpad.service", "openibd.service"})) {
+    if (!unit.there() || (unit.active != "active" && unit.file != "enabled")) continue;
+    if (unit.name == "lldpad.service") {
+      rival(out, unit.name,
+            "it negotiates DCB by itself, and overwrites PFC, ETS and DSCP settings made here",
+            "disable it (systemctl disable --now lldpad), or leave DCB to it and out of the document");
+    } else {
+      rival(out, unit.name,
+            "NVIDIA's driver package sets mode and MTU of IPoIB interfaces and reloads drivers by itself",
+            "disable it, or set SET_IPOIB_CM=no and leave IPOIB_MTU out in /etc/infiniband/openib.conf");
+    }
+  }
+}
+
+/// Whether a file of cloud-init says network: {config: disabled}, in one line or in two.
+bool disables_network(const std::string& text) {
+  bool inside = false;
+  for (const auto line : base::split(text, '\n')) {
+    std::string bare(line.substr(0, line.find('#')));
+    std::erase_if(bare, [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '"' || c == '\''; });
+    if (bare.empty()) continue;
+    if (line.front() != ' ') inside = bare == "network:";
+    if (bare == "network:{config:disabled}" || (inside && bare == "config:disabled")) return true;
+  }
+  return false;
+}
+
+bool cloud_init_keeps_off(const Patient& patient) {
+  if (read(patient, "/etc/cloud/cloud-init.disabled")) return true;
+  constexpr std::string_view kFolder = "/etc/cloud/cloud.cfg.d";
+  std::vector<std::string> paths{"/etc/cloud/cloud.cfg"};
+  if (const auto names = patient.world.host().files.list(std::string(kFolder))) {
+    for (const auto& name : *names) {
+      if (name.ends_with(".cfg")) paths.push_back(fmt::format("{}/{}", kFolder, name));
+    }
+  }
+  return std::any_of(paths.begin(), paths.end(), [&](const auto& path) {
+    const auto text = read(patient, path);
+    return text && disables_network(*text);
+  });
+}
+
+/// The names that rules give to ports which the document names too: "mlx4_ib0 (00:02:c9:…)".
+std::vector<std::string> names_twice(const Patient& patient, const std::string& text) {
+  std::vector<std::string> out;
+  if (patient.document == nullptr) return out;
+  for (const auto& section : patient.document->sections) {
+    if (section.path != "ipoib") continue;
+    const auto written = section.attributes();
+    const auto name = model::text_at(written, "name");
+    const auto guid = model::Guid::parse(model::text_at(written, "guid"));
+    if (name.empty() || !guid) continue;
+    for (const auto line : base::split(text, '\n')) {
+      const auto bare = base::trim(line);
+      if (bare.starts_with('#') || bare.find("NAME") == std::string_view::npos) continue;
+      const bool any = bare.find("address}") == std::string_view::npos;  // for whichever port fits
+      if (any || base::lower(bare).find(guid->text()) != std::string::npos) {
+        out.push_back(fmt::format("{} ({})", name, guid->text()));
+        break;
+      }
+    }
+  }
+  return out;
+}
+
+void rival_files(const Patient& patient, std::vector<Finding>& out) {
+  if (const auto text = read(patient, "/etc/infiniband/openib.conf")) {
+    const auto connected = kinds::assigned(*text, "SET_IPOIB_CM");
+    if (connected == "yes" || connected == "auto" || !kinds::assigned(*text, "IPOIB_MTU").empty()) {
+      rival(out, "/etc/infiniband/openib.conf", "it sets mode or MTU of IPoIB interfaces when openibd starts",
+            "set SET_IPOIB_CM=no and remove IPOIB_MTU");
+    }
+  }
+  for (const std::string folder : {"/etc/udev/rules.d", "/usr/lib/udev/rules.d"}) {
+    const auto names = patient.world.host().files.list(folder);
+    if (!names) continue;
+    for (const auto& name : *names) {
+      if (name != "82-net-setup-link.rules" && name != "83-mlnx-sf-name.rules" &&
+          name != "70-persistent-ipoib.rules")
+        continue;
+      const auto file = fmt::format("{}/{}", folder, name);
+      const auto text = read(patient, file);
+      if (!text || !says(*text, "NAME")) continue;
+      if (name == "70-persistent-ipoib.rules") {
+        // For a port that the document does not name its rule is the only one: without it, it is renamed.
+        if (const auto twice = names_twice(patient, *text); !twice.empty())
+          rival(out, file, "its rules name ports that the document names too; udev takes the last name given",
+                fmt::format("remove the lines for {}", base::join(twice, ", ")));
+        continue;
+      }
+      rival(out, file, "its rules name network interfaces too; udev takes the last name given",
+            "remove the lines for ports that the document names");
+    }
+  }
+  for (const std::string path :
+       {"/etc/netplan/50-cloud-init.yaml", "/etc/network/interfaces.d/50-cloud-init"}) {
+    if (!read(patient, path) || cloud_init_keeps_off(patient)) continue;
+    rival(
+        out, path,
+        "cloud-init writes the network configuration anew at boots, and with it interfaces of its own choice",
+        "keep it from doing so: network: {config: disabled} in "
+        "/etc/cloud/cloud.cfg.d/99-disable-network-config.cfg");
+  }
+}
+
+/// Whether a profile for the interface sets mode or MTU otherwise than the document. `parents`: see
+/// kinds::profile_is_for().
+bool contradicts(const Patient& patient, const system::Link& link, const std::set<std::string>& parents,
+                 const std::string& text) {
+  const auto guid = link.ipoib->guid.text();
+  const auto id = link.ipoib->child ? guid + "/" + link.ipoib->pkey.text() : guid;
+  if (!kinds::profile_is_for(text, id, link.name, parents)) return false;
+  const auto profile = kinds::parse_keyfile(text);
+  const auto mode = wanted_mode(patient, link);
+  const auto mtu = wanted_mtu(patient, link);
+  return (!mode.empty() && profile.mode && model::text_of(*profile.mode) != mode) ||
+         (mtu && profile.mtu && profile.mtu->bytes != *mtu);
+}
+
+void rival_profiles(const Patient& patient, std::vector<Finding>& out) {
+  const auto manager = units(patient, {"NetworkManager.service"});
+  if (manager.empty() || manager.front().active != "active") return;
+  const auto names = patient.world.host().files.list(std::string(kinds::kNmFolder));
+  if (!names) return;
+  std::vector<std::pair<const system::Link*, std::set<std::string>>> interfaces;
+  for (const auto& link : patient.world.snapshot().links) {
+    if (!link.ipoib) continue;
+    interfaces.emplace_back(&link, link.ipoib->child
+                                       ? kinds::names_of_port(link.ipoib->guid.text(), patient.world)
+                                       : std::set<std::string>());
+  }
+  for (const auto& name : *names) {
+    if (kinds::nm_id(name)) continue;  // ours: made from the document
+    const auto path = fmt::format("{}/{}", kinds::kNmFolder, name);
+    const auto text = read(patient, path);
+    const bool against = text && std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& one) {
+                           return contradicts(patient, *one.first, one.second, *text);
+                         });
+    if (!against) continue;
+    rival(
+        out, path,
+        "NetworkManager sets another mode or MTU than the document from this profile, whenever it activates "
+        "it",
+        "let the profile and the document say the same, or give the profile autoconnect=false");
+  }
+}
+
+}  // namespace
+
+void rivals(const Patient& patient, std::vector<Finding>& out) {
+  rival_services(patient, out);
+  rival_files(patient, out);
+  rival_profiles(patient, out);
+}
+
+}  // namespace rdmacfg::core::detail

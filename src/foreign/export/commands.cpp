@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The document as a shell script: what an administrator would type (ip-link(8), ip-address(8),
+// Documentation/infiniband/ipoib.rst of Linux).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "config/guard.hpp"
+#include "foreign/export/commands_sections.hpp"
+#include "foreign/export/exporter.hpp"
+#include "formats/udev_netdev_names.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::InetMethod;
+using model::IpoibMode;
+using model::State;
+
+namespace {
+
+constexpr std::array kFamilies{Family::kIpv4, Family::kIpv6};
+
+constexpr std::string_view kHead = R"sh(#!/bin/sh
+# What the document says, as commands: made by rdma-configctl export commands. To be run as root. Running it again
+# does no harm. But for the files that it writes nothing of this outlives a reboot or a reload of the driver, and
+# nothing is taken back when a command fails: rdma-configctl apply does that.
+set -eu
+
+# The interface of the port with that GUID: the last 8 bytes of its address. P_Key interfaces have no device.
+interface_of() {
+	for i in /sys/class/net/*; do
+		[ -e "$i/device" ] && [ "$(cat "$i/type")" = 32 ] || continue
+		case $(cat "$i/address") in *"$1") echo "${i##*/}"; return;; esac
+	done
+	echo "no interface of port $1: is ib_ipoib loaded?" >&2
+	return 1
+}
+)sh";
+
+class Script {
+ public:
+  Script(std::string& out, std::vector<Remark>& notes) : out_(out), notes_(notes) {}
+
+  void home(const Household::Home& home) {
+    const auto& port = home.port;
+    line("");
+    line(fmt::format("# {}", config::harmless(port.where.text())));
+    if (port.guid) line(fmt::format("dev=$(interface_of {})", port.guid->text()));
+    if (port.guid && port.names) rename(port);
+    line(fmt::format("dev={}", port.name));
+    if (port.mode) line(fmt::format("echo {} >/sys/class/net/$dev/mode", model::text_of(*port.mode)));
+    settings(port);
+    for (const auto& child : home.children) make(child);
+  }
+
+ private:
+  void line(std::string_view text) { out_ += fmt::format("{}\n", text); }
+
+  void note(const Interface& one, std::string_view what) {
+    notes_.push_back({one.where, fmt::format("{}: {}", one.name, what)});
+    line(fmt::format("# not expressed: {}", what));
+  }
+
+  void rename(const Interface& port) {
+    line(
+        "# The name: at every boot by the rule, now by hand. It can only be changed while the interface is "
+        "down.");
+    line(fmt::format("if [ \"$dev\" != {} ]; then", port.name));
+    line("\tip link set dev \"$dev\" down");
+    line(fmt::format("\tip link set dev \"$dev\" name {}", port.name));
+    line("fi");
+  }
+
+  void make(const Interface& one) {
+    line("");
+    line(fmt::format("# P_Key {}, {}", one.pkey->text(), config::harmless(one.where.text())));
+    if (one.state == State::kAbsent) {
+      line(fmt::format("[ ! -e /sys/class/net/{0} ] || ip link delete dev {0}", one.name));
+      return;
+    }
+    line(fmt::format("dev={} parent={}", one.name, one.parent));
+    line("if [ ! -e /sys/class/net/$dev ]; then");
+    if (one.mode == IpoibMode::kConnected) {
+      // Only an interface that was made so has a file `mode`, which is the safe way to change it.
+      line(fmt::format("\techo {} >/sys/class/net/$parent/create_child", one.pkey->text()));
+      if (one.name != child_name(one.parent, *one.pkey))
+        line(fmt::format("\tip link set dev {} name $dev", child_name(one.parent, *one.pkey)));
+    } else {
+      line(fmt::format("\tip link add link $parent name $dev type ipoib pkey {}", one.pkey->text()));
+    }
+    line("fi");
+    if (one.mode)
+      line(fmt::format("[ ! -e /sys/class/net/$dev/mode ] || echo {} >/sys/class/net/$dev/mode",
+                       model::text_of(*one.mode)));
+    settings(one);
+  }
+
+  void settings(const Interface& one) {
+    if (one.mtu) line(fmt::format("ip link set dev $dev mtu {}", *one.mtu));
+    if (one.umcast) line(fmt::format("ip link set dev $dev type ipoib umcast {}", *one.umcast ? 1 : 0));
+    if (one.ipv6.method == InetMethod::kDisabled) line("echo 1 >/proc/sys/net/ipv6/conf/$dev/disable_ipv6");
+    if (one.state == State::kDown) {
+      line("ip link set dev $dev down");
+      if (has_addresses(one)) note(one, "addresses, routes and name servers of an interface that is down");
+      return;
+    }
+    line("ip link set dev $dev up");
+    for (const auto family : kFamilies) inet(one, family);
+    names(one);
+  }
+
+  /// Whether there is more to say than that there are none.
+  static bool has_addresses(const Interface& one) {
+    return std::any_of(kFamilies.begin(), kFamilies.end(), [&](Family family) {
+      auto inet = one.inet(family);
+      if (inet.method == InetMethod::kDisabled) inet.method.reset();
+      return !inet.empty();
+    });
+  }
+
+  void inet(const Interface& one, Family family) {
+    const auto& inet = one.inet(family);
+    const auto flag = family == Family::kIpv4 ? "" : "-6 ";
+    if (inet.method == InetMethod::kAuto || inet.method == InetMethod::kLinkLocal)
+      note(one, fmt::format("{} addresses by {}: that takes a daemon", model::text_of(family),
+                            model::text_of(*inet.method)));
+    for (const auto& address : inet.addresses) {
+      // Without brd the kernel makes no broadcast address.
+      const bool broadcast = family == Family::kIpv4 && address.length < 31;
+      line(fmt::format("ip {}addr replace {}{} dev $dev", flag, address.text(), broadcast ? " brd +" : ""));
+    }
+    for (const auto& route : inet.routes) this->route(route, flag);
+    if (inet.gateway)
+      line(fmt::format("ip {}route replace default via {} dev $dev proto static metric 150", flag,
+                       inet.gateway->text()));
+  }
+
+  /// A call replaces what an earlier one gave the interface, so both families are in one.
+  void names(const Interface& one) {
+    std::string servers, domains;
+    std::set<std::string_view> said;
+    for (const auto* inet : {&one.ipv4, &one.ipv6}) {
+      for (const auto& server : inet->dns) servers += " " + server.text();
+      for (const auto& name : inet->search) {
+        if (said.insert(name).second) domains += " " + name;
+      }
+    }
+    if (!servers.empty())
+      line(fmt::format("! command -v resolvectl >/dev/null || resolvectl dns $dev{}", servers));
+    if (!domains.empty())
+      line(fmt::format("! command -v resolvectl >/dev/null || resolvectl domain $dev{}", domains));
+  }
+
+  void route(const Route& route, std::string_view flag) {
+    auto words = route.to.text();
+    if (route.via) words += " via " + route.via->text();
+    words += fmt::format(" dev $dev proto static metric {}", route.metric.value_or(150));
+    if (route.table != 254) words += fmt::format(" table {}", route.table);
+    line(fmt::format("ip {}route replace {}", flag, words));
+  }
+
+  std::string& out_;
+  std::vector<Remark>& notes_;
+};
+
+}  // namespace
+
+std::string render_commands(const std::vector<Household::Home>& homes,
+                            const std::vector<model::Section>& sections, std::vector<Remark>& notes) {
+  std::string out(kHead);
+  // What the interfaces may need comes first.
+  render_section_commands(sections, out, notes);
+  kinds::Rules rules;
+  for (const auto& home : homes) {
+    if (home.port.guid && home.port.names) rules.emplace(*home.port.guid, home.port.name);
+  }
+  if (!rules.empty()) {
+    out += "\nmkdir -p /etc/udev/rules.d\ncat >/etc/udev/rules.d/70-persistent-ipoib.rules <<'RULES'\n";
+    for (const auto& [guid, name] : rules) {
+      const auto rendered = kinds::render_rules({{guid, name}});
+      out += rendered.substr(rendered.rfind("ACTION"));
+    }
+    out += "RULES\n";
+  }
+  Script script(out, notes);
+  for (const auto& home : homes) script.home(home);
+  return out;
+}
+
+}  // namespace rdmacfg::foreign

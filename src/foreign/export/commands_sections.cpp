@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/export/commands_sections.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "config/guard.hpp"
+#include "kinds/ethernet/roce_ports.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Section;
+
+namespace {
+
+/// A word of the shell.
+std::string word(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + '\'';
+}
+
+std::vector<std::string> list_at(const Section& section, std::string_view key) {
+  const auto* entry = section.find(key);
+  if (entry == nullptr) return {};
+  const auto* list = std::get_if<std::vector<std::string>>(&entry->value);
+  return list == nullptr ? std::vector<std::string>{} : *list;
+}
+
+class SectionWriter {
+ public:
+  SectionWriter(const Section& section, std::string& out, std::vector<Remark>& notes)
+      : section_(section), out_(out), notes_(notes) {}
+
+  void write() {
+    const auto& path = section_.path;
+    const auto before = out_.size();
+    line(fmt::format("\n# [[{}]] {}", path,
+                     config::harmless(Place{section_.where.file, section_.where.line}.text())));
+    if (path == "module") return module();
+    if (path == "mlx4_port") return mlx4_port();
+    if (path == "memlock") return memlock();
+    if (path == "sysctl") return sysctl();
+    if (path == "service") return service();
+    if (path == "soft_rdma") return soft_rdma();
+    if (path == "roce") return roce();
+    if (path == "pfc") return pfc();
+    out_.resize(before);
+    note(fmt::format("[[{}]]: see the documentation of its own tool", path));
+  }
+
+ private:
+  void line(std::string_view text) { out_ += fmt::format("{}\n", text); }
+  [[nodiscard]] std::string text(std::string_view key) const {
+    const auto* entry = section_.find(key);
+    return entry == nullptr ? std::string() : model::text_of(entry->value);
+  }
+  [[nodiscard]] bool flag(std::string_view key, bool fallback) const {
+    const auto* entry = section_.find(key);
+    const auto* value = entry == nullptr ? nullptr : std::get_if<bool>(&entry->value);
+    return value == nullptr ? fallback : *value;
+  }
+  void note(std::string what) {
+    line(fmt::format("# not expressed: {}", what));
+    notes_.push_back({{section_.where.file, section_.where.line}, std::move(what)});
+  }
+
+  void module() {
+    const auto name = text("name");
+    const auto options = list_at(section_, "options");
+    if (!options.empty())
+      line(fmt::format("echo {} >/etc/modprobe.d/{}.conf",
+                       word(fmt::format("options {} {}", name, fmt::join(options, " "))), name));
+    if (!options.empty())
+      line("# A module that is loaded takes options only when it is loaded anew; see also the initramfs.");
+    if (!flag("load", true)) return;
+    line(fmt::format("echo {0} >/etc/modules-load.d/{0}.conf", name));
+    line(fmt::format("modprobe {}", name));
+  }
+
+  void mlx4_port() {
+    const auto ports = list_at(section_, "ports");
+    // The second port goes first: the driver refuses an Ethernet port 1 beside an InfiniBand port 2.
+    for (auto number = ports.size(); number > 0; --number)
+      line(fmt::format("echo {} >/sys/bus/pci/devices/{}/mlx4_port{}", ports[number - 1], text("pci"),
+                       number));
+  }
+
+  void memlock() {
+    const auto domain = text("domain"), limit = text("limit");
+    if (limit.empty()) return;
+    line("mkdir -p /etc/security/limits.d");
+    line(fmt::format("printf '%s\\n' {} {} >>/etc/security/limits.d/rdma.conf",
+                     word(fmt::format("{} soft memlock {}", domain, limit)),
+                     word(fmt::format("{} hard memlock {}", domain, limit))));
+    for (const auto& unit : list_at(section_, "units"))
+      note(fmt::format("LimitMEMLOCK of {}: systemctl edit {}", unit, unit));
+  }
+
+  void sysctl() {
+    if (const auto key = text("key"); !key.empty()) {
+      line(fmt::format("sysctl -w {}", word(key + "=" + text("value"))));
+      return;
+    }
+    for (const auto* key : {"arp_ignore", "arp_announce", "arp_filter", "rp_filter", "accept_local"}) {
+      const auto value = text(key);
+      if (!value.empty())
+        line(fmt::format("echo {} >/proc/sys/net/ipv4/conf/{}/{}", value, text("interface"), key));
+    }
+  }
+
+  void service() {
+    const auto name = text("name");
+    if (section_.find("enabled") != nullptr)
+      line(fmt::format("systemctl {} {}", flag("enabled", true) ? "enable" : "disable", word(name)));
+    if (section_.find("running") != nullptr)
+      line(fmt::format("systemctl {} {}", flag("running", true) ? "start" : "stop", word(name)));
+  }
+
+  void soft_rdma() {
+    const auto name = text("name");
+    if (name.empty()) return note("[[soft_rdma]] without a name");
+    if (text("state") == "absent") {
+      line(fmt::format("[ ! -e /sys/class/infiniband/{0} ] || rdma link delete {0}", name));
+    } else {
+      line(fmt::format("[ -e /sys/class/infiniband/{0} ] || rdma link add {0} type {1} netdev {2}", name,
+                       text("type"), text("interface")));
+    }
+  }
+
+  void roce() {
+    const auto device = text("device"), port = text("port");
+    if (device.empty()) return note("[[roce]] by interface: give device and port");
+    line("modprobe rdma_cm");
+    line(fmt::format("d=/sys/kernel/config/rdma_cm/{}; mkdir -p $d", device));
+    if (const auto mode = text("mode"); !mode.empty())
+      line(fmt::format("echo '{}' >$d/ports/{}/default_roce_mode", mode == "v1" ? "IB/RoCE v1" : "RoCE v2",
+                       port));
+    const bool marked = kinds::roce_marking(section_).is_dscp;
+    auto tos = text("tos");
+    if (const auto dscp = base::parse_number(text("dscp")); dscp && marked)
+      tos = std::to_string(model::Tos::of_dscp(static_cast<std::int64_t>(*dscp)).number);
+    if (!tos.empty()) line(fmt::format("echo {} >$d/ports/{}/default_roce_tos", tos, port));
+    line("rmdir $d");
+  }
+
+  void pfc() {
+    const auto priorities = list_at(section_, "priorities");
+    if (const auto driver = text("driver"); !driver.empty()) {
+      unsigned mask = 0;
+      for (const auto& one : priorities) mask |= 1U << base::parse_number(one).value_or(0);
+      line(fmt::format("echo 'options {0} pfctx={1:#04x} pfcrx={1:#04x}' >/etc/modprobe.d/{0}.conf", driver,
+                       mask));
+      line("# The driver takes them when it is loaded anew; rebuild the initramfs, too.");
+      return;
+    }
+    std::string words = "all:off";
+    for (const auto& one : priorities) words += fmt::format(" {}:on", one);
+    if (section_.find("priorities") != nullptr)
+      line(fmt::format("dcb pfc set dev {} prio-pfc {}", text("interface"), words));
+    for (const auto* key : {"traffic_classes", "bandwidth", "strict", "dscp", "dcbx"}) {
+      if (section_.find(key) != nullptr) note(fmt::format("[[pfc]] {}: see dcb(8)", key));
+    }
+  }
+
+  const Section& section_;
+  std::string& out_;
+  std::vector<Remark>& notes_;
+};
+
+}  // namespace
+
+void render_section_commands(const std::vector<Section>& sections, std::string& out,
+                             std::vector<Remark>& notes) {
+  for (const auto& section : sections) {
+    if (section.path != "ipoib") SectionWriter(section, out, notes).write();
+  }
+}
+
+}  // namespace rdmacfg::foreign

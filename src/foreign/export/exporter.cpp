@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/export/exporter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "foreign/inet.hpp"
+#include "formats/udev_netdev_names.hpp"
+#include "formats/udev_rdma_names.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::InetMethod;
+using model::Section;
+using model::State;
+
+namespace {
+
+class Expressing {
+ public:
+  Expressing(const Words& words, std::vector<Remark>& notes) : words_(words), notes_(notes) {}
+
+  /// Whether anything of it is left.
+  bool port(Household::Home& home) {
+    auto& port = home.port;
+    if (port.name.find('{') != std::string::npos) {
+      note(port, fmt::format("the name {} is a template", port.name));
+      port.name.clear();
+      port.names = false;
+    }
+    if (!port.guid && words_.tool != "udev")
+      note(port, port.name.empty() ? "which port is meant"
+                                   : "which port is meant, but by the name of its interface");
+    if (!words_.interfaces) {
+      // Nothing but names is its business: one note for all the rest.
+      if (says_more(home)) note(port, "modes, MTUs, addresses, P_Key interfaces and the like; only the name");
+      Interface name;
+      name.where = port.where;
+      name.guid = port.guid;
+      name.name = port.name;
+      name.names = port.names;
+      port = std::move(name);
+      home.children.clear();
+      return port.names && port.guid;
+    }
+    if (words_.needs_name ? port.name.empty() : port.name.empty() && !port.guid) {
+      note(port, "an interface without a name; give the entry a name");
+      return false;
+    }
+    if (port.state == State::kIgnore) {
+      note(port, "state = \"ignore\"; it is left out");
+      return false;
+    }
+    settings(port);
+    std::erase_if(home.children, [&](Interface& one) { return !child(one, home.port); });
+    if (words_.needs_method && !is_addressed(home) && port.ipv4.empty()) {
+      note(port, "leaving the addresses to whoever has them; none are taken");
+      port.ipv4.method = InetMethod::kDisabled;
+      settle_home(home);
+    }
+    return true;
+  }
+
+ private:
+  void note(const Interface& one, std::string_view what) {
+    const auto who = !one.name.empty() ? one.name
+                     : one.pkey        ? fmt::format("P_Key {}", one.pkey->text())
+                     : one.guid        ? one.guid->text()
+                                       : std::string("the entry");
+    notes_.push_back({one.where, fmt::format("{}: {}", who, what)});
+  }
+
+  /// Whether there is more to an interface than its name.
+  static bool says_more(const Household::Home& home) {
+    const auto& port = home.port;
+    return port.mode || port.mtu || port.umcast || port.state || !port.ipv4.empty() || !port.ipv6.empty() ||
+           !home.children.empty();
+  }
+
+  bool child(Interface& one, const Interface& port) {
+    if (!words_.pkeys) {
+      note(one, "P_Key interfaces");
+      return false;
+    }
+    if (port.name.empty() && !words_.nameless_children) {
+      note(one, "a P_Key interface over a port whose interface has no name");
+      return false;
+    }
+    if (!words_.child_names && !port.name.empty() && port.name.size() + 5 > model::kInterfaceNameMax) {
+      note(one, fmt::format("a P_Key interface over {}: its name would be too long", port.name));
+      return false;
+    }
+    if (one.state == State::kIgnore || (one.state == State::kAbsent && !words_.absent)) {
+      note(one, fmt::format("state = \"{}\"; it is left out", model::text_of(*one.state)));
+      return false;
+    }
+    one.parent = port.name;
+    if (one.names && !words_.child_names) {
+      note(one, fmt::format("another name than {}", child_name(port.name, *one.pkey)));
+      one.names = false;
+    }
+    if (!one.names) one.name = port.name.empty() ? std::string() : child_name(port.name, *one.pkey);
+    settings(one);
+    return true;
+  }
+
+  void settings(Interface& one) {
+    if (one.umcast && !words_.umcast) {
+      note(one, "umcast");
+      one.umcast.reset();
+    }
+    if (!one.mode && words_.needs_mode && one.state != State::kAbsent) {
+      note(one, "leaving the mode as it is; datagram is taken");
+      one.mode = model::IpoibMode::kDatagram;
+    }
+    for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+      auto& inet = one.inet(family);
+      if (!words_.servers && (!inet.dns.empty() || !inet.search.empty())) {
+        note(one, fmt::format("{} name servers and domains of one interface", model::text_of(family)));
+        inet.dns.clear();
+        inet.search.clear();
+      }
+      if (!words_.local_ipv4 && family == Family::kIpv4 && inet.method == InetMethod::kLinkLocal) {
+        note(one, "link-local addresses of IPv4");
+        inet.method.reset();
+      }
+    }
+    if (words_.search_by_family) return;
+    const auto four = one.ipv4.search, six = one.ipv6.search;
+    place_search(one);
+    if (four != one.ipv4.search || six != one.ipv6.search)
+      note(one, "domains of one family; they are the interface's");
+  }
+
+  const Words& words_;
+  std::vector<Remark>& notes_;
+};
+
+/// A backend that is another tool than the target.
+void note_backend(const Section& section, const Target& target, std::vector<Remark>& notes) {
+  const auto* entry = section.find("backend");
+  const auto backend = entry == nullptr ? std::string("auto") : model::text_of(entry->value);
+  const auto& name = target.name;
+  const auto* meant = name == "commands"                        ? "direct"
+                      : name == "networkd" || name == "netplan" ? "networkd"
+                                                                : "networkmanager";
+  if (backend == "auto" || backend == meant) return;
+  notes.push_back(
+      {{entry->where.file, entry->where.line},
+       fmt::format("backend = \"{}\": {} configures the interface then", backend, target.words.tool)});
+}
+
+/// Keys of [[ipoib]] that are about rdma-configd's own behaviour.
+void note_policies(const Section& section, std::vector<Remark>& notes) {
+  for (const auto* key : {"on_unsupported", "prune"}) {
+    const auto* entry = section.find(key);
+    if (entry == nullptr ||
+        (std::string_view(key) == "on_unsupported" && model::text_of(entry->value) == "fail"))
+      continue;
+    if (const auto* flag = std::get_if<bool>(&entry->value); flag != nullptr && !*flag) continue;
+    notes.push_back(
+        {{entry->where.file, entry->where.line}, fmt::format("{}: what rdma-configd does about it", key)});
+  }
+}
+
+/// The rules that give names: what every tool relies on that knows interfaces by name.
+void render_rules(const std::vector<Household::Home>& homes, const std::vector<Section>& sections,
+                  bool devices, Output& out) {
+  kinds::Rules rules;
+  for (const auto& home : homes) {
+    if (home.port.guid && home.port.names) rules.emplace(*home.port.guid, home.port.name);
+  }
+  std::string text;
+  if (!rules.empty()) {
+    const auto rendered = kinds::render_rules(rules);
+    text = first_line("udev");
+    for (std::size_t at = 0; at < rendered.size();) {
+      const auto end = rendered.find('\n', at);
+      const auto line = std::string_view(rendered).substr(at, end - at);
+      if (!line.starts_with('#')) text += std::string(line) + '\n';
+      at = end == std::string::npos ? rendered.size() : end + 1;
+    }
+    out.files.push_back({"/etc/udev/rules.d/70-persistent-ipoib.rules", text});
+  }
+  if (!devices) return;
+  text.clear();
+  for (const auto& section : sections) {
+    if (section.path != "rdma_device") continue;
+    const auto written = section.attributes();
+    const auto name = model::text_at(written, "name");
+    const auto pci = model::text_at(written, "pci"), guid = model::text_at(written, "node_guid");
+    if (name.empty() || (pci.empty() && guid.empty())) {
+      out.notes.push_back({{section.where.file, section.where.line}, "[[rdma_device]] by its present name"});
+      continue;
+    }
+    // The attribute is written in four groups (drivers/infiniband/core/sysfs.c).
+    const auto number = guid.empty() ? model::Guid{} : *model::Guid::parse(guid);
+    const auto match = pci.empty() ? fmt::format("ATTR{{node_guid}}==\"{:04x}:{:04x}:{:04x}:{:04x}\"",
+                                                 number.number >> 48U, number.number >> 32U & 0xffffU,
+                                                 number.number >> 16U & 0xffffU, number.number & 0xffffU)
+                                   : fmt::format("KERNELS==\"{}\"", pci);
+    text += fmt::format(
+        "ACTION==\"add\", SUBSYSTEM==\"infiniband\", {}, PROGRAM=\"rdma_rename %k NAME_FIXED {}\"\n", match,
+        name);
+  }
+  if (!text.empty())
+    out.files.push_back({"/etc/udev/rules.d/60-rdma-persistent-naming.rules", first_line("udev") + text});
+}
+
+void render_nothing(const std::vector<Household::Home>& /*homes*/, Output& /*out*/) {}
+
+}  // namespace
+
+std::string first_line(std::string_view target) {
+  return fmt::format(
+      "# Made by rdma-configctl export {}; names and other files it relies on are made with it.\n", target);
+}
+
+std::vector<Household::Home> express(std::vector<Household::Home> homes, const Words& words,
+                                     std::vector<Remark>& notes) {
+  Expressing expressing(words, notes);
+  std::erase_if(homes, [&](Household::Home& home) { return !expressing.port(home); });
+  return homes;
+}
+
+const std::vector<Target>& targets() {
+  static const std::vector<Target> kTargets{
+      {"nm",
+       "keyfiles of NetworkManager",
+       {.tool = "NetworkManager",
+        .needs_name = false,
+        .needs_mode = true,
+        .needs_method = true,
+        .nameless_children = true,
+        .search_by_family = true},
+       render_nm},
+      {"networkd",
+       "files of systemd-networkd",
+       // sd-ipv4ll speaks ARP of Ethernet only, and netplan writes for systemd-networkd.
+       {.tool = "systemd-networkd", .umcast = true, .child_names = true, .local_ipv4 = false},
+       render_networkd},
+      {"netplan",
+       "YAML of netplan",
+       {.tool = "netplan", .pkeys = false, .local_ipv4 = false},
+       render_netplan},
+      {"nmstate",
+       "YAML of nmstate",
+       {.tool = "nmstate", .needs_mode = true, .absent = true, .servers = false, .local_ipv4 = false},
+       render_nmstate},
+      {"ifcfg", "ifcfg files of RHEL and Fedora", {.tool = "ifcfg", .needs_name = false}, render_ifcfg},
+      {"udev", "udev rules: the names", {.tool = "udev", .interfaces = false}, render_nothing},
+      {"commands",
+       "a commented shell script",
+       {.tool = "the script", .umcast = true, .child_names = true, .absent = true, .search_by_family = true},
+       nullptr},
+  };
+  return kTargets;
+}
+
+const Target* find_target(std::string_view name) {
+  const auto at =
+      std::find_if(targets().begin(), targets().end(), [&](const Target& one) { return one.name == name; });
+  return at == targets().end() ? nullptr : &*at;
+}
+
+Output export_document(const std::vector<Section>& sections, const Target& target) {
+  Output out;
+  const auto homes = express(homes_of(sections), target.words, out.notes);
+  const bool commands = target.render == nullptr;
+  for (const auto& section : sections) {
+    const Place where{section.where.file, section.where.line};
+    if (section.path == "ipoib") {
+      if (!target.words.interfaces) continue;
+      note_backend(section, target, out.notes);
+      note_policies(section, out.notes);
+      for (const auto& child : section.children) note_policies(child, out.notes);
+    } else if (!commands && !(section.path == "rdma_device" && target.name == "udev")) {
+      out.notes.push_back({where, fmt::format("[[{}]] is no matter of {}", section.path, target.words.tool)});
+    }
+  }
+  if (!commands) {
+    render_rules(homes, sections, target.name == "udev", out);
+    target.render(homes, out);
+  } else {
+    out.files.push_back({"", render_commands(homes, sections, out.notes)});
+  }
+  if (out.notes.empty()) return out;
+  std::string comment;
+  for (const auto& note : out.notes) comment += fmt::format("# not expressed: {}\n", note.text);
+  if (out.files.empty()) return out;
+  auto& text = out.files.back().text;
+  const auto script = text.starts_with("#!") ? text.find('\n') + 1 : 0;
+  text.insert(script, comment);
+  return out;
+}
+
+void render_mode_rules(const std::vector<Household::Home>& homes, Output& out) {
+  // The event comes before the attributes do (ipoib_add_port in drivers/infiniband/ulp/ipoib/ipoib_main.c).
+  constexpr std::string_view kWait =
+      R"(PROGRAM="/bin/sh -c 'i=0; until [ -e /sys%p/umcast -o $$i = 50 ]; do i=$$((i+1)); sleep 0.1; done'")";
+  std::string text;
+  for (const auto& home : homes) {
+    const auto& port = home.port;
+    if (!port.mode && !port.umcast) continue;
+    text += R"(ACTION=="add", SUBSYSTEM=="net", DRIVERS=="?*", ATTR{type}=="32", )";
+    text += port.guid ? fmt::format("ATTR{{address}}==\"?*{}\"", port.guid->text())
+                      : fmt::format("NAME==\"{}\"", port.name);
+    // The kernel compares with the line feed (drivers/infiniband/ulp/ipoib/ipoib_main.c).
+    text += fmt::format(", {}", kWait);
+    if (port.mode) text += fmt::format(", ATTR{{mode}}=e\"{}\\n\"", model::text_of(*port.mode));
+    if (port.umcast) text += fmt::format(", ATTR{{umcast}}=\"{}\"", *port.umcast ? 1 : 0);
+    text += '\n';
+  }
+  if (!text.empty())
+    out.files.push_back({"/etc/udev/rules.d/71-ipoib-mode.rules", first_line("udev") + text});
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "foreign/export/exporter.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::InetMethod;
+
+namespace {
+
+constexpr std::string_view kFolder = "/etc/sysconfig/network-scripts";
+
+std::string ipv4_lines(const Inet& inet) {
+  auto out = fmt::format("BOOTPROTO={}\n", inet.method == InetMethod::kAuto        ? "dhcp"
+                                           : inet.method == InetMethod::kLinkLocal ? "autoip"
+                                                                                   : "none");
+  for (std::size_t at = 0; at < inet.addresses.size(); ++at) {
+    const auto number = at == 0 ? std::string() : std::to_string(at);
+    out += fmt::format("IPADDR{0}={1}\nPREFIX{0}={2}\n", number, inet.addresses[at].address.text(),
+                       inet.addresses[at].length);
+  }
+  if (inet.gateway) out += fmt::format("GATEWAY={}\n", inet.gateway->text());
+  return out;
+}
+
+std::string ipv6_lines(const Inet& inet) {
+  if (inet.method == InetMethod::kDisabled) return "IPV6INIT=no\nIPV6_DISABLED=yes\n";
+  if (inet.empty()) return "IPV6INIT=yes\nIPV6_AUTOCONF=no\n";
+  const bool automatic = inet.method == InetMethod::kAuto;
+  auto out = fmt::format("IPV6INIT=yes\nIPV6_AUTOCONF={}\n", automatic ? "yes" : "no");
+  std::string more;
+  for (std::size_t at = 0; at < inet.addresses.size(); ++at) {
+    if (at == 0) {
+      out += fmt::format("IPV6ADDR={}\n", inet.addresses[at].text());
+    } else {
+      more += (more.empty() ? "" : " ") + inet.addresses[at].text();
+    }
+  }
+  if (!more.empty()) out += fmt::format("IPV6ADDR_SECONDARIES=\"{}\"\n", more);
+  if (inet.gateway) out += fmt::format("IPV6_DEFAULTGW={}\n", inet.gateway->text());
+  return out;
+}
+
+std::string routes_of(const Interface& one, Family family) {
+  std::string out;
+  for (const auto& route : one.inet(family).routes) {
+    out += route.to.text();
+    if (route.via) out += fmt::format(" via {}", route.via->text());
+    if (!one.name.empty()) out += fmt::format(" dev {}", one.name);
+    if (route.metric) out += fmt::format(" metric {}", *route.metric);
+    if (route.table != 254) out += fmt::format(" table {}", route.table);
+    out += '\n';
+  }
+  return out;
+}
+
+/// Whether a file that is called so would be none of an interface: "ifcfg-ib0-range1", "ifcfg-ib0.bak".
+bool is_passed_over(const std::string& name) {
+  return is_leftover(name) || name.find("-range") != std::string::npos || name == "lo";
+}
+
+/// Of addresses something is said where the document does (`addressed`: of the port or a P_Key interface).
+void render(const Interface& one, bool addressed, Output& out) {
+  std::string file = one.name;
+  if ((file.empty() || is_passed_over(file)) && one.guid) {
+    file = one.guid->text();
+    std::erase(file, ':');
+    if (one.pkey) file += "-" + one.pkey->text().substr(2);
+  }
+  auto text = first_line("ifcfg") + "TYPE=InfiniBand\n";
+  if (!one.name.empty()) text += fmt::format("DEVICE={}\n", one.name);
+  // NetworkManager and ifup compare the last 8 bytes only.
+  if (!one.pkey && one.guid)
+    text += fmt::format("HWADDR=80:00:00:00:fe:80:00:00:00:00:00:00:{}\n", one.guid->text());
+  text += fmt::format("ONBOOT={}\n", one.state == model::State::kDown ? "no" : "yes");
+  if (one.mode)
+    text += fmt::format("CONNECTED_MODE={}\n", *one.mode == model::IpoibMode::kConnected ? "yes" : "no");
+  if (one.mtu) text += fmt::format("MTU={}\n", *one.mtu);
+  if (one.pkey) text += fmt::format("PKEY=yes\nPKEY_ID={}\nPHYSDEV={}\n", one.pkey->text(), one.parent);
+  if (addressed || !one.ipv4.empty() || !one.ipv6.empty())
+    text += ipv4_lines(one.ipv4) + ipv6_lines(one.ipv6);
+  int number = 0;
+  std::vector<std::string> search;
+  for (const auto* inet : {&one.ipv4, &one.ipv6}) {
+    for (const auto& server : inet->dns) text += fmt::format("DNS{}={}\n", ++number, server.text());
+    search.insert(search.end(), inet->search.begin(), inet->search.end());
+  }
+  if (!search.empty()) text += fmt::format("DOMAIN=\"{}\"\n", fmt::join(search, " "));
+  out.files.push_back({fmt::format("{}/ifcfg-{}", kFolder, file), text});
+  for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+    const auto routes = routes_of(one, family);
+    if (!routes.empty())
+      out.files.push_back(
+          {fmt::format("{}/{}-{}", kFolder, family == Family::kIpv4 ? "route" : "route6", file), routes});
+  }
+}
+
+}  // namespace
+
+void render_ifcfg(const std::vector<Household::Home>& homes, Output& out) {
+  for (const auto& home : homes) {
+    const bool addressed = is_addressed(home);
+    render(home.port, addressed, out);
+    for (const auto& child : home.children) render(child, addressed, out);
+  }
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// cloud-init's network configuration: version 1 (its docs, "Networking Config Version 1"; network_state.py)
+// and version 2, which is netplan's.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "foreign/import/formats.hpp"
+#include "foreign/import/netplan.hpp"
+#include "foreign/inet.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::InetMethod;
+
+namespace {
+
+bool six(std::string_view text) { return text.find(':') != std::string_view::npos; }
+
+class Version1 {
+ public:
+  explicit Version1(Claims& claims) : claims_(claims) {}
+
+  void parse(const YamlNode& network) {
+    YamlKeys keys(network, claims_);
+    keys.pass({"version"});
+    for (const auto& item : keys.list("config")) entry(item);
+    keys.finish("network");
+  }
+
+ private:
+  void entry(const YamlNode& node) {
+    const auto *type = node.find("type"), *name = node.find("name"), *address = node.find("mac_address");
+    const auto sort = type == nullptr ? std::string() : type->text;
+    const auto called = name == nullptr ? std::string() : name->text;
+    const bool physical = sort == "physical" || sort == "infiniband";
+    const bool ours = sort == "infiniband" ||
+                      (sort == "physical" &&
+                       (claims_.knows(called) || (address != nullptr && guid_of_address(address->text))));
+    if (ours) return interface(node);
+    for (const auto* key : {"bond_interfaces", "bridge_interfaces"}) {
+      const auto* list = node.find(key);
+      if (list == nullptr) continue;
+      for (const auto& one : list->items) {
+        if (claims_.knows(one.text) || ours_.contains(one.text))
+          return claims_.miss(node.place(),
+                              fmt::format("{} is over {}: bonds and bridges are not part of the "
+                                          "document, nor are their addresses",
+                                          called, one.text));
+      }
+    }
+    if (const auto* link = node.find("vlan_link"); link != nullptr && claims_.knows(link->text))
+      return claims_.miss(
+          node.place(), fmt::format("{} is over {}: VLANs are not part of the document", called, link->text));
+    if (sort == "nameserver" || sort == "route")
+      return claims_.pass(node.place(), fmt::format("a {} of the whole host is left to others", sort));
+    claims_.pass(node.place(), fmt::format("{} is not for InfiniBand", physical ? called : sort));
+  }
+
+  void interface(const YamlNode& node) {
+    YamlKeys keys(node, claims_);
+    Interface out;
+    out.where = node.place();
+    out.name = keys.text("name");
+    ours_.insert(out.name);
+    if (const auto* address = keys.take("mac_address")) {
+      const auto guid = guid_of_address(address->text);
+      if (guid) {
+        out.guid = *guid;
+        out.names = true;  // cloud-init renames the interface with that address
+      } else {
+        keys.wrong(*address, guid.error().message);
+      }
+    }
+    out.mtu = keys.number("mtu", model::kMtuConnectedMax);
+    keys.mark(out, "mtu", "mtu");
+    for (const auto& subnet : keys.list("subnets")) address(subnet, out);
+    if (const auto ra = keys.flag("accept-ra"); ra == true) out.ipv6.method = InetMethod::kAuto;
+    keys.pass({"type", "params", "keep_configuration"});
+    keys.finish(out.name);
+    place_search(out);
+    settle(out);
+    claims_.interfaces.push_back(std::move(out));
+  }
+
+  void address(const YamlNode& node, Interface& out) {
+    YamlKeys keys(node, claims_);
+    if (!keys.fits()) return;
+    const auto report = [&](const YamlNode& at, const std::string& why) {
+      if (!why.empty()) keys.wrong(at, why);
+    };
+    const auto sort = keys.text("type");
+    const auto text = keys.text("address"), mask = keys.text("netmask");
+    const bool manual = sort == "manual";
+    if (sort == "dhcp" || sort == "dhcp4") {
+      out.ipv4.method = InetMethod::kAuto;
+    } else if (sort.starts_with("dhcp6") || sort.starts_with("ipv6_") || sort == "slaac") {
+      out.ipv6.method = InetMethod::kAuto;
+    } else if (sort != "static" && sort != "static6" && !manual) {
+      report(node, fmt::format("type {} is not understood", sort));
+    }
+    auto length = prefix_of_netmask(mask);
+    if (const auto bits = base::parse_number(mask); !length && bits && *bits <= 128)
+      length = static_cast<int>(*bits);
+    if (!text.empty()) {
+      out.at.try_emplace(six(text) ? "ipv6.addresses" : "ipv4.addresses", node.place());
+      report(node, add_address(out, text, length ? length : class_length(text)));
+    }
+    if (const auto* gateway = keys.take("gateway")) {
+      const auto family = six(gateway->text) ? Family::kIpv6 : Family::kIpv4;
+      out.at.insert_or_assign(six(gateway->text) ? "ipv6.gateway" : "ipv4.gateway", gateway->place());
+      report(*gateway, set_gateway(out.inet(family), family, gateway->text));
+    }
+    // One, or a list of them.
+    if (const auto* servers = keys.take("dns_nameservers")) {
+      if (servers->is_scalar()) report(*servers, add_server(out, servers->text));
+      for (const auto& one : servers->items) report(one, add_server(out, one.text));
+    }
+    if (const auto* search = keys.take("dns_search")) {
+      if (search->is_scalar()) add_search(out, search->text);
+      for (const auto& one : search->items) add_search(out, one.text);
+    }
+    for (const auto& route : keys.list("routes")) routes(route, out);
+    if (const auto control = keys.text("control"); control == "manual" || control == "off")
+      out.state = model::State::kDown;
+    keys.pass({"broadcast", "ipv4", "ipv6", "metric"});
+    keys.finish("subnets");
+  }
+
+  void routes(const YamlNode& node, Interface& out) {
+    YamlKeys keys(node, claims_);
+    if (!keys.fits()) return;
+    auto to = keys.text("network");
+    if (to.empty()) to = keys.text("destination");
+    const auto mask = keys.text("netmask"), via = keys.text("gateway");
+    const auto metric = keys.number("metric", 0xffffffffU);
+    keys.finish("routes");
+    if (to.find('/') == std::string::npos && !mask.empty()) {
+      const auto length = prefix_of_netmask(mask);
+      to += fmt::format("/{}", length ? std::to_string(*length) : mask);
+    }
+    if (!via.empty()) to += " via " + via;
+    if (metric) to += fmt::format(" metric {}", *metric);
+    const auto family = six(to) ? Family::kIpv6 : Family::kIpv4;
+    if (const auto why = add_route_words(out.inet(family), family, to); !why.empty()) keys.wrong(node, why);
+  }
+
+  Claims& claims_;
+  std::set<std::string> ours_;
+};
+
+}  // namespace
+
+void parse_cloud_init(std::span<const File> files, Claims& claims) {
+  for (const auto& file : files) {
+    // Most of these files are about something else, and may be in words that are not read here.
+    if (file.text.find("network") == std::string::npos && file.text.find("ethernets") == std::string::npos &&
+        file.text.find("config:") == std::string::npos) {
+      claims.pass({file.path, 0}, "has no network configuration");
+      continue;
+    }
+    const auto tree = parse_yaml(file, claims);
+    if (!tree) continue;
+    const auto* network = tree->find("network");
+    const auto& root = network != nullptr ? *network : *tree;
+    const auto* version = root.find("version");
+    const auto* config = root.find("config");
+    if (config != nullptr && config->is_scalar()) {
+      claims.pass(config->place(),
+                  fmt::format("config: {}: cloud-init leaves the network alone", config->text));
+    } else if (version == nullptr || root.sort != YamlNode::Sort::kMapping) {
+      claims.pass({file.path, 0}, "has no network configuration");
+    } else if (version->text == "2") {
+      parse_netplan_network(root, claims);
+    } else {
+      Version1(claims).parse(root);
+    }
+  }
+}
+
+}  // namespace rdmacfg::foreign

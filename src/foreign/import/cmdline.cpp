@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel command line, as the initramfs reads it (dracut.cmdline(7), nm-initrd-generator(8)): ip=,
+// ib.pkey=, rd.route=, nameserver=, and options of RDMA modules.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/text.hpp"
+#include "foreign/import/formats.hpp"
+#include "foreign/inet.hpp"
+#include "model/module_types.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::InetMethod;
+
+namespace {
+
+/// "a:[2001:db8::1]:c" at its colons, with those in brackets kept.
+std::vector<std::string> cmdline_fields(std::string_view text) {
+  std::vector<std::string> out(1);
+  bool inside = false;
+  for (const char c : text) {
+    if (c == '[' || c == ']') {
+      inside = c == '[';
+    } else if (c == ':' && !inside) {
+      out.emplace_back();
+    } else {
+      out.back() += c;
+    }
+  }
+  return out;
+}
+
+bool is_method(std::string_view word) {
+  constexpr auto kMethods =
+      std::to_array<std::string_view>({"none", "off", "dhcp", "on", "any", "dhcp4", "dhcp6", "auto", "auto6",
+                                       "either6", "both", "ibft", "link6", "link-local", "single-dhcp"});
+  return std::find(kMethods.begin(), kMethods.end(), word) != kMethods.end();
+}
+
+class CommandLine {
+ public:
+  explicit CommandLine(Claims& claims) : claims_(claims) {}
+
+  void word(std::string_view word, const Place& where) {
+    const auto equals = word.find('=');
+    const auto key = word.substr(0, equals);
+    const auto value = equals == std::string_view::npos ? std::string_view() : word.substr(equals + 1);
+    if (key == "ip") {
+      ip(value, where);
+    } else if (key == "ib.pkey") {
+      pkey(value, where);
+    } else if (key == "rd.route" || key == "bond" || key == "team" || key == "bridge" || key == "vlan") {
+      other(key, value, where);
+    } else if (key == "nameserver") {
+      servers_.emplace_back(where, value);
+    } else if (const auto dot = key.find('.'); dot != std::string_view::npos) {
+      std::string module(key.substr(0, dot));
+      std::replace(module.begin(), module.end(), '-', '_');
+      if (is_rdma_module(module)) option(module, word.substr(dot + 1), where);
+    }
+  }
+
+  void finish() {
+    for (const auto& route : routes_) {
+      auto* one = find(route.interface);
+      if (one == nullptr) continue;
+      const bool six = route.words.find(':') != std::string::npos;
+      const auto family = six ? Family::kIpv6 : Family::kIpv4;
+      if (const auto why = add_route_words(one->inet(family), family, route.words); !why.empty())
+        claims_.miss(route.where, why);
+    }
+    for (const auto& [where, server] : servers_) {
+      if (found_.empty()) continue;
+      claims_.took(where);
+      std::string bare(server);
+      std::erase_if(bare, [](char c) { return c == '[' || c == ']'; });
+      if (const auto why = add_server(found_.begin()->second, bare); !why.empty()) claims_.miss(where, why);
+    }
+    for (auto& [name, one] : found_) {
+      place_search(one);
+      settle(one);
+      claims_.interfaces.push_back(std::move(one));
+    }
+  }
+
+ private:
+  Interface* find(std::string_view name) {
+    const auto at = found_.find(name);
+    if (at != found_.end()) return &at->second;
+    return nullptr;
+  }
+
+  Interface& make(const std::string& name, const Place& where) {
+    auto& one = found_[name];
+    if (one.name.empty()) {
+      one.name = name;
+      one.where = where;
+      if (const auto child = child_of_name(name)) {
+        one.pkey = child->pkey;
+        one.parent = child->parent;
+      }
+    }
+    return one;
+  }
+
+  /// ip=METHOD; ip=INTERFACE:METHOD[:MTU[:ADDRESS]];
+  /// ip=CLIENT:PEER:GATEWAY:MASK:HOST:INTERFACE:METHOD[:MTU[:ADDRESS]] or with name servers behind the method
+  void ip(std::string_view value, const Place& where) {
+    const auto fields = cmdline_fields(value);
+    const auto at = [&](std::size_t number) {
+      return number < fields.size() ? fields[number] : std::string();
+    };
+    const bool brief = fields.size() == 1 || is_method(at(1));
+    const auto name = brief ? (fields.size() == 1 ? std::string() : at(0)) : at(5);
+    if (!claims_.knows(name)) return;
+    auto& one = make(name, where);
+    claims_.took(where);
+    const auto method = brief ? at(1) : at(6);
+    take_method(one, method, where);
+    const std::size_t behind = brief ? 2 : 7;
+    if (const auto mtu = base::parse_number(at(behind));
+        mtu && *mtu > 0 && at(behind).find('.') == std::string::npos) {
+      one.mtu = static_cast<std::int64_t>(*mtu);
+      one.at.insert_or_assign("mtu", where);
+    } else if (const auto server = at(behind); !server.empty()) {
+      if (const auto why = add_server(one, server); !why.empty())
+        claims_.miss(where, fmt::format("ip: {}", why));
+    }
+    if (brief || at(0).empty()) return;
+    const bool six = at(0).find(':') != std::string::npos;
+    const auto family = six ? Family::kIpv6 : Family::kIpv4;
+    auto length = prefix_of_netmask(at(3));
+    if (const auto bits = base::parse_number(at(3)); !length && bits && *bits <= 128)
+      length = static_cast<int>(*bits);
+    auto& inet = one.inet(family);
+    std::string why = add_address(inet, family, at(0), length ? length : std::optional(six ? 64 : 32));
+    if (why.empty() && !at(2).empty()) why = set_gateway(inet, family, at(2));
+    if (!why.empty()) claims_.miss(where, fmt::format("ip: {}", why));
+  }
+
+  void take_method(Interface& one, const std::string& method, const Place& where) {
+    const bool four = method == "dhcp" || method == "on" || method == "any" || method == "dhcp4" ||
+                      method == "single-dhcp" || method == "both";
+    const bool six =
+        method == "dhcp6" || method == "auto6" || method == "auto" || method == "either6" || method == "both";
+    if (four) one.ipv4.method = InetMethod::kAuto;
+    if (six) one.ipv6.method = InetMethod::kAuto;
+    const bool known =
+        four || six || method == "none" || method == "off" || method == "link6" || method.empty();
+    if (!known) claims_.miss(where, fmt::format("ip: method {} is not understood", method));
+  }
+
+  /// ib.pkey=PARENT.PKEY, the P_Key in hexadecimal digits (reader_parse_ib_pkey() of nm-initrd-generator).
+  void pkey(std::string_view value, const Place& where) {
+    const auto dot = value.rfind('.');
+    const auto digits = dot == std::string_view::npos ? std::string_view() : value.substr(dot + 1);
+    const bool prefixed = digits.starts_with("0x") || digits.starts_with("0X");
+    const auto key = pkey_of(prefixed ? std::string(digits) : fmt::format("0x{}", digits));
+    if (dot == std::string_view::npos || !key)
+      return claims_.miss(where, fmt::format("ib.pkey={}: is not INTERFACE.PKEY", value));
+    claims_.took(where);
+    auto& one = make(std::string(value), where);
+    one.pkey = *key;
+    one.parent = std::string(value.substr(0, dot));
+  }
+
+  /// What stands over an interface of ours, or leads over it.
+  void other(std::string_view key, std::string_view value, const Place& where) {
+    const auto fields = cmdline_fields(value);
+    if (key == "rd.route") {
+      if (fields.size() < 3 || !claims_.knows(fields[2])) return;
+      claims_.took(where);
+      routes_.push_back({where, fields[2], fmt::format("{} via {}", fields[0], fields[1])});
+      return;
+    }
+    for (const auto& field : fields) {
+      for (const auto member : base::split(field, ',')) {
+        if (!member.empty() && claims_.knows(member))
+          return claims_.miss(where, fmt::format("{}={}: {} is not part of the document", key, value,
+                                                 key == "vlan" ? "a VLAN" : "a bond, team or bridge"));
+      }
+    }
+  }
+
+  /// MODULE.OPTION=VALUE, which the kernel hands to the module.
+  void option(const std::string& name, std::string_view option, const Place& where) {
+    const auto parsed = model::ModuleOption::parse(option);
+    if (!parsed) return claims_.miss(where, fmt::format("{}: {}", name, parsed.error().message));
+    claims_.took(where);
+    auto& entry = claims_.entry("module", {{"name", name}}, where);
+    if (!entry.values.contains("options")) {
+      if (entry.where == where) entry.values["load"] = false;
+      entry.values["options"] = std::vector<std::string>{};
+    }
+    std::get<std::vector<std::string>>(entry.values["options"]).push_back(parsed->text());
+  }
+
+  struct Late {
+    Place where;
+    std::string interface, words;
+  };
+  Claims& claims_;
+  std::map<std::string, Interface, std::less<>> found_;
+  std::vector<Late> routes_;
+  std::vector<std::pair<Place, std::string>> servers_;
+};
+
+/// Words of a kernel command line; quotation marks hold blanks together (next_arg() in lib/cmdline.c).
+std::vector<std::string> words_of_line(std::string_view text) {
+  std::vector<std::string> out;
+  bool quoted = false, inside = false;
+  for (const char c : text) {
+    if (!quoted && (c == ' ' || c == '\t' || c == '\n' || c == '\r')) {
+      inside = false;
+      continue;
+    }
+    if (!inside) out.emplace_back();
+    inside = true;
+    if (c == '"') {
+      quoted = !quoted;
+    } else {
+      out.back() += c;
+    }
+  }
+  return out;
+}
+
+/// Variables of shell files that hold command lines: /etc/default/grub, dracut.conf.
+bool is_command_line(std::string_view key) {
+  return key == "kernel_cmdline" || key.starts_with("GRUB_CMDLINE_LINUX");
+}
+
+}  // namespace
+
+void parse_cmdline(std::span<const File> files, Claims& claims) {
+  CommandLine line(claims);
+  for (const auto& file : files) {
+    const bool shell = file.path.ends_with("/grub") || file.path.find("dracut.conf") != std::string::npos ||
+                       file.path.find("/default/grub.d/") != std::string::npos;
+    int number = 0;
+    for (const auto raw : base::split(file.text, '\n')) {
+      ++number;
+      auto text = base::trim(raw);
+      if (text.empty() || text.front() == '#') continue;
+      if (shell) {
+        const auto equals = text.find('=');
+        auto key = text.substr(0, equals);
+        if (key.ends_with('+')) key.remove_suffix(1);
+        if (equals == std::string_view::npos || !is_command_line(base::trim(key))) continue;
+        text = base::trim(text.substr(equals + 1));
+        const bool quoted =
+            text.size() > 1 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
+        if (quoted) text = text.substr(1, text.size() - 2);
+      }
+      for (const auto& word : words_of_line(text)) line.word(word, {file.path, number});
+    }
+  }
+  line.finish();
+}
+
+}  // namespace rdmacfg::foreign

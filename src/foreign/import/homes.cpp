@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "foreign/document.hpp"
+#include "foreign/inet.hpp"
+#include "kinds/address/request.hpp"
+#include "kinds/ipoib/ipoib.hpp"
+#include "kinds/ipoib/pkey.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::Section;
+
+namespace {
+
+Inet inet_of(const Section& parent, Family family) {
+  Inet out;
+  const auto* section =
+      parent.child(fmt::format("{}.{}", parent.path, family == Family::kIpv4 ? "ipv4" : "ipv6"));
+  if (section == nullptr) return out;
+  auto written = model::from_attributes<kinds::InetConfig>(section->attributes());
+  out.method = written.method;
+  if (written.addresses) out.addresses = std::move(*written.addresses);
+  out.gateway = written.gateway;
+  if (written.dns) out.dns = std::move(*written.dns);
+  if (written.search) out.search = std::move(written.search->names);
+  for (const auto& child : section->children) {
+    const auto route = model::from_attributes<kinds::RouteConfig>(child.attributes());
+    if (!route.to) continue;
+    Route one{*route.to, route.via, {}, 254};
+    if (route.metric) one.metric = route.metric->number;
+    if (family == Family::kIpv6 && one.metric == 0U) one.metric = kinds::kMetricOfIpv6;
+    if (route.table) one.table = route.table->number;
+    add_route(out, one);
+  }
+  return out;
+}
+
+Interface common_of(const Section& section) {
+  Interface out;
+  out.where = {section.where.file, section.where.line};
+  const auto written = section.attributes();
+  out.name = model::text_at(written, "name");
+  out.names = !out.name.empty();
+  if (const auto mode = model::parse_ipoib_mode(model::text_at(written, "mode"))) out.mode = *mode;
+  if (const auto* mtu = std::get_if<std::int64_t>(&model::value_of(written, "mtu"))) out.mtu = *mtu;
+  if (const auto* umcast = std::get_if<bool>(&model::value_of(written, "umcast"))) out.umcast = *umcast;
+  if (const auto state = model::parse_state(model::text_at(written, "state"))) out.state = *state;
+  if (out.state == model::State::kUp) out.state.reset();
+  out.ipv4 = inet_of(section, Family::kIpv4);
+  out.ipv6 = inet_of(section, Family::kIpv6);
+  settle(out);
+  return out;
+}
+
+}  // namespace
+
+bool is_addressed(const Household::Home& home) {
+  const auto has = [](const Interface& one, Family family) {
+    return !one.inet(family).empty() && !is_default(one.inet(family), family);
+  };
+  const auto addressed = [&](const Interface& one) {
+    const bool there = one.state != model::State::kAbsent && one.state != model::State::kIgnore;
+    return there && (has(one, Family::kIpv4) || has(one, Family::kIpv6));
+  };
+  return addressed(home.port) || std::any_of(home.children.begin(), home.children.end(), addressed);
+}
+
+void settle_home(Household::Home& home) {
+  const bool addressed = is_addressed(home);
+  // What is not there gives nothing away.
+  const auto leave_out = [](Interface& one) {
+    bool found = false;
+    for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+      if (!is_default(one.inet(family), family)) continue;
+      one.inet(family) = {};
+      found = one.state != model::State::kAbsent && one.state != model::State::kIgnore;
+    }
+    return found;
+  };
+  const auto keep = [&](Interface& one) { one.ipv4.method = model::InetMethod::kDisabled; };
+  const bool of_port = leave_out(home.port);
+  if (of_port && !addressed) keep(home.port);
+  for (auto& child : home.children) {
+    if (leave_out(child) && !addressed && !of_port) keep(child);
+  }
+}
+
+std::vector<Household::Home> homes_of(const std::vector<Section>& sections) {
+  std::vector<Household::Home> out;
+  for (const auto& section : sections) {
+    if (section.path != "ipoib") continue;
+    Household::Home home;
+    home.port = common_of(section);
+    if (const auto guid = model::Guid::parse(model::text_at(section.attributes(), "guid")))
+      home.port.guid = *guid;
+    for (const auto& child : section.children) {
+      if (child.path != "ipoib.pkey") continue;
+      auto one = common_of(child);
+      if (const auto pkey = model::Pkey::parse(model::text_at(child.attributes(), "pkey"))) one.pkey = *pkey;
+      one.guid = home.port.guid;
+      one.parent = home.port.name;
+      if (one.name == child_name(home.port.name, one.pkey.value_or(model::Pkey{}))) one.names = false;
+      if (one.name.empty() && !home.port.name.empty() && one.pkey)
+        one.name = child_name(home.port.name, *one.pkey);
+      home.children.push_back(std::move(one));
+    }
+    settle_home(home);
+    std::sort(home.children.begin(), home.children.end(),
+              [](const Interface& a, const Interface& b) { return *a.pkey < *b.pkey; });
+    out.push_back(std::move(home));
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/import/importer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "config/guard.hpp"
+#include "foreign/keys.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+constexpr std::size_t kMostFiles = 2000;       ///< of one format
+constexpr std::ptrdiff_t kMostLines = 20'000;  ///< of one file; what looks for the same again is no faster
+
+class Collector {
+ public:
+  Collector(system::Files& files, Claims& claims) : files_(files), claims_(claims) {}
+
+  /// The files at the format's own places; of those with one name the first folder counts.
+  std::vector<File> at_places(std::span<const Where> places) {
+    std::vector<File> out;
+    std::set<std::string> masked;
+    own_ = true;
+    for (const auto& place : places) {
+      for (const auto& folder : folders_of(place.folder)) {
+        for (const auto& name : names_in(folder, place.pattern, false)) {
+          if (!place.apart && !masked.insert(name).second) continue;
+          read(fmt::format("{}/{}", folder, name), out);
+          drop_ins(name, folders_with(name, places), out);
+        }
+      }
+    }
+    own_ = false;
+    const auto base = [](const File& file) { return file.path.substr(file.path.rfind('/') + 1); };
+    std::stable_sort(out.begin(), out.end(), [&](const File& a, const File& b) { return base(a) < base(b); });
+    return out;
+  }
+
+  /// A file as it is, or the files of a folder that look like the format's.
+  void at_path(const std::string& path, std::span<const Where> places, std::vector<File>& out) {
+    std::set<std::string> names;
+    for (const auto& place : places) {
+      for (const auto& name : names_in(path, place.pattern, true)) names.insert(name);
+    }
+    if (!is_folder_) {
+      const auto slash = path.rfind('/');
+      read(path, out);
+      drop_ins(path.substr(slash + 1), {path.substr(0, slash)}, out);
+      return;
+    }
+    for (const auto& name : names) {
+      read(fmt::format("{}/{}", path, name), out);
+      drop_ins(name, {path}, out);
+    }
+  }
+
+ private:
+  /// A folder, or those that a pattern in its last part fits.
+  std::vector<std::string> folders_of(std::string_view folder) {
+    const auto slash = folder.rfind('/');
+    const auto last = folder.substr(slash + 1);
+    if (!is_pattern(last)) return {std::string(folder)};
+    std::vector<std::string> out;
+    const auto names = files_.list(std::string(folder.substr(0, slash)));
+    if (!names) return out;
+    for (const auto& name : *names) {
+      if (base::matches_glob(last, name)) out.push_back(fmt::format("{}/{}", folder.substr(0, slash), name));
+    }
+    return out;
+  }
+
+  /// The folders among the places in which a file of this name would be read.
+  static std::vector<std::string> folders_with(const std::string& name, std::span<const Where> places) {
+    std::vector<std::string> out;
+    for (const auto& place : places) {
+      if (base::matches_glob(place.pattern, name)) out.emplace_back(place.folder);
+    }
+    return out;
+  }
+
+  /// NAME.d/*.conf of a file of systemd's that was read; of those with one name the first folder counts.
+  void drop_ins(const std::string& name, const std::vector<std::string>& folders, std::vector<File>& out) {
+    const bool has_them = name.ends_with(".network") || name.ends_with(".netdev") || name.ends_with(".link");
+    // A file that is masked, or empty, which is the same, has none.
+    if (!has_them || out.empty() || !out.back().path.ends_with('/' + name) || out.back().text.empty()) return;
+    std::map<std::string, std::string> paths;
+    for (const auto& folder : folders) {
+      const auto beside = fmt::format("{}/{}.d", folder, name);
+      for (const auto& one : names_in(beside, "*.conf", true))
+        paths.try_emplace(one, fmt::format("{}/{}", beside, one));
+    }
+    for (const auto& [one, path] : paths) read(path, out);
+  }
+
+  std::vector<std::string> names_in(const std::string& folder, std::string_view pattern, bool quietly) {
+    auto names = files_.list(folder);
+    is_folder_ = names.has_value() && !names->empty();
+    if (!names) {
+      // One tool's folder is another one's file: /etc/sysconfig/network.
+      if (!quietly && names.error().sys_errno != ENOTDIR) claims_.miss({folder, 0}, names.error().message);
+      return {};
+    }
+    std::erase_if(*names, [&](const std::string& name) {
+      return name.starts_with('.') || !base::matches_glob(pattern, name);
+    });
+    std::erase_if(*names, [&](const std::string& name) {
+      if (!is_leftover(name)) return false;
+      claims_.pass({fmt::format("{}/{}", folder, name), 0}, "is what an editor or a package manager left");
+      return true;
+    });
+    if (names->size() > kMostFiles) {
+      claims_.miss({folder, 0},
+                   fmt::format("has {} files; the first {} are read", names->size(), kMostFiles));
+      names->resize(kMostFiles);
+    }
+    return *names;
+  }
+
+  void read(const std::string& path, std::vector<File>& out) {
+    if (files_.masks(path)) {
+      claims_.pass({path, 0}, "is a link to /dev/null, which masks files of this name");
+      return;
+    }
+    // What the tools read through a symbolic link holds; of paths that are given nobody has said so.
+    auto text = own_ ? files_.read_linked(path) : files_.read(path);
+    if (!text) {
+      claims_.miss({path, 0}, text.error().message);
+      return;
+    }
+    if (!*text) {
+      claims_.miss({path, 0}, "is not there");
+      return;
+    }
+    if (const auto wrong = config::check_text({path, **text}, config::Limits{})) {
+      claims_.miss({path, wrong->where.line}, wrong->message);
+      return;
+    }
+    if (std::count((*text)->begin(), (*text)->end(), '\n') > kMostLines) {
+      claims_.miss({path, 0}, fmt::format("has more than {} lines", kMostLines));
+      return;
+    }
+    // A file without a line that counts is understood, too.
+    claims_.understood.try_emplace(path, 0);
+    out.push_back({path, std::string(config::without_mark(**text)), files_.open_to_others(path)});
+  }
+
+  system::Files& files_;
+  Claims& claims_;
+  bool is_folder_ = false;
+  bool own_ = false;  ///< reading the format's own places
+};
+
+bool is_names(const File& file) {
+  return file.path.ends_with(".rules") || file.path.ends_with(".link") ||
+         unit_of(file.path).ends_with(".link");
+}
+
+/// Whoever names a file wants to hear of it.
+void tell_silent(std::span<const File> files, Claims& claims) {
+  const auto speaks_of = [](const std::vector<Remark>& remarks, const File& file) {
+    return std::any_of(remarks.begin(), remarks.end(),
+                       [&](const Remark& one) { return one.where.file == file.path; });
+  };
+  for (const auto& file : files) {
+    if (claims.understood[file.path] > 0 || speaks_of(claims.passed, file) || speaks_of(claims.missed, file))
+      continue;
+    claims.pass({file.path, 0}, "says nothing that is imported");
+  }
+}
+
+}  // namespace
+
+std::size_t gather(const Request& request, system::Files& files, Claims& claims) {
+  Collector collector(files, claims);
+  const auto& udev = *find_format("udev");
+  const bool several = request.formats.size() > 1;
+  std::size_t count = 0;
+  for (const auto* format : request.formats) {
+    std::vector<File> own, names;
+    if (request.paths.empty()) {
+      own = collector.at_places(format->places);
+      if (format->interfaces && !several) names = collector.at_places(udev.places);
+    } else {
+      auto places = format->places;
+      if (format->interfaces) places.insert(places.end(), udev.places.begin(), udev.places.end());
+      for (const auto& path : request.paths) collector.at_path(path, places, own);
+      if (format->interfaces) {
+        const auto first =
+            std::stable_partition(own.begin(), own.end(), [](const File& one) { return !is_names(one); });
+        names.assign(std::make_move_iterator(first), std::make_move_iterator(own.end()));
+        own.erase(first, own.end());
+      }
+    }
+    count += own.size();
+    parse_udev(names, claims);
+    format->parse(own, claims);
+    if (!request.paths.empty()) tell_silent(own, claims);
+  }
+  return count;
+}
+
+base::Result<std::string> make_document(
+    Claims& claims, const std::function<model::Diagnostics(const std::string& text)>& check) {
+  auto household = house(claims);
+  spread_default_mtu(household, claims.entries);
+  auto text = prune(render_document(household, claims.entries), check, claims);
+  std::sort(claims.missed.begin(), claims.missed.end(), [](const Remark& a, const Remark& b) {
+    return std::tie(a.where, a.text) < std::tie(b.where, b.text);
+  });
+  claims.missed.erase(std::unique(claims.missed.begin(), claims.missed.end()), claims.missed.end());
+  std::sort(claims.passed.begin(), claims.passed.end(), [](const Remark& a, const Remark& b) {
+    return std::tie(a.where, a.text) < std::tie(b.where, b.text);
+  });
+  claims.passed.erase(std::unique(claims.passed.begin(), claims.passed.end()), claims.passed.end());
+  return text;
+}
+
+}  // namespace rdmacfg::foreign

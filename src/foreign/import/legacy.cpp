@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// What OFED and RHEL had for the whole host: openib.conf, rdma.conf (rdma-core's redhat/), mlx4.conf.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.hpp"
+#include "foreign/import/formats.hpp"
+#include "foreign/keys.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+struct Load {
+  std::string_view key;
+  std::string_view module;  ///< empty: the hardware's own driver, which comes by itself
+};
+
+constexpr std::array<Load, 21> kLoads{{{"IPOIB_LOAD", "ib_ipoib"},
+                                       {"SRP_TARGET_LOAD", "ib_srpt"},
+                                       {"ISER_TARGET_LOAD", "ib_isert"},
+                                       {"CXGB4_LOAD", ""},
+                                       {"BNXT_RE_LOAD", ""},
+                                       {"SRP_LOAD", "ib_srp"},
+                                       {"SRPT_LOAD", "ib_srpt"},
+                                       {"ISER_LOAD", "ib_iser"},
+                                       {"ISERT_LOAD", "ib_isert"},
+                                       {"RDS_LOAD", "rds_rdma"},
+                                       // Both have been one module since Linux 4.0.
+                                       {"XPRTRDMA_LOAD", "rpcrdma"},
+                                       {"SVCRDMA_LOAD", "rpcrdma"},
+                                       {"RDMA_CM_LOAD", "rdma_cm"},
+                                       {"RDMA_UCM_LOAD", "rdma_ucm"},
+                                       {"UMAD_LOAD", "ib_umad"},
+                                       {"UVERBS_LOAD", "ib_uverbs"},
+                                       {"MLX4_LOAD", ""},
+                                       {"MLX4_EN_LOAD", ""},
+                                       {"MLX5_LOAD", ""},
+                                       {"OCRDMA_LOAD", ""},
+                                       {"HFI1_LOAD", ""}}};
+
+void take_loads(Keys& keys, Claims& claims) {
+  for (const auto& load : kLoads) {
+    const auto item = keys.take(load.key);
+    if (!item) continue;
+    const auto yes = yes_or_no(item->value);
+    if (!yes) {
+      keys.wrong(*item, fmt::format("{} is neither yes nor no", item->value));
+    } else if (*yes && !load.module.empty()) {
+      claims.entry("module", {{"name", std::string(load.module)}}, keys.place(*item));
+    }
+  }
+}
+
+/// Switches of openib.conf for what Linux does not have any more, or never had: they load nothing.
+constexpr auto kGone = std::to_array<std::string_view>(
+    {"UCM_LOAD",       "SDP_LOAD",       "E_IPOIB_LOAD", "EIPOIB_LOAD", "SRPHA_ENABLE", "VNIC_LOAD",
+     "QLGC_VNIC_LOAD", "MLX4_VNIC_LOAD", "MLX4_FC_LOAD", "CXGB3_LOAD",  "NES_LOAD",     "AMSO1100_LOAD",
+     "IPATH_LOAD",     "EHCA_LOAD",      "DAPL_LOAD",    "CM_LOAD",     "MADEYE_LOAD",  "KDAPL_LOAD",
+     "MLX5_FPGA_LOAD", "MTHCA_LOAD",     "QIB_LOAD"});
+
+/// Switches that start something else than a module: nothing is lost while they are off.
+struct Act {
+  std::string_view key;
+  std::string_view why;
+};
+constexpr auto kActs = std::to_array<Act>({
+    {"SRP_DAEMON_ENABLE", "write [[service]] name = \"srp_daemon.service\""},
+    {"RUN_SYSCTL", "the kernel settings of openibd's script are not read; write [[sysctl]]"},
+    {"RUN_AFFINITY_TUNER", "the document has no interrupt affinities"},
+    {"RUN_MLNX_TUNE", "the document has no tuning profiles"},
+    {"RENICE_IB_MAD", "the document has no priorities of kernel threads"},
+    {"IPOIBHA_ENABLE", "the document has no failover between interfaces"},
+    {"OPENSMD_LOAD", "write [[opensm]]"},
+    {"FORCE_MODE", "the document has no such switch"},
+    {"FIXUP_MTRR_REGS", "the document has no MTRR registers"},
+    {"ARPTABLE_TUNING",
+     "the script raises net.ipv4.neigh.default.gc_thresh1 to gc_thresh3 with the size of the "
+     "fabric; write [[sysctl]] with the values that /proc/sys has now"},
+    {"TECH_PREVIEW_LOAD", "which modules that loads is the script's matter; write [[module]]"},
+    {"NFSoRDMA_LOAD", "write [[module]] name = \"rpcrdma\", and the port in nfs.conf"},
+});
+
+void take_acts(Keys& keys) {
+  for (const auto& act : kActs) {
+    const auto item = keys.take(act.key);
+    if (item && yes_or_no(item->value) != false)
+      keys.wrong(*item, fmt::format("{}: {}", item->value, act.why));
+  }
+  keys.pass(kGone);
+  // A switch that is off starts nothing, whatever it is for.
+  for (const auto& key : keys.left()) {
+    const bool off = yes_or_no(keys.peek(key)) == false;
+    if (off && (key.ends_with("_LOAD") || key.ends_with("_ENABLE"))) keys.pass({key});
+  }
+}
+
+}  // namespace
+
+void parse_openib(std::span<const File> files, Claims& claims) {
+  for (const auto& file : files) {
+    Keys keys(file.path, parse_assignments(file), claims);
+    take_loads(keys, claims);
+    const auto mtu = keys.number("IPOIB_MTU", model::kMtuConnectedMax);
+    if (const auto mode = keys.take("SET_IPOIB_CM"); mode && base::lower(mode->value) != "auto") {
+      const auto connected = yes_or_no(mode->value);
+      if (!connected) {
+        keys.wrong(*mode, fmt::format("{} is not yes, no or auto", mode->value));
+      } else {
+        auto& defaults = claims.entry("defaults.ipoib", {}, keys.place(*mode));
+        defaults.values["mode"] = std::string(*connected ? "connected" : "datagram");
+        // The script sets that MTU together with connected mode only.
+        if (*connected && mtu) defaults.values["mtu"] = *mtu;
+      }
+    }
+    take_acts(keys);
+    // When openibd starts, and what the node is called: rdma-ndd does that today.
+    keys.pass({"ONBOOT", "NODE_DESC", "NODE_DESC_TIME_BEFORE_UPDATE", "NODE_DESC_UPDATE_TIMEOUT", "BUILD_ID",
+               "PRIMARY_IPOIB_DEV", "SECONDARY_IPOIB_DEV", "POST_START_DELAY", "ALLOW_STOP", "SRP_DAEMON_*"});
+    keys.finish();
+  }
+}
+
+void parse_rdma_conf(std::span<const File> files, Claims& claims) {
+  for (const auto& file : files) {
+    Keys keys(file.path, parse_assignments(file), claims);
+    // The script loads IPoIB with RDS, and RDS itself.
+    if (yes_or_no(keys.peek("RDS_LOAD")) == true) {
+      claims.entry("module", {{"name", std::string("ib_ipoib")}}, keys.where("RDS_LOAD"));
+      claims.entry("module", {{"name", std::string("rds")}}, keys.where("RDS_LOAD"));
+    }
+    take_loads(keys, claims);
+    if (yes_or_no(keys.peek("NFSoRDMA_LOAD")) == false) keys.pass({"NFSoRDMA_PORT"});
+    take_acts(keys);
+    keys.finish();
+  }
+}
+
+void parse_mlx4_conf(std::span<const File> files, Claims& claims) {
+  for (const auto& file : files) {
+    int number = 0;
+    for (const auto raw : base::split(file.text, '\n')) {
+      ++number;
+      const Place where{file.path, number};
+      const auto words = words_of(raw.substr(0, raw.find('#')));
+      if (words.empty()) continue;
+      const auto pci = model::PciAddress::parse(words.front());
+      if (!pci || words.size() < 2 || words.size() > 3) {
+        claims.miss(where, "is not \"PCI-ADDRESS TYPE [TYPE]\"");
+        continue;
+      }
+      std::vector<std::string> ports;
+      bool known = true;
+      for (std::size_t at = 1; at < words.size(); ++at) {
+        ports.push_back(base::lower(words[at]));
+        known = known && (ports.back() == "ib" || ports.back() == "eth" || ports.back() == "auto");
+      }
+      if (!known) {
+        claims.miss(where, "a port type is ib, eth or auto");
+        continue;
+      }
+      claims.took(where);
+      auto& entry = claims.entry("mlx4_port", {{"pci", pci->text}}, where);
+      if (entry.values.contains("ports"))
+        claims.pass(entry.where, fmt::format("{}: a later line says it again", pci->text));
+      entry.where = where;
+      entry.values["ports"] = ports;
+    }
+  }
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Locked memory in limits.conf(5).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "foreign/import/formats.hpp"
+#include "foreign/keys.hpp"
+#include "model/host_types.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+/// "infinity", "64G" and "soft:hard" of systemd.exec(5), in bytes; nothing where it makes no sense.
+std::optional<model::LockLimit> limit_of(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon != std::string_view::npos && text.substr(0, colon) != text.substr(colon + 1)) return std::nullopt;
+  auto value = base::trim(text.substr(0, colon));
+  if (value == "infinity") return model::LockLimit{};
+  std::uint64_t factor = 1;
+  constexpr std::string_view kUnits = "KMGTPE";
+  if (const auto unit = value.empty() ? std::string_view::npos : kUnits.find(value.back());
+      unit != std::string_view::npos) {
+    factor = std::uint64_t{1} << (10U * (unit + 1));
+    value.remove_suffix(1);
+  }
+  const auto number = base::parse_number(value);
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 52U;
+  if (!number || *number > kMost / factor) return std::nullopt;
+  return model::LockLimit{static_cast<std::int64_t>(*number * factor / 1024)};
+}
+
+model::Value value_of(const model::LockLimit& limit) {
+  return limit.kib ? model::Value(*limit.kib) : model::Value(std::string("unlimited"));
+}
+
+/// LimitMEMLOCK of a drop-in for a unit, which a [[memlock]] with the same limit takes up.
+void parse_unit(const File& file, Claims& claims) {
+  auto unit = std::string_view(file.path);
+  unit = unit.substr(0, unit.rfind('/'));
+  unit = unit.substr(unit.rfind('/') + 1);
+  unit.remove_suffix(unit.ends_with(".d") ? 2 : 0);
+  Claims aside;  // what else the drop-in says is no matter
+  for (const auto& group : parse_groups(file, aside)) {
+    for (const auto& item : group.items) {
+      const Place where{file.path, item.line};
+      if (item.key == "DefaultLimitMEMLOCK") {
+        claims.miss(where,
+                    "DefaultLimitMEMLOCK holds for every service; list those that need it in units of a "
+                    "[[memlock]]");
+      }
+      if (item.key != "LimitMEMLOCK" || group.name != "Service" || item.value.empty()) continue;
+      const auto limit = limit_of(item.value);
+      if (!limit) {
+        claims.miss(where, fmt::format("LimitMEMLOCK: {} is not a limit that the document has", item.value));
+        continue;
+      }
+      const auto entry = std::find_if(claims.entries.begin(), claims.entries.end(), [&](const Entry& one) {
+        return one.path == "memlock" && model::value_of(one.values, "limit") == value_of(*limit);
+      });
+      if (entry == claims.entries.end()) {
+        claims.miss(where,
+                    fmt::format("LimitMEMLOCK={} of {}: no domain of limits.conf has that limit; write a "
+                                "[[memlock]] with units = [\"{}\"]",
+                                item.value, unit, unit));
+        continue;
+      }
+      claims.took(where);
+      if (unit == "user@.service") {
+        entry->values["sessions"] = true;
+        continue;
+      }
+      auto& units = entry->values.try_emplace("units", std::vector<std::string>{}).first->second;
+      auto& list = std::get<std::vector<std::string>>(units);
+      if (std::find(list.begin(), list.end(), unit) == list.end()) list.emplace_back(unit);
+    }
+  }
+}
+
+bool is_systemd(const File& file) {
+  return file.path.find("/systemd/") != std::string::npos || unit_of(file.path).ends_with(".service");
+}
+
+}  // namespace
+
+void parse_limits(std::span<const File> files, Claims& claims) {
+  struct Pair {
+    Place where;
+    std::optional<std::string> soft, hard;
+  };
+  std::map<std::string, Pair> domains;
+  std::vector<std::string> order;
+  for (const auto& file : files) {
+    if (is_systemd(file)) continue;
+    int number = 0;
+    for (const auto raw : base::split(file.text, '\n')) {
+      ++number;
+      const Place where{file.path, number};
+      const auto words = words_of(raw.substr(0, raw.find('#')));
+      const auto word = [&](std::size_t at) {  // pam_limits takes them in upper case, too
+        return at < words.size() ? base::lower(words[at]) : std::string();
+      };
+      if (words.size() < 4) {
+        if (word(1) == "memlock" || word(2) == "memlock")
+          claims.miss(where, "is not \"DOMAIN TYPE memlock LIMIT\"");
+        continue;
+      }
+      if (word(2) != "memlock") continue;
+      auto value = word(3);
+      if (value == "-1" || value == "infinity") value = "unlimited";
+      const bool type = word(1) == "soft" || word(1) == "hard" || word(1) == "-";
+      if (!type || !model::LockLimit::parse(value)) {
+        claims.miss(where, type ? fmt::format("{} is not a limit", words[3])
+                                : fmt::format("{} is not soft, hard or -", words[1]));
+        continue;
+      }
+      claims.took(where);
+      const std::string domain(words.front());
+      if (!domains.contains(domain)) order.push_back(domain);
+      auto& pair = domains[domain];
+      pair.where = where;
+      if (word(1) != "hard") pair.soft = value;
+      if (word(1) != "soft") pair.hard = value;
+    }
+  }
+  for (const auto& domain : order) {
+    const auto& pair = domains[domain];
+    if (pair.soft != pair.hard) {
+      claims.miss(pair.where,
+                  fmt::format("{}: the soft limit is {}, the hard one {}; the document has one for both",
+                              domain, pair.soft.value_or("not set"), pair.hard.value_or("not set")));
+      continue;
+    }
+    const auto limit = model::LockLimit::parse(*pair.soft);
+    claims.entry("memlock", {{"domain", domain}}, pair.where).values["limit"] = value_of(*limit);
+  }
+  for (const auto& file : files) {
+    if (is_systemd(file)) parse_unit(file, claims);
+  }
+}
+
+}  // namespace rdmacfg::foreign

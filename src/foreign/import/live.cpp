@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/import/live.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "foreign/inet.hpp"
+#include "formats/udev_netdev_names.hpp"
+#include "kinds/address/route.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using system::Link;
+
+namespace {
+
+Interface interface_of(const Link& link) {
+  Interface out;
+  out.where = {"the interface " + link.name, 0};
+  out.name = link.name;
+  out.mode = link.ipoib->mode;
+  out.mtu = link.mtu;
+  if (link.ipoib->umcast) out.umcast = true;
+  if (!link.up) out.state = model::State::kDown;
+  return out;
+}
+
+class Live {
+ public:
+  Live(const kinds::World& world, bool adopt, Claims& claims)
+      : world_(world), adopt_(adopt), claims_(claims) {}
+
+  base::Result<void> observe() {
+    auto addresses = world_.host().inet.observe_addresses();
+    if (!addresses) return base::fail(addresses.error().in("looking at addresses"));
+    auto routes = world_.host().inet.observe_routes();
+    if (!routes) return base::fail(routes.error().in("looking at routes"));
+    addresses_ = std::move(*addresses);
+    routes_ = std::move(*routes);
+    const auto rules = kinds::read_rules(world_.host().files);
+    // NetworkManager, which is to have what is adopted where it runs, names P_Key interfaces by itself.
+    bool keeps_names = true;
+    if (adopt_) {
+      const auto manager = world_.host().network_manager.observe();
+      keeps_names = !manager || !*manager;
+    }
+    for (const auto* link : world_.parents()) {
+      const auto guid = link->ipoib->guid;
+      if (guid.number == 0) {
+        claims_.miss({link->name, 0}, "has no port GUID");
+        continue;
+      }
+      auto one = interface_of(*link);
+      one.guid = guid;
+      const bool ours = rules && rules->contains(guid) && rules->at(guid) == link->name;
+      one.names = adopt_ || ours;
+      inet(*link, one);
+      add(*link, std::move(one));
+      for (const auto* child : world_.children(link->index)) {
+        auto below = interface_of(*child);
+        below.guid = guid;
+        below.parent = link->name;
+        below.pkey = child->ipoib->pkey;
+        below.names = keeps_names;
+        inet(*child, below);
+        add(*child, std::move(below));
+      }
+    }
+    return {};
+  }
+
+ private:
+  /// What the document is to say: without a metric a route gets kRouteMetric, and 0 or the 1024 of IPv6 are
+  /// others.
+  static std::optional<std::uint32_t> metric_of(const system::InetRoute& route) {
+    return route.metric == kinds::kRouteMetric ? std::nullopt : std::optional(route.metric);
+  }
+
+  /// Whether a next hop was reached from an address that is not written down, or no address of the family is.
+  [[nodiscard]] bool hangs_on_lease(const system::InetRoute& route, const model::IpPrefixes& kept) const {
+    const auto near = [&](const model::IpPrefix& prefix) { return route.via && prefix.contains(*route.via); };
+    if (std::any_of(kept.begin(), kept.end(), near)) return false;
+    return std::any_of(addresses_.begin(), addresses_.end(), [&](const system::InetAddress& one) {
+      return one.index == route.index && !one.permanent && one.prefix.address.family == route.family &&
+             (kept.empty() || near(one.prefix));
+    });
+  }
+
+  void add(const Link& link, Interface one) {
+    claims_.took({"the interface " + link.name, 0});
+    if (link.master != 0) claims_.pass(one.where, "is in a bond; that is no part of the document");
+    claims_.interfaces.push_back(std::move(one));
+  }
+
+  void inet(const Link& link, Interface& out) {
+    Interface found = out;
+    std::string leased, lost;
+    const auto append = [](std::string& list, const std::string& one) {
+      list += (list.empty() ? "" : ", ") + one;
+    };
+    for (const auto& address : addresses_) {
+      if (address.index != link.index) continue;
+      if (address.permanent) {
+        found.inet(address.prefix.address.family).addresses.push_back(address.prefix);
+      } else {
+        append(leased, address.prefix.text());
+      }
+    }
+    for (const auto& route : routes_) {
+      if (route.index != link.index || route.made_by_kernel) continue;
+      if (hangs_on_lease(route, found.inet(route.family).addresses)) {
+        append(lost, fmt::format("the route to {}", route.to.text()));
+        continue;
+      }
+      add_route(found.inet(route.family), {route.to, route.via, metric_of(route), route.table});
+    }
+    if (!leased.empty()) {
+      claims_.pass(out.where,
+                   fmt::format("left out: {}{} (from DHCP or a router, not for good; a backend with "
+                               "method = \"auto\" asks for such)",
+                               leased, lost.empty() ? "" : " and " + lost));
+    }
+    if (found.ipv4.empty() && found.ipv6.empty()) return;
+    if (adopt_) {
+      out = std::move(found);
+      return;
+    }
+    std::string list;
+    for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+      for (const auto& one : found.inet(family).addresses)
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", one.text());
+    }
+    claims_.pass(out.where,
+                 fmt::format("{} left to whoever gave it; --adopt takes it over",
+                             list.empty() ? std::string("its routes are") : fmt::format("{} is", list)));
+  }
+
+  const kinds::World& world_;
+  bool adopt_;
+  Claims& claims_;
+  std::vector<system::InetAddress> addresses_;
+  std::vector<system::InetRoute> routes_;
+};
+
+}  // namespace
+
+base::Result<void> observe_live(const kinds::World& world, bool adopt, Claims& claims) {
+  return Live(world, adopt, claims).observe();
+}
+
+std::map<std::string, model::Guid, std::less<>> known_ports(const kinds::World& world) {
+  std::map<std::string, model::Guid, std::less<>> out;
+  for (const auto* link : world.parents()) {
+    if (link->ipoib->guid.number == 0) continue;
+    out.emplace(link->name, link->ipoib->guid);
+    for (const auto& name : link->altnames) out.emplace(name, link->ipoib->guid);
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// nmstate's YAML (nmstate.io, "YAML API").
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "foreign/import/formats.hpp"
+#include "foreign/import/yaml.hpp"
+#include "foreign/inet.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::InetMethod;
+
+namespace {
+
+class State {
+ public:
+  State(const File& file, Claims& claims) : file_(file), claims_(claims) {}
+
+  /// A state, or a policy around one: nmpolicy's, or a NodeNetworkConfigurationPolicy of kubernetes-nmstate.
+  void parse(const YamlNode& root) {
+    const bool resource = root.find("kind") != nullptr && root.find("spec") != nullptr;
+    if (!resource && root.find("desiredState") == nullptr && root.find("desired") == nullptr) {
+      state(root);
+      return;
+    }
+    YamlKeys keys(root, claims_);
+    if (resource) {
+      keys.pass({"apiVersion", "kind", "metadata", "status"});
+      if (const auto* spec = keys.mapping("spec")) {
+        YamlKeys inner(*spec, claims_);
+        inner.pass({"maxUnavailable"});
+        if (const auto* selector = inner.take("nodeSelector"))
+          claims_.miss(selector->place(),
+                       "nodeSelector: which hosts it is for; write [match] host = [...] into the document");
+        policy(inner, "spec");
+      }
+    } else {
+      policy(keys, "policy");
+    }
+    if (resource) keys.finish("policy");
+  }
+
+ private:
+  void policy(YamlKeys& keys, std::string_view inside) {
+    if (const auto* capture = keys.take("capture"))
+      claims_.miss(capture->place(), "capture: what it finds on a host is not known here");
+    const auto* desired = keys.mapping("desiredState");
+    if (desired == nullptr) desired = keys.mapping("desired");
+    keys.finish(inside);
+    if (desired != nullptr) state(*desired);
+  }
+
+  void state(const YamlNode& root) {
+    YamlKeys keys(root, claims_);
+    const auto& interfaces = keys.list("interfaces");
+    for (const auto& item : interfaces) {
+      const auto* name = item.find("name");
+      if (name != nullptr && is_ours(item)) ours_.insert(name->text);
+    }
+    for (const auto& item : interfaces) interface(item);
+    if (const auto* node = keys.mapping("routes")) routes(*node);
+    if (const auto* node = keys.mapping("dns-resolver")) servers(*node);
+    keys.pass({"hostname"});
+    keys.finish("state");
+    for (auto& one : found_) {
+      place_search(one);
+      settle(one);
+      claims_.interfaces.push_back(std::move(one));
+    }
+  }
+
+  /// By its type; where that is not said (it is there already) by what else is.
+  [[nodiscard]] bool is_ours(const YamlNode& node) const {
+    const auto *type = node.find("type"), *name = node.find("name");
+    if (type != nullptr) return base::lower(type->text) == "infiniband";
+    return node.find("infiniband") != nullptr || (name != nullptr && claims_.knows(name->text));
+  }
+
+  void interface(const YamlNode& node) {
+    if (node.sort != YamlNode::Sort::kMapping) {
+      claims_.miss(node.place(), "interfaces: an item that is not a mapping");
+      return;
+    }
+    if (const auto* name = node.find("name"); name != nullptr && name->text.starts_with("{{")) {
+      claims_.miss(name->place(), fmt::format("{}: an interface that a capture finds", name->text));
+      return;
+    }
+    if (!is_ours(node)) {
+      const auto* name = node.find("name");
+      const auto who = name == nullptr ? std::string("it") : name->text;
+      if (const auto* port = port_of_ours(node); port != nullptr) {
+        claims_.miss(
+            {file_.path, node.line},
+            fmt::format("{} is over {}: bonds, bridges and VLANs are not part of the document, nor are "
+                        "their addresses",
+                        who, port->text));
+      } else {
+        claims_.pass({file_.path, node.line}, fmt::format("{} is not for InfiniBand", who));
+      }
+      return;
+    }
+    YamlKeys keys(node, claims_);
+    Interface out;
+    out.where = {file_.path, node.line};
+    out.name = keys.text("name");
+    const auto state = keys.text("state");
+    if (state == "down") out.state = model::State::kDown;
+    if (state == "absent") out.state = model::State::kAbsent;
+    if (state == "ignore") out.state = model::State::kIgnore;
+    if (!state.empty() && state != "up" && !out.state)
+      keys.wrong(*keys.take("state"), fmt::format("state: {} is not up, down, absent or ignore", state));
+    out.mtu = keys.number("mtu", model::kMtuConnectedMax);
+    if (const auto* address = keys.take("mac-address")) {
+      const auto guid = guid_of_address(address->text);
+      if (guid) {
+        out.guid = *guid;
+      } else {
+        keys.wrong(*address, guid.error().message);
+      }
+    }
+    if (const auto* inner = keys.mapping("infiniband")) infiniband(*inner, out);
+    // A P_Key interface may be meant by its name alone, as where it is to go.
+    if (const auto child = child_of_name(out.name); child && !out.pkey && out.parent.empty() && !out.guid) {
+      out.pkey = child->pkey;
+      out.parent = child->parent;
+    }
+    keys.mark(out, "mtu", "mtu");
+    keys.mark(out, "state", "state");
+    keys.mark(out, "mode", "infiniband");
+    for (const auto* path : {"ipv4", "ipv6"}) keys.mark(out, std::string(path) + ".method", path);
+    for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+      const auto* inner = keys.mapping(family == Family::kIpv4 ? "ipv4" : "ipv6");
+      if (inner != nullptr) inet(*inner, out, family);
+    }
+    keys.pass({"type", "description", "profile-name", "identifier", "permanent-mac-address",
+               "accept-all-mac-addresses", "min-mtu", "max-mtu", "lldp", "wait-ip"});
+    keys.finish(out.name);
+    found_.push_back(std::move(out));
+  }
+
+  /// The first port of a bond or VRF that is an interface of ours.
+  [[nodiscard]] const YamlNode* port_of_ours(const YamlNode& node) const {
+    for (const auto* sort : {"vlan", "mac-vlan", "ipvlan", "vxlan"}) {
+      const auto* inner = node.find(sort);
+      const auto* below = inner == nullptr ? nullptr : inner->find("base-iface");
+      if (below != nullptr && (ours_.contains(below->text) || claims_.knows(below->text))) return below;
+    }
+    for (const auto* sort : {"link-aggregation", "vrf", "bridge"}) {
+      const auto* inner = node.find(sort);
+      for (const auto* key : {"port", "ports", "slaves"}) {
+        const auto* list = inner == nullptr ? nullptr : inner->find(key);
+        if (list == nullptr) continue;
+        for (const auto& item : list->items) {
+          const auto* name = item.find("name");  // of a bridge's port, which is a mapping
+          const auto& one = name == nullptr ? item : *name;
+          if (ours_.contains(one.text) || claims_.knows(one.text)) return &one;
+        }
+      }
+    }
+    return nullptr;
+  }
+
+  void infiniband(const YamlNode& node, Interface& out) {
+    YamlKeys keys(node, claims_);
+    if (const auto* mode = keys.take("mode")) {
+      const auto parsed = model::parse_ipoib_mode(mode->text);
+      if (parsed) {
+        out.mode = *parsed;
+      } else {
+        keys.wrong(*mode, parsed.error().message);
+      }
+    }
+    out.parent = keys.text("base-iface");
+    if (const auto* key = keys.take("pkey")) {
+      const auto pkey = pkey_of(key->text);
+      if (!pkey) {
+        out.broken = true;
+        keys.wrong(*key, pkey.error().message);
+      } else if (!out.parent.empty()) {
+        out.pkey = *pkey;  // without a parent it is that of the port itself, 0xffff
+      }
+    }
+    keys.finish("infiniband");
+  }
+
+  void inet(const YamlNode& node, Interface& out, Family family) {
+    YamlKeys keys(node, claims_);
+    auto& inet = out.inet(family);
+    const auto enabled = keys.flag("enabled");
+    const bool dhcp = keys.flag("dhcp") == true, autoconf = keys.flag("autoconf") == true;
+    for (const auto& item : keys.list("address")) {
+      YamlKeys address(item, claims_);
+      if (!address.fits()) continue;
+      const auto ip = address.text("ip");
+      const auto length = address.number("prefix-length", 128);
+      address.pass({"valid-life-time", "preferred-life-time"});
+      address.finish("address");
+      const auto parsed = model::IpAddress::parse(ip);
+      // What the interface has by itself is listed, too, when the state was shown by nmstate.
+      if (parsed && family == Family::kIpv6 && parsed->link_local()) continue;
+      const auto why =
+          add_address(inet, family, ip, length ? std::optional(static_cast<int>(*length)) : std::nullopt);
+      if (!why.empty()) keys.wrong(item, why);
+    }
+    const bool automatic = enabled != false && (dhcp || autoconf);
+    for (const auto* key : {"auto-dns", "auto-gateway", "auto-routes"}) {
+      if (automatic) keys.usual(key, "yes");
+    }
+    if (automatic) keys.usual("auto-route-table-id", "0");
+    if (!automatic)
+      keys.pass({"auto-dns", "auto-gateway", "auto-routes", "auto-route-table-id", "auto-route-metric",
+                 "dhcp-client-id", "dhcp-duid"});
+    keys.pass({"addr-gen-mode", "wait-ip", "allow-extra-address"});
+    keys.finish(family == Family::kIpv4 ? "ipv4" : "ipv6");
+    if (enabled == false) {
+      inet = {};
+      inet.method = InetMethod::kDisabled;
+    } else if (dhcp || autoconf) {
+      inet.method = InetMethod::kAuto;
+    }
+  }
+
+  void routes(const YamlNode& node) {
+    YamlKeys keys(node, claims_);
+    keys.pass({"running"});
+    const auto& list = keys.list("config");
+    keys.finish("routes");
+    std::map<std::string, std::size_t> places;  // in found_, by name
+    for (std::size_t at = 0; at < found_.size(); ++at) places.emplace(found_[at].name, at);
+    for (const auto& item : list) {
+      YamlKeys route(item, claims_);
+      if (!route.fits()) continue;
+      const auto to = route.text("destination"), via = route.text("next-hop-address"),
+                 dev = route.text("next-hop-interface");
+      const auto metric = route.number("metric", 0xffffffffU), table = route.number("table-id", 0xffffffffU);
+      const auto state = route.text("state");
+      const auto wrong = wrong_type(route.text("route-type"));
+      route.finish("routes");
+      const auto place = places.find(dev);
+      if (place == places.end() && (dev.empty() || !claims_.knows(dev))) {
+        claims_.pass({file_.path, item.line}, "is not a route over an InfiniBand interface");
+        continue;
+      }
+      if (state == "absent") {
+        claims_.pass({file_.path, item.line}, "state: absent: the document lists only the routes to have");
+        continue;
+      }
+      if (place == places.end()) {
+        claims_.miss({file_.path, item.line},
+                     fmt::format("{} is not among the interfaces of this state", dev));
+        continue;
+      }
+      if (!wrong.empty()) {
+        keys.wrong(item, wrong);
+        continue;
+      }
+      auto words = to.empty() ? std::string("default") : to;
+      if (!via.empty()) words += " via " + via;
+      if (metric) words += fmt::format(" metric {}", *metric);
+      if (table && *table != 0) words += fmt::format(" table {}", *table);
+      const auto family = (to + via).find(':') != std::string::npos ? Family::kIpv6 : Family::kIpv4;
+      const auto why = add_route_words(found_[place->second].inet(family), family, words);
+      if (!why.empty()) keys.wrong(item, why);
+    }
+  }
+
+  /// Name servers are the host's there: they go to the first interface that has a gateway of the family.
+  void servers(const YamlNode& node) {
+    YamlKeys keys(node, claims_);
+    keys.pass({"running"});
+    const auto* config = keys.mapping("config");
+    keys.finish("dns-resolver");
+    if (config == nullptr) return;
+    YamlKeys inner(*config, claims_);
+    const auto list = inner.words("server"), search = inner.words("search");
+    inner.pass({"options"});
+    inner.finish("dns-resolver");
+    Interface* owner = nullptr;
+    for (auto& one : found_) {
+      if (owner == nullptr && (one.ipv4.gateway || one.ipv6.gateway)) owner = &one;
+    }
+    if (owner == nullptr) {
+      claims_.pass(config->place(),
+                   "no InfiniBand interface has the default route: name servers are left to the others");
+      return;
+    }
+    for (const auto* item : list) {
+      const auto why = add_server(*owner, item->text);
+      if (!why.empty()) inner.wrong(*item, why);
+    }
+    for (const auto* item : search) add_search(*owner, item->text);
+  }
+
+  const File& file_;
+  Claims& claims_;
+  std::vector<Interface> found_;
+  std::set<std::string> ours_;  ///< names of its InfiniBand interfaces
+};
+
+}  // namespace
+
+void parse_nmstate(std::span<const File> files, Claims& claims) {
+  for (const auto& file : files) {
+    if (const auto tree = parse_yaml(file, claims)) State(file, claims).parse(*tree);
+  }
+}
+
+}  // namespace rdmacfg::foreign

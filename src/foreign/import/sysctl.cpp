@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// sysctl.d(5) and sysctl.conf(5): settings of IPoIB interfaces, and those that large fabrics need.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/text.hpp"
+#include "foreign/import/formats.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+/// Keys of [[sysctl]] with `interface`.
+constexpr std::array kOfInterfaces{"arp_ignore", "arp_announce", "arp_filter", "rp_filter"};
+
+/// "net.ipv4.conf.ib0/8002.rp_filter" and "net/ipv4/conf/ib0.8002/rp_filter" in parts: the first separator
+/// decides which of the two separates (sysctl.d(5)).
+std::vector<std::string> parts_of_key(std::string_view key) {
+  const auto first = key.find_first_of("./");
+  const char separator = first == std::string_view::npos ? '.' : key[first];
+  std::vector<std::string> out;
+  for (const auto part : base::split(key, separator)) {
+    std::string text(part);
+    if (separator == '.') std::replace(text.begin(), text.end(), '/', '.');
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
+class Reader {
+ public:
+  explicit Reader(Claims& claims) : claims_(claims) {}
+
+  void line(const Place& where, std::string_view text) {
+    if (text.starts_with('-')) text = base::trim(text.substr(1));  // errors do not matter
+    const auto equals = text.find('=');
+    const auto key = base::trim(text.substr(0, equals));
+    const auto parts = parts_of_key(key);
+    if (!is_ours(parts)) {
+      ++others_[where.file];
+      return;
+    }
+    if (equals == std::string_view::npos) return claims_.miss(where, fmt::format("{}: has no value", key));
+    const auto value = base::trim(text.substr(equals + 1));
+    if (is_pattern(parts.size() == 5 ? parts[3] : key))
+      return claims_.miss(where, fmt::format("{}: write a setting for each interface", key));
+    claims_.took(where);
+    const bool of_interface =
+        parts.size() == 5 && parts[1] == "ipv4" && parts[2] == "conf" &&
+        std::find(kOfInterfaces.begin(), kOfInterfaces.end(), parts[4]) != kOfInterfaces.end();
+    const auto number = base::parse_number(value);
+    if (of_interface && number) {
+      auto& entry = claims_.entry("sysctl", {{"interface", parts[3]}}, where);
+      set(entry, parts[4], static_cast<std::int64_t>(*number), where);
+      return;
+    }
+    auto& entry = claims_.entry("sysctl", {{"key", dotted(parts)}}, where);
+    set(entry, "value",
+        number ? model::Value(static_cast<std::int64_t>(*number)) : model::Value(std::string(value)), where);
+  }
+
+  void finish() {
+    for (const auto& [file, count] : others_)
+      claims_.pass({file, 0}, fmt::format("{} other {} that file", count,
+                                          count == 1 ? "setting stays in" : "settings stay in"));
+  }
+
+ private:
+  /// Of an interface of ours, or of all where several rails need it, or the sizes of the neighbour tables.
+  [[nodiscard]] bool is_ours(const std::vector<std::string>& parts) const {
+    if (parts.size() != 5 || parts[0] != "net") return false;
+    const auto& who = parts[3];
+    if (who == "default" && parts[2] == "neigh") return parts[4].starts_with("gc_");
+    if (who == "all" || who == "default")
+      return parts[1] == "ipv4" && parts[2] == "conf" &&
+             std::find(kOfInterfaces.begin(), kOfInterfaces.end(), parts[4]) != kOfInterfaces.end();
+    return (parts[2] == "conf" || parts[2] == "neigh") &&
+           (claims_.knows(who) || (is_pattern(who) && std::find(kOfInterfaces.begin(), kOfInterfaces.end(),
+                                                                parts[4]) != kOfInterfaces.end()));
+  }
+
+  static std::string dotted(std::vector<std::string> parts) {
+    for (auto& part : parts) std::replace(part.begin(), part.end(), '.', '/');
+    return base::join(parts, ".");
+  }
+
+  /// The last line counts, as it does for the kernel.
+  void set(Entry& entry, const std::string& key, const model::Value& value, const Place& where) {
+    if (const auto at = entry.values.find(key); at != entry.values.end() && at->second != value)
+      claims_.pass(entry.where, fmt::format("{}: {} sets it again", key, where.text()));
+    entry.values[key] = value;
+    entry.where = where;
+  }
+
+  Claims& claims_;
+  std::map<std::string, int> others_;
+};
+
+}  // namespace
+
+void parse_sysctl(std::span<const File> files, Claims& claims) {
+  Reader reader(claims);
+  for (const auto& file : files) {
+    int number = 0;
+    for (const auto raw : base::split(file.text, '\n')) {
+      ++number;
+      const auto text = base::trim(raw);
+      if (text.empty() || text.front() == '#' || text.front() == ';') continue;
+      reader.line({file.path, number}, text);
+    }
+  }
+  reader.finish();
+}
+
+}  // namespace rdmacfg::foreign

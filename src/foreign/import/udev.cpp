@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of udev (udev(7), rdma-core's 70-persistent-ipoib.rules): names, and attributes of IPoIB interfaces.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "foreign/import/formats.hpp"
+#include "foreign/keys.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+/// KEY{attribute}=="value" of a rule.
+struct Term {
+  std::string key;
+  std::string sign;
+  std::string value;
+
+  [[nodiscard]] bool sets() const { return sign == "=" || sign == ":="; }
+  [[nodiscard]] bool adds() const { return sets() || sign == "+="; }
+};
+using Terms = std::vector<Term>;
+
+/// Where the quotation ends; \" is a quotation mark in it.
+std::size_t end_of_quote(std::string_view line) {
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '"') return at;
+    if (line[at] == '\\') ++at;
+  }
+  return std::string_view::npos;
+}
+
+/// Nothing when the line is none that udev would take.
+std::optional<Terms> terms_of(std::string_view line) {
+  Terms out;
+  while (true) {
+    const auto from = line.find_first_not_of(" \t,");
+    if (from == std::string_view::npos) return out;
+    line.remove_prefix(from);
+    const auto attribute = line.find_first_of("{=");
+    const bool braced = attribute != std::string_view::npos && line[attribute] == '{';
+    const auto sign = line.find_first_of("=!+-:", braced ? std::min(line.find('}'), line.size()) : 0);
+    if (sign == std::string_view::npos) return std::nullopt;
+    Term term{std::string(base::trim(line.substr(0, sign))), {}, {}};
+    line.remove_prefix(sign);
+    const auto quote = line.find('"');
+    if (quote > 4) return std::nullopt;  // npos, too
+    term.sign = base::trim(line.substr(0, quote));
+    // key=e"…", key==i"…"
+    if (term.sign.ends_with('e') || term.sign.ends_with('i')) term.sign.pop_back();
+    term.sign = base::trim(term.sign);
+    line.remove_prefix(quote + 1);
+    const auto end = end_of_quote(line);
+    if (end == std::string_view::npos) return std::nullopt;
+    term.value = line.substr(0, end);
+    line.remove_prefix(end + 1);
+    out.push_back(std::move(term));
+  }
+}
+
+/// What the rule asks for with `==`.
+std::string wanted(const Terms& terms, std::string_view key) {
+  for (const auto& term : terms) {
+    if (term.key == key && term.sign == "==") return term.value;
+  }
+  return {};
+}
+
+/// The GUID that a pattern for the whole hardware address ends in: "?*00:02:c9:03:00:31:78:f2".
+std::optional<model::Guid> guid_of_pattern(std::string_view pattern) {
+  constexpr std::size_t kGuid = 23;
+  if (pattern.size() < kGuid || pattern.find('|') != std::string_view::npos) return std::nullopt;
+  const auto tail = pattern.substr(pattern.size() - kGuid);
+  const auto guid = model::Guid::parse(tail);
+  return guid && tail[2] == ':' ? std::optional(*guid) : std::nullopt;
+}
+
+constexpr std::string_view kNameless = "does not name the port by the GUID at the end of its address";
+
+/// Whether it is for interfaces that go only.
+bool is_farewell(const Terms& terms) {
+  const auto action = wanted(terms, "ACTION");
+  const auto words = base::split(action, '|');
+  return !action.empty() && std::all_of(words.begin(), words.end(), [](std::string_view word) {
+    return word == "remove" || word == "unbind" || word == "offline";
+  });
+}
+
+/// What rules say about interfaces; of what several say about one the last counts, or one with `:=`.
+class NamedInterfaces {
+ public:
+  explicit NamedInterfaces(Claims& claims) : claims_(claims) {}
+
+  /// `persistent`: of a file that names IPoIB interfaces, such as 70-persistent-ipoib.rules.
+  void rule(const Terms& terms, const Place& where, bool persistent) {
+    const bool infiniband = wanted(terms, "ATTR{type}") == "32";
+    auto address = wanted(terms, "ATTR{address}");
+    if (address.empty()) address = wanted(terms, "ATTRS{address}");
+    const auto guid = guid_of_pattern(address);
+    const auto subsystem = wanted(terms, "SUBSYSTEM");
+    const auto kernel = wanted(terms, "KERNEL");
+    // Without a word of InfiniBand an attribute that only IPoIB interfaces have says the same.
+    const bool ipoib = sets(terms, "ATTR{umcast}") ||
+                       (sets(terms, "ATTR{mode}") && (subsystem == "net" || claims_.knows(kernel)));
+    const bool mtu =
+        sets(terms, "ATTR{mtu}") && (claims_.knows(kernel) || claims_.knows(wanted(terms, "NAME")));
+    // What is done to interfaces of our names is ours too, whatever it is.
+    const bool by_kernel = acts(terms) && is_for_us(kernel);
+    const bool ours =
+        guid || infiniband || ipoib || mtu || by_kernel || names_ours(terms, address, persistent);
+    if (!ours || (!subsystem.empty() && subsystem != "net")) return;
+    bool understood = false;
+    for (const auto& term : terms) understood = (term.adds() && one(term, terms, guid, where)) || understood;
+    if (understood) claims_.took(where);
+  }
+
+  void finish() {
+    for (auto& [guid, interface] : by_guid_) claims_.interfaces.push_back(std::move(interface));
+    for (auto& [name, interface] : by_name_) claims_.interfaces.push_back(std::move(interface));
+  }
+
+ private:
+  /// Whether KERNEL== asks for names of our interfaces, not for those of every device.
+  [[nodiscard]] bool is_for_us(std::string_view kernel) const {
+    const auto parts = base::split(kernel, '|');
+    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+      return part.find_first_not_of("*?") != std::string_view::npos && claims_.knows(part);
+    });
+  }
+  /// Whether the rule gives a name to what may be an interface of ours: in a file for them, or a name as
+  /// theirs are, unless the rule asks for another type or for an address that is not 20 bytes long.
+  [[nodiscard]] bool names_ours(const Terms& terms, std::string_view address, bool persistent) const {
+    const auto type = wanted(terms, "ATTR{type}");
+    constexpr std::size_t kLongestEthernet = 19;  // with a star before or behind it
+    const bool other = (!type.empty() && type != "32") ||
+                       (!address.empty() && address.size() <= kLongestEthernet && !is_all_stars(address));
+    return !other && std::any_of(terms.begin(), terms.end(), [&](const Term& term) {
+      return term.key == "NAME" && term.adds() && (persistent || claims_.knows(term.value));
+    });
+  }
+  static bool is_all_stars(std::string_view pattern) {
+    return pattern.find_first_not_of("*?") == std::string_view::npos;
+  }
+  /// Whether the rule gives a name or runs something.
+  static bool acts(const Terms& terms) {
+    return std::any_of(terms.begin(), terms.end(), [](const Term& term) {
+      return term.adds() && (term.key == "NAME" || term.key.starts_with("RUN"));
+    });
+  }
+  static bool sets(const Terms& terms, std::string_view key) {
+    return std::any_of(terms.begin(), terms.end(),
+                       [&](const Term& term) { return term.key == key && term.sets(); });
+  }
+
+  /// One assignment of a rule; whether it is understood.
+  bool one(const Term& term, const Terms& terms, const std::optional<model::Guid>& guid, const Place& where) {
+    const bool attribute = term.key == "ATTR{mode}" || term.key == "ATTR{umcast}" || term.key == "ATTR{mtu}";
+    if (term.key == "NAME" && term.sets()) return name(term, guid, where);
+    if (attribute && term.sets()) {
+      // A value that makes no sense makes no entry: the rule may be for another sort of interface.
+      Interface judged;
+      auto why = set(term, judged);
+      if (auto* interface = why.empty() ? meant(terms, guid, where) : nullptr) {
+        set(term, *interface);
+      } else if (why.empty()) {
+        why = kNameless;
+      }
+      if (!why.empty()) claims_.miss(where, why);
+      return why.empty();
+    }
+    if (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{") || term.key.starts_with("RUN"))
+      claims_.miss(where, fmt::format("{}: is not understood", term.key));
+    return false;
+  }
+
+  bool name(const Term& term, const std::optional<model::Guid>& guid, const Place& where) {
+    if (!guid) {
+      claims_.miss(where, std::string(kNameless));
+    } else if (term.value.find_first_of("$%") != std::string::npos) {
+      claims_.miss(where, fmt::format("NAME=\"{}\": udev computes the name", term.value));
+    } else if (final_.contains(*guid)) {
+      claims_.pass(where, fmt::format("NAME: an earlier rule with := counts, not {}", term.value));
+    } else {
+      claims_.names.insert_or_assign(*guid, GivenName{term.value, where});
+      if (term.sign == ":=") final_.insert(*guid);
+      return true;
+    }
+    return false;
+  }
+
+  /// The interface that the rule is for: of a port, or of a name.
+  Interface* meant(const Terms& terms, const std::optional<model::Guid>& guid, const Place& where) {
+    Interface fresh;
+    fresh.where = where;
+    fresh.passive = true;
+    fresh.guid = guid;
+    if (guid) return &by_guid_.try_emplace(*guid, std::move(fresh)).first->second;
+    fresh.name = wanted(terms, "NAME");
+    if (fresh.name.empty()) fresh.name = wanted(terms, "KERNEL");
+    if (fresh.name.empty() || is_pattern(fresh.name)) return nullptr;
+    const auto name = fresh.name;
+    return &by_name_.try_emplace(name, std::move(fresh)).first->second;
+  }
+
+  /// @return what is wrong.
+  static std::string set(const Term& term, Interface& interface) {
+    // e"connected\n" is with the line feed that the kernel compares with.
+    auto value = term.value;
+    if (value.ends_with("\\n")) value.resize(value.size() - 2);
+    const auto number = base::parse_number(value);
+    if (term.key == "ATTR{mode}") {
+      const auto mode = model::parse_ipoib_mode(value);
+      if (!mode) return fmt::format("ATTR{{mode}}: {}", mode.error().message);
+      interface.mode = *mode;
+    } else if (term.key == "ATTR{umcast}") {
+      if (!number) return fmt::format("ATTR{{umcast}}: {} is no number", value);
+      interface.umcast = *number != 0;
+    } else {
+      if (!number || *number == 0 || *number > model::kMtuConnectedMax)
+        return fmt::format("ATTR{{mtu}}: {} is no number from 1 to {}", value, model::kMtuConnectedMax);
+      interface.mtu = static_cast<std::int64_t>(*number);
+    }
+    return {};
+  }
+
+  Claims& claims_;
+  std::map<model::Guid, Interface> by_guid_;
+  std::map<std::string, Interface> by_name_;
+  std::set<model::Guid> final_;
+};
+
+/// The words of a term that calls rdma_rename, from that on; empty for others.
+std::vector<std::string_view> rename_words(const Term& term) {
+  auto words = words_of(term.value);
+  const auto at = std::find_if(words.begin(), words.end(), [](std::string_view word) {
+    return word == "rdma_rename" || word.ends_with("/rdma_rename");
+  });
+  words.erase(words.begin(), at);
+  return words;
+}
+
+bool renames_device(const Terms& terms) {
+  return std::any_of(terms.begin(), terms.end(),
+                     [](const Term& term) { return !rename_words(term).empty(); });
+}
+
+/// rdma-core's 60-rdma-persistent-naming.rules: PROGRAM="rdma_rename %k NAME_FIXED NAME". Which devices a
+/// rule is for may be said by SUBSYSTEM, by those of its parents, or by the device's name alone.
+void parse_device(const Terms& terms, const Place& where, Claims& claims) {
+  const auto program =
+      std::find_if(terms.begin(), terms.end(), [](const Term& term) { return !rename_words(term).empty(); });
+  if (program == terms.end()) return;
+  if (program->key != "PROGRAM")
+    return claims.miss(where, fmt::format("rdma_rename in {}: is not understood", program->key));
+  const auto subsystem = wanted(terms, "SUBSYSTEM");
+  if (!subsystem.empty() && subsystem != "infiniband")
+    return claims.miss(where, fmt::format("rdma_rename for devices of the subsystem {}", subsystem));
+  const auto words = rename_words(*program);
+  const auto fixed = std::find(words.begin(), words.end(), "NAME_FIXED");
+  if (fixed == words.end() || fixed + 1 == words.end()) {
+    // Names by policy; that of rdma-core's own rule holds without it.
+    const auto policy = words.size() < 3 ? std::string_view() : words[2];
+    if (policy == "NAME_FALLBACK")
+      return claims.pass(where, "NAME_FALLBACK is what rdma-core does by itself");
+    return claims.miss(where, fmt::format("{}: the document has no naming policies; name each device",
+                                          policy.empty() ? "rdma_rename" : policy));
+  }
+  model::Attributes identity;
+  auto node = wanted(terms, "ATTR{node_guid}");
+  if (node.empty()) node = wanted(terms, "ATTRS{node_guid}");
+  auto slot = wanted(terms, "KERNELS");
+  if (slot.empty()) slot = wanted(terms, "ENV{ID_PATH}");
+  if (slot.starts_with("pci-")) slot.erase(0, 4);
+  if (const auto guid = model::Guid::parse(node)) {
+    identity["node_guid"] = guid->text();
+  } else if (const auto pci = model::PciAddress::parse(slot)) {
+    identity["pci"] = pci->text;
+  } else {
+    claims.miss(where, "does not name the device by node GUID or PCI address");
+    return;
+  }
+  const std::string name(*(fixed + 1));
+  if (name.find_first_of("$%") != std::string::npos)
+    return claims.miss(where, fmt::format("NAME_FIXED {}: udev computes the name", name));
+  claims.took(where);
+  claims.entry("rdma_device", identity, where).values["name"] = name;
+}
+
+void parse_rule(std::string_view line, const Place& where, NamedInterfaces& interfaces, Claims& claims) {
+  const auto terms = terms_of(line);
+  if (!terms) {
+    // Rules about something else are udev's matter.
+    const bool ours = line.find("address}") != std::string_view::npos ||
+                      line.find("rdma_rename") != std::string_view::npos ||
+                      line.find("type}==\"32\"") != std::string_view::npos;
+    if (ours) claims.miss(where, "is not a valid rule");
+  } else if (is_farewell(*terms)) {
+    return;
+  } else if (wanted(*terms, "SUBSYSTEM") == "infiniband" || renames_device(*terms)) {
+    parse_device(*terms, where, claims);
+  } else {
+    const auto file = std::string_view(where.file).substr(where.file.rfind('/') + 1);
+    interfaces.rule(*terms, where, file.find("ipoib") != std::string_view::npos);
+  }
+}
+
+void parse_rules(const File& file, NamedInterfaces& interfaces, Claims& claims) {
+  int number = 0, first = 0;
+  std::string joined;
+  for (const auto raw : base::split(file.text, '\n')) {
+    ++number;
+    const auto line = base::trim(raw);
+    if (joined.empty()) {
+      if (line.empty() || line.front() == '#') continue;
+      first = number;
+    }
+    if (line.ends_with('\\')) {
+      joined += std::string(line.substr(0, line.size() - 1)) + ' ';
+      continue;
+    }
+    joined += line;
+    parse_rule(joined, {file.path, first}, interfaces, claims);
+    joined.clear();
+  }
+}
+
+}  // namespace
+
+void parse_udev(std::span<const File> files, Claims& claims) {
+  NamedInterfaces interfaces(claims);
+  for (const auto& file : files) {
+    if (file.path.ends_with(".link")) {
+      parse_link(file, files, claims);
+    } else if (!unit_of(file.path).ends_with(".link")) {
+      parse_rules(file, interfaces, claims);
+    }
+  }
+  interfaces.finish();
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// .link files of udev (systemd.link(5)).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "foreign/import/formats.hpp"
+#include "foreign/keys.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+/// The items of the sections of one name, of a file and then of its drop-ins.
+std::vector<Item> section_of(const std::vector<Group>& groups, std::string_view name) {
+  std::vector<Item> out;
+  for (const auto& group : groups) {
+    if (group.name == name) out.insert(out.end(), group.items.begin(), group.items.end());
+  }
+  return out;
+}
+
+/// The addresses of InfiniBand, 20 bytes long; several are separated by blanks.
+bool has_long(std::string_view addresses) {
+  const auto words = words_of(addresses);
+  return std::any_of(words.begin(), words.end(), [](std::string_view word) { return word.size() > 40; });
+}
+
+/// What a file sets, for each of the ports that it matches.
+void link_settings(Keys wanted, const Interface& base, const std::set<model::Guid>& guids, Claims& claims) {
+  auto out = base;
+  const auto name = wanted.take("Name");
+  if (name && guids.size() > 1) {
+    wanted.wrong(*name, fmt::format("{}: {} ports cannot all be called so", name->value, guids.size()));
+  } else if (name) {
+    claims.names.try_emplace(*guids.begin(), GivenName{name->value, wanted.place(*name)});
+    out.name = name->value;
+  }
+  out.mtu = wanted.number("MTUBytes", model::kMtuConnectedMax);
+  wanted.mark(out, "mtu", "MTUBytes");
+  wanted.usual("WakeOnLan", "off");
+  wanted.pass({"NamePolicy", "Description", "AlternativeNamesPolicy", "MACAddressPolicy"});
+  wanted.finish();
+  for (const auto& guid : guids) {
+    out.guid = guid;
+    claims.interfaces.push_back(out);
+  }
+}
+
+}  // namespace
+
+void parse_link(const File& file, std::span<const File> files, Claims& claims) {
+  const auto groups = groups_with_drop_ins(file, files, claims);
+  Keys match(file.path, section_of(groups, "Match"), claims);
+  const auto driver = match.peek("Driver");
+  if (!has_long(match.peek("MACAddress")) && !has_long(match.peek("PermanentMACAddress"))) {
+    if (match.peek("Type") == "infiniband" || driver.find("ipoib") != std::string::npos) {
+      claims.miss({file.path, 0}, "[Match] does not name the port by its address");
+    } else {
+      claims.pass({file.path, 0}, "is not for InfiniBand");
+    }
+    return;
+  }
+  // A port's address begins with the number of a queue pair, which may change: then one port has several.
+  std::set<model::Guid> guids;
+  for (const auto* key : {"MACAddress", "PermanentMACAddress"}) {
+    for (const auto& item : match.take_all(key)) {
+      std::string why;
+      for (const auto word : words_of(item.value)) {
+        if (const auto guid = guid_of_address(word)) {
+          guids.insert(*guid);
+        } else {
+          why = guid.error().message;
+        }
+      }
+      if (!why.empty()) match.wrong(item, why);
+    }
+  }
+  if (!guids.empty()) {
+    Interface out;
+    out.where = {file.path, 0};
+    out.passive = true;
+    link_settings(Keys(file.path, section_of(groups, "Link"), claims), out, guids, claims);
+  }
+  match.pass({"Type", "OriginalName", "Driver"});
+  match.finish();
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/limits_conf.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::LockLimit;
+
+namespace {
+
+constexpr std::string_view kHeader = "# Written by rdma-configd; what is changed here is lost.\n";
+constexpr std::string_view kLimitKey = "LimitMEMLOCK=";
+
+/// The words of a line, without a comment.
+std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  line = line.substr(0, line.find('#'));
+  for (std::size_t start = 0; (start = line.find_first_not_of(" \t\r", start)) != std::string_view::npos;) {
+    const auto end = std::min(line.find_first_of(" \t\r", start), line.size());
+    words.push_back(line.substr(start, end - start));
+    start = end;
+  }
+  return words;
+}
+
+Result<std::string> read_or_empty(system::Files& files, const std::string& path) {
+  auto text = files.read(path);
+  if (!text) return base::fail(text.error());
+  return text->value_or("");
+}
+
+Result<void> write_or_remove(system::Files& files, std::string_view path, const std::string& text) {
+  return text.empty() ? files.remove(std::string(path)) : files.write(std::string(path), text);
+}
+
+}  // namespace
+
+Limits parse_limits(std::string_view text) {
+  Limits soft, hard, limits;
+  for (const auto line : base::split(text, '\n')) {
+    const auto words = fields_of(line);
+    if (words.size() != 4 || words[2] != "memlock") continue;
+    const auto limit = LockLimit::parse(words[3]);
+    const std::string domain(words[0]);
+    for (auto* half : {&soft, &hard}) {
+      if (words[1] != "-" && words[1] != (half == &soft ? "soft" : "hard")) continue;
+      half->erase(domain);  // what pam_limits cannot read does not count as what it was before
+      if (limit) half->insert_or_assign(domain, *limit);
+    }
+  }
+  for (const auto& [domain, limit] : hard) {
+    const auto other = soft.find(domain);
+    if (other != soft.end() && other->second == limit) limits.emplace(domain, limit);
+  }
+  return limits;
+}
+
+std::set<std::string> parse_limit_domains(std::string_view text) {
+  std::set<std::string> domains;
+  for (const auto line : base::split(text, '\n')) {
+    const auto words = fields_of(line);
+    if (words.size() == 4 && words[2] == "memlock") domains.emplace(words[0]);
+  }
+  return domains;
+}
+
+std::string render_limits(const Limits& limits) {
+  if (limits.empty()) return {};
+  std::string text(kHeader);
+  for (const auto& [domain, limit] : limits) {
+    for (const auto* type : {"soft", "hard"}) {
+      text += fmt::format("{} {} memlock {}\n", domain, type, limit.text());
+    }
+  }
+  return text;
+}
+
+Result<Limits> read_limits(system::Files& files) {
+  return read_or_empty(files, std::string(kLimitsFile)).map([](const std::string& text) {
+    return parse_limits(text);
+  });
+}
+
+Result<std::set<std::string>> read_limit_domains(system::Files& files) {
+  return read_or_empty(files, std::string(kLimitsFile)).map([](const std::string& text) {
+    return parse_limit_domains(text);
+  });
+}
+
+Result<void> write_limits(system::Files& files, const Limits& limits) {
+  return write_or_remove(files, kLimitsFile, render_limits(limits));
+}
+
+Result<std::set<std::string>> read_declared_groups(system::Files& files) {
+  auto text = read_or_empty(files, std::string(kSysusersFile));
+  if (!text) return base::fail(text.error());
+  std::set<std::string> groups;
+  for (const auto line : base::split(*text, '\n')) {
+    const auto words = fields_of(line);
+    if (words.size() >= 2 && words[0] == "g") groups.emplace(words[1]);
+  }
+  return groups;
+}
+
+Result<void> write_declared_groups(system::Files& files, const std::set<std::string>& groups) {
+  std::string text;
+  if (!groups.empty()) text = kHeader;
+  for (const auto& group : groups) text += fmt::format("g {} -\n", group);
+  return write_or_remove(files, kSysusersFile, text);
+}
+
+std::optional<GroupSource> group_directory(system::Files& files) {
+  constexpr std::array<std::string_view, 5> kLocal{"files", "compat", "systemd", "altfiles", "mymachines"};
+  constexpr std::string_view kGroups = "group:";
+  // The latter is the vendor's, where /etc has only what the administrator changed.
+  for (const std::string path : {"/etc/nsswitch.conf", "/usr/etc/nsswitch.conf"}) {
+    const auto text = files.read(path);
+    if (!text || !*text) continue;
+    int number = 0;
+    for (const auto line : base::split(**text, '\n')) {
+      ++number;
+      auto sources = base::trim(line.substr(0, line.find('#')));
+      if (!sources.starts_with(kGroups)) continue;
+      sources.remove_prefix(kGroups.size());
+      bool reaction = false;  // "[NOTFOUND=return]" stands between sources
+      for (auto word : fields_of(sources)) {
+        reaction = reaction || word.starts_with('[');
+        if (reaction) {
+          reaction = !word.ends_with(']');
+        } else if (std::find(kLocal.begin(), kLocal.end(), word) == kLocal.end()) {
+          return GroupSource{std::string(word), path, number};
+        }
+      }
+    }
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<LockLimit> parse_drop_in(std::string_view text) {
+  std::optional<LockLimit> found;
+  for (const auto line : base::split(text, '\n')) {
+    auto value = base::trim(line);
+    if (!value.starts_with(kLimitKey)) continue;
+    value.remove_prefix(kLimitKey.size());
+    // Bytes without a unit, and units of 1024 (systemd.exec(5)).
+    if (auto limit = LockLimit::parse(value)) {
+      if (limit->kib && !value.empty() && value.back() >= '0' && value.back() <= '9') *limit->kib /= 1024;
+      found = *limit;
+    }
+  }
+  return found;
+}
+
+std::string render_drop_in(const LockLimit& limit) {
+  return fmt::format("{}[Service]\n{}{}\n", kHeader, kLimitKey,
+                     limit.kib ? fmt::format("{}K", *limit.kib) : "infinity");
+}
+
+std::string drop_in_path(const std::string& unit) {
+  return fmt::format("/etc/systemd/system/{}.d/{}", unit, kDropInName);
+}
+
+std::vector<MemlockLine> memlock_lines(system::Files& files) {
+  std::vector<std::string> paths{"/etc/security/limits.conf"};
+  if (const auto names = files.list(std::string(kLimitsFolder))) {
+    for (const auto& name : *names) {
+      if (name.ends_with(".conf")) paths.push_back(fmt::format("{}/{}", kLimitsFolder, name));
+    }
+  }
+  std::vector<MemlockLine> out;
+  for (const auto& path : paths) {
+    const auto text = files.read_linked(path);
+    if (!text || !*text) continue;
+    int number = 0;
+    for (const auto line : base::split(**text, '\n')) {
+      ++number;
+      const auto words = fields_of(line);
+      // pam_limits takes all but the domain in any case.
+      if (words.size() != 4 || base::lower(words[2]) != "memlock") continue;
+      out.push_back({path, number, std::string(words[0]), base::lower(words[1]), base::lower(words[3])});
+    }
+  }
+  return out;
+}
+
+Result<std::map<std::string, std::vector<ForeignLimit>>> foreign_limits(system::Files& files) {
+  if (auto names = files.list(std::string(kLimitsFolder)); !names) return base::fail(names.error());
+  std::map<std::string, std::vector<ForeignLimit>> out;
+  for (const auto& line : memlock_lines(files)) {
+    if (line.file == kLimitsFile) continue;
+    out[line.domain].push_back({line.file, line.line,
+                                fmt::format("{} {} memlock {}", line.domain, line.type, line.limit),
+                                line.file > kLimitsFile && line.file.starts_with(kLimitsFolder)});
+  }
+  return out;
+}
+
+namespace {
+
+/// Names of folders of drop-ins that count for a unit, the most specific first (systemd.unit(5)).
+std::vector<std::string> drop_in_folders(const std::string& unit) {
+  std::vector<std::string> out{unit + ".d"};
+  const auto suffix = unit.substr(std::min(unit.rfind('.'), unit.size()));
+  auto stem = unit.substr(0, unit.size() - suffix.size());
+  if (const auto at = stem.find('@'); at != std::string::npos && at + 1 < stem.size()) {
+    stem.resize(at + 1);
+    out.push_back(stem + suffix + ".d");
+  }
+  // "srp-daemon.service" has those of "srp-.service", too.
+  for (auto dash = stem.rfind('-'); dash != std::string::npos && dash != 0;
+       dash = stem.rfind('-', dash - 1)) {
+    if (dash + 1 < stem.size()) out.push_back(stem.substr(0, dash + 1) + suffix + ".d");
+  }
+  if (!suffix.empty()) out.push_back(suffix.substr(1) + ".d");
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<ForeignLimit>> foreign_drop_ins(system::Files& files, const std::string& unit) {
+  constexpr std::array<std::string_view, 5> kFolders{"/etc/systemd/system", "/run/systemd/system",
+                                                     "/usr/local/lib/systemd/system",
+                                                     "/usr/lib/systemd/system", "/lib/systemd/system"};
+  std::map<std::string, std::string> paths;  // by name: a file masks those of its name that come later here
+  for (const auto& drop_ins : drop_in_folders(unit)) {
+    for (const auto folder : kFolders) {
+      const auto whole = fmt::format("{}/{}", folder, drop_ins);
+      const auto names = files.list(whole);
+      if (!names) continue;
+      for (const auto& name : *names) {
+        if (name.ends_with(".conf") && name != kDropInName)
+          paths.try_emplace(name, fmt::format("{}/{}", whole, name));
+      }
+    }
+  }
+  std::vector<ForeignLimit> out;
+  for (const auto& [name, path] : paths) {
+    const auto text = files.read_linked(path);
+    if (!text || !*text) continue;
+    int number = 0;
+    for (const auto line : base::split(**text, '\n')) {
+      ++number;
+      if (!base::trim(line).starts_with(kLimitKey)) continue;
+      out.push_back({path, number, std::string(base::trim(line)), name > kDropInName});
+    }
+  }
+  return out;
+}
+
+std::optional<ForeignLimit> overruling_drop_in(system::Files& files, const std::string& unit,
+                                               const LockLimit& ours) {
+  const auto others = foreign_drop_ins(files, unit);
+  if (!others || others->empty() || !others->back().wins) return std::nullopt;
+  if (const auto last = parse_drop_in(others->back().text); last && *last == ours) return std::nullopt;
+  return others->back();
+}
+
+}  // namespace rdmacfg::kinds

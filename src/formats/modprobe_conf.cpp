@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/modprobe_conf.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::ModuleName;
+using model::ModuleOption;
+
+namespace {
+
+// In the order of their precedence: a file masks those of its name in later folders.
+constexpr std::array<std::string_view, 5> kFolders{"/etc/modprobe.d", "/run/modprobe.d",
+                                                   "/usr/local/lib/modprobe.d", "/usr/lib/modprobe.d",
+                                                   "/lib/modprobe.d"};
+constexpr std::string_view kHead =
+    "# Options of kernel modules. Written by rdma-configd from its configuration: changes made here are "
+    "lost.\n";
+
+/// A line of a file after continued ones were joined, without comments.
+struct Line {
+  int number = 0;
+  std::vector<std::string> words;
+};
+
+/// Words of a line; blanks within double quotes do not separate.
+std::vector<std::string> tokens_of(std::string_view text) {
+  std::vector<std::string> words;
+  bool inside = false, quoted = false;
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    const bool blank = !quoted && (c == ' ' || c == '\t' || c == '\r');
+    if (blank) {
+      inside = false;
+    } else {
+      if (!inside) words.emplace_back();
+      inside = true;
+      if (c != '"') words.back() += c;
+    }
+  }
+  return words;
+}
+
+std::vector<Line> lines_of(std::string_view text) {
+  std::vector<Line> out;
+  int number = 0, first = 0;
+  std::string joined;
+  for (const auto part : base::split(text, '\n')) {
+    ++number;
+    if (joined.empty()) first = number;
+    if (part.ends_with('\\')) {
+      joined += part.substr(0, part.size() - 1);
+      continue;
+    }
+    joined += part;
+    if (!base::trim(joined).starts_with('#')) {
+      if (auto words = tokens_of(joined); !words.empty()) out.push_back({first, std::move(words)});
+    }
+    joined.clear();
+  }
+  return out;
+}
+
+std::string quoted(const ModuleOption& option) {
+  if (option.value.find(' ') == std::string::npos) return option.text();
+  return fmt::format("{}=\"{}\"", option.name, option.value);
+}
+
+void read_lines(const std::string& path, const std::string& name, std::string_view text,
+                std::vector<ForeignLine>& out) {
+  static const std::string kOurs(kModuleOptionsFile.substr(kModuleOptionsFile.rfind('/') + 1));
+  for (const auto& line : lines_of(text)) {
+    if (line.words.size() < 2) continue;
+    const auto module = ModuleName::parse(line.words[1]);
+    if (!module) continue;
+    ForeignLine found{.file = path, .line = line.number, .module = module->text, .later = name > kOurs};
+    if (line.words[0] == "blacklist") {
+      found.sort = ForeignLine::Sort::kBlacklist;
+      out.push_back(std::move(found));
+    } else if (line.words[0] == "install") {
+      found.sort = ForeignLine::Sort::kInstall;
+      found.command = base::join(std::span(line.words).subspan(2), " ");
+      out.push_back(std::move(found));
+    } else if (line.words[0] == "options") {
+      for (std::size_t i = 2; i < line.words.size(); ++i) {
+        auto option = ModuleOption::parse(line.words[i]);
+        if (!option) continue;
+        found.option = std::move(*option);
+        out.push_back(found);
+      }
+    }
+  }
+}
+
+/// As kstrtobool() reads it (lib/kstrtox.c): by the first letter, of "on" and "off" by the second.
+std::optional<bool> switch_of(std::string_view text) {
+  constexpr std::string_view kOn = "yY1tT", kOff = "nN0fF";
+  if (text.empty()) return std::nullopt;
+  if (text.size() > 1 && (text[0] == 'o' || text[0] == 'O')) {
+    if (text[1] == 'n' || text[1] == 'N') return true;
+    if (text[1] == 'f' || text[1] == 'F') return false;
+  }
+  if (kOn.find(text[0]) != std::string_view::npos) return true;
+  if (kOff.find(text[0]) != std::string_view::npos) return false;
+  return std::nullopt;
+}
+
+}  // namespace
+
+OptionLines parse_option_lines(std::string_view text) {
+  OptionLines out;
+  for (const auto& line : lines_of(text)) {
+    if (line.words.size() < 2 || line.words[0] != "options") continue;
+    const auto module = ModuleName::parse(line.words[1]);
+    if (!module) continue;
+    auto& options = out[module->text];
+    for (std::size_t i = 2; i < line.words.size(); ++i) {
+      auto option = ModuleOption::parse(line.words[i]);
+      if (!option) continue;
+      std::erase_if(options.list, [&](const auto& other) { return other.name == option->name; });
+      options.list.push_back(std::move(*option));
+    }
+  }
+  return out;
+}
+
+std::string render_option_lines(const OptionLines& lines) {
+  std::string out(kHead);
+  for (const auto& [module, options] : lines) {
+    out += "options " + module;
+    for (const auto& option : options.list) out += " " + quoted(option);
+    out += "\n";
+  }
+  return out;
+}
+
+Result<OptionLines> read_option_lines(system::Files& files, std::string_view path) {
+  auto text = files.read(std::string(path));
+  if (!text) return base::fail(text.error());
+  return *text ? parse_option_lines(**text) : OptionLines{};
+}
+
+Result<void> write_option_lines(system::Files& files, std::string_view path, const OptionLines& lines) {
+  if (lines.empty()) return files.remove(std::string(path));
+  return files.write(std::string(path), render_option_lines(lines));
+}
+
+std::vector<ForeignLine> read_foreign_lines(system::Files& files) {
+  std::map<std::string, std::string> paths;  // by name: that is the order in which modprobe reads them
+  for (const auto folder : kFolders) {
+    const auto names = files.list(std::string(folder));
+    if (!names) continue;
+    for (const auto& name : *names) {
+      if (name.ends_with(".conf")) paths.try_emplace(name, fmt::format("{}/{}", folder, name));
+    }
+  }
+  std::vector<ForeignLine> out;
+  for (const auto& [name, path] : paths) {
+    if (path == kModuleOptionsFile || path == kPfcOptionsFile || path == kNetnsOptionsFile) continue;
+    if (const auto text = files.read_linked(path); text && *text) read_lines(path, name, **text, out);
+  }
+  return out;
+}
+
+bool same_value(const ModuleOption& wanted, std::string_view running) {
+  const std::string_view value = wanted.has_value ? std::string_view(wanted.value) : "Y";
+  if (value == running) return true;
+  const auto a = base::parse_number(value), b = base::parse_number(running);
+  if (a && b) return *a == *b;
+  if (running != "Y" && running != "N") return false;
+  const auto on = switch_of(value);
+  return on && *on == (running == "Y");
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/opensm_conf.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::kinds {
+
+namespace {
+
+constexpr std::string_view kOurPorts = "# ports of the document: ";
+constexpr std::string_view kWasDisabledLine = "# before: opensm.service was disabled";
+constexpr std::string_view kWasStoppedLine = "# before: opensm.service was stopped";
+constexpr std::string_view kPriority = "--priority ";
+/// osm_prtn_config_parse_file() reads lines into 4096 bytes, and takes what is longer for two.
+constexpr std::size_t kRuleLineMost = 4000;
+
+/// Folders of "/FOLDER/opensm.conf" in the text of a program.
+std::set<std::string> folders_named_in(std::string_view program) {
+  constexpr std::string_view kConfigFile = "/opensm.conf";
+  const auto in_path = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
+           c == '_' || c == '-' || c == '.';
+  };
+  std::set<std::string> out;
+  for (auto at = program.find(kConfigFile); at != std::string_view::npos;
+       at = program.find(kConfigFile, at + 1)) {
+    const auto end = at + kConfigFile.size();
+    if (end < program.size() && in_path(program[end])) continue;
+    auto begin = at;
+    while (begin > 0 && in_path(program[begin - 1])) --begin;
+    if (begin < at && program[begin] == '/') out.emplace(program.substr(begin, at - begin));
+  }
+  return out;
+}
+
+/// Where the installed OpenSM was built to read its files.
+std::optional<std::string> folder_of_program(system::Files& files) {
+  for (const auto* path : {"/usr/sbin/opensm", "/usr/bin/opensm"}) {
+    const auto program = files.read_linked(path);
+    if (!program || !*program) continue;
+    const auto folders = folders_named_in(**program);
+    if (folders.size() == 1) return *folders.begin();
+  }
+  return std::nullopt;
+}
+
+/// SUSE's or a derivative of it. Source: os-release(5).
+bool is_suse(system::Files& files) {
+  const auto text = files.read_linked("/etc/os-release");
+  if (!text || !*text) return false;
+  const auto id = shell_value(**text, "ID").value_or(""), like = shell_value(**text, "ID_LIKE").value_or("");
+  return (id + " " + like).find("suse") != std::string::npos;
+}
+
+/// The 15 bits of the P_Key that a rule defines; nothing when the text does not begin one.
+std::optional<std::uint16_t> partition_of(std::string_view rule) {
+  const auto head = rule.substr(0, rule.find_first_of(",:"));
+  const auto equals = head.find('=');
+  if (equals == std::string_view::npos) {
+    return base::trim(head) == "Default" ? std::optional<std::uint16_t>(0x7fff) : std::nullopt;
+  }
+  const auto number = base::parse_number(base::trim(head.substr(equals + 1)));
+  if (!number || *number > 0xffff) return std::nullopt;
+  return static_cast<std::uint16_t>(*number & 0x7fffU);
+}
+
+/// A rule as lines: what stands before the colon has to be on one, members go on until the ';'.
+std::string wrapped(std::string_view rule) {
+  std::string out;
+  while (rule.size() > kRuleLineMost) {
+    const auto comma = rule.rfind(", ", kRuleLineMost);
+    if (comma == std::string_view::npos || (out.empty() && comma < rule.find(':'))) break;
+    out += std::string(rule.substr(0, comma + 1)) + "\n";
+    rule.remove_prefix(comma + 2);
+  }
+  return out + std::string(rule) + "\n";
+}
+
+}  // namespace
+
+std::string opensm_guid(model::Guid guid) { return fmt::format("{:#018x}", guid.number); }
+std::string opensm_unit(model::Guid guid) { return fmt::format("opensm@{}.service", opensm_guid(guid)); }
+
+OpensmLayout observe_opensm_layout(system::Files& files) {
+  const auto there = [&](const char* path) {
+    const auto text = files.read(path);
+    return text && text->has_value();
+  };
+  if (there("/etc/default/opensm") || there("/usr/lib/systemd/system/opensm@.service") ||
+      there("/lib/systemd/system/opensm@.service")) {
+    return OpensmLayout::kDebian;
+  }
+  if (there("/etc/sysconfig/opensm") || there("/etc/rdma/opensm.conf")) return OpensmLayout::kRhel;
+  return OpensmLayout::kNone;
+}
+
+base::Result<std::optional<std::string>> observe_opensm_folder(system::Files& files) {
+  const std::string usual = "/etc/opensm", rdma = "/etc/rdma";
+  const auto layout = observe_opensm_layout(files);
+  if (auto folder = folder_of_program(files)) return folder;
+  if (layout == OpensmLayout::kDebian) return usual;
+  const auto used = [&](const std::string& folder) -> base::Result<bool> {
+    for (const auto* name : {"/opensm.conf", "/partitions.conf"}) {
+      const auto file = read_marked(files, folder + name);
+      if (!file) return base::fail(file.error());
+      if (file->text || file->damage) return true;
+    }
+    return false;
+  };
+  const auto in_usual = used(usual), in_rdma = used(rdma);
+  if (!in_usual) return base::fail(in_usual.error());
+  if (!in_rdma) return base::fail(in_rdma.error());
+  if (*in_usual != *in_rdma) return *in_usual ? usual : rdma;
+  if (layout == OpensmLayout::kRhel) return is_suse(files) ? usual : rdma;
+  return *in_usual ? std::optional(usual) : std::nullopt;
+}
+
+std::string opensm_defaults_path(OpensmLayout layout) {
+  return layout == OpensmLayout::kRhel ? "/etc/sysconfig/opensm" : "/etc/default/opensm";
+}
+
+std::optional<std::string> shell_value(std::string_view text, std::string_view variable) {
+  std::optional<std::string> value;
+  for (const auto whole : base::split(text, '\n')) {
+    auto line = base::trim(whole);
+    if (line.starts_with("export ")) line = base::trim(line.substr(7));
+    if (!line.starts_with(variable) || !line.substr(variable.size()).starts_with('=')) continue;
+    line = base::trim(line.substr(variable.size() + 1));
+    const bool quoted = line.starts_with('"') || line.starts_with('\'');
+    value =
+        quoted ? line.substr(1, line.find(line.front(), 1) - 1) : line.substr(0, line.find_first_of(" \t#"));
+  }
+  return value;
+}
+
+namespace {
+
+std::string_view ports_variable(OpensmLayout layout) {
+  return layout == OpensmLayout::kRhel ? "GUIDS" : "PORTS";
+}
+
+bool names_all(std::string_view text, OpensmLayout layout) {
+  return layout == OpensmLayout::kDebian && shell_value(text, ports_variable(layout)) == "ALL";
+}
+
+/// Ports that a text names one by one; neither ALL nor NONE is one.
+std::vector<std::string> ports_in(std::string_view text, OpensmLayout layout) {
+  std::vector<std::string> out;
+  const auto value = shell_value(text, ports_variable(layout)).value_or("");
+  for (const auto word : base::split(value, ' ')) {
+    if (base::parse_number(word)) out.emplace_back(word);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid) {
+  if (names_all(text, layout)) return true;
+  const auto ports = ports_in(text, layout);
+  return std::any_of(ports.begin(), ports.end(),
+                     [&](const auto& port) { return base::parse_number(port) == guid.number; });
+}
+
+bool takes_first_port(std::string_view text, OpensmLayout layout) {
+  return layout == OpensmLayout::kRhel &&
+         base::trim(shell_value(text, ports_variable(layout)).value_or("")).empty();
+}
+
+base::Result<std::vector<std::string>> observe_opensm_instances(system::Files& files) {
+  constexpr std::string_view kLaunchFile = "opensm.conf.";
+  std::vector<std::string> out;
+  for (const std::string folder : {"/etc/opensm", "/etc/rdma"}) {
+    const auto names = files.list(folder);
+    if (!names) return base::fail(names.error());
+    for (const auto& name : *names) {
+      const auto rest = std::string_view(name).substr(std::min(kLaunchFile.size(), name.size()));
+      if (name.starts_with(kLaunchFile) && !rest.empty() && rest.front() >= '0' && rest.front() <= '9')
+        out.push_back(folder + "/" + name);
+    }
+  }
+  return out;
+}
+
+std::map<model::Guid, std::string> opensm_prefixes(std::string_view text) {
+  std::map<model::Guid, std::string> out;
+  int place = 0;
+  const auto value = shell_value(text, ports_variable(OpensmLayout::kRhel)).value_or("");
+  for (const auto word : base::split(value, ' ')) {
+    if (word.empty()) continue;
+    // Its decimal number stands where the hexadecimal digits go.
+    if (const auto guid = base::parse_number(word))
+      out.emplace(model::Guid{*guid}, fmt::format("0xfe800000000000{:02}", place));
+    ++place;
+  }
+  return out;
+}
+
+OpensmDefaults parse_opensm_defaults(std::string_view text) {
+  OpensmDefaults out;
+  auto marked = parse_marked(text, kOpensmMarks);
+  out.others = std::move(marked.others);
+  out.damage = std::move(marked.damage);
+  for (const auto& [line, at, ours] : marked.lines) {
+    if (!ours) continue;
+    out.was_disabled = out.was_disabled || line == kWasDisabledLine;
+    out.was_stopped = out.was_stopped || line == kWasStoppedLine;
+    if (!line.starts_with(kOurPorts)) continue;
+    for (const auto word : base::split(line.substr(kOurPorts.size()), ' ')) {
+      const auto colon = word.find(':');
+      const auto guid = base::parse_number(word.substr(0, colon));
+      if (!guid) continue;
+      if (!out.ports.contains(model::Guid{*guid})) out.order.push_back(model::Guid{*guid});
+      auto& priority = out.ports[model::Guid{*guid}];
+      const auto number =
+          colon == std::string_view::npos ? std::nullopt : base::parse_number(word.substr(colon + 1));
+      if (number && *number <= 15) priority = static_cast<int>(*number);
+    }
+  }
+  return out;
+}
+
+std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout layout) {
+  if (defaults.ports.empty()) return defaults.others;
+  auto text = begin_marked(defaults.others, kOpensmMarks);
+  auto ports = ports_in(defaults.others, layout);
+  const bool all = names_all(defaults.others, layout);
+  std::vector<std::string> ours;
+  std::optional<int> priority;
+  // Another place in RHEL's list is another subnet prefix: ports stay where they are, new ones go last.
+  std::vector<model::Guid> order;
+  if (layout == OpensmLayout::kRhel) {
+    for (const auto guid : defaults.order) {
+      if (defaults.ports.contains(guid)) order.push_back(guid);
+    }
+  }
+  for (const auto& [guid, wanted] : defaults.ports) {
+    if (std::find(order.begin(), order.end(), guid) == order.end()) order.push_back(guid);
+  }
+  for (const auto guid : order) {
+    const auto& wanted = defaults.ports.at(guid);
+    if (all || !names_port(defaults.others, layout, guid)) ports.push_back(opensm_guid(guid));
+    ours.push_back(opensm_guid(guid) + (wanted ? fmt::format(":{}", *wanted) : ""));
+    priority = std::max(priority, wanted);
+  }
+  text += fmt::format("{}{}\n", kOurPorts, base::join(ours, " "));
+  if (defaults.was_disabled) text += fmt::format("{}\n", kWasDisabledLine);
+  if (defaults.was_stopped) text += fmt::format("{}\n", kWasStoppedLine);
+  // Others' ALL would be cut down to ours, and their ports be without a subnet manager after a boot; where
+  // nothing was started at boot, ALL started none either, and is not to begin now.
+  if (defaults.was_disabled || !all)
+    text += fmt::format("{}=\"{}\"\n", ports_variable(layout), base::join(ports, " "));
+  if (layout == OpensmLayout::kRhel && priority) text += fmt::format("PRIORITY={}\n", *priority);
+  return text + std::string(kOpensmMarks.end) + "\n";
+}
+
+std::string opensm_drop_in(model::Guid guid) {
+  return fmt::format("/etc/systemd/system/{}.d/50-rdma-configd.conf", opensm_unit(guid));
+}
+
+std::string render_opensm_drop_in(std::int64_t priority) {
+  return fmt::format(
+      "# Written by rdma-configd; what is changed here is lost.\n[Service]\nExecStart=\n"
+      "ExecStart=/usr/sbin/opensm --guid %I --log_file /var/log/opensm.%I.log {}{}\n",
+      kPriority, priority);
+}
+
+std::optional<std::int64_t> parse_opensm_drop_in(std::string_view text) {
+  const auto at = text.rfind(kPriority);
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto rest = text.substr(at + kPriority.size());
+  const auto number = base::parse_number(rest.substr(0, rest.find_first_not_of("0123456789")));
+  if (!number || *number > 15) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
+bool Partitions::has(std::uint16_t partition) const {
+  return rules.contains(partition) || std::any_of(foreign.begin(), foreign.end(), [&](const Foreign& one) {
+           return one.partition == partition;
+         });
+}
+
+Partitions parse_partitions(std::string_view text) {
+  Partitions out;
+  auto marked = parse_marked(text, kOpensmMarks);
+  out.others = std::move(marked.others);
+  out.damage = std::move(marked.damage);
+  std::string rule;  // of others, as far as it was read
+  std::string own;   // the same of ours
+  int first = 0;
+  const auto finish_own = [&] {
+    if (const auto partition = partition_of(own)) out.rules.insert_or_assign(*partition, own);
+    own.clear();
+  };
+  const auto unfinished = [&] {
+    if (!rule.empty() && !out.damage) {
+      out.damage = Damage{
+          first,
+          "the rule that begins here has no \";\" at its end: OpenSM takes what follows for more of it",
+          "end that rule with \";\""};
+    }
+    rule.clear();
+  };
+  for (const auto& [line, number, ours] : marked.lines) {
+    auto code = line.substr(0, line.find('#'));
+    if (ours) {
+      unfinished();
+      code = base::trim(code);
+      if (code.empty()) continue;
+      if (own.empty()) {
+        own = line;
+      } else {
+        own += ' ' + std::string(line);
+      }
+      // Only a comma says that members go on: lines that somebody changed are not to hide those below.
+      if (!code.ends_with(',')) finish_own();
+      continue;
+    }
+    finish_own();
+    while (true) {
+      const auto end = code.find(';');
+      const auto part = base::trim(code.substr(0, end));
+      if (rule.empty()) first = number;
+      if (!part.empty()) rule += std::string(part) + ' ';
+      if (end == std::string_view::npos) break;
+      if (const auto partition = partition_of(rule))
+        out.foreign.push_back(
+            {first, *partition, std::string(base::trim(rule.substr(0, rule.find_first_of("=,:"))))});
+      rule.clear();
+      code.remove_prefix(end + 1);
+    }
+  }
+  unfinished();
+  finish_own();
+  return out;
+}
+
+std::string render_partitions(const Partitions& partitions) {
+  if (partitions.rules.empty()) return partitions.others;
+  auto text = begin_marked(partitions.others, kOpensmMarks);
+  for (const auto& [partition, rule] : partitions.rules) text += wrapped(rule);
+  return text + std::string(kOpensmMarks.end) + "\n";
+}
+
+}  // namespace rdmacfg::kinds

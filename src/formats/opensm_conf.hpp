@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of OpenSM. Sources: opensm(8), doc/partition-config.txt of OpenSM, Debian's opensm.service, Fedora's
+// /usr/libexec/opensm-launch.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/error.hpp"
+#include "formats/managed_block.hpp"
+#include "model/types.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::kinds {
+
+/// "opensm@0x0002c90300a0b001.service"
+std::string opensm_unit(model::Guid guid);
+/// "0x0002c90300a0b001"
+std::string opensm_guid(model::Guid guid);
+
+/// How a distribution starts OpenSM.
+enum class OpensmLayout {
+  kNone,    ///< in none of these ways
+  kDebian,  ///< /etc/default/opensm, opensm@GUID.service
+  kRhel,    ///< /etc/sysconfig/opensm, read by opensm-launch (RHEL, Fedora, SUSE, Arch)
+};
+
+OpensmLayout observe_opensm_layout(system::Files& files);
+
+/// The folder from which this host's OpenSM reads opensm.conf and partitions.conf: /etc/opensm (Debian, SUSE,
+/// upstream) or /etc/rdma (RHEL, Fedora). The layout does not tell: SUSE starts OpenSM as RHEL does and has
+/// its files where Debian has them. The program itself names the folder that it was built for; where it
+/// cannot be read, the files that are there and the distribution decide. Nothing when no OpenSM is installed.
+base::Result<std::optional<std::string>> observe_opensm_folder(system::Files& files);
+
+inline constexpr std::string_view kNoOpensm = "OpenSM is not installed; package opensm has it";
+
+/// What starts OpenSM at boot: Debian's starts an opensm@ instance for each port, RHEL's runs them itself.
+inline constexpr const char* kOpensmService = "opensm.service";
+
+/// The file with the ports that opensm.service starts OpenSM on: "/etc/default/opensm" (Debian, variable
+/// PORTS), "/etc/sysconfig/opensm" (RHEL, GUIDS, and PRIORITY for all of them). A shell or systemd reads it,
+/// so the last assignment of a variable counts: ours stand between two marks at its end, and all that others
+/// wrote stays as it is.
+struct OpensmDefaults {
+  std::string others;                               ///< the text without our part
+  std::map<model::Guid, std::optional<int>> ports;  ///< ours; RHEL: with the priority that is wanted
+  std::vector<model::Guid> order;                   ///< of ours, as the file has them
+  bool was_disabled = false, was_stopped = false;   ///< opensm.service, before we had the first port
+  std::optional<Damage> damage;                     ///< then the file is not to be written
+  bool operator==(const OpensmDefaults& other) const {
+    return std::tie(others, ports, was_disabled, was_stopped, damage) ==
+           std::tie(other.others, other.ports, other.was_disabled, other.was_stopped, other.damage);
+  }
+};
+
+std::string opensm_defaults_path(OpensmLayout layout);
+OpensmDefaults parse_opensm_defaults(std::string_view text);
+std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout layout);
+
+/// The value of a variable as a shell has it after reading `text`; nothing when it is never set.
+std::optional<std::string> shell_value(std::string_view text, std::string_view variable);
+/// Whether opensm.service, where it is enabled, starts OpenSM on the port according to the whole file;
+/// Debian's "ALL" names every port.
+bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid);
+
+/// Whether opensm.service starts OpenSM without naming a port, so that it takes the first one: RHEL's, where
+/// GUIDS is empty.
+bool takes_first_port(std::string_view text, OpensmLayout layout);
+
+/// Files for opensm-launch, which starts a subnet manager for each while GUIDS is empty and ignores them
+/// otherwise: "/etc/rdma/opensm.conf.1".
+base::Result<std::vector<std::string>> observe_opensm_instances(system::Files& files);
+
+/// Upper half of the GIDs of a port's subnet: opensm-launch gives each GUID of GUIDS the one of its place,
+/// 0xfe80000000000000, 0xfe80000000000001 and so on, whatever subnet_prefix opensm.conf has.
+std::map<model::Guid, std::string> opensm_prefixes(std::string_view text);
+
+/// "/etc/systemd/system/opensm@0x….service.d/50-rdma-configd.conf"
+std::string opensm_drop_in(model::Guid guid);
+std::string render_opensm_drop_in(std::int64_t priority);
+std::optional<std::int64_t> parse_opensm_drop_in(std::string_view text);
+
+/// partitions.conf: rules of ours between two marks, by partition, a long one on several lines, as OpenSM
+/// reads no more than 4094 bytes of each; what others wrote stays.
+struct Partitions {
+  struct Foreign {
+    int line = 0;
+    std::uint16_t partition = 0;  ///< 15 bits
+    std::string name;
+  };
+  std::map<std::uint16_t, std::string>
+      rules;                     ///< "storage=0x8002, ipoib : ALL=full;" by 15 bits of the P_Key
+  std::string others;            ///< the text without our part
+  std::vector<Foreign> foreign;  ///< rules in it; OpenSM ends one at a ';', not at the end of a line
+  std::optional<Damage> damage;  ///< then the file is not to be written
+
+  [[nodiscard]] bool has(std::uint16_t partition) const;
+};
+
+Partitions parse_partitions(std::string_view text);
+std::string render_partitions(const Partitions& partitions);
+
+}  // namespace rdmacfg::kinds

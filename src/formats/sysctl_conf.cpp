@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/sysctl_conf.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <functional>
+#include <set>
+
+#include "base/text.hpp"
+#include "model/host_types.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+
+namespace {
+
+constexpr std::string_view kSysctlHeader = "# Written by rdma-configd; what is changed here is lost.\n";
+
+void each_setting(
+    std::string_view text,
+    const std::function<void(int line, const std::string& path, const std::string& value)>& visit) {
+  int number = 0;
+  for (const auto whole : base::split(text, '\n')) {
+    ++number;
+    auto line = base::trim(whole);
+    if (line.empty() || line.front() == '#' || line.front() == ';') continue;
+    if (line.front() == '-') line.remove_prefix(1);  // errors do not matter
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const auto path = model::SysctlPath::parse(base::trim(line.substr(0, equals)));
+    if (!path) continue;
+    // The kernel takes any blanks between the numbers of a list, and shows tabs.
+    const auto value = std::string(base::trim(line.substr(equals + 1)));
+    const auto parsed = model::Codec<model::SysctlValue>::parse(value);
+    visit(number, path->text, parsed ? parsed->text : value);
+  }
+}
+
+}  // namespace
+
+Sysctls parse_sysctls(std::string_view text) {
+  Sysctls out;
+  each_setting(text, [&](int /*line*/, const std::string& path, const std::string& value) {
+    out.insert_or_assign(path, value);
+  });
+  return out;
+}
+
+std::string render_sysctls(const Sysctls& sysctls) {
+  if (sysctls.empty()) return {};
+  std::string text(kSysctlHeader);
+  for (const auto& [path, value] : sysctls) text += fmt::format("{} = {}\n", path, value);
+  return text;
+}
+
+Result<Sysctls> read_sysctl_file(system::Files& files) {
+  auto text = files.read(std::string(kSysctlFile));
+  if (!text) return base::fail(text.error());
+  return parse_sysctls(text->value_or(""));
+}
+
+Result<void> write_sysctl_file(system::Files& files, const Sysctls& sysctls) {
+  const std::string path(kSysctlFile);
+  return sysctls.empty() ? files.remove(path) : files.write(path, render_sysctls(sysctls));
+}
+
+Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path) {
+  constexpr std::array<std::string_view, 5> kFolders{
+      "/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d", "/lib/sysctl.d"};
+  const auto own_name = kSysctlFile.substr(kSysctlFile.rfind('/') + 1);
+  std::vector<ForeignSysctl> out;
+  std::set<std::string> seen;  // a file masks those of its name in later folders
+  const auto look = [&](const std::string& file, bool wins) {
+    const auto text = files.read_linked(file);
+    if (!text || !*text) return;  // a link, or not there
+    each_setting(**text, [&](int line, const std::string& other, const std::string& value) {
+      if (other == path) out.push_back({file, line, value, wins});
+    });
+  };
+  for (const auto folder : kFolders) {
+    const auto names = files.list(std::string(folder));
+    if (!names) continue;
+    for (const auto& name : *names) {
+      if (!name.ends_with(".conf") || name == own_name || !seen.insert(name).second) continue;
+      look(fmt::format("{}/{}", folder, name), name > own_name);
+    }
+  }
+  // Debian has it as 99-sysctl.conf too, by a link; procps reads it last.
+  look("/etc/sysctl.conf", false);
+  return out;
+}
+
+}  // namespace rdmacfg::kinds

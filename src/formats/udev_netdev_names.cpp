@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/udev_netdev_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <span>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Guid;
+
+namespace {
+
+constexpr std::string_view kAddress = "ATTR{address}==\"";
+constexpr std::string_view kName = "NAME=\"";
+constexpr std::array<std::string_view, 3> kUdevFolders{"/etc/udev/rules.d", "/run/udev/rules.d",
+                                                       "/usr/lib/udev/rules.d"};
+constexpr std::array<std::string_view, 3> kLinkFolders{"/etc/systemd/network", "/run/systemd/network",
+                                                       "/usr/lib/systemd/network"};
+
+std::optional<std::string_view> quoted_after(std::string_view line, std::string_view key) {
+  for (auto at = line.find(key); at != std::string_view::npos; at = line.find(key, at + 1)) {
+    // "NAME=" is also the end of "ENV{ID_NET_NAME}=" and the like
+    if (at > 0 && line[at - 1] != ' ' && line[at - 1] != ',' && line[at - 1] != '\t') continue;
+    const auto start = at + key.size();
+    const auto end = line.find('"', start);
+    if (end == std::string_view::npos) return std::nullopt;
+    return line.substr(start, end - start);
+  }
+  return std::nullopt;
+}
+
+bool ends_with(std::string_view name, std::string_view suffix) { return name.ends_with(suffix); }
+
+}  // namespace
+
+Rules parse_rules(std::string_view text) {
+  Rules rules;
+  for (const auto line : base::split(text, '\n')) {
+    if (line.starts_with('#')) continue;
+    const auto address = quoted_after(line, kAddress), name = quoted_after(line, kName);
+    if (!address || !name || !address->starts_with("?*")) continue;
+    if (auto guid = Guid::parse(address->substr(2))) rules[*guid] = *name;
+  }
+  return rules;
+}
+
+std::string render_rules(const Rules& rules) {
+  std::string out =
+      "# Names of IPoIB interfaces. Written by rdma-configd from its configuration: changes made here are "
+      "lost.\n";
+  for (const auto& [guid, name] : rules) {
+    out += fmt::format(
+        "ACTION==\"add\", SUBSYSTEM==\"net\", DRIVERS==\"?*\", ATTR{{type}}==\"32\", "
+        "ATTR{{address}}==\"?*{}\", NAME=\"{}\"\n",
+        guid.text(), name);
+  }
+  return out;
+}
+
+Result<Rules> read_rules(system::Files& files) {
+  auto text = files.read(std::string(kRuleFile));
+  if (!text) return base::fail(text.error());
+  return *text ? parse_rules(**text) : Rules{};
+}
+
+Result<void> write_rules(system::Files& files, const Rules& rules) {
+  if (rules.empty()) return files.remove(std::string(kRuleFile));
+  return files.write(std::string(kRuleFile), render_rules(rules));
+}
+
+Result<ForeignNames> ForeignNames::read(system::Files& files) {
+  ForeignNames found;
+  const auto scan = [&](std::span<const std::string_view> folders, std::string_view suffix,
+                        auto&& each_file) -> Result<void> {
+    std::set<std::string> masked;
+    for (const auto folder : folders) {
+      auto names = files.list(std::string(folder));
+      if (!names) continue;  // a folder that may not be read is none that we could warn about
+      for (const auto& name : *names) {
+        if (!ends_with(name, suffix) || !masked.insert(name).second) continue;
+        const auto path = fmt::format("{}/{}", folder, name);
+        if (path == kRuleFile) continue;
+        auto text = files.read(path);
+        if (text && *text) each_file(path, name, **text);
+      }
+    }
+    return {};
+  };
+  auto done = scan(kUdevFolders, ".rules",
+                   [&](const std::string& path, const std::string& file, const std::string& text) {
+                     int number = 0;
+                     for (const auto line : base::split(text, '\n')) {
+                       ++number;
+                       if (base::trim(line).starts_with('#')) continue;
+                       const auto name = quoted_after(line, kName);
+                       // What does not say the address, the type or the kernel's name of an IPoIB interface
+                       // cannot be told apart here.
+                       if (!name || name->starts_with('$') || name->starts_with('%')) continue;
+                       // udev assigns in the order of file names; a later NAME= replaces an earlier one
+                       // unless it asks for none.
+                       const bool wins = file > std::string(kRuleFile.substr(kRuleFile.rfind('/') + 1)) &&
+                                         line.find("NAME==\"\"") == std::string_view::npos;
+                       found.lines_.push_back({{path, number, std::string(*name), wins}, base::lower(line)});
+                     }
+                   });
+  if (!done) return base::fail(done.error());
+  done =
+      scan(kLinkFolders, ".link", [&](const std::string& path, const std::string&, const std::string& text) {
+        int number = 0;
+        for (const auto line : base::split(text, '\n')) {
+          ++number;
+          const auto trimmed = base::trim(line);
+          if (!trimmed.starts_with("Name=")) continue;
+          found.lines_.push_back(
+              {{path, number, std::string(base::trim(trimmed.substr(5))), false, true}, base::lower(text)});
+        }
+      });
+  if (!done) return base::fail(done.error());
+  return found;
+}
+
+std::vector<ForeignName> ForeignNames::of(Guid guid, const std::string& name) const {
+  std::vector<ForeignName> out;
+  for (const auto& line : lines_) {
+    const bool same_port = line.text.find(guid.text()) != std::string::npos;
+    const bool same_name = line.what.name == name;
+    if (!same_port && !same_name) continue;
+    out.push_back(line.what);
+    out.back().same_port = same_port;
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/address/address.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "kinds/address/address_exchange.hpp"
+#include "kinds/address/backend.hpp"
+#include "kinds/address/direct_backend.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using detail::address_id;
+using detail::carries;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::IpPrefix;
+using model::Observed;
+using model::Operation;
+using system::InetAddress;
+using system::InetRequest;
+
+namespace {
+
+constexpr std::string_view kAddressKind = "address";
+
+class AddressKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kAddressKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<InterfaceAddress>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    const auto& all = addressing_of(bound, &diagnostics);
+    for (const auto& one : direct_only(all, bound, &diagnostics)) {
+      for (const auto* family : {&one->ipv4, &one->ipv6}) {
+        for (const auto& prefix : family->addresses) {
+          auto desired = start(*one, kAddressKind, prefix.text());
+          desired.where = desired.origins["address"] = family->place("addresses");
+          // The kernel drops those of IPv6 with the link.
+          const bool lost = one->down && prefix.address.family == model::Family::kIpv6;
+          if (!desired.pending && !desired.ignore && !lost) desired.settings["address"] = prefix.text();
+          out.push_back(std::move(desired));
+        }
+      }
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    const auto interfaces = concerned_interfaces(kAddressKind, world);
+    std::vector<Observed> out;
+    if (interfaces.empty()) return out;
+    const auto all = world.host().inet.observe_addresses();
+    if (!all) return base::fail(all.error());
+    for (const auto& address : *all) {
+      const auto at = interfaces.find(address.index);
+      if (at == interfaces.end()) continue;
+      Observed observed;
+      observed.key = {std::string(kAddressKind), fmt::format("{} {}", at->second.id, address.prefix.text())};
+      observed.label = fmt::format("{} {}", at->second.name, address.prefix.text());
+      observed.settings["address"] = address.prefix.text();
+      observed.facts["state"] = std::string(address.duplicate   ? "duplicate"
+                                            : address.tentative ? "tentative"
+                                                                : "ok");
+      // An interface that is made anew gets its addresses back: they are still ours.
+      observed.instance = world.host().boot_id;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    for (auto* change : changes) {
+      if (change->operation == Operation::kDelete)
+        change->interrupts.emplace_back("connections from and to this address break");
+    }
+    return detail::plan_exchanges(changes, world);
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto world = World::observe_links(host);
+    if (!world) return base::fail(world.error());
+    const auto now = host.inet.observe_addresses();
+    if (!now) return base::fail(now.error());
+    std::set<std::pair<int, IpPrefix>> going;
+    std::vector<InetRequest> additions;
+    auto there_then = *now;  // when the deletions come
+    for (const auto& change : changes) {
+      const auto id = address_id(change.key);
+      const auto* link = id ? interface_of(id->interface, *world) : nullptr;
+      if (link == nullptr && change.operation == Operation::kDelete) continue;  // it went with its interface
+      if (link == nullptr)
+        return base::fail(base::Code::kNotFound, fmt::format("{}: the interface is not there", change.label));
+      const bool there = std::any_of(now->begin(), now->end(), [&](const InetAddress& one) {
+        return one.index == link->index && one.prefix == id->prefix;
+      });
+      if (change.operation == Operation::kDelete && there) {
+        going.emplace(link->index, id->prefix);
+        for (const auto& prefix : detail::first_of(change)) {
+          const bool known = std::any_of(there_then.begin(), there_then.end(), [&](const InetAddress& one) {
+            return one.index == link->index && one.prefix == prefix;
+          });
+          if (known) continue;
+          additions.emplace_back(system::AddAddress{link->index, link->name, prefix});
+          there_then.push_back({link->index, prefix});
+        }
+      }
+      if (change.operation != Operation::kDelete && !there)
+        additions.emplace_back(system::AddAddress{link->index, link->name, id->prefix});
+    }
+    auto requests = std::move(additions);
+    for (auto& request : address_deletions(going, there_then, *world)) requests.push_back(std::move(request));
+    if (requests.empty()) return {};
+    const auto routes = detail::routes_left_alone(going, there_then, *world, host);
+    if (!routes) return base::fail(routes.error());
+    requests.insert(requests.end(), routes->begin(), routes->end());
+    return host.inet.execute(requests);
+  }
+
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    if (std::none_of(changes.begin(), changes.end(), carries)) return {};
+    auto world = World::observe_links(host);
+    if (!world) return base::fail(world.error());
+    const auto now = host.inet.observe_addresses();
+    if (!now) return base::fail(now.error());
+    std::vector<InetRequest> requests;
+    for (const auto& change : changes) {
+      const auto id = carries(change) ? address_id(change.key) : std::nullopt;
+      const auto* link = id ? interface_of(id->interface, *world) : nullptr;
+      if (link == nullptr) continue;
+      const bool there = std::any_of(now->begin(), now->end(), [&](const InetAddress& one) {
+        return one.index == link->index && one.prefix == id->prefix;
+      });
+      // One that is gone may have gone for good.
+      if (!there) {
+        for (auto route : detail::alone_in(change)) {
+          route.index = link->index;
+          requests.emplace_back(system::AddRoute{link->name, route});
+        }
+      } else if (auto done = detail::restore(change, *link, host); !done) {
+        return done;
+      }
+    }
+    return requests.empty() ? Result<void>{} : host.inet.execute(requests);
+  }
+
+  std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {
+    std::vector<std::string> out;
+    if (std::none_of(changes.begin(), changes.end(), carries)) return out;
+    auto world = World::observe_links(host);
+    if (!world) return out;  // said by whoever compares the addresses
+    for (const auto& change : changes) {
+      const auto id = carries(change) ? address_id(change.key) : std::nullopt;
+      const auto* link = id ? interface_of(id->interface, *world) : nullptr;
+      if (link == nullptr) continue;
+      if (auto done = detail::restore(change, *link, host); !done)
+        out.push_back(fmt::format("{}: routes of others over it could not all be put back: {}", link->name,
+                                  done.error().message));
+    }
+    return out;
+  }
+
+  Result<Waited> await(std::span<const Change> changes, World& now,
+                       std::chrono::milliseconds deadline) const override {
+    std::set<int> indexes;
+    for (const auto& change : changes) {
+      const auto id = address_id(change.key);
+      if (!id || change.operation == Operation::kDelete || id->prefix.address.family != model::Family::kIpv6)
+        continue;
+      // Without carrier the kernel does not begin to ask whether somebody has the address.
+      const auto* link = interface_of(id->interface, now);
+      if (link != nullptr && link->carrier) indexes.insert(link->index);
+    }
+    if (indexes.empty()) return Waited::kNot;
+    if (auto done = now.host().inet.wait_for_addresses(indexes, deadline); !done)
+      return base::fail(done.error());
+    return Waited::kEnough;
+  }
+
+  Verdict judge(const Desired& /*desired*/, const Observed* observed,
+                const std::vector<std::string>& /*differing*/, World& /*world*/) const override {
+    if (observed == nullptr || model::text_of(model::value_of(observed->facts, "state")) != "duplicate")
+      return {};
+    return {Verdict::Sort::kLimited,
+            "another host has this address (duplicate address detection), so it does not work here",
+            {},
+            {}};
+  }
+
+  [[nodiscard]] std::vector<model::Key> put_back_by(const model::Key& key) const override {
+    return interface_put_back_by(key.id);
+  }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return port_footing(change.key.id, world);
+  }
+
+  [[nodiscard]] bool has_to_stay(const Observed& /*then*/, const World& /*now*/) const override {
+    return true;  // an interface that is made anew gets it back
+  }
+
+  [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
+    const auto id = address_id(key);
+    return id && interface_of(id->interface, world) != nullptr;
+  }
+};
+
+}  // namespace
+
+const Kind& address() {
+  static const AddressKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/address/backend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "kinds/address/foreign_profiles.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Backend;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Guid;
+using model::Observed;
+
+namespace {
+
+constexpr std::string_view kBackendKind = "backend";
+constexpr std::chrono::seconds kRelease(5);
+
+std::optional<Backend> written(const BoundPort& port) {
+  const auto* entry = port.section->find("backend");
+  if (entry == nullptr) return std::nullopt;
+  const auto backend = model::Codec<Backend>::parse(entry->value);
+  return backend ? std::optional(*backend) : std::nullopt;
+}
+
+Result<void> tell(const std::set<Guid>& ports, const BackendRules& rules, system::Host& host) {
+  const auto links = host.links.observe_links();
+  if (!links) return base::fail(links.error());
+  std::vector<std::string> names, released;
+  for (const auto& link : *links) {
+    if (!link.ipoib || !ports.contains(link.ipoib->guid)) continue;
+    names.push_back(link.name);
+    const auto at = rules.find(link.ipoib->guid);
+    if (at != rules.end() && at->second != Backend::kNetworkManager) released.push_back(link.name);
+  }
+  if (auto done = host.udev.trigger(names); !done) return done;
+  // What it takes down when it lets go must not be what comes next.
+  if (!released.empty()) host.network_manager.wait_for_release(released, kRelease);
+  const auto networkd = host.networkd.observe({});
+  return networkd && *networkd ? host.networkd.reload() : Result<void>{};
+}
+
+/// As an administrator calls the port.
+std::string label_of(const std::string& id, const World& world) {
+  const auto guid = Guid::parse(id);
+  const auto* link = guid ? world.parent(*guid) : nullptr;
+  return link == nullptr ? id : link->name;
+}
+
+class BackendKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kBackendKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<PortBackend>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
+    const Backends backends(bound);
+    for (const auto& port : bound.ports) {
+      if (!has_backend(*port.section)) continue;
+      Desired desired;
+      desired.key = {std::string(kBackendKind), port.id};
+      desired.label = port.label;
+      const auto* entry = port.section->find("backend");
+      desired.where = entry == nullptr ? port.section->where : entry->where;
+      desired.origins["backend"] = desired.where;
+      const auto* state = port.section->find("state");
+      desired.ignore = state != nullptr && model::text_of(state->value) == "ignore";
+      // The rules match a GUID, so they can be there before the device is.
+      if (!port.guid) desired.pending = port.pending;
+      if (port.guid && !desired.ignore)
+        desired.settings["backend"] = std::string(model::text_of(backends.of(port)));
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    const auto rules = read_backend_rules(world.host().files);
+    if (!rules) return base::fail(rules.error());
+    const auto whole = keeps_networkd_off(world.host().files, *rules);
+    if (!whole) return base::fail(whole.error());
+    std::vector<Observed> out;
+    if (!*whole && rules->empty()) {
+      // What was to go is not gone while half of it is there.
+      const auto ids = world.concerned(kBackendKind);
+      for (const auto& id : ids) out.push_back(left_behind(id, label_of(id, world)));
+      if (ids.empty()) out.push_back(left_behind("networkd", std::string(kKeepOffNetworkd)));
+    }
+    for (const auto& [guid, backend] : *rules) {
+      Observed observed;
+      observed.key = {std::string(kBackendKind), guid.text()};
+      observed.label = label_of(guid.text(), world);
+      // With half of it missing it is as if nothing were decided: writing it anew brings back both.
+      observed.settings["backend"] = *whole ? std::string(model::text_of(backend)) : "incomplete";
+      observed.ours_by_nature = true;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& diagnostics) const override {
+    warn_of_other_configurations(desired, world, diagnostics);
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
+    for (auto* change : changes) {
+      if (change->operation != model::Operation::kUpdate) continue;
+      change->interrupts.push_back(
+          fmt::format("the interfaces go from {} to {}: their addresses go and come again",
+                      model::text_of(model::value_of(change->before, "backend")),
+                      model::text_of(model::value_of(change->after, "backend"))));
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto rules = read_backend_rules(host.files);
+    if (!rules) return base::fail(rules.error());
+    const auto before = *rules;
+    const auto whole = keeps_networkd_off(host.files, before);
+    if (!whole) return base::fail(whole.error());
+    std::set<Guid> touched;
+    for (const auto& change : changes) {
+      const auto guid = Guid::parse(change.key.id);
+      if (!guid) continue;
+      touched.insert(*guid);
+      if (const auto wanted = model::from_attributes<PortBackend>(change.after).backend) {
+        rules->insert_or_assign(*guid, *wanted);
+      } else {
+        rules->erase(*guid);
+      }
+    }
+    if (auto done = write_backend_rules(host.files, *rules); !done) return done;
+    if (host.offline || (*rules == before && *whole)) return {};
+    if (auto done = host.udev.reload_rules(); !done) return done;
+    return tell(touched, *rules, host);
+  }
+
+  /// udev's database is what the others read: after a kill in the middle it may not follow the file yet.
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    std::set<Guid> touched;
+    for (const auto& change : changes) {
+      if (const auto guid = Guid::parse(change.key.id)) touched.insert(*guid);
+    }
+    if (auto done = host.udev.reload_rules(); !done) return done;
+    const auto rules = read_backend_rules(host.files);
+    if (!rules) return base::fail(rules.error());
+    return tell(touched, *rules, host);
+  }
+
+  [[nodiscard]] bool works_offline() const override { return true; }
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+  [[nodiscard]] bool returns(std::string_view /*field*/, const model::Attributes& /*before*/,
+                             const model::Attributes& /*then*/) const override {
+    return true;
+  }
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;  // the file can always be written
+  }
+
+ private:
+  /// The file for systemd-networkd, without any rule that needs it.
+  static Observed left_behind(const std::string& id, std::string label) {
+    Observed out;
+    out.key = {std::string(kBackendKind), id};
+    out.label = std::move(label);
+    out.settings["backend"] = "none";
+    out.ours_by_nature = true;
+    return out;
+  }
+};
+
+}  // namespace
+
+Backends::Backends(const Bound& bound) {
+  std::vector<const BoundPort*> automatic;
+  for (const auto& port : bound.ports) {
+    const auto wanted = written(port).value_or(Backend::kAuto);
+    if (wanted != Backend::kAuto) {
+      decided_.emplace(port.id, wanted);
+    } else if (!has_backend(*port.section)) {
+      decided_.emplace(port.id, Backend::kDirect);
+    } else {
+      automatic.push_back(&port);
+    }
+  }
+  if (automatic.empty()) return;
+  const auto manager = bound.world == nullptr ? Backend::kAuto : bound.world->manager();
+  BackendRules pinned;
+  // One that cannot be read fails where it is observed.
+  if (manager != Backend::kAuto) {
+    if (auto rules = read_backend_rules(bound.world->host().files)) pinned = std::move(*rules);
+  }
+  for (const auto* port : automatic) {
+    const auto at = port->guid ? pinned.find(*port->guid) : pinned.end();
+    decided_.emplace(port->id, at == pinned.end() ? manager : at->second);
+  }
+}
+
+Backend Backends::of(const BoundPort& port) const { return decided_.at(port.id); }
+
+Result<void> tell_backends(system::Host& host) {
+  if (auto done = host.udev.reload_rules(); !done) return done;
+  const auto rules = read_backend_rules(host.files);
+  if (!rules) return base::fail(rules.error());
+  std::set<Guid> ports;
+  for (const auto& [guid, backend] : *rules) ports.insert(guid);
+  return tell(ports, *rules, host);
+}
+
+void take_from_network_manager(std::string_view kind, std::vector<Desired>& desired,
+                               const std::vector<Observed>& observed) {
+  std::set<std::string> theirs, to_be_theirs;
+  for (const auto& one : observed) {
+    if (one.key.kind == kind && one.settings.contains(kManagedBy)) theirs.insert(one.key.id);
+  }
+  if (theirs.empty()) return;
+  for (const auto& one : desired) {
+    if (one.key.kind == "nm_profile") to_be_theirs.insert(one.key.id);
+  }
+  for (auto& one : desired) {
+    if (one.key.kind != kind || one.ignore || one.absent || one.pending ||
+        to_be_theirs.contains(one.key.id) || !theirs.contains(one.key.id))
+      continue;
+    one.settings[std::string(kManagedBy)] = {};
+    one.needs.push_back({std::string(kBackendKind), one.key.id.substr(0, one.key.id.find('/'))});
+  }
+}
+
+const Kind& backend() {
+  static const BackendKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

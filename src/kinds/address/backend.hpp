@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who configures the interfaces of a port: decided once, pinned, and told to the others.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "formats/udev_backend.hpp"
+#include "kinds/address/request.hpp"
+#include "kinds/kind.hpp"
+
+namespace rdmacfg::kinds {
+
+/// The backend of one port.
+struct PortBackend {
+  std::optional<model::Backend> backend;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("backend", &PortBackend::backend, model::Role::kSetting,
+                   "Who configures the interfaces of the port; the others are told to keep off.", "-")};
+};
+
+/// What "auto" means for each port of `bound`: what was decided before (our rule file is the pin), else the
+/// network manager of the host.
+class Backends {
+ public:
+  explicit Backends(const Bound& bound);
+
+  /// `port` is one of `bound`. Never auto, but where there is no host to look at.
+  [[nodiscard]] model::Backend of(const BoundPort& port) const;
+
+ private:
+  std::map<std::string, model::Backend, std::less<>> decided_;  ///< by BoundPort::id
+};
+
+/// Settings "managed_by" of interfaces: who set up what is there.
+inline constexpr std::string_view kManagedBy = "managed_by";
+
+/// NetworkManager lets an interface go together with its profile, so what it set up is set up anew: wants
+/// that of a resource of `kind`, after the backend, where it is NetworkManager's now and is not to be.
+void take_from_network_manager(std::string_view kind, std::vector<model::Desired>& desired,
+                               const std::vector<model::Observed>& observed);
+
+/// Has everybody read the rules again, for all ports that are in them.
+base::Result<void> tell_backends(system::Host& host);
+
+/// Key: the port's GUID.
+const Kind& backend();
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/address/direct_backend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "kinds/address/backend.hpp"
+
+namespace rdmacfg::kinds {
+
+using model::Backend;
+using model::Diagnostics;
+using model::InetMethod;
+
+namespace {
+
+void check_direct_method(const WantedFamily& family, Diagnostics& diagnostics) {
+  const bool four = family.family == model::Family::kIpv4;
+  const auto error = [&](std::string message, std::string hint) {
+    diagnostics.push_back(
+        {model::Severity::kError, family.place("method"), std::move(message), std::move(hint), {}});
+  };
+  const auto label = fmt::format("[{}] method", family.section->path);
+  if (family.method == InetMethod::kAuto) {
+    error(fmt::format("{}: backend direct has no {}", label,
+                      four ? "DHCP client" : "DHCP client and does not listen to routers"),
+          "write addresses, or a backend that can: networkmanager or networkd");
+  } else if (family.is_ipv4_link_local()) {
+    error(fmt::format("{}: backend direct cannot choose an address that nobody has (RFC 3927)", label),
+          "write addresses = [\"…\"]");
+  } else if (family.method == InetMethod::kDisabled && !four) {
+    error(fmt::format("{}: backend direct does not turn IPv6 off", label),
+          "leave ipv6 out, or write [[sysctl]] key = \"net/ipv6/conf/NAME/disable_ipv6\", value = 1");
+  }
+}
+
+bool in_one_network(const model::IpPrefix& a, const model::IpPrefix& b) {
+  return a.length == b.length && a.network() == b.network();
+}
+
+/// What keeps an interface from being without any IPv4 address while those that stay go with others and come
+/// back; nothing where one of them does not go, or none stays.
+std::optional<model::IpAddress> to_hold(int index, const std::vector<const model::IpPrefix*>& now,
+                                        const std::set<std::pair<int, model::IpPrefix>>& going) {
+  std::optional<model::IpAddress> out;
+  for (const auto* one : now) {
+    if (one->address.family != model::Family::kIpv4 || going.contains({index, *one})) continue;
+    const bool along = std::any_of(going.begin(), going.end(), [&](const auto& other) {
+      return other.first == index && in_one_network(other.second, *one);
+    });
+    if (!along) return std::nullopt;
+    if (!out) out = one->address;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<const Addressing*> direct_only(const std::vector<Addressing>& all, const Bound& bound,
+                                           Diagnostics* diagnostics) {
+  const Backends backends(bound);
+  std::vector<const Addressing*> out;
+  std::set<const model::Section*> checked;
+  for (const auto& one : all) {
+    if (!one.addressed() || one.absent || backends.of(*one.port) != Backend::kDirect) continue;
+    for (const auto* family : {&one.ipv4, &one.ipv6}) {
+      if (diagnostics == nullptr || family->section == nullptr || one.ignore) continue;
+      if (checked.insert(family->section).second) check_direct_method(*family, *diagnostics);
+    }
+    out.push_back(&one);
+  }
+  return out;
+}
+
+model::Desired start(const Addressing& interface, std::string_view kind, const std::string& what) {
+  model::Desired out;
+  out.key = {std::string(kind), what.empty() ? interface.id() : fmt::format("{} {}", interface.id(), what)};
+  out.label = what.empty() ? interface.label : fmt::format("{} {}", interface.label, what);
+  out.where = interface.section->where;
+  out.ignore = interface.ignore;
+  out.pending = interface.port->pending;
+  out.needs = {{"backend", interface.port->id}, {"link_name", interface.port->id}, interface.link};
+  return out;
+}
+
+std::string port_footing(std::string_view id, const World& world) {
+  return footing_on(interface_of(id.substr(0, id.find_first_of("/ ")), world), world);
+}
+
+std::vector<model::Key> interface_put_back_by(std::string_view id) {
+  const auto interface = id.substr(0, id.find(' '));
+  const auto port = interface.substr(0, interface.find('/'));
+  std::vector<model::Key> out{{"link_name", std::string(port)}};
+  if (port != interface) out.push_back({"pkey", std::string(interface)});
+  return out;
+}
+
+std::vector<system::InetRequest> address_deletions(const std::set<std::pair<int, model::IpPrefix>>& going,
+                                                   const std::vector<system::InetAddress>& now,
+                                                   const World& world) {
+  std::vector<system::InetRequest> out;
+  std::map<int, std::vector<const model::IpPrefix*>> by_index;
+  for (const auto& one : now) by_index[one.index].push_back(&one.prefix);
+  for (const auto& [index, prefix] : going) {
+    system::DeleteAddress request{index, world.link(index)->name, prefix, {}, {}};
+    if (prefix.address.family == model::Family::kIpv4) {
+      for (const auto* other : by_index[index]) {
+        if (in_one_network(*other, prefix) && !going.contains({index, *other}))
+          request.keep.push_back(*other);
+      }
+      request.hold = to_hold(index, by_index[index], going);
+    }
+    out.emplace_back(std::move(request));
+  }
+  return out;
+}
+
+std::map<int, Concerned> concerned_interfaces(std::string_view kind, const World& world) {
+  std::map<int, Concerned> out;
+  const auto keys = world.concerned(kind);
+  if (keys.empty()) return out;
+  // One that cannot be read fails where it is observed.
+  const auto backends = read_backend_rules(world.host().files).value_or(BackendRules{});
+  for (const auto& key : keys) {
+    auto id = key.substr(0, key.find(' '));
+    const auto guid = model::Guid::parse(std::string_view(id).substr(0, id.find('/')));
+    const auto backend = guid ? backends.find(*guid) : backends.end();
+    if (backend != backends.end() && backend->second != Backend::kDirect) continue;
+    if (const auto* link = interface_of(id, world)) out.try_emplace(link->index, Concerned{id, link->name});
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kinds of the direct backend have in common.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kinds/address/request.hpp"
+#include "kinds/world.hpp"
+#include "model/diagnostic.hpp"
+#include "model/resource.hpp"
+#include "system/inet.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Those of `all` whose backend is direct and which are not to go. With `diagnostics` what this backend
+/// cannot do is reported: there is no DHCP client in it.
+std::vector<const Addressing*> direct_only(const std::vector<Addressing>& all, const Bound& bound,
+                                           model::Diagnostics* diagnostics);
+
+/// A resource `what` of an interface: key, label, what comes before it, and why it cannot be had.
+/// What an interface that is down cannot have is demanded of none.
+model::Desired start(const Addressing& interface, std::string_view kind, const std::string& what);
+
+/// Kind::footing of what an interface has, as an interface that is made anew is still the same port's.
+std::string port_footing(std::string_view id, const World& world);
+
+/// Kind::put_back_by() of what an interface has: a rename takes it down, an update of a P_Key interface may
+/// make it anew.
+std::vector<model::Key> interface_put_back_by(std::string_view id);
+
+/// Requests that delete addresses (index of the interface, address). With the first address of an IPv4
+/// network the kernel may delete the others of it, and with its last address the routes of an interface:
+/// addresses of `now` that are not to go stay, and with them the routes.
+std::vector<system::InetRequest> address_deletions(const std::set<std::pair<int, model::IpPrefix>>& going,
+                                                   const std::vector<system::InetAddress>& now,
+                                                   const World& world);
+
+/// An interface that is there, with its id in keys.
+struct Concerned {
+  std::string id;
+  std::string name;
+};
+
+/// By index: the interfaces whose resources of this kind the run is about. Keys are "ID REST" or "ID". Those
+/// that another backend has now are not among them: what is on them is its own.
+std::map<int, Concerned> concerned_interfaces(std::string_view kind, const World& world);
+
+}  // namespace rdmacfg::kinds

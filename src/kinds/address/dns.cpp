@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/address/dns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kinds/address/backend.hpp"
+#include "kinds/address/direct_backend.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Observed;
+
+namespace {
+
+constexpr std::string_view kDnsKind = "dns";
+
+template <class Texts>
+void put(model::Attributes& settings, const char* field, const Texts& texts) {
+  if (!texts.empty()) settings[field] = std::vector<std::string>(texts.begin(), texts.end());
+}
+
+class DnsKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kDnsKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<InterfaceDns>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
+    const auto& all = addressing_of(bound, nullptr);
+    for (const auto* one : direct_only(all, bound, nullptr)) {
+      std::vector<std::string> servers, search;
+      auto desired = start(*one, kDnsKind, "");
+      for (const auto* family : {&one->ipv4, &one->ipv6}) {
+        for (const auto& server : family->dns) servers.push_back(server.text());
+        search.insert(search.end(), family->search.begin(), family->search.end());
+        if (!family->dns.empty()) desired.where = desired.origins["servers"] = family->place("dns");
+        if (!family->search.empty()) desired.origins["search"] = family->place("search");
+      }
+      if (servers.empty() && search.empty()) continue;
+      desired.label = "name servers of " + one->label;
+      if (!desired.pending && !desired.ignore) {
+        put(desired.settings, "servers", servers);
+        put(desired.settings, "search", search);
+      }
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    for (const auto& [index, interface] : concerned_interfaces(kDnsKind, world)) {
+      const auto dns = world.host().resolver.observe_dns(index);
+      if (!dns) return base::fail(dns.error());
+      if (!*dns) continue;
+      Observed observed;
+      observed.key = {std::string(kDnsKind), interface.id};
+      observed.label = "name servers of " + interface.name;
+      std::vector<std::string> servers;
+      for (const auto& server : (*dns)->servers) servers.push_back(server.text());
+      put(observed.settings, "servers", servers);
+      put(observed.settings, "search", (*dns)->search);
+      observed.instance = world.instance(*world.link(index));
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& /*diagnostics*/) const override {
+    std::optional<bool> answers;
+    for (auto& one : desired) {
+      if (one.key.kind != kDnsKind || one.ignore || one.settings.empty()) continue;
+      if (!answers) {
+        const auto dns = world.host().resolver.observe_dns(1);  // lo is always there
+        answers = dns && *dns;
+      }
+      if (*answers) continue;
+      // It may be that it only starts later: at boot it does.
+      one.settings.clear();
+      one.pending = "no systemd-resolved answers; backend direct has no other way to set name servers";
+    }
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto world = World::observe_links(host);
+    if (!world) return base::fail(world.error());
+    for (const auto& change : changes) {
+      const auto* link = interface_of(change.key.id, *world);
+      if (link == nullptr && change.operation == model::Operation::kDelete) continue;
+      if (link == nullptr)
+        return base::fail(base::Code::kNotFound, fmt::format("{}: the interface is not there", change.label));
+      const auto wanted = model::from_attributes<InterfaceDns>(change.after);
+      const auto now = host.resolver.observe_dns(link->index);
+      if (!now) return base::fail(now.error());
+      auto next = now->value_or(system::LinkDns{});
+      if (change.operation == model::Operation::kDelete) next = {};
+      // A field that differs and is not wanted to be anything goes.
+      const auto asked = [&](std::string_view field) {
+        return change.after.contains(field) ||
+               std::find(change.fields.begin(), change.fields.end(), field) != change.fields.end();
+      };
+      if (asked("servers")) next.servers.clear();
+      for (const auto& server : wanted.servers.value_or(std::vector<std::string>{})) {
+        if (const auto address = model::IpAddress::parse(server)) next.servers.push_back(*address);
+      }
+      if (asked("search")) next.search = wanted.search.value_or(std::vector<std::string>{});
+      if (*now && next == **now) continue;
+      if (auto done = host.resolver.set_dns(link->index, next); !done) return done;
+    }
+    return {};
+  }
+
+  /// What systemd-resolved is told of an interface it keeps in a file there.
+  void watched(const model::ResourceReport& /*resource*/, system::Settings& out) const override {
+    out.folders.insert("/run/systemd/resolve/netif");
+  }
+
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+  [[nodiscard]] bool returns(std::string_view /*field*/, const model::Attributes& /*before*/,
+                             const model::Attributes& /*then*/) const override {
+    return true;
+  }
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return port_footing(change.key.id, world);
+  }
+
+  [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
+    return interface_of(key.id, world) != nullptr;
+  }
+};
+
+}  // namespace
+
+const Kind& dns() {
+  static const DnsKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

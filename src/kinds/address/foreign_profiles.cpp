@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/address/foreign_profiles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "kinds/address/networkd_file.hpp"
+#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/request.hpp"
+
+namespace rdmacfg::kinds {
+
+using model::Desired;
+using model::Diagnostics;
+using model::Severity;
+
+namespace {
+
+struct Foreign {
+  std::string file;
+  std::string text;
+};
+
+std::vector<Foreign> files_in(World& world, const std::string& folder, std::string_view prefix,
+                              std::string_view suffix) {
+  std::vector<Foreign> out;
+  const auto names = world.host().files.list(folder);
+  if (!names) return out;  // what may not be read cannot be warned about
+  for (const auto& name : *names) {
+    if (!name.starts_with(prefix) || !name.ends_with(suffix) || nm_id(name) || networkd_id(name)) continue;
+    auto path = fmt::format("{}/{}", folder, name);
+    const auto text = world.host().files.read(path);
+    if (text && *text) out.push_back({std::move(path), **text});
+  }
+  return out;
+}
+
+/// Whether a text has the name of an interface as a word of its own: "ib0", not "ib0.8002".
+bool has_word(const std::string& text, const std::string& interface) {
+  const auto part = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '.' || c == '-';
+  };
+  for (auto at = text.find(interface); at != std::string::npos; at = text.find(interface, at + 1)) {
+    const auto end = at + interface.size();
+    if ((at == 0 || !part(text[at - 1])) && (end == text.size() || !part(text[end]))) return true;
+  }
+  return false;
+}
+
+/// Without comments and what only says over which port a P_Key interface is: a file for the one is not a file
+/// for the other.
+std::string without_parents(const std::string& text) {
+  constexpr std::array kParents{"PHYSDEV", "IPOIB_DEVICE", "ETHERDEVICE", "parent", "link:", "base-iface:"};
+  std::string out;
+  for (const auto line : base::split(text, '\n')) {
+    const auto bare = base::trim(line);
+    const bool parent = std::any_of(kParents.begin(), kParents.end(), [&](std::string_view key) {
+      return bare.starts_with(key) &&
+             (key.ends_with(':') || base::trim(bare.substr(key.size())).starts_with('='));
+    });
+    const bool makes = bare.find("create_child") != std::string_view::npos ||
+                       bare.find("type ipoib") != std::string_view::npos;
+    if (parent || makes || bare.starts_with('#')) continue;
+    out += std::string(line) + '\n';
+  }
+  return out;
+}
+
+using Sections = std::map<std::string, std::map<std::string, std::string>>;
+
+/// The same of a profile that NetworkManager may leave alone.
+bool is_for(Sections& sections, const std::string& id, const std::string& name,
+            const std::set<std::string>& parents) {
+  if (sections["connection"]["type"] != "infiniband") return false;
+  auto& infiniband = sections["infiniband"];
+  const auto slash = id.find('/');
+  const bool child = slash != std::string::npos;
+  const auto pkey = infiniband["p-key"];
+  if (child != (!pkey.empty() && pkey != "-1")) return false;
+  const auto by_name = sections["connection"]["interface-name"];
+  if (!by_name.empty() && by_name == name) return true;
+  const bool by_address = base::lower(infiniband["mac-address"]).ends_with(id.substr(0, slash));
+  if (!child) return by_address;
+  if (!by_address && !parents.contains(infiniband["parent"])) return false;
+  const auto theirs = model::Pkey::parse(pkey);
+  const auto ours = model::Pkey::parse(std::string_view(id).substr(slash + 1));
+  return theirs && ours && theirs->partition() == ours->partition();
+}
+
+std::vector<Foreign> profiles_of_others(World& world) {
+  std::vector<Foreign> out;
+  for (const auto folder : {kNmFolder, kNmRunFolder}) {
+    for (auto& one : files_in(world, std::string(folder), "", "")) out.push_back(std::move(one));
+  }
+  return out;
+}
+
+/// What profiles may call the port of an interface: by its interface, or by a profile for it.
+std::set<std::string> names_of_port(const std::string& id, World& world,
+                                    const std::vector<Foreign>& profiles) {
+  const auto port = id.substr(0, id.find('/'));
+  std::set<std::string> out{nm_uuid(port)};
+  const auto* link = interface_of(port, world);
+  const auto name = link == nullptr ? std::string() : link->name;
+  if (link != nullptr) out.insert(name);
+  for (const auto& profile : profiles) {
+    auto sections = keyfile_sections(profile.text);
+    const auto uuid = sections["connection"]["uuid"];
+    if (!uuid.empty() && is_for(sections, port, name, {})) out.insert(uuid);
+  }
+  return out;
+}
+
+/// NetworkManager names a P_Key interface by the number as the profile has it, ours by the one with the
+/// membership bit.
+bool makes_a_second(const std::string& text) {
+  const auto pkey = base::parse_number(keyfile_sections(text)["infiniband"]["p-key"]);
+  return pkey && *pkey < 0x8000;
+}
+
+/// What NetworkManager calls the P_Key interface of a profile
+/// (nm_setting_infiniband_get_virtual_interface_name).
+std::string made_name(Sections& sections, const std::string& parent) {
+  const auto pkey = base::parse_number(sections["infiniband"]["p-key"]).value_or(0);
+  return fmt::format("{}.{:04x}", parent, pkey).substr(0, model::kInterfaceNameMax);
+}
+
+/// Its name for people, which is the file's where it says none.
+std::string id_of(Sections& sections, const std::string& file) {
+  if (const auto& id = sections["connection"]["id"]; !id.empty()) return id;
+  auto name = file.substr(file.rfind('/') + 1);
+  constexpr std::string_view kSuffix = ".nmconnection";
+  return name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name;
+}
+
+/// As a shell takes it.
+std::string shell_word(const std::string& text) {
+  const auto plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '.' || c == '-';
+  };
+  if (!text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+bool is_about(const std::string& text, const std::string& interface) {
+  return has_word(without_parents(text), interface);
+}
+
+std::string assigned(const std::string& text, std::string_view key) {
+  std::string out;
+  for (const auto line : base::split(text, '\n')) {
+    auto value = base::trim(line);
+    if (!value.starts_with(key) || value.substr(key.size(), 1) != "=") continue;
+    value.remove_prefix(key.size() + 1);
+    const bool quoted = value.starts_with('"') || value.starts_with('\'');
+    const auto end = quoted ? value.find(value.front(), 1) : value.find_first_of(" \t#;");
+    out = quoted ? value.substr(1, end - 1) : value.substr(0, end);
+  }
+  return out;
+}
+
+bool profile_is_for(const std::string& text, const std::string& id, const std::string& name,
+                    const std::set<std::string>& parents) {
+  auto sections = keyfile_sections(text);
+  return sections["connection"]["autoconnect"] != "false" && is_for(sections, id, name, parents);
+}
+
+namespace {
+
+/// How a profile is kept from being activated.
+std::string ways_out(const ForeignProfile& profile) {
+  const auto id = shell_word(profile.id);
+  return fmt::format("nmcli connection delete {0}, or nmcli connection modify {0} autoconnect no", id);
+}
+
+/// What the document calls the interface of a port from now on, or once the port is there; empty where it
+/// says nothing.
+std::string coming_name(const std::vector<Desired>& desired, std::string_view port) {
+  const auto at = std::find_if(desired.begin(), desired.end(), [&](const Desired& one) {
+    return one.key.kind == "link_name" && one.key.id == port && !one.ignore;
+  });
+  return at == desired.end() ? std::string() : model::text_at(at->settings, "rule");
+}
+
+void warn(Diagnostics& diagnostics, const Desired& one, const std::string& message, std::string hint) {
+  diagnostics.push_back({Severity::kWarning, one.where, message, std::move(hint), {}});
+}
+
+}  // namespace
+
+std::set<std::string> names_of_port(const std::string& id, World& world) {
+  return names_of_port(id, world, profiles_of_others(world));
+}
+
+std::optional<ForeignProfile> profile_that_makes(const system::Link& child, World& world) {
+  const auto* parent = world.link(child.parent);
+  if (parent == nullptr || !child.ipoib || world.offline()) return std::nullopt;
+  const auto id = fmt::format("{}/{}", child.ipoib->guid.text(), child.ipoib->pkey.text());
+  const auto profiles = profiles_of_others(world);
+  const auto parents = names_of_port(id, world, profiles);
+  for (const auto& profile : profiles) {
+    auto sections = keyfile_sections(profile.text);
+    if (!profile_is_for(profile.text, id, child.name, parents)) continue;
+    if (made_name(sections, parent->name) != child.name) continue;
+    return ForeignProfile{profile.file, id_of(sections, profile.file)};
+  }
+  return std::nullopt;
+}
+
+std::string how_to_stop(const ForeignProfile& profile, std::string_view interface) {
+  return fmt::format(
+      "NetworkManager makes {0} for its profile \"{1}\" ({2}), whenever it starts: {3} (rdma-configctl "
+      "import "
+      "nm shows what is in it); then ip link del {0} if it is still there",
+      interface, profile.id, profile.file, ways_out(profile));
+}
+
+void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
+  const auto profiles = profiles_of_others(world);
+  for (const auto& one : desired) {
+    if (one.key.kind != "nm_profile" || one.ignore) continue;
+    const auto* link = interface_of(one.key.id, world);
+    auto parents = names_of_port(one.key.id, world, profiles);
+    const auto& id = one.key.id;
+    const auto slash = id.find('/');
+    auto coming = coming_name(desired, id.substr(0, slash));
+    if (const auto wanted = model::text_at(one.settings, "parent"); !wanted.empty()) {
+      parents.insert(wanted);
+      if (const auto pkey = model::Pkey::parse(id.substr(slash + 1)))
+        coming = fmt::format("{}.{:04x}", wanted, pkey->full());
+    }
+    for (const auto& profile : profiles) {
+      if (!profile_is_for(profile.text, id, link == nullptr ? "" : link->name, parents) &&
+          !profile_is_for(profile.text, id, coming, parents))
+        continue;
+      auto sections = keyfile_sections(profile.text);
+      const auto ways = ways_out({profile.file, id_of(sections, profile.file)});
+      warn(diagnostics, one, fmt::format("{} is a profile for the same interface", profile.file),
+           makes_a_second(profile.text)
+               ? ways +
+                     ": NetworkManager makes an interface of another name for it when it starts, and the "
+                     "partition has two"
+               : ways + ": NetworkManager may activate that one instead");
+    }
+  }
+}
+
+namespace {
+
+/// The P_Key interface of a port that a file speaks of; empty when it speaks of none.
+std::string child_in(const std::string& text, const std::string& port, const std::vector<Desired>& desired) {
+  const auto at = std::find_if(desired.begin(), desired.end(), [&](const Desired& one) {
+    return one.key.kind == "pkey" && !one.ignore && one.key.id.starts_with(port + "/") &&
+           !one.label.empty() && is_about(text, one.label);
+  });
+  return at == desired.end() ? std::string() : at->label;
+}
+
+}  // namespace
+
+void warn_of_other_configurations(const std::vector<Desired>& desired, World& world,
+                                  Diagnostics& diagnostics) {
+  struct Place {
+    const char* folder;
+    const char* prefix;
+    const char* suffix;
+    const char* whose;
+  };
+  constexpr std::array<Place, 7> kPlaces{
+      {{"/etc/sysconfig/network-scripts", "ifcfg-", "", "an ifcfg file"},
+       {"/etc/sysconfig/network", "ifcfg-", "", "a file of wicked"},
+       {"/etc/netplan", "", ".yaml", "netplan"},
+       {"/etc/systemd/network", "", ".network", "systemd-networkd"},
+       {"/run/systemd/network", "", ".network", "systemd-networkd"},
+       {"/etc/network/interfaces.d", "", "", "ifupdown (cloud-init writes there too)"},
+       {"/etc/network", "interfaces", "", "ifupdown"}}};
+  for (const auto& place : kPlaces) {
+    for (const auto& file : files_in(world, place.folder, place.prefix, place.suffix)) {
+      for (const auto& one : desired) {
+        if (one.key.kind != "backend" || one.ignore || one.settings.empty()) continue;
+        const auto* link = interface_of(one.key.id, world);
+        const auto now = link == nullptr ? std::string() : link->name;
+        const auto coming = coming_name(desired, one.key.id);
+        const bool meant = base::lower(file.text).find(one.key.id) != std::string::npos ||
+                           (!now.empty() && is_about(file.text, now));
+        const bool port = meant || (!coming.empty() && is_about(file.text, coming));
+        const auto child = port ? std::string() : child_in(file.text, one.key.id, desired);
+        if (!port && child.empty()) continue;
+        warn(diagnostics, one,
+             fmt::format("{} ({}) configures {} too", file.file, place.whose,
+                         !port         ? child
+                         : !meant      ? coming
+                         : now.empty() ? one.label
+                                       : now),
+             "take the interface out of that file: one of the two should configure it");
+      }
+    }
+  }
+}
+
+}  // namespace rdmacfg::kinds

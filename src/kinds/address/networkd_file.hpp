@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// .network files of systemd-networkd. Source: systemd.network(5), systemd 252.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "kinds/address/request.hpp"
+#include "model/field.hpp"
+#include "system/inet.hpp"
+
+namespace rdmacfg::kinds {
+
+inline constexpr std::string_view kNetworkdFolder = "/etc/systemd/network";
+
+/// What systemd-networkd is to do with an interface.
+struct NetworkdFile {
+  std::optional<std::vector<std::string>> addresses;
+  std::optional<std::vector<std::string>> routes;
+  std::optional<std::vector<std::string>> dns;
+  std::optional<std::vector<std::string>> search;
+  std::optional<bool> dhcp;
+  std::optional<bool> router_advertisements;
+  std::optional<bool> link_local;
+  std::optional<bool> unmanaged;
+  std::optional<std::vector<std::string>> edited;
+  std::optional<bool> active;
+  std::optional<std::vector<std::string>> missing;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("addresses", &NetworkdFile::addresses, model::Role::kSetting,
+                   "Addresses with prefix length.", "-"),
+      model::field("routes", &NetworkdFile::routes, model::Role::kSetting,
+                   "Routes, that of the gateway among them.", "-"),
+      model::field("dns", &NetworkdFile::dns, model::Role::kSetting, "DNS servers.", "-"),
+      model::field("search", &NetworkdFile::search, model::Role::kSetting,
+                   "Domains in which names are looked for.", "-"),
+      model::field("dhcp", &NetworkdFile::dhcp, model::Role::kSetting, "Whether IPv4 comes by DHCP.", "-"),
+      model::field("router_advertisements", &NetworkdFile::router_advertisements, model::Role::kSetting,
+                   "Whether IPv6 comes from routers, and by DHCP if they say so.", "-"),
+      model::field("link_local", &NetworkdFile::link_local, model::Role::kSetting,
+                   "Whether there is an IPv6 link-local address.", "-"),
+      model::field("unmanaged", &NetworkdFile::unmanaged, model::Role::kSetting,
+                   "Left alone by systemd-networkd, as the interface is to be down.", "-"),
+      model::field("edited", &NetworkdFile::edited, model::Role::kSetting,
+                   "Lines that somebody else put into the file (+) or took out of it (-).", "-"),
+      model::field("active", &NetworkdFile::active, model::Role::kSetting,
+                   "Whether it is so, while systemd-networkd runs.", "-"),
+      model::field("missing", &NetworkdFile::missing, model::Role::kDerived,
+                   "Addresses and routes of the file that systemd-networkd uses and that are not there.",
+                   "-")};
+};
+
+/// "GUID" or "GUID/0x8002" → the file.
+std::string networkd_file(std::string_view id);
+
+/// The id of a file name of ours; nothing for another's.
+std::optional<std::string> networkd_id(std::string_view file_name);
+
+/// The file of the port or P_Key interface `id`, without `edited` and what follows it, which is no matter
+/// of the file.
+std::string render_network(std::string_view id, const NetworkdFile& file);
+NetworkdFile parse_network(std::string_view id, std::string_view text);
+
+/// What the document wants of an interface.
+NetworkdFile wanted_network(const Addressing& one);
+
+/// The addresses and routes that are written in a file; what cannot be read is passed over. Routes have no
+/// index.
+std::vector<model::IpPrefix> addresses_in(const NetworkdFile& file);
+std::vector<system::InetRoute> routes_in(const NetworkdFile& file);
+
+}  // namespace rdmacfg::kinds

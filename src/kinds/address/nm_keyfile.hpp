@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profiles of NetworkManager as keyfiles. Sources: nm-settings-keyfile(5), libnm-core's nm-keyfile.c and
+// nm-setting-infiniband.c (1.42).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/error.hpp"
+#include "kinds/address/request.hpp"
+#include "model/field.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::kinds {
+
+inline constexpr std::string_view kNmFolder = "/etc/NetworkManager/system-connections";
+/// Profiles that are gone with the next boot.
+inline constexpr std::string_view kNmRunFolder = "/run/NetworkManager/system-connections";
+/// P_Key interfaces, as NetworkManager names them (fnmatch(3)). They have their port's GUID, and it would
+/// take the port's profile for one that comes before the port is ready; a port's profile leaves them out
+/// ([match], of 1.14).
+inline constexpr std::string_view kNmChildren = "*.[0-9a-f][0-9a-f][0-9a-f][0-9a-f]";
+
+/// A profile of ours. Addresses and what belongs to them are lines as NetworkManager spells them:
+/// "method=manual", "address1=192.0.2.1/24,192.0.2.254".
+struct NmProfile {
+  std::optional<std::string> name;
+  std::optional<std::string> parent;
+  std::optional<model::Pkey> pkey;
+  std::optional<model::IpoibMode> mode;
+  std::optional<model::Mtu> mtu;
+  std::optional<bool> autoconnect;
+  std::optional<std::vector<std::string>> ipv4;
+  std::optional<std::vector<std::string>> ipv6;
+  std::optional<bool> active;
+  std::optional<model::IpoibMode> live_mode;
+  std::optional<model::Mtu> live_mtu;
+  std::optional<std::vector<std::string>> missing;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("name", &NmProfile::name, model::Role::kSetting, "Name of the profile.", "-"),
+      model::field("parent", &NmProfile::parent, model::Role::kSetting,
+                   "Of a P_Key profile: the interface that it is over.", "-"),
+      model::field("pkey", &NmProfile::pkey, model::Role::kSetting, "P_Key, with the membership bit.", "-"),
+      model::field("mode", &NmProfile::mode, model::Role::kSetting, "Transport mode.", "-"),
+      model::field("mtu", &NmProfile::mtu, model::Role::kSetting, "MTU in bytes.", "-"),
+      model::field("autoconnect", &NmProfile::autoconnect, model::Role::kSetting,
+                   "Whether NetworkManager activates the profile by itself.", "-"),
+      model::field("ipv4", &NmProfile::ipv4, model::Role::kSetting, "Section [ipv4].", "-"),
+      model::field("ipv6", &NmProfile::ipv6, model::Role::kSetting, "Section [ipv6].", "-"),
+      model::field("active", &NmProfile::active, model::Role::kSetting,
+                   "Whether the profile is up and in effect, while NetworkManager runs.", "-"),
+      model::field("live_mode", &NmProfile::live_mode, model::Role::kDerived,
+                   "Mode of the interface that the profile is up on.", "-"),
+      model::field("live_mtu", &NmProfile::live_mtu, model::Role::kDerived,
+                   "MTU of that interface, where the profile has one.", "-"),
+      model::field("missing", &NmProfile::missing, model::Role::kDerived,
+                   "Addresses of the profile that the interface has not.", "-")};
+};
+
+/// "GUID" or "GUID/0x8002" → the profile's UUID (version 5) and file.
+std::string nm_uuid(std::string_view id);
+std::string nm_file(std::string_view id);
+
+/// The id of a file name of ours; nothing for another's.
+std::optional<std::string> nm_id(std::string_view file_name);
+
+/// Ids of the profiles of ours that are on disk; none where the folder cannot be read.
+std::set<std::string> nm_profiles(system::Files& files);
+
+/// The profile of the port or P_Key interface `id`, without `active` and what follows it, which is no matter
+/// of the file.
+std::string render_keyfile(std::string_view id, const NmProfile& profile);
+
+/// The only name under which NetworkManager has the interface of a P_Key profile: that of the port, a dot,
+/// the P_Key, cut to what an interface may have. Nothing for a port's profile.
+std::optional<std::string> nm_interface_name(const NmProfile& profile);
+
+/// What render_keyfile() wrote, and what an administrator made of it with nmcli.
+NmProfile parse_keyfile(std::string_view text);
+
+/// Lines of [ipv4] or [ipv6]; a family that the document does not mention has no addresses of its own.
+std::vector<std::string> inet_lines(const WantedFamily& family);
+
+/// A keyfile as sections of keys; lines that are none are passed over.
+std::map<std::string, std::map<std::string, std::string>> keyfile_sections(std::string_view text);
+
+}  // namespace rdmacfg::kinds

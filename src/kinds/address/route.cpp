@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/address/route.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "kinds/address/backend.hpp"
+#include "kinds/address/direct_backend.hpp"
+#include "kinds/ipoib/pkey.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Family;
+using model::Observed;
+using model::Operation;
+using system::InetRequest;
+using system::InetRoute;
+
+namespace {
+
+constexpr std::string_view kRouteKind = "route";
+constexpr std::string_view kOnLink = "on-link";
+
+/// What a key says behind the interface: "ipv6 default metric 150 table 254". The family only where "default"
+/// does not say it.
+std::string route_text(Family family, const model::RouteTarget& to, std::uint32_t metric,
+                       std::uint32_t table) {
+  return fmt::format("{}{} metric {} table {}", to.any && family == Family::kIpv6 ? "ipv6 " : "", to.text(),
+                     metric, table);
+}
+
+std::string via_of(const std::optional<model::IpAddress>& via) {
+  return via ? via->text() : std::string(kOnLink);
+}
+
+struct RouteId {
+  std::string interface;
+  InetRoute route;  ///< without index and next hop
+};
+
+std::optional<RouteId> route_id(const model::Key& key) {
+  const auto words = base::split(key.id, ' ');
+  const std::size_t first = words.size() == 7 && words[1] == "ipv6" ? 2 : 1;
+  if (words.size() != first + 5) return std::nullopt;
+  const auto to = model::RouteTarget::parse(words[first]);
+  const auto metric = base::parse_number(words[first + 2]);
+  const auto table = base::parse_number(words[first + 4]);
+  if (!to || !metric || !table) return std::nullopt;
+  RouteId out{std::string(words[0]), {}};
+  out.route.to = *to;
+  out.route.family = first == 2 ? Family::kIpv6 : to->network.address.family;
+  out.route.metric = static_cast<std::uint32_t>(*metric);
+  out.route.table = static_cast<std::uint32_t>(*table);
+  return out;
+}
+
+bool same_place(const InetRoute& a, const InetRoute& b) {
+  return a.family == b.family && a.to == b.to && a.metric == b.metric && a.table == b.table;
+}
+
+std::optional<model::IpAddress> next_hop(const model::Attributes& settings) {
+  const auto via = model::from_attributes<InterfaceRoute>(settings).via;
+  if (!via || *via == kOnLink) return std::nullopt;
+  const auto address = model::IpAddress::parse(*via);
+  return address ? std::optional(*address) : std::nullopt;
+}
+
+/// Routes of ours that the document does not have any more, as interface and place.
+std::vector<InetRoute> leaving(const std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                               const World& world) {
+  std::set<model::Key> wanted;
+  for (const auto& one : desired) {
+    if (one.key.kind == kRouteKind) wanted.insert(one.key);
+  }
+  std::vector<InetRoute> out;
+  for (const auto& one : observed) {
+    if (one.key.kind != kRouteKind || wanted.contains(one.key)) continue;
+    const auto& clue = world.clue(one.key);
+    auto id = clue.ours && clue.instance == one.instance ? route_id(one.key) : std::nullopt;
+    const auto* link = id ? interface_of(id->interface, world) : nullptr;
+    if (link == nullptr) continue;
+    id->route.index = link->index;
+    out.push_back(id->route);
+  }
+  return out;
+}
+
+bool is_among(const std::vector<InetRoute>& all, const InetRoute& route) {
+  return std::any_of(all.begin(), all.end(), [&](const InetRoute& one) {
+    return one.index == route.index && same_place(one, route);
+  });
+}
+
+class RouteKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kRouteKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<InterfaceRoute>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
+    const auto& all = addressing_of(bound, nullptr);
+    for (const auto* one : direct_only(all, bound, nullptr)) {
+      for (const auto* family : {&one->ipv4, &one->ipv6}) {
+        if (family->gateway)
+          add(*one, *family, {{{}, true}, family->gateway, {}, 254, family->place("gateway")}, out);
+        for (const auto& route : family->routes) add(*one, *family, route, out);
+      }
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    const auto interfaces = concerned_interfaces(kRouteKind, world);
+    std::vector<Observed> out;
+    if (interfaces.empty()) return out;
+    const auto all = world.host().inet.observe_routes();
+    if (!all) return base::fail(all.error());
+    for (const auto& route : *all) {
+      const auto at = interfaces.find(route.index);
+      if (at == interfaces.end() || route.made_by_kernel) continue;
+      Observed observed;
+      const auto words = route_text(route.family, route.to, route.metric, route.table);
+      observed.key = route_key(at->second.id, route);
+      observed.label = fmt::format("{} {}", at->second.name, words);
+      observed.settings["via"] = via_of(route.via);
+      observed.instance = world.host().boot_id;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& diagnostics) const override {
+    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& one) {
+      return one.key.kind == kRouteKind && !one.settings.empty();
+    });
+    if (!any) return;
+    const auto all = world.host().inet.observe_routes();
+    if (!all) return;                            // observing failed for the same reason, and said so
+    std::map<std::string, const Desired*> seen;  // by everything but the interface
+    const auto going = leaving(desired, observed, world);
+    const auto children = detail::leaving(desired, observed, world);
+    for (const auto& one : desired) {
+      const auto id = one.key.kind == kRouteKind && !one.settings.empty() ? route_id(one.key) : std::nullopt;
+      if (!id) continue;
+      const auto [first, fresh] = seen.try_emplace(one.key.id.substr(one.key.id.find(' ')), &one);
+      if (!fresh) {
+        auto& d = diagnostics.emplace_back(
+            model::Diagnostic{model::Severity::kError,
+                              one.where,
+                              fmt::format("{}: {} would lead to the same network with the same metric",
+                                          one.label, first->second->label),
+                              "write another metric for one of them, under routes",
+                              {}});
+        d.related.push_back({first->second->where, "the other route"});
+      }
+      const auto* own = interface_of(id->interface, world);
+      for (const auto& other : *all) {
+        if (!same_place(other, id->route) || (own != nullptr && other.index == own->index)) continue;
+        // Deletions come before everything else.
+        if (children.contains(other.index) || is_among(going, other)) continue;
+        const auto* link = world.link(other.index);
+        diagnostics.push_back({model::Severity::kError,
+                               one.where,
+                               fmt::format("{}: there is a route to {} with metric {} already, over {}",
+                                           one.label, other.to.text(), other.metric,
+                                           link == nullptr ? std::to_string(other.index) : link->name),
+                               "write another metric: of two routes the one with the lower metric is taken",
+                               {}});
+      }
+    }
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto world = World::observe_links(host);
+    if (!world) return base::fail(world.error());
+    const auto now = host.inet.observe_routes();
+    if (!now) return base::fail(now.error());
+    std::vector<InetRequest> deletions, additions;
+    for (const auto& change : changes) {
+      auto id = route_id(change.key);
+      const auto* link = id ? interface_of(id->interface, *world) : nullptr;
+      if (link == nullptr && change.operation == Operation::kDelete) continue;  // it went with its interface
+      if (link == nullptr)
+        return base::fail(base::Code::kNotFound, fmt::format("{}: the interface is not there", change.label));
+      id->route.index = link->index;
+      id->route.via = next_hop(change.after);
+      bool there = false;
+      for (const auto& one : *now) {
+        if (one.index != link->index || one.made_by_kernel || !same_place(one, id->route)) continue;
+        if (change.operation != Operation::kDelete && one.via == id->route.via) {
+          there = true;
+        } else {
+          deletions.emplace_back(system::DeleteRoute{link->name, one});
+        }
+      }
+      if (change.operation != Operation::kDelete && !there)
+        additions.emplace_back(system::AddRoute{link->name, id->route});
+    }
+    // Next hops are reached over on-link routes: those come first.
+    std::stable_partition(additions.begin(), additions.end(), [](const InetRequest& request) {
+      return !std::get<system::AddRoute>(request).route.via;
+    });
+    deletions.insert(deletions.end(), additions.begin(), additions.end());
+    return deletions.empty() ? Result<void>{} : host.inet.execute(deletions);
+  }
+
+  [[nodiscard]] std::vector<model::Key> put_back_by(const model::Key& key) const override {
+    return interface_put_back_by(key.id);
+  }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return port_footing(change.key.id, world);
+  }
+
+  [[nodiscard]] bool has_to_stay(const Observed& /*then*/, const World& /*now*/) const override {
+    return true;  // an interface that is made anew gets it back
+  }
+
+  [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
+    const auto id = route_id(key);
+    return id && interface_of(id->interface, world) != nullptr;
+  }
+
+  [[nodiscard]] bool returns(std::string_view /*field*/, const model::Attributes& before,
+                             const model::Attributes& /*then*/) const override {
+    return before.contains("via");
+  }
+
+ private:
+  static void add(const Addressing& interface, const WantedFamily& family, const WantedRoute& route,
+                  std::vector<Desired>& out) {
+    auto desired =
+        start(interface, kRouteKind,
+              route_text(family.family, route.to, route.metric.value_or(kRouteMetric), route.table));
+    desired.where = desired.origins["via"] = route.where;
+    // The kernel drops routes with the link.
+    if (!desired.pending && !desired.ignore && !interface.down) desired.settings["via"] = via_of(route.via);
+    for (const auto& prefix : family.addresses)
+      desired.needs.push_back({"address", fmt::format("{} {}", interface.id(), prefix.text())});
+    out.push_back(std::move(desired));
+  }
+};
+
+}  // namespace
+
+model::Key route_key(std::string_view interface, const InetRoute& route) {
+  return {std::string(kRouteKind),
+          fmt::format("{} {}", interface, route_text(route.family, route.to, route.metric, route.table))};
+}
+
+std::optional<InetRoute> route_of(const model::Key& key) {
+  const auto id = route_id(key);
+  return id ? std::optional(id->route) : std::nullopt;
+}
+
+const Kind& route() {
+  static const RouteKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/ethernet/dcb.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "kinds/carried_state.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/ethernet/dcb_check.hpp"
+#include "kinds/ethernet/dcb_drivers.hpp"
+#include "kinds/ethernet/dcb_writer.hpp"
+#include "kinds/ethernet/lossless.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Dcbx;
+using model::Desired;
+using model::Diagnostics;
+using model::DscpMap;
+using model::Observed;
+using system::DcbState;
+
+namespace {
+
+constexpr std::string_view kSection = "pfc";
+
+bool is_hardware(const system::Link& link) { return link.kind.empty() && !link.ipoib && link.name != "lo"; }
+
+DscpMap dscps_of(const DcbState& state) {
+  DscpMap out;
+  for (const auto& app : state.apps) {
+    if (app.selector == system::kDcbSelectorDscp && app.protocol < model::kDscps)
+      out.list.emplace_back(static_cast<std::uint8_t>(app.protocol), app.priority);
+  }
+  std::sort(out.list.begin(), out.list.end());
+  return out;
+}
+
+void describe(const DcbState& state, InterfaceDcb& settings, InterfaceDcb& facts) {
+  if (state.pfc) {
+    settings.priorities = model::Priorities{*state.pfc};
+    if (state.pfc_capability != 0) facts.pfc_capability = state.pfc_capability;
+    settings.switch_port =
+        switch_port_of(dcb_driver(state.driver), *settings.priorities, dscps_of(state), state.dcbx);
+  }
+  if (state.ets) {
+    settings.traffic_classes = model::TrafficClasses{state.ets->traffic_class};
+    settings.bandwidth = shares_of(*state.ets);
+    settings.algorithms = algorithms_of(*state.ets);
+    (dcb_driver(state.driver).keeps_willing ? settings : facts).willing = state.ets->willing;
+    if (state.classes != 0) facts.class_count = state.classes;
+  }
+  settings.dscp = dscps_of(state);
+  settings.classified_by = classifier_of(dcb_driver(state.driver), *settings.dscp, state.dcbx);
+  if (state.dcbx) settings.dcbx = (*state.dcbx & system::kDcbxHost) != 0 ? Dcbx::kHost : Dcbx::kFirmware;
+}
+
+/// The process id of a running lldpad, which negotiates DCB by itself; nothing without one.
+std::optional<std::string> lldpad(system::Files& files) {
+  for (const auto* path : {"/run/lldpad.pid", "/var/run/lldpad.pid"}) {
+    const auto text = files.read(path);
+    if (!text || !*text) continue;
+    // It writes its whole buffer, with NULs behind the number.
+    const auto pid = (*text)->substr(0, (*text)->find_first_not_of("0123456789"));
+    if (pid.empty()) continue;
+    const auto name = files.read(fmt::format("/proc/{}/comm", pid));
+    if (name && *name && base::trim(**name) == "lldpad") return pid;
+  }
+  return std::nullopt;
+}
+
+class DcbKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kDcbKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<InterfaceDcb>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    for (const auto* section : bound.of(kSection)) {
+      const auto* interface = section->find("interface");
+      if (interface == nullptr) continue;
+      const auto id = model::text_of(interface->value);
+      auto desired = desired_of(*section, fields(), {std::string(kDcbKind), id}, "DCB of " + id);
+      check_dcb_entry(desired, diagnostics);
+      add_algorithms(desired);
+      out.push_back(std::move(desired));
+    }
+    for (const auto* preset : presets_without_ports(bound.sections, *bound.world)) {
+      const auto id = model::text_of(preset->find("interface")->value);
+      Desired waiting;
+      waiting.key = {std::string(kDcbKind), id};
+      waiting.label = "DCB of " + id;
+      waiting.where = preset->where;
+      waiting.pending = fmt::format("{} has no ports now", id);
+      const bool named =
+          std::any_of(out.begin(), out.end(), [&](const auto& other) { return other.key == waiting.key; });
+      if (!named) out.push_back(std::move(waiting));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    for (const auto& link : world.snapshot().links) {
+      if (!is_hardware(link)) continue;
+      auto state = world.host().dcb.observe_dcb(link.name);
+      if (!state) return base::fail(state.error());
+      if (!*state) continue;
+      Observed observed;
+      observed.key = {std::string(kDcbKind), link.name};
+      observed.label = "DCB of " + link.name;
+      observed.instance = world.instance(link);
+      InterfaceDcb settings, facts;
+      describe(**state, settings, facts);
+      observed.settings = model::to_attributes(settings);
+      observed.facts = model::to_attributes(facts);
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& diagnostics) const override {
+    check_dcb(desired, observed, world, diagnostics);
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    for (auto* change : changes) {
+      auto state = world.host().dcb.observe_dcb(change->key.id);
+      if (!state) return base::fail(state.error());
+      if (!*state) continue;
+      const auto& driver = dcb_driver((*state)->driver);
+      const auto wanted = model::from_attributes<InterfaceDcb>(change->after);
+      // check() has looked at what the document writes; what goes back since it no longer does is looked at
+      // here.
+      const bool written = std::any_of(change->fields.begin(), change->fields.end(),
+                                       [&](const auto& field) { return change->origins.contains(field); });
+      auto refused = written ? std::nullopt : why_not_ours(driver, change->key.id, **state, wanted.dcbx);
+      if (!written && !refused) refused = why_not_in_its_bond(driver, change->key.id, world);
+      if (refused)
+        return base::fail(base::Code::kUnsupported,
+                          fmt::format("{}: {}; {}", change->label, refused->why, refused->hint));
+      if (auto done = note_interruption(*change, driver, world); !done) return done;
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    BondLegs legs(host.links);
+    for (const auto& change : changes) {
+      auto links = host.links.observe_links();
+      if (!links) return base::fail(links.error());
+      const auto link = std::find_if(links->begin(), links->end(),
+                                     [&](const auto& other) { return other.name == change.key.id; });
+      DcbWriter writer(change.key.id, host.dcb, [&]() -> Result<void> {
+        return link == links->end() ? Result<void>{} : legs.disturb(*link);
+      });
+      auto done = writer.reach(model::from_attributes<InterfaceDcb>(change.after));
+      // Also after a failure: what went with the device must not stay away.
+      if (auto back = restore(host, unpack(change.carried)); !back && done) done = back;
+      if (!done) return done;
+    }
+    return {};
+  }
+
+  /// So that "done" is said of links that are back.
+  Result<Waited> await(std::span<const Change> changes, World& now,
+                       std::chrono::milliseconds deadline) const override {
+    std::vector<int> without;
+    for (const auto& change : changes) {
+      const auto* link = now.named(change.key.id);
+      if (link != nullptr && link->up && !link->carrier && change.fields != std::vector<std::string>{"dcbx"})
+        without.push_back(link->index);
+    }
+    if (without.empty()) return Waited::kNot;
+    auto waited = now.host().links.wait_for_carrier(without, deadline);
+    if (!waited) return base::fail(waited.error());
+    return Waited::kEnough;
+  }
+
+  /// What was undone has its carrier back before anybody says so.
+  std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {
+    constexpr std::chrono::seconds kRetraining{10};
+    const auto links = host.links.observe_links();
+    std::vector<int> without;
+    for (const auto& change : changes) {
+      if (!links) break;
+      for (const auto& link : *links) {
+        if (link.name == change.key.id && link.up && !link.carrier) without.push_back(link.index);
+      }
+    }
+    if (!without.empty()) (void)host.links.wait_for_carrier(without, kRetraining);
+    return {};
+  }
+
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    for (const auto& change : changes) {
+      if (auto done = restore(host, unpack(change.carried)); !done) return done;
+    }
+    return {};
+  }
+
+  Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,
+                World& world) const override {
+    Verdict verdict;
+    if (observed == nullptr || desired.settings.empty()) return verdict;
+    const auto& interface = desired.key.id;
+    const auto state = world.host().dcb.observe_dcb(interface);
+    if (!state || !*state) return verdict;
+    const auto& driver = dcb_driver((*state)->driver);
+    const auto now = model::from_attributes<InterfaceDcb>(observed->settings);
+    if (driver.reads_negotiated && !differing.empty()) {
+      verdict.sort = Verdict::Sort::kLimited;
+      verdict.fields = differing;
+      verdict.reason = fmt::format("{} shows what was negotiated: the switch has not taken it", driver.name);
+    }
+    if (now.dcbx == Dcbx::kFirmware && !desired.settings.contains("dcbx")) {
+      const bool may = !why_not_ours(driver, interface, **state, Dcbx::kHost);
+      verdict.warnings.push_back(
+          fmt::format("DCBX of {} is the adapter firmware's, which may overwrite this{}", interface,
+                      may ? "; write dcbx = \"host\"" : ""));
+    }
+    const auto wanted = model::from_attributes<InterfaceDcb>(desired.settings);
+    if (driver.dscp == DscpTrust::kSoftware && wanted.priorities && wanted.priorities->mask != 0) {
+      verdict.warnings.push_back(
+          fmt::format("{} classifies by VLAN priority ({}): only traffic in a VLAN is lossless, whose "
+                      "egress-qos-map leads "
+                      "to priority {}; the switch port must trust 802.1p",
+                      interface, driver.name,
+                      model::text_of(model::Codec<model::Priorities>::value(*wanted.priorities))));
+    }
+    if (driver.dscp == DscpTrust::kUnknown && wanted.dscp && !wanted.dscp->list.empty()) {
+      verdict.warnings.push_back(
+          fmt::format("it is not known whether {} passes the DSCPs of {} to the adapter",
+                      (*state)->driver.empty() ? std::string("the driver") : (*state)->driver, interface));
+    }
+    if (const auto pid = lldpad(world.host().files)) {
+      verdict.warnings.push_back(fmt::format(
+          "lldpad runs (process {}) and may overwrite this: systemctl disable --now lldpad.socket lldpad",
+          *pid));
+    }
+    return verdict;
+  }
+
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+  [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
+    return world.named(key.id) != nullptr;
+  }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return footing_on(world.named(change.key.id), world);
+  }
+
+ private:
+  static void add_algorithms(Desired& one) {
+    const auto strict = model::from_attributes<InterfaceDcb>(one.policy).strict;
+    if (!strict && !one.settings.contains("bandwidth")) return;
+    InterfaceDcb derived;
+    derived.algorithms.emplace();
+    for (unsigned i = 0; i < model::kPriorities; ++i)
+      derived.algorithms->push_back(strict && strict->has(i) ? "strict" : "ets");
+    one.settings.merge(model::to_attributes(derived));
+    one.origins.emplace("algorithms", one.origins.at(strict ? "strict" : "bandwidth"));
+  }
+
+  /// What the change stops, and what goes with the device where the driver closes it.
+  static Result<void> note_interruption(Change& change, const DcbDriver& driver, World& world) {
+    const auto& interface = change.key.id;
+    const auto changes = [&](auto... names) {
+      return std::any_of(change.fields.begin(), change.fields.end(),
+                         [&](const auto& field) { return ((field == names) || ...); });
+    };
+    if (!changes("priorities", "bandwidth", "algorithms", "traffic_classes", "dscp")) return {};
+    const auto* link = world.named(interface);
+    if (driver.closes && link != nullptr) {
+      const auto on = with_those_over(*link, world);
+      auto luggage = observe_luggage(world.host(), on);
+      if (!luggage) return base::fail(luggage.error());
+      change.carried = pack(*luggage);
+      if (!driver.name.empty()) {
+        std::string over;
+        for (std::size_t i = 1; i < on.size(); ++i) over += (i == 1 ? " and " : ", ") + on[i].name;
+        change.interrupts.push_back(fmt::format(
+            "{} closes and opens {} for each step: IPv6 addresses and routes of {}{} go and are put "
+            "back",
+            driver.name, interface, interface, over));
+        return {};
+      }
+    }
+    if (!changes("priorities", "bandwidth", "algorithms", "traffic_classes")) return {};
+    const bool retrains =
+        driver.retrains == Retrains::kAtAny || (driver.retrains == Retrains::kAtPfc && changes("priorities"));
+    if (!retrains || driver.name.empty()) {
+      change.interrupts.push_back(
+          fmt::format("traffic of {} stops for a moment{}", interface,
+                      driver.name.empty() ? " (some adapters take the link down)" : ""));
+      return {};
+    }
+    const auto* master = link == nullptr ? nullptr : world.link(link->master);
+    change.interrupts.push_back(fmt::format(
+        "the link of {} goes down and comes back, which may take seconds{}", interface,
+        master == nullptr ? "" : fmt::format("; the other ports of {} have carrier then", master->name)));
+    return {};
+  }
+
+  /// The interface and what stands on it, as VLANs do: they go down and up with it.
+  static std::vector<system::Link> with_those_over(const system::Link& link, const World& world) {
+    std::vector<system::Link> out{link};
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      for (const auto& other : world.snapshot().links) {
+        const bool known =
+            std::any_of(out.begin(), out.end(), [&](const auto& one) { return one.index == other.index; });
+        if (!known && other.parent == out[i].index && !other.ipoib) out.push_back(other);
+      }
+    }
+    return out;
+  }
+};
+
+}  // namespace
+
+InterfaceDcb describe_dcb(const DcbState& state) {
+  InterfaceDcb all, facts;
+  describe(state, all, facts);
+  all.pfc_capability = facts.pfc_capability;
+  all.class_count = facts.class_count;
+  if (facts.willing) all.willing = facts.willing;
+  return all;
+}
+
+const Kind& dcb() {
+  static const DcbKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/ethernet/dcb_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "kinds/ethernet/dcb.hpp"
+#include "kinds/ethernet/dcb_drivers.hpp"
+#include "kinds/ethernet/roce_ports.hpp"
+
+namespace rdmacfg::kinds {
+
+using model::Desired;
+using model::Diagnostic;
+using model::Diagnostics;
+using model::Observed;
+using model::Severity;
+
+namespace {
+
+constexpr std::uint8_t kHostBits = system::kDcbxHost | system::kDcbxVersionIeee;
+
+void error(const Desired& one, const std::string& key, const std::string& message, const std::string& hint,
+           Diagnostics& diagnostics) {
+  const auto at = one.origins.find(key);
+  diagnostics.push_back(Diagnostic{Severity::kError,
+                                   at == one.origins.end() ? one.where : at->second,
+                                   fmt::format("[[pfc]] {}: {}", key, message),
+                                   hint,
+                                   {}});
+}
+
+/// The driver of an interface's adapter: "mlx5_core"; empty where no RDMA device belongs to it.
+std::string driver_of(const system::Link& link, const World& world) {
+  const auto ports = ports_over(link, world);
+  return ports.empty() ? std::string() : ports.front().device->driver;
+}
+
+/// What to write for an interface without DCB: mlx4_en built without it takes PFC when it is loaded.
+std::string hint_without_dcb(const system::Link& link, World& world) {
+  constexpr std::string_view kLine =
+      "write driver = \"mlx4_en\" instead of interface: it takes priorities as module options, for all of "
+      "its "
+      "interfaces";
+  const auto driver = driver_of(link, world);
+  if (driver == "mlx4_core") return std::string(kLine);
+  const auto loaded = world.host().modules.observe_loaded();
+  const bool mlx4 = driver.empty() && link.kind.empty() && loaded &&
+                    std::find(loaded->begin(), loaded->end(), "mlx4_en") != loaded->end();
+  return "its driver has no dcbnl; a bond or VLAN has none either: name the port below it" +
+         (mlx4 ? fmt::format("; of a ConnectX-3 {}", kLine) : std::string());
+}
+
+/// "100, 0": all of it for the first class that is not strict.
+std::string share_beside(const model::ClassSet& strict) {
+  std::string out;
+  bool given = false;
+  for (unsigned i = 0; i < model::kPriorities && (!given || (strict.mask >> i) != 0); ++i) {
+    const bool takes = !given && !strict.has(i);
+    given = given || takes;
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", takes ? 100 : 0);
+  }
+  return out;
+}
+
+void check_shares(const Desired& one, Diagnostics& diagnostics) {
+  const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
+  const auto written = model::from_attributes<InterfaceDcb>(one.policy).strict;
+  const auto strict = written.value_or(model::ClassSet{});
+  if (!wanted.bandwidth) {
+    if (written && strict.mask != 0xff)
+      error(one, "strict", "the other traffic classes need a share of the bandwidth",
+            fmt::format("write bandwidth = [{}], or name all 8 classes", share_beside(strict)), diagnostics);
+    return;
+  }
+  const auto& percent = wanted.bandwidth->percent;
+  const int sum = std::accumulate(percent.begin(), percent.end(), 0);
+  if (sum != 100)
+    error(one, "bandwidth", fmt::format("the shares are {} percent together, not 100", sum), "", diagnostics);
+  for (unsigned i = 0; i < model::kPriorities; ++i) {
+    if (strict.has(i) && percent[i] != 0)
+      error(one, "bandwidth", fmt::format("traffic class {} is strict, so it has no share", i),
+            "write 0 for it", diagnostics);
+  }
+}
+
+void check_dscps(const Desired& one, Diagnostics& diagnostics) {
+  const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
+  if (!wanted.dscp) return;
+  const auto& list = wanted.dscp->list;
+  for (std::size_t i = 1; i < list.size(); ++i) {
+    if (list[i].first == list[i - 1].first)
+      error(one, "dscp", fmt::format("DSCP {} is listed twice", list[i].first), "", diagnostics);
+  }
+}
+
+void error(const Desired& one, const DcbRefusal& refusal, Diagnostics& diagnostics) {
+  if (!refusal.field.empty()) {
+    error(one, refusal.field, refusal.why, refusal.hint, diagnostics);
+    return;
+  }
+  diagnostics.push_back(
+      Diagnostic{Severity::kError, one.where, fmt::format("[[pfc]]: {}", refusal.why), refusal.hint, {}});
+}
+
+/// Everything as it is going to be: as written, as it was before where the document no longer writes it, as
+/// it is.
+InterfaceDcb as_it_will_be(const Desired& one, const Observed& observed, const World& world) {
+  auto all = observed.settings;
+  if (const auto& clue = world.clue(one.key); clue.instance == observed.instance) {
+    for (const auto& [field, value] : clue.before) all.insert_or_assign(field, value);
+  }
+  for (const auto& [field, value] : one.settings) all.insert_or_assign(field, value);
+  return model::from_attributes<InterfaceDcb>(all);
+}
+
+/// Completes what follows from the adapter.
+void derive(Desired& one, const DcbDriver& driver, const InterfaceDcb& then, const system::DcbState& state,
+            bool gives_back) {
+  const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
+  const auto dscp = then.dscp.value_or(model::DscpMap{});
+  const auto now = describe_dcb(state);
+  InterfaceDcb derived;
+  // What they were before goes back as far as it fits: which classes are idle may have changed since.
+  const auto& asked = wanted.algorithms || !gives_back ? wanted.algorithms : then.algorithms;
+  // With the first DSCP ice makes each of its classes ETS, whatever they were when somebody looked.
+  const auto unasked = has_identity(driver, then, now) ? std::vector<std::string>(model::kPriorities, "ets")
+                                                       : now.algorithms.value_or(std::vector<std::string>{});
+  if (asked)
+    derived.algorithms = algorithms_for(*asked, classes_then(driver, then, state),
+                                        then.bandwidth.value_or(model::Bandwidth{}), unasked);
+  auto bits = state.dcbx;
+  if (bits && then.dcbx != now.dcbx) bits = then.dcbx == model::Dcbx::kHost ? kHostBits : 0;
+  const auto follow = [&](const char* field, std::initializer_list<const char*> from) {
+    for (const auto* key : from) {
+      const auto at = one.origins.find(key);
+      if (at == one.origins.end()) continue;
+      one.origins.insert_or_assign(field, at->second);
+      return;
+    }
+  };
+  // What the driver makes of the classes goes back with the DSCPs.
+  if (wanted.dscp && has_identity(driver, then, now) && !wanted.traffic_classes) {
+    derived.traffic_classes = classes_then(driver, then, state);
+    follow("traffic_classes", {"dscp"});
+  }
+  if (wanted.dscp) {
+    derived.classified_by = classifier_of(driver, dscp, bits);
+    follow("classified_by", {"dscp"});
+  }
+  if (then.priorities && state.pfc && (wanted.priorities || wanted.dscp)) {
+    derived.switch_port = switch_port_of(driver, *then.priorities, dscp, bits);
+    follow("switch_port", {"priorities", "dscp"});
+  }
+  if (driver.keeps_willing && (wanted.traffic_classes || wanted.bandwidth || derived.traffic_classes)) {
+    derived.willing = false;
+    follow("willing", {"traffic_classes", "bandwidth", "dscp"});
+  }
+  for (auto& [field, value] : model::to_attributes(derived)) one.settings.insert_or_assign(field, value);
+}
+
+/// How many traffic classes are lossless: what pfc_cap counts.
+void check_lossless(const Desired& one, const DcbDriver& driver, const InterfaceDcb& wanted,
+                    const system::DcbState& state, Diagnostics& diagnostics) {
+  if (!wanted.priorities || state.pfc_capability == 0) return;
+  unsigned lossless = 0;
+  const auto of = classes_then(driver, wanted, state).of;
+  for (unsigned priority = 0; priority < model::kPriorities; ++priority) {
+    // Without classes each priority counts by itself.
+    if (wanted.priorities->has(priority)) lossless |= 1U << (state.ets ? of[priority] : priority);
+  }
+  if (std::popcount(lossless) <= state.pfc_capability) return;
+  error(one, "priorities",
+        fmt::format("{} traffic classes would be lossless, and {} allows {} at once", std::popcount(lossless),
+                    one.key.id, state.pfc_capability),
+        state.ets ? "lead the lossless priorities to the same traffic class" : "", diagnostics);
+}
+
+/// Everything that the driver would refuse.
+void check_driver(Desired& one, const Observed& observed, const system::DcbState& state, World& world,
+                  Diagnostics& diagnostics) {
+  const auto& driver = dcb_driver(state.driver);
+  const auto& interface = one.key.id;
+  const bool can_not_now = driver.always_both && !state.ets && !state.pfc;
+  if (can_not_now && (one.settings.contains("priorities") || one.settings.contains("bandwidth") ||
+                      one.settings.contains("traffic_classes"))) {
+    one.pending = fmt::format("DCB of {} cannot be read now: {}", interface, driver.cannot_be_asked);
+    one.settings.clear();
+    return;
+  }
+  for (const auto& [field, value] : one.settings) {
+    if (!observed.settings.contains(field))
+      error(one, field, fmt::format("the driver of {} does not offer it", interface), "", diagnostics);
+  }
+  const auto then = as_it_will_be(one, observed, world);
+  const auto& clue = world.clue(one.key);
+  derive(one, driver, then, state, clue.instance == observed.instance && clue.before.contains("algorithms"));
+  const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
+  if (wanted.dscp) {
+    if (const auto refused_dscp = why_not_dscp(driver, interface, state, *wanted.dscp))
+      error(one, *refused_dscp, diagnostics);
+  }
+  const bool differs = std::any_of(one.settings.begin(), one.settings.end(), [&](const auto& setting) {
+    const auto at = observed.settings.find(setting.first);
+    return at != observed.settings.end() && at->second != setting.second;
+  });
+  if (!differs) return;
+  auto refused = why_not_ours(driver, interface, state, then.dcbx);
+  if (!refused) refused = why_not_in_its_bond(driver, interface, world);
+  if (refused) {
+    error(one, *refused, diagnostics);
+    return;
+  }
+  const auto classes = classes_then(driver, then, state);
+  if (wanted.traffic_classes && *wanted.traffic_classes != classes) {
+    error(one, "traffic_classes",
+          fmt::format("with dscp, {} makes priority N traffic class N of {}", driver.name, interface),
+          fmt::format("leave traffic_classes out, or write {}",
+                      model::text_of(model::Codec<model::TrafficClasses>::value(classes))),
+          diagnostics);
+    return;
+  }
+  check_lossless(one, driver, then, state, diagnostics);
+  if (!state.ets || !(wanted.traffic_classes || wanted.bandwidth || wanted.algorithms)) return;
+  // Said already, by check_shares().
+  if (model::from_attributes<InterfaceDcb>(one.policy).strict && !wanted.bandwidth) return;
+  auto written = then;
+  written.algorithms = wanted.algorithms;
+  if (const auto refused_ets = why_not_ets(driver, interface, state, ets_for(driver, written, state)))
+    error(one, *refused_ets, diagnostics);
+}
+
+}  // namespace
+
+std::optional<DcbRefusal> why_not_in_its_bond(const DcbDriver& driver, const std::string& interface,
+                                              World& world) {
+  const auto* link = world.named(interface);
+  const auto* master = link == nullptr || link->master == 0 ? nullptr : world.link(link->master);
+  if (driver.refuses_in_bond_from == 0 || master == nullptr || master->kind != "bond") return std::nullopt;
+  const auto release = world.host().files.read("/proc/sys/kernel/osrelease");
+  return why_not_bonded(driver, interface, master->name, release && *release ? **release : std::string());
+}
+
+void check_dcb_entry(const Desired& one, Diagnostics& diagnostics) {
+  check_shares(one, diagnostics);
+  check_dscps(one, diagnostics);
+}
+
+void check_dcb(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+               Diagnostics& diagnostics) {
+  for (auto& one : desired) {
+    if (one.key.kind != kDcbKind || one.pending) continue;
+    const auto* link = world.named(one.key.id);
+    if (link == nullptr) {
+      one.pending = fmt::format("no interface {} now", one.key.id);
+      one.settings.clear();
+      continue;
+    }
+    if (link->name != one.key.id) {
+      error(one, "interface", fmt::format("{} is an alternative name of {}", one.key.id, link->name),
+            fmt::format("write interface = \"{}\"", link->name), diagnostics);
+      continue;
+    }
+    const auto at = std::find_if(observed.begin(), observed.end(),
+                                 [&](const auto& other) { return other.key == one.key; });
+    if (at == observed.end()) {
+      error(one, "interface", fmt::format("{} has no data center bridging", one.key.id),
+            hint_without_dcb(*link, world), diagnostics);
+      continue;
+    }
+    const auto state = world.host().dcb.observe_dcb(one.key.id);
+    if (state && *state) check_driver(one, *at, **state, world, diagnostics);
+  }
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Linux drivers of Ethernet adapters do with data center bridging: one row per driver, each with its
+// source. The next driver is one more row. A driver without a row is taken as the structures of its own
+// answers say (ets_cap, pfc_cap, DCBX bits), and as one that may take the link down and close the device.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kinds/ethernet/dcb.hpp"
+#include "system/dcb.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Where DSCP entries of the APP table end up.
+enum class DscpTrust {
+  kUnknown,   ///< dcbnl keeps them also where the driver takes none (dcb_ieee_setapp()): nobody can tell
+  kHardware,  ///< in the adapter
+  kSoftware,  ///< in the kernel only; the adapter classifies by VLAN priority
+  kNone,      ///< refused
+};
+
+/// When a driver lets the host have DCBX (DCB_CAP_DCBX_HOST).
+enum class HostMode {
+  kAsked,       ///< takes it
+  kAgentOff,    ///< takes it unless the firmware's agent runs (DCB_CAP_DCBX_LLD_MANAGED)
+  kNobodysNow,  ///< only where nobody has it: DCBX bits are 0
+  kNever,
+};
+
+/// When the link goes down and comes back by itself.
+enum class Retrains { kNever, kAtPfc, kAtAny };
+
+struct DcbDriver {
+  std::string_view name;    ///< as /sys/class/net/IF/device/driver has it
+  std::string_view source;  ///< below drivers/net/ethernet of Linux 6.1
+  DscpTrust dscp = DscpTrust::kUnknown;
+  bool always_both = false;            ///< ETS and PFC are read back unless the adapter cannot be asked now
+  std::string_view cannot_be_asked{};  ///< why, then
+  std::uint8_t needs_bits = 0;         ///< DCBX bits without which it refuses every set
+  std::string_view without_bits{};     ///< what to do about them; {} is the interface
+  bool agent_refuses = true;           ///< refuses every set while the firmware's agent runs
+  std::string_view agent_off{};        ///< how to switch that off; {} is the interface
+  HostMode host = HostMode::kAsked;
+  bool gives_back = true;         ///< takes "firmware": DCBX mode 0
+  std::string_view give_back{};   ///< how else, where it does not
+  bool zero_shares = true;        ///< takes a class that is used, ETS and has 0 percent
+  bool idle_shares = true;        ///< takes a share for a class that no priority leads to
+  bool contiguous = false;        ///< classes in use have to be 0 to N
+  bool identity_by_dscp = false;  ///< with DSCP entries priority N is class N, and the first one rewrites ETS
+  bool priority_is_class = false;  ///< priorities of DSCPs have to be below the number of classes
+  bool remap_by_delete = false;    ///< refuses another priority for a DSCP that has one
+  bool ets_before_pfc = false;     ///< refuses PFC until ETS was set once
+  bool closes = false;             ///< closes and opens the device for a set: its routes and addresses go
+  Retrains retrains = Retrains::kNever;  ///< the link goes down and comes back at a set
+  bool reads_negotiated = false;         ///< what it reads back is what was negotiated, not what was set
+  /// Takes every set and makes nothing of any; what to do, {} is the interface. Empty: it does.
+  std::string_view never_takes{};
+  bool keeps_willing = false;  ///< "willing" is what was written last
+  /// ets_cap is 0 from a set of anything else until ETS is set; pfc_cap from a set of DSCPs until PFC is.
+  bool hides_classes = false;
+  int refuses_in_bond_from = 0;  ///< kernel release from which it refuses every set in a bond: 606 is 6.6
+  bool keeps_unlisted = false;   ///< DSCPs that are not listed keep what the firmware had for them
+  std::string_view unlisted{};   ///< which priority a DSCP that is not listed has
+};
+
+/// The row of a driver, by what sysfs calls it ("mlx5_core.sf" is mlx5_core); that of unknown ones else.
+const DcbDriver& dcb_driver(std::string_view name);
+
+/// All rows, for tests and documents.
+std::span<const DcbDriver> dcb_drivers();
+
+/// What cannot be done, before anything is tried.
+struct DcbRefusal {
+  std::string field;
+  std::string why;
+  std::string hint;
+};
+
+/// Why a set would be refused as DCBX stands, or as it stands once `wanted` is set; nothing: it would not.
+std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::string& interface,
+                                       const system::DcbState& state, std::optional<model::Dcbx> wanted);
+
+/// Why a set would be refused in a bond. `release`: of the kernel, "6.12.9-amd64"; one that is not known is
+/// taken as a new one.
+std::optional<DcbRefusal> why_not_bonded(const DcbDriver& driver, const std::string& interface,
+                                         const std::string& bond, std::string_view release);
+
+/// Why ETS would be refused.
+std::optional<DcbRefusal> why_not_ets(const DcbDriver& driver, const std::string& interface,
+                                      const system::DcbState& state, const system::Ets& ets);
+
+/// Why DSCP entries would be refused, or would be without effect.
+std::optional<DcbRefusal> why_not_dscp(const DcbDriver& driver, const std::string& interface,
+                                       const system::DcbState& state, const model::DscpMap& dscp);
+
+/// How many traffic classes an interface has.
+unsigned classes_of(const system::DcbState& state);
+
+/// Whether priorities are (or are going to be) classes by themselves, whatever ETS says.
+bool has_identity(const DcbDriver& driver, const InterfaceDcb& wanted, const InterfaceDcb& now);
+
+/// The class of each priority once `wanted` is set.
+model::TrafficClasses classes_then(const DcbDriver& driver, const InterfaceDcb& wanted,
+                                   const system::DcbState& state);
+
+/// ETS as it has to be written for `wanted`; what is not wanted stays. A class that no priority leads to and
+/// that has no share is strict without a share, which every driver takes, and beyond the adapter's last class
+/// nothing is claimed.
+system::Ets ets_for(const DcbDriver& driver, const InterfaceDcb& wanted, const system::DcbState& state);
+
+/// What gives packets their priority: "DSCP", "VLAN priority" or "firmware".
+std::string classifier_of(const DcbDriver& driver, const model::DscpMap& dscp,
+                          std::optional<std::uint8_t> dcbx);
+
+/// What the switch port must have for `settings`: "PFC on priority 3; trust DSCP, 26 is priority 3".
+std::string switch_port_of(const DcbDriver& driver, const model::Priorities& lossless,
+                           const model::DscpMap& dscp, std::optional<std::uint8_t> dcbx);
+
+/// The shares as a document writes them: of ETS classes alone.
+model::Bandwidth shares_of(const system::Ets& ets);
+
+/// How each class is served; "idle" where nothing leads to it and it has no share.
+std::vector<std::string> algorithms_of(const system::Ets& ets);
+
+/// What the algorithms are to be, given those that the document asks for, or that were there before it: which
+/// classes are idle may have changed since. `now`: those of the adapter.
+std::vector<std::string> algorithms_for(const std::vector<std::string>& asked,
+                                        const model::TrafficClasses& of, const model::Bandwidth& shares,
+                                        const std::vector<std::string>& now);
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/ethernet/dcb_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Dcbx;
+using model::DscpMap;
+using system::DcbApp;
+
+namespace {
+
+constexpr std::chrono::seconds kRetraining{30};  // 100 Gb/s and faster with autonegotiation take up to 10
+
+bool has(const DscpMap& map, std::uint8_t dscp, std::uint8_t priority) {
+  return std::find(map.list.begin(), map.list.end(), std::pair(dscp, priority)) != map.list.end();
+}
+
+}  // namespace
+
+Result<void> BondLegs::disturb(const system::Link& link) {
+  if (link.master == 0) return {};
+  std::vector<int> others;
+  std::string names;
+  for (const auto& leg : disturbed_) {
+    if (leg.master != link.master || leg.index == link.index) continue;
+    others.push_back(leg.index);
+    names += (names.empty() ? "" : ", ") + leg.name;
+  }
+  if (!others.empty()) {
+    auto without = links_.wait_for_carrier(others, kRetraining);
+    if (!without) return base::fail(without.error());
+    if (!without->empty())
+      return base::fail(
+          base::Code::kBusy,
+          fmt::format("{} is left as it is: {} of the same bond has no carrier {} s after its flow "
+                      "control was set",
+                      link.name, names, kRetraining.count()));
+  }
+  if (link.carrier) disturbed_.push_back({link.index, link.master, link.name});
+  return {};
+}
+
+Result<void> DcbWriter::look() {
+  auto state = dcb_.observe_dcb(interface_);
+  if (!state) return base::fail(state.error());
+  if (!*state)
+    return base::fail(base::Code::kNotFound, fmt::format("{}: it has no data center bridging", interface_));
+  state_ = std::move(**state);
+  now_ = describe_dcb(state_);
+  return {};
+}
+
+Result<void> DcbWriter::begin() {
+  if (!about_to_) return {};
+  auto done = about_to_();
+  about_to_ = nullptr;
+  return done;
+}
+
+Result<void> DcbWriter::reach(const InterfaceDcb& wanted) {
+  if (auto done = look(); !done) return done;
+  // First who decides, and what stops traffic last. DSCPs come before the classes: whether a board takes them
+  // nobody can ask beforehand, and ice rewrites ETS at the first one.
+  if (auto done = reach_dcbx(wanted); !done) return done;
+  if (wanted.dscp) {
+    if (auto done = reach_dscps(*wanted.dscp); !done) return done;
+  }
+  if (auto done = reach_ets(wanted, false); !done) return done;
+  return reach_pfc(wanted);
+}
+
+Result<void> DcbWriter::reach_dcbx(const InterfaceDcb& wanted) {
+  if (!wanted.dcbx || wanted.dcbx == now_.dcbx) return {};
+  if (auto done = begin(); !done) return done;
+  const std::uint8_t mode = *wanted.dcbx == Dcbx::kHost ? system::kDcbxHost | system::kDcbxVersionIeee : 0;
+  if (auto done = dcb_.set_dcbx(interface_, mode); !done) return done;
+  return look();
+}
+
+Result<void> DcbWriter::reach_ets(const InterfaceDcb& wanted, bool always) {
+  if (!state_.ets) return {};
+  const bool asked = wanted.traffic_classes || wanted.bandwidth || wanted.algorithms || wanted.willing;
+  if (!asked && !always) return {};
+  auto ets = ets_for(driver(), wanted, state_);
+  auto before = *state_.ets;
+  const bool willing = wanted.willing.value_or(false);
+  const bool same_will = !wanted.willing || willing == before.willing;
+  before.bandwidth = shares_of(before).percent;  // as it is written, not as it is read back
+  if (ets == before && same_will && !always) return {};
+  if (asked && algorithms_of(ets) == algorithms_of(before) && ets.bandwidth == before.bandwidth &&
+      ets.traffic_class == before.traffic_class && same_will && !always)
+    return {};  // idle classes are nobody's
+  ets.willing = willing;
+  if (auto done = begin(); !done) return done;
+  if (auto done = dcb_.set_ets(interface_, ets); !done) return done;
+  return look();
+}
+
+/// Adds first, so that a DSCP is never without its priority; some drivers then remove its old entry by
+/// themselves, others refuse a DSCP that has one.
+Result<void> DcbWriter::reach_dscps(const DscpMap& wanted) {
+  const auto current = *now_.dscp;
+  if (wanted == current) return {};
+  if (auto done = begin(); !done) return done;
+  for (const auto& [dscp, priority] : wanted.list) {
+    if (has(current, dscp, priority)) continue;
+    for (const auto& [old, before] : current.list) {
+      if (!driver().remap_by_delete || old != dscp) continue;
+      if (auto done = remove(old, before); !done) return done;
+    }
+    if (auto done = add(dscp, priority); !done) return done;
+  }
+  if (auto done = clear_unlisted(wanted); !done) return done;
+  if (auto done = look(); !done) return done;
+  const auto there = *now_.dscp;
+  for (const auto& [dscp, priority] : there.list) {
+    if (has(wanted, dscp, priority)) continue;
+    if (auto done = remove(dscp, priority); !done) return done;
+  }
+  return look();
+}
+
+/// A DSCP that is not listed keeps what the adapter's table had for it, which nobody shows; after a driver
+/// reload it is listed, and would be deleted, which gives it priority 0. So it gets that at once.
+Result<void> DcbWriter::clear_unlisted(const DscpMap& wanted) {
+  if (!driver().keeps_unlisted || wanted.list.empty()) return {};
+  for (std::uint8_t dscp = 0; dscp < model::kDscps; ++dscp) {
+    const bool listed = wanted.priority_of(dscp) || now_.dscp->priority_of(dscp);
+    if (listed) continue;
+    if (auto done = add(dscp, 0); !done) return done;
+    if (auto done = remove(dscp, 0); !done) return done;
+  }
+  return {};
+}
+
+Result<void> DcbWriter::reach_pfc(const InterfaceDcb& wanted) {
+  if (!wanted.priorities || wanted.priorities == now_.priorities) return {};
+  if (driver().ets_before_pfc) {
+    if (auto done = reach_ets(wanted, true); !done) return done;
+  }
+  if (auto done = begin(); !done) return done;
+  return dcb_.set_pfc(interface_, static_cast<std::uint8_t>(wanted.priorities->mask));
+}
+
+Result<void> DcbWriter::add(std::uint8_t dscp, std::uint8_t priority) {
+  auto done = dcb_.add_app(interface_, DcbApp{system::kDcbSelectorDscp, dscp, priority});
+  return !done && done.error().sys_errno == EEXIST ? Result<void>{} : done;
+}
+
+Result<void> DcbWriter::remove(std::uint8_t dscp, std::uint8_t priority) {
+  auto done = dcb_.delete_app(interface_, DcbApp{system::kDcbSelectorDscp, dscp, priority});
+  return !done && done.error().sys_errno == ENOENT ? Result<void>{} : done;
+}
+
+}  // namespace rdmacfg::kinds

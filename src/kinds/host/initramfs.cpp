@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/host/initramfs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "formats/udev_netdev_names.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/host/initramfs_files.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Observed;
+
+namespace {
+
+constexpr std::string_view kInitramfsKind = "initramfs";
+constexpr std::string_view kId = "image";
+constexpr std::string_view kStale = "stale";
+constexpr std::string_view kUnfinished = "unfinished";  // a rebuild was begun, or has to be done again
+/// The stamp while an image of somebody else's may hold options that the document dropped.
+constexpr std::string_view kDropped = "dropped";
+constexpr std::string_view kPolicy = "policy";
+constexpr std::string_view kFilesBefore = "files ";
+bool can_rebuild(system::Host& host) { return host.initramfs.tool() && host.initramfs.has_image(); }
+
+bool newer(system::Host& host) {
+  const std::vector<std::string> paths(kInitramfsFiles.begin(), kInitramfsFiles.end());
+  return host.initramfs.newer_than(paths);
+}
+
+/// Whether images load ib_ipoib, so that interfaces get their names from the rules in the image: those with
+/// rdma-core's module for dracut, which dracut adds by itself ("05rdma", "50rdma"). Elsewhere a name alone
+/// needs no rebuild.
+bool names_in_image(system::Host& host) {
+  const auto tool = host.initramfs.tool();
+  if (!tool || !tool->starts_with("dracut")) return false;
+  const auto modules = host.files.list("/usr/lib/dracut/modules.d");
+  return modules && std::any_of(modules->begin(), modules->end(), [](const std::string& name) {
+           return name.size() == 6 && name.ends_with("rdma") && name.find_first_not_of("0123456789") == 2;
+         });
+}
+
+/// Whether an image may hold what no entry means any more: one that we made, or one that somebody else made
+/// while our options were there, or our names where images have those.
+bool may_hold_dropped(const std::string& stamp, system::Host& host) {
+  const bool names = names_in_image(host);
+  const bool options = std::any_of(kInitramfsFiles.begin(), kInitramfsFiles.end(), [&](const auto path) {
+    return (names || path != kRuleFile) && is_there(host.files, path);
+  });
+  if (options) return !stamp.empty() || can_rebuild(host);
+  return stamp == kDropped ? !newer(host) : !stamp.empty();
+}
+
+std::string image_of(const model::Attributes& attributes) {
+  return model::from_attributes<InitramfsImage>(attributes).image.value_or(std::string());
+}
+
+/// The setting `image`: what the newest image was made with, or how it stands to our files.
+std::string image_now(const std::string& stamp, const std::string& digest) {
+  return stamp == digest || stamp == kUnfinished ? stamp : std::string(kStale);
+}
+
+bool concerns_us(std::string_view kind) {
+  return std::find(kInitramfsKinds.begin(), kInitramfsKinds.end(), kind) != kInitramfsKinds.end();
+}
+
+class InitramfsKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kInitramfsKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<InitramfsImage>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
+    const model::Section* origin = nullptr;
+    for (const auto* section : bound.of("module")) {
+      if (origin == nullptr && section->find("options") != nullptr) origin = section;
+    }
+    for (const auto* section : bound.of("pfc")) {
+      if (origin == nullptr && section->find("driver") != nullptr) origin = section;
+    }
+    for (const auto* section : bound.of("rdma_system")) {
+      if (origin == nullptr && section->find("netns") != nullptr) origin = section;
+    }
+    const auto own = bound.of(kInitramfsKind);
+    if (!own.empty()) origin = own.front();
+    if (origin == nullptr) return;
+    const model::Key key{std::string(kInitramfsKind), std::string(kId)};
+    auto desired = own.empty() ? Desired{} : desired_of(*origin, fields(), key, std::string(kInitramfsKind));
+    desired.key = key;
+    desired.label = kInitramfsKind;
+    desired.where = origin->where;
+    desired.origins.emplace("image", origin->where);
+    out.push_back(std::move(desired));
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    auto& files = world.host().files;
+    const auto stamp = read_stamp(files);
+    if (!stamp) return base::fail(stamp.error());
+    const auto digest = digest_now(files);
+    if (!digest) return base::fail(digest.error());
+    if (stamp->empty() && digest->empty()) return out;
+    Observed observed;
+    observed.key = {std::string(kInitramfsKind), std::string(kId)};
+    observed.label = kInitramfsKind;
+    InitramfsImage settings, facts;
+    settings.image = image_now(*stamp, *digest);
+    if (!stamp->empty() && *stamp != kDropped) facts.built = *stamp;
+    observed.settings = model::to_attributes(settings);
+    observed.facts = model::to_attributes(facts);
+    out.push_back(std::move(observed));
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& /*diagnostics*/) const override {
+    const auto stamp = read_stamp(world.host().files);
+    if (!stamp) return;  // observe() has failed for it
+    const auto mine = std::find_if(observed.begin(), observed.end(),
+                                   [](const auto& one) { return one.key.kind == kInitramfsKind; });
+    auto at = std::find_if(desired.begin(), desired.end(),
+                           [](const auto& one) { return one.key.kind == kInitramfsKind; });
+    if (at == desired.end()) {
+      // What the document drops has to leave the image, too.
+      const bool dropped = mine != observed.end() && may_hold_dropped(*stamp, world.host());
+      const bool named = std::any_of(desired.begin(), desired.end(),
+                                     [](const auto& one) { return one.key.kind == "link_name"; });
+      if (!dropped && !(named && names_in_image(world.host()))) return;
+      Desired rest;
+      rest.key = {std::string(kInitramfsKind), std::string(kId)};
+      rest.label = kInitramfsKind;
+      desired.push_back(std::move(rest));
+      at = std::prev(desired.end());
+    }
+    auto& image = *at;
+    if ((!rebuilds(image.policy) && !world.offline()) || !can_rebuild(world.host())) return;
+    const auto wanted = digest_of(contents_after(desired, observed));
+    const auto now = digest_now(world.host().files);
+    if (world.offline()) {
+      // No systemd answers there that could run the tool, so it stays with the administrator.
+      const bool as_it_is = now && *now == wanted;
+      if (as_it_is && (*stamp == wanted || newer(world.host()))) return;
+      image.pending = fmt::format("initramfs stale: run {} in that root",
+                                  world.host().initramfs.tool().value_or("the tool that makes it"));
+      return;
+    }
+    // Whoever rebuilt it by hand has saved us the work.
+    if (now && *now == wanted && (!wanted.empty() || *stamp == kDropped) && mine != observed.end() &&
+        image_of(mine->settings) == kStale && newer(world.host()))
+      return;
+    image.settings["image"] = wanted.empty() ? model::Value{} : model::Value{wanted};
+    // Only what will change: what needs each other fails together at boot, which is not for all names.
+    const model::Attributes nothing;
+    std::map<model::Key, const Observed*> there;
+    for (const auto& one : observed) there.emplace(one.key, &one);
+    for (const auto& one : desired) {
+      const auto found = there.find(one.key);
+      const auto& now_set = found == there.end() ? nothing : found->second->settings;
+      const auto differs = [&](const auto& setting) {
+        return setting.second != model::value_of(now_set, setting.first);
+      };
+      if (concerns_us(one.key.kind) && std::any_of(one.settings.begin(), one.settings.end(), differs))
+        image.needs.push_back(one.key);
+      there.erase(one.key);
+    }
+    for (const auto& [key, one] : there) {
+      if (concerns_us(key.kind) && one->ours_by_nature) image.needs.push_back(key);
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    const auto digest = digest_now(world.host().files);
+    if (!digest) return base::fail(digest.error());
+    for (auto* change : changes) {
+      change->carried = {std::string(kFilesBefore) + *digest};
+      change->interrupts.push_back(
+          fmt::format("{} runs, which can take minutes", world.host().initramfs.tool().value_or("a tool")));
+    }
+    return {};
+  }
+
+  /// Undoing comes here twice: before our files are as they were, when it only notes that the image is not as
+  /// it should be, and then again, which rebuilds it.
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    for (const auto& change : changes) {
+      const auto target = image_of(change.after);
+      const auto stamp = read_stamp(host.files);
+      if (!stamp) return base::fail(stamp.error());
+      const auto digest = digest_now(host.files);
+      if (!digest) return base::fail(digest.error());
+      const bool outdated = target == kStale || target == kUnfinished;
+      const auto expected = outdated ? files_before(change) : target;
+      if (*digest != expected) {
+        if (*stamp != *digest) continue;
+        if (auto done = write_stamp(host.files, kUnfinished); !done) return done;
+        continue;
+      }
+      if (*stamp == target || (outdated && *stamp != kUnfinished && *stamp != *digest)) continue;
+      if (auto done = write_stamp(host.files, kUnfinished); !done) return done;
+      if (auto done = host.initramfs.rebuild(); !done) {
+        const auto code = done.error().code;  // of a tool that never ran: the image is what it was
+        if (code == base::Code::kNotFound || code == base::Code::kUnsupported)
+          (void)write_stamp(host.files, *stamp);
+        return done;
+      }
+      if (auto done = write_stamp(host.files, target); !done) return done;
+    }
+    return {};
+  }
+
+  std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {
+    const auto stamp = read_stamp(host.files);
+    const auto digest = digest_now(host.files);
+    for (const auto& change : changes) {
+      if (stamp && digest && image_now(*stamp, *digest) == image_of(change.before)) continue;
+      return {fmt::format("initramfs: an image may hold options and names that were taken back; run {}",
+                          host.initramfs.tool().value_or("the tool that makes it"))};
+    }
+    return {};
+  }
+
+  Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,
+                World& world) const override {
+    if (observed == nullptr || !differing.empty()) return {};
+    const auto image = image_of(observed->settings);
+    if (image != kStale && image != kUnfinished) return {};
+    auto& host = world.host();
+    const auto tool = host.initramfs.tool();
+    Verdict verdict;
+    if (tool && !host.initramfs.has_image()) {
+      verdict.warnings.emplace_back(
+          "there is no initramfs in /boot, so none is rebuilt; one that this host boots from does not hold "
+          "our "
+          "module options and naming rules");
+    } else if (!tool) {
+      verdict.warnings.emplace_back(
+          "no tool to rebuild an initramfs is installed (update-initramfs, dracut); if this host boots from "
+          "one, it does not hold our module options and naming rules");
+    } else if (!rebuilds(desired.policy) && !newer(host)) {
+      verdict.sort = Verdict::Sort::kPending;
+      verdict.reason = fmt::format("initramfs stale: run {}", *tool);
+    }
+    return verdict;
+  }
+
+  [[nodiscard]] bool waits_for_confirmation() const override { return true; }
+  [[nodiscard]] bool works_offline() const override { return true; }
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;
+  }
+
+ private:
+  static bool rebuilds(const model::Attributes& policy) {
+    return model::value_of(policy, kPolicy) != model::Value{std::string("report")};
+  }
+
+  static std::string files_before(const Change& change) {
+    for (const auto& text : change.carried) {
+      if (text.starts_with(kFilesBefore)) return text.substr(kFilesBefore.size());
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+std::optional<std::string> stale_initramfs(World& world) {
+  auto& host = world.host();
+  if (world.offline() || !host.initramfs.has_image()) return std::nullopt;
+  auto tool = host.initramfs.tool();
+  const auto observed = initramfs().observe(world);
+  if (!tool || !observed || observed->empty()) return std::nullopt;
+  const auto image = image_of(observed->front().settings);
+  if ((image != kStale && image != kUnfinished) || newer(host)) return std::nullopt;
+  return tool;
+}
+
+Result<void> note_dropped_options(system::Host& host, std::string_view path, bool goes) {
+  const auto stamp = read_stamp(host.files);
+  if (!stamp) return base::fail(stamp.error());
+  if (!goes) return *stamp == kDropped ? write_stamp(host.files, {}) : Result<void>{};
+  const auto digest = digest_now(host.files);
+  if (!digest) return base::fail(digest.error());
+  // Of an image that we made with this file the digest tells.
+  if (*stamp == *digest || *stamp == kUnfinished || *stamp == kDropped) return {};
+  if (!is_there(host.files, path) || !can_rebuild(host)) return {};
+  return write_stamp(host.files, kDropped);
+}
+
+model::SectionSpec initramfs_section() {
+  model::SectionSpec section{.name = kInitramfsKind,
+                             .repeated = false,
+                             .doc = "The initramfs that holds our module options and naming rules."};
+  for (const auto& spec : model::specs<InitramfsImage>()) {
+    if (spec.role == model::Role::kPolicy) section.fields.push_back(spec);
+  }
+  return section;
+}
+
+const Kind& initramfs() {
+  static const InitramfsKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

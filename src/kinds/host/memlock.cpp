@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/host/memlock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/text.hpp"
+#include "formats/limits_conf.hpp"
+#include "kinds/entry.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::LimitDomain;
+using model::Observed;
+using model::Severity;
+
+namespace {
+
+constexpr std::string_view kMemlockKind = "memlock";
+constexpr std::string_view kUndeclared = "its group was not declared";  // in Change::carried, for undoing
+
+/// Below another root there is nobody to ask but the files.
+Result<bool> has_group(system::Host& host, const std::string& group) {
+  if (!host.offline) return host.accounts.has_group(group);
+  const auto declared = read_declared_groups(host.files);
+  if (!declared) return base::fail(declared.error());
+  if (declared->contains(group)) return true;
+  const auto text = host.files.read("/etc/group");
+  if (!text) return base::fail(text.error());
+  if (!*text) return false;
+  for (const auto line : base::split(**text, '\n')) {
+    if (line.starts_with(group + ":")) return true;
+  }
+  return false;
+}
+
+class MemlockKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kMemlockKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Memlock>(); }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    for (const auto* section : bound.of(kMemlockKind)) {
+      const auto* domain = section->find("domain");
+      if (domain == nullptr) continue;  // reported already, by the grammar
+      const auto id = model::text_of(domain->value);
+      auto desired = desired_of(*section, fields(), {std::string(kMemlockKind), id}, "memlock " + id);
+      if (!desired.settings.contains("limit")) {
+        diagnostics.push_back({Severity::kError,
+                               section->where,
+                               "[[memlock]] limit is missing",
+                               "write limit = \"unlimited\", or a size such as \"64 GiB\"",
+                               {}});
+      }
+      if (!LimitDomain{id}.group().empty()) {
+        desired.settings["group"] = std::string(LimitDomain{id}.group());
+        desired.origins["group"] = domain->where;
+      }
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    auto limits = read_limits(world.host().files);
+    if (!limits) return base::fail(limits.error());
+    std::set<std::string> asked;
+    for (auto& id : world.concerned(kMemlockKind)) asked.insert(std::move(id));
+    auto declared = read_declared_groups(world.host().files);
+    if (!declared) return base::fail(declared.error());
+    auto written = read_limit_domains(world.host().files);
+    if (!written) return base::fail(written.error());
+    auto domains = std::move(*written);
+    for (const auto& group : *declared) domains.insert("@" + group);
+    std::vector<Observed> out;
+    for (const auto& domain : domains) {
+      Observed observed;
+      observed.key = {std::string(kMemlockKind), domain};
+      observed.label = "memlock " + domain;
+      Memlock now;
+      if (const auto at = limits->find(domain); at != limits->end()) now.limit = at->second;
+      // A group is asked for only while the document has it: nothing is ever done about one that it dropped.
+      const auto group = LimitDomain{domain}.group();
+      if (!group.empty() && asked.contains(domain)) {
+        const auto there = has_group(world.host(), group);
+        if (!there) return base::fail(there.error());
+        if (*there) now.group = group;
+      }
+      observed.settings = model::to_attributes(now);
+      observed.ours_by_nature = true;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& diagnostics) const override {
+    std::optional<Result<std::map<std::string, std::vector<ForeignLimit>>>> others;  // once they are needed
+    for (auto& one : desired) {
+      if (one.key.kind != kMemlockKind) continue;
+      const LimitDomain domain{one.key.id};
+      leave_to_directory(one, world, diagnostics);
+      const bool is_user = domain.group().empty() && !domain.everybody();
+      if (is_user && !world.offline() && !world.host().accounts.has_user(domain.text)) {
+        diagnostics.push_back(
+            {Severity::kWarning,
+             one.where,
+             fmt::format("[[memlock]] domain: there is no user {} on this host", domain.text),
+             "a group is written with @ in front",
+             {}});
+      }
+      if (!others) others = foreign_limits(world.host().files);
+      if (!*others) continue;
+      const auto lines = (*others)->find(domain.text);
+      if (lines == (*others)->end()) continue;
+      for (const auto& other : lines->second) {
+        diagnostics.push_back(
+            {Severity::kWarning,
+             one.where,
+             fmt::format("{}:{} limits the same: \"{}\"", other.file, other.line, other.text),
+             other.wins
+                 ? "pam_limits reads that file after ours, so it wins: remove the line there"
+                 : "ours is read later and wins; remove the line there to keep the two from disagreeing",
+             {}});
+      }
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    const auto declared = read_declared_groups(world.host().files);
+    if (!declared) return base::fail(declared.error());
+    for (auto* change : changes) {
+      const auto wanted = model::from_attributes<Memlock>(change->after);
+      if (!wanted.group) continue;
+      const auto there = has_group(world.host(), *wanted.group);
+      if (!there) return base::fail(there.error());
+      if (!*there && !declared->contains(*wanted.group)) change->carried.emplace_back(kUndeclared);
+      // Only a group that is made is news.
+      if (!*there || change->operation != model::Operation::kCreate) continue;
+      change->after.erase("group");
+      std::erase(change->fields, "group");
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto limits = read_limits(host.files);
+    if (!limits) return base::fail(limits.error());
+    auto declared = read_declared_groups(host.files);
+    if (!declared) return base::fail(declared.error());
+    const auto declared_before = *declared;
+    bool missing = false;
+    for (const auto& change : changes) {
+      const auto wanted = model::from_attributes<Memlock>(change.after);
+      const auto group = LimitDomain{change.key.id}.group();
+      if (wanted.limit) {
+        limits->insert_or_assign(change.key.id, *wanted.limit);
+      } else {
+        limits->erase(change.key.id);
+        declared->erase(group);
+      }
+      if (!wanted.group && was_undeclared(change)) declared->erase(group);
+      if (!wanted.group) continue;
+      const auto there = has_group(host, group);
+      if (!there) return base::fail(there.error());
+      if (*there) continue;
+      declared->insert(group);
+      missing = true;
+    }
+    if (auto done = write_limits(host.files, *limits); !done) return done;
+    if (*declared != declared_before) {
+      if (auto done = write_declared_groups(host.files, *declared); !done) return done;
+    }
+    // Last, since a group that was made stays. Below another root systemd-sysusers.service makes it at boot.
+    return missing && !host.offline ? host.accounts.make_declared(std::string(kSysusersFile))
+                                    : Result<void>{};
+  }
+
+  [[nodiscard]] bool works_offline() const override { return true; }
+
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;
+  }
+
+ private:
+  /// Whether undoing takes the group's declaration back, whether the group could be made or not.
+  static bool was_undeclared(const Change& change) {
+    return std::find(change.carried.begin(), change.carried.end(), kUndeclared) != change.carried.end();
+  }
+
+  /// A local group would hide one that a directory has. Below another root the directory cannot be asked, and
+  /// early in a boot it does not answer yet (sssd starts later), so what is not found may still be there.
+  static void leave_to_directory(Desired& one, World& world, Diagnostics& diagnostics) {
+    const auto group = LimitDomain{one.key.id}.group();
+    if (group.empty() || !one.settings.contains("group")) return;
+    if (const auto there = has_group(world.host(), group); !there || *there) return;
+    const auto directory = group_directory(world.host().files);
+    if (!directory) return;
+    one.settings.erase("group");
+    diagnostics.push_back(
+        {Severity::kWarning,
+         one.origins.at("group"),
+         fmt::format(
+             "[[memlock]] domain: group {} is {}, and {}:{} has groups come from {} too, so none is made",
+             group, world.offline() ? "in no file here" : "not found", directory->file, directory->line,
+             directory->name),
+         fmt::format("if it is to be a local one, make it: groupadd -r {}", group),
+         {}});
+  }
+};
+
+}  // namespace
+
+model::SectionSpec memlock_section() {
+  model::SectionSpec section{.name = "memlock",
+                             .doc = "Memory that logins and services may lock, as RDMA programs need.",
+                             .identities = {{"domain"}}};
+  add_written(section.fields, model::specs<Memlock>());
+  // It follows from the domain.
+  std::erase_if(section.fields, [](const auto& spec) { return spec.name == "group"; });
+  return section;
+}
+
+const Kind& memlock() {
+  static const MemlockKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

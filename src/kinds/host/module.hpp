@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "formats/modprobe_conf.hpp"
+#include "kinds/kind.hpp"
+#include "model/module_types.hpp"
+
+namespace rdmacfg::kinds {
+
+/// A kernel module: loaded now and at every boot, with options.
+struct KernelModule {
+  std::optional<model::ModuleName> name;
+  std::optional<bool> load;
+  std::optional<model::ModuleOptions> options;
+  std::optional<bool> at_boot;
+  std::optional<bool> loaded;
+  std::optional<model::ModuleOptions> running;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("name", &KernelModule::name, model::Role::kIdentity, "Name of the module, as \"mlx4_en\".",
+                   "-"),
+      model::field("load", &KernelModule::load, model::Role::kPolicy,
+                   "Whether it is loaded now and at every boot; false only gives it its options.", "true"),
+      model::field(
+          "options", &KernelModule::options, model::Role::kSetting,
+          "Its parameters, each \"name=value\" (modprobe.d). A loaded module takes most of them only "
+          "when it is loaded anew.",
+          "left as it is", model::Effect::kDriverReload),
+      model::field("at_boot", &KernelModule::at_boot, model::Role::kDerived,
+                   "Whether our list of modules to load names it (modules-load.d, or /etc/rdma/modules)."),
+      model::field("loaded", &KernelModule::loaded, model::Role::kDerived, "Whether it is loaded."),
+      model::field("running", &KernelModule::running, model::Role::kFact,
+                   "What the loaded module has for the parameters of options.", "-")};
+};
+
+model::SectionSpec module_section();
+const Kind& kernel_module();
+
+/// Why a module that is loaded has not (all of) the options: "mlx4_en runs with pfctx=0, not pfctx=8"; empty
+/// when it has them, is not loaded, or does not tell.
+std::string why_not_running(const std::string& module, const model::ModuleOptions& wanted,
+                            system::Modules& modules);
+
+inline constexpr std::string_view kReloadNeeded = "driver reload or reboot needed";
+
+/// What is to be done about that: a driver reload or a reboot, but first another file's line that modprobe
+/// reads after ours and that no reload gets around.
+std::string what_it_takes(const std::string& module, const model::ModuleOptions& wanted, system::Host& host);
+
+/// Whether our options reach a module when it is loaded: other modprobe.d files that set the same parameters
+/// are warned about. `lines`: read_foreign_lines(), those of other modules may be left out.
+void warn_foreign_options(const std::string& section, const std::string& module,
+                          const model::ModuleOptions& wanted, const model::Location& where,
+                          std::span<const ForeignLine> lines, model::Diagnostics& diagnostics);
+
+/// False, and an error, when the running kernel's module tree has no such module, or that has no such
+/// parameter.
+bool check_known(const std::string& section, const std::string& module, const model::ModuleOptions& options,
+                 const model::Location& name_at, const model::Location& options_at, World& world,
+                 model::Diagnostics& diagnostics);
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel and other modprobe.d files say of a module and its options.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
+#include "formats/modprobe_conf.hpp"
+#include "kinds/host/module.hpp"
+
+namespace rdmacfg::kinds {
+
+using model::Diagnostic;
+using model::Diagnostics;
+using model::ModuleOptions;
+using model::Severity;
+
+namespace {
+
+std::string hint_near(std::string_view word, const std::vector<std::string>& known,
+                      std::string_view otherwise) {
+  const auto near = base::nearest(word, known);
+  return near ? fmt::format("did you mean \"{}\"?", *near) : std::string(otherwise);
+}
+
+}  // namespace
+
+std::string why_not_running(const std::string& module, const ModuleOptions& wanted,
+                            system::Modules& modules) {
+  std::vector<std::string> runs, wants;
+  for (const auto& option : wanted.list) {
+    const auto value = modules.parameter(module, option.name);
+    if (!value || same_value(option, *value)) continue;
+    runs.push_back(option.name + "=" + *value);
+    wants.push_back(option.text());
+  }
+  if (runs.empty()) return {};
+  return fmt::format("{} runs with {}, not {}", module, base::join(runs, " "), base::join(wants, " "));
+}
+
+std::string what_it_takes(const std::string& module, const ModuleOptions& wanted, system::Host& host) {
+  std::map<std::string, ForeignLine> last;  // modprobe hands all of them on, and the kernel takes the last
+  for (auto& line : read_foreign_lines(host.files)) {
+    if (line.sort == ForeignLine::Sort::kOption && line.later && line.module == module)
+      last.insert_or_assign(line.option.name, std::move(line));
+  }
+  for (const auto& option : wanted.list) {
+    const auto at = last.find(option.name);
+    const auto running = host.modules.parameter(module, option.name);
+    if (at == last.end() || !running || same_value(option, *running) || at->second.option == option ||
+        same_value(option, at->second.option.value))
+      continue;
+    const auto& line = at->second;
+    return fmt::format(
+        "{}:{} sets {} after ours, and wins at every load: remove it there, then driver reload or reboot",
+        line.file, line.line, line.option.text());
+  }
+  return std::string(kReloadNeeded);
+}
+
+void warn_foreign_options(const std::string& section, const std::string& module, const ModuleOptions& wanted,
+                          const model::Location& where, std::span<const ForeignLine> lines,
+                          Diagnostics& diagnostics) {
+  if (wanted.list.empty() || lines.empty()) return;
+  std::map<std::string_view, const model::ModuleOption*> options;
+  for (const auto& option : wanted.list) options.emplace(option.name, &option);
+  for (const auto& line : lines) {
+    if (line.sort != ForeignLine::Sort::kOption || line.module != module) continue;
+    const auto found = options.find(line.option.name);
+    if (found == options.end()) continue;
+    const auto* at = found->second;
+    if (same_value(*at, line.option.value) || *at == line.option) continue;
+    diagnostics.push_back(Diagnostic{
+        Severity::kWarning,
+        where,
+        fmt::format("{}: {}:{} sets {} of {} too: \"{}\"", section, line.file, line.line, line.option.name,
+                    module, line.option.text()),
+        line.later ? "modprobe reads that file after ours, so it wins: remove the option there"
+                   : "ours is read later and wins; remove the option there to keep the two from disagreeing",
+        {}});
+  }
+}
+
+bool check_known(const std::string& section, const std::string& module, const ModuleOptions& options,
+                 const model::Location& name_at, const model::Location& options_at, World& world,
+                 Diagnostics& diagnostics) {
+  auto& modules = world.host().modules;
+  if (world.offline() || !modules.has_tree()) return true;
+  const auto info = modules.info(module);
+  if (!info) return true;  // unreadable: loading will tell
+  if (!*info) {
+    diagnostics.push_back(
+        Diagnostic{Severity::kError,
+                   name_at,
+                   fmt::format("{} name: the running kernel has no module {}", section, module),
+                   hint_near(module, modules.known(), "is the package with it installed for this kernel?"),
+                   {}});
+    return false;
+  }
+  if ((*info)->builtin && (*info)->parameters.empty()) return true;
+  bool good = true;
+  for (const auto& option : options.list) {
+    const auto& known = (*info)->parameters;
+    // "dyndbg" is the kernel's own, every module takes it.
+    if (option.name == "dyndbg" || std::binary_search(known.begin(), known.end(), option.name)) continue;
+    good = false;
+    diagnostics.push_back(Diagnostic{
+        Severity::kError,
+        options_at,
+        fmt::format("{} options: {} has no parameter \"{}\"", section, module, option.name),
+        hint_near(option.name, known,
+                  known.empty() ? std::string("it has none") : "it has " + base::join(known, ", ")),
+        {}});
+  }
+  return good;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/host/service.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "kinds/entry.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Observed;
+using model::Severity;
+using system::Unit;
+using system::UnitAction;
+
+namespace {
+
+constexpr std::string_view kServiceKind = "service";
+// There is one systemd, and what we set of its units outlives a reboot.
+constexpr std::string_view kInstance = "unit";
+
+/// Which package has a unit, in the words of Debian and of RHEL where they differ.
+std::string package_of(const std::string& unit) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kPackages{{
+      {"rdma-ndd.", "rdma-core"},
+      {"iwpmd.", "rdma-core (iwpmd on RHEL)"},
+      {"srp_daemon", "srptools (srp_daemon on RHEL)"},
+      {"srpd.", "srptools"},
+      {"ibacm.", "ibacm"},
+      {"opensm", "opensm"},
+      {"lldpad.", "lldpad"},
+      {"rdma-hw.", "rdma-core"},
+      {"rdma-load-modules@", "rdma-core"},
+  }};
+  for (const auto& [name, package] : kPackages) {
+    if (unit.starts_with(name)) return std::string(package);
+  }
+  return {};
+}
+
+bool runs(const Unit& unit) {
+  if (unit.job == "start" || unit.job == "restart") return true;
+  if (unit.active == "activating") return unit.sub != "auto-restart";
+  return unit.active == "active" || unit.active == "reloading";
+}
+
+bool is_enabled(const Unit& unit) { return unit.file == "enabled" || unit.file == "alias"; }
+
+class ServiceKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kServiceKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Service>(); }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    const auto managers = bound.of("opensm");
+    for (const auto* section : bound.of(kServiceKind)) {
+      const auto* unit = section->find("name");
+      if (unit == nullptr) continue;  // reported already, by the grammar
+      const auto id = model::text_of(unit->value);
+      if (id.find("@.") != std::string::npos) {
+        diagnostics.push_back(
+            {Severity::kError,
+             unit->where,
+             fmt::format("[[service]] name: {} is a template, which has no state of its own", id),
+             "write an instance of it, such as srp_daemon_port@mlx4_0:1.service",
+             {}});
+        continue;  // and systemd fails whoever asks for one
+      }
+      refuse_against_opensm(managers, *section, id, diagnostics);
+      auto desired = desired_of(*section, fields(), {std::string(kServiceKind), id}, id);
+      if (desired.settings.empty()) {
+        diagnostics.push_back({Severity::kWarning,
+                               section->where,
+                               fmt::format("[[service]] {}: neither enabled nor running is given", id),
+                               "nothing is done about it",
+                               {}});
+      }
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    const auto names = world.concerned(kServiceKind);
+    if (names.empty() || world.offline()) return out;
+    auto units = world.host().units.observe_units(names);
+    if (!units) return base::fail(units.error());
+    if (!*units) return out;
+    for (const auto& unit : **units) {
+      if (!unit.there()) continue;
+      Observed observed;
+      observed.key = {std::string(kServiceKind), unit.name};
+      observed.label = unit.name;
+      observed.instance = kInstance;
+      Service service;
+      service.enabled = is_enabled(unit);
+      service.running = runs(unit);
+      observed.settings = model::to_attributes(service);
+      Service facts;
+      facts.active = unit.load == "masked" ? "masked" : fmt::format("{} ({})", unit.active, unit.sub);
+      if (!unit.job.empty()) facts.job = unit.job;
+      observed.facts = model::to_attributes(facts);
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& diagnostics) const override {
+    if (world.offline()) return;
+    std::vector<std::string> names;
+    for (const auto& one : desired) {
+      if (one.key.kind == kServiceKind) names.push_back(one.key.id);
+    }
+    if (names.empty()) return;
+    auto units = world.host().units.observe_units(names);
+    std::map<std::string, const Unit*> by_name;
+    if (units && *units) {
+      for (const auto& unit : **units) by_name.emplace(unit.name, &unit);
+    }
+    for (auto& one : desired) {
+      if (one.key.kind != kServiceKind) continue;
+      const auto at = by_name.find(one.key.id);
+      if (at == by_name.end()) {
+        postpone(one, units && *units ? "systemd does not know such a unit" : "no systemd answers here");
+      } else if (!at->second->there()) {
+        const auto wanted = model::from_attributes<Service>(one.settings);
+        const auto package = package_of(one.key.id);
+        if (!wanted.enabled.value_or(false) && !wanted.running.value_or(false)) {
+          one.settings.clear();  // what is not there neither starts nor runs
+        } else if (package.empty()) {
+          postpone(one, "there is no such unit");
+        } else {
+          postpone(one, "there is no such unit; package " + package + " has it");
+        }
+      } else {
+        check_unit(one, *at->second, observed, diagnostics);
+        wait_for_need(one, *at->second);
+      }
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
+    for (auto* change : changes) {
+      const auto now = model::from_attributes<Service>(change->before);
+      const auto wanted = model::from_attributes<Service>(change->after);
+      if (now.running == true && wanted.running == false) {
+        change->interrupts.push_back(change->label + " is stopped");
+      }
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    std::vector<std::string> names;
+    for (const auto& change : changes) names.push_back(change.key.id);
+    auto units = host.units.observe_units(names);
+    if (!units) return base::fail(units.error());
+    if (!*units) return base::fail(base::Code::kUnsupported, "no systemd answers");
+    std::map<std::string, const Unit*> by_name;
+    for (const auto& unit : **units) by_name.emplace(unit.name, &unit);
+    for (const auto& change : changes) {
+      const auto at = by_name.find(change.key.id);
+      if (at == by_name.end() || !at->second->there()) {
+        return base::fail(base::Code::kNotFound, change.key.id + ": there is no such unit");
+      }
+      const auto wanted = model::from_attributes<Service>(change.after);
+      if (auto done = reach(*at->second, wanted, host); !done) return done;
+    }
+    return {};
+  }
+
+  Verdict judge(const Desired& desired, const Observed* observed,
+                const std::vector<std::string>& /*differing*/, World& /*world*/) const override {
+    Verdict verdict;
+    if (observed == nullptr) return verdict;
+    const auto facts = model::from_attributes<Service>(observed->facts);
+    const auto wanted = model::from_attributes<Service>(desired.settings);
+    if (wanted.running == true && facts.job) {
+      verdict.sort = Verdict::Sort::kPending;
+      verdict.reason = fmt::format("systemd has its {} job in the queue, behind other jobs", *facts.job);
+    } else if (wanted.running == true && facts.active && facts.active->starts_with("activating")) {
+      verdict.sort = Verdict::Sort::kPending;
+      verdict.reason = "it is starting";
+    }
+    if (facts.active && facts.active->starts_with("failed")) {
+      verdict.warnings.push_back("systemd says that it failed: journalctl -u " + desired.key.id);
+    }
+    return verdict;
+  }
+
+  void watched(const model::ResourceReport& resource, system::Settings& out) const override {
+    out.units.insert(resource.key.id);
+  }
+
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;
+  }
+
+ private:
+  /// [[opensm]] enables and starts these units itself; an entry that says otherwise would fight it.
+  static void refuse_against_opensm(std::span<const model::Section* const> managers,
+                                    const model::Section& section, const std::string& id,
+                                    Diagnostics& diagnostics) {
+    const bool theirs = id == "opensm.service" || (id.starts_with("opensm@") && id.ends_with(".service"));
+    if (managers.empty() || !theirs) return;
+    for (const auto* key : {"enabled", "running"}) {
+      const auto* found = section.find(key);
+      if (found == nullptr || found->value != model::Value{false}) continue;
+      auto& d = diagnostics.emplace_back(
+          model::Diagnostic{Severity::kError,
+                            found->where,
+                            fmt::format("[[service]] {} = false: [[opensm]] enables and starts {}", key, id),
+                            "leave out the one or the other",
+                            {}});
+      d.related.push_back({managers.front()->where, "the subnet manager"});
+    }
+  }
+
+  static void postpone(Desired& one, std::string why) {
+    one.pending = std::move(why);
+    one.settings.clear();
+  }
+
+  /// A start would be followed by a stop at once.
+  static void wait_for_need(Desired& one, const Unit& unit) {
+    const auto wanted = model::from_attributes<Service>(one.settings);
+    if (wanted.running != true || !unit.stops_unneeded || runs(unit)) return;
+    one.pending = "systemd stops it while no other unit needs it (StopWhenUnneeded=yes)";
+    one.settings.erase("running");
+  }
+
+  static void check_unit(Desired& one, const Unit& unit, const std::vector<Observed>& /*observed*/,
+                         Diagnostics& diagnostics) {
+    const auto wanted = model::from_attributes<Service>(one.settings);
+    const auto refuse = [&](std::string_view key, std::string what, std::string hint) {
+      diagnostics.push_back({Severity::kError,
+                             one.origins.at(std::string(key)),
+                             fmt::format("[[service]] {}: {}", key, what),
+                             std::move(hint),
+                             {}});
+    };
+    if (unit.id != unit.name) {
+      // Disabling it would take the alias away, and with it the unit that this entry is about.
+      refuse("name", fmt::format("{} is an alias of {}", unit.name, unit.id),
+             fmt::format("write name = \"{}\"", unit.id));
+      return;
+    }
+    for (const std::string_view key : {"enabled", "running"}) {
+      if (model::value_of(one.settings, key) != model::Value{true}) continue;
+      if (unit.load == "masked" || unit.file == "masked") {
+        refuse(key, unit.name + " is masked", "systemctl unmask " + unit.name + ", or leave it out here");
+      } else if (unit.load == "bad-setting" || unit.load == "error") {
+        refuse(key, fmt::format("systemd cannot load {} ({})", unit.name, unit.load),
+               "systemctl status " + unit.name + " says what is wrong with it");
+      }
+    }
+    if (wanted.enabled == true && unit.file == "static") {
+      diagnostics.push_back(
+          {Severity::kWarning,
+           one.origins.at("enabled"),
+           fmt::format("[[service]] enabled: {} cannot be enabled, as its unit file has no [Install] section",
+                       unit.name),
+           "other units start it as they need it; leave enabled out",
+           {}});
+      one.settings.erase("enabled");
+    }
+    if (wanted.running == true && unit.ends_by_itself) {
+      refuse("running", unit.name + " ends by itself (Type=oneshot)", "leave running out");
+    }
+  }
+
+  static Result<void> reach(const Unit& unit, const Service& wanted, system::Host& host) {
+    const auto run = [&]() -> Result<void> {
+      if (!wanted.running || *wanted.running == runs(unit)) return {};
+      return host.units.act(*wanted.running ? UnitAction::kStart : UnitAction::kStop, unit.name);
+    };
+    const auto enable = [&]() -> Result<void> {
+      if (!wanted.enabled || *wanted.enabled == is_enabled(unit)) return {};
+      return host.units.set_enabled(unit.name, *wanted.enabled);
+    };
+    // Enabled first: a run that ends in between leaves a unit that starts at boot, not one that will not.
+    if (auto done = enable(); !done) return done;
+    return run();
+  }
+};
+
+}  // namespace
+
+model::SectionSpec service_section() {
+  model::SectionSpec section{
+      .name = "service",
+      .doc = "A systemd unit that RDMA needs, such as rdma-ndd, iwpmd, srp_daemon or ibacm.",
+      .identities = {{"name"}}};
+  add_written(section.fields, model::specs<Service>());
+  return section;
+}
+
+const Kind& service() {
+  static const ServiceKind kInstanceOfKind;
+  return kInstanceOfKind;
+}
+
+}  // namespace rdmacfg::kinds

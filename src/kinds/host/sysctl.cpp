@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/host/sysctl.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "formats/sysctl_conf.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/host/sysctl_entry.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Observed;
+using model::Severity;
+
+namespace {
+
+// In Change::carried: whose setting it is, and its value then if the interface is about to get the name.
+constexpr std::string_view kIndex = "index ";
+constexpr std::string_view kFormer = "value ";
+
+std::optional<std::string> carried(const Change& change, std::string_view what) {
+  for (const auto& text : change.carried) {
+    if (text.starts_with(what)) return text.substr(what.size());
+  }
+  return std::nullopt;
+}
+
+/// A value as a text; an empty one is a value too (net.ipv4.ip_local_reserved_ports without ports).
+std::optional<std::string> text_in(const model::Attributes& attributes, std::string_view field) {
+  const auto& value = model::value_of(attributes, field);
+  return value == model::Value{} ? std::nullopt : std::optional(model::text_of(value));
+}
+
+/// Whether /proc/sys has a setting although it cannot be read: some are only there to be written
+/// (net.ipv4.route.flush), some fail until they are set (stable_secret).
+bool is_unreadable(const std::string& path, system::Host& host) {
+  const auto slash = path.rfind('/');
+  const auto names = host.files.list("/proc/sys/" + path.substr(0, slash));
+  const bool listed =
+      names && std::find(names->begin(), names->end(), path.substr(slash + 1)) != names->end();
+  return listed && !host.sysctl.read(path);  // its interface may have come just now
+}
+
+/// The path of a change now: its interface may have another name than when it was planned.
+std::string path_now(const Change& change, const std::vector<system::Link>& links) {
+  const auto index = base::parse_number(carried(change, kIndex).value_or(""));
+  const auto at = std::find_if(links.begin(), links.end(), [&](const auto& link) {
+    return index && static_cast<std::uint64_t>(link.index) == *index;
+  });
+  return at == links.end() ? change.key.id : sysctl_path_of(change.key.id, at->name);
+}
+
+class SysctlKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kSysctlKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Sysctl>(); }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    parse_sysctl_entries(bound, out, diagnostics);
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    auto ours = read_sysctl_file(world.host().files);
+    if (!ours) return base::fail(ours.error());
+    std::set<std::string> paths;
+    for (const auto& [path, value] : *ours) paths.insert(path);
+    for (auto& path : world.concerned(kSysctlKind)) paths.insert(std::move(path));
+    std::vector<Observed> out;
+    for (const auto& path : paths) {
+      Observed observed;
+      observed.key = {std::string(kSysctlKind), path};
+      observed.label = sysctl_label(path);
+      if (const auto at = ours->find(path); at != ours->end()) {
+        observed.settings["file"] = at->second;
+        observed.ours_by_nature = true;
+      }
+      if (!world.offline()) {
+        if (const auto now = world.host().sysctl.read(path)) {
+          // In the spelling of our file where that is the same number: the kernel shows 8192 for 0x2000.
+          const auto written = ours->find(path);
+          const bool same = written != ours->end() && same_sysctl_value(*now, written->second);
+          observed.settings["value"] = same ? written->second : *now;
+          const auto interface = sysctl_interface(path);
+          const auto* link = interface.empty() ? nullptr : world.named(interface);
+          observed.instance = link != nullptr ? world.instance(*link) : world.host().boot_id;
+        }
+      }
+      // Also with nothing known of it: its interface may have gone just now.
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& diagnostics) const override {
+    std::set<std::string> live;
+    for (const auto& one : observed) {
+      if (one.key.kind == kSysctlKind && one.settings.contains("value")) live.insert(one.key.id);
+    }
+    for (auto& one : desired) {
+      if (one.key.kind != kSysctlKind) continue;
+      const bool may_come = !one.needs.empty() && !world.offline() && comes(one, desired);
+      if (!live.contains(one.key.id) && !may_come) {
+        one.settings.erase("value");
+        if (!world.offline()) explain_missing(one, world, diagnostics);
+      }
+      const auto others = foreign_sysctls(world.host().files, one.key.id);
+      if (!others) continue;
+      for (const auto& other : *others) {
+        if (same_sysctl_value(other.value, model::text_of(model::value_of(one.settings, "file")))) continue;
+        diagnostics.push_back(
+            {Severity::kWarning,
+             one.where,
+             fmt::format("{}:{} sets {} to {}", other.file, other.line, one.key.id, other.value),
+             other.wins
+                 ? "systemd-sysctl reads that file after ours, so it wins at boot: remove the line there"
+                 : "ours is read later and wins; remove the line there to keep the two from disagreeing",
+             {}});
+      }
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    if (world.offline()) return {};
+    for (auto* change : changes) {
+      const auto interface = sysctl_interface(change->key.id);
+      const auto* link = interface.empty() ? nullptr : interface_meant(*change, interface, world);
+      if (link == nullptr) continue;
+      change->carried.push_back(fmt::format("{}{}", kIndex, link->index));
+      if (link->name == interface) continue;
+      if (const auto now = world.host().sysctl.read(sysctl_path_of(change->key.id, link->name)))
+        change->carried.push_back(std::string(kFormer) + *now);
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto ours = read_sysctl_file(host.files);
+    if (!ours) return base::fail(ours.error());
+    const auto before = *ours;
+    for (const auto& change : changes) {
+      if (auto wanted = text_in(change.after, "file")) {
+        ours->insert_or_assign(change.key.id, std::move(*wanted));
+      } else {
+        ours->erase(change.key.id);
+      }
+    }
+    if (*ours != before) {
+      if (auto done = write_sysctl_file(host.files, *ours); !done) return done;
+    }
+    if (host.offline) return {};
+    std::vector<system::Link> links;
+    if (std::any_of(changes.begin(), changes.end(), [](const auto& one) { return !one.carried.empty(); })) {
+      auto found = host.links.observe_links();
+      if (!found) return base::fail(found.error());
+      links = std::move(*found);
+    }
+    std::map<std::string, std::string> values;
+    // What is given back to an interface that was renamed yields to what is wanted of its new name.
+    for (const bool moved : {true, false}) {
+      for (const auto& change : changes) {
+        const auto path = path_now(change, links);
+        if ((path != change.key.id) != moved) continue;
+        auto value = text_in(change.after, "value");
+        if (!value) value = carried(change, kFormer);
+        if (value) values.insert_or_assign(path, std::move(*value));
+      }
+    }
+    for (const auto& [path, value] : values) {
+      const auto now = host.sysctl.read(path);
+      // Without its interface a setting is not there; that is for the verification to judge.
+      if (!now && !sysctl_interface(path).empty()) continue;
+      if (now && same_sysctl_value(*now, value)) continue;
+      if (auto done = host.sysctl.write(path, value); !done) {
+        if (host.sysctl.read(path) || sysctl_interface(path).empty()) return done;
+      }
+      // What it makes of lists (1000-1002 of 1000,1001,1002) or of times in milliseconds would differ from
+      // the document for ever.
+      const auto then = host.sysctl.read(path);
+      if (!then || then == now || same_sysctl_value(*then, value)) continue;
+      return base::fail(base::Code::kInvalid,
+                        fmt::format("{}: the kernel does not show \"{}\" as it was written; write it as the "
+                                    "kernel shows it: \"{}\"",
+                                    path, value, *then));
+    }
+    return {};
+  }
+
+  /// A new plan does not know any more which interface a value was to be given back to.
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    return apply(changes, host);
+  }
+
+  Verdict judge(const Desired& desired, const Observed* observed,
+                const std::vector<std::string>& /*differing*/, World& world) const override {
+    Verdict verdict;
+    const auto interface = sysctl_interface(desired.key.id);
+    if (observed == nullptr || interface.empty() || world.offline()) return verdict;
+    const auto name = desired.key.id.substr(desired.key.id.rfind('/') + 1);
+    // Of these the kernel takes the larger one (IN_DEV_MAXCONF of include/linux/inetdevice.h).
+    if (name != "arp_ignore" && name != "arp_announce" && name != "rp_filter") return verdict;
+    const auto all = world.host().sysctl.read("net/ipv4/conf/all/" + name);
+    const auto wanted = model::from_attributes<Sysctl>(desired.settings);
+    if (!all || !wanted.value) return verdict;
+    const auto high = base::parse_number(*all);
+    const auto low = base::parse_number(wanted.value->text);
+    if (high && low && *high > *low) {
+      verdict.warnings.push_back(
+          fmt::format("net/ipv4/conf/all/{} is {}, and the kernel takes the larger of the two", name, *high));
+    }
+    return verdict;
+  }
+
+  void watched(const model::ResourceReport& resource, system::Settings& out) const override {
+    out.files.insert("/proc/sys/" + resource.key.id);
+  }
+
+  [[nodiscard]] bool works_offline() const override { return true; }
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+
+  [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,
+                             const model::Attributes& /*then*/) const override {
+    return field == "file" || before.contains(field);
+  }
+
+  [[nodiscard]] bool has_to_stay(const model::Observed& then, const World& now) const override {
+    return then.instance == now.host().boot_id;  // one of an interface goes with it
+  }
+
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;  // the file can always be written
+  }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    const auto index = base::parse_number(carried(change, kIndex).value_or(""));  // as prepare() found it
+    return index ? footing_on(world.link(static_cast<int>(*index)), world) : std::string();
+  }
+
+ private:
+  /// The interface that has the name now, or is about to get it: what the change needs gives it.
+  static const system::Link* interface_meant(const Change& change, const std::string& interface,
+                                             const World& world) {
+    for (const auto& need : change.needs) {
+      const auto guid = need.kind == "link_name" ? model::Guid::parse(need.id) : model::Guid::parse("");
+      if (guid) return world.parent(*guid);
+    }
+    const auto* link = change.needs.empty() ? world.named(interface) : nullptr;
+    return link != nullptr && link->name == interface ? link : nullptr;
+  }
+
+  /// Of a setting that the kernel does not show.
+  static void explain_missing(Desired& one, World& world, Diagnostics& diagnostics) {
+    const auto& path = one.key.id;
+    const auto interface = sysctl_interface(path);
+    const auto* link = interface.empty() ? nullptr : world.named(interface);
+    if (is_unreadable(path, world.host())) {
+      one.pending = path + " cannot be read back";
+      diagnostics.push_back({Severity::kError,
+                             one.where,
+                             fmt::format("[[sysctl]] {} cannot be read back", path),
+                             "whether it is as wanted could never be told; leave it to a command or a unit",
+                             {}});
+    } else if (link != nullptr && link->name != interface) {
+      one.pending = fmt::format("{} is an alternative name of {}", interface, link->name);  // reported
+    } else {
+      one.pending = interface.empty() ? "the running kernel does not have this setting"
+                                      : fmt::format("there is no interface {} now", interface);
+      if (interface.empty()) {
+        const auto near = similar(path, world.host().files);
+        diagnostics.push_back(
+            {Severity::kWarning,
+             one.where,
+             fmt::format("[[sysctl]] key: the running kernel does not have {}", path),
+             near ? fmt::format("did you mean \"{}\"?", *near)
+                  : "it waits until a module brings the setting; check the spelling, or load the module with "
+                    "[[module]]",
+             {}});
+      }
+    }
+  }
+
+  /// The setting that /proc/sys has and that was probably meant, its parts in dots.
+  static std::optional<std::string> similar(const std::string& path, system::Files& files) {
+    std::string folder = "/proc/sys";
+    const auto parts = base::split(path, '/');
+    std::string out;
+    bool other = false;
+    for (const auto part : parts) {
+      const auto names = files.list(folder);
+      if (!names || names->empty()) return std::nullopt;
+      std::string name(part);
+      if (std::find(names->begin(), names->end(), name) == names->end()) {
+        const auto near = base::nearest(part, *names);
+        if (!near) return std::nullopt;
+        name = *near;
+        other = true;
+      }
+      folder += '/' + name;
+      out += (out.empty() ? "" : ".") + name;
+    }
+    return other ? std::optional(out) : std::nullopt;
+  }
+
+  /// Whether what makes the interface is going to do so in this run.
+  static bool comes(const Desired& one, const std::vector<Desired>& desired) {
+    for (const auto& other : desired) {
+      if (other.key != one.needs.front()) continue;
+      return !other.pending && !other.ignore && !other.absent;
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+model::SectionSpec sysctl_section() {
+  model::SectionSpec section{
+      .name = "sysctl",
+      .doc = "Kernel settings that large fabrics and several rails need, of an interface or by name.",
+      .identities = {{"interface"}, {"key"}}};
+  add_written(section.fields, model::specs<SysctlEntry>());
+  return section;
+}
+
+const Kind& sysctl() {
+  static const SysctlKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds
+
+namespace rdmacfg::model {
+
+base::Result<ConfName> Codec<ConfName>::parse(const Value& written) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (text != nullptr && (*text == "all" || *text == "default")) return ConfName{*text};
+  return Codec<InterfaceName>::parse(written).map(
+      [](InterfaceName name) { return ConfName{std::move(name.text)}; });
+}
+Value Codec<ConfName>::value(const ConfName& parsed) { return parsed.text; }
+
+}  // namespace rdmacfg::model

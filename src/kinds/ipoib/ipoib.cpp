@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/ipoib/ipoib.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "kinds/address/backend.hpp"
+#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/carried_state.hpp"
+#include "kinds/ipoib/link_settings.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostic;
+using model::Diagnostics;
+using model::Guid;
+using model::Observed;
+using model::Severity;
+using model::State;
+using system::Link;
+
+namespace {
+
+constexpr std::string_view kIpoibKind = "ipoib";
+
+const Link* link_of(const model::Key& key, const World& world) {
+  const auto guid = Guid::parse(key.id);
+  return guid ? world.parent(*guid) : nullptr;
+}
+
+class IpoibKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kIpoibKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Ipoib>(); }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    const Backends backends(bound);
+    for (const auto& port : bound.ports) {
+      Desired desired;
+      desired.key = {std::string(kIpoibKind), port.id};
+      desired.label = port.label;
+      desired.where = port.section->where;
+      desired.pending = port.pending;
+      for (const auto& spec : fields()) {
+        const auto* entry = port.section->find(spec.name);
+        if (entry == nullptr || spec.role == model::Role::kFact) continue;
+        (spec.role == model::Role::kPolicy ? desired.policy : desired.settings)
+            .emplace(spec.name, entry->value);
+        desired.origins.emplace(spec.name, entry->where);
+      }
+      const auto wanted = model::from_attributes<Ipoib>(desired.settings);
+      check_mode_and_mtu(desired, "[[ipoib]]", diagnostics);
+      if (wanted.state == State::kAbsent) {
+        diagnostics.push_back(Diagnostic{Severity::kError,
+                                         desired.origins.at("state"),
+                                         "[[ipoib]] state: the interface of a port cannot be removed",
+                                         "use state = \"down\"; only [[ipoib.pkey]] interfaces can be absent",
+                                         {}});
+      }
+      desired.ignore = wanted.state == State::kIgnore;
+      if (!wanted.state) desired.settings["state"] = std::string(model::text_of(State::kUp));
+      if (desired.ignore) desired.settings.clear();
+      // A rename takes the link down and up again: first the name, then what the link should be.
+      desired.needs.push_back({"link_name", port.id});
+      // NetworkManager sets what its profile says; this only looks.
+      const bool theirs = backends.of(port) == model::Backend::kNetworkManager;
+      if (desired.pending || theirs) desired.settings.clear();
+      if (theirs && port.link != nullptr) describe(*port.link, desired.settings);
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    const auto theirs = nm_profiles(world.host().files);
+    for (const auto* link : world.parents()) {
+      Observed observed;
+      observed.key = {std::string(kIpoibKind), link->ipoib->guid.text()};
+      observed.label = link->name;
+      observed.instance = world.instance(*link);
+      describe(*link, observed.settings);
+      if (theirs.contains(observed.key.id))
+        observed.settings[std::string(kManagedBy)] =
+            std::string(model::text_of(model::Backend::kNetworkManager));
+      Ipoib facts;
+      facts.carrier = link->carrier;
+      facts.connected_capable = link->ipoib->connected_capable;
+      facts.pkey = link->ipoib->pkey;
+      observed.facts = model::to_attributes(facts);
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& diagnostics) const override {
+    take_from_network_manager(kIpoibKind, desired, observed);
+    std::map<model::Key, const Observed*> now;
+    for (const auto& one : observed) now.emplace(one.key, &one);
+    for (auto& one : desired) {
+      if (one.key.kind != kIpoibKind || one.ignore || one.pending) continue;
+      const auto* link = link_of(one.key, world);
+      const auto at = now.find(one.key);
+      if (link != nullptr) {
+        check_capability(one, at == now.end() ? nullptr : at->second, *link, "[[ipoib]]", link->ipoib->guid,
+                         world, diagnostics);
+      }
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    std::vector<Link> links;
+    std::vector<Change*> carrying;
+    for (auto* change : changes) {
+      const auto* link = link_of(change->key, world);
+      if (link == nullptr) continue;
+      const auto wanted = model::from_attributes<Ipoib>(change->after);
+      const bool goes_down = link->up && wanted.state == State::kDown;
+      const bool comes_up = !link->up && wanted.state == State::kUp;
+      const bool loses_ipv6 =
+          wanted.mtu && wanted.mtu->bytes < model::kMtuIpv6Min && link->mtu >= model::kMtuIpv6Min;
+      if (wanted.mode && *wanted.mode != link->ipoib->mode && link->up) {
+        change->interrupts.emplace_back("traffic stalls for a moment while paths are set up anew");
+      }
+      if (goes_down) {
+        change->interrupts.emplace_back(
+            world.children(link->index).empty()
+                ? "link down; its IPv6 addresses and routes go"
+                : "link and its P_Key interfaces down; their IPv6 addresses and routes go");
+      }
+      if (loses_ipv6) {
+        change->interrupts.push_back(
+            fmt::format("IPv6 stops on {}: it needs an MTU of {}", link->name, model::kMtuIpv6Min));
+      }
+      if (!goes_down && !comes_up && !loses_ipv6) continue;
+      // Also when it comes up: the kernel takes every child up with it, and those that were down have to stay
+      // down.
+      carrying.push_back(change);
+      links.push_back(*link);
+      for (const auto* child : world.children(link->index)) links.push_back(*child);
+    }
+    if (links.empty()) return {};
+    auto luggage = observe_luggage(world.host(), links);
+    if (!luggage) return base::fail(luggage.error());
+    std::map<int, const Luggage*> by_index;
+    for (const auto& one : *luggage) by_index.emplace(one.carried.index, &one);
+    for (auto* change : carrying) {
+      const auto* link = link_of(change->key, world);
+      std::vector<Luggage> mine{*by_index.at(link->index)};
+      for (const auto* child : world.children(link->index)) mine.push_back(*by_index.at(child->index));
+      change->carried = pack(mine);
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto world = World::observe_links(host);
+    if (!world) return base::fail(world.error());
+    for (const auto& change : changes) {
+      const auto* link = link_of(change.key, *world);
+      if (link == nullptr) {
+        return base::fail(base::Error{base::Code::kNotFound,
+                                      fmt::format("{}: the interface is not there", change.label), 0});
+      }
+      const auto wanted = model::from_attributes<Ipoib>(change.after);
+      auto rest = reach(*link, change.after, host);
+      if (!rest) return base::fail(rest.error());
+      if (*rest) {
+        const std::vector<system::LinkRequest> request{**rest};
+        if (auto done = host.links.execute(request); !done) return done;
+      }
+      if (change.carried.empty()) continue;
+      if (auto done = put_back(unpack(change.carried), link->index, wanted.state == State::kUp, host);
+          !done && !stops_ipv6(change))
+        return done;
+    }
+    return {};
+  }
+
+  Result<Waited> await(std::span<const Change> changes, World& now,
+                       std::chrono::milliseconds deadline) const override {
+    return await_join(changes, now, deadline, link_of);
+  }
+
+  Result<std::set<model::Key>> limits_standing(std::span<const Change> limited,
+                                               system::Host& host) const override {
+    return mtu_limits_standing(limited, host, link_of);
+  }
+
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    for (const auto& change : changes) {
+      const auto wanted = model::from_attributes<Ipoib>(change.after);
+      const auto luggage = unpack(change.carried);
+      if (luggage.empty()) continue;
+      if (auto done = put_back(luggage, luggage.front().carried.index, wanted.state != State::kDown, host);
+          !done && !stops_ipv6(change))
+        return done;
+    }
+    return {};
+  }
+
+  Verdict judge(const Desired& desired, const Observed* /*observed*/,
+                const std::vector<std::string>& differing, World& world) const override {
+    const auto* link = link_of(desired.key, world);
+    if (link == nullptr || desired.ignore) return {};
+    if (std::find(differing.begin(), differing.end(), "mtu") != differing.end()) {
+      if (auto why = why_mtu_limited(desired, *link); !why.empty())
+        return {Verdict::Sort::kLimited, std::move(why), {"mtu"}, {}};
+    }
+    const auto port = world.port(link->ipoib->guid);
+    if (auto why = why_no_carrier(*link, port, world); !why.empty()) {
+      return {Verdict::Sort::kLimited, std::move(why), {}, {}};
+    }
+    Verdict verdict;
+    if (port && (world.thorough || !link->carrier) &&
+        membership(*port, link->ipoib->pkey, world) == Membership::kLimited) {
+      verdict.warnings.push_back(fmt::format("limited member of partition {}: it reaches full members only",
+                                             link->ipoib->pkey.text()));
+    }
+    return verdict;
+  }
+
+  /// A change of mode that leaves the MTU alone, and of umcast, made through sysfs.
+  void watched(const model::ResourceReport& resource, system::Settings& out) const override {
+    watch_transport(resource, true, out);
+  }
+
+  [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,
+                             const model::Attributes& then) const override {
+    return field != "state" && mtu_fits_mode(field, before, then);
+  }
+
+  [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
+    return link_of(key, world) != nullptr;
+  }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return footing_on(link_of(change.key, world), world);
+  }
+
+ private:
+  /// The kernel takes children up and down with their parent. Back in the state in which the luggage was
+  /// read, everything is put back as it was; newly up, children that were down stay down; newly down, they go
+  /// along.
+  static Result<void> put_back(std::vector<Luggage> luggage, int parent, bool up, system::Host& host) {
+    for (auto& one : luggage) {
+      if (one.carried.index != parent) continue;
+      if (!up && one.up) return {};
+      one.up = up;
+    }
+    return restore(host, luggage);
+  }
+};
+
+}  // namespace
+
+const Kind& ipoib() {
+  static const IpoibKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/ipoib/link_name.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "formats/udev_netdev_names.hpp"
+#include "kinds/carried_state.hpp"
+#include "kinds/ipoib/link_rename.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Observed;
+using model::text_at;
+using system::Link;
+
+namespace {
+
+std::vector<Link> with_children(const World& world, const Link& parent) {
+  std::vector<Link> links{parent};
+  for (const auto* child : world.children(parent.index)) links.push_back(*child);
+  return links;
+}
+
+class LinkNameKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kLinkNameKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<LinkName>(); }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
+    for (const auto& port : bound.ports) {
+      const auto* written = port.section->find("name");
+      if (written == nullptr) continue;
+      Desired desired;
+      desired.key = {std::string(kLinkNameKind), port.id};
+      desired.label = port.label;
+      desired.where = port.section->where;
+      desired.origins["name"] = desired.origins["rule"] = written->where;
+      const auto* state = port.section->find("state");
+      desired.ignore = state != nullptr && model::text_of(state->value) == "ignore";
+      desired.pending = port.pending;
+      if (port.section->find("guid") == nullptr) desired.policy[std::string(detail::kFloating)] = true;
+      // The rule can be written before the port is there, but not before its GUID is known.
+      if (port.names && port.guid) {
+        desired.settings["rule"] = port.name;
+        if (port.link != nullptr) desired.settings["name"] = port.name;
+      } else if (!port.pending) {
+        desired.pending = port.wrong.value_or("the name depends on a port that is not there");
+      }
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    auto rules = read_rules(world.host().files);
+    if (!rules) return base::fail(rules.error());
+    std::vector<Observed> out;
+    for (const auto* link : world.parents()) {
+      Observed observed;
+      observed.key = {std::string(kLinkNameKind), link->ipoib->guid.text()};
+      observed.label = link->name;
+      observed.settings["name"] = link->name;
+      observed.instance = world.instance(*link);
+      if (const auto rule = rules->extract(link->ipoib->guid)) {
+        observed.settings["rule"] = rule.mapped();
+        observed.ours_by_nature = true;
+      }
+      out.push_back(std::move(observed));
+    }
+    for (const auto& [guid, name] : *rules) {
+      Observed observed;
+      observed.key = {std::string(kLinkNameKind), guid.text()};
+      observed.label = name;
+      observed.settings["rule"] = name;
+      observed.ours_by_nature = true;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& diagnostics) const override {
+    detail::check_link_names(desired, observed, world, diagnostics);
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    std::vector<Link> links;
+    for (auto* change : changes) {
+      const auto* link = moved(*change, world);
+      if (link == nullptr) continue;
+      for (auto& each : with_children(world, *link)) links.push_back(std::move(each));
+      if (link->up) {
+        change->interrupts.emplace_back(
+            world.children(link->index).empty()
+                ? "link down for a moment (kernels before 6.2); addresses, routes and rules are put back"
+                : "link and its P_Key interfaces down for a moment (kernels before 6.2); addresses, routes "
+                  "and rules "
+                  "are put back");
+      }
+    }
+    if (links.empty()) return {};
+    auto luggage = observe_luggage(world.host(), links);
+    if (!luggage) return base::fail(luggage.error());
+    for (auto* change : changes) {
+      const auto* link = moved(*change, world);
+      if (link == nullptr) continue;
+      std::vector<Luggage> mine;
+      for (const auto& each : with_children(world, *link)) {
+        const auto at = std::find_if(luggage->begin(), luggage->end(),
+                                     [&](const Luggage& one) { return one.carried.index == each.index; });
+        if (at == luggage->end()) continue;
+        mine.push_back(*at);
+        if (each.index == link->index) mine.back().carried.becomes = text_at(change->after, "name");
+      }
+      change->carried = pack(mine);
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto rules = read_rules(host.files);
+    if (!rules) return base::fail(rules.error());
+    const auto before = *rules;
+    for (const auto& change : changes) {
+      const auto guid = detail::link_name_guid(change.key);
+      if (!guid) continue;
+      const auto rule = text_at(change.after, "rule");
+      if (rule.empty()) {
+        rules->erase(*guid);
+      } else {
+        (*rules)[*guid] = rule;
+      }
+    }
+    const bool rewritten = *rules != before;
+    if (rewritten) {
+      if (auto done = write_rules(host.files, *rules); !done) return done;
+    }
+    if (host.offline) return {};
+    auto done = rename_present(changes, host);
+    // udevd gives names on "add" alone, so it need not know before. It looks for changed rules by itself at
+    // its next event; telling it only makes that sooner, and at boot there may be no bus yet to tell it by.
+    if (rewritten) (void)host.udev.reload_rules();
+    return done;
+  }
+
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    for (const auto& change : changes) {
+      if (auto done = restore(host, unpack(change.carried)); !done) return done;
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool works_offline() const override { return true; }
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }  // its interface is listed
+  [[nodiscard]] bool returns(std::string_view field, const model::Attributes& /*before*/,
+                             const model::Attributes& /*then*/) const override {
+    return field == "rule";
+  }
+
+  /// The rule can always be written, also for a port that is not there.
+  [[nodiscard]] bool reachable(const model::Key& key, const World& /*world*/) const override {
+    return detail::link_name_guid(key).has_value();
+  }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    const auto guid = detail::link_name_guid(change.key);
+    return guid ? footing_on(world.parent(*guid), world) : std::string();
+  }
+
+ private:
+  /// The link that a change renames; nullptr when it renames none.
+  static const Link* moved(const Change& change, const World& world) {
+    const auto guid = detail::link_name_guid(change.key);
+    const auto* link = guid ? world.parent(*guid) : nullptr;
+    const auto name = text_at(change.after, "name");
+    return link != nullptr && !name.empty() && name != link->name ? link : nullptr;
+  }
+
+  /// How many of the interfaces of changes are there.
+  static std::ptrdiff_t present(std::span<const Change> changes, system::Host& host) {
+    const auto world = World::observe_links(host);
+    if (!world) return 0;
+    return std::count_if(changes.begin(), changes.end(), [&](const Change& change) {
+      const auto guid = detail::link_name_guid(change.key);
+      return guid && world->parent(*guid) != nullptr;
+    });
+  }
+
+  static Result<void> rename_present(std::span<const Change> changes, system::Host& host) {
+    for (auto links = present(changes, host);;) {
+      auto done = rename(changes, host);
+      if (done) return done;
+      // A device may have gone meanwhile; its rule stays, and the other interfaces get their names.
+      const auto left = present(changes, host);
+      if (left >= links) return done;
+      links = left;
+    }
+  }
+
+  static Result<void> rename(std::span<const Change> changes, system::Host& host) {
+    if (std::none_of(changes.begin(), changes.end(),
+                     [](const Change& c) { return !text_at(c.after, "name").empty(); })) {
+      return {};
+    }
+    auto world = World::observe_links(host);
+    if (!world) return base::fail(world.error());
+    std::map<int, std::string> names;
+    for (const auto& change : changes) {
+      if (const auto* link = moved(change, *world)) names[link->index] = text_at(change.after, "name");
+    }
+    const auto since = luggage_since(changes, *world, host);
+    if (!since) return base::fail(since.error());
+    if (auto done = rename_links(host, *world, names); !done) return done;
+    // Also without a rename: this may be the undoing of one that got stuck with the link down.
+    for (const auto& change : changes) {
+      if (change.carried.empty()) continue;
+      if (auto done = restore(host, unpack(change.carried)); !done) return done;
+    }
+    return restore(host, *since);
+  }
+
+  /// On the way back: what interfaces carry by now that they did not when the plan was made. It may be
+  /// somebody else's. Policy rules know names only: in a swap they are the other interface's.
+  static Result<std::vector<Luggage>> luggage_since(std::span<const Change> changes, const World& world,
+                                                    system::Host& host) {
+    std::vector<Luggage> out, then;
+    std::vector<Link> links;
+    std::set<std::string> names;
+    for (const auto& change : changes) {
+      const auto packed = unpack(change.carried);
+      if (!packed.empty()) names.insert(packed.front().carried.name);
+    }
+    for (const auto& change : changes) {
+      const auto* link = moved(change, world);
+      auto packed = unpack(change.carried);
+      const bool back = link != nullptr && !packed.empty() && packed.front().carried.becomes == link->name;
+      if (!back || names.contains(link->name)) continue;
+      for (auto& each : with_children(world, *link)) links.push_back(std::move(each));
+      then.insert(then.end(), std::make_move_iterator(packed.begin()), std::make_move_iterator(packed.end()));
+    }
+    if (links.empty()) return out;
+    auto now = observe_luggage(host, links);
+    if (!now) return base::fail(now.error());
+    for (auto& one : *now) {
+      const auto at = std::find_if(then.begin(), then.end(), [&](const Luggage& other) {
+        return other.carried.index == one.carried.index;
+      });
+      if (at == then.end()) continue;
+      std::erase_if(one.carried.items, [&](const auto& item) {
+        return std::find(at->carried.items.begin(), at->carried.items.end(), item) != at->carried.items.end();
+      });
+      one.up = at->up;
+      if (one.carried.name == at->carried.becomes) one.carried.becomes = at->carried.name;
+      if (!one.carried.items.empty()) out.push_back(std::move(one));
+    }
+    return out;
+  }
+};
+
+}  // namespace
+
+const Kind& link_name() {
+  static const LinkNameKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

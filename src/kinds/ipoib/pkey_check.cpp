@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of P_Key interfaces that need the host: partitions that have two, names that are taken.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "kinds/address/backend.hpp"
+#include "kinds/address/foreign_profiles.hpp"
+#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/ipoib/link_name.hpp"
+#include "kinds/ipoib/link_settings.hpp"
+#include "kinds/ipoib/pkey.hpp"
+
+namespace rdmacfg::kinds::detail {
+
+using model::Desired;
+using model::Diagnostic;
+using model::Diagnostics;
+using model::Observed;
+using model::Severity;
+using model::text_at;
+using system::Link;
+
+namespace {
+
+constexpr std::string_view kChildSection = "[[ipoib.pkey]]";
+
+/// The entries whose ports have prune = true, by the port's GUID.
+std::map<std::string, const Desired*> pruning(const std::vector<Desired>& desired) {
+  std::map<std::string, const Desired*> out;
+  for (const auto& one : desired) {
+    const auto* prune = std::get_if<bool>(&model::value_of(one.policy, "prune"));
+    if (one.key.kind == "ipoib" && prune != nullptr && *prune && !one.ignore) out.emplace(one.key.id, &one);
+  }
+  return out;
+}
+
+std::map<std::string, const Desired*> listed(const std::vector<Desired>& desired) {
+  std::map<std::string, const Desired*> out;
+  for (const auto& one : desired) {
+    if (one.key.kind == kPkeyKind) out.emplace(one.key.id, &one);
+  }
+  return out;
+}
+
+/// What prune implies for an interface: the port's entry when it has to go. A second interface of a partition
+/// that is left alone is left alone too.
+const Desired* pruned_by(const std::string& id, const std::map<std::string, const Desired*>& ports,
+                         const std::map<std::string, const Desired*>& entries) {
+  const auto port = ports.find(id.substr(0, id.rfind('/')));
+  if (port == ports.end() || entries.contains(id)) return nullptr;
+  const auto entry = entries.find(id.substr(0, id.find('#')));
+  return entry != entries.end() && entry->second->ignore ? nullptr : port->second;
+}
+
+void add_pruned(std::vector<Desired>& desired, const std::vector<Observed>& observed) {
+  const auto ports = pruning(desired);
+  if (ports.empty()) return;
+  const auto entries = listed(desired);
+  std::vector<Desired> removals;
+  for (const auto& one : observed) {
+    if (one.key.kind != kPkeyKind) continue;
+    const auto* port = pruned_by(one.key.id, ports, entries);
+    if (port == nullptr) continue;
+    Desired removal;
+    removal.key = one.key;
+    removal.label = one.label;
+    removal.where = port->origins.at("prune");
+    removal.origins["prune"] = removal.where;
+    removal.absent = true;
+    removal.needs = {{"ipoib", port->key.id}};  // an entry that is set aside removes nothing
+    removals.push_back(std::move(removal));
+  }
+  desired.insert(desired.end(), removals.begin(), removals.end());
+}
+
+const Link* link_of(const Desired& one, const World& world) {
+  if (one.key.kind == kPkeyKind) {
+    const auto id = pkey_id(one.key);
+    return id ? child_of(*id, world) : nullptr;
+  }
+  if (one.key.kind != "link_name") return nullptr;
+  const auto guid = model::Guid::parse(one.key.id);
+  return guid ? world.parent(*guid) : nullptr;
+}
+
+Diagnostic child_error(const model::Location& where, std::string message, std::string hint) {
+  return {Severity::kError, where, std::move(message), std::move(hint), {}};
+}
+
+class Checker {
+ public:
+  Checker(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+          Diagnostics& diagnostics)
+      : world_(world), diagnostics_(diagnostics), leaving_(leaving(desired, observed, world)) {
+    for (const auto& one : observed) {
+      if (one.key.kind == kPkeyKind) now_.emplace(one.key, &one);
+    }
+    for (const auto& one : desired) {
+      const auto* link = one.ignore ? nullptr : link_of(one, world);
+      if (link == nullptr) continue;
+      const auto name = text_at(one.settings, "name");
+      if (one.key.kind == "link_name" && !name.empty()) ports_.emplace(link->index, name);
+      moving_.insert(link->index);
+      if (!name.empty() && name != link->name) renamed_.insert(link->index);
+    }
+  }
+
+  void check(Desired& one) {
+    const auto id = pkey_id(one.key);
+    const auto* parent = id ? world_.parent(id->guid) : nullptr;
+    if (parent == nullptr) return;
+    if (id->pkey == parent->ipoib->pkey) {
+      if (one.absent) return;
+      error(
+          one.where,
+          fmt::format("{} pkey: {} is the P_Key of {} itself", kChildSection, id->pkey.text(), parent->name),
+          "leave the entry out: the port's own interface is in that partition");
+      return;
+    }
+    const auto* link = child_of(*id, world_);
+    if (link != nullptr && doubled(one, *id, *link, *parent)) return;
+    if (one.absent) return;
+    const auto at = now_.find(one.key);
+    check_capability(one, at == now_.end() ? nullptr : at->second, link != nullptr ? *link : *parent,
+                     kChildSection, id->guid, world_, diagnostics_);
+    if (link != nullptr) check_master(one, *link);
+    check_names(one, *id, link, *parent);
+  }
+
+ private:
+  void error(const model::Location& where, std::string message, std::string hint) {
+    diagnostics_.push_back(child_error(where, std::move(message), std::move(hint)));
+  }
+
+  [[nodiscard]] bool made_anew(const Desired& one, const Link& link) const {
+    const auto at = now_.find(one.key);
+    const bool hands = at != now_.end() && model::value_of(one.settings, kManagedBy) !=
+                                               model::value_of(at->second->settings, kManagedBy);
+    const auto wanted = model::from_attributes<PkeyLink>(one.settings);
+    return hands ||
+           (wanted.mode && *wanted.mode != link.ipoib->mode && !world_.host().ipoib.has_mode_file(link.name));
+  }
+
+  /// What is made anew would not be in its bond any more, and a bond of IPoIB interfaces goes with its last
+  /// one (bond_slave_netdev_event()).
+  void check_master(const Desired& one, const Link& link) {
+    const auto* master = link.master == 0 ? nullptr : world_.link(link.master);
+    if (master == nullptr || !made_anew(one, link)) return;
+    const auto mode = one.origins.find("mode");
+    error(mode == one.origins.end() ? one.where : mode->second,
+          fmt::format("{}: {} has to be deleted and created anew for this, and is in {}", kChildSection,
+                      link.name, master->name),
+          fmt::format("take it out first: ip link set {} nomaster", link.name));
+  }
+
+  /// Of two interfaces of one partition only one can be meant; with the other one there the entry would not
+  /// hold, or the wrong one would be taken. What else is done by key has to find the same one: the first.
+  bool doubled(const Desired& one, const PkeyId& id, const Link& link, const Link& parent) {
+    if (!id.name.empty()) return false;
+    std::vector<const Link*> staying;
+    for (const auto* other : siblings_of(id, world_)) {
+      if (other == &link || !leaving_.contains(other->index)) staying.push_back(other);
+    }
+    if (staying.size() < 2) return false;
+    const auto wanted = text_at(one.settings, "name");
+    const auto* other = staying.front() != &link ? staying.front() : staying[1];
+    for (const auto* each : staying) {
+      if (each != &link && each->name == wanted) other = each;
+    }
+    if (!one.absent && staying.front() == &link && other->name != wanted && !made_anew(one, link)) {
+      warn_of_a_second(one, id, *other, parent);
+      return false;
+    }
+    error(one.where,
+          fmt::format("{}: {} and {} are both interfaces of P_Key {} over {}", kChildSection, link.name,
+                      other->name, id.pkey.text(), parent.name),
+          how_to_remove(*other, link, wanted));
+    return true;
+  }
+
+  /// The entry's own holds, but the port is in the partition twice. With the backend networkmanager its kind
+  /// warns of such profiles.
+  void warn_of_a_second(const Desired& one, const PkeyId& id, const Link& other, const Link& parent) {
+    if (nm_profiles(world_.host().files).contains(one.key.id)) return;
+    const auto profile = profile_that_makes(other, world_);
+    if (!profile) return;
+    diagnostics_.push_back({Severity::kWarning,
+                            one.where,
+                            fmt::format("{}: {} is a second interface of P_Key {} over {}", kChildSection,
+                                        other.name, id.pkey.text(), parent.name),
+                            how_to_stop(*profile, other.name),
+                            {}});
+  }
+
+  /// One that NetworkManager has made for a profile of somebody else's is made again after it is deleted.
+  [[nodiscard]] std::string how_to_remove(const Link& other, const Link& link, const std::string& wanted) {
+    if (const auto profile = profile_that_makes(other, world_)) return how_to_stop(*profile, other.name);
+    const auto profile = link.name == wanted ? std::nullopt : profile_that_makes(link, world_);
+    if (profile) return how_to_stop(*profile, link.name);
+    return fmt::format("remove the one that is too many: ip link del {}", other.name);
+  }
+
+  void check_names(const Desired& one, const PkeyId& id, const Link* link, const Link& parent) {
+    const auto wanted = text_at(one.settings, "name");
+    const auto at = [&](const char* field) {
+      const auto origin = one.origins.find(field);
+      return origin == one.origins.end() ? one.where : origin->second;
+    };
+    const auto* holder = world_.named(wanted);
+    if (holder != nullptr && holder != link && !leaving_.contains(holder->index)) {
+      if (holder->name != wanted) {
+        error(at("name"),
+              fmt::format("{} name: \"{}\" is an alternative name of interface {} (index {})", kChildSection,
+                          wanted, holder->name, holder->index),
+              remove_altname(*holder, wanted));
+        return;
+      }
+      if (!moving_.contains(holder->index)) {
+        error(at("name"),
+              fmt::format("{}: \"{}\" is already the name of another interface (index {})", kChildSection,
+                          wanted, holder->index),
+              "give this entry a name = \"…\" of its own, or remove that interface first");
+        return;
+      }
+    }
+    const auto mode = model::from_attributes<PkeyLink>(one.settings).mode;
+    if (mode != model::IpoibMode::kConnected || (link != nullptr && !made_anew(one, *link))) return;
+    const auto port = ports_.find(parent.index);
+    const auto first = kernel_name(port == ports_.end() ? parent.name : port->second, id.pkey);
+    holder = first == wanted ? nullptr : world_.named(first);
+    if (holder == nullptr || holder == link || leaving_.contains(holder->index)) return;
+    const bool altname = holder->name != first;  // those stay with a rename
+    if (!altname && renamed_.contains(holder->index)) return;
+    error(at("mode"),
+          fmt::format(
+              "{} mode: the kernel calls a new connected interface \"{}\" at first, and that is {} "
+              "(index {})",
+              kChildSection, first,
+              altname ? "an alternative name of interface " + holder->name : "the name of another interface",
+              holder->index),
+          altname ? remove_altname(*holder, first) : "give that interface another name, or remove it first");
+  }
+
+  World& world_;
+  Diagnostics& diagnostics_;
+  std::set<int> leaving_;
+  std::map<model::Key, const Observed*> now_;
+  std::map<int, std::string> ports_;  ///< names that ports are to have, by index
+  std::set<int> moving_;              ///< interfaces that the document names, or wants to go
+  std::set<int> renamed_;             ///< those that get another name
+};
+
+}  // namespace
+
+std::set<int> leaving(const std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                      const World& world) {
+  const auto ports = pruning(desired);
+  const auto entries = listed(desired);
+  std::set<int> out;
+  for (const auto& one : observed) {
+    if (one.key.kind != kPkeyKind) continue;
+    const auto entry = entries.find(one.key.id);
+    const auto& clue = world.clue(one.key);
+    const bool dropped =
+        clue.ours && clue.instance == one.instance && pkey().why_held(one.key, desired, world).empty();
+    const bool goes = entry != entries.end() ? entry->second->absent && !entry->second->ignore
+                                             : dropped || pruned_by(one.key.id, ports, entries) != nullptr;
+    const auto* link = goes ? world.named(one.label) : nullptr;
+    if (link != nullptr) out.insert(link->index);
+  }
+  return out;
+}
+
+void check_children(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+                    Diagnostics& diagnostics) {
+  add_pruned(desired, observed);
+  take_from_network_manager(kPkeyKind, desired, observed);
+  hand_to_network_manager(desired, observed, world);
+  Checker checker(desired, observed, world, diagnostics);
+  for (auto& one : desired) {
+    if (one.key.kind == kPkeyKind && !one.ignore && !one.pending) checker.check(one);
+  }
+}
+
+}  // namespace rdmacfg::kinds::detail

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// How P_Key interfaces go from one backend to another.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "kinds/address/backend.hpp"
+#include "kinds/address/foreign_profiles.hpp"
+#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/ipoib/pkey.hpp"
+
+namespace rdmacfg::kinds::detail {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Observed;
+using system::NmState;
+
+namespace {
+
+constexpr std::string_view kProfile = "nm_profile";
+constexpr std::string_view kCarried = "nm-profile ";  // before the luggage, which passes it over
+constexpr std::chrono::seconds kActivation(45);
+
+/// A profile of a P_Key interface as its file has it.
+struct ChildProfile {
+  std::string uuid;  ///< empty where the file says none: then NetworkManager makes one up
+  std::string id;
+};
+
+/// Nothing of a file that is for something else. Sources: nm-keyfile.c; nms-ifcfg-rh-reader.c,
+/// make_connection_name().
+std::optional<ChildProfile> child_profile(const std::string& file, const std::string& text) {
+  const auto name = file.substr(file.rfind('/') + 1);
+  constexpr std::string_view kIfcfg = "ifcfg-", kSuffix = ".nmconnection";
+  if (name.starts_with(kIfcfg)) {
+    if (assigned(text, "PKEY_ID").empty() && assigned(text, "PKEY_ID_NM").empty()) return std::nullopt;
+    auto id = assigned(text, "NAME");
+    if (id.empty()) id = fmt::format("System {}", name.substr(kIfcfg.size()));
+    return ChildProfile{assigned(text, "UUID"), std::move(id)};
+  }
+  auto sections = keyfile_sections(text);
+  const auto pkey = sections["infiniband"]["p-key"];
+  if (pkey.empty() || pkey == "-1") return std::nullopt;
+  auto id = sections["connection"]["id"];
+  if (id.empty()) id = name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name;
+  return ChildProfile{sections["connection"]["uuid"], std::move(id)};
+}
+
+/// Whether a profile is somebody else's and for a P_Key interface: NetworkManager gives such an interface
+/// profiles of its own making, too, which go with it, and at times that of the port.
+bool makes_children(const NmState& state, const std::string& uuid, system::Files& files) {
+  const auto active = std::find_if(state.active.begin(), state.active.end(),
+                                   [&](const auto& one) { return one.uuid == uuid; });
+  return std::any_of(state.files.begin(), state.files.end(), [&](const std::string& file) {
+    if (nm_id(std::string_view(file).substr(file.rfind('/') + 1))) return false;
+    const auto text = files.read(file);
+    const auto profile = text && *text ? child_profile(file, **text) : std::nullopt;
+    if (!profile) return false;
+    return profile->uuid.empty() ? active != state.active.end() && active->id == profile->id
+                                 : profile->uuid == uuid;
+  });
+}
+
+std::optional<std::string> profile_of(const Change& change) {
+  if (change.carried.empty() || !change.carried.front().starts_with(kCarried)) return std::nullopt;
+  return change.carried.front().substr(kCarried.size());
+}
+
+bool is_active(const NmState& state, const std::string& uuid) {
+  return std::any_of(state.active.begin(), state.active.end(),
+                     [&](const auto& one) { return one.uuid == uuid; });
+}
+
+/// By request: then it does not come up again by itself, as it does when its interface is merely deleted
+/// (nm-policy.c, device_state_changed()).
+Result<void> take_down(const std::vector<Change>& changes, system::Host& host) {
+  for (const auto& change : changes) {
+    const auto uuid = profile_of(change);
+    if (!uuid) continue;
+    if (auto done = host.network_manager.deactivate(*uuid); !done) return done;
+  }
+  return {};
+}
+
+/// Has NetworkManager make an interface again for the profile that it had it for. False where there was none,
+/// or it does not come up: then the interface is made as it was.
+bool brought_back(const Change& change, system::Host& host) {
+  const auto uuid = profile_of(change);
+  if (!uuid) return false;
+  const auto state = host.network_manager.observe();
+  if (!state || !*state) return false;
+  if (is_active(**state, *uuid)) return true;
+  return delete_children({&change, 1}, host) && host.network_manager.activate(*uuid, "", kActivation);
+}
+
+}  // namespace
+
+bool hands_over(const Change& change) {
+  return model::text_at(change.after, kManagedBy) == model::text_of(model::Backend::kNetworkManager);
+}
+
+bool changes_hands(const Change& change) {
+  return std::find(change.fields.begin(), change.fields.end(), kManagedBy) != change.fields.end();
+}
+
+Result<void> update_or_hand_over(std::span<const Change> changes, system::Host& host) {
+  std::vector<Change> going, ours;
+  const auto theirs = nm_profiles(host.files);
+  for (const auto& change : changes) {
+    if (!hands_over(change)) {
+      if (!brought_back(change, host)) ours.push_back(change);
+    } else if (!theirs.contains(change.key.id)) {
+      going.push_back(change);
+    }
+  }
+  if (auto done = take_down(going, host); !done) return done;
+  if (auto done = delete_children(going, host); !done || ours.empty()) return done;
+  return update_children(ours, host);
+}
+
+Result<void> carry_profiles(std::span<Change*> changes, const World& world) {
+  if (std::none_of(changes.begin(), changes.end(), [](const Change* one) { return hands_over(*one); }))
+    return {};
+  auto& host = world.host();
+  const auto state = host.network_manager.observe();
+  if (!state) return base::fail(state.error());
+  if (!*state) return {};
+  for (auto* change : changes) {
+    const auto* link = hands_over(*change) ? child_of(*change, world) : nullptr;
+    if (link == nullptr) continue;
+    for (const auto& device : (*state)->devices) {
+      if (device.interface != link->name || device.active.empty()) continue;
+      if (!makes_children(**state, device.active, host.files)) continue;
+      change->carried.insert(change->carried.begin(), std::string(kCarried) + device.active);
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> profiles_not_back(std::span<const Change> changes, system::Host& host) {
+  std::map<std::string, const Change*> profiles;  // by uuid
+  for (const auto& change : changes) {
+    const auto uuid = hands_over(change) ? profile_of(change) : std::nullopt;
+    if (uuid) profiles.emplace(*uuid, &change);
+  }
+  if (profiles.empty()) return {};
+  const auto state = host.network_manager.observe();
+  auto world = World::observe(host);
+  if (!state || !*state || !world) return {};  // nobody knows; the interfaces themselves are compared
+  std::vector<std::string> out;
+  for (const auto& [uuid, change] : profiles) {
+    const auto id = pkey_id(change->key);
+    const auto* parent = id ? world->parent(id->guid) : nullptr;
+    if (is_active(**state, uuid) || parent == nullptr || footing_on(parent, *world) != change->footing)
+      continue;
+    out.push_back(fmt::format(
+        "{} {}: the profile that NetworkManager had it for is not active any more (nmcli connection up {})",
+        kPkeyKind, change->label, uuid));
+  }
+  return out;
+}
+
+void hand_to_network_manager(std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                             World& world) {
+  // One that is not activated leaves the interface alone.
+  const auto activates = [](const Desired& one) {
+    return one.key.kind == kProfile && !one.ignore &&
+           model::value_of(one.settings, "autoconnect") == model::Value(true);
+  };
+  if (std::none_of(desired.begin(), desired.end(), activates)) return;
+  std::set<std::string_view> there;  // and not NetworkManager's
+  for (const auto& now : observed) {
+    if (now.key.kind == kPkeyKind && !now.settings.contains(kManagedBy)) there.insert(now.key.id);
+  }
+  std::map<std::string, Desired*> interfaces;
+  for (auto& one : desired) {
+    if (one.key.kind != kPkeyKind || one.ignore || one.absent || one.pending) continue;
+    if (there.count(one.key.id) != 0) interfaces.emplace(one.key.id, &one);
+  }
+  std::optional<bool> runs;
+  for (auto& profile : desired) {
+    if (!activates(profile)) continue;
+    const auto at = interfaces.find(profile.key.id);
+    if (at == interfaces.end()) continue;
+    if (!runs) {
+      const auto state = world.host().network_manager.observe();
+      runs = state && *state;
+    }
+    if (!*runs) return;
+    at->second->settings = {{std::string(kManagedBy), std::string(text_of(model::Backend::kNetworkManager))}};
+    profile.needs.push_back(at->second->key);
+  }
+}
+
+}  // namespace rdmacfg::kinds::detail

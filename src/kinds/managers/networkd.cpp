@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/managers/networkd.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "kinds/address/backend.hpp"
+#include "kinds/ipoib/link_settings.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Backend;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Observed;
+using model::Operation;
+using model::Severity;
+
+namespace {
+
+constexpr std::string_view kNetworkdKind = "networkd";
+
+void check_networkd_method(const WantedFamily& family, Diagnostics& diagnostics) {
+  if (!family.is_ipv4_link_local()) return;
+  diagnostics.push_back(
+      {Severity::kError,
+       family.place("method"),
+       fmt::format("[{}] method: systemd-networkd has no IPv4 link-local addresses on InfiniBand",
+                   family.section->path),
+       "write addresses, or method = \"auto\" or \"disabled\"",
+       {}});
+}
+
+class NetworkdKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kNetworkdKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<NetworkdFile>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    const Backends backends(bound);
+    std::set<const model::Section*> checked;
+    for (const auto& one : addressing_of(bound, nullptr)) {
+      if (one.absent || backends.of(*one.port) != Backend::kNetworkd) continue;
+      if (!one.ignore && checked.insert(one.section).second) check_networkd_method(one.ipv4, diagnostics);
+      Desired desired;
+      desired.key = {std::string(kNetworkdKind), one.id()};
+      desired.label = "networkd of " + one.label;
+      desired.where = one.section->where;
+      desired.ignore = one.ignore;
+      desired.pending = one.port->pending;
+      if (one.port->guid && !one.ignore) {
+        desired.settings = model::to_attributes(wanted_network(one));
+        // What is not mentioned is not in the file.
+        for (const auto& spec : fields()) {
+          if (spec.name != "active") desired.settings.try_emplace(std::string(spec.name));
+        }
+        if (!one.down && !one.port->pending) desired.settings["active"] = true;
+      }
+      for (const auto& [field, value] : desired.settings) desired.origins[field] = origin_of(one, field);
+      desired.needs = {{"backend", one.port->id}, {"link_name", one.port->id}, one.link};
+      if (one.pkey) desired.needs.push_back({std::string(kNetworkdKind), one.port->id});
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    auto& host = world.host();
+    const auto files = host.files.list(std::string(kNetworkdFolder));
+    if (!files) return base::fail(files.error());
+    std::vector<Observed> out;
+    std::vector<int> indexes;
+    for (const auto& name : *files) {
+      const auto id = networkd_id(name);
+      if (!id) continue;
+      const auto text = host.files.read(networkd_file(*id));
+      if (!text) return base::fail(text.error());
+      if (!*text) continue;
+      Observed observed;
+      observed.key = {std::string(kNetworkdKind), *id};
+      const auto* link = interface_of(*id, world);
+      observed.label = "networkd of " + (link == nullptr ? *id : link->name);
+      observed.settings = model::to_attributes(parse_network(*id, **text));
+      observed.ours_by_nature = true;
+      if (link != nullptr) indexes.push_back(link->index);
+      out.push_back(std::move(observed));
+    }
+    if (host.offline || indexes.empty()) return out;
+    const auto state = host.networkd.observe(indexes);
+    if (!state) return base::fail(state.error());
+    if (!*state) return out;
+    const auto holdings = detail::observe_holdings(host);
+    if (!holdings) return base::fail(holdings.error());
+    std::map<int, std::string> used;  // files, by the interface
+    for (const auto& now : **state) used.emplace(now.index, now.file);
+    for (auto& one : out) {
+      const auto file = model::from_attributes<NetworkdFile>(one.settings);
+      const auto* link = interface_of(one.key.id, world);
+      if (link == nullptr || file.unmanaged == true) continue;
+      const auto at = used.find(link->index);
+      const bool its = at != used.end() && at->second == networkd_file(one.key.id);
+      auto missing = detail::missing_of(file, holdings->of(link->index));
+      one.settings["active"] = its && missing.empty();
+      if (its && !missing.empty()) one.settings["missing"] = std::move(missing);
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& /*diagnostics*/) const override {
+    std::optional<bool> runs;
+    std::set<std::string> there, in_part;
+    for (const auto& one : observed) {
+      if (one.key.kind != kNetworkdKind) continue;
+      there.insert(one.key.id);
+      if (one.settings.contains("missing")) in_part.insert(one.key.id);
+    }
+    for (auto& one : desired) {
+      if (one.key.kind != kNetworkdKind) continue;
+      // What is to go is nothing to speak of where there is no file yet.
+      if (!there.contains(one.key.id))
+        std::erase_if(one.settings, [](const auto& field) { return field.second == model::Value{}; });
+      if (!one.settings.contains("active")) continue;
+      if (!runs && !world.offline()) {
+        const auto state = world.host().networkd.observe({});
+        runs = !state || *state;  // what fails is said where it is observed
+      }
+      // Where only a part is missing that part is named.
+      if (!runs || !*runs || in_part.contains(one.key.id)) one.settings.erase("active");
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    if (world.offline()) return {};
+    std::optional<detail::Holdings> now;
+    for (auto* change : changes) {
+      const auto* link = interface_of(change->key.id, world);
+      if (link == nullptr) continue;
+      if (change->operation == Operation::kDelete) {
+        change->interrupts.emplace_back("the addresses and routes of systemd-networkd go");
+      } else if (change->operation == Operation::kUpdate &&
+                 (change->fields == std::vector<std::string>{"active"} ||
+                  change->fields == std::vector<std::string>{"missing"})) {
+        change->interrupts.emplace_back("systemd-networkd sets the interface's addresses and routes anew");
+      } else if (loses_addresses(*change)) {
+        change->interrupts.emplace_back("connections from and to the addresses that go break");
+      }
+      if (!loses_addresses(*change)) continue;
+      if (!now) {
+        auto holdings = detail::observe_holdings(world.host());
+        if (!holdings) return base::fail(holdings.error());
+        now = std::move(*holdings);
+      }
+      for (auto& text : detail::routes_lost(*change, *link, now->of(link->index)))
+        change->interrupts.push_back(std::move(text));
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    return detail::apply_networks(changes, host);
+  }
+
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    return detail::finish_networks(changes, host);
+  }
+
+  Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,
+                World& world) const override {
+    if (desired.ignore || observed == nullptr || world.offline()) return {};
+    const auto* link = interface_of(desired.key.id, world);
+    if (link == nullptr) return {};
+    const auto wanted = model::from_attributes<NetworkdFile>(desired.settings);
+    if (wanted.unmanaged == true) return {};
+    if (!observed->settings.contains("active"))
+      return {Verdict::Sort::kPending, "the file is written, but systemd-networkd does not run", {}, {}};
+    std::vector<std::string> waiting;  // for carrier
+    for (const auto* field : {"active", "missing"}) {
+      if (std::find(differing.begin(), differing.end(), field) != differing.end())
+        waiting.emplace_back(field);
+    }
+    if (link->carrier || waiting.empty()) return {};
+    auto why = why_no_carrier(*link, world.port(link->ipoib->guid), world);
+    if (why.empty()) why = "no carrier";
+    return {Verdict::Sort::kLimited,
+            why + "; systemd-networkd sets the rest when there is carrier",
+            std::move(waiting),
+            {}};
+  }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return footing_on(interface_of(change.key.id.substr(0, change.key.id.find('/')), world), world);
+  }
+  [[nodiscard]] bool works_offline() const override { return true; }
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;  // the file can always be written
+  }
+
+ private:
+  static model::Location origin_of(const Addressing& one, std::string_view field) {
+    const auto first = [&](std::string_view key) {
+      for (const auto* family : {&one.ipv4, &one.ipv6}) {
+        if (family->section != nullptr && family->section->find(key) != nullptr) return family->place(key);
+      }
+      return one.section->where;
+    };
+    if (field == "routes") return first("gateway");
+    if (field == "dhcp" && one.ipv4.section != nullptr) return one.ipv4.place("method");
+    if ((field == "router_advertisements" || field == "link_local") && one.ipv6.section != nullptr)
+      return one.ipv6.place("method");
+    return first(field);
+  }
+
+  static bool loses_addresses(const Change& change) {
+    const auto after = addresses_in(model::from_attributes<NetworkdFile>(change.after));
+    const auto before = addresses_in(model::from_attributes<NetworkdFile>(change.before));
+    return std::any_of(before.begin(), before.end(), [&](const auto& one) {
+      return std::find(after.begin(), after.end(), one) == after.end();
+    });
+  }
+};
+
+}  // namespace
+
+const Kind& networkd() {
+  static const NetworkdKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

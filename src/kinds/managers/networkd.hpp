@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "kinds/address/networkd_file.hpp"
+#include "kinds/kind.hpp"
+
+namespace rdmacfg::kinds {
+
+/// What systemd-networkd does with interfaces. Key: "GUID", "GUID/0x8002".
+const Kind& networkd();
+
+namespace detail {
+
+/// Writes files, has systemd-networkd read them, takes away what is in them no longer, and waits until the
+/// rest is there.
+base::Result<void> apply_networks(std::span<const model::Change> changes, system::Host& host);
+
+/// After a kill: systemd-networkd may not have read what was written, and what was to go may be there still.
+base::Result<void> finish_networks(std::span<const model::Change> changes, system::Host& host);
+
+/// What one interface has.
+struct Holding {
+  std::vector<system::InetAddress> addresses;
+  std::vector<system::InetRoute> routes;
+};
+
+/// What all of them have, by one dump of each sort.
+struct Holdings {
+  std::map<int, Holding> by_index;
+
+  [[nodiscard]] const Holding& of(int index) const;
+};
+base::Result<Holdings> observe_holdings(system::Host& host);
+
+/// Addresses and routes that are written in the file and that the interface has not, as they are written.
+/// What comes by DHCP or from routers is not looked at.
+std::vector<std::string> missing_of(const NetworkdFile& file, const Holding& now);
+
+/// A sentence for each route of others that the kernel forgets when a change leaves an interface without an
+/// IPv4 address. Those without a next hop are put back.
+std::vector<std::string> routes_lost(const model::Change& change, const system::Link& link,
+                                     const Holding& now);
+
+}  // namespace detail
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// How .network files become true.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "kinds/address/address_exchange.hpp"
+#include "kinds/address/direct_backend.hpp"
+#include "kinds/managers/networkd.hpp"
+
+namespace rdmacfg::kinds::detail {
+
+using base::Result;
+using model::Change;
+using model::Operation;
+using system::NetworkdLink;
+
+namespace {
+
+constexpr std::chrono::milliseconds kMoment(100);
+constexpr int kMoments = 200;
+// By then systemd-networkd has begun with what a reload brought; else udev's properties came after it.
+constexpr int kBegun = 20;
+
+/// One file on its way.
+struct NetworkStep {
+  const Change* change = nullptr;
+  NetworkdFile before;
+  NetworkdFile after;
+  NetworkdFile stays;    ///< of `after` without what was missing, when a repair is undone
+  bool written = false;  ///< the file is another one now
+};
+
+bool same_place(const system::InetRoute& a, const system::InetRoute& b) {
+  return a.family == b.family && a.to == b.to && a.metric == b.metric && a.table == b.table && a.via == b.via;
+}
+
+template <class List>
+bool contains(const List& list, const typename List::value_type& one) {
+  return std::find(list.begin(), list.end(), one) != list.end();
+}
+
+bool is_four(const model::IpPrefix& prefix) { return prefix.address.family == model::Family::kIpv4; }
+
+NetworkdFile without_missing(NetworkdFile file) {
+  const auto missing = file.missing.value_or(std::vector<std::string>{});
+  for (auto* list : {&file.addresses, &file.routes}) {
+    if (*list) std::erase_if(**list, [&](const std::string& one) { return contains(missing, one); });
+  }
+  return file;
+}
+
+/// Whether all of the file is to be there: when it was and only a part of it is missing, that part is wanted,
+/// and not `active`.
+bool is_awaited(const Change& change) {
+  const auto after = model::from_attributes<NetworkdFile>(change.after);
+  const auto before = model::from_attributes<NetworkdFile>(change.before);
+  const bool a_part = change.operation != Operation::kDelete && before.missing && !after.missing &&
+                      after.unmanaged != true && !after.active;
+  return after.active == true || a_part;
+}
+
+Result<NetworkStep> write(const Change& change, system::Host& host) {
+  NetworkStep step{&change, {}, {}, {}, false};
+  const auto path = networkd_file(change.key.id);
+  const auto text = host.files.read(path);
+  if (!text) return base::fail(text.error());
+  if (*text) step.before = parse_network(change.key.id, **text);
+  if (change.operation == Operation::kDelete) {
+    step.written = text->has_value();
+    if (auto done = host.files.remove(path); !done) return base::fail(done.error());
+    return step;
+  }
+  step.after = model::from_attributes<NetworkdFile>(change.after);
+  step.stays = without_missing(step.after);
+  const auto content = render_network(change.key.id, step.after);
+  step.written = *text != content;
+  if (auto done = host.files.write(path, content); !done) return base::fail(done.error());
+  return step;
+}
+
+/// Takes away what a file had and has no longer: systemd-networkd is told to keep what it finds, since others
+/// may have set it. `before_reload`: IPv4 addresses for which others come wait until those are there, since
+/// with the last one of an interface the kernel forgets the routes of others.
+Result<void> release(const std::vector<NetworkStep>& steps, const World& world, system::Host& host,
+                     bool before_reload) {
+  const auto holdings = observe_holdings(host);
+  if (!holdings) return base::fail(holdings.error());
+  std::vector<system::InetRequest> requests;
+  std::vector<system::InetRoute> gone;
+  std::vector<system::InetAddress> all;  // of the interfaces that lose some
+  std::set<std::pair<int, model::IpPrefix>> going;
+  for (const auto& step : steps) {
+    const auto* link = interface_of(step.change->key.id, world);
+    if (link == nullptr) continue;
+    const auto& now = holdings->of(link->index);
+    all.insert(all.end(), now.addresses.begin(), now.addresses.end());
+    const auto kept = routes_in(step.stays);
+    const auto stay = addresses_in(step.stays);
+    for (const auto& route : routes_in(step.before)) {
+      if (contains(kept, route)) continue;
+      for (const auto& one : now.routes) {
+        if (!same_place(one, route)) continue;
+        requests.emplace_back(system::DeleteRoute{link->name, one});
+        gone.push_back(one);
+      }
+    }
+    const auto there = [&](const model::IpPrefix& prefix) {
+      return std::any_of(now.addresses.begin(), now.addresses.end(),
+                         [&](const auto& one) { return one.prefix == prefix; });
+    };
+    const bool coming = std::any_of(stay.begin(), stay.end(),
+                                    [&](const auto& prefix) { return is_four(prefix) && !there(prefix); });
+    for (const auto& prefix : addresses_in(step.before)) {
+      if (contains(stay, prefix) || !there(prefix)) continue;
+      if (!before_reload || !coming || !is_four(prefix)) going.emplace(link->index, prefix);
+    }
+  }
+  for (auto& request : address_deletions(going, all, world)) requests.push_back(std::move(request));
+  if (requests.empty()) return {};
+  // Read before the first deletion: with the last IPv4 address the kernel forgets what others have set.
+  const auto routes = routes_left_alone(going, all, world, host);
+  if (!routes) return base::fail(routes.error());
+  for (const auto& request : *routes) {
+    if (!contains(gone, std::get<system::AddRoute>(request).route)) requests.push_back(request);
+  }
+  return host.inet.execute(requests);
+}
+
+/// An interface whose file is to become true.
+struct Wait {
+  const NetworkStep* step = nullptr;
+  bool again = false;  ///< it was configured anew
+};
+
+/// What one look at all of them tells.
+struct Look {
+  World world;
+  Holdings holdings;
+  std::map<int, NetworkdLink> links;  ///< by index; those that systemd-networkd knows
+};
+
+/// Nothing when systemd-networkd was stopped meanwhile.
+Result<std::optional<Look>> look_at(const std::vector<Wait>& waits, system::Host& host) {
+  auto world = World::observe_links(host);
+  if (!world) return base::fail(world.error());
+  std::vector<int> indexes;
+  for (const auto& wait : waits) {
+    const auto* link = interface_of(wait.step->change->key.id, *world);
+    if (link == nullptr)
+      return base::fail(base::Code::kNotFound,
+                        fmt::format("{}: the interface is not there", wait.step->change->label));
+    indexes.push_back(link->index);
+  }
+  auto holdings = observe_holdings(host);
+  if (!holdings) return base::fail(holdings.error());
+  const auto state = host.networkd.observe(indexes);
+  if (!state) return base::fail(state.error());
+  if (!*state) return std::optional<Look>{};
+  Look look{std::move(*world), std::move(*holdings), {}};
+  for (const auto& one : **state) look.links.emplace(one.index, one);
+  return std::optional(std::move(look));
+}
+
+/// One interface at a moment. @return whether there is nothing to wait for any more.
+Result<bool> arrive(Wait& wait, const Look& look, int moment, system::Host& host) {
+  const auto& step = *wait.step;
+  const auto* link = interface_of(step.change->key.id, look.world);
+  const auto at = look.links.find(link->index);
+  const auto now = at == look.links.end() ? NetworkdLink{} : at->second;
+  const bool its = now.file == networkd_file(step.change->key.id);
+  if (its && missing_of(step.after, look.holdings.of(link->index)).empty()) return true;
+  if (!wait.again && (!step.written || now.state == "failed" || moment >= kBegun)) {
+    wait.again = true;
+    if (auto done = host.networkd.reconfigure(link->index); !done) return base::fail(done.error());
+    return false;
+  }
+  const bool waits = its && !link->carrier;
+  const bool other = !its && !now.file.empty() && moment >= 2 * kBegun;
+  const bool enough = other || moment >= (waits ? kBegun : kMoments);
+  if (!enough) return false;
+  // Without carrier some of it cannot be there, and comes with it.
+  if (waits) return true;
+  if (!its && !now.file.empty())
+    return base::fail(base::Code::kRefused,
+                      fmt::format("{}: systemd-networkd uses {} for it, which sorts before ours; take the "
+                                  "interface out of its [Match]",
+                                  link->name, now.file));
+  return base::fail(base::Code::kTimeout,
+                    fmt::format("{}: systemd-networkd has not set what {} says in time (it is {}; journalctl "
+                                "-u systemd-networkd says why)",
+                                link->name, networkd_file(step.change->key.id),
+                                now.state.empty() ? "unknown to it" : now.state));
+}
+
+/// Waits until everything of the files is there, all interfaces at a time.
+Result<void> bring_up(std::vector<Wait> waits, system::Host& host) {
+  for (int moment = 0; !waits.empty();) {
+    const auto look = look_at(waits, host);
+    if (!look) return base::fail(look.error());
+    if (!*look) return {};
+    std::vector<Wait> left;
+    for (auto& wait : waits) {
+      const auto there = arrive(wait, **look, moment, host);
+      if (!there) return base::fail(there.error());
+      if (!*there) left.push_back(wait);
+    }
+    waits = std::move(left);
+    // Where there is nothing to wait for, what is not there now is not coming.
+    moment = host.networkd.pause(kMoment) ? moment + 1 : kMoments;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Holdings> observe_holdings(system::Host& host) {
+  auto addresses = host.inet.observe_addresses();
+  if (!addresses) return base::fail(addresses.error());
+  auto routes = host.inet.observe_routes();
+  if (!routes) return base::fail(routes.error());
+  Holdings out;
+  for (const auto& one : *addresses) out.by_index[one.index].addresses.push_back(one);
+  for (const auto& one : *routes) out.by_index[one.index].routes.push_back(one);
+  return out;
+}
+
+const Holding& Holdings::of(int index) const {
+  static const Holding kNothing;
+  const auto at = by_index.find(index);
+  return at == by_index.end() ? kNothing : at->second;
+}
+
+std::vector<std::string> missing_of(const NetworkdFile& file, const Holding& now) {
+  std::vector<std::string> out;
+  for (const auto& text : file.addresses.value_or(std::vector<std::string>{})) {
+    const auto prefix = model::IpPrefix::parse(text);
+    const bool there = !prefix || std::any_of(now.addresses.begin(), now.addresses.end(),
+                                              [&](const auto& one) { return one.prefix == *prefix; });
+    if (!there) out.push_back(text);
+  }
+  for (const auto& text : file.routes.value_or(std::vector<std::string>{})) {
+    NetworkdFile alone;
+    alone.routes = {text};
+    const auto route = routes_in(alone);
+    const bool there =
+        route.empty() || std::any_of(now.routes.begin(), now.routes.end(),
+                                     [&](const auto& one) { return same_place(one, route.front()); });
+    if (!there) out.push_back(text);
+  }
+  return out;
+}
+
+std::vector<std::string> routes_lost(const Change& change, const system::Link& link, const Holding& now) {
+  const auto before = model::from_attributes<NetworkdFile>(change.before);
+  const auto stay = addresses_in(model::from_attributes<NetworkdFile>(change.after));
+  const auto had = addresses_in(before);
+  std::size_t going = 0;
+  for (const auto& one : now.addresses) {
+    if (!is_four(one.prefix)) continue;
+    if (!contains(had, one.prefix) || contains(stay, one.prefix)) return {};
+    ++going;
+  }
+  if (going == 0 || std::any_of(stay.begin(), stay.end(), is_four)) return {};
+  const auto ours = routes_in(before);
+  std::vector<std::string> out;
+  for (const auto& route : now.routes) {
+    const bool own = std::any_of(ours.begin(), ours.end(),
+                                 [&](const system::InetRoute& one) { return same_place(one, route); });
+    if (route.family != model::Family::kIpv4 || route.made_by_kernel || !route.via || own) continue;
+    out.push_back(fmt::format(
+        "the route to {} over {}, which is not the document's, goes with the last IPv4 address of {}",
+        route.to.text(), route.via->text(), link.name));
+  }
+  return out;
+}
+
+Result<void> apply_networks(std::span<const Change> changes, system::Host& host) {
+  std::vector<NetworkStep> steps;
+  for (const auto& change : changes) {
+    auto step = write(change, host);
+    if (!step) return base::fail(step.error());
+    steps.push_back(std::move(*step));
+  }
+  if (host.offline) return {};
+  const auto world = World::observe_links(host);
+  if (!world) return base::fail(world.error());
+  const auto state = host.networkd.observe({});
+  if (!state) return base::fail(state.error());
+  if (auto done = release(steps, *world, host, state->has_value()); !done || !*state) return done;
+  if (std::any_of(steps.begin(), steps.end(), [](const NetworkStep& step) { return step.written; })) {
+    if (auto done = host.networkd.reload(); !done) return done;
+  }
+  std::vector<Wait> waits;
+  for (const auto& step : steps) {
+    if (is_awaited(*step.change)) waits.push_back({&step});
+  }
+  if (auto done = bring_up(std::move(waits), host); !done) return done;
+  return release(steps, *world, host, false);
+}
+
+Result<void> finish_networks(std::span<const Change> changes, system::Host& host) {
+  std::vector<NetworkStep> steps;
+  for (const auto& change : changes) {
+    NetworkStep step{&change, model::from_attributes<NetworkdFile>(change.before), {}, {}, true};
+    const auto text = host.files.read(networkd_file(change.key.id));
+    if (!text) return base::fail(text.error());
+    if (*text) step.stays = step.after = parse_network(change.key.id, **text);
+    steps.push_back(std::move(step));
+  }
+  const auto world = World::observe_links(host);
+  if (!world) return base::fail(world.error());
+  if (auto done = release(steps, *world, host, false); !done) return done;
+  const auto state = host.networkd.observe({});
+  if (!state) return base::fail(state.error());
+  return *state ? host.networkd.reload() : Result<void>{};
+}
+
+}  // namespace rdmacfg::kinds::detail

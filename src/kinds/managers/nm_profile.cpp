@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/managers/nm_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "kinds/address/backend.hpp"
+#include "kinds/address/foreign_profiles.hpp"
+#include "kinds/ipoib/link_settings.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Backend;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Observed;
+using model::Operation;
+using model::Severity;
+
+namespace {
+
+constexpr std::string_view kNmProfileKind = "nm_profile";
+
+/// What NetworkManager cannot be told.
+void check_expressible(const Addressing& one, Diagnostics& diagnostics) {
+  const auto error = [&](const model::Location& where, std::string message, std::string hint) {
+    diagnostics.push_back({Severity::kError, where, std::move(message), std::move(hint), {}});
+  };
+  const auto label = one.pkey ? "[[ipoib.pkey]]" : "[[ipoib]]";
+  if (const auto* umcast = one.section->find("umcast")) {
+    error(umcast->where, fmt::format("{} umcast: NetworkManager has no such setting", label),
+          "leave it out, or use backend = \"direct\"");
+  }
+  if (!one.pkey) return;
+  if (one.port->name.empty() && !one.port->pending) {
+    error(one.section->where, fmt::format("{}: the name of the port's interface is not known", label),
+          "give the [[ipoib]] entry a name: a P_Key profile of NetworkManager needs it");
+  }
+  const auto* name = one.section->find("name");
+  const auto only = fmt::format("{}.{:04x}", one.port->name, one.pkey->full());
+  if (name != nullptr && !one.port->name.empty() && model::text_of(name->value) != only) {
+    error(name->where, fmt::format("{} name: NetworkManager names this interface {}", label, only),
+          "leave the name out, or use backend = \"direct\"");
+  }
+}
+
+/// A setting that is taken and does nothing: NetworkManager 1.42 had such a profile active and gave no
+/// address.
+void check_nm_method(const WantedFamily& family, Diagnostics& diagnostics) {
+  if (!family.is_ipv4_link_local()) return;
+  diagnostics.push_back(
+      {Severity::kWarning,
+       family.place("method"),
+       fmt::format("[{}] method: NetworkManager 1.42 takes that and gives InfiniBand no such address",
+                   family.section->path),
+       "write addresses = [\"…\"]",
+       {}});
+}
+
+NmProfile wanted_profile(const Addressing& one) {
+  NmProfile out;
+  const auto* name = one.port->section->find("name");
+  if (one.port->names && name != nullptr) {
+    out.name = one.pkey ? fmt::format("{}.{:04x}", one.port->name, one.pkey->full()) : one.port->name;
+  } else {
+    // The kernel's name for it may be another one at the next boot.
+    out.name = "IPoIB " + one.port->id + (one.pkey ? " P_Key " + one.pkey->text() : "");
+  }
+  if (one.pkey) {
+    out.pkey = one.pkey;
+    out.parent = one.port->name;
+  }
+  const auto written = one.section->attributes();
+  if (const auto mode = model::Codec<model::IpoibMode>::parse(model::value_of(written, "mode")))
+    out.mode = *mode;
+  if (const auto mtu = model::Codec<model::Mtu>::parse(model::value_of(written, "mtu"))) out.mtu = *mtu;
+  out.autoconnect = !one.down;
+  out.ipv4 = inet_lines(one.ipv4);
+  out.ipv6 = inet_lines(one.ipv6);
+  return out;
+}
+
+class NmProfileKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kNmProfileKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<NmProfile>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    const Backends backends(bound);
+    std::set<const model::Section*> checked;
+    for (const auto& one : addressing_of(bound, nullptr)) {
+      if (one.absent || backends.of(*one.port) != Backend::kNetworkManager) continue;
+      if (!one.ignore) check_expressible(one, diagnostics);
+      if (!one.ignore && checked.insert(one.ipv4.section).second) check_nm_method(one.ipv4, diagnostics);
+      Desired desired;
+      desired.key = {std::string(kNmProfileKind), one.id()};
+      desired.label = "profile of " + one.label;
+      desired.where = one.section->where;
+      desired.ignore = one.ignore;
+      desired.pending = one.port->pending;
+      const bool known = one.port->guid && (!one.pkey || !one.port->name.empty());
+      if (known && !one.ignore) {
+        desired.settings = model::to_attributes(wanted_profile(one));
+        desired.settings.try_emplace("mtu");  // without one in the document there is none in the profile
+      }
+      for (const auto& [field, value] : desired.settings) {
+        const auto* entry = one.section->find(field);
+        desired.origins[field] = entry == nullptr ? one.section->where : entry->where;
+      }
+      if (one.ipv4.section != nullptr) desired.origins["ipv4"] = one.ipv4.section->where;
+      if (one.ipv6.section != nullptr) desired.origins["ipv6"] = one.ipv6.section->where;
+      desired.needs = {{"backend", one.port->id}, {"link_name", one.port->id}};
+      if (one.pkey) desired.needs.push_back({std::string(kNmProfileKind), one.port->id});
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    auto& host = world.host();
+    const auto files = host.files.list(std::string(kNmFolder));
+    if (!files) return base::fail(files.error());
+    std::vector<Observed> out;
+    for (const auto& file : *files) {
+      const auto id = nm_id(file);
+      if (!id) continue;
+      const auto text = host.files.read(nm_file(*id));
+      Observed observed;
+      observed.key = {std::string(kNmProfileKind), *id};
+      const auto* link = interface_of(*id, world);
+      observed.label = "profile of " + (link == nullptr ? *id : link->name);
+      if (!text && text.error().code == base::Code::kDenied) {
+        out.push_back(std::move(observed));  // it is there, and check() says that nobody knows how it is
+        continue;
+      }
+      if (!text) return base::fail(text.error());
+      if (!*text) continue;
+      observed.settings = model::to_attributes(parse_keyfile(**text));
+      observed.ours_by_nature = true;
+      out.push_back(std::move(observed));
+    }
+    if (host.offline || (out.empty() && world.concerned(kNmProfileKind).empty())) return out;
+    const auto state = host.network_manager.observe();
+    if (!state) return base::fail(state.error());
+    if (!*state) return out;
+    const auto addresses = host.inet.observe_addresses();
+    if (!addresses) return base::fail(addresses.error());
+    for (auto& one : out) {
+      if (one.settings.empty()) continue;
+      const auto uuid = nm_uuid(one.key.id);
+      const bool up = std::any_of((*state)->active.begin(), (*state)->active.end(), [&](const auto& active) {
+        return active.uuid == uuid && active.activated;
+      });
+      const auto* link = interface_of(one.key.id, world);
+      const auto profile = model::from_attributes<NmProfile>(one.settings);
+      const auto effect = up && link != nullptr ? detail::effect_of(profile, *link, *addresses) : NmProfile{};
+      one.settings["active"] = detail::in_effect(profile, effect);
+      one.settings.merge(model::to_attributes(effect));
+    }
+    for (const auto& file : (*state)->files) {
+      // Loaded still, although its file is gone: it is not gone.
+      const auto id = file.starts_with(kNmFolder) ? nm_id(file.substr(kNmFolder.size() + 1)) : std::nullopt;
+      const bool known =
+          id && std::any_of(out.begin(), out.end(), [&](const Observed& one) { return one.key.id == *id; });
+      if (!id || known) continue;
+      Observed observed;
+      observed.key = {std::string(kNmProfileKind), *id};
+      observed.label = "profile of " + *id;
+      observed.settings["active"] = false;
+      observed.ours_by_nature = true;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& diagnostics) const override {
+    pass_over_unreadable(desired, observed, diagnostics);
+    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& one) {
+      return one.key.kind == kNmProfileKind && !one.ignore && !one.settings.empty();
+    });
+    if (!any) return;
+    if (!world.offline()) {
+      const auto state = world.host().network_manager.observe();
+      for (auto& one : desired) {
+        // Without its device a profile waits for it by itself.
+        if (one.key.kind != kNmProfileKind || one.ignore || one.settings.empty() || one.pending || !state ||
+            !*state)
+          continue;
+        one.settings["active"] = one.settings["autoconnect"];
+        one.origins["active"] = one.where;
+        name_what_drifted(one, observed);
+        const auto* link = interface_of(one.key.id.substr(0, one.key.id.find('/')), world);
+        const auto wanted = model::from_attributes<NmProfile>(one.settings).mode;
+        if (link == nullptr || wanted != model::IpoibMode::kConnected || link->ipoib->connected_capable)
+          continue;
+        diagnostics.push_back({Severity::kError,
+                               one.origins["mode"],
+                               fmt::format("{}: the adapter cannot do connected mode", one.label),
+                               "use mode = \"datagram\"; on_unsupported has no effect with NetworkManager",
+                               {{one.where, std::string(kTakesDefault)}}});
+      }
+    }
+    warn_of_foreign_profiles(desired, world, diagnostics);
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    detail::carry_transport(changes, world);
+    for (auto* change : changes) {
+      const auto* link = interface_of(change->key.id, world);
+      if (link == nullptr || world.offline()) continue;
+      const auto& fields = change->fields;
+      const auto changes_field = [&](std::string_view field) {
+        return std::find(fields.begin(), fields.end(), field) != fields.end();
+      };
+      if (change->operation == Operation::kDelete) {
+        change->interrupts.emplace_back(change->key.id.find('/') == std::string::npos
+                                            ? "the interface goes down and loses its addresses"
+                                            : "the interface goes, with its addresses and connections");
+      } else if (change->operation == Operation::kCreate && link->up) {
+        change->interrupts.emplace_back("NetworkManager takes the interface over: link down for a moment");
+      } else if (changes_field("parent") && change->key.id.find('/') != std::string::npos) {
+        change->interrupts.emplace_back(
+            "the interface is made anew under its port's new name, without its connections");
+      } else if (changes_field("mode") || changes_field("parent") || changes_field("pkey")) {
+        change->interrupts.emplace_back(
+            "the profile is activated anew: link down for a moment, addresses re-added");
+      }
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    return detail::apply_profiles(changes, host);
+  }
+
+  /// What was killed may have written a file that NetworkManager has not read.
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    std::vector<std::string> files;
+    for (const auto& change : changes) {
+      const auto text = host.files.read(nm_file(change.key.id));
+      if (text && *text) files.push_back(nm_file(change.key.id));
+    }
+    const auto state = host.network_manager.observe();
+    if (!state) return base::fail(state.error());
+    if (!*state || files.empty()) return {};
+    if (auto done = host.network_manager.load(files); !done) return done;
+    for (const auto& change : changes) {
+      const auto uuid = nm_uuid(change.key.id);
+      for (const auto& device : (*state)->devices) {
+        if (device.active != uuid) continue;
+        // What needs an activation is for the plan that follows.
+        auto done = host.network_manager.reapply(device.interface);
+        if (!done && done.error().code != base::Code::kUnsupported) return done;
+      }
+    }
+    return {};
+  }
+
+  std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {
+    return detail::bring_transport_back(changes, host);
+  }
+
+  Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,
+                World& world) const override {
+    if (desired.ignore || observed == nullptr || world.offline()) return {};
+    if (observed->settings.empty())
+      return {Verdict::Sort::kPending, "only root may read the profile, so it is not compared", {}, {}};
+    if (!observed->settings.contains("active")) {
+      return {Verdict::Sort::kPending, "the profile is written, but NetworkManager does not run", {}, {}};
+    }
+    const auto* link = interface_of(desired.key.id, world);
+    std::vector<std::string> waiting;  // for carrier
+    for (const auto& field : differing) {
+      if (field == "active" || field == "missing" || field.starts_with("live_")) waiting.push_back(field);
+    }
+    if (link == nullptr || waiting.empty()) return {};
+    if (!link->carrier) {
+      auto why = why_no_carrier(*link, world.port(link->ipoib->guid), world);
+      if (why.empty()) why = "no carrier";
+      return {Verdict::Sort::kLimited,
+              why + "; NetworkManager activates the profile when there is carrier",
+              std::move(waiting),
+              {}};
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return footing_on(interface_of(change.key.id.substr(0, change.key.id.find('/')), world), world);
+  }
+  [[nodiscard]] bool works_offline() const override { return true; }
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+  [[nodiscard]] bool returns(std::string_view /*field*/, const model::Attributes& /*before*/,
+                             const model::Attributes& /*then*/) const override {
+    return true;
+  }
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;  // the file can always be written
+  }
+
+ private:
+  /// Of a profile that is up, and of which only a part is not in effect, that part is wanted by name.
+  static void name_what_drifted(Desired& one, const std::vector<Observed>& observed) {
+    const auto at = std::find_if(observed.begin(), observed.end(),
+                                 [&](const Observed& now) { return now.key == one.key; });
+    if (at == observed.end()) return;
+    const auto now = model::from_attributes<NmProfile>(at->settings);
+    const auto wanted = model::from_attributes<NmProfile>(one.settings);
+    if (wanted.active != true || now.active != false || !now.live_mode) return;
+    NmProfile live;
+    live.live_mode = wanted.mode ? wanted.mode : now.mode;
+    live.live_mtu = wanted.mtu;
+    one.settings.erase("active");
+    one.settings.merge(model::to_attributes(live));
+    one.settings.emplace("missing", model::Value{});
+    for (const auto* field : {"live_mode", "live_mtu", "missing"}) one.origins[field] = one.where;
+  }
+
+  /// Profiles have mode 0600: what root has not read cannot be compared with anything.
+  static void pass_over_unreadable(std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                                   Diagnostics& diagnostics) {
+    for (const auto& one : observed) {
+      if (one.key.kind != kNmProfileKind || !one.settings.empty()) continue;
+      model::Diagnostic d{Severity::kWarning,
+                          {},
+                          fmt::format("{}: {} may be read by root only, so it is not compared", one.label,
+                                      nm_file(one.key.id)),
+                          "run this as root, or ask the daemon",
+                          {}};
+      for (auto& wanted : desired) {
+        if (wanted.key != one.key) continue;
+        d.where = wanted.where;
+        wanted.settings.clear();
+      }
+      diagnostics.push_back(std::move(d));
+    }
+  }
+};
+
+}  // namespace
+
+const Kind& nm_profile() {
+  static const NmProfileKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/opensm/opensm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "formats/opensm_conf.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/opensm/opensm_running.hpp"
+#include "kinds/opensm/opensm_units.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Guid;
+using model::Observed;
+using model::Severity;
+
+namespace {
+
+constexpr std::string_view kOpensmKind = "opensm";
+constexpr std::string_view kInstance = "unit";
+/// One that others' lines start; the state has it of those that the document found like that.
+constexpr std::string_view kInstanceOfOthers = "unit that others start";
+constexpr std::int64_t kPriorityMost = 15;
+
+class OpensmKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kOpensmKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Opensm>(); }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    for (const auto* section : bound.of(kOpensmKind)) {
+      const auto* guid = section->find("guid");
+      if (guid == nullptr) continue;  // reported already, by the grammar
+      const auto id = model::text_of(guid->value);
+      auto desired = desired_of(*section, fields(), {std::string(kOpensmKind), id}, "opensm on " + id);
+      const auto* priority = section->find("priority");
+      const auto number = priority == nullptr ? 0 : std::get<std::int64_t>(priority->value);
+      if (number < 0 || number > kPriorityMost) {
+        diagnostics.push_back(
+            {Severity::kError,
+             priority->where,
+             fmt::format("[[opensm]] priority: {} is out of range, has to be 0 to {}", number, kPriorityMost),
+             "the highest is master",
+             {}});
+      }
+      desired.settings["enabled"] = desired.settings["running"] = true;
+      desired.origins["enabled"] = desired.origins["running"] = guid->where;
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    if (world.offline()) return out;
+    auto& host = world.host();
+    std::set<Guid> guids;
+    for (const auto& id : world.concerned(kOpensmKind)) {
+      if (const auto guid = Guid::parse(id)) guids.insert(*guid);
+    }
+    if (guids.empty()) return out;
+    const auto found = observe_opensm(host, observe_opensm_layout(host.files), guids);
+    if (!found) return base::fail(found.error());
+    for (const auto& [guid, now] : *found) {
+      Observed observed;
+      observed.key = {std::string(kOpensmKind), guid.text()};
+      observed.label = "opensm on " + guid.text();
+      observed.instance = instance(now, world.clue(observed.key).instance);
+      auto settings = now.settings;
+      const auto port = world.port(guid);
+      // It runs, and manages nothing: to be started is what it needs.
+      if (settings.running == true && port && lost_port(host.files, *port, now.pid)) {
+        settings.running = false;
+        observed.facts["lost_port"] = true;
+      }
+      observed.settings = model::to_attributes(settings);
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& diagnostics) const override {
+    if (world.offline()) return;
+    auto& files = world.host().files;
+    const auto layout = observe_opensm_layout(files);
+    if (layout == OpensmLayout::kRhel) check_priorities(desired, diagnostics);
+    const auto path = opensm_defaults_path(layout);
+    const auto text = files.read(path);
+    const auto defaults = parse_opensm_defaults(text ? text->value_or("") : std::string());
+    report_damage(defaults.damage, path, kOpensmKind, desired, !defaults.ports.empty(), diagnostics);
+    std::map<model::Key, Opensm> now;
+    for (const auto& one : observed) {
+      if (one.key.kind != kOpensmKind) continue;
+      auto& opensm = now[one.key] = model::from_attributes<Opensm>(one.settings);
+      // Somebody has started it: nobody is asked again whether it may run.
+      if (model::value_of(one.facts, "lost_port") == model::Value{true}) opensm.running = true;
+    }
+    std::set<int> ours;  // LIDs of this document's subnet managers
+    for (const auto& one : desired) {
+      if (one.key.kind != kOpensmKind) continue;
+      const auto guid = Guid::parse(one.key.id);
+      const auto port = guid ? world.port(*guid) : std::nullopt;
+      if (port && port->port->lid) ours.insert(*port->port->lid);
+    }
+    for (auto& one : desired) {
+      if (one.key.kind != kOpensmKind) continue;
+      const auto why = why_not(one, now, ours, world);
+      if (why.empty()) continue;
+      one.pending = why;
+      one.settings.clear();
+    }
+    if (defaults.damage) hold_dropped(desired, observed, path);
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    if (auto done = give_back_opensm(changes, world.host()); !done) return done;
+    for (auto* change : changes) {
+      const auto now = model::from_attributes<Opensm>(change->before);
+      const auto wanted = model::from_attributes<Opensm>(change->after);
+      const auto guid = Guid::parse(change->key.id);
+      if (now.running == false && wanted.running == true && guid && lost(*guid, world)) {
+        change->interrupts.push_back(change->label +
+                                     " is restarted: its port has gone and come back since it started");
+      } else if (now.running == true && wanted.running == false) {
+        change->interrupts.push_back(change->label + " is stopped");
+      } else if (now.running == true && now.priority != wanted.priority) {
+        change->interrupts.push_back(change->label + " is restarted");
+      }
+      if (!change->origins.empty() && world.clue(change->key).instance == kInstanceOfOthers)
+        change->carried.emplace_back(kOpensmOfOthers);
+    }
+    return prepare_opensm(changes, world);
+  }
+
+  Verdict judge(const Desired& /*desired*/, const Observed* observed,
+                const std::vector<std::string>& /*differing*/, World& /*world*/) const override {
+    Verdict verdict;
+    if (observed != nullptr && model::value_of(observed->facts, "lost_port") == model::Value{true}) {
+      verdict.warnings.emplace_back(
+          "its port has gone and come back since it started, so it manages nothing until it is restarted");
+    }
+    return verdict;
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    return apply_opensm(changes, host, false);
+  }
+
+  /// A run that ended between a file and what follows from it leaves that to be done.
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    return apply_opensm(changes, host, true);
+  }
+
+  /// No [[ipoib]] entry means it.
+  [[nodiscard]] std::string why_held(const model::Key& /*key*/, const std::vector<Desired>& /*desired*/,
+                                     const World& /*world*/) const override {
+    return {};
+  }
+  void watched(const model::ResourceReport& resource, system::Settings& out) const override {
+    out.units.insert(kOpensmService);
+    if (const auto guid = Guid::parse(resource.key.id)) out.units.insert(opensm_unit(*guid));
+  }
+
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;
+  }
+
+ private:
+  static bool lost(Guid guid, World& world) {
+    const auto port = world.port(guid);
+    const auto found = observe_opensm(world.host(), observe_opensm_layout(world.host().files), {guid});
+    const auto at = found ? found->find(guid) : std::map<Guid, OpensmNow>::const_iterator();
+    return port && found && at != found->end() && lost_port(world.host().files, *port, at->second.pid);
+  }
+
+  /// What is remembered of one with lines of ours is void when those are gone and others start it: dropped,
+  /// or in their hands now. What others started to begin with stays that, also while it is disabled, until
+  /// nobody names it.
+  static std::string instance(const OpensmNow& now, const std::string& known) {
+    if (known.empty()) return std::string(now.by_others ? kInstanceOfOthers : kInstance);
+    if (now.settings.priority) return known;
+    if (known == kInstance && now.by_others) return std::string(kInstanceOfOthers);
+    const bool nobodys = !now.named && now.settings.running == false;
+    return known == kInstanceOfOthers && nobodys ? std::string(kInstance) : known;
+  }
+
+  /// What the document drops waits until the file is mended, as it was: it is not given back in part, and not
+  /// forgotten.
+  static void hold_dropped(std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                           const std::string& path) {
+    std::set<model::Key> wanted;
+    for (const auto& one : desired) wanted.insert(one.key);
+    for (const auto& one : observed) {
+      if (one.key.kind != kOpensmKind || wanted.contains(one.key)) continue;
+      auto& held = desired.emplace_back();
+      held.key = one.key;
+      held.label = one.label;
+      held.settings = one.settings;
+      held.pending = fmt::format("no longer in the document; it is given back when {} is mended", path);
+    }
+  }
+
+  /// RHEL's /etc/sysconfig/opensm has one PRIORITY.
+  static void check_priorities(const std::vector<Desired>& desired, Diagnostics& diagnostics) {
+    const Desired* first = nullptr;
+    for (const auto& one : desired) {
+      const auto& priority = model::value_of(one.settings, "priority");
+      if (one.key.kind != kOpensmKind || priority == model::Value{}) continue;
+      if (first == nullptr) first = &one;
+      const auto& other = model::value_of(first->settings, "priority");
+      if (priority == other) continue;
+      auto& d = diagnostics.emplace_back(
+          model::Diagnostic{Severity::kError,
+                            one.origins.at("priority"),
+                            fmt::format("[[opensm]] priority: {} here and {} on another port",
+                                        model::text_of(priority), model::text_of(other)),
+                            "on this system all ports share one PRIORITY, that of /etc/sysconfig/opensm",
+                            {}});
+      d.related.push_back({first->origins.at("priority"), "the other priority"});
+    }
+  }
+
+  /// The first port in GUIDS stops the subnet managers that opensm-launch starts by files of their own.
+  static std::string why_not_listed(OpensmLayout layout, system::Files& files) {
+    if (layout != OpensmLayout::kRhel) return {};
+    const auto path = opensm_defaults_path(layout);
+    const auto text = files.read(path);
+    const auto instances = observe_opensm_instances(files);
+    if (!text || !instances || instances->empty() || !takes_first_port(text->value_or(""), layout)) return {};
+    return fmt::format(
+        "opensm.service starts a subnet manager for each of {}, and would ignore these files as soon as "
+        "GUIDS of "
+        "{} names a port: move their ports to GUIDS yourself, or remove the files",
+        base::join(*instances, ", "), path);
+  }
+
+  static std::string why_not(const Desired& one, const std::map<model::Key, Opensm>& now,
+                             const std::set<int>& ours, World& world) {
+    auto& files = world.host().files;
+    const auto layout = observe_opensm_layout(files);
+    if (layout == OpensmLayout::kNone) {
+      const auto folder = observe_opensm_folder(files);
+      if (!folder || !*folder) return std::string(kNoOpensm);
+      return "neither opensm@.service nor /etc/sysconfig/opensm is there: how OpenSM is started is not known";
+    }
+    const auto at = now.find(one.key);
+    if (at == now.end()) {
+      return layout == OpensmLayout::kRhel ? "there is no opensm.service" : "there is no opensm@.service";
+    }
+    if (at->second.running == true) return {};
+    if (auto why = why_not_listed(layout, files); !why.empty()) return why;
+    const auto guid = Guid::parse(one.key.id);
+    const auto port = guid ? world.port(*guid) : std::nullopt;
+    if (!port) return "no port has this GUID now";
+    const int master = port->port->sm_lid.value_or(0);
+    const bool other = master != 0 && port->port->state == "ACTIVE" &&
+                       master != port->port->lid.value_or(0) && !ours.contains(master);
+    if (other && model::value_of(one.policy, "beside_other") != model::Value{true}) {
+      return fmt::format(
+          "another subnet manager, LID {}, is master here; beside_other = true starts one beside it", master);
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+model::SectionSpec opensm_section() {
+  model::SectionSpec section{
+      .name = "opensm", .doc = "A subnet manager (OpenSM) on a port of this host.", .identities = {{"guid"}}};
+  add_written(section.fields, model::specs<Opensm>());
+  return section;
+}
+
+const Kind& opensm() {
+  static const OpensmKind kInstanceOfKind;
+  return kInstanceOfKind;
+}
+
+}  // namespace rdmacfg::kinds

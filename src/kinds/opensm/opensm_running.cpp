@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/opensm/opensm_running.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <optional>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Guid;
+using system::UnitAction;
+
+namespace {
+
+constexpr std::uint64_t kTick = 10'000;  ///< microseconds of USER_HZ (proc(5))
+/// A subnet manager that is started as soon as its port is there begins before udev has dealt with the
+/// device.
+constexpr std::uint64_t kUdevIsLate = 5'000'000;
+
+std::string content(system::Files& files, const std::string& path) {
+  const auto text = files.read(path);
+  return text && *text ? std::string(base::trim(**text)) : std::string();
+}
+
+/// When udev first saw the MAD device of a port, microseconds since boot.
+std::optional<std::uint64_t> umad_since(system::Files& files, const PortRef& port) {
+  const std::string folder = "/sys/class/infiniband_mad";
+  const auto names = files.list(folder);
+  if (!names) return std::nullopt;
+  for (const auto& name : *names) {
+    const auto at = folder + "/" + name;
+    if (!name.starts_with("umad") || content(files, at + "/ibdev") != port.device->name ||
+        base::parse_number(content(files, at + "/port")) != static_cast<std::uint64_t>(port.port->number))
+      continue;
+    const auto database = content(files, "/run/udev/data/c" + content(files, at + "/dev"));
+    for (const auto line : base::split(database, '\n')) {
+      if (line.starts_with("I:")) return base::parse_number(line.substr(2));
+    }
+  }
+  return std::nullopt;
+}
+
+/// When a process began, microseconds since boot.
+std::optional<std::uint64_t> began(system::Files& files, std::int64_t pid) {
+  constexpr std::size_t kStartTime = 20;  // 22nd of all, and the second ends with the last ')'
+  const auto text = content(files, fmt::format("/proc/{}/stat", pid));
+  const auto end = text.rfind(')');
+  if (end == std::string::npos) return std::nullopt;
+  const auto fields = base::split(std::string_view(text).substr(end + 1), ' ');
+  const auto ticks = fields.size() > kStartTime ? base::parse_number(fields[kStartTime]) : std::nullopt;
+  return ticks ? std::optional(*ticks * kTick) : std::nullopt;
+}
+
+}  // namespace
+
+bool lost_port(system::Files& files, const PortRef& port, std::int64_t pid) {
+  if (pid <= 0) return false;
+  const auto since = umad_since(files, port);
+  const auto start = since ? began(files, pid) : std::nullopt;
+  return start && *since > *start + kUdevIsLate;
+}
+
+Result<OpensmUnits> observe_opensm_units(system::Host& host, const std::set<Guid>& guids) {
+  std::vector<std::string> names{kOpensmService};
+  for (const auto guid : guids) names.push_back(opensm_unit(guid));
+  auto units = host.units.observe_units(names);
+  if (!units) return base::fail(units.error());
+  OpensmUnits out;
+  if (!*units) return out;
+  for (auto& unit : **units) {
+    auto name = unit.name;
+    out.emplace(std::move(name), std::move(unit));
+  }
+  return out;
+}
+
+bool runs(const OpensmUnits& units, const std::string& name) {
+  const auto at = units.find(name);
+  return at != units.end() &&
+         (at->second.active == "active" || at->second.active == "activating" || at->second.job == "start");
+}
+
+bool is_enabled(const OpensmUnits& units) {
+  const auto at = units.find(kOpensmService);
+  return at != units.end() && at->second.file == "enabled";
+}
+
+std::set<Guid> infiniband_ports(const World& world) {
+  std::set<Guid> out;
+  for (const auto& device : world.snapshot().devices) {
+    for (const auto& port : device.ports) {
+      if (port.link_layer == "InfiniBand" && port.guid.number != 0) out.insert(port.guid);
+    }
+  }
+  return out;
+}
+
+Result<std::vector<std::string>> running_opensm(system::Host& host) {
+  const auto world = World::observe(host);
+  if (!world) return base::fail(world.error());
+  const auto units = observe_opensm_units(host, infiniband_ports(*world));
+  if (!units) return base::fail(units.error());
+  const auto layout = observe_opensm_layout(host.files);
+  std::vector<std::string> out;
+  for (const auto& [name, unit] : *units) {
+    // Debian's opensm.service only starts the others.
+    const bool starter = layout == OpensmLayout::kDebian && name == kOpensmService;
+    if (unit.active == "active" && !starter && (layout == OpensmLayout::kRhel || unit.main_pid != 0))
+      out.push_back(name);
+  }
+  return out;
+}
+
+Result<void> restart_opensm(system::Host& host) {
+  const auto running = running_opensm(host);
+  if (!running) return base::fail(running.error());
+  for (const auto& name : *running) {
+    if (auto done = host.units.act(UnitAction::kRestart, name); !done) return done;
+  }
+  return {};
+}
+
+Result<void> reread_partitions(system::Host& host) {
+  // RHEL's main process is the shell that starts them, which a signal would end; others' may be one, too.
+  if (observe_opensm_layout(host.files) != OpensmLayout::kDebian) return restart_opensm(host);
+  const auto running = running_opensm(host);
+  if (!running) return base::fail(running.error());
+  for (const auto& name : *running) {
+    if (auto done = host.units.signal(name, SIGHUP); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace rdmacfg::kinds

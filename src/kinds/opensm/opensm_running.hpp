@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Units of subnet managers, and what is told to those that run. Sources: Debian's opensm.service and
+// opensm@.service, RHEL's opensm.service with /usr/libexec/opensm-launch.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "formats/opensm_conf.hpp"
+#include "kinds/world.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::kinds {
+
+/// By unit name.
+using OpensmUnits = std::map<std::string, system::Unit>;
+
+/// opensm.service and the instances of ports; empty when no systemd answers.
+base::Result<OpensmUnits> observe_opensm_units(system::Host& host, const std::set<model::Guid>& guids);
+
+/// Whether it runs, or is about to.
+bool runs(const OpensmUnits& units, const std::string& name);
+
+/// Whether opensm.service is started at boot.
+bool is_enabled(const OpensmUnits& units);
+
+/// InfiniBand ports of this host.
+std::set<model::Guid> infiniband_ports(const World& world);
+
+/// Whether a port's MAD device (umad) came after the process had begun, which then holds one that has gone: a
+/// PCI rescan, a reload of the driver, another port type. False where it cannot be told. Sources: udev's
+/// database (I:, microseconds of CLOCK_MONOTONIC), proc(5) (starttime).
+bool lost_port(system::Files& files, const PortRef& port, std::int64_t pid);
+
+/// Has those that run read partitions.conf again.
+base::Result<void> reread_partitions(system::Host& host);
+
+/// Units of subnet managers that run on this host, whoever started them.
+base::Result<std::vector<std::string>> running_opensm(system::Host& host);
+
+/// Restarts them: OpenSM takes most of opensm.conf over only when it starts.
+base::Result<void> restart_opensm(system::Host& host);
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/opensm/partition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/text.hpp"
+#include "formats/opensm_conf.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/ipoib/pkey.hpp"
+#include "kinds/opensm/opensm_option.hpp"
+#include "kinds/opensm/opensm_running.hpp"
+#include "kinds/opensm/partition_rule.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Location;
+using model::Observed;
+using model::Severity;
+
+namespace {
+
+constexpr std::string_view kPartitionKind = "partition";
+
+/// An entry of the document, by partition.
+struct Listed {
+  Location where;
+  PartitionRule rule;
+};
+using AllListed = std::map<std::uint16_t, Listed>;
+
+/// Tells the subnet managers of this host to read the file again.
+Result<void> tell(system::Host& host) {
+  if (host.offline) return {};
+  return reread_partitions(host);
+}
+
+class PartitionKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kPartitionKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<Partition>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    const auto sections = bound.of(kPartitionKind);
+    if (sections.empty()) return;
+    AllListed listed;
+    std::map<std::string, Location> names;
+    for (const auto* section : sections) {
+      const auto wanted = model::from_attributes<Partition>(section->attributes());
+      if (!wanted.pkey) continue;  // reported already, by the grammar
+      auto rule = make_rule(*section, wanted, diagnostics);
+      auto desired = desired_of(*section, fields(), {std::string(kPartitionKind), wanted.pkey->text()},
+                                "partition " + name_of(rule.text));
+      if (const auto [first, fresh] = names.try_emplace(name_of(rule.text), section->where); !fresh) {
+        auto& d = diagnostics.emplace_back(model::Diagnostic{
+            Severity::kError,
+            section->where,
+            fmt::format("[[partition]] name: two partitions would be called {}", first->first),
+            "OpenSM takes the second for more of the first",
+            {}});
+        d.related.push_back({first->second, "the first"});
+      }
+      desired.settings["rule"] = rule.text;
+      desired.origins["rule"] = section->where;
+      out.push_back(std::move(desired));
+      warn_limited(*section, rule, diagnostics);
+      listed.emplace(wanted.pkey->partition(), Listed{section->where, std::move(rule)});
+    }
+    for (const auto& port : bound.ports) warn_outside(port, listed, bound.world->offline(), diagnostics);
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    const auto file = read(world.host().files);
+    if (!file) return base::fail(file.error());
+    if (file->partitions.damage) return out;  // check() says so; what is ours is not known
+    for (const auto& [partition, rule] : file->partitions.rules) {
+      Observed observed;
+      observed.key = {std::string(kPartitionKind), fmt::format("{:#06x}", partition | 0x8000U)};
+      observed.label = "partition " + rule.substr(0, rule.find('='));
+      observed.settings["rule"] = rule;
+      observed.ours_by_nature = true;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& diagnostics) const override {
+    const auto file = read(world.host().files);
+    if (!file) return;  // observe() has failed for it
+    const auto& [there, path, installed] = *file;
+    report_damage(there.damage, path, kPartitionKind, desired, !there.rules.empty(), diagnostics);
+    const Desired* first = nullptr;
+    std::set<std::uint16_t> ours;
+    for (auto& one : desired) {
+      if (one.key.kind != kPartitionKind) continue;
+      if (first == nullptr) first = &one;
+      const auto pkey = model::Pkey::parse(one.key.id);
+      if (!pkey) continue;
+      ours.insert(pkey->partition());
+      const auto name = name_of(model::text_at(one.settings, "rule"));
+      for (const auto& foreign : there.foreign) {
+        if (foreign.partition != pkey->partition() && foreign.name == name) {
+          diagnostics.push_back({Severity::kError,
+                                 one.where,
+                                 fmt::format("{}:{} already has a partition called {}, which is {:#06x}",
+                                             path, foreign.line, name, foreign.partition),
+                                 "write another name; OpenSM takes the second for more of the first",
+                                 {}});
+        }
+        if (foreign.partition != pkey->partition()) continue;
+        diagnostics.push_back(
+            {Severity::kError,
+             one.where,
+             fmt::format("{}:{} already has a rule for {:#06x}", path, foreign.line, pkey->partition()),
+             "remove that rule, or this entry",
+             {}});
+      }
+      if (!installed) {
+        one.pending = std::string(kNoOpensm);
+        one.settings.clear();
+      }
+    }
+    if (first != nullptr && installed) warn_other_file(world.host().files, path, first->where, diagnostics);
+    if (first == nullptr) {
+      hold_damaged(there.damage, path, kPartitionKind, !there.rules.empty(), desired);
+      return;
+    }
+    for (const auto& one : desired) {
+      if (one.key.kind != "pkey" || one.absent || one.ignore) continue;
+      const auto pkey = pkey_of(one.key);
+      if (pkey && !ours.contains(pkey->partition()) && !there.has(pkey->partition()))
+        warn_unlisted(one.origins.contains("pkey") ? one.origins.at("pkey") : one.where, *pkey, first->where,
+                      diagnostics);
+    }
+    if (ours.contains(kDefaultPartition) || there.has(kDefaultPartition)) return;
+    diagnostics.push_back(
+        {Severity::kWarning,
+         first->where,
+         fmt::format("{} will have no rule for the default partition 0x7fff: without one OpenSM "
+                     "makes every host a limited member, and hosts do not reach each other",
+                     path),
+         "add [[partition]] pkey = 0x7fff, members = [\"ALL=full\"]",
+         {}});
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto file = read(host.files);
+    if (!file) return base::fail(file.error());
+    auto& [partitions, path, installed] = *file;
+    const auto before = partitions.rules;
+    for (const auto& change : changes) {
+      const auto pkey = model::Pkey::parse(change.key.id);
+      if (!pkey) continue;
+      const auto wanted = model::from_attributes<Partition>(change.after);
+      if (wanted.rule) {
+        partitions.rules.insert_or_assign(pkey->partition(), *wanted.rule);
+      } else {
+        partitions.rules.erase(pkey->partition());
+      }
+    }
+    if (partitions.rules == before) return {};
+    if (partitions.damage) return base::fail(error_of(*partitions.damage, path));
+    const auto content = render_partitions(partitions);
+    // OpenSM takes an empty file for one without a default rule.
+    auto done = content.empty() ? host.files.remove(path) : host.files.write(path, content);
+    return done ? tell(host) : done;
+  }
+
+  Result<void> recover(std::span<const Change> /*changes*/, system::Host& host) const override {
+    return tell(host);
+  }
+
+  [[nodiscard]] bool works_offline() const override { return true; }
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;
+  }
+
+ private:
+  struct File {
+    Partitions partitions;
+    std::string path;
+    bool installed = false;
+  };
+
+  /// The one file that everything here is about: what is read is what is written.
+  static Result<File> read(system::Files& files) {
+    const auto folder = observe_opensm_folder(files);
+    if (!folder) return base::fail(folder.error());
+    File out;
+    out.installed = folder->has_value();
+    out.path = folder->value_or("/etc/opensm") + "/partitions.conf";
+    auto file = read_marked(files, out.path);
+    if (!file) return base::fail(file.error());
+    out.partitions = parse_partitions(file->text.value_or(""));
+    if (file->damage) out.partitions.damage = std::move(file->damage);
+    return out;
+  }
+
+  /// opensm.conf may send OpenSM elsewhere for its partitions, and the last line for an option counts.
+  /// "(null)" stands for the default (osm_subnet.c).
+  static void warn_other_file(system::Files& files, const std::string& path, const Location& where,
+                              Diagnostics& diagnostics) {
+    const auto conf = opensm_options_path(path.substr(0, path.rfind('/')));
+    const auto text = files.read(conf);
+    if (!text || !*text) return;
+    constexpr std::string_view kOption = "partition_config_file";
+    int line = 0;
+    std::string other;
+    for (const auto& one : parse_marked(**text, kOpensmMarks).lines) {
+      const auto content = base::trim(one.text.substr(0, one.text.find('#')));
+      const auto blank = content.find_first_of(" \t");
+      if (one.ours || blank == std::string_view::npos || content.substr(0, blank) != kOption) continue;
+      other = std::string(base::trim(content.substr(blank)));
+      line = one.number;
+    }
+    if (line == 0 || other == path || other == "(null)") return;
+    diagnostics.push_back(
+        {Severity::kWarning,
+         where,
+         fmt::format("{}:{} has OpenSM read {}, so that it does not see [[partition]]", conf, line, other),
+         fmt::format("remove that line; [[partition]] is written to {}", path),
+         {}});
+  }
+
+  /// "storage" of "storage=0x8002, ipoib : ALL=full;".
+  static std::string name_of(std::string_view rule) { return std::string(rule.substr(0, rule.find('='))); }
+
+  /// Of a P_Key interface, whether its port is known or not: "<port>/0x8002".
+  static std::optional<model::Pkey> pkey_of(const model::Key& key) {
+    const auto id = std::string_view(key.id);
+    const auto parsed = model::Pkey::parse(id.substr(id.rfind('/') + 1, id.rfind('#') - id.rfind('/') - 1));
+    return parsed ? std::optional(*parsed) : std::nullopt;
+  }
+
+  static void warn_limited(const model::Section& section, const PartitionRule& rule,
+                           Diagnostics& diagnostics) {
+    if (!rule.right || rule.has_full()) return;
+    const auto* members = section.find("members");
+    diagnostics.push_back({Severity::kWarning,
+                           members == nullptr ? section.where : members->where,
+                           rule.members.empty()
+                               ? "[[partition]] members: no host is a member"
+                               : "[[partition]] members: every host is a limited member, and these do not "
+                                 "reach each other",
+                           "\"ALL=full\", or full for those that all others are to reach",
+                           {}});
+  }
+
+  /// Interfaces of a port whose partition does not have the port.
+  static void warn_outside(const BoundPort& port, const AllListed& listed, bool offline,
+                           Diagnostics& diagnostics) {
+    for (const auto& child : port.section->children) {
+      if (child.path != "ipoib.pkey") continue;
+      const auto* key = child.find("pkey");
+      const auto wanted = model::from_attributes<PkeyLink>(child.attributes());
+      if (key == nullptr || !wanted.pkey || wanted.state == model::State::kAbsent ||
+          wanted.state == model::State::kIgnore)
+        continue;
+      const auto at = listed.find(wanted.pkey->partition());
+      if (at == listed.end()) {
+        // On a host check() knows the rules of others, too.
+        if (offline && !listed.empty())
+          warn_unlisted(key->where, *wanted.pkey, listed.begin()->second.where, diagnostics);
+        continue;
+      }
+      const auto& [where, rule] = at->second;
+      if (rule.right && !rule.ipoib) warn_without_group(key->where, *wanted.pkey, where, diagnostics);
+      if (!rule.right || !port.guid || rule.lists(*port.guid)) continue;
+      auto& d = diagnostics.emplace_back(model::Diagnostic{
+          Severity::kWarning,
+          key->where,
+          fmt::format("[[ipoib.pkey]] pkey: port {} is no member of [[partition]] {}", port.guid->text(),
+                      wanted.pkey->text()),
+          fmt::format("add \"{}=full\" to its members; until then the interface has no carrier",
+                      opensm_guid(*port.guid)),
+          {}});
+      d.related.push_back({where, "the partition"});
+    }
+  }
+
+  static void warn_without_group(const Location& where, const model::Pkey& pkey, const Location& partition,
+                                 Diagnostics& diagnostics) {
+    auto& d = diagnostics.emplace_back(model::Diagnostic{
+        Severity::kWarning,
+        where,
+        fmt::format("[[ipoib.pkey]] pkey: [[partition]] {} has ipoib = false", pkey.text()),
+        "without a broadcast group of the subnet manager the interface has no carrier; leave ipoib out there",
+        {}});
+    d.related.push_back({partition, "the partition"});
+  }
+
+  static void warn_unlisted(const Location& where, const model::Pkey& pkey, const Location& partitions,
+                            Diagnostics& diagnostics) {
+    auto& d = diagnostics.emplace_back(
+        model::Diagnostic{Severity::kWarning,
+                          where,
+                          fmt::format("[[ipoib.pkey]] pkey: no [[partition]] has {}", pkey.text()),
+                          "the interface has no carrier until a subnet manager gives the port this P_Key",
+                          {}});
+    d.related.push_back({partitions, "the partitions of this document begin here"});
+  }
+};
+
+}  // namespace
+
+model::SectionSpec partition_section() {
+  model::SectionSpec section{.name = "partition",
+                             .doc = "A partition of the fabric, for the OpenSM of this host.",
+                             .identities = {{"pkey"}}};
+  add_written(section.fields, model::specs<Partition>());
+  return section;
+}
+
+const Kind& partition() {
+  static const PartitionKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/rdma/mlx4_port.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "base/text.hpp"
+#include "formats/managed_block.hpp"
+#include "kinds/entry.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostic;
+using model::Diagnostics;
+using model::Observed;
+using model::PortTypes;
+using model::Severity;
+
+namespace {
+
+constexpr std::string_view kMlx4PortKind = "mlx4_port";
+constexpr auto kReturnTime = std::chrono::seconds(5);  // of the adapter; it takes a fraction of a second
+constexpr auto kPoll = std::chrono::milliseconds(50);
+
+using Lines = std::map<std::string, PortTypes>;
+
+/// /etc/rdma/mlx4.conf, of which only a block is ours.
+struct Mlx4File {
+  std::string others;  ///< the text around our block, as it is
+  Lines lines;
+  std::optional<Damage> damage;
+
+  static Result<Mlx4File> read(system::Files& files) {
+    auto file = read_marked(files, std::string(kMlx4File));
+    if (!file) return base::fail(file.error());
+    Mlx4File out;
+    out.damage = std::move(file->damage);
+    if (!file->text) return out;
+    auto marked = parse_marked(*file->text, kMlx4Marks);
+    out.others = std::move(marked.others);
+    out.damage = std::move(marked.damage);
+    for (const auto& line : marked.lines) {
+      if (auto found = line.ours ? parse_line(line.text) : std::nullopt) out.lines.insert(std::move(*found));
+    }
+    return out;
+  }
+
+  [[nodiscard]] Result<void> write(system::Files& files) const {
+    if (others.empty() && lines.empty()) return files.remove(std::string(kMlx4File));
+    auto text = others;
+    if (!lines.empty()) {
+      text = begin_marked(others, kMlx4Marks);
+      for (const auto& [pci, types] : lines) text += pci + " " + base::join(types.list, " ") + "\n";
+      text += std::string(kMlx4Marks.end) + "\n";
+    }
+    return files.write(std::string(kMlx4File), text);
+  }
+
+  static std::optional<std::pair<std::string, PortTypes>> parse_line(std::string_view line) {
+    std::vector<std::string> words;
+    std::string blanks(base::trim(line));  // also of a file with CRLF
+    std::replace(blanks.begin(), blanks.end(), '\t', ' ');
+    for (const auto word : base::split(blanks, ' ')) {
+      if (!word.empty()) words.emplace_back(word);
+    }
+    if (words.size() < 2) return std::nullopt;
+    const auto pci = model::PciAddress::parse(words[0]);
+    const auto types =
+        model::Codec<PortTypes>::parse(std::vector<std::string>(std::next(words.begin()), words.end()));
+    if (!pci || !types) return std::nullopt;
+    return std::pair{pci->text, *types};
+  }
+};
+
+/// "auto (ib)" is the type auto, which found InfiniBand.
+PortTypes set_types(const system::Mlx4Device& device) {
+  PortTypes out;
+  for (const auto& type : device.types) out.list.push_back(type.substr(0, type.find(' ')));
+  return out;
+}
+
+bool has_rdma_device(const std::string& pci, system::Host& host) {
+  const auto devices = host.rdma.observe_devices();
+  return devices &&
+         std::any_of(devices->begin(), devices->end(), [&](const auto& device) { return device.pci == pci; });
+}
+
+class Mlx4PortKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kMlx4PortKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<Mlx4PortTypes>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    for (const auto* section : bound.of(kMlx4PortKind)) {
+      const auto* pci = section->find("pci");
+      if (pci == nullptr) continue;
+      const auto id = model::text_of(pci->value);
+      auto desired = desired_of(*section, fields(), {std::string(kMlx4PortKind), id}, "port types of " + id);
+      const auto* ports = section->find("ports");
+      if (ports == nullptr) {
+        diagnostics.push_back(Diagnostic{Severity::kError,
+                                         section->where,
+                                         "[[mlx4_port]]: ports is missing",
+                                         "write ports = [\"ib\", \"eth\"]",
+                                         {}});
+        continue;
+      }
+      const auto types = model::from_attributes<Mlx4PortTypes>(desired.settings).ports.value_or(PortTypes{});
+      if (types.list.size() == 2 && types.list[0] == "eth" && types.list[1] != "eth") {
+        diagnostics.push_back(Diagnostic{Severity::kError,
+                                         ports->where,
+                                         "[[mlx4_port]] ports: port 1 can be eth only where port 2 is eth",
+                                         "write [\"eth\", \"eth\"], or exchange the two ports",
+                                         {}});
+      }
+      desired.settings["at_boot"] = ports->value;
+      desired.origins.emplace("at_boot", ports->where);
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    auto& host = world.host();
+    const auto file = Mlx4File::read(host.files);
+    if (!file) return base::fail(file.error());
+    std::map<std::string, Mlx4PortTypes> found;
+    std::map<std::string, std::vector<std::string>> now;
+    if (!file->damage) {  // else check() says so; what is ours is not known
+      for (const auto& [pci, types] : file->lines) found[pci].at_boot = types;
+    }
+    if (!world.offline()) {
+      auto devices = host.mlx4_ports.observe_mlx4();
+      if (!devices) return base::fail(devices.error());
+      for (const auto& device : *devices) {
+        found[device.pci].ports = set_types(device);
+        now[device.pci] = device.types;
+      }
+    }
+    std::vector<Observed> out;
+    for (const auto& [pci, settings] : found) {
+      Observed observed;
+      observed.key = {std::string(kMlx4PortKind), pci};
+      observed.label = "port types of " + pci;
+      observed.settings = model::to_attributes(settings);
+      if (const auto at = now.find(pci); at != now.end()) {
+        Mlx4PortTypes facts;
+        facts.now = at->second;
+        observed.facts = model::to_attributes(facts);
+      }
+      observed.ours_by_nature = settings.at_boot.has_value();
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& diagnostics) const override {
+    const auto file = Mlx4File::read(world.host().files);
+    if (file)
+      report_damage(file->damage, kMlx4File, kMlx4PortKind, desired, !file->lines.empty(), diagnostics);
+    for (auto& one : desired) {
+      if (one.key.kind != kMlx4PortKind) continue;
+      warn_foreign(one, world.host().files, diagnostics);
+      const auto at = std::find_if(observed.begin(), observed.end(), [&](const auto& other) {
+        return other.key == one.key && other.settings.contains("ports");
+      });
+      if (at == observed.end()) {
+        one.settings.erase("ports");
+        if (!world.offline()) one.pending = fmt::format("no ConnectX-3 adapter at {} now", one.key.id);
+        continue;
+      }
+      const auto wanted = model::from_attributes<Mlx4PortTypes>(one.settings).ports;
+      const auto there = model::from_attributes<Mlx4PortTypes>(at->settings).ports;
+      if (wanted && there && wanted->list.size() != there->list.size()) {
+        diagnostics.push_back(Diagnostic{Severity::kError,
+                                         one.origins.at("ports"),
+                                         fmt::format("[[mlx4_port]] ports: {} has {} port(s), not {}",
+                                                     one.key.id, there->list.size(), wanted->list.size()),
+                                         "write one type for each",
+                                         {}});
+      }
+    }
+    if (file)
+      hold_damaged(file->damage, std::string(kMlx4File), kMlx4PortKind, !file->lines.empty(), desired);
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    for (auto* change : changes) {
+      const auto wanted = model::from_attributes<Mlx4PortTypes>(change->after).ports;
+      const auto before = model::from_attributes<Mlx4PortTypes>(change->before).ports;
+      if (!wanted || wanted == before) continue;
+      std::string device;
+      for (const auto& one : world.snapshot().devices) {
+        if (one.pci == change->key.id) device = " " + one.name;
+      }
+      change->interrupts.push_back(
+          fmt::format("the whole RDMA device{} goes away and returns: all interfaces of both ports go down "
+                      "and lose their "
+                      "addresses and P_Key interfaces",
+                      device));
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto file = Mlx4File::read(host.files);
+    if (!file) return base::fail(file.error());
+    const auto before = file->lines;
+    for (const auto& change : changes) {
+      if (const auto line = model::from_attributes<Mlx4PortTypes>(change.after).at_boot) {
+        file->lines[change.key.id] = *line;
+      } else {
+        file->lines.erase(change.key.id);
+      }
+    }
+    if (file->damage && file->lines != before) return base::fail(error_of(*file->damage, kMlx4File));
+    if (!file->damage) {
+      if (auto done = file->write(host.files); !done) return done;
+    }
+    if (host.offline) return {};
+    for (const auto& change : changes) {
+      const auto wanted = model::from_attributes<Mlx4PortTypes>(change.after).ports;
+      if (!wanted) continue;
+      if (auto done = reach(change.key.id, *wanted, host); !done) return done;
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool works_offline() const override { return true; }
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+  /// Giving the types back would interrupt more than it mends.
+  [[nodiscard]] bool returns(std::string_view field, const model::Attributes& /*before*/,
+                             const model::Attributes& /*then*/) const override {
+    return field != "ports";
+  }
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;
+  }
+
+ private:
+  /// Other lines for the same adapter; ours come last, and so have the last word.
+  static void warn_foreign(const Desired& one, system::Files& files, Diagnostics& diagnostics) {
+    const auto text = files.read(std::string(kMlx4File));
+    if (!text || !*text) return;
+    const auto marked = parse_marked(**text, kMlx4Marks);
+    for (const auto& [line, number, ours] : marked.lines) {
+      const auto found = ours ? std::nullopt : Mlx4File::parse_line(line);
+      if (!found || found->first != one.key.id) continue;
+      diagnostics.push_back(Diagnostic{
+          Severity::kWarning,
+          one.origins.at("ports"),
+          fmt::format("[[mlx4_port]] ports: {}:{} has a line for {} too", kMlx4File, number, one.key.id),
+          "remove it there; ours stands below it",
+          {}});
+    }
+  }
+
+  static Result<void> reach(const std::string& pci, const PortTypes& wanted, system::Host& host) {
+    const auto devices = host.mlx4_ports.observe_mlx4();
+    if (!devices) return base::fail(devices.error());
+    const auto at =
+        std::find_if(devices->begin(), devices->end(), [&](const auto& d) { return d.pci == pci; });
+    if (at == devices->end())
+      return base::fail(base::Code::kNotFound, fmt::format("{}: no ConnectX-3 adapter is there", pci));
+    const auto now = set_types(*at);
+    // An Ethernet port 1 beside an InfiniBand port 2 is refused, also on the way.
+    std::vector<std::size_t> order{0, 1};
+    if (wanted.list.front() == "eth") std::reverse(order.begin(), order.end());
+    for (const auto i : order) {
+      if (i >= wanted.list.size() || i >= now.list.size() || wanted.list[i] == now.list[i]) continue;
+      const bool had_device = has_rdma_device(pci, host);
+      if (auto done = host.mlx4_ports.set_type(pci, static_cast<int>(i) + 1, wanted.list[i]); !done)
+        return done;
+      if (had_device) await_return(pci, host);
+    }
+    return {};
+  }
+
+  static void await_return(const std::string& pci, system::Host& host) {
+    const auto end = std::chrono::steady_clock::now() + kReturnTime;
+    while (!has_rdma_device(pci, host) && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(kPoll);
+  }
+};
+
+}  // namespace
+
+model::SectionSpec mlx4_port_section() {
+  model::SectionSpec section{
+      .name = kMlx4PortKind, .doc = "Port types of a ConnectX-3 adapter.", .identities = {{"pci"}}};
+  for (const auto& spec : model::specs<Mlx4PortTypes>()) {
+    if (spec.role != model::Role::kFact && spec.role != model::Role::kDerived) section.fields.push_back(spec);
+  }
+  return section;
+}
+
+const Kind& mlx4_port() {
+  static const Mlx4PortKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

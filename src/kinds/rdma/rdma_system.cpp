@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/rdma/rdma_system.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "formats/modprobe_conf.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/host/initramfs.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::NetnsMode;
+using model::Observed;
+
+namespace {
+
+constexpr std::string_view kRdmaSystemKind = "rdma_system";
+constexpr std::string_view kModule = "ib_core";
+constexpr std::string_view kParameter = "netns_mode";
+constexpr std::string_view kOption = "options ib_core netns_mode=";
+
+Result<std::optional<NetnsMode>> read_option(system::Files& files) {
+  auto text = files.read(std::string(kNetnsOptionsFile));
+  if (!text) return base::fail(text.error());
+  std::optional<NetnsMode> mode;
+  const auto content = text->value_or("");
+  for (const auto line : base::split(content, '\n')) {
+    if (line.starts_with(kOption)) {
+      mode = line.substr(kOption.size()) == "0" ? NetnsMode::kExclusive : NetnsMode::kShared;
+    }
+  }
+  return mode;
+}
+
+Result<void> write_option(system::Files& files, std::optional<NetnsMode> mode) {
+  const std::string path(kNetnsOptionsFile);
+  return mode ? files.write(path, render_netns_option(*mode)) : files.remove(path);
+}
+
+/// The same parameter in a [[module]] entry of the same document: two files would contradict each other.
+void check_own_options(const Bound& bound, const model::Location& netns_at, Diagnostics& diagnostics) {
+  for (const auto* section : bound.of("module")) {
+    const auto* name = section->find("name");
+    const auto* options = section->find("options");
+    if (name == nullptr || options == nullptr || model::text_of(name->value) != kModule) continue;
+    const auto parsed = model::Codec<model::ModuleOptions>::parse(options->value);
+    const bool same = parsed && std::any_of(parsed->list.begin(), parsed->list.end(),
+                                            [](const auto& option) { return option.name == kParameter; });
+    if (!same) continue;
+    diagnostics.push_back(
+        {model::Severity::kError,
+         options->where,
+         fmt::format("[[module]] options: {} of {} is set by netns of [rdma_system]", kParameter, kModule),
+         "leave it out here",
+         {{netns_at, "netns of [rdma_system]"}}});
+  }
+}
+
+class RdmaSystemKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kRdmaSystemKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
+    return model::specs<RdmaSystem>();
+  }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    for (const auto* section : bound.of(kRdmaSystemKind)) {
+      auto desired = desired_of(*section, fields(), {std::string(kRdmaSystemKind), "netns"}, "RDMA system");
+      if (const auto* netns = section->find("netns")) {
+        desired.settings["option"] = netns->value;
+        desired.origins["option"] = netns->where;
+        check_own_options(bound, netns->where, diagnostics);
+      }
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    auto option = read_option(world.host().files);
+    if (!option) return base::fail(option.error());
+    std::vector<Observed> out;
+    if (!*option && world.concerned(kRdmaSystemKind).empty()) return out;
+    RdmaSystem now;
+    now.option = *option;
+    if (!world.offline()) {
+      if (const auto shared = world.host().rdma_system.observe_shared()) {
+        now.netns = *shared ? NetnsMode::kShared : NetnsMode::kExclusive;
+      }
+    }
+    Observed observed;
+    observed.key = {std::string(kRdmaSystemKind), "netns"};
+    observed.label = "RDMA system";
+    observed.settings = model::to_attributes(now);
+    observed.ours_by_nature = option->has_value();
+    if (now.netns) observed.instance = world.host().boot_id;
+    if (!observed.settings.empty()) out.push_back(std::move(observed));
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& /*diagnostics*/) const override {
+    for (auto& one : desired) {
+      if (one.key.kind != kRdmaSystemKind || !one.settings.contains("netns")) continue;
+      // Without ib_core there is nothing to change now, and the option holds when it is loaded.
+      if (world.offline() || !world.host().rdma_system.observe_shared()) one.settings.erase("netns");
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
+    for (auto* change : changes) {
+      const auto now = model::from_attributes<RdmaSystem>(change->before);
+      const auto wanted = model::from_attributes<RdmaSystem>(change->after);
+      if (now.netns && wanted.netns && *now.netns != *wanted.netns &&
+          *wanted.netns == NetnsMode::kExclusive) {
+        change->interrupts.emplace_back("programs in other network namespaces no longer see RDMA devices");
+      }
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    for (const auto& change : changes) {
+      const auto wanted = model::from_attributes<RdmaSystem>(change.after);
+      if (!change.origins.contains("option")) {
+        if (auto done = note_dropped_options(host, kNetnsOptionsFile, !wanted.option); !done) return done;
+      }
+      if (auto done = write_option(host.files, wanted.option); !done) return done;
+      if (!wanted.netns || host.offline) continue;
+      const auto shared = host.rdma_system.observe_shared();
+      const bool wants_shared = *wanted.netns == NetnsMode::kShared;
+      if (!shared || *shared == wants_shared) continue;
+      auto done = host.rdma_system.set_shared(wants_shared);
+      // Another network namespace is there: the option holds after a reboot, and judge() says so.
+      if (!done && done.error().code != base::Code::kBusy) return done;
+    }
+    return {};
+  }
+
+  Verdict judge(const Desired& /*desired*/, const Observed* /*observed*/,
+                const std::vector<std::string>& differing, World& /*world*/) const override {
+    if (std::find(differing.begin(), differing.end(), "netns") == differing.end()) return {};
+    return {Verdict::Sort::kLimited,
+            "the kernel changes it only while there is no other network namespace (services with "
+            "PrivateNetwork=, containers); it holds after the next reboot",
+            {"netns"},
+            {}};
+  }
+
+  [[nodiscard]] bool works_offline() const override { return true; }
+  [[nodiscard]] bool listed_when_foreign() const override { return false; }
+  [[nodiscard]] bool returns(std::string_view field, const model::Attributes& /*before*/,
+                             const model::Attributes& /*then*/) const override {
+    return field == "option";
+  }
+  [[nodiscard]] bool has_to_stay(const Observed& then, const World& now) const override {
+    return then.instance == now.host().boot_id;
+  }
+  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
+    return true;
+  }
+};
+
+}  // namespace
+
+std::string render_netns_option(NetnsMode mode) {
+  return fmt::format("# Written by rdma-configd; what is changed here is lost.\n{}{}\n", kOption,
+                     mode == NetnsMode::kShared ? 1 : 0);
+}
+
+model::SectionSpec rdma_system_section() {
+  model::SectionSpec section{
+      .name = "rdma_system", .repeated = false, .doc = "Settings of the RDMA subsystem as a whole."};
+  add_written(section.fields, model::specs<RdmaSystem>());
+  return section;
+}
+
+const Kind& rdma_system() {
+  static const RdmaSystemKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

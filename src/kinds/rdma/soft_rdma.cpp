@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/rdma/soft_rdma.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "kinds/device_names.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/rdma/device_rename.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostic;
+using model::Diagnostics;
+using model::Observed;
+using model::Operation;
+using model::Severity;
+using model::text_at;
+using system::RdmaDevice;
+
+namespace {
+
+constexpr std::string_view kSoftRdmaKind = "soft_rdma";
+constexpr std::string_view kLoadFile = "/etc/modules-load.d/rdma-configd-soft-rdma.conf";
+constexpr std::string_view kLoadFor = "# for ";
+
+using Loads = std::map<std::string, std::string>;  // id → module
+
+/// Interface and type, as in keys: "eth0/rxe".
+struct Place {
+  std::string interface, type;
+};
+
+Place place_of(const std::string& id) {
+  const auto slash = id.rfind('/');
+  return slash == std::string::npos ? Place{} : Place{id.substr(0, slash), id.substr(slash + 1)};
+}
+
+std::string id_of(const RdmaDevice& device) {
+  if (device.soft.empty() || device.ports.empty() || device.ports.front().netdevs.empty()) return {};
+  return fmt::format("{}/{}", device.ports.front().netdevs.front(), device.soft);
+}
+
+const RdmaDevice* device_of(const std::string& id, const World& world) {
+  const auto& devices = world.snapshot().devices;
+  const auto at = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return id_of(d) == id; });
+  return at == devices.end() ? nullptr : &*at;
+}
+
+std::string module_of(std::string_view type) { return type == "rxe" ? "rdma_rxe" : std::string(type); }
+
+Loads parse_loads(std::string_view text) {
+  Loads loads;
+  std::string id;
+  for (const auto line : base::split(text, '\n')) {
+    if (line.starts_with(kLoadFor)) {
+      id = base::trim(line.substr(kLoadFor.size()));
+    } else if (const auto module = base::trim(line);
+               !module.empty() && !module.starts_with('#') && !id.empty()) {
+      loads[id] = module;
+      id.clear();
+    }
+  }
+  return loads;
+}
+
+Result<Loads> read_loads(system::Files& files) {
+  auto text = files.read(std::string(kLoadFile));
+  if (!text) return base::fail(text.error());
+  return *text ? parse_loads(**text) : Loads{};
+}
+
+Result<void> write_loads(system::Files& files, const Loads& loads) {
+  if (loads.empty()) return files.remove(std::string(kLoadFile));
+  std::string out =
+      "# Modules of software RDMA devices. Written by rdma-configd: changes made here are lost.\n";
+  for (const auto& [id, module] : loads) out += fmt::format("{}{}\n{}\n", kLoadFor, id, module);
+  return files.write(std::string(kLoadFile), out);
+}
+
+class SoftRdmaKind final : public Kind {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kSoftRdmaKind; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<SoftRdma>(); }
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    std::map<std::string, model::Location> names;
+    for (const auto* section : bound.of(kSoftRdmaKind)) {
+      const auto *interface = section->find("interface"), *type = section->find("type");
+      if (interface == nullptr || type == nullptr) continue;  // reported already, by the grammar
+      const auto id = fmt::format("{}/{}", model::text_of(interface->value), model::text_of(type->value));
+      const auto* name = section->find("name");
+      auto desired = desired_of(*section, fields(), {std::string(kSoftRdmaKind), id},
+                                name == nullptr ? id : model::text_of(name->value));
+      check_state(*section, diagnostics);
+      if (!desired.ignore) check_interface(*interface, *bound.world, diagnostics);
+      if (desired.absent || desired.ignore) {
+        out.push_back(std::move(desired));
+        continue;
+      }
+      if (name == nullptr) {
+        diagnostics.push_back(
+            Diagnostic{Severity::kError,
+                       section->where,
+                       "[[soft_rdma]] name: is missing",
+                       fmt::format("name = \"{}0\", for example", model::text_of(type->value)),
+                       {}});
+        continue;
+      }
+      if (const auto [first, fresh] = names.try_emplace(model::text_of(name->value), name->where); !fresh) {
+        diagnostics.push_back(Diagnostic{
+            Severity::kError,
+            name->where,
+            fmt::format("[[soft_rdma]] name: \"{}\" is the name of two devices", model::text_of(name->value)),
+            "names of RDMA devices are unique",
+            {{first->second, "the other one"}}});
+      }
+      desired.settings["module"] = module_of(model::text_of(type->value));
+      desired.origins["module"] = type->where;
+      if (!bound.world->offline() && bound.world->named(model::text_of(interface->value)) == nullptr) {
+        desired.pending = fmt::format("no interface {} now", model::text_of(interface->value));
+      }
+      if (desired.pending || bound.world->offline()) desired.settings.erase("name");
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    auto loads = read_loads(world.host().files);
+    if (!loads) return base::fail(loads.error());
+    std::vector<Observed> out;
+    const auto add = [&](const std::string& id, const RdmaDevice* device) {
+      Observed observed;
+      observed.key = {std::string(kSoftRdmaKind), id};
+      observed.label = device != nullptr ? device->name : id;
+      if (device != nullptr) {
+        observed.settings["name"] = device->name;
+        observed.instance = world.host().boot_id + "/" + device->instance;
+      }
+      if (const auto load = loads->extract(id)) {
+        observed.settings["module"] = load.mapped();
+        observed.ours_by_nature = true;
+      }
+      out.push_back(std::move(observed));
+    };
+    for (const auto& device : world.snapshot().devices) {
+      if (const auto id = id_of(device); !id.empty()) add(id, &device);
+    }
+    while (!loads->empty()) add(std::string(loads->begin()->first), nullptr);
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& diagnostics) const override {
+    for (const auto& one : desired) {
+      const auto wanted = text_at(one.settings, "name");
+      if (one.key.kind != kSoftRdmaKind || wanted.empty()) continue;
+      check_driver(one, world, diagnostics);
+      const auto* mine = device_of(one.key.id, world);
+      for (const auto& device : world.snapshot().devices) {
+        if (device.name != wanted || &device == mine) continue;
+        // Another entry's, or one that this plan removes or renames: only the kernel can tell in the end.
+        const auto other = id_of(device);
+        const bool listed = std::any_of(desired.begin(), desired.end(), [&](const auto& each) {
+          return each.key.kind == kSoftRdmaKind && each.key.id == other;
+        });
+        if (listed || (!other.empty() && ours(other, world))) continue;
+        diagnostics.push_back(Diagnostic{
+            Severity::kError,
+            one.origins.at("name"),
+            fmt::format("[[soft_rdma]] name: \"{}\" is already the name of {}{}", wanted, describe(device),
+                        other.empty() ? "" : fmt::format(", {}", words_for(device))),
+            other.empty() ? "take another name"
+                          : fmt::format("take another name, or remove that device: rdma link "
+                                        "delete {}",
+                                        device.name),
+            {}});
+      }
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    for (auto* change : changes) {
+      const auto* device = device_of(change->key.id, world);
+      if (device == nullptr) continue;
+      const auto wanted = text_at(change->after, "name");
+      if (removes(*change)) {
+        change->interrupts.push_back(fmt::format("programs that use {} lose it", device->name));
+      } else if (!wanted.empty() && wanted != device->name) {
+        change->interrupts.push_back(interrupted_by_rename(device->name));
+      }
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    auto loads = read_loads(host.files);
+    if (!loads) return base::fail(loads.error());
+    const auto before = *loads;
+    for (const auto& change : changes) {
+      if (const auto module = text_at(change.after, "module"); !module.empty()) {
+        loads->insert_or_assign(change.key.id, module);
+      } else if (change.operation == Operation::kDelete || touches(change, "module")) {
+        loads->erase(change.key.id);
+      }
+    }
+    if (*loads != before) {
+      if (auto done = write_loads(host.files, *loads); !done) return done;
+    }
+    return host.offline ? Result<void>{} : apply_devices(changes, host);
+  }
+
+  [[nodiscard]] bool works_offline() const override { return true; }
+
+  /// The name that somebody else's device had comes back. A device that was not there before us (`before`
+  /// does not name it) goes; that there is no `before` at all says nothing about it.
+  [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,
+                             const model::Attributes& /*then*/) const override {
+    return field != "name" || !before.empty();
+  }
+
+  [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
+    return world.named(place_of(key.id).interface) != nullptr;
+  }
+
+  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+    return footing_on(world.named(place_of(change.key.id).interface), world);
+  }
+
+ private:
+  /// Not every kernel has both drivers: Debian's 6.1 has no siw.
+  static void check_driver(const Desired& one, World& world, Diagnostics& diagnostics) {
+    auto& modules = world.host().modules;
+    const auto module = text_at(one.settings, "module");
+    if (world.offline() || !modules.has_tree() || device_of(one.key.id, world) != nullptr) return;
+    const auto info = modules.info(module);
+    if (!info || *info) return;  // unreadable: making the device will tell
+    diagnostics.push_back(
+        Diagnostic{Severity::kError,
+                   one.origins.at("module"),
+                   fmt::format("[[soft_rdma]] type: the running kernel has no module {} for {} devices",
+                               module, place_of(one.key.id).type),
+                   "is the package with this kernel's modules installed whole (linux-modules-extra, "
+                   "kernel-modules-extra)?",
+                   {}});
+  }
+
+  static bool touches(const Change& change, std::string_view field) {
+    return std::find(change.fields.begin(), change.fields.end(), field) != change.fields.end();
+  }
+
+  /// Whether the device is not to be there afterwards.
+  static bool removes(const Change& change) {
+    return change.operation == Operation::kDelete ||
+           (touches(change, "name") && text_at(change.after, "name").empty());
+  }
+
+  static std::string words_for(const RdmaDevice& device) {
+    return fmt::format("the {} device over {}, which rdma-configd did not make", device.soft,
+                       device.ports.front().netdevs.front());
+  }
+
+  /// Whether our file speaks of it.
+  static bool ours(const std::string& id, World& world) {
+    const auto loads = read_loads(world.host().files);
+    return loads && loads->contains(id);
+  }
+
+  /// The kernel names what is below a device by its own name.
+  static void check_interface(const model::Entry& written, const World& world, Diagnostics& diagnostics) {
+    const auto name = model::text_of(written.value);
+    const auto* link = world.offline() ? nullptr : world.named(name);
+    if (link == nullptr || link->name == name) return;
+    diagnostics.push_back(
+        Diagnostic{Severity::kError,
+                   written.where,
+                   fmt::format("[[soft_rdma]] interface: {} is an alternative name of {}", name, link->name),
+                   fmt::format("write interface = \"{}\"", link->name),
+                   {}});
+  }
+
+  static void check_state(const model::Section& section, Diagnostics& diagnostics) {
+    const auto* state = section.find("state");
+    if (state == nullptr || model::text_of(state->value) != "down") return;
+    diagnostics.push_back(Diagnostic{Severity::kError,
+                                     state->where,
+                                     "[[soft_rdma]] state: an RDMA device cannot be down by itself",
+                                     "take its interface down, or use state = \"absent\"",
+                                     {}});
+  }
+
+  static Result<void> apply_devices(std::span<const Change> changes, system::Host& host) {
+    const auto world = World::observe(host);
+    if (!world) return base::fail(world.error());
+    std::map<std::string, std::string> moves;
+    for (const auto& change : changes) {
+      const auto* device = device_of(change.key.id, *world);
+      if (device == nullptr) continue;
+      if (removes(change)) {
+        if (auto done = host.rdma_admin.delete_link(device->name); !done) return done;
+      } else if (const auto wanted = text_at(change.after, "name");
+                 !wanted.empty() && wanted != device->name) {
+        moves.emplace(device->name, wanted);
+      }
+    }
+    if (auto done = rename_devices(host, *world, std::move(moves)); !done) return done;
+    for (const auto& change : changes) {
+      const auto wanted = text_at(change.after, "name");
+      if (removes(change) || wanted.empty() || device_of(change.key.id, *world) != nullptr) continue;
+      const auto place = place_of(change.key.id);
+      if (auto done = host.rdma_admin.new_link(wanted, place.type, place.interface); !done) return done;
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+const Kind& soft_rdma() {
+  static const SoftRdmaKind kInstance;
+  return kInstance;
+}
+
+model::SectionSpec soft_rdma_section() {
+  model::SectionSpec spec{.name = "soft_rdma",
+                          .doc = "A software RDMA device over a network interface (Soft-RoCE, Soft-iWARP).",
+                          .identities = {{"interface", "type"}}};
+  add_written(spec.fields, model::specs<SoftRdma>());
+  return spec;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/damage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "store/json_file.hpp"
+#include "system/renames.hpp"
+
+namespace rdmacfg::core {
+
+using base::Result;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr int kDegradedSchema = 1;
+constexpr std::size_t kReasonsMost = 8;
+
+std::string damaged_name(const std::string& path, int number) {
+  return fmt::format("{}.damaged-{}", path, number);
+}
+
+Result<void> move(system::Files& files, const std::string& from, const std::string& to) {
+  if (auto* renames = dynamic_cast<system::Renames*>(&files)) return renames->rename(from, to);
+  const auto text = files.read(from);
+  if (!text) return base::fail(text.error());
+  if (!*text) return {};
+  if (auto done = files.write_private(to, **text); !done) return done;
+  return files.remove(from);
+}
+
+}  // namespace
+
+bool is_damage(const base::Error& error) {
+  if (error.code == base::Code::kInvalid || system::is_unusable(error)) return true;
+  // The medium has lost it.
+  return error.sys_errno == EIO || error.sys_errno == EUCLEAN || error.sys_errno == EBADMSG;
+}
+
+std::string put_aside(system::Files& files, const std::string& path, const base::Error& why,
+                      const std::function<Result<void>()>& instead) {
+  for (int number = kDamagedKept; number > 1; --number)
+    (void)move(files, damaged_name(path, number - 1), damaged_name(path, number));
+  const auto aside = damaged_name(path, 1);
+  const auto text = instead ? files.read(path) : Result<std::optional<std::string>>();
+  Result<void> done;
+  if (text && *text && files.write_private(aside, **text)) {
+    done = instead();
+  } else {
+    done = move(files, path, aside);
+    if (done && instead) done = instead();
+  }
+  if (done) return fmt::format("{}; it was set aside as {}", why.message, aside);
+  return fmt::format("{}; it could not be set aside: {}", why.message, done.error().message);
+}
+
+void remove_put_aside(system::Files& files, const std::string& path) {
+  for (int number = 1; number <= kDamagedKept; ++number) (void)files.remove(damaged_name(path, number));
+}
+
+std::vector<std::string> degraded(system::Files& files) {
+  const auto loaded = load_json<std::vector<std::string>>(
+      files, kDegradedFile, kDegradedSchema,
+      [](const Json& json) { return json.at("reasons").get<std::vector<std::string>>(); });
+  if (!loaded) return {loaded.error().message};
+  return loaded->value_or(std::vector<std::string>());
+}
+
+void degrade(system::Files& files, const std::vector<std::string>& reasons) {
+  if (reasons.empty()) return;
+  auto all = degraded(files);
+  for (const auto& reason : reasons) {
+    if (std::find(all.begin(), all.end(), reason) == all.end()) all.push_back(reason);
+  }
+  if (all.size() > kReasonsMost)
+    all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(kReasonsMost));
+  const Json json{{"schema", kDegradedSchema}, {"reasons", all}};
+  (void)files.write(kDegradedFile, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Result<void> clear_degraded(system::Files& files) { return files.remove(kDegradedFile); }
+
+}  // namespace rdmacfg::core

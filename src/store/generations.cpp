@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/generations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/digest.hpp"
+#include "catalog/all.hpp"
+#include "model/limits.hpp"
+#include "store/confined.hpp"
+#include "store/damage.hpp"
+#include "store/json_file.hpp"
+#include "store/value_json.hpp"
+
+namespace rdmacfg::core {
+
+using base::Result;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr int kLedgerSchema = 1;
+constexpr std::size_t kCopiedMost = model::limits::kFileBytes;  // of a text within another record
+
+/// What the exceptions of the library are: a record whose parts contradict each other.
+[[noreturn]] void reject(const std::string& why) {
+  throw Json::other_error::create(501, why, static_cast<const Json*>(nullptr));
+}
+
+/// Numbers ascend, and what is named is there.
+void check(const Ledger& ledger) {
+  std::uint64_t last = 0;
+  for (const auto& one : ledger.generations) {
+    if (one.number <= last) reject("the numbers of generations do not ascend");
+    last = one.number;
+  }
+  const auto named = [&](std::uint64_t number) { return number == 0 || ledger.find(number) != nullptr; };
+  if (!named(ledger.active)) reject("the active generation is missing");
+  if (const auto& waiting = ledger.unconfirmed;
+      waiting && (waiting->generation == 0 || !named(waiting->generation) || !named(waiting->previous)))
+    reject("the unconfirmed generation is missing");
+}
+
+Ledger ledger_from(const Json& json) {
+  Ledger ledger;
+  ledger.transaction = json.value("transaction", std::uint64_t{0});
+  ledger.active = json.at("active").get<std::uint64_t>();
+  for (const auto& one : json.at("generations")) {
+    ledger.generations.push_back({.number = one.at("number").get<std::uint64_t>(),
+                                  .digest = one.at("digest").get<std::string>(),
+                                  .when = one.at("when").get<std::string>(),
+                                  .who = one.at("who").get<std::string>(),
+                                  .what = one.at("what").get<std::string>(),
+                                  .fate = one.at("fate").get<std::string>()});
+  }
+  ledger.refused = json.at("refused").get<std::vector<std::string>>();
+  if (const auto& waiting = json.at("unconfirmed"); !waiting.is_null()) {
+    ledger.unconfirmed =
+        Unconfirmed{.generation = waiting.at("generation").get<std::uint64_t>(),
+                    .previous = waiting.at("previous").get<std::uint64_t>(),
+                    .boot_id = waiting.at("boot_id").get<std::string>(),
+                    .deadline_ms = waiting.at("deadline_ms").get<std::int64_t>(),
+                    .deadline = waiting.at("deadline").get<std::string>(),
+                    .complete = !waiting.contains("complete") || waiting.at("complete").get<bool>()};
+  }
+  ledger.answered = json.value("answered", std::string());
+  check(ledger);
+  return ledger;
+}
+
+Json ledger_json(const Ledger& ledger) {
+  Json generations = Json::array();
+  for (const auto& one : ledger.generations) {
+    generations.push_back({{"number", one.number},
+                           {"digest", one.digest},
+                           {"when", one.when},
+                           {"who", one.who},
+                           {"what", one.what},
+                           {"fate", one.fate}});
+  }
+  Json waiting = nullptr;
+  if (const auto& one = ledger.unconfirmed) {
+    waiting = {{"generation", one->generation},   {"previous", one->previous}, {"boot_id", one->boot_id},
+               {"deadline_ms", one->deadline_ms}, {"deadline", one->deadline}, {"complete", one->complete}};
+  }
+  Json json{{"schema", kLedgerSchema},   {"transaction", ledger.transaction},
+            {"active", ledger.active},   {"generations", std::move(generations)},
+            {"refused", ledger.refused}, {"unconfirmed", std::move(waiting)}};
+  if (!ledger.answered.empty()) json["answered"] = ledger.answered;
+  return json;
+}
+
+Remembered remembered_from(const Json& json) {
+  Remembered remembered;
+  for (const auto& one : json.at("files")) {
+    remembered.files.push_back({.name = one.at("name").get<std::string>(),
+                                .text = one.at("text").get<std::string>(),
+                                .is_private = one.value("private", false)});
+  }
+  remembered.host = json.value("host", std::string());
+  remembered.of_others = json.value("of_others", false);
+  return remembered;
+}
+
+Json remembered_json(const std::vector<config::Text>& files, const std::string& host, bool of_others) {
+  Json list = Json::array();
+  for (const auto& one : files) {
+    list.push_back({{"name", one.name}, {"text", one.text}});
+    if (one.is_private) list.back()["private"] = true;
+  }
+  Json json{{"schema", kLedgerSchema}, {"files", std::move(list)}};
+  if (!host.empty()) json["host"] = host;
+  if (of_others) json["of_others"] = true;
+  return json;
+}
+
+std::size_t size_of(const Remembered& remembered) {
+  std::size_t size = 0;
+  for (const auto& one : remembered.files) size += one.name.size() + one.text.size();
+  return size;
+}
+
+struct Backup {
+  Ledger ledger;
+  std::optional<Remembered> text;  ///< of the active generation; nothing when it is too long
+};
+
+Result<std::optional<Backup>> load_backup(system::Files& files, const std::string& path) {
+  return load_json<Backup>(files, path, kLedgerSchema, [](const Json& json) {
+    Backup backup{ledger_from(json.at("ledger")), std::nullopt};
+    if (const auto text = json.find("text"); text != json.end()) backup.text = remembered_from(*text);
+    return backup;
+  });
+}
+
+std::string path_of(const std::string& folder, std::uint64_t number) {
+  return fmt::format("{}/{}.json", folder, number);
+}
+
+}  // namespace
+
+const Generation* Ledger::find(std::uint64_t number) const {
+  const auto at = std::find_if(generations.begin(), generations.end(),
+                               [&](const Generation& one) { return one.number == number; });
+  return at == generations.end() ? nullptr : &*at;
+}
+
+Generation* Ledger::find(std::uint64_t number) {
+  return const_cast<Generation*>(std::as_const(*this).find(number));
+}
+
+bool Ledger::is_active(const std::string& digest) const {
+  const auto* generation = find(active);
+  return generation != nullptr && generation->digest == digest;
+}
+
+std::uint64_t Ledger::before(std::uint64_t number) const {
+  std::uint64_t found = 0;
+  for (const auto& one : generations) {
+    if (one.number < number && one.fate.empty()) found = std::max(found, one.number);
+  }
+  return found;
+}
+
+bool Ledger::refuses(const std::string& digest) const {
+  return std::find(refused.begin(), refused.end(), digest) != refused.end();
+}
+
+std::string digest_of(const config::Document& document) {
+  std::string all;
+  // A document that has moved is the same one.
+  for (const auto& file : document.files) {
+    all += fmt::format("{}:", file.text.size());
+    all += file.text;
+  }
+  if (!document.host.empty()) all += "host:" + document.host;
+  return base::sha256(all);
+}
+
+Result<Ledger> ledger_told(const std::string& text) {
+  try {
+    const auto json = Json::parse(text);
+    Ledger ledger;
+    ledger.active = json.at("active").get<std::uint64_t>();
+    for (const auto& one : json.at("generations")) {
+      ledger.generations.push_back({.number = one.at("number").get<std::uint64_t>(),
+                                    .digest = {},
+                                    .when = one.at("when").get<std::string>(),
+                                    .who = one.at("who").get<std::string>(),
+                                    .what = one.at("what").get<std::string>(),
+                                    .fate = one.at("fate").get<std::string>()});
+    }
+    if (const auto& waiting = json.at("unconfirmed"); !waiting.is_null()) {
+      ledger.unconfirmed = Unconfirmed{.generation = waiting.at("generation").get<std::uint64_t>(),
+                                       .previous = ledger.before(ledger.active),
+                                       .boot_id = {},
+                                       .deadline_ms = waiting.at("deadline_ms").get<std::int64_t>(),
+                                       .deadline = waiting.at("deadline").get<std::string>()};
+    }
+    return ledger;
+  } catch (const Json::exception&) {
+    return base::fail(base::Code::kInvalid, "rdma-configd tells the history in another form");
+  }
+}
+
+Result<Ledger> load_ledger(system::Files& files, const std::string& path) {
+  auto loaded = load_json<Ledger>(files, path, kLedgerSchema, ledger_from);
+  if (!loaded) return base::fail(loaded.error());
+  return loaded->value_or(Ledger{});
+}
+
+Result<void> save_ledger(system::Files& files, const std::string& path, const Ledger& ledger) {
+  return files.write_private(path,
+                             ledger_json(ledger).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Result<LedgerNow> look_up_ledger(system::Files& files, const GenerationPaths& paths) {
+  const auto load = [&] { return load_json<Ledger>(files, paths.ledger, kLedgerSchema, ledger_from); };
+  auto loaded = load();
+  if (!loaded && loaded.error().sys_errno != 0) loaded = load();  // once may be none
+  if (!loaded && !is_damage(loaded.error())) return base::fail(loaded.error());
+  const auto backup = loaded && *loaded ? Result<std::optional<Backup>>() : load_backup(files, paths.backup);
+  const auto record = load_take_back(files, paths.take_back);
+  const bool copied = backup && *backup;
+  const bool waits = record && *record && (*record)->ledger;
+  LedgerNow out;
+  if (loaded && *loaded) {
+    out.committed = **loaded;
+  } else if (copied) {
+    out.committed = (*backup)->ledger;
+  }
+  if (!loaded) {
+    out.damage = loaded.error();
+  } else if (!*loaded && (copied || !backup || (waits && (*record)->ledger->transaction > 1))) {
+    out.damage = base::Error{base::Code::kNotFound, paths.ledger + ": missing", 0};
+  }
+  out.lost = out.damage && !copied;
+  out.ledger = out.committed;
+  if (!waits || !(is_interrupted(**record, out.committed))) return out;
+  // Without a ledger nobody knows whether it was committed; to take it back is safe.
+  out.ledger = *(*record)->ledger;
+  out.ledger.unconfirmed->complete = false;
+  return out;
+}
+
+Result<Ledger> read_ledger(system::Files& files, const GenerationPaths& paths) {
+  auto now = look_up_ledger(files, paths);
+  if (!now) return base::fail(now.error());
+  return std::move(now->ledger);
+}
+
+Result<Remembered> load_texts(system::Files& files, const std::string& folder, std::uint64_t number) {
+  const auto path = path_of(folder, number);
+  auto loaded = load_json<Remembered>(files, path, kLedgerSchema, remembered_from);
+  if (!loaded) return base::fail(loaded.error());
+  if (!*loaded) {
+    return base::fail(base::Code::kNotFound, fmt::format("{}: generation {} is not there", path, number));
+  }
+  return std::move(**loaded);
+}
+
+Result<Remembered> read_texts(system::Files& files, const GenerationPaths& paths, std::uint64_t number) {
+  auto texts = load_texts(files, paths.texts, number);
+  if (texts) return texts;
+  const bool lost = is_damage(texts.error()) || texts.error().code == base::Code::kNotFound;
+  auto backup = lost ? load_backup(files, paths.backup) : Result<std::optional<Backup>>(std::nullopt);
+  if (backup && *backup && (*backup)->text && (*backup)->ledger.active == number)
+    return std::move(*(*backup)->text);
+  const auto record = lost ? load_take_back(files, paths.take_back) : Result<std::optional<TakeBack>>();
+  if (record && *record && (*record)->previous && (*record)->ledger && (*record)->ledger->unconfirmed &&
+      (*record)->ledger->unconfirmed->previous == number)
+    return *(*record)->previous;
+  return texts;
+}
+
+Result<void> save_texts(system::Files& files, const std::string& folder, std::uint64_t number,
+                        const config::Document& document, bool of_others) {
+  const auto json = remembered_json(document.files, document.host, of_others);
+  return files.write_private(path_of(folder, number),
+                             json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void narrow(system::Files& files, const GenerationPaths& paths) {
+  std::vector<std::string> all{paths.ledger, paths.backup, paths.take_back, paths.let_be};
+  if (const auto names = files.list(paths.texts)) {
+    for (const auto& name : *names) all.push_back(paths.texts + '/' + name);
+  }
+  for (const auto& path : all) {
+    if (files.hidden(path)) continue;
+    const auto text = files.read(path);
+    if (text && *text) (void)files.write_private(path, **text);
+  }
+}
+
+Result<void> save_backup(system::Files& files, const GenerationPaths& paths, const Ledger& ledger) {
+  Json json{{"schema", kLedgerSchema}, {"ledger", ledger_json(ledger)}};
+  if (ledger.active != 0) {
+    const auto text = read_texts(files, paths, ledger.active);
+    if (text && size_of(*text) <= kCopiedMost)
+      json["text"] = remembered_json(text->files, text->host, text->of_others);
+  }
+  return files.write_private(paths.backup, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+bool is_interrupted(const TakeBack& record, const Ledger& ledger) {
+  return record.ledger && record.ledger->transaction > ledger.transaction;
+}
+
+config::Document parse_again(Remembered remembered, std::string_view host) {
+  const auto name = remembered.host.empty() ? std::string(host) : std::move(remembered.host);
+  if (remembered.of_others) {
+    auto document = parse_confined(remembered.files, name, confine_of_others());
+    if (document) return std::move(*document);
+    config::Document none;
+    const auto file = remembered.files.empty() ? std::string() : remembered.files.front().name;
+    none.diagnostics.push_back(
+        {model::Severity::kError,
+         {file, 0, 0, 0},
+         document.error().message,
+         "it was sent by another user than root, so it is parsed without privileges only",
+         {}});
+    none.whole = false;
+    none.host = remembered.host;
+    none.files = std::move(remembered.files);
+    return none;
+  }
+  return config::parse_texts(std::move(remembered.files), name, kinds::grammar());
+}
+
+std::vector<std::uint64_t> prune(Ledger& ledger) {
+  std::vector<std::uint64_t> dropped;
+  const auto fallback = ledger.before(ledger.active);
+  for (auto at = ledger.generations.begin();
+       at != ledger.generations.end() && ledger.generations.size() > model::limits::kGenerations;) {
+    const bool awaited = ledger.unconfirmed && at->number == ledger.unconfirmed->previous;
+    if (at->number == ledger.active || at->number == fallback || awaited) {
+      ++at;
+      continue;
+    }
+    dropped.push_back(at->number);
+    at = ledger.generations.erase(at);
+  }
+  // A digest is refused as long as the generation that it was rolled back from is remembered.
+  std::erase_if(ledger.refused, [&](const std::string& digest) {
+    return std::none_of(ledger.generations.begin(), ledger.generations.end(),
+                        [&](const Generation& one) { return one.digest == digest; });
+  });
+  return dropped;
+}
+
+void remove_texts(system::Files& files, const GenerationPaths& paths,
+                  const std::vector<std::uint64_t>& numbers) {
+  for (const auto number : numbers) (void)files.remove(path_of(paths.texts, number));
+}
+
+Result<std::optional<TakeBack>> load_take_back(system::Files& files, const std::string& path) {
+  return load_json<TakeBack>(files, path, kLedgerSchema, [](const Json& json) {
+    std::vector<std::string> dropped;
+    TakeBack out{.boot_id = json.at("boot_id").get<std::string>(),
+                 .plan = plan_from(json.at("changes"), &dropped),
+                 .before = state_from(json.at("before"), nullptr),
+                 .in_two_runs = json.value("in_two_runs", false)};
+    out.partial = !dropped.empty();
+    if (const auto ledger = json.find("ledger"); ledger != json.end()) {
+      out.ledger = ledger_from(*ledger);
+      if (!out.ledger->unconfirmed) reject("nothing waits for confirmation");
+    }
+    if (const auto text = json.find("previous"); text != json.end()) out.previous = remembered_from(*text);
+    return out;
+  });
+}
+
+Result<void> save_take_back(system::Files& files, const std::string& path, const TakeBack& take_back) {
+  Json json{{"schema", kLedgerSchema},
+            {"boot_id", take_back.boot_id},
+            {"changes", kept_json(take_back.plan)},
+            {"before", state_json(take_back.before)},
+            {"in_two_runs", take_back.in_two_runs}};
+  if (take_back.ledger) json["ledger"] = ledger_json(*take_back.ledger);
+  if (take_back.previous && size_of(*take_back.previous) <= kCopiedMost)
+    json["previous"] =
+        remembered_json(take_back.previous->files, take_back.previous->host, take_back.previous->of_others);
+  return files.write_private(path, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace rdmacfg::core

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/lock.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "base/unique_fd.hpp"
+
+namespace rdmacfg::core {
+
+namespace {
+
+constexpr std::chrono::milliseconds kPoll{100};
+
+/// "process 1234", as /proc/locks has it. The file itself stays empty: an apply with nothing to do writes
+/// nothing.
+std::string holder_of(int fd) {
+  struct stat status {};
+  std::ifstream locks("/proc/locks");
+  if (::fstat(fd, &status) != 0) return "another process";
+  const auto inode = fmt::format(":{} ", status.st_ino);
+  for (std::string line; std::getline(locks, line);) {
+    // 1: FLOCK  ADVISORY  WRITE 1234 00:18:777 0 EOF
+    std::istringstream words(line);
+    std::string number, sort, how, access, pid;
+    if (line.find(inode) != std::string::npos && words >> number >> sort >> how >> access >> pid &&
+        sort == "FLOCK") {
+      return fmt::format("process {}", pid);
+    }
+  }
+  return "another process";
+}
+
+}  // namespace
+
+base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
+                                              std::chrono::milliseconds deadline,
+                                              const std::function<void(const std::string& holder)>& waiting,
+                                              const std::function<bool()>& cancelled) {
+  std::error_code error;
+  const int how = std::filesystem::is_directory(path, error) ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
+  base::UniqueFd fd(::open(path.c_str(), how | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) return base::fail_errno(errno, "lock " + path.string());
+  const auto end = std::chrono::steady_clock::now() + deadline;
+  bool told = false;
+  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) return base::fail_errno(errno, "lock " + path.string());
+    if (std::chrono::steady_clock::now() >= end) {
+      return base::fail(base::Code::kTimeout,
+                        fmt::format("{} is still applying and holds {}; nothing was changed",
+                                    holder_of(fd.get()), path.string()));
+    }
+    if (cancelled && cancelled()) return base::fail(base::Code::kRefused, "it was cancelled");
+    if (!told) waiting(holder_of(fd.get()));
+    told = true;
+    std::this_thread::sleep_for(kPoll);
+  }
+  return std::make_shared<base::UniqueFd>(std::move(fd));
+}
+
+std::filesystem::path lock_of(const std::filesystem::path& root) {
+  return root == "/" ? std::filesystem::path("/run/rdma-configd.lock") : root;
+}
+
+std::string waits_for(const std::string& holder) {
+  return holder + " is applying; waiting until it has finished";
+}
+
+}  // namespace rdmacfg::core

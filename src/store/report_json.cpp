@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/report_json.hpp"
+
+#include <fmt/format.h>
+
+#include "store/value_json.hpp"
+
+namespace rdmacfg::core {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* kReportSchema = "rdma-configd.report/1";
+
+model::Location location_from(const Json& json) {
+  model::Location where;
+  if (json.is_null()) return where;
+  where.file = json.at("file").get<std::string>();
+  where.line = json.at("line").get<int>();
+  where.column = json.at("column").get<int>();
+  where.length = json.value("length", 1);
+  return where;
+}
+
+Json location_json(const model::Location& where) {
+  return {{"file", where.file}, {"line", where.line}, {"column", where.column}, {"length", where.length}};
+}
+
+Json diagnostic_json(const model::Diagnostic& one) {
+  Json related = Json::array();
+  for (const auto& other : one.related) {
+    related.push_back({{"where", location_json(other.where)}, {"note", other.note}});
+  }
+  return {{"severity", one.severity == model::Severity::kError ? "error" : "warning"},
+          {"where", location_json(one.where)},
+          {"message", one.message},
+          {"hint", one.hint},
+          {"related", std::move(related)}};
+}
+
+model::Diagnostic diagnostic_from(const Json& json) {
+  model::Diagnostic one;
+  one.severity = json.at("severity") == "error" ? model::Severity::kError : model::Severity::kWarning;
+  one.where = location_from(json.at("where"));
+  one.message = json.at("message").get<std::string>();
+  one.hint = json.at("hint").get<std::string>();
+  for (const auto& other : json.at("related")) {
+    one.related.push_back({location_from(other.at("where")), other.at("note").get<std::string>()});
+  }
+  return one;
+}
+
+Json resource_json(const model::ResourceReport& one) {
+  Json attributes = Json::array();
+  for (const auto& attribute : one.attributes) {
+    attributes.push_back({{"name", attribute.name},
+                          {"now", to_json(attribute.now)},
+                          {"wanted", to_json(attribute.wanted)},
+                          {"origin", attribute.origin ? location_json(*attribute.origin) : Json(nullptr)}});
+  }
+  return {{"kind", one.key.kind},     {"id", one.key.id},
+          {"label", one.label},       {"status", std::string(model::text_of(one.status))},
+          {"reason", one.reason},     {"warnings", one.warnings},
+          {"instance", one.instance}, {"attributes", std::move(attributes)}};
+}
+
+model::Status status_from(const std::string& text) {
+  for (int i = 0; i <= static_cast<int>(model::Status::kIgnored); ++i) {
+    if (model::text_of(static_cast<model::Status>(i)) == text) return static_cast<model::Status>(i);
+  }
+  return model::Status::kFailed;
+}
+
+model::ResourceReport resource_from(const Json& json) {
+  model::ResourceReport one;
+  one.key = {json.at("kind").get<std::string>(), json.at("id").get<std::string>()};
+  one.label = json.at("label").get<std::string>();
+  one.status = status_from(json.at("status").get<std::string>());
+  one.reason = json.at("reason").get<std::string>();
+  one.warnings = json.at("warnings").get<std::vector<std::string>>();
+  one.instance = json.value("instance", std::string());
+  for (const auto& attribute : json.at("attributes")) {
+    model::AttributeReport report{attribute.at("name").get<std::string>(), value_from(attribute.at("now")),
+                                  value_from(attribute.at("wanted")), std::nullopt};
+    if (!attribute.at("origin").is_null()) report.origin = location_from(attribute.at("origin"));
+    one.attributes.push_back(std::move(report));
+  }
+  return one;
+}
+
+}  // namespace
+
+Json report_json(const model::Report& report) {
+  Json diagnostics = Json::array(), resources = Json::array();
+  for (const auto& one : report.diagnostics) diagnostics.push_back(diagnostic_json(one));
+  for (const auto& one : report.resources) resources.push_back(resource_json(one));
+  Json out = {{"schema", kReportSchema},
+              {"exit", static_cast<int>(report.exit)},
+              {"error", report.error ? Json{{"code", static_cast<int>(report.error->code)},
+                                            {"message", report.error->message},
+                                            {"errno", report.error->sys_errno}}
+                                     : Json(nullptr)},
+              {"diagnostics", std::move(diagnostics)},
+              {"resources", std::move(resources)},
+              {"changes", plan_json(report.plan)},
+              {"notes", report.notes},
+              {"left_over", report.left_over}};
+  // What the daemon does by itself: clients see none.
+  if (!report.drifted.empty()) out["drifted"] = plan_json({report.drifted});
+  return out;
+}
+
+base::Result<model::Report> report_from(const std::string& text) {
+  try {
+    const auto json = Json::parse(text);
+    if (json.at("schema") != kReportSchema) {
+      return base::fail(base::Code::kInvalid, "the report has another schema than this program reads");
+    }
+    model::Report report;
+    report.exit = static_cast<model::Exit>(json.at("exit").get<int>());
+    if (const auto& error = json.at("error"); !error.is_null()) {
+      report.error = base::Error{static_cast<base::Code>(error.at("code").get<int>()),
+                                 error.at("message").get<std::string>(), error.at("errno").get<int>()};
+    }
+    for (const auto& one : json.at("diagnostics")) report.diagnostics.push_back(diagnostic_from(one));
+    for (const auto& one : json.at("resources")) report.resources.push_back(resource_from(one));
+    report.plan = plan_from(json.at("changes"));
+    if (json.contains("drifted")) report.drifted = plan_from(json.at("drifted")).changes;
+    report.notes = json.at("notes").get<std::vector<std::string>>();
+    report.left_over = json.at("left_over").get<std::vector<std::string>>();
+    return report;
+  } catch (const Json::exception& error) {
+    return base::fail(base::Code::kInvalid, fmt::format("the report cannot be understood: {}", error.what()));
+  }
+}
+
+}  // namespace rdmacfg::core

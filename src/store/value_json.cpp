@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/value_json.hpp"
+
+#include <algorithm>
+
+namespace rdmacfg::core {
+
+using Json = nlohmann::ordered_json;
+using model::Attributes;
+using model::Change;
+using model::Operation;
+using model::Value;
+
+Json to_json(const Value& value) {
+  struct Visitor {
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(bool flag) const { return flag; }
+    Json operator()(std::int64_t number) const { return number; }
+    Json operator()(const std::string& text) const { return text; }
+    Json operator()(const std::vector<std::string>& list) const { return list; }
+  };
+  return std::visit(Visitor{}, value);
+}
+
+Json to_json(const Attributes& attributes) {
+  Json out = Json::object();
+  for (const auto& [name, value] : attributes) out[name] = to_json(value);
+  return out;
+}
+
+Json to_json(const model::Location& where) {
+  return {{"file", where.file}, {"line", where.line}, {"column", where.column}};
+}
+
+namespace {
+
+/// What carries a change out or takes it back.
+Json essence(const Change& change) {
+  Json out;
+  out["kind"] = change.key.kind;
+  out["id"] = change.key.id;
+  out["label"] = change.label;
+  out["operation"] = text_of(change.operation);
+  out["before"] = to_json(change.before);
+  out["after"] = to_json(change.after);
+  out["fields"] = change.fields;
+  if (!change.needs.empty()) out["needs"] = Json::array();
+  for (const auto& need : change.needs) out["needs"].push_back({{"kind", need.kind}, {"id", need.id}});
+  if (!change.beside.empty()) out["beside"] = change.beside;
+  return out;
+}
+
+}  // namespace
+
+Json kept_json(const Change& change) {
+  auto out = essence(change);
+  if (!change.footing.empty()) out["footing"] = change.footing;
+  if (!change.carried.empty()) out["carried"] = change.carried;
+  // Which fields a document asks for has to survive a kill (remember()); where it does so has not.
+  for (const auto& field : change.fields) {
+    if (!change.origins.contains(field)) out["given_back"].push_back(field);
+  }
+  return out;
+}
+
+Json to_json(const Change& change) {
+  auto out = essence(change);
+  out["effect"] = text_of(change.effect);
+  out["interrupts"] = change.interrupts;
+  if (change.needs.empty()) out["needs"] = Json::array();
+  out["origins"] = Json::object();
+  for (const auto& [field, where] : change.origins) out["origins"][field] = to_json(where);
+  out["footing"] = change.footing;
+  out["overruled"] = change.overruled;
+  out["carried"] = change.carried;
+  return out;
+}
+
+Value value_from(const Json& json) {
+  if (json.is_null()) return {};
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_string()) return json.get<std::string>();
+  return json.get<std::vector<std::string>>();
+}
+
+Attributes attributes_from(const Json& json) {
+  Attributes out;
+  for (const auto& [name, value] : json.items()) out.emplace(name, value_from(value));
+  return out;
+}
+
+namespace {
+
+model::Location place_from(const Json& json) {
+  return {.file = json.at("file").get<std::string>(),
+          .line = json.at("line").get<int>(),
+          .column = json.at("column").get<int>()};
+}
+
+}  // namespace
+
+Change change_from(const Json& json) {
+  Change change;
+  change.key = {json.at("kind").get<std::string>(), json.at("id").get<std::string>()};
+  change.label = json.at("label").get<std::string>();
+  const auto operation = json.at("operation").get<std::string>();
+  for (const auto each : {Operation::kCreate, Operation::kUpdate, Operation::kDelete}) {
+    if (text_of(each) == operation) change.operation = each;
+  }
+  change.before = attributes_from(json.at("before"));
+  change.after = attributes_from(json.at("after"));
+  change.fields = json.at("fields").get<std::vector<std::string>>();
+  const auto part = [&](const char* name) { return json.contains(name) ? json.at(name) : Json(); };
+  for (const auto& need : part("needs")) {
+    change.needs.push_back({need.at("kind").get<std::string>(), need.at("id").get<std::string>()});
+  }
+  const auto origins = part("origins");
+  for (const auto& [field, where] : origins.items()) change.origins[field] = place_from(where);
+  if (!json.contains("origins")) {
+    const auto given_back = json.value("given_back", std::vector<std::string>());
+    for (const auto& field : change.fields) {
+      if (std::find(given_back.begin(), given_back.end(), field) == given_back.end())
+        change.origins[field] = {};
+    }
+  }
+  change.footing = json.value("footing", std::string());
+  change.overruled = json.value("overruled", std::vector<std::string>());
+  change.beside = json.value("beside", std::vector<std::string>());
+  change.carried = json.value("carried", std::vector<std::string>());
+  return change;
+}
+
+}  // namespace rdmacfg::core

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/network_manager.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <thread>
+#include <variant>
+
+#include "system/linux/dbus/nm_objects.hpp"
+#include "system/linux/dbus/system_bus.hpp"
+#include "system/linux/linux_host.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::fail_errno;
+using base::Result;
+using detail::BusCall;
+using detail::BusMessage;
+using detail::kNm;
+using detail::NmObjects;
+
+constexpr const char* kNmPath = "/org/freedesktop/NetworkManager";
+constexpr const char* kSettings = "org.freedesktop.NetworkManager.Settings";
+constexpr const char* kSettingsPath = "/org/freedesktop/NetworkManager/Settings";
+constexpr const char* kConnection = "org.freedesktop.NetworkManager.Settings.Connection";
+constexpr const char* kDevice = "org.freedesktop.NetworkManager.Device";
+constexpr const char* kNoConnection = "org.freedesktop.NetworkManager.Settings.InvalidConnection";
+constexpr const char* kIncompatible = "org.freedesktop.NetworkManager.Device.IncompatibleConnection";
+constexpr const char* kUnknownMethod = "org.freedesktop.DBus.Error.UnknownMethod";  // before 1.12
+constexpr std::uint32_t kActivated = 2;  // NM_ACTIVE_CONNECTION_STATE_ACTIVATED
+constexpr std::uint32_t kDeactivating = 3;
+// NM_CHECKPOINT_CREATE_FLAG_DELETE_NEW_CONNECTIONS is not asked for: profiles of other people that come in
+// the meantime are none of ours, and our own are taken back by their files.
+constexpr std::uint32_t kCheckpointFlags = 0;
+constexpr std::chrono::milliseconds kPoll(100);
+constexpr int kPolls = 150;
+
+class DbusNetworkManager final : public NetworkManager {
+ public:
+  Result<std::optional<NmState>> observe() override {
+    if (!bus_.has_owner(kNm)) return std::optional<NmState>{};
+    auto objects = NmObjects::read(bus_);
+    if (!objects) return fail(objects.error());
+    return std::optional(objects->state());
+  }
+
+  Result<void> load(std::span<const std::string> files) override {
+    const std::string what = "having NetworkManager read its profiles";
+    auto call = bus_.begin({kNm, kSettingsPath, kSettings, "LoadConnections"}, what);
+    if (!call) return fail(call.error());
+    std::vector<std::string> copies(files.begin(), files.end());
+    std::vector<char*> list;
+    list.reserve(copies.size() + 1);
+    for (auto& file : copies) list.push_back(file.data());
+    list.push_back(nullptr);
+    if (const int status = sd_bus_message_append_strv(call->get(), list.data()); status < 0)
+      return fail_errno(-status, what);
+    const auto reply = bus_.send(call->get(), what, nullptr);
+    if (!reply) return fail(reply.error());
+    int all = 0;
+    if (const int status = sd_bus_message_read(reply->get(), "b", &all); status < 0)
+      return fail_errno(-status, what);
+    if (all != 0) return {};
+    const char* refused = "";
+    if (sd_bus_message_enter_container(reply->get(), 'a', "s") > 0)
+      (void)sd_bus_message_read(reply->get(), "s", &refused);
+    return fail(Code::kRefused,
+                fmt::format("{}: it does not take {} (its journal may say why)", what, refused));
+  }
+
+  Result<void> remove(const std::string& uuid) override {
+    const auto what = fmt::format("deleting profile {}", uuid);
+    auto path = connection(uuid, what);
+    if (!path) return fail(path.error());
+    if (path->empty()) return {};
+    if (auto done = simple({kNm, *path, kConnection, "Delete"}, what); !done) return done;
+    return wait_for_end(uuid, what);
+  }
+
+  void wait_for_release(std::span<const std::string> interfaces,
+                        std::chrono::milliseconds deadline) override {
+    const auto end = std::chrono::steady_clock::now() + deadline;
+    while (std::chrono::steady_clock::now() < end) {
+      const auto state = observe();
+      if (!state || !*state) return;
+      const auto& devices = (*state)->devices;
+      const bool held = std::any_of(devices.begin(), devices.end(), [&](const NmDevice& device) {
+        return device.managed &&
+               std::find(interfaces.begin(), interfaces.end(), device.interface) != interfaces.end();
+      });
+      if (!held) return;
+      std::this_thread::sleep_for(kPoll);
+    }
+  }
+
+  Result<void> activate(const std::string& uuid, const std::string& interface,
+                        std::chrono::milliseconds deadline) override {
+    const auto what = fmt::format("activating profile {}", uuid);
+    const auto path = connection(uuid, what);
+    if (!path) return fail(path.error());
+    if (path->empty()) return fail(Code::kNotFound, what + ": NetworkManager does not have it");
+    std::string on = "/";
+    if (!interface.empty()) {
+      auto found = device(interface, what);
+      if (!found) return fail(found.error());
+      on = *found;
+    }
+    const auto reply = bus_.call({kNm, kNmPath, kNm, "ActivateConnection"}, what, nullptr, "ooo",
+                                 path->c_str(), on.c_str(), "/");
+    if (!reply) return fail(reply.error());
+    const char* active = nullptr;
+    if (const int status = sd_bus_message_read(reply->get(), "o", &active); status < 0)
+      return fail_errno(-status, what);
+    return wait_for(active, uuid, what, deadline);
+  }
+
+  Result<void> deactivate(const std::string& uuid) override {
+    auto objects = NmObjects::read(bus_);
+    if (!objects) return fail(objects.error());
+    const auto path = objects->active_path(uuid);
+    if (path.empty()) return {};
+    const auto what = fmt::format("taking down profile {}", uuid);
+    auto done = simple({kNm, kNmPath, kNm, "DeactivateConnection"}, what, "o", path.c_str());
+    return done ? wait_for_end(uuid, what) : done;
+  }
+
+  Result<void> reapply(const std::string& interface) override {
+    const auto what = interface + ": reapplying its profile";
+    const auto path = device(interface, what);
+    if (!path) return fail(path.error());
+    auto call = bus_.begin({kNm, *path, kDevice, "Reapply"}, what);
+    if (!call) return fail(call.error());
+    // An empty dictionary: the profile as it is loaded.
+    int status = sd_bus_message_append(call->get(), "a{sa{sv}}", 0U);
+    if (status >= 0) status = sd_bus_message_append(call->get(), "tu", std::uint64_t{0}, 0U);
+    if (status < 0) return fail_errno(-status, what);
+    std::string refusal;
+    const auto reply = bus_.send(call->get(), what, &refusal);
+    if (reply) return {};
+    auto error = reply.error();
+    if (refusal == kIncompatible) error.code = Code::kUnsupported;
+    return fail(std::move(error));
+  }
+
+  Result<std::string> create_checkpoint(std::span<const std::string> interfaces,
+                                        std::chrono::seconds timeout) override {
+    const std::string what = "making a checkpoint of NetworkManager";
+    std::vector<std::string> paths;
+    for (const auto& interface : interfaces) {
+      auto path = device(interface, what);
+      if (path) paths.push_back(std::move(*path));
+    }
+    if (paths.empty()) return std::string();  // without a device it would be of all of them
+    auto call = bus_.begin({kNm, kNmPath, kNm, "CheckpointCreate"}, what);
+    if (!call) return fail(call.error());
+    int status = sd_bus_message_open_container(call->get(), 'a', "o");
+    for (const auto& path : paths) {
+      if (status >= 0) status = sd_bus_message_append(call->get(), "o", path.c_str());
+    }
+    if (status >= 0) status = sd_bus_message_close_container(call->get());
+    if (status >= 0)
+      status = sd_bus_message_append(call->get(), "uu", static_cast<std::uint32_t>(timeout.count()),
+                                     kCheckpointFlags);
+    if (status < 0) return fail_errno(-status, what);
+    const auto reply = bus_.send(call->get(), what, nullptr);
+    if (!reply) return fail(reply.error());
+    const char* path = nullptr;
+    if (status = sd_bus_message_read(reply->get(), "o", &path); status < 0) return fail_errno(-status, what);
+    return std::string(path);
+  }
+
+  Result<void> extend_checkpoint(const std::string& checkpoint, std::chrono::seconds timeout) override {
+    if (checkpoint.empty()) return {};
+    const std::string what = "giving the checkpoint of NetworkManager more time";
+    std::string refusal;
+    const auto reply = bus_.call({kNm, kNmPath, kNm, "CheckpointAdjustRollbackTimeout"}, what, &refusal, "ou",
+                                 checkpoint.c_str(), static_cast<std::uint32_t>(timeout.count()));
+    if (reply || refusal == kUnknownMethod) return {};
+    return fail(reply.error());
+  }
+
+  Result<void> destroy_checkpoint(const std::string& checkpoint) override {
+    if (checkpoint.empty()) return {};
+    return simple({kNm, kNmPath, kNm, "CheckpointDestroy"}, "removing the checkpoint of NetworkManager", "o",
+                  checkpoint.c_str());
+  }
+
+  Result<void> rollback(const std::string& checkpoint) override {
+    if (checkpoint.empty()) return {};
+    return simple({kNm, kNmPath, kNm, "CheckpointRollback"}, "rolling NetworkManager back", "o",
+                  checkpoint.c_str());
+  }
+
+ private:
+  Result<void> simple(const BusCall& call, const std::string& what) {
+    return bus_.call(call, what, nullptr, nullptr).map([](const BusMessage&) {});
+  }
+  Result<void> simple(const BusCall& call, const std::string& what, const char* types, const char* argument) {
+    return bus_.call(call, what, nullptr, types, argument).map([](const BusMessage&) {});
+  }
+
+  /// The object of a profile; empty when it does not have one.
+  Result<std::string> connection(const std::string& uuid, const std::string& what) {
+    std::string refusal;
+    const auto reply =
+        bus_.call({kNm, kSettingsPath, kSettings, "GetConnectionByUuid"}, what, &refusal, "s", uuid.c_str());
+    if (!reply) {
+      if (refusal == kNoConnection) return std::string();
+      return fail(reply.error());
+    }
+    const char* path = nullptr;
+    if (const int status = sd_bus_message_read(reply->get(), "o", &path); status < 0)
+      return fail_errno(-status, what);
+    return std::string(path);
+  }
+
+  Result<std::string> device(const std::string& interface, const std::string& what) {
+    const auto reply =
+        bus_.call({kNm, kNmPath, kNm, "GetDeviceByIpIface"}, what, nullptr, "s", interface.c_str());
+    if (!reply) return fail(reply.error());
+    const char* path = nullptr;
+    if (const int status = sd_bus_message_read(reply->get(), "o", &path); status < 0)
+      return fail_errno(-status, what);
+    return std::string(path);
+  }
+
+  Result<void> wait_for_end(const std::string& uuid, const std::string& what) {
+    for (int left = kPolls; left > 0; --left) {
+      auto objects = NmObjects::read(bus_);
+      if (!objects) return fail(objects.error());
+      if (objects->active_path(uuid).empty()) return {};
+      std::this_thread::sleep_for(kPoll);
+    }
+    return fail(Code::kTimeout, what + ": it does not go down");
+  }
+
+  Result<void> wait_for(const std::string& active, const std::string& uuid, const std::string& what,
+                        std::chrono::milliseconds deadline) {
+    const auto end = std::chrono::steady_clock::now() + deadline;
+    for (;;) {
+      auto objects = NmObjects::read(bus_);
+      if (!objects) return fail(objects.error());
+      const auto state = objects->number(active, std::string(detail::kNmActive), "State");
+      if (state == kActivated) return {};
+      if (!state || *state >= kDeactivating)
+        return fail(Code::kRefused,
+                    fmt::format("{}: it went down again (journalctl -u NetworkManager says why)", what));
+      if (std::chrono::steady_clock::now() >= end)
+        return fail(Code::kTimeout, fmt::format("{}: profile {} is not up in time", what, uuid));
+      std::this_thread::sleep_for(kPoll);
+    }
+  }
+
+  detail::SystemBus bus_;
+};
+
+}  // namespace
+
+std::unique_ptr<NetworkManager> make_linux_network_manager() {
+  return std::make_unique<DbusNetworkManager>();
+}
+
+}  // namespace rdmacfg::system

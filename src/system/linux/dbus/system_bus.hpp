@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls over the system bus. Source: sd-bus(3).
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/error.hpp"
+#include "system/linux/dbus/systemd.hpp"
+
+namespace rdmacfg::system::detail {
+
+/// A method and the object that has it.
+struct BusCall {
+  const char* destination = nullptr;
+  std::string path;
+  const char* interface = nullptr;
+  const char* method = nullptr;
+};
+
+/// The connection is opened at the first use.
+class SystemBus {
+ public:
+  /// Whether somebody has the name now; nobody is started by asking. False without a bus, too.
+  bool has_owner(const char* name);
+
+  /// Calls with arguments as of sd_bus_message_append(3). `what` is said in errors; `refusal`, where given,
+  /// gets the name of the error that the other side answered with.
+  template <class... Args>
+  base::Result<BusMessage> call(const BusCall& call, const std::string& what, std::string* refusal,
+                                const char* types, Args... args) {
+    auto message = begin(call, what);
+    if (!message) return message;
+    if (types != nullptr) {
+      // A variadic function of C: what the types say has to be what is given.
+      const int status = sd_bus_message_append(message->get(), types, args...);
+      if (status < 0) return base::fail_errno(-status, what);
+    }
+    return send(message->get(), what, refusal);
+  }
+
+  /// A call to be filled in by the caller, for send().
+  base::Result<BusMessage> begin(const BusCall& call, const std::string& what);
+  base::Result<BusMessage> send(sd_bus_message* message, const std::string& what, std::string* refusal);
+
+ private:
+  base::Result<sd_bus*> bus();
+
+  std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)> bus_{nullptr, sd_bus_flush_close_unref};
+};
+
+}  // namespace rdmacfg::system::detail

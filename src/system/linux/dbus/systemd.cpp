@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/linux/dbus/systemd.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+namespace rdmacfg::system::detail {
+
+using base::Code;
+using base::fail;
+using base::fail_errno;
+using base::Result;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// Of one call; an idle manager answers in milliseconds, one that is busy booting in two seconds.
+constexpr std::uint64_t kUnitCallTimeout = 25'000'000;
+// How long a job may wait for other jobs until it is left to systemd: our own run may be what they wait for.
+constexpr std::chrono::seconds kQueueTimeout(5);
+constexpr std::chrono::milliseconds kJobPoll(500);
+
+using Slot = std::unique_ptr<sd_bus_slot, sd_bus_slot* (*)(sd_bus_slot*)>;
+
+}  // namespace
+
+/// The end of a job, as systemd announces it.
+struct Job {
+  std::string unit;
+  std::string path;
+  std::string ended;   ///< path of the job that ended last
+  std::string result;  ///< "done", "failed", "skipped", …
+
+  static int on_removed(sd_bus_message* message, void* user, sd_bus_error* /*error*/) {
+    auto& job = *static_cast<Job*>(user);
+    const char *path = nullptr, *unit = nullptr, *result = nullptr;
+    std::uint32_t id = 0;
+    if (sd_bus_message_read(message, "uoss", &id, &path, &unit, &result) < 0) return 0;
+    if (!job.path.empty() ? job.path != path : job.unit != unit) return 0;
+    job.ended = path;
+    job.result = result;
+    return 0;
+  }
+};
+
+bool BusError::is_systemds(const char* name) const {
+  return error.name != nullptr &&
+         std::string_view(error.name) == std::string("org.freedesktop.systemd1.") + name;
+}
+
+bool BusError::says_nobody() const {
+  return is("org.freedesktop.DBus.Error.ServiceUnknown") || is("org.freedesktop.DBus.Error.NameHasNoOwner") ||
+         is("org.freedesktop.DBus.Error.Disconnected");
+}
+
+base::Error BusError::error_of(int status, const std::string& what) const {
+  auto out = base::errno_error(-status, what);
+  if (error.message != nullptr) out.message = fmt::format("{}: {}", what, error.message);
+  if (is_systemds("NoSuchUnit")) out.code = Code::kNotFound;
+  if (is("org.freedesktop.DBus.Error.AccessDenied") ||
+      is("org.freedesktop.DBus.Error.InteractiveAuthorizationRequired")) {
+    out.code = Code::kDenied;
+  }
+  return out;
+}
+
+Result<sd_bus*> Systemd::bus() {
+  if (bus_) return bus_.get();
+  if (::access("/run/systemd/system", F_OK) != 0) return nullptr;  // sd_booted(3)
+  sd_bus* opened = nullptr;
+  int status = -ENOENT;
+  if (::geteuid() == 0) {
+    if (status = sd_bus_new(&opened); status >= 0) {
+      Bus direct(opened, sd_bus_flush_close_unref);
+      status = sd_bus_set_address(opened, "unix:path=/run/systemd/private");
+      if (status >= 0) status = sd_bus_start(opened);
+      if (status >= 0) bus_ = std::move(direct);
+    }
+  }
+  if (!bus_) {
+    opened = nullptr;
+    status = sd_bus_open_system(&opened);
+    if (status < 0) {
+      if (status == -ENOENT || status == -ECONNREFUSED || status == -ENOMEDIUM) return nullptr;
+      return fail_errno(-status, "reaching systemd");
+    }
+    bus_.reset(opened);
+  }
+  sd_bus_set_method_call_timeout(bus_.get(), kUnitCallTimeout);
+  return bus_.get();
+}
+
+Result<std::optional<JobEnd>> Systemd::run_job(const char* method, const std::string& unit,
+                                               const std::string& what) {
+  auto opened = bus();
+  if (!opened) return fail(opened.error());
+  if (*opened == nullptr) return std::optional<JobEnd>{};
+  Job job;
+  job.unit = unit;
+  sd_bus_slot* raw_slot = nullptr;
+  // No sender: systemd itself, at the other end of a direct connection, has no name.
+  int status = sd_bus_match_signal(*opened, &raw_slot, nullptr, kSystemdPath, kSystemdManager, "JobRemoved",
+                                   Job::on_removed, &job);
+  const Slot slot(raw_slot, sd_bus_slot_unref);
+  if (status < 0) return fail_errno(-status, what);
+  if (!subscribed_) {
+    // Without a subscriber systemd sends no signals.
+    BusError error;
+    status = sd_bus_call_method(*opened, kSystemd, kSystemdPath, kSystemdManager, "Subscribe", &error.error,
+                                nullptr, nullptr);
+    if (status < 0 && error.says_nobody()) return std::optional<JobEnd>{};
+    if (status < 0 && !error.is_systemds("AlreadySubscribed")) return fail(error.error_of(status, what));
+    subscribed_ = true;
+  }
+  BusError error;
+  sd_bus_message* raw_reply = nullptr;
+  status = sd_bus_call_method(*opened, kSystemd, kSystemdPath, kSystemdManager, method, &error.error,
+                              &raw_reply, "ss", unit.c_str(), "replace");
+  const BusMessage reply(raw_reply, sd_bus_message_unref);
+  if (status < 0 && error.says_nobody()) return std::optional<JobEnd>{};
+  if (status < 0 && error.is_systemds("JobTypeNotApplicable")) return std::optional(JobEnd::kInvalid);
+  if (status < 0) return fail(error.error_of(status, what));
+  const char* path = nullptr;
+  if (status = sd_bus_message_read(reply.get(), "o", &path); status < 0) return fail_errno(-status, what);
+  job.path = path;
+  return wait(*opened, job, what);
+}
+
+namespace {
+
+/// Whether a job has not begun yet.
+bool is_waiting(sd_bus* bus, const std::string& path) {
+  BusError error;
+  char* raw = nullptr;
+  const int status = sd_bus_get_property_string(bus, kSystemd, path.c_str(), "org.freedesktop.systemd1.Job",
+                                                "State", &error.error, &raw);
+  const std::unique_ptr<char, void (*)(void*)> state(raw, &::free);
+  return status >= 0 && std::string_view(raw) == "waiting";
+}
+
+}  // namespace
+
+Result<std::optional<JobEnd>> Systemd::wait(sd_bus* bus, Job& job, const std::string& what) {
+  const auto begin = Clock::now();
+  const auto end = begin + timeout_;
+  for (;;) {
+    const int status = sd_bus_process(bus, nullptr);
+    if (status < 0) return fail_errno(-status, what);
+    if (job.ended == job.path) break;
+    if (status > 0) continue;
+    const auto now = Clock::now();
+    if (now >= end) return fail(Code::kTimeout, fmt::format("{}: it is not over in time", what));
+    if (now >= begin + kQueueTimeout && is_waiting(bus, job.path)) return std::optional(JobEnd::kQueued);
+    const auto left =
+        std::chrono::duration_cast<std::chrono::microseconds>(std::min<Clock::duration>(end - now, kJobPoll));
+    if (const int waited = sd_bus_wait(bus, static_cast<std::uint64_t>(left.count()));
+        waited < 0 && waited != -EINTR) {
+      return fail_errno(-waited, what);
+    }
+  }
+  if (job.result == "done" || job.result == "skipped") return std::optional(JobEnd::kDone);
+  if (job.result == "invalid") return std::optional(JobEnd::kInvalid);
+  return fail(Code::kRefused, fmt::format("{}: systemd says \"{}\" (journalctl -u {} may say why)", what,
+                                          job.result, job.unit));
+}
+
+}  // namespace rdmacfg::system::detail

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transient timers. Source: org.freedesktop.systemd1(5), StartTransientUnit.
+#include "system/timers.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include "system/linux/dbus/systemd.hpp"
+#include "system/linux/linux_host.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::fail;
+using base::Result;
+using detail::BusError;
+using detail::BusMessage;
+using detail::kSystemd;
+using detail::kSystemdManager;
+using detail::kSystemdPath;
+
+class SystemdTimers final : public Timers {
+ public:
+  Result<void> arm(const std::string& name, std::chrono::milliseconds delay) override {
+    const std::string what = name + ".timer: start";
+    auto bus = systemd_.bus();
+    if (!bus) return fail(bus.error());
+    if (*bus == nullptr) return fail(base::Code::kUnsupported, what + ": no systemd answers");
+    if (auto gone = disarm(name); !gone) return gone;
+    // A stopped timer of that name is there until systemd has collected it.
+    for (int attempt = 0;; ++attempt) {
+      BusError error;
+      const int status = start(*bus, name, delay, error);
+      if (status >= 0) return {};
+      if (attempt == kAttempts || !error.is_systemds("UnitExists")) return fail(error.error_of(status, what));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
+  Result<void> disarm(const std::string& name) override {
+    const std::string what = name + ".timer: stop";
+    auto bus = systemd_.bus();
+    if (!bus) return fail(bus.error());
+    if (*bus == nullptr) return {};
+    BusError error;
+    const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "StopUnit",
+                                          &error.error, nullptr, "ss", (name + ".timer").c_str(), "replace");
+    if (status < 0 && !error.is_systemds("NoSuchUnit")) return fail(error.error_of(status, what));
+    return {};
+  }
+
+ private:
+  static constexpr int kAttempts = 50;
+
+  static int start(sd_bus* bus, const std::string& name, std::chrono::milliseconds delay, BusError& error) {
+    sd_bus_message* raw = nullptr;
+    int status = sd_bus_message_new_method_call(bus, &raw, kSystemd, kSystemdPath, kSystemdManager,
+                                                "StartTransientUnit");
+    const BusMessage call(raw, sd_bus_message_unref);
+    if (status < 0) return status;
+    const auto micros = static_cast<std::uint64_t>(std::chrono::microseconds(delay).count());
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    const auto since_boot =
+        static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
+    // A transient timer starts the service of its own name; Unit= cannot be set. Both count monotonic time; a
+    // suspended host has nobody working on it. OnActiveSec= begins anew when systemd reads its units again
+    // (timer_coldplug() in src/core/timer.c), OnBootSec= does not; but in a container that is counted from
+    // its start, and so comes later.
+    status = sd_bus_message_append(
+        call.get(), "ssa(sv)a(sa(sv))", (name + ".timer").c_str(), "replace", 6, "Description", "s",
+        "Roll back an RDMA configuration that nobody confirmed", "TimersMonotonic", "a(st)", 2, "OnActiveSec",
+        micros, "OnBootSec", since_boot + micros, "AccuracyUSec", "t", std::uint64_t{50'000},
+        "RemainAfterElapse", "b", 0, "DefaultDependencies", "b", 0, "IgnoreOnIsolate", "b", 1, 0);
+    return status < 0 ? status : sd_bus_call(bus, call.get(), 0, &error.error, nullptr);
+  }
+
+  detail::Systemd systemd_;
+};
+
+}  // namespace
+
+std::unique_ptr<Timers> make_linux_timers() { return std::make_unique<SystemdTimers>(); }
+
+}  // namespace rdmacfg::system

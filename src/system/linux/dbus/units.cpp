@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source: org.freedesktop.systemd1(5).
+#include "system/units.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "base/text.hpp"
+#include "system/linux/dbus/systemd.hpp"
+#include "system/linux/dbus/unit_files.hpp"
+#include "system/linux/linux_host.hpp"
+#include "system/linux/process.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::fail_errno;
+using base::Result;
+using detail::BusError;
+using detail::BusMessage;
+using detail::JobEnd;
+using detail::kSystemd;
+using detail::kSystemdManager;
+using detail::kSystemdPath;
+
+constexpr const char* kUnit = "org.freedesktop.systemd1.Unit";
+constexpr std::string_view kDropIns = "/etc/systemd/system";
+constexpr const char* kService = "org.freedesktop.systemd1.Service";
+
+base::Error nobody(const std::string& what) { return {Code::kUnsupported, what + ": no systemd answers", 0}; }
+
+class SystemdUnits final : public Units {
+ public:
+  Result<std::optional<std::vector<Unit>>> observe_units(std::span<const std::string> names) override {
+    const std::string what = "asking systemd about its units";
+    auto bus = systemd_.bus();
+    if (!bus) return fail(bus.error());
+    if (*bus == nullptr) return std::optional<std::vector<Unit>>{};
+    std::vector<char*> list;
+    std::vector<std::string> copies(names.begin(), names.end());
+    list.reserve(copies.size() + 1);
+    for (auto& name : copies) list.push_back(name.data());
+    list.push_back(nullptr);
+
+    sd_bus_message* raw_call = nullptr;
+    int status = sd_bus_message_new_method_call(*bus, &raw_call, kSystemd, kSystemdPath, kSystemdManager,
+                                                "ListUnitsByNames");
+    const BusMessage call(raw_call, sd_bus_message_unref);
+    if (status < 0) return fail_errno(-status, what);
+    if (status = sd_bus_message_append_strv(call.get(), list.data()); status < 0) {
+      return fail_errno(-status, what);
+    }
+    BusError error;
+    sd_bus_message* raw_reply = nullptr;
+    status = sd_bus_call(*bus, call.get(), 0, &error.error, &raw_reply);
+    const BusMessage reply(raw_reply, sd_bus_message_unref);
+    if (status < 0 && error.says_nobody()) return std::optional<std::vector<Unit>>{};
+    if (status < 0) return fail(error.error_of(status, what));
+    return read_units(*bus, reply.get(), names, what, complete);
+  }
+
+  Result<std::optional<std::vector<Unit>>> observe_instances(const std::string& unit) override {
+    const auto what = fmt::format("asking systemd about instances of {}", unit);
+    auto bus = systemd_.bus();
+    if (!bus) return fail(bus.error());
+    if (*bus == nullptr) return std::optional<std::vector<Unit>>{};
+    BusError error;
+    sd_bus_message* raw_reply = nullptr;
+    const int status =
+        sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "ListUnitsByPatterns", &error.error,
+                           &raw_reply, "asas", 0, 1, pattern_of(unit).c_str());
+    const BusMessage reply(raw_reply, sd_bus_message_unref);
+    if (status < 0 && error.says_nobody()) return std::optional<std::vector<Unit>>{};
+    if (status < 0) return fail(error.error_of(status, what));
+    return read_units(*bus, reply.get(), {}, what, read_main_pid);
+  }
+
+  Result<void> set_enabled(const std::string& unit, bool enabled) override {
+    const std::string what = fmt::format("{}: {}", unit, enabled ? "enable" : "disable");
+    auto bus = systemd_.bus();
+    if (!bus) return fail(bus.error());
+    if (*bus == nullptr) return fail(nobody(what));
+    BusError error;
+    sd_bus_message* raw_reply = nullptr;
+    const int status =
+        enabled ? sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "EnableUnitFiles",
+                                     &error.error, &raw_reply, "asbb", 1, unit.c_str(), 0, 0)
+                : sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "DisableUnitFiles",
+                                     &error.error, &raw_reply, "asb", 1, unit.c_str(), 0);
+    const BusMessage reply(raw_reply, sd_bus_message_unref);
+    if (status < 0) return fail(error.error_of(status, what));
+    if (enabled) {
+      int installable = 0;
+      if (const int got = sd_bus_message_read(reply.get(), "b", &installable); got < 0) {
+        return fail_errno(-got, what);
+      }
+      if (installable == 0) {
+        return fail(Code::kUnsupported,
+                    what + ": its unit file has no [Install] section; other units start it as they need it");
+      }
+    }
+    return reload_manager();
+  }
+
+  Result<void> act(UnitAction action, const std::string& unit) override {
+    const std::string what = fmt::format("{}: {}", unit, text_of(action));
+    auto end = systemd_.run_job(method_of(action), unit, what);
+    if (!end) return fail(end.error());
+    if (!*end) return fail(nobody(what));
+    if (**end == JobEnd::kInvalid) {
+      return fail(Code::kUnsupported, fmt::format("{}: it cannot {} as it is now", unit, text_of(action)));
+    }
+    return {};
+  }
+
+  Result<void> await_handler(const std::string& unit, int number) override {
+    constexpr std::chrono::seconds kSetUp{5};
+    const auto end = std::chrono::steady_clock::now() + kSetUp;
+    while (true) {
+      const auto units = observe_units(std::span(&unit, 1));
+      if (!units) return fail(units.error());
+      const auto pid = *units && !(*units)->empty() ? (*units)->front().main_pid : 0;
+      if (pid <= 0 || detail::catches(pid, number))
+        return {};  // without a process systemd says what is wrong
+      if (std::chrono::steady_clock::now() >= end)
+        return fail(Code::kTimeout, fmt::format("process {} does not take it, and would be ended", pid));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
+  Result<void> signal(const std::string& unit, int number) override {
+    const std::string what = fmt::format("{}: send signal {}", unit, number);
+    auto bus = systemd_.bus();
+    if (!bus) return fail(bus.error());
+    if (*bus == nullptr) return fail(nobody(what));
+    if (auto ready = await_handler(unit, number); !ready) return fail(ready.error().in(what));
+    BusError error;
+    const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "KillUnit",
+                                          &error.error, nullptr, "ssi", unit.c_str(), "main", number);
+    if (status < 0) return fail(error.error_of(status, what));
+    return {};
+  }
+
+  std::optional<model::LockLimit> observe_memlock(std::int64_t pid) override {
+    std::ifstream limits(fmt::format("/proc/{}/limits", pid));
+    for (std::string line; std::getline(limits, line);) {
+      constexpr std::string_view kName = "Max locked memory";
+      if (!line.starts_with(kName)) continue;
+      std::istringstream rest(line.substr(kName.size()));
+      std::string soft;
+      rest >> soft;
+      if (soft == "unlimited") return model::LockLimit{};
+      const auto bytes = base::parse_number(soft);
+      if (bytes) return model::LockLimit{static_cast<std::int64_t>(*bytes / 1024)};
+    }
+    return std::nullopt;
+  }
+
+  Result<void> reload_manager() override {
+    const std::string what = "having systemd read its unit files again";
+    auto bus = systemd_.bus();
+    if (!bus) return fail(bus.error());
+    if (*bus == nullptr) return fail(nobody(what));
+    BusError error;
+    const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "Reload",
+                                          &error.error, nullptr, nullptr);
+    if (status < 0) return fail(error.error_of(status, what));
+    return {};
+  }
+
+ private:
+  static const char* method_of(UnitAction action) {
+    switch (action) {
+      case UnitAction::kStart:
+        return "StartUnit";
+      case UnitAction::kStop:
+        return "StopUnit";
+      case UnitAction::kRestart:
+        return "RestartUnit";
+      case UnitAction::kReload:
+        return "ReloadUnit";
+    }
+    return "StartUnit";
+  }
+
+  /// "user@*.service"; a backslash of an escaped name is no escape of the pattern.
+  static std::string pattern_of(const std::string& unit) {
+    std::string pattern;
+    for (const char c : unit) {
+      if (c == '\\') pattern += c;
+      pattern += c;
+      if (c == '@') pattern += '*';
+    }
+    return pattern;
+  }
+
+  template <class Complete>
+  static Result<std::optional<std::vector<Unit>>> read_units(sd_bus* bus, sd_bus_message* reply,
+                                                             std::span<const std::string> names,
+                                                             const std::string& what,
+                                                             Complete complete_unit) {
+    std::vector<Unit> found;
+    std::vector<std::string> paths;
+    int status = sd_bus_message_enter_container(reply, 'a', "(ssssssouso)");
+    while (status >= 0) {
+      const char *name = nullptr, *description = nullptr, *load = nullptr, *active = nullptr, *sub = nullptr,
+                 *following = nullptr, *path = nullptr, *job = nullptr, *job_path = nullptr;
+      std::uint32_t job_id = 0;
+      status = sd_bus_message_read(reply, "(ssssssouso)", &name, &description, &load, &active, &sub,
+                                   &following, &path, &job_id, &job, &job_path);
+      if (status <= 0) break;
+      Unit unit;
+      unit.name = unit.id = name;
+      unit.load = load;
+      unit.active = active;
+      unit.sub = sub;
+      if (job_id != 0) unit.job = job;
+      paths.emplace_back(path);
+      found.push_back(std::move(unit));
+    }
+    if (status < 0) return fail_errno(-status, what);
+    // An alias comes back under its unit's own name; then there is only the order to go by.
+    const bool by_order = found.size() == names.size();
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const auto& asked = by_order ? names[i] : found[i].name;
+      complete_unit(bus, paths[i], asked, found[i]);
+      found[i].name = asked;
+    }
+    return std::optional(std::move(found));
+  }
+
+  /// Whether a drop-in of the administrator's folder is one that systemd has not read. NeedDaemonReload does
+  /// not say so of the first one: systemd remembers which folders there are until it reads all files again.
+  static bool has_unread_drop_in(sd_bus* bus, const std::string& path, std::set<std::string> names) {
+    // systemd reads those of every name that the unit has.
+    if (const auto all = read_strings(bus, path, "Names")) names.insert(all->begin(), all->end());
+    if (detail::unread_drop_ins(kDropIns, names, {}).empty()) return false;
+    const auto read = read_strings(bus, path, "DropInPaths");
+    return read && !detail::unread_drop_ins(kDropIns, names, *read).empty();
+  }
+
+  static std::optional<std::vector<std::string>> read_strings(sd_bus* bus, const std::string& path,
+                                                              const char* property) {
+    BusError ignored;
+    char** raw = nullptr;
+    if (sd_bus_get_property_strv(bus, kSystemd, path.c_str(), kUnit, property, &ignored.error, &raw) < 0)
+      return std::nullopt;
+    std::vector<std::string> out;
+    for (char** at = raw; at != nullptr && *at != nullptr; ++at) {
+      out.emplace_back(*at);
+      ::free(*at);
+    }
+    ::free(raw);
+    return out;
+  }
+
+  /// What the list does not have. A property that cannot be read keeps its default. `asked`: the name that it
+  /// was asked for by, which may be an alias.
+  static void complete(sd_bus* bus, const std::string& path, const std::string& asked, Unit& unit) {
+    if (!unit.there()) return;
+    BusError no_file;
+    sd_bus_message* raw_reply = nullptr;
+    // The property UnitFileState is only as fresh as systemd's last look; this method looks.
+    if (sd_bus_call_method(bus, kSystemd, kSystemdPath, kSystemdManager, "GetUnitFileState", &no_file.error,
+                           &raw_reply, "s", unit.name.c_str()) >= 0) {
+      const BusMessage reply(raw_reply, sd_bus_message_unref);
+      const char* state = nullptr;
+      if (sd_bus_message_read(reply.get(), "s", &state) >= 0) unit.file = state;
+    }
+    BusError ignored;
+    int reload = 0;
+    if (sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kUnit, "NeedDaemonReload", &ignored.error,
+                                    'b', &reload) >= 0) {
+      unit.needs_reload = reload != 0;
+    }
+    unit.needs_reload = unit.needs_reload || has_unread_drop_in(bus, path, {asked, unit.name});
+    BusError unneeded;
+    int stops = 0;
+    if (sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kUnit, "StopWhenUnneeded", &unneeded.error,
+                                    'b', &stops) >= 0) {
+      unit.stops_unneeded = stops != 0;
+    }
+    unit.ends_by_itself = ends_by_itself(bus, path, unit.id);
+    read_main_pid(bus, path, asked, unit);
+  }
+
+  static bool ends_by_itself(sd_bus* bus, const std::string& path, const std::string& unit) {
+    if (!unit.ends_with(".service")) return false;
+    BusError no_type, no_rest;
+    char* raw = nullptr;
+    if (sd_bus_get_property_string(bus, kSystemd, path.c_str(), kService, "Type", &no_type.error, &raw) < 0)
+      return false;
+    const std::string type(raw);
+    ::free(raw);
+    int remains = 0;
+    return type == "oneshot" &&
+           sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kService, "RemainAfterExit",
+                                       &no_rest.error, 'b', &remains) >= 0 &&
+           remains == 0;
+  }
+
+  static void read_main_pid(sd_bus* bus, const std::string& path, const std::string& /*asked*/, Unit& unit) {
+    if (!unit.name.ends_with(".service") || unit.active == "inactive" || unit.active == "failed") return;
+    BusError no_service;
+    std::uint32_t pid = 0;
+    if (sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kService, "MainPID", &no_service.error, 'u',
+                                    &pid) >= 0) {
+      unit.main_pid = pid;
+    }
+  }
+
+  detail::Systemd systemd_;
+};
+
+}  // namespace
+
+std::unique_ptr<Units> make_linux_units() { return std::make_unique<SystemdUnits>(); }
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <memory>
+
+#include "base/open_folder.hpp"
+#include "base/unique_fd.hpp"
+#include "model/limits.hpp"
+#include "system/linux/files/rooted_dir.hpp"
+#include "system/linux/files/selinux_label.hpp"
+#include "system/linux/linux_host.hpp"
+#include "system/renames.hpp"
+#include "system/temporary_file.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::fail_errno;
+using base::Result;
+using base::UniqueFd;
+
+constexpr std::size_t kLimit = 2 * model::limits::kDocumentBytes;  // a document's record, escaped
+constexpr mode_t kFileMode = 0644;
+constexpr mode_t kPrivateMode = 0600;
+constexpr int kTempTries = 16;
+constexpr int kLinksMost = 8;
+
+std::string_view sort_of(mode_t mode) {
+  if (S_ISLNK(mode)) return "a symbolic link";
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+struct Place {
+  UniqueFd folder;
+  std::string name;
+  std::string path;   ///< as on the host
+  std::string shown;  ///< with the root in front
+};
+
+/// What a symbolic link says; empty when it is none.
+std::string link_of(const Place& place) {
+  std::array<char, PATH_MAX> target{};
+  const auto length = ::readlinkat(place.folder.get(), place.name.c_str(), target.data(), target.size());
+  return length <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+struct Content {
+  std::string text;
+  struct stat status {};
+  UniqueFd file;
+};
+
+/// What the file holds; nothing when it is not there.
+Result<std::optional<Content>> read_place(const Place& place) {
+  Content content;
+  // Looked at before it is opened: opening a device may act on it.
+  if (::fstatat(place.folder.get(), place.name.c_str(), &content.status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return std::optional<Content>();
+    return fail_errno(errno, place.shown);
+  }
+  const auto wrong_sort = [&] {
+    return fail(Code::kIo, fmt::format("{}: it is {}, has to be a regular file", place.shown,
+                                       sort_of(content.status.st_mode)));
+  };
+  if (!S_ISREG(content.status.st_mode)) return wrong_sort();
+  content.file = UniqueFd(::openat(place.folder.get(), place.name.c_str(),
+                                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const auto& file = content.file;
+  if (!file) {
+    if (errno == ENOENT) return std::optional<Content>();
+    return fail_errno(errno, place.shown);
+  }
+  if (::fstat(file.get(), &content.status) != 0) return fail_errno(errno, place.shown);
+  if (!S_ISREG(content.status.st_mode)) return wrong_sort();
+  const auto too_long = [&] {
+    return fail(Code::kIo, fmt::format("{}: longer than {} MiB", place.shown, kLimit / 1024 / 1024));
+  };
+  if (content.status.st_size > static_cast<off_t>(kLimit)) return too_long();
+  // Files of /proc and /sys have no size; those that grow meanwhile have a wrong one.
+  std::size_t length = 0;
+  content.text.resize(static_cast<std::size_t>(content.status.st_size) + 1);
+  for (;;) {
+    const ssize_t got = ::read(file.get(), content.text.data() + length, content.text.size() - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail_errno(errno, place.shown);
+    if (got == 0) break;
+    length += static_cast<std::size_t>(got);
+    if (length > kLimit) return too_long();
+    if (length == content.text.size()) content.text.resize(std::min(length * 2, kLimit + 1));
+  }
+  content.text.resize(length);
+  return std::optional(std::move(content));
+}
+
+/// A new file of a name that nobody guesses, in the same folder so that it can be renamed over the other.
+struct Temporary {
+  const Place& place;
+  std::string name;
+  UniqueFd file;
+
+  explicit Temporary(const Place& where) : place(where) {}
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  ~Temporary() {
+    if (!name.empty()) ::unlinkat(place.folder.get(), name.c_str(), 0);
+  }
+
+  Result<void> create() {
+    const detail::CreationLabel label(place.path, S_IFREG);
+    constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    constexpr std::size_t kSuffix = 6;
+    for (int attempt = 0; attempt < kTempTries; ++attempt) {
+      std::array<unsigned char, kSuffix> random{};
+      if (::getrandom(random.data(), random.size(), 0) < 0) return fail_errno(errno, place.shown);
+      std::string candidate(kTemporaryFile);
+      for (const auto byte : random) candidate += kLetters[byte % kLetters.size()];
+      file = UniqueFd(::openat(place.folder.get(), candidate.c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+      if (file) {
+        name = std::move(candidate);
+        return {};
+      }
+      if (errno != EEXIST) break;
+    }
+    return fail_errno(errno, place.shown);
+  }
+};
+
+Result<void> write_all(int fd, std::string_view content, const std::string& shown) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(fd, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail_errno(errno, shown);
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+class LinuxFiles final : public Files, public Renames {
+ public:
+  explicit LinuxFiles(std::filesystem::path root) : dirs_(std::move(root)) {}
+
+  Result<std::optional<std::string>> read(const std::string& path) override {
+    const auto place = find(path, For::kReading);
+    if (!place) {
+      if (place.error().sys_errno == ENOENT) return std::optional<std::string>();
+      return fail(place.error());
+    }
+    auto content = read_place(*place);
+    if (!content) return fail(content.error());
+    if (!*content) return std::optional<std::string>();
+    return std::optional(std::move((*content)->text));
+  }
+
+  Result<std::optional<std::string>> read_linked(const std::string& path) override {
+    std::filesystem::path at(path);
+    for (int links = 0; links < kLinksMost; ++links) {
+      const auto place = find(at.native(), For::kReading);
+      if (!place) break;  // as read() says it
+      const auto target = link_of(*place);
+      if (target.empty()) break;
+      at = (at.parent_path() / target).lexically_normal();
+    }
+    return read(at.native());
+  }
+
+  Result<void> write(const std::string& path, std::string_view content) override {
+    return write_as(path, content, kFileMode);
+  }
+
+  void keep_private(bool is_private) override { private_ = is_private; }
+
+  bool hidden(const std::string& path) override {
+    struct stat status {};
+    std::filesystem::path above("/");
+    for (const auto& part : std::filesystem::path(path).parent_path().relative_path()) {
+      above /= part;
+      if (::stat(dirs_.shown(above.native()).c_str(), &status) != 0) return false;
+      if ((status.st_mode & S_IXOTH) == 0) return true;
+    }
+    const mode_t needed = S_IROTH;
+    return ::stat(dirs_.shown(path).c_str(), &status) == 0 && (status.st_mode & needed) == 0;
+  }
+
+  Result<void> write_private(const std::string& path, std::string_view content) override {
+    return write_as(path, content, kPrivateMode);
+  }
+
+  Result<void> write_as(const std::string& path, std::string_view content, mode_t most) {
+    const auto place = find(path, For::kWriting);
+    if (!place) return fail(place.error());
+    if (content.size() > kLimit)
+      return fail(Code::kInvalid, fmt::format("{}: too long to be written", place->shown));
+    const auto before = read_place(*place);
+    if (!before && before.error().sys_errno != EACCES) {
+      // A file that is too long is no reason not to replace it, a link or device is.
+      struct stat status {};
+      if (::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+          !S_ISREG(status.st_mode)) {
+        return fail(before.error());
+      }
+    }
+    const mode_t mode = before && *before ? wanted_mode((*before)->status, path, most) : new_mode(path, most);
+    if (before && *before && is_as_wanted(**before, content, mode)) return {};
+    Temporary temporary(*place);
+    if (auto done = temporary.create(); !done) return done;
+    if (before && *before) detail::copy_label((*before)->file.get(), temporary.file.get());
+    if (auto done = write_all(temporary.file.get(), content, place->shown); !done) return done;
+    const mode_t given = before && *before
+                             ? with_its_group((*before)->status, temporary.file.get(), mode, most, *place)
+                             : mode;
+    if (::fchmod(temporary.file.get(), given) != 0 || ::fsync(temporary.file.get()) != 0 ||
+        ::renameat(place->folder.get(), temporary.name.c_str(), place->folder.get(), place->name.c_str()) !=
+            0) {
+      return fail_errno(errno, place->shown);
+    }
+    temporary.name.clear();
+    return sync_folder(*place);
+  }
+
+  std::string odd_access(const std::string& path, bool is_private) override {
+    const auto place = find(path, For::kReading);
+    struct stat status {};
+    if (!place || ::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode))
+      return {};
+    std::string out;
+    const mode_t mode = status.st_mode & 07777U;
+    if (mode != wanted_mode(status, path, is_private ? kPrivateMode : kFileMode))
+      out = fmt::format("mode {:04o}", mode);
+    // Who only looks may be anybody.
+    if (status.st_uid != 0 && status.st_uid != ::geteuid())
+      out += fmt::format("{}owner {}", out.empty() ? "" : ", ", status.st_uid);
+    return out;
+  }
+
+  Result<void> remove(const std::string& path) override {
+    const auto place = find(path, For::kRemoving);
+    if (!place) return place.error().sys_errno == ENOENT ? Result<void>() : fail(place.error());
+    struct stat status {};
+    if (::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      return errno == ENOENT ? Result<void>() : fail_errno(errno, place->shown);
+    }
+    if (!S_ISREG(status.st_mode)) {
+      return fail(Code::kIo,
+                  fmt::format("{}: it is {}, and is not removed", place->shown, sort_of(status.st_mode)));
+    }
+    if (::unlinkat(place->folder.get(), place->name.c_str(), 0) != 0 && errno != ENOENT) {
+      return fail_errno(errno, place->shown);
+    }
+    return sync_folder(*place);
+  }
+
+  Result<void> rename(const std::string& from, const std::string& to) override {
+    const auto place = find(from, For::kRemoving);
+    if (!place) return place.error().sys_errno == ENOENT ? Result<void>() : fail(place.error());
+    const std::filesystem::path target(to);
+    if (target.parent_path() != std::filesystem::path(from).parent_path() || !target.has_filename())
+      return fail(Code::kInvalid, fmt::format("\"{}\": it is not beside {}", to, from));
+    if (::renameat(place->folder.get(), place->name.c_str(), place->folder.get(),
+                   target.filename().c_str()) != 0) {
+      return errno == ENOENT ? Result<void>() : fail_errno(errno, place->shown);
+    }
+    return sync_folder(*place);
+  }
+
+  Result<std::vector<std::string>> list(const std::string& folder) override {
+    std::vector<std::string> names;
+    auto opened = dirs_.open(folder);
+    if (!opened) {
+      if (opened.error().sys_errno == ENOENT) return names;
+      return fail(opened.error());
+    }
+    const int own = ::fcntl(opened->get(), F_DUPFD_CLOEXEC, 0);  // closedir closes what it has been given
+    const auto entries = base::open_folder(own);
+    if (!entries) return fail_errno(errno, dirs_.shown(folder));
+    errno = 0;
+    while (const dirent* entry = ::readdir(entries.get())) {
+      const std::string_view name(entry->d_name);
+      if (name != "." && name != "..") names.emplace_back(name);
+    }
+    if (errno != 0) return fail_errno(errno, dirs_.shown(folder));
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  bool masks(const std::string& path) override {
+    const auto place = find(path, For::kReading);
+    // By its text: below another root there may be no /dev/null.
+    return place && link_of(*place) == "/dev/null";
+  }
+
+  bool open_to_others(const std::string& path) override {
+    const auto place = find(path, For::kReading);
+    struct stat status {};
+    if (!place || ::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+      return false;
+    return status.st_uid != 0 || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+  }
+
+ private:
+  enum class For { kReading, kWriting, kRemoving };
+
+  [[nodiscard]] Result<Place> find(const std::string& path, For what) const {
+    const std::filesystem::path whole(path);
+    const auto name = whole.filename().native();
+    if (!whole.is_absolute() || name.empty() || name == "." || name == "..") {
+      return fail(Code::kInvalid, fmt::format("\"{}\": this is no absolute path of a file", path));
+    }
+    const auto links =
+        what == For::kReading ? detail::RootedDir::Links::kFollowed : detail::RootedDir::Links::kInside;
+    auto folder =
+        what == For::kWriting ? dirs_.make(whole.parent_path()) : dirs_.open(whole.parent_path(), links);
+    if (!folder) return fail(folder.error());
+    return Place{std::move(*folder), name, path, dirs_.shown(path)};
+  }
+
+  [[nodiscard]] mode_t new_mode(const std::string& path, mode_t most) const {
+    return private_ && !path.starts_with("/etc/systemd/") ? kPrivateMode : most;
+  }
+
+  [[nodiscard]] mode_t wanted_mode(const struct stat& there, const std::string& path, mode_t most) const {
+    const auto mode = mode_beside(there, most);
+    return is_ours(path) ? mode & new_mode(path, most) : mode;
+  }
+
+  /// A file that an administrator let fewer people read, as those with keys in them, stays so.
+  static mode_t mode_beside(const struct stat& there, mode_t most) {
+    const bool narrower = (there.st_mode & most) != most;
+    return narrower ? most & (there.st_mode | S_IRUSR | S_IWUSR) : most;
+  }
+
+  /// Gives a narrower file's group to the new one, as its service may read it by that (systemd-networkd is
+  /// not root). @return the mode for it: without the right to do so, what the group may read does not go to
+  /// another one; but what is ours has no secrets, and has to stay readable.
+  static mode_t with_its_group(const struct stat& there, int file, mode_t mode, mode_t most,
+                               const Place& place) {
+    if (mode == most || (mode & S_IRWXG) == 0) return mode;
+    struct stat made {};
+    if (::fstat(file, &made) == 0 && made.st_gid == there.st_gid) return mode;
+    if (::fchown(file, static_cast<uid_t>(-1), there.st_gid) == 0) return mode;
+    return is_ours(place.name) ? most : mode & ~static_cast<mode_t>(S_IRWXG);
+  }
+
+  /// By its name, which nobody else takes.
+  static bool is_ours(std::string_view name) {
+    return name.find("rdma-configd") != std::string_view::npos ||
+           name.find("rdma_configd") != std::string_view::npos;
+  }
+
+  static bool is_as_wanted(const Content& there, std::string_view wanted, mode_t mode) {
+    return there.text == wanted && (there.status.st_mode & 07777U) == mode &&
+           there.status.st_uid == ::geteuid();
+  }
+
+  static Result<void> sync_folder(const Place& place) {
+    if (::fsync(place.folder.get()) != 0) return fail_errno(errno, place.shown);
+    return {};
+  }
+
+  detail::RootedDir dirs_;
+  bool private_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Files> make_linux_files(std::filesystem::path root) {
+  return std::make_unique<LinuxFiles>(std::move(root));
+}
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/linux/files/rooted_dir.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <vector>
+
+#include "system/linux/files/selinux_label.hpp"
+
+namespace rdmacfg::system::detail {
+
+using base::fail_errno;
+using base::Result;
+using base::UniqueFd;
+
+namespace {
+
+constexpr mode_t kFolderMode = 0755;
+constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+constexpr int kLinks = 40;  // as the kernel (MAXSYMLINKS)
+
+/// Names of a path, the last one first.
+std::vector<std::string> reversed(const std::filesystem::path& path) {
+  std::vector<std::string> names;
+  for (const auto& one : path) names.insert(names.begin(), one.native());
+  return names;
+}
+
+/// What a symbolic link says; empty when it is none.
+std::string link_target(int folder, const std::string& name) {
+  std::array<char, 4096> target{};
+  const auto length = ::readlinkat(folder, name.c_str(), target.data(), target.size());
+  return length < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+}  // namespace
+
+std::string RootedDir::shown(const std::string& path) const {
+  return root_ == "/" ? path
+                      : (root_ / std::filesystem::path(path).relative_path()).lexically_normal().native();
+}
+
+Result<UniqueFd> RootedDir::open(const std::string& path, Links links) const {
+  const UniqueFd root(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return fail_errno(errno, root_.native());
+  const auto normal = std::filesystem::path(path).relative_path().lexically_normal();
+  const auto below = normal.empty() ? std::string(".") : normal.native();
+  if (root_ == "/" && links == Links::kInside) return open_inside(root.get(), below);
+  open_how how{};
+  how.flags = kFolder;
+  how.resolve = RESOLVE_NO_MAGICLINKS;
+  if (root_ != "/") how.resolve |= RESOLVE_IN_ROOT;
+  int fd = -1;
+  do {  // EAGAIN: something on the way was renamed just now
+    fd = static_cast<int>(::syscall(SYS_openat2, root.get(), below.c_str(), &how, sizeof how));
+  } while (fd < 0 && (errno == EAGAIN || errno == EINTR));
+  // Before Linux 5.6, and in a service with RestrictSUIDSGID=, only the machine's own root can be had, for
+  // which nothing has to be kept inside.
+  if (fd < 0 && errno == ENOSYS && root_ == "/") fd = ::openat(root.get(), below.c_str(), kFolder);
+  if (fd < 0) return fail_errno(errno, shown(path));
+  return UniqueFd(fd);
+}
+
+// As openat2 does with RESOLVE_BENEATH, which systemd's RestrictSUIDSGID= answers with ENOSYS: a filter
+// cannot see its flags.
+Result<UniqueFd> RootedDir::open_inside(int root, const std::string& below) const {
+  auto names = reversed(below);
+  const auto top = names.back();
+  names.pop_back();
+  const auto leads_out = [&] {
+    return base::fail(base::Code::kIo,
+                      fmt::format("{}: a symbolic link on the way leads out of {}, where nothing is written; "
+                                  "make it a folder, or mount the other one there",
+                                  shown("/" + below), shown("/" + top)));
+  };
+  std::vector<UniqueFd> way;
+  way.emplace_back(::openat(root, top.c_str(), kFolder));
+  if (!way.back()) return fail_errno(errno, shown("/" + below));
+  for (int links = 0; !names.empty();) {
+    const auto name = std::move(names.back());
+    names.pop_back();
+    if (name.empty() || name == ".") continue;
+    if (name == "..") {
+      way.pop_back();
+      if (way.empty()) return leads_out();
+      continue;
+    }
+    UniqueFd next(::openat(way.back().get(), name.c_str(), kFolder | O_NOFOLLOW));
+    if (next) {
+      way.push_back(std::move(next));
+      continue;
+    }
+    const int error = errno;
+    const auto target = error == ENOTDIR || error == ELOOP ? link_target(way.back().get(), name) : "";
+    if (target.empty()) return fail_errno(error, shown("/" + below));
+    if (target.front() == '/') return leads_out();
+    if (++links > kLinks) return fail_errno(ELOOP, shown("/" + below));
+    const auto more = reversed(target);
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return std::move(way.back());
+}
+
+Result<UniqueFd> RootedDir::make(const std::string& path) const {
+  auto folder = open(path, Links::kInside);
+  if (folder || folder.error().sys_errno != ENOENT) return folder;
+  const std::filesystem::path whole(path);
+  const auto name = whole.filename().native();
+  if (name.empty() || whole.parent_path() == whole) return folder;
+  const auto parent = make(whole.parent_path());
+  if (!parent) return tl::unexpected(parent.error());
+  const CreationLabel label(path, S_IFDIR);
+  if (::mkdirat(parent->get(), name.c_str(), kFolderMode) == 0) {
+    // The umask has had its say in mkdirat.
+    const UniqueFd made(
+        ::openat(parent->get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!made || ::fchmod(made.get(), kFolderMode) != 0 || ::fsync(parent->get()) != 0) {
+      return fail_errno(errno, shown(path));
+    }
+  } else if (errno != EEXIST) {
+    return fail_errno(errno, shown(path));
+  }
+  return open(path, Links::kInside);
+}
+
+}  // namespace rdmacfg::system::detail

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/inet.hpp"
+
+#include <linux/rtnetlink.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "system/linux/linux_host.hpp"
+#include "system/linux/netlink/inet_messages.hpp"
+#include "system/linux/netlink/netlink_socket.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::fail;
+using base::Result;
+using detail::Ack;
+using detail::NetlinkSocket;
+
+class LinuxInet final : public Inet {
+ public:
+  Result<std::vector<InetAddress>> observe_addresses() override {
+    return sweep<InetAddress>(detail::address_request, detail::parse_address);
+  }
+
+  Result<std::vector<InetRoute>> observe_routes() override {
+    return sweep<InetRoute>(detail::route_request, detail::parse_route);
+  }
+
+  Result<void> execute(std::span<const InetRequest> requests) override {
+    const auto netlink = socket();
+    if (!netlink) return fail(netlink.error());
+    for (const auto& request : requests) {
+      const auto messages = detail::encode(request);
+      const auto acks = (*netlink)->exchange(messages);
+      if (!acks) return fail(acks.error());
+      for (std::size_t i = 0; i < messages.size(); ++i) {
+        if ((*acks)[i].error == 0) continue;
+        auto harmless = is_harmless(request, messages[i].header()->nlmsg_type, (*acks)[i]);
+        if (!harmless) return fail(harmless.error());
+        if (!*harmless) return fail(detail::refusal(messages[i], (*acks)[i]));
+      }
+    }
+    return {};
+  }
+
+  Result<void> wait_for_addresses(const std::set<int>& indexes, std::chrono::milliseconds deadline) override {
+    const auto end = std::chrono::steady_clock::now() + deadline;
+    auto events = NetlinkSocket::open();
+    if (!events) return fail(events.error());
+    if (auto joined = events->join(RTNLGRP_IPV6_IFADDR); !joined) return joined;
+    for (;;) {
+      const auto now = observe_addresses();
+      if (!now) return fail(now.error());
+      const bool waits = std::any_of(now->begin(), now->end(), [&](const InetAddress& one) {
+        return one.tentative && !one.duplicate && indexes.contains(one.index);
+      });
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+      if (!waits || left.count() <= 0) return {};
+      if (auto woken = events->wait(left, [](const nlmsghdr&) {}); !woken) return fail(woken.error());
+    }
+  }
+
+ private:
+  Result<NetlinkSocket*> socket() {
+    if (!socket_) {
+      auto opened = NetlinkSocket::open();
+      if (!opened) return fail(opened.error());
+      socket_.emplace(std::move(*opened));
+    }
+    return &*socket_;
+  }
+
+  template <class T, class Request, class Parse>
+  Result<std::vector<T>> sweep(Request request, Parse parse) {
+    const auto netlink = socket();
+    if (!netlink) return fail(netlink.error());
+    std::vector<T> out;
+    const auto read = (*netlink)->dump(
+        request(), [&] { out.clear(); },
+        [&](const nlmsghdr& header) {
+          if (auto one = parse(header)) out.push_back(std::move(*one));
+        });
+    if (!read) return fail(read.error());
+    return out;
+  }
+
+  /// Whether a refusal only says that it is so already. `type`: of the message of the request.
+  Result<bool> is_harmless(const InetRequest& request, std::uint16_t type, const Ack& ack) {
+    if (type == RTM_NEWADDR) return ack.error == EEXIST;
+    if (type == RTM_DELADDR) return ack.error == EADDRNOTAVAIL || ack.error == ENODEV;
+    if (std::holds_alternative<DeleteRoute>(request)) return ack.error == ESRCH || ack.error == ENODEV;
+    if (ack.error != EEXIST) return false;
+    const auto& wanted = std::get<AddRoute>(request).route;
+    const auto now = observe_routes();
+    if (!now) return fail(now.error());
+    return std::any_of(now->begin(), now->end(), [&](InetRoute one) {
+      one.made_by_kernel = wanted.made_by_kernel;
+      return one == wanted;
+    });
+  }
+
+  std::optional<NetlinkSocket> socket_;
+};
+
+}  // namespace
+
+std::unique_ptr<Inet> make_linux_inet() { return std::make_unique<LinuxInet>(); }
+
+}  // namespace rdmacfg::system

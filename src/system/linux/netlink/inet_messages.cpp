@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/linux/netlink/inet_messages.hpp"
+
+#include <fmt/format.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace rdmacfg::system::detail {
+
+using model::Family;
+using model::IpAddress;
+using model::IpPrefix;
+
+namespace {
+
+constexpr std::uint16_t kChangeInet = NLM_F_REQUEST | NLM_F_ACK;
+constexpr std::uint16_t kCreateInet = kChangeInet | NLM_F_CREATE | NLM_F_EXCL;
+constexpr int kBroadcastBits = 30;  // longer prefixes have no broadcast address (RFC 3021)
+
+std::uint8_t af_of(Family family) { return family == Family::kIpv4 ? AF_INET : AF_INET6; }
+
+std::span<const std::byte> bytes_of(const IpAddress& address) {
+  return std::as_bytes(std::span(address.bytes)).first(address.size());
+}
+
+std::optional<IpAddress> address_in(std::uint8_t family, std::span<const std::byte> bytes) {
+  IpAddress out;
+  if (family == AF_INET6) out.family = Family::kIpv6;
+  if ((family != AF_INET && family != AF_INET6) || bytes.size() < out.size()) return std::nullopt;
+  std::memcpy(out.bytes.data(), bytes.data(), out.size());
+  return out;
+}
+
+std::optional<IpAddress> address_in(std::uint8_t family, const Attributes& attributes, int type) {
+  const auto bytes = attributes.find(type);
+  return bytes ? address_in(family, *bytes) : std::nullopt;
+}
+
+IpAddress broadcast(const IpPrefix& prefix) {
+  auto out = prefix.address;
+  for (int bit = prefix.length; bit < out.bits(); ++bit) {
+    out.bytes.at(static_cast<std::size_t>(bit / 8)) |=
+        static_cast<std::uint8_t>(0x80U >> static_cast<unsigned>(bit % 8));
+  }
+  return out;
+}
+
+ifaddrmsg header_of(int index, const IpPrefix& prefix) {
+  ifaddrmsg header{};
+  header.ifa_family = af_of(prefix.address.family);
+  header.ifa_prefixlen = static_cast<std::uint8_t>(prefix.length);
+  header.ifa_index = static_cast<std::uint32_t>(index);
+  return header;
+}
+
+Message add_message(int index, const std::string& name, const IpPrefix& prefix) {
+  Message message(RTM_NEWADDR, kCreateInet, header_of(index, prefix),
+                  fmt::format("{}: add address {}", name, prefix.text()));
+  message.put(IFA_LOCAL, bytes_of(prefix.address));
+  message.put(IFA_ADDRESS, bytes_of(prefix.address));
+  if (prefix.address.family == Family::kIpv4 && prefix.length <= kBroadcastBits)
+    message.put(IFA_BROADCAST, bytes_of(broadcast(prefix)));
+  return message;
+}
+
+Message delete_message(int index, const std::string& name, const IpPrefix& prefix) {
+  Message message(RTM_DELADDR, kChangeInet, header_of(index, prefix),
+                  fmt::format("{}: delete address {}", name, prefix.text()));
+  message.put(IFA_LOCAL, bytes_of(prefix.address));
+  message.put(IFA_ADDRESS, bytes_of(prefix.address));
+  return message;
+}
+
+Message route_message(std::uint16_t type, std::uint16_t flags, const InetRoute& route,
+                      const std::string& what) {
+  rtmsg header{};
+  header.rtm_family = af_of(route.family);
+  header.rtm_dst_len = static_cast<unsigned char>(route.to.any ? 0 : route.to.network.length);
+  // Larger numbers are only in RTA_TABLE.
+  if (route.table < 256) header.rtm_table = static_cast<unsigned char>(route.table);
+  // A deletion looks for what is said; what is 0 or RTN_UNSPEC is not compared (ip-route(8) does the same).
+  header.rtm_protocol = type == RTM_NEWROUTE ? RTPROT_STATIC : RTPROT_UNSPEC;
+  header.rtm_type = type == RTM_NEWROUTE ? RTN_UNICAST : RTN_UNSPEC;
+  if (type == RTM_DELROUTE) {
+    header.rtm_scope = RT_SCOPE_NOWHERE;
+  } else {
+    header.rtm_scope = route.via || route.family == Family::kIpv6 ? std::uint8_t{RT_SCOPE_UNIVERSE}
+                                                                  : std::uint8_t{RT_SCOPE_LINK};
+  }
+  Message message(type, flags, header, what);
+  if (!route.to.any) message.put(RTA_DST, bytes_of(route.to.network.address));
+  if (route.via) message.put(RTA_GATEWAY, bytes_of(*route.via));
+  message.put(RTA_OIF, static_cast<std::uint32_t>(route.index));
+  message.put(RTA_PRIORITY, route.metric);
+  message.put(RTA_TABLE, route.table);
+  return message;
+}
+
+std::string words_of(const std::string& name, std::string_view verb, const InetRoute& route) {
+  return fmt::format("{}: {} route {}{} metric {} table {}", name, verb, route.to.text(),
+                     route.via ? " via " + route.via->text() : "", route.metric, route.table);
+}
+
+struct InetEncoder {
+  std::vector<Message> operator()(const AddAddress& one) const {
+    std::vector<Message> out;
+    out.push_back(add_message(one.index, one.name, one.prefix));
+    return out;
+  }
+  std::vector<Message> operator()(const DeleteAddress& one) const {
+    std::vector<Message> out;
+    const auto hold =
+        one.hold ? std::optional(IpPrefix{*one.hold, one.hold->bits()}) : std::optional<IpPrefix>();
+    if (hold) out.push_back(add_message(one.index, one.name, *hold));
+    out.push_back(delete_message(one.index, one.name, one.prefix));
+    for (const auto& kept : one.keep) out.push_back(add_message(one.index, one.name, kept));
+    if (hold) out.push_back(delete_message(one.index, one.name, *hold));
+    return out;
+  }
+  std::vector<Message> operator()(const AddRoute& one) const {
+    std::vector<Message> out;
+    out.push_back(route_message(RTM_NEWROUTE, kCreateInet, one.route, words_of(one.name, "add", one.route)));
+    return out;
+  }
+  std::vector<Message> operator()(const DeleteRoute& one) const {
+    std::vector<Message> out;
+    out.push_back(
+        route_message(RTM_DELROUTE, kChangeInet, one.route, words_of(one.name, "delete", one.route)));
+    return out;
+  }
+};
+
+}  // namespace
+
+Message address_request() {
+  return {RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP, ifaddrmsg{}, "reading the addresses"};
+}
+
+Message route_request() { return {RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP, rtmsg{}, "reading the routes"}; }
+
+std::optional<InetAddress> parse_address(const nlmsghdr& header) {
+  if (header.nlmsg_type != RTM_NEWADDR) return std::nullopt;
+  const auto parsed = Parsed<ifaddrmsg>::of(header);
+  if (!parsed || parsed->family.ifa_scope >= RT_SCOPE_HOST) return std::nullopt;
+  const auto& family = parsed->family;
+  const auto flags = parsed->attributes.number<std::uint32_t>(IFA_FLAGS).value_or(family.ifa_flags);
+  if (family.ifa_family == AF_INET6 && (flags & IFA_F_TEMPORARY) != 0) return std::nullopt;
+  // IFA_ADDRESS is the peer's of a point-to-point address; IPv6 has IFA_LOCAL only with one.
+  auto address = address_in(family.ifa_family, parsed->attributes, IFA_LOCAL);
+  if (!address) address = address_in(family.ifa_family, parsed->attributes, IFA_ADDRESS);
+  if (!address || (address->family == Family::kIpv6 && address->link_local())) return std::nullopt;
+  return InetAddress{.index = static_cast<int>(family.ifa_index),
+                     .prefix = {*address, family.ifa_prefixlen},
+                     .tentative = (flags & IFA_F_TENTATIVE) != 0,
+                     .duplicate = (flags & IFA_F_DADFAILED) != 0,
+                     .permanent = (flags & IFA_F_PERMANENT) != 0};
+}
+
+std::optional<InetRoute> parse_route(const nlmsghdr& header) {
+  if (header.nlmsg_type != RTM_NEWROUTE) return std::nullopt;
+  const auto parsed = Parsed<rtmsg>::of(header);
+  if (!parsed) return std::nullopt;
+  const auto& family = parsed->family;
+  const auto& attributes = parsed->attributes;
+  const auto index = attributes.number<std::uint32_t>(RTA_OIF);
+  if ((family.rtm_family != AF_INET && family.rtm_family != AF_INET6) || family.rtm_type != RTN_UNICAST ||
+      (family.rtm_flags & RTM_F_CLONED) != 0 || !index)
+    return std::nullopt;
+  InetRoute route;
+  route.index = static_cast<int>(*index);
+  route.family = family.rtm_family == AF_INET ? Family::kIpv4 : Family::kIpv6;
+  route.table = attributes.number<std::uint32_t>(RTA_TABLE).value_or(family.rtm_table);
+  route.metric = attributes.number<std::uint32_t>(RTA_PRIORITY).value_or(0);
+  route.made_by_kernel = family.rtm_protocol == RTPROT_KERNEL || family.rtm_protocol == RTPROT_RA ||
+                         family.rtm_protocol == RTPROT_REDIRECT;
+  route.via = address_in(family.rtm_family, attributes, RTA_GATEWAY);
+  if (family.rtm_dst_len == 0) {
+    route.to.any = true;
+  } else if (const auto network = address_in(family.rtm_family, attributes, RTA_DST)) {
+    route.to.network = {*network, family.rtm_dst_len};
+  } else {
+    return std::nullopt;
+  }
+  return route;
+}
+
+std::vector<Message> encode(const InetRequest& request) { return std::visit(InetEncoder{}, request); }
+
+}  // namespace rdmacfg::system::detail

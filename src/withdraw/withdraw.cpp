@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "withdraw/withdraw.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "catalog/all.hpp"
+#include "catalog/bind.hpp"
+#include "core/picture.hpp"
+#include "kinds/ethernet/roce_record.hpp"
+#include "kinds/host/initramfs.hpp"
+#include "store/damage.hpp"
+#include "store/managed_files.hpp"
+#include "store/state.hpp"
+
+namespace rdmacfg::core {
+
+using base::Code;
+using base::Result;
+
+namespace {
+
+constexpr std::string_view kProfiles = "/etc/NetworkManager/system-connections/";
+
+Result<void> check_idle(Context& context) {
+  auto& files = context.host.files;
+  const auto ledger = read_ledger(files, context.paths);
+  if (!ledger) return base::fail(ledger.error());
+  if (ledger->unconfirmed) {
+    return base::fail(Code::kBusy,
+                      "an apply waits for its confirmation: `rdma-configctl confirm` or `rollback` first");
+  }
+  const auto journal = load_journal(files, context.options.paths.journal);
+  if (!journal && !is_damage(journal.error())) return base::fail(journal.error());
+  if (!journal || *journal)
+    return base::fail(Code::kBusy, "an apply was interrupted: finish it first by `rdma-configctl apply`");
+  return {};
+}
+
+/// Below --root there is no kernel to look at: what a document says of ports by their GUIDs, also of kinds
+/// that an apply leaves to the boot.
+Result<std::vector<model::Desired>> wanted_of_image(const config::Document& document, system::Host& host) {
+  const auto world = kinds::World::observe(host);
+  if (!world) return base::fail(world.error());
+  model::Diagnostics diagnostics;
+  const auto bound = kinds::bind(document.sections, *world, diagnostics);
+  std::vector<model::Desired> desired;
+  for (const auto* kind : kinds::all()) kind->parse(bound, desired, diagnostics);
+  for (const auto& one : diagnostics) {
+    if (one.severity != model::Severity::kError) continue;
+    return base::fail(Code::kInvalid, fmt::format("{}: {}", one.where.text(), one.message));
+  }
+  return desired;
+}
+
+/// What the active generation wants of this host; nothing without one.
+Result<std::vector<model::Desired>> wanted(const std::string& host_name, Context& context,
+                                           const config::Document* image) {
+  auto& host = context.host;
+  const auto ledger = read_ledger(host.files, context.paths);
+  if (!ledger) return base::fail(ledger.error());
+  if (ledger->active == 0 && image != nullptr) return wanted_of_image(*image, host);
+  if (ledger->active == 0) return std::vector<model::Desired>{};
+  auto texts = read_texts(host.files, context.paths, ledger->active);
+  if (!texts) return base::fail(texts.error());
+  const auto document = parse_again(std::move(*texts), host_name);
+  if (!document.whole && model::has_errors(document.diagnostics))
+    return base::fail(Code::kInvalid, document.diagnostics.front().message);
+  if (host.offline) return wanted_of_image(document, host);
+  auto picture = take_picture(document, host, {}, false, true);
+  if (!picture) return base::fail(picture.error());
+  return std::move(picture->desired);
+}
+
+/// Nobody else's file is written over.
+Result<void> check_free(const std::string& path, system::Files& files) {
+  const auto there = files.read(path);
+  if (!there) return base::fail(there.error());
+  if (!*there || kinds::was_left(**there)) return {};
+  return base::fail(
+      Code::kInvalid,
+      fmt::format("{}: is there already, and no earlier withdrawal made it; move it away first", path));
+}
+
+Result<void> find_whole_files(system::Files& files, Withdrawal& plan) {
+  for (const auto& folder : managed_folders(files)) {
+    if (!folder.starts_with("/etc/")) continue;
+    const auto names = files.list(folder);
+    if (!names) continue;
+    for (const auto& name : *names) {
+      const auto plain = kinds::plain_name(name);
+      if (!plain) continue;
+      auto path = fmt::format("{}/{}", folder, name);
+      const auto text = files.read(path);
+      if (!text) return base::fail(text.error());
+      auto content = *text ? kinds::plain_text(**text) : std::nullopt;
+      if (!content) continue;
+      auto to = fmt::format("{}/{}", folder, *plain);
+      if (auto free = check_free(to, files); !free) return free;
+      plan.kept.push_back({std::move(path), std::move(to), std::move(*content)});
+    }
+  }
+  return {};
+}
+
+Result<void> find_blocks(system::Files& files, Withdrawal& plan) {
+  for (const auto path : kinds::block_files()) {
+    const auto text = files.read(std::string(path));
+    if (!text) return base::fail(text.error());
+    auto content = *text ? kinds::without_marks(**text) : std::nullopt;
+    if (content) plan.kept.push_back({std::string(path), std::string(path), std::move(*content)});
+  }
+  return {};
+}
+
+Result<void> forget(Context& context) {
+  auto& files = context.host.files;
+  // The copy of the ledger goes first: it would be taken for the ledger.
+  for (const auto& path :
+       {context.paths.take_back, context.paths.backup, context.paths.ledger, context.paths.let_be,
+        context.options.paths.state, std::string(kDegradedFile), std::string(kAppliedMark),
+        std::string(kinds::kInitramfsStamp), std::string(kinds::kRoceRecordFile)}) {
+    if (auto done = files.remove(path); !done) return done;
+  }
+  for (const auto& path : {context.paths.take_back, context.paths.ledger, context.paths.let_be,
+                           context.options.paths.state, context.options.paths.journal})
+    remove_put_aside(files, path);
+  const std::string texts = context.paths.texts;
+  const auto numbers = files.list(texts);
+  if (!numbers) return {};
+  for (const auto& name : *numbers) {
+    if (auto done = files.remove(fmt::format("{}/{}", texts, name)); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Withdrawal> plan_withdrawal(const std::string& host_name, Context& context,
+                                   const config::Document* image) {
+  auto& files = context.host.files;
+  if (auto idle = check_idle(context); !idle) return base::fail(idle.error());
+  const auto desired = wanted(host_name, context, image);
+  if (!desired) return base::fail(desired.error());
+  Withdrawal plan;
+  if (auto done = find_whole_files(files, plan); !done) return base::fail(done.error());
+  if (auto done = find_blocks(files, plan); !done) return base::fail(done.error());
+  const auto backends = kinds::read_backend_rules(files);
+  if (!backends) return base::fail(backends.error());
+  plan.setup = kinds::render_setup(*desired, *backends);
+  for (const auto& one : plan.setup) {
+    if (auto free = check_free(one.path, files); !free) return base::fail(free.error());
+  }
+  plan.lost = kinds::not_handed_over(*desired);
+  const auto stamp = files.read(std::string(kinds::kInitramfsStamp));
+  if (stamp && *stamp) {
+    const auto tool = context.host.offline ? std::nullopt : context.host.initramfs.tool();
+    plan.notes.push_back(
+        fmt::format("the initramfs has copies under the old names; run {} when rdma-configd is removed",
+                    tool.value_or("the tool that makes it")));
+  }
+  return plan;
+}
+
+Result<void> withdraw(const Withdrawal& plan, Context& context) {
+  auto& host = context.host;
+  std::vector<std::string> profiles;
+  for (const auto& one : plan.setup) {
+    if (auto done = host.files.write(one.path, one.content); !done) return done;
+  }
+  for (const auto& one : plan.kept) {
+    const bool profile = one.to.starts_with(kProfiles);
+    auto done =
+        profile ? host.files.write_private(one.to, one.content) : host.files.write(one.to, one.content);
+    if (!done) return done;
+    if (profile) profiles.insert(profiles.end(), {one.from, one.to});
+  }
+  // Called again after this, only renaming is left to do: the scripts are there, and who set up which port is
+  // not known any more.
+  if (auto done = forget(context); !done) return done;
+  for (const auto& one : plan.kept) {
+    if (one.from == one.to) continue;
+    if (auto done = host.files.remove(one.from); !done) return done;
+  }
+  if (host.offline) return {};
+  // What reads them is told; where it does not run it reads them when it starts.
+  (void)host.udev.reload_rules();
+  (void)host.units.reload_manager();
+  if (!profiles.empty()) (void)host.network_manager.load(profiles);
+  return {};
+}
+
+}  // namespace rdmacfg::core

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog/file_integrity.hpp"
+
+#include <gmock/gmock.h>
+
+#include "catalog/all.hpp"
+#include "fakes/fake_kernel.hpp"
+#include "formats/modprobe_conf.hpp"
+#include "formats/sysctl_conf.hpp"
+#include "formats/udev_netdev_names.hpp"
+#include "kinds/address/networkd_file.hpp"
+#include "kinds/address/nm_keyfile.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const model::Guid kOwnFileGuid{0x0002c903003178f2};
+
+TEST(Edits, NameWhatIsMoreAndWhatIsLess) {
+  EXPECT_THAT(edits("a\nb\n", "a\nb\n"), IsEmpty());
+  EXPECT_THAT(edits("a\nx\n", "a\nb\n"), ElementsAre("+ x", "- b"));
+  EXPECT_THAT(edits("a\na\nb\n", "a\nb\n"), ElementsAre("+ a"));
+  EXPECT_THAT(edits("a\n", ""), ElementsAre("+ a"));
+}
+
+TEST(Edits, AreNeverSilent) {
+  for (const auto* text : {"a\nb", "a\r\nb\r\n", "b\na\n", "a\n\nb\n", "a \nb\n", ""})
+    EXPECT_THAT(edits(text, *text == '\0' ? "\n" : "a\nb\n"), SizeIs(1)) << text;
+}
+
+TEST(Edits, AreFewAndPrintable) {
+  EXPECT_THAT(edits("\x1b[2J\xff\n", ""), ElementsAre("+ ?[2J?"));
+  EXPECT_THAT(edits("1\n2\n3\n4\n5\n6\n7\n8\n", ""), SizeIs(7));
+  EXPECT_LT(edits(std::string(5000, 'x'), "").front().size(), 500U);
+}
+
+/// What is found of the host's files.
+std::vector<model::Observed> observed(fakes::FakeKernel& kernel) {
+  auto host = kernel.host();
+  auto world = World::observe(host);
+  return own_file().observe(*world).value();
+}
+
+TEST(OwnFile, OneThatIsNotThereOrEmptyIsNothingToMend) {
+  fakes::FakeKernel kernel;
+  EXPECT_THAT(observed(kernel), IsEmpty());
+  kernel.files.content[std::string(kRuleFile)] = "";
+  ASSERT_THAT(observed(kernel), SizeIs(1));
+  EXPECT_THAT(observed(kernel)[0].settings, IsEmpty());
+}
+
+TEST(OwnFile, AccessIsMendedByWritingTheFileAnew) {
+  fakes::FakeKernel kernel;
+  const std::string rules(kRuleFile), profile = nm_file(kOwnFileGuid.text()), sysctl(kSysctlFile),
+                                      network = networkd_file(kOwnFileGuid.text());
+  kernel.files.content[rules] = render_rules({{kOwnFileGuid, "mlx4_ib0"}});
+  kernel.files.content[profile] = "[connection]\n# whatever somebody else has added\n";
+  kernel.files.content[sysctl] = "net/ipv4/neigh/default/gc_thresh3 = 4096\n";
+  kernel.files.content[network] = "[Match]\n";
+  for (const auto& path : {rules, profile, sysctl, network}) {
+    kernel.files.access[path] = "mode 0666";
+    const auto before = kernel.files.content[path];
+    const auto found = observed(kernel);
+    model::Change change;
+    for (const auto& one : found) {
+      if (one.key.id == path) change.key = one.key;
+      if (one.key.id == path) change.before = one.settings;
+    }
+    EXPECT_EQ(model::text_at(change.before, "access"), "mode 0666") << path;
+    change.after["access"] = model::Value{};
+    auto host = kernel.host();
+    ASSERT_TRUE(own_file().apply({&change, 1}, host));
+    EXPECT_THAT(kernel.files.access, IsEmpty());
+    EXPECT_EQ(kernel.files.content[path], before);
+  }
+}
+
+TEST(OwnFile, LinesOfModprobeThatSetNoOptionAreNotOurs) {
+  fakes::FakeKernel kernel;
+  const std::string path(kModuleOptionsFile), good = "# as another version wrote it\noptions ib_srp x=1\n";
+  const auto edited = [&](const std::string& text) {
+    kernel.files.content[path] = text;
+    const auto found = observed(kernel);
+    return found.size() == 1 && found[0].settings.contains("edited");
+  };
+  EXPECT_FALSE(edited(good));
+  EXPECT_FALSE(edited("options ib_srp x=1\n"));
+  ASSERT_TRUE(edited(good + "install mlx5_ib /bin/false\n"));
+  model::Change change;
+  change.key = observed(kernel)[0].key;
+  change.before = observed(kernel)[0].settings;
+  change.after["edited"] = model::Value{};
+  auto host = kernel.host();
+  ASSERT_TRUE(own_file().apply({&change, 1}, host));
+  EXPECT_EQ(parse_option_lines(kernel.files.content[path]), parse_option_lines(good));
+  EXPECT_FALSE(edited(kernel.files.content[path]));
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds

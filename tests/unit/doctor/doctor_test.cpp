@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every check of the doctor, provoked on a fake host.
+#include "doctor/doctor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "catalog/all.hpp"
+#include "core/pipeline.hpp"
+#include "fakes/fake_kernel.hpp"
+#include "store/damage.hpp"
+
+namespace rdmacfg::core {
+namespace {
+
+using fakes::FakeKernel;
+
+constexpr const char* kHealthy = R"({
+  "devices": [
+    { "name": "mlx4_0", "pci": "0000:10:00.0", "node_guid": "0002:c903:0031:78f1", "ports": [
+      { "guid": "0002:c903:0031:78f2", "pkeys": ["0xffff", "0x8002"], "interface": { "name": "ib0", "up": true,
+        "children": [{ "pkey": "0x8002", "name": "ib0.8002", "up": true }] } }] },
+    { "name": "rocep17s0", "driver": "mlx5_core", "pci": "0000:11:00.0", "node_guid": "0002:c903:0031:7901", "ports": [
+      { "guid": "0002:c903:0031:7902", "link_layer": "Ethernet", "netdev": "eth1" }] }],
+  "links": [{ "name": "eth1", "up": true }]
+})";
+
+class Doctor : public testing::Test {
+ protected:
+  /// The names of checks that found something; `text`: a document.
+  std::vector<std::string> found(const std::string& text = "version = 1\n") {
+    auto host = kernel->host();
+    auto world = kinds::World::observe(host);
+    EXPECT_TRUE(world);
+    const auto document = config::parse_texts({{"config.toml", text}}, "node1", kinds::grammar());
+    EXPECT_FALSE(model::has_errors(document.diagnostics));
+    findings = examine({*world, &document});
+    std::vector<std::string> names;
+    for (const auto& one : findings) {
+      EXPECT_FALSE(one.what.empty() || one.fix.empty() || one.object.empty()) << one.check;
+      names.push_back(one.check + " " + one.object);
+    }
+    return names;
+  }
+
+  /// The multicast group's MTU is learnt when an interface joins it.
+  void rejoin(const std::string& name) {
+    kernel->set_up(name, false);
+    kernel->set_up(name, true);
+  }
+  void give(const std::string& name, const char* address) {
+    auto host = kernel->host();
+    const system::InetRequest request =
+        system::AddAddress{kernel->link(name).index, name, *model::IpPrefix::parse(address)};
+    EXPECT_TRUE(host.inet.execute(std::span(&request, 1)));
+  }
+  fakes::Port& port() { return kernel->machine.device("mlx4_0")->ports.front(); }
+  using Names = std::vector<std::string>;
+
+  std::unique_ptr<FakeKernel> kernel = FakeKernel::parse(kHealthy);
+  std::vector<Finding> findings;
+};
+
+TEST_F(Doctor, FindsNothingOnAHealthyHost) {
+  EXPECT_EQ(found(), Names{});
+  EXPECT_EQ(kernel->faults.calls(), 0U) << "it changes nothing";
+}
+
+TEST_F(Doctor, NoSubnetManager) {
+  port().state = "INIT";
+  EXPECT_EQ(found(), Names{"no_subnet_manager mlx4_0/1"});
+  port().state = "DOWN";  // a cable that is out is no matter of the subnet manager's
+  EXPECT_EQ(found(), Names{});
+}
+
+TEST_F(Doctor, TwoSubnetManagers) {
+  kernel->add(
+      R"({ "devices": [{ "name": "mlx4_1", "pci": "0000:12:00.0", "node_guid": "0002:c903:0031:8001", "ports": [
+    { "guid": "0002:c903:0031:8002" }] }] })");
+  EXPECT_EQ(found(), Names{});
+  kernel->machine.device("mlx4_1")->ports.front().sm_lid = 7;
+  EXPECT_EQ(found(), Names{"two_subnet_managers mlx4_1/1"});
+}
+
+TEST_F(Doctor, DamagedRecords) {
+  auto host = kernel->host();
+  degrade(host.files, {"state.json: damaged"});
+  EXPECT_EQ(found(), Names{"damaged_records /var/lib/rdma-configd"});
+  ASSERT_TRUE(clear_degraded(host.files));
+  EXPECT_EQ(found(), Names{});
+}
+
+TEST_F(Doctor, StaleInitramfs) {
+  kernel->initramfs.command = "update-initramfs -u";
+  EXPECT_EQ(found(), Names{});
+  kernel->files.content["/etc/modprobe.d/rdma-configd-pfc.conf"] = "options mlx4_en pfctx=8 pfcrx=8\n";
+  EXPECT_EQ(found(), Names{"stale_initramfs initramfs"});
+  EXPECT_NE(findings.front().fix.find("update-initramfs -u"), std::string::npos);
+  kernel->initramfs.newer = true;  // made by hand since
+  EXPECT_EQ(found(), Names{});
+  kernel->initramfs.newer = false;
+  kernel->initramfs.there = false;  // boots without one
+  EXPECT_EQ(found(), Names{});
+}
+
+TEST_F(Doctor, ZeroGuid) {
+  kernel->machine.device("rocep17s0")->node_guid = 0;
+  EXPECT_EQ(found(), Names{"zero_guid rocep17s0"});
+  EXPECT_EQ(findings.front().what.find("subnet manager"), std::string::npos) << "Ethernet has none";
+  EXPECT_NE(findings.front().fix.find("mac"), std::string::npos);
+  kernel->machine.device("rocep17s0")->node_guid = 1;
+  kernel->machine.device("mlx4_0")->node_guid = 0;
+  EXPECT_EQ(found(), Names{"zero_guid mlx4_0"});
+  EXPECT_NE(findings.front().what.find("subnet manager"), std::string::npos);
+  kernel->machine.device("mlx4_0")->node_guid = 1;
+  EXPECT_EQ(found(), Names{});
+}
+
+TEST_F(Doctor, ZeroGuidOfAPort) {
+  kernel->machine.device("rocep17s0")->ports.front().guid = 0;
+  EXPECT_EQ(found(), Names{}) << "an Ethernet port has none";
+  port().guid = 0;
+  EXPECT_EQ(found(), Names{"zero_guid mlx4_0"});
+  EXPECT_NE(findings.front().fix.find("port_guid"), std::string::npos);
+}
+
+TEST_F(Doctor, PkeyMissing) {
+  port().pkeys = {0xffff};
+  EXPECT_EQ(found(), Names{"pkey_missing ib0.8002"});
+  port().pkeys = {0xffff, 0x0002};  // a limited member is one
+  EXPECT_EQ(found(), Names{});
+}
+
+TEST_F(Doctor, MtuCapped) {
+  const std::string document = "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nmtu = 4092\n";
+  EXPECT_EQ(found(document), Names{});
+  kernel->set_mtu("ib0", 2044);
+  const auto not_applied = [&] { return findings.front().fix.find("apply") != std::string::npos; };
+  EXPECT_EQ(found(document), Names{"mtu_capped ib0"});
+  EXPECT_TRUE(not_applied()) << "written and not applied";
+  EXPECT_EQ(found(), Names{}) << "nobody wants more";
+  auto host = kernel->host();
+  port().group_mtu = 2048;
+  rejoin("ib0");
+  const auto applied =
+      apply(config::parse_texts({{"config.toml", document}}, "node1", kinds::grammar()), host);
+  ASSERT_EQ(applied.exit, model::Exit::kPartly);
+  EXPECT_EQ(found(document), Names{"mtu_capped ib0"});
+  EXPECT_FALSE(not_applied()) << findings.front().fix;
+  EXPECT_NE(findings.front().what.find("multicast group"), std::string::npos);
+  const std::string edited = "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nmtu = 4000\n";
+  EXPECT_EQ(found(edited), Names{"mtu_capped ib0"});
+  EXPECT_TRUE(not_applied()) << "the fabric was not asked for this one";
+}
+
+TEST_F(Doctor, MtuCappedOfAPkeyInterface) {
+  port().group_mtus[0x0002] = 2048;
+  const std::string document =
+      "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\n[[ipoib.pkey]]\npkey = 0x8002\nmtu = 4092\n";
+  rejoin("ib0.8002");
+  auto host = kernel->host();
+  (void)apply(config::parse_texts({{"config.toml", document}}, "node1", kinds::grammar()), host);
+  EXPECT_EQ(found(document), Names{"mtu_capped ib0.8002"});
+  EXPECT_NE(findings.front().what.find("partition 0x8002"), std::string::npos) << findings.front().what;
+}
+
+TEST_F(Doctor, NoAddress) {
+  const std::string document =
+      "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nbackend = \"networkd\"\n"
+      "ipv4 = { method = \"auto\", addresses = [\"198.51.100.1/24\"] }\nipv6 = { method = \"auto\" }\n";
+  const Names both{"no_address ib0", "no_address ib0"};
+  EXPECT_EQ(found(), Names{});
+  EXPECT_EQ(found(document), both);
+  EXPECT_NE(findings.front().what.find("DHCP"), std::string::npos);
+  give("ib0", "198.51.100.1/24");
+  EXPECT_EQ(found(document), both) << "its own is none of theirs";
+  give("ib0", "192.0.2.7/24");
+  EXPECT_EQ(found(document), Names{"no_address ib0"});
+  give("ib0", "2001:db8::7/64");
+  EXPECT_EQ(found(document), Names{});
+}
+
+TEST_F(Doctor, NoConnectedMode) {
+  const std::string document =
+      "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nmode = \"connected\"\n";
+  EXPECT_EQ(found(document), Names{});
+  kernel->link("ib0").capable = false;
+  EXPECT_EQ(found(document), Names{"no_connected_mode ib0"});
+}
+
+TEST_F(Doctor, ConnectedMulticast) {
+  kernel->files.content["/proc/net/igmp"] =
+      "Idx\tDevice    : Count Querier\tGroup    Users Timer\tReporter\n"
+      "1\tlo        :     1      V3\n\t\t\t\t010000E0     1 0:00000000\t\t0\n"
+      "3\tib0       :     2      V3\n\t\t\t\tFB0000E0     1 0:00000000\t\t0\n\t\t\t\t010000E0     1 "
+      "0:00000000\t\t0\n";
+  EXPECT_EQ(found(), Names{});
+  kernel->set_mode("ib0", model::IpoibMode::kConnected);
+  kernel->set_mtu("ib0", 65520);
+  EXPECT_EQ(found(), Names{"connected_multicast ib0"});
+}
+
+TEST_F(Doctor, GidMissing) {
+  kernel->machine.device("rocep17s0")->ports.front().gid_types.clear();
+  EXPECT_EQ(found(), Names{"gid_missing rocep17s0/1"});
+}
+
+TEST_F(Doctor, RoceMismatch) {
+  kernel->add(
+      R"({ "devices": [{ "name": "rocep18s0", "pci": "0000:12:00.0", "node_guid": "0002:c903:0031:8001", "ports": [
+    { "guid": "0002:c903:0031:8002", "link_layer": "Ethernet", "netdev": "eth2" }] }], "links": [{ "name": "eth2" }],
+    "rdma_cm": true, "rdma_cm_folders": ["rocep17s0", "rocep18s0"] })");
+  const Names pinned{"pinned_rdma_cm /sys/kernel/config/rdma_cm/rocep17s0",
+                     "pinned_rdma_cm /sys/kernel/config/rdma_cm/rocep18s0"};
+  EXPECT_EQ(found(), pinned);
+  kernel->machine.device("rocep18s0")->ports.front().roce_mode = "IB/RoCE v1";
+  EXPECT_EQ(found().front(), "roce_mismatch rocep17s0/1");
+}
+
+TEST_F(Doctor, PinnedRdmaCm) {
+  kernel->add(R"({ "rdma_cm": true, "rdma_cm_folders": ["rocep17s0"] })");
+  EXPECT_EQ(found(), Names{"pinned_rdma_cm /sys/kernel/config/rdma_cm/rocep17s0"});
+  kernel->machine.device("rocep17s0")->name = "storage";
+  EXPECT_EQ(found(), Names{"pinned_rdma_cm /sys/kernel/config/rdma_cm/rocep17s0"});
+  EXPECT_NE(findings.front().what.find("leads nowhere"), std::string::npos);
+}
+
+TEST_F(Doctor, SmallMemlock) {
+  const auto& unit = kernel->units.add("slurmd.service", {.running = true});
+  const auto limits = "/proc/" + std::to_string(unit.pid) + "/limits";
+  kernel->files.content[limits] =
+      "Limit                     Soft Limit           Hard Limit           Units\n"
+      "Max locked memory         8388608              8388608              bytes\n";
+  EXPECT_EQ(found(), Names{"small_memlock slurmd.service"});
+  kernel->files.content[limits] =
+      "Max locked memory         unlimited            unlimited            bytes\n";
+  EXPECT_EQ(found(), Names{});
+}
+
+TEST_F(Doctor, SmallMemlockOfUnitsAsTheDocumentWritesThem) {
+  const auto& unit = kernel->units.add("mpid.service", {.running = true});
+  kernel->files.content["/proc/" + std::to_string(unit.pid) + "/limits"] =
+      "Max locked memory         8388608              8388608              bytes\n";
+  const std::string document =
+      "version = 1\n[[memlock]]\ndomain = \"@rdma\"\nlimit = \"unlimited\"\nunits = ";
+  EXPECT_EQ(found(document + "[\"mpid\"]\n"), Names{"small_memlock mpid.service"});
+  EXPECT_EQ(found(document + "[\"worker@.service\", \"mpid.service\"]\n"),
+            Names{"small_memlock mpid.service"});
+}
+
+TEST_F(Doctor, RivalServices) {
+  kernel->units.add("lldpad.service", {.running = true});
+  kernel->units.add("openibd.service", {.enabled = true});
+  EXPECT_EQ(found(), (Names{"rivals lldpad.service", "rivals openibd.service"}));
+  kernel->units.units["lldpad.service"].running = false;
+  kernel->units.units["openibd.service"].enabled = false;
+  EXPECT_EQ(found(), Names{});
+}
+
+TEST_F(Doctor, RivalFiles) {
+  auto& files = kernel->files.content;
+  files["/etc/infiniband/openib.conf"] = "# SET_IPOIB_CM=yes\nSET_IPOIB_CM=no\n";
+  files["/etc/udev/rules.d/82-net-setup-link.rules"] = "# NAME\n";
+  EXPECT_EQ(found(), Names{});
+  files["/etc/infiniband/openib.conf"] = "SET_IPOIB_CM=yes\n";
+  files["/etc/udev/rules.d/82-net-setup-link.rules"] = "SUBSYSTEM==\"net\", NAME=\"$env{NAME}\"\n";
+  files["/etc/netplan/50-cloud-init.yaml"] = "network: {}\n";
+  EXPECT_EQ(found(),
+            (Names{"rivals /etc/infiniband/openib.conf", "rivals /etc/udev/rules.d/82-net-setup-link.rules",
+                   "rivals /etc/netplan/50-cloud-init.yaml"}));
+}
+
+TEST_F(Doctor, RivalNamingRules) {
+  auto& files = kernel->files.content;
+  const std::string mlnx = "/usr/lib/udev/rules.d/83-mlnx-sf-name.rules",
+                    ipoib = "/etc/udev/rules.d/70-persistent-ipoib.rules";
+  files[mlnx] = "# NAME\nSUBSYSTEM==\"net\", IMPORT{program}=\"/etc/infiniband/vf-net-link-name.sh\"\n";
+  files[ipoib] = "# ACTION==\"add\", SUBSYSTEM==\"net\", ATTR{type}==\"32\", NAME=\"mlx4_ib0\"\n";
+  EXPECT_EQ(found(), Names{}) << "comments name nothing";
+  files[mlnx] += "SUBSYSTEM==\"net\", NAME=\"$env{NAME}\"\n";
+  EXPECT_EQ(found(), Names{"rivals " + mlnx});
+  files[ipoib] = files[ipoib].substr(2);
+  const std::string port = "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\n";
+  const Names both{"rivals " + ipoib, "rivals " + mlnx};
+  EXPECT_EQ(found(port + "name = \"fab0\"\n"), both);
+  EXPECT_EQ(found(port), Names{"rivals " + mlnx}) << "without the rule the port would lose its name";
+  files[ipoib] = R"(SUBSYSTEM=="net", ATTR{address}=="?*00:02:c9:03:00:31:78:F2", NAME="mlx4_ib0")";
+  EXPECT_EQ(found(port + "name = \"fab0\"\n"), both);
+  files[ipoib] = R"(SUBSYSTEM=="net", ATTR{address}=="?*00:02:c9:03:00:31:78:f9", NAME="mlx4_ib0")";
+  EXPECT_EQ(found(port + "name = \"fab0\"\n"), Names{"rivals " + mlnx}) << "a rule for another port";
+}
+
+TEST_F(Doctor, CloudInitThatKeepsOffIsNoRival) {
+  auto& files = kernel->files.content;
+  files["/etc/network/interfaces.d/50-cloud-init"] = "auto lo\n";
+  const Names rival{"rivals /etc/network/interfaces.d/50-cloud-init"};
+  files["/etc/cloud/cloud.cfg.d/99-x.cfg"] = "# network: {config: disabled}\nnetwork:\n  version: 1\n";
+  EXPECT_EQ(found(), rival);
+  files["/etc/cloud/cloud.cfg.d/99-x.cfg"] = "users:\n  config: disabled\n";
+  EXPECT_EQ(found(), rival);
+  for (const auto* text :
+       {"network: {config: disabled}\n", "# x\nnetwork:\n  config: \"disabled\"  # off\n"}) {
+    files["/etc/cloud/cloud.cfg.d/99-x.cfg"] = text;
+    EXPECT_EQ(found(), Names{}) << text;
+  }
+  files.erase("/etc/cloud/cloud.cfg.d/99-x.cfg");
+  files["/etc/cloud/cloud.cfg.d/99-x.bak"] = "network: {config: disabled}\n";
+  EXPECT_EQ(found(), rival) << "cloud-init reads *.cfg only";
+}
+
+TEST_F(Doctor, OpenibConfThatSetsNothingIsNoRival) {
+  auto& text = kernel->files.content["/etc/infiniband/openib.conf"];
+  const Names rival{"rivals /etc/infiniband/openib.conf"};
+  for (const auto* quiet : {"SET_IPOIB_CM=\"no\"\nIPOIB_MTU=\"\"\n", "IPOIB_MTU=\n", "IPOIB_MTU=''  # none\n",
+                            "# IPOIB_MTU=65520\n", "SET_IPOIB_CM=yes\nSET_IPOIB_CM=no\n"}) {
+    text = quiet;
+    EXPECT_EQ(found(), Names{}) << quiet;
+  }
+  for (const auto* loud : {"IPOIB_MTU=65520\n", "IPOIB_MTU=\"2044\"\n", "SET_IPOIB_CM='auto' # x\n"}) {
+    text = loud;
+    EXPECT_EQ(found(), rival) << loud;
+  }
+}
+
+TEST_F(Doctor, RivalProfiles) {
+  kernel->units.add("NetworkManager.service", {.running = true});
+  const std::string file = "/etc/NetworkManager/system-connections/ib.nmconnection";
+  auto& text = kernel->files.content[file];
+  const std::string profile =
+      "[connection]\ntype=infiniband\ninterface-name=ib0\n[infiniband]\ntransport-mode=connected\n";
+  const std::string document =
+      "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nmode = \"datagram\"\nmtu = 2044\n";
+  const Names rival{"rivals " + file};
+  text = profile;
+  EXPECT_EQ(found(), Names{}) << "the document has no such interface";
+  EXPECT_EQ(found(document), rival);
+  text = profile + "mtu=65520\n";
+  EXPECT_EQ(found("version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nmtu = 2044\n"), rival);
+  // Each of the ways out.
+  text =
+      "[connection]\ntype=infiniband\ninterface-name=ib0\n[infiniband]\ntransport-mode=datagram\nmtu=2044\n";
+  EXPECT_EQ(found(document), Names{});
+  text = profile + "[connection]\nautoconnect=false\n";
+  EXPECT_EQ(found(document), Names{});
+  // Others' interfaces are others' matter, and our own profiles are the document.
+  text = "[connection]\ntype=infiniband\ninterface-name=ib7\n[infiniband]\ntransport-mode=connected\n";
+  EXPECT_EQ(found(document), Names{});
+  kernel->files.content.erase(file);
+  kernel->files.content
+      ["/etc/NetworkManager/system-connections/"
+       "rdma-configd-0002c903003178f2.nmconnection"] = profile;
+  EXPECT_EQ(found(document), Names{});
+}
+
+TEST_F(Doctor, RivalProfilesOfPkeyInterfacesMayNameTheParentAlone) {
+  kernel->units.add("NetworkManager.service", {.running = true});
+  const std::string folder = "/etc/NetworkManager/system-connections/";
+  const std::string document =
+      "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\n[[ipoib.pkey]]\npkey = 2\nmode = "
+      "\"datagram\"\n";
+  const std::string profile = "[connection]\ntype=infiniband\n[infiniband]\ntransport-mode=connected\n";
+  auto& text = kernel->files.content[folder + "part.nmconnection"];
+  const auto without = found(document);
+  for (const auto* pkey : {"2", "0x0002", "0x8002", "32770"}) {
+    text = profile + "parent=ib0\np-key=" + pkey + "\n";
+    EXPECT_EQ(found(document), (Names{"rivals " + folder + "part.nmconnection"})) << pkey;
+  }
+  text = profile + "parent=0d3a9e5e-1111-4222-8333-444455556664\np-key=2\n";
+  EXPECT_EQ(found(document), without) << "nothing says whose UUID that is";
+  kernel->files.content[folder + "port.nmconnection"] =
+      "[connection]\ntype=infiniband\nuuid=0d3a9e5e-1111-4222-8333-444455556664\ninterface-name=ib0\n";
+  EXPECT_EQ(found(document), (Names{"rivals " + folder + "part.nmconnection"}));
+}
+
+TEST_F(Doctor, EveryCheckHasAName) {
+  std::vector<std::string> names;
+  for (const auto& check : checks()) names.emplace_back(check.name);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
+}
+
+}  // namespace
+}  // namespace rdmacfg::core

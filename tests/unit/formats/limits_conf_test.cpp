@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/limits_conf.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "fakes/memory_files.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+TEST(MemlockFile, WhatIsWrittenIsReadBack) {
+  const Limits limits{{"*", {65536}}, {"@rdma", {}}};
+  EXPECT_EQ(parse_limits(render_limits(limits)), limits);
+  EXPECT_EQ(render_limits({}), "");
+}
+
+TEST(MemlockFile, OtherLinesAreNotOurs) {
+  EXPECT_TRUE(
+      parse_limits("@rdma soft memlock 1\n# @rdma hard memlock 1\n@rdma hard nofile 1\n@x hard memlock y\n")
+          .empty());
+  EXPECT_EQ(parse_limits("  @rdma\t-  memlock unlimited # all\n").size(), 1U);
+}
+
+TEST(MemlockFile, ALimitIsSoftAndHard) {
+  const std::string hard = "@rdma hard memlock unlimited\n";
+  EXPECT_TRUE(parse_limits(hard).empty());
+  EXPECT_EQ(parse_limit_domains(hard), std::set<std::string>{"@rdma"});
+  EXPECT_TRUE(parse_limits(hard + "@rdma soft memlock 64\n").empty());
+  EXPECT_EQ(parse_limits(hard + "@rdma soft memlock 64\n@rdma soft memlock unlimited\n").size(), 1U)
+      << "the later line counts";
+  EXPECT_TRUE(parse_limits("@rdma - memlock 64\n@rdma soft memlock 32\n").empty());
+}
+
+TEST(MemlockFile, TheLastLimitOfADropInCounts) {
+  EXPECT_EQ(parse_drop_in("[Service]\nLimitMEMLOCK=infinity\n"), model::LockLimit{});
+  EXPECT_EQ(parse_drop_in("LimitMEMLOCK=1K\n LimitMEMLOCK=2M\n"), model::LockLimit{2048});
+  EXPECT_EQ(parse_drop_in("LimitMEMLOCK=8388608\n"), model::LockLimit{8192}) << "bytes without a unit";
+  EXPECT_EQ(parse_drop_in("[Service]\nLimitNOFILE=1\n"), std::nullopt);
+  EXPECT_EQ(parse_drop_in(render_drop_in({4096})), model::LockLimit{4096});
+}
+
+TEST(MemlockFile, ALaterDropInOfAnotherFolderWins) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content["/etc/systemd/system/a.service.d/10-x.conf"] = "LimitMEMLOCK=1\n";
+  files.content["/run/systemd/system/a.service.d/90-y.conf"] = "[Service]\nLimitMEMLOCK=2\n";
+  files.content["/usr/lib/systemd/system/a.service.d/10-x.conf"] = "LimitMEMLOCK=3\n";
+  const auto found = foreign_drop_ins(files, "a.service");
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 2U) << "/etc masks /usr/lib";
+  EXPECT_FALSE(found->at(0).wins);
+  EXPECT_TRUE(found->at(1).wins);
+  EXPECT_EQ(found->at(1).line, 2);
+}
+
+TEST(MemlockFile, DropInsOfMoreThanOneUnitCount) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content["/etc/systemd/system/service.d/99-all.conf"] = "LimitMEMLOCK=1\n";
+  files.content["/etc/systemd/system/a-.service.d/20-x.conf"] = "LimitMEMLOCK=2\n";
+  files.content["/usr/lib/systemd/system/a-b@.service.d/20-x.conf"] = "LimitMEMLOCK=3\n";
+  files.content["/etc/systemd/system/a-b@1.service.d/10-x.conf"] = "LimitMEMLOCK=4\n";
+  files.content["/etc/systemd/system/socket.d/99-x.conf"] = "LimitMEMLOCK=5\n";
+  const auto found = foreign_drop_ins(files, "a-b@1.service");
+  ASSERT_TRUE(found);
+  std::string order;
+  for (const auto& one : *found) order += one.text.back();
+  EXPECT_EQ(order, "431") << "by name, and of one name the most specific";
+}
+
+TEST(MemlockFile, ADropInOverrulesOursWhenItIsLaterAndOther) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  const auto text = [&](const model::LockLimit& ours) {
+    const auto found = overruling_drop_in(files, "a.service", ours);
+    return found ? found->file.substr(found->file.rfind('/') + 1) : "";
+  };
+  const model::LockLimit unlimited;
+  EXPECT_EQ(text(unlimited), "");
+  files.content["/etc/systemd/system/a.service.d/10-x.conf"] = "LimitMEMLOCK=64M\n";
+  EXPECT_EQ(text(unlimited), "") << "ours is later";
+  files.content["/etc/systemd/system/a.service.d/override.conf"] = "LimitMEMLOCK=64M\n";
+  EXPECT_EQ(text(unlimited), "override.conf");
+  EXPECT_EQ(text({65536}), "") << "it says the same";
+  files.content["/run/systemd/system/a.service.d/zz.conf"] = "LimitMEMLOCK=infinity\n";
+  EXPECT_EQ(text(unlimited), "") << "the last one is as wanted";
+  EXPECT_EQ(text({65536}), "zz.conf");
+  files.content["/run/systemd/system/a.service.d/zz.conf"] = "LimitMEMLOCK=1M:2M\n";
+  EXPECT_EQ(text(unlimited), "zz.conf");
+}
+
+TEST(MemlockFile, GroupsOfADirectory) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  const auto source = [&](const std::string& text) {
+    files.content["/etc/nsswitch.conf"] = text;
+    const auto found = group_directory(files);
+    return found ? fmt::format("{}:{} {}", found->file, found->line, found->name) : "";
+  };
+  EXPECT_FALSE(group_directory(files)) << "without the file there are only files";
+  EXPECT_EQ(source("group: files systemd compat altfiles\ngshadow: ldap\n"), "");
+  EXPECT_EQ(source("passwd: sss\n group:files sss\n"), "/etc/nsswitch.conf:2 sss");
+  EXPECT_EQ(source("group: ldap [NOTFOUND=return] files\n"), "/etc/nsswitch.conf:1 ldap");
+  EXPECT_EQ(source("group: files [ SUCCESS=merge  UNAVAIL=return ] systemd # nis\n"), "");
+  EXPECT_EQ(source("#group: nis\ngroup: files [SUCCESS=merge] nis\n"), "/etc/nsswitch.conf:2 nis");
+  files.content.clear();
+  files.content["/usr/etc/nsswitch.conf"] = "group: files winbind\n";
+  ASSERT_TRUE(group_directory(files));
+  EXPECT_EQ(group_directory(files)->file, "/usr/etc/nsswitch.conf");
+}
+
+/// The daemon has a unit of its own make groups, and that has the path of the file.
+TEST(MemlockFile, TheUnitThatMakesGroupsHasOurFile) {
+  const auto read = [](const std::string& path) {
+    std::ostringstream out;
+    out << std::ifstream(std::string(SOURCE_ROOT) + path).rdbuf();
+    return out.str();
+  };
+  EXPECT_NE(read("/units/rdma-configd-sysusers.service")
+                .find(fmt::format("\nExecStart=/usr/bin/systemd-sysusers {}\n", kSysusersFile)),
+            std::string::npos);
+  EXPECT_NE(read("/packaging/CMakeLists.txt").find("/units/rdma-configd-sysusers.service"),
+            std::string::npos);
+}
+
+TEST(LockLimit, Spellings) {
+  const auto kib = [](std::string_view text) {
+    const auto limit = model::LockLimit::parse(text);
+    return limit && limit->kib ? *limit->kib : -1;
+  };
+  EXPECT_EQ(kib("0"), 0);
+  EXPECT_EQ(kib("64 GiB"), 64 * 1024 * 1024);
+  EXPECT_EQ(kib("512M"), 512 * 1024);
+  EXPECT_EQ(kib("7K"), 7);
+  EXPECT_FALSE(model::LockLimit::parse("unlimited")->kib);
+  for (const auto* wrong : {"", "G", "1 XB", "-1", "1.5G", "9999999999999T", "1 GG", "many"}) {
+    EXPECT_FALSE(model::LockLimit::parse(wrong)) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/modprobe_conf.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fakes/memory_files.hpp"
+#include "kinds/ethernet/pfc.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+TEST(ModprobeFile, LinesSurviveWritingAndReading) {
+  const OptionLines lines{
+      {"mlx4_en", {{{"pfctx", "0x08", true}, {"udp_rss", "0", true}}}},
+      {"snd", {{{"debug", "", false}, {"index", "", true}, {"dyndbg", "+p file a.c", true}}}}};
+  EXPECT_EQ(parse_option_lines(render_option_lines(lines)), lines);
+}
+
+TEST(ModprobeFile, ReadsWhatModprobeReads) {
+  const auto lines = parse_option_lines(
+      "# options mlx4_en pfctx=1\n"
+      "options mlx4-en pfctx=2 \\\n  pfcrx=3\n"
+      "\t options  mlx4_en\tpfctx=4\n"
+      "alias x mlx4_en\noptions\noptions bad/name x=1\n");
+  ASSERT_EQ(lines.size(), 1U);
+  const auto& list = lines.at("mlx4_en").list;
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].text(), "pfcrx=3");
+  EXPECT_EQ(list[1].text(), "pfctx=4");  // the last one counts
+}
+
+TEST(ModprobeFile, ForeignLinesInTheOrderOfModprobe) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content = {{"/usr/lib/modprobe.d/b.conf", "options m x=1\n"},
+                   {"/etc/modprobe.d/b.conf", "blacklist m\n"},  // masks the other b.conf
+                   {"/run/modprobe.d/a.conf", "\ninstall m /bin/true\n"},
+                   {"/usr/lib/modprobe.d/z.conf", "options m y=2 x=3\n"},
+                   {"/etc/modprobe.d/c.txt", "options m x=9\n"},
+                   {"/etc/modprobe.d/rdma-configd.conf", "options m x=4\n"},
+                   {"/etc/modprobe.d/rdma-configd-pfc.conf", "options m x=5\n"},
+                   {"/etc/modprobe.d/rdma-configd-netns.conf", "options m x=6\n"}};
+  const auto lines = read_foreign_lines(files);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0].sort, ForeignLine::Sort::kInstall);
+  EXPECT_EQ(lines[0].line, 2);
+  EXPECT_EQ(lines[0].command, "/bin/true");
+  EXPECT_EQ(lines[1].sort, ForeignLine::Sort::kBlacklist);
+  EXPECT_EQ(lines[1].file, "/etc/modprobe.d/b.conf");
+  EXPECT_FALSE(lines[1].later);
+  EXPECT_EQ(lines[2].option.text(), "y=2");
+  EXPECT_EQ(lines[3].option.text(), "x=3");
+  EXPECT_TRUE(lines[3].later);
+}
+
+TEST(ModprobeFile, ValuesAreComparedAsTheKernelReadsThem) {
+  const auto same = [](const char* option, const char* running) {
+    return same_value(*model::ModuleOption::parse(option), running);
+  };
+  EXPECT_TRUE(same("pfctx=0x08", "8"));
+  EXPECT_FALSE(same("pfctx=0x18", "8"));
+  EXPECT_TRUE(same("on=1", "Y"));
+  EXPECT_TRUE(same("on=n", "N"));
+  EXPECT_TRUE(same("on", "Y"));
+  EXPECT_FALSE(same("on", "N"));
+  for (const auto* on : {"x=yes", "x=Yes", "x=true", "x=T", "x=on", "x=ON", "x=enabled", "x=1x"})
+    EXPECT_EQ(same(on, "Y"), std::string_view(on) != "x=enabled") << on;
+  for (const auto* off : {"x=no", "x=No", "x=false", "x=F", "x=off", "x=Of", "x=oops"})
+    EXPECT_EQ(same(off, "N"), std::string_view(off) != "x=oops") << off;
+  EXPECT_FALSE(same("x=yes", "N"));
+  EXPECT_TRUE(same("list=1,2", "1,2"));
+  EXPECT_FALSE(same("name=x", "Y"));
+}
+
+TEST(PfcOptions, AreBitMasks) {
+  EXPECT_EQ(pfc_options({0x18}).list[0].text(), "pfctx=0x18");
+  EXPECT_EQ(pfc_options({0x18}).list[1].text(), "pfcrx=0x18");
+  EXPECT_EQ(pfc_priorities(pfc_options({0})), model::Priorities{0});
+  EXPECT_EQ(pfc_priorities(pfc_options({0x81})), model::Priorities{0x81});
+  EXPECT_FALSE(pfc_priorities({{{"pfctx", "8", true}, {"pfcrx", "4", true}}}));
+  EXPECT_FALSE(pfc_priorities({{{"pfctx", "8", true}}}));
+  EXPECT_FALSE(pfc_priorities({{{"pfctx", "256", true}, {"pfcrx", "256", true}}}));
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds

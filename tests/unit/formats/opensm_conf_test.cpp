@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/opensm_conf.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "fakes/memory_files.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+constexpr model::Guid kOpensmFileOne{0x0002c903003178f2};
+constexpr model::Guid kOpensmFileTwo{0x0002c903003178f4};
+
+TEST(OpensmFile, TheLastAssignmentOfAVariableCounts) {
+  EXPECT_EQ(shell_value("#PORTS=1\n PORTS=ALL # all\nPORTS=\"0x1 0x2\" # two\n", "PORTS"), "0x1 0x2");
+  EXPECT_EQ(shell_value("PORTS='0x1'\nPORTSX=2\n", "PORTS"), "0x1");
+  EXPECT_EQ(shell_value("export GUIDS=0x7\n", "GUIDS"), "0x7");
+  EXPECT_EQ(shell_value("PORTS=\n", "PORTS"), "");
+  EXPECT_EQ(shell_value("PORTS=\"0x1", "PORTS"), "0x1");  // as the shell would, if it took it at all
+  EXPECT_EQ(shell_value("#PORTS=ALL\n", "PORTS"), std::nullopt);
+}
+
+TEST(OpensmFile, APortIsNamedByItsNumber) {
+  EXPECT_TRUE(names_port("PORTS=\"0x2C903003178F2\"\n", OpensmLayout::kDebian, kOpensmFileOne));
+  EXPECT_TRUE(names_port("PORTS=\"ALL\"\n", OpensmLayout::kDebian, kOpensmFileOne));
+  EXPECT_FALSE(names_port("GUIDS=ALL\n", OpensmLayout::kRhel, kOpensmFileOne));
+  EXPECT_FALSE(names_port("PORTS=0x0002c903003178f2\n", OpensmLayout::kRhel, kOpensmFileOne));
+  EXPECT_TRUE(names_port("GUIDS=0x0002c903003178f2\n", OpensmLayout::kRhel, kOpensmFileOne));
+}
+
+TEST(OpensmFile, WhatOthersWroteIsBackWhenTheLastPortGoes) {
+  for (const std::string before : {"", "PORTS=ALL\n", "# a\n\nPORTS=\"0x1 0x2\"\n\n# b\n"}) {
+    auto defaults = parse_opensm_defaults(before);
+    EXPECT_TRUE(defaults.ports.empty());
+    defaults.ports[kOpensmFileOne];
+    defaults.ports[kOpensmFileTwo];
+    const auto text = render_opensm_defaults(defaults, OpensmLayout::kDebian);
+    EXPECT_TRUE(text.starts_with(before));
+    auto again = parse_opensm_defaults(text);
+    EXPECT_EQ(again, defaults);
+    again.ports.clear();
+    EXPECT_EQ(render_opensm_defaults(again, OpensmLayout::kDebian), before);
+  }
+}
+
+TEST(OpensmFile, PortsOfOthersStayInTheList) {
+  auto defaults = parse_opensm_defaults("PORTS=\"0x1 0x2c903003178f2\"\n");
+  defaults.ports[kOpensmFileOne];
+  defaults.ports[kOpensmFileTwo];
+  const auto text = render_opensm_defaults(defaults, OpensmLayout::kDebian);
+  EXPECT_EQ(shell_value(text, "PORTS"), "0x1 0x2c903003178f2 0x0002c903003178f4");
+}
+
+TEST(OpensmFile, AllStaysWhereItStartsOpensmAtBoot) {
+  auto defaults = parse_opensm_defaults("PORTS=ALL\n");
+  defaults.ports[kOpensmFileOne];
+  EXPECT_EQ(shell_value(render_opensm_defaults(defaults, OpensmLayout::kDebian), "PORTS"), "ALL");
+  defaults.was_disabled = true;
+  EXPECT_EQ(shell_value(render_opensm_defaults(defaults, OpensmLayout::kDebian), "PORTS"),
+            "0x0002c903003178f2");
+}
+
+TEST(OpensmFile, TheFolderIsTheOneThatTheProgramWasBuiltFor) {
+  using Paths = std::map<std::string, std::string>;
+  const auto folder = [](const Paths& paths) {
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    for (const auto& [path, content] : paths) files.content[path] = content;
+    return observe_opensm_folder(files).value().value_or("none");
+  };
+  const std::string elf(
+      "\x7f"
+      "ELF\0/etc/%s\0",
+      14);
+  const auto built_for = [&](const std::string& path) {
+    return elf + std::string(1, '\0') + path + std::string(1, '\0') + "          " + path +
+           " will be used (if exists).\n";
+  };
+  const std::string suse = "NAME=\"openSUSE Leap\"\nID=\"opensuse-leap\"\nID_LIKE=\"suse opensuse\"\n";
+  // SUSE: RHEL's way to start it, Debian's folder.
+  EXPECT_EQ(
+      folder({{"/etc/sysconfig/opensm", ""}, {"/usr/sbin/opensm", built_for("/etc/opensm/opensm.conf")}}),
+      "/etc/opensm");
+  EXPECT_EQ(folder({{"/etc/sysconfig/opensm", ""}, {"/usr/sbin/opensm", built_for("/etc/rdma/opensm.conf")}}),
+            "/etc/rdma");
+  // Leftovers of another build mislead nobody.
+  EXPECT_EQ(folder({{"/etc/sysconfig/opensm", ""},
+                    {"/etc/opensm/partitions.conf", ""},
+                    {"/usr/bin/opensm", built_for("/etc/rdma/opensm.conf")}}),
+            "/etc/rdma");
+  EXPECT_EQ(folder({{"/usr/sbin/opensm", built_for("/opt/ofed/etc/opensm/opensm.conf")}}),
+            "/opt/ofed/etc/opensm");
+  // A program that names no folder, or two, is a question to the distribution.
+  EXPECT_EQ(folder({{"/etc/sysconfig/opensm", ""}, {"/etc/os-release", suse}}), "/etc/opensm");
+  EXPECT_EQ(folder({{"/etc/sysconfig/opensm", ""},
+                    {"/etc/os-release", "ID=\"rhel\"\nID_LIKE=\"fedora\"\n"},
+                    {"/usr/sbin/opensm", "#!/bin/sh\n"}}),
+            "/etc/rdma");
+  EXPECT_EQ(
+      folder({{"/etc/sysconfig/opensm", ""},
+              {"/usr/sbin/opensm", "/etc/rdma/opensm.conf /etc/opensm/opensm.conf /etc/x/opensm.conf.bak"}}),
+      "/etc/rdma");
+}
+
+TEST(OpensmFile, PortsKeepTheirPlacesInGuids) {
+  auto defaults = parse_opensm_defaults("");
+  defaults.ports[kOpensmFileTwo];
+  const auto prefixes = [](const std::string& text) { return opensm_prefixes(text); };
+  auto text = render_opensm_defaults(defaults, OpensmLayout::kRhel);
+  EXPECT_EQ(prefixes(text).at(kOpensmFileTwo), "0xfe80000000000000");
+  defaults = parse_opensm_defaults(text);
+  defaults.ports[kOpensmFileOne];  // the lower number
+  text = render_opensm_defaults(defaults, OpensmLayout::kRhel);
+  EXPECT_EQ(shell_value(text, "GUIDS"), "0x0002c903003178f4 0x0002c903003178f2");
+  EXPECT_EQ(render_opensm_defaults(parse_opensm_defaults(text), OpensmLayout::kRhel), text) << "stays so";
+  EXPECT_EQ(prefixes(text).at(kOpensmFileTwo), "0xfe80000000000000");
+  EXPECT_EQ(prefixes(text).at(kOpensmFileOne), "0xfe80000000000001");
+  // Others' ports come first, and what is no GUID takes a place, too; the number is a decimal one.
+  std::string many = "GUIDS=\"x";
+  for (int i = 1; i <= 10; ++i) many += " 0x" + std::to_string(i);
+  EXPECT_EQ(prefixes(many + "\"\n").at(model::Guid{9}), "0xfe80000000000009");
+  EXPECT_EQ(prefixes(many + "\"\n").at(model::Guid{0x10}), "0xfe80000000000010");
+}
+
+TEST(OpensmFile, TheFolderIsThatOfTheFilesThatAreThere) {
+  const auto folder = [](const std::vector<std::string>& paths) {
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    for (const auto& path : paths) files.content[path] = "";
+    return observe_opensm_folder(files).value().value_or("none");
+  };
+  EXPECT_EQ(folder({}), "none");
+  EXPECT_EQ(folder({"/etc/default/opensm", "/etc/rdma/partitions.conf"}), "/etc/opensm");
+  EXPECT_EQ(folder({"/etc/sysconfig/opensm"}), "/etc/rdma");
+  EXPECT_EQ(folder({"/etc/sysconfig/opensm", "/etc/opensm/partitions.conf"}), "/etc/opensm");
+  EXPECT_EQ(folder({"/etc/sysconfig/opensm", "/etc/opensm/opensm.conf", "/etc/rdma/opensm.conf"}),
+            "/etc/rdma");
+  EXPECT_EQ(folder({"/etc/opensm/opensm.conf"}), "/etc/opensm");
+  EXPECT_EQ(folder({"/etc/opensm/opensm.conf", "/etc/rdma/partitions.conf"}), "/etc/opensm");
+  EXPECT_EQ(folder({"/etc/rdma/partitions.conf"}), "/etc/rdma");
+}
+
+TEST(OpensmFile, WhatOthersAppendBehindOursIsKeptAndCounts) {
+  OpensmDefaults defaults;
+  defaults.ports[kOpensmFileOne];
+  const auto text = render_opensm_defaults(defaults, OpensmLayout::kDebian) + "PORTS=NONE\n";
+  EXPECT_FALSE(names_port(text, OpensmLayout::kDebian, kOpensmFileOne));
+  const auto again = parse_opensm_defaults(text);
+  EXPECT_EQ(again.others, "PORTS=NONE\n");
+  EXPECT_TRUE(names_port(render_opensm_defaults(again, OpensmLayout::kDebian), OpensmLayout::kDebian,
+                         kOpensmFileOne));
+}
+
+TEST(OpensmFile, RhelHasOnePriorityAndWeRememberWhoseItIs) {
+  auto defaults = parse_opensm_defaults("GUIDS=\"\"\nPRIORITY=15\n");
+  defaults.ports[kOpensmFileOne] = 7;
+  defaults.ports[kOpensmFileTwo];
+  defaults.was_disabled = defaults.was_stopped = true;
+  const auto text = render_opensm_defaults(defaults, OpensmLayout::kRhel);
+  EXPECT_EQ(shell_value(text, "PRIORITY"), "7");
+  EXPECT_EQ(shell_value(text, "GUIDS"), "0x0002c903003178f2 0x0002c903003178f4");
+  EXPECT_EQ(parse_opensm_defaults(text), defaults);
+  defaults.ports.erase(kOpensmFileOne);
+  EXPECT_EQ(shell_value(render_opensm_defaults(defaults, OpensmLayout::kRhel), "PRIORITY"), "15");
+}
+
+TEST(OpensmFile, TheDropInHoldsThePriority) {
+  EXPECT_EQ(parse_opensm_drop_in(render_opensm_drop_in(0)), 0);
+  EXPECT_EQ(parse_opensm_drop_in(render_opensm_drop_in(15)), 15);
+  EXPECT_EQ(parse_opensm_drop_in("ExecStart=/usr/sbin/opensm --priority 16\n"), std::nullopt);
+  EXPECT_EQ(parse_opensm_drop_in("[Service]\nNice=1\n"), std::nullopt);
+}
+
+TEST(OpensmFile, RulesOfOthersAreSeenWithTheirLineAndStay) {
+  const std::string others =
+      "# partitions\nDefault=0x7fff, ipoib : ALL=full, \\\n  SELF=full;\nstorage=0x8002, mtu=5 :\n  "
+      "0x1=full;\n"
+      "Default : ALL_SWITCHES=full;\nunnamed : ALL;\n";
+  const auto parsed = parse_partitions(others);
+  EXPECT_EQ(parsed.others, others);
+  EXPECT_TRUE(parsed.rules.empty());
+  ASSERT_EQ(parsed.foreign.size(), 3U);
+  EXPECT_EQ(parsed.foreign[0].line, 2);
+  EXPECT_EQ(parsed.foreign[0].partition, 0x7fff);
+  EXPECT_EQ(parsed.foreign[1].line, 4);
+  EXPECT_EQ(parsed.foreign[1].partition, 2);
+  EXPECT_EQ(parsed.foreign[2].line, 6);
+  EXPECT_TRUE(parsed.has(0x7fff));
+  EXPECT_TRUE(parsed.has(2));
+  EXPECT_FALSE(parsed.has(3));
+  EXPECT_EQ(render_partitions(parsed), others);
+}
+
+TEST(OpensmFile, ARuleEndsAtItsSemicolon) {
+  const auto parsed =
+      parse_partitions("Default=0x7fff : ALL=full; a=0x8001 : # ; not here\n ALL; b=2:ALL;\n");
+  ASSERT_EQ(parsed.foreign.size(), 3U);
+  EXPECT_EQ(parsed.foreign[1].partition, 1);
+  EXPECT_EQ(parsed.foreign[1].line, 1);
+  EXPECT_EQ(parsed.foreign[2].partition, 2);
+  EXPECT_EQ(parsed.foreign[2].line, 2);
+  EXPECT_FALSE(parsed.damage);
+}
+
+TEST(OpensmFile, ARuleOfOthersWithoutEndIsDamage) {
+  Partitions ours;
+  ours.rules[2] = "storage=0x8002 : ALL;";
+  for (const auto& behind : {std::string(), render_partitions(ours)}) {
+    const auto parsed = parse_partitions("# a\nDefault=0x7fff :\n ALL=full\n" + behind);
+    ASSERT_TRUE(parsed.damage);
+    EXPECT_EQ(parsed.damage->line, 2);
+  }
+}
+
+TEST(OpensmFile, OnlyFifteenBitsOfAPkeyCount) {
+  const auto parsed = parse_partitions("a=0x8005:ALL;\nb=5 : ALL;\nc=0x10005:ALL;\nd=x:ALL;\n");
+  ASSERT_EQ(parsed.foreign.size(), 2U);
+  EXPECT_EQ(parsed.foreign[0].partition, 5);
+  EXPECT_EQ(parsed.foreign[1].partition, 5);
+}
+
+TEST(OpensmFile, RulesOfOursComeAndGo) {
+  const std::string others = "Default=0x7fff : ALL=full;\n";
+  auto partitions = parse_partitions(others);
+  partitions.rules[2] = "storage=0x8002, ipoib : ALL=full;";
+  const auto text = render_partitions(partitions);
+  auto again = parse_partitions(text);
+  EXPECT_EQ(again.rules, partitions.rules);
+  EXPECT_EQ(again.others, others);
+  EXPECT_EQ(again.foreign.size(), 1U);
+  again.rules.clear();
+  EXPECT_EQ(render_partitions(again), others);
+}
+
+/// OpenSM's own reading: fgets() of at most 4094 bytes, the definition on one line, members until the ';'.
+TEST(OpensmFile, ALongRuleOfOursGoesOverSeveralLines) {
+  for (const unsigned count : {1U, 150U, 200U, 500U}) {
+    std::string rule = "storage=0x8002, ipoib, mtu=5 : 0x0002c90300000000=full";
+    for (unsigned i = 1; i < count; ++i)
+      rule += ", " + opensm_guid(model::Guid{0x0002c90300000000U + i}) + "=full";
+    rule += ";";
+    Partitions partitions;
+    partitions.rules[2] = rule;
+    partitions.rules[3] = "next=0x8003 : ALL=full;";
+    const auto text = render_partitions(partitions);
+    for (const auto line : base::split(text, '\n')) EXPECT_LT(line.size(), 4094U) << count;
+    EXPECT_EQ(parse_partitions(text).rules, partitions.rules) << count;
+    EXPECT_EQ(base::split(text, '\n').size(), rule.size() < 4000 ? 5U : 5U + rule.size() / 4000) << count;
+  }
+}
+
+TEST(OpensmFile, ALineOfOursThatSomebodyCutHidesNoOther) {
+  Partitions partitions;
+  partitions.rules[2] = "storage=0x8002 : ALL=full";
+  partitions.rules[3] = "next=0x8003 : ALL=full;";
+  EXPECT_EQ(parse_partitions(render_partitions(partitions)).rules, partitions.rules);
+}
+
+TEST(OpensmFile, WithoutGuidsRhelTakesTheFirstPort) {
+  EXPECT_TRUE(takes_first_port("", OpensmLayout::kRhel));
+  EXPECT_TRUE(takes_first_port("#GUIDS=\"0x1\"\nGUIDS=\"\"\n", OpensmLayout::kRhel));
+  EXPECT_FALSE(takes_first_port("GUIDS=0x1\n", OpensmLayout::kRhel));
+  EXPECT_FALSE(takes_first_port("", OpensmLayout::kDebian));
+}
+
+TEST(OpensmFile, AWholePartitionFileOfOursIsEmptyWithoutRules) {
+  Partitions partitions;
+  partitions.rules[2] = "storage=0x8002 : ALL;";
+  auto again = parse_partitions(render_partitions(partitions));
+  again.rules.clear();
+  EXPECT_EQ(render_partitions(again), "");
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds

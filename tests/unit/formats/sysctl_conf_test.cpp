@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/sysctl_conf.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fakes/memory_files.hpp"
+#include "model/host_types.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+TEST(SysctlPath, DotsAndSlashesAsSysctlDHasThem) {
+  const auto path = [](std::string_view text) {
+    const auto parsed = model::SysctlPath::parse(text);
+    return parsed ? parsed->text : std::string("refused");
+  };
+  EXPECT_EQ(path("net.ipv4.conf.ib0.arp_ignore"), "net/ipv4/conf/ib0/arp_ignore");
+  EXPECT_EQ(path("net/ipv4/conf/ib0.8002/arp_ignore"), "net/ipv4/conf/ib0.8002/arp_ignore");
+  EXPECT_EQ(path("net.ipv4.conf.ib0/8002.arp_ignore"), "net/ipv4/conf/ib0.8002/arp_ignore");
+  for (const auto* wrong : {"", "oops", "a..b", "/a/b", "a/../b", "a b.c", "a/"})
+    EXPECT_EQ(path(wrong), "refused");
+}
+
+TEST(SysctlFile, WhatIsWrittenIsReadBack) {
+  const Sysctls sysctls{{"net/ipv4/conf/ib0.8002/rp_filter", "2"}, {"net/ipv4/tcp_rmem", "4096 87380 1"}};
+  EXPECT_EQ(parse_sysctls(render_sysctls(sysctls)), sysctls);
+}
+
+TEST(SysctlFile, BlanksWithinAValueDoNotMatter) {
+  EXPECT_EQ(parse_sysctls("net.ipv4.tcp_rmem = 4096\t87380   6291456\n"),
+            (Sysctls{{"net/ipv4/tcp_rmem", "4096 87380 6291456"}}));
+  EXPECT_EQ(parse_sysctls("kernel.core_pattern =\n"), (Sysctls{{"kernel/core_pattern", ""}}));
+}
+
+TEST(SysctlFile, OtherFilesThatSetTheSameAreFound) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content["/etc/sysctl.d/10-a.conf"] = "; none\nnet.core.rmem_max = 1\n";
+  files.content["/run/sysctl.d/zzz.conf"] = "-net.core.rmem_max=2";
+  files.content["/usr/lib/sysctl.d/10-a.conf"] = "net.core.rmem_max = 3\n";
+  files.content[std::string(kSysctlFile)] = "net/core/rmem_max = 4\n";
+  const auto found = foreign_sysctls(files, "net/core/rmem_max");
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 2U);
+  EXPECT_EQ(found->at(0).value, "1");
+  EXPECT_FALSE(found->at(0).wins);
+  EXPECT_EQ(found->at(1).value, "2");
+  EXPECT_TRUE(found->at(1).wins);
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds

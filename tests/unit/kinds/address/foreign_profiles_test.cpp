@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/address/foreign_profiles.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rdmacfg::kinds {
+namespace {
+
+constexpr const char* kPort = "00:02:c9:03:00:31:78:f2";
+constexpr const char* kUuid = "0d3a9e5e-1111-4222-8333-444455556666";
+
+std::string profile(const std::string& infiniband, const std::string& connection = "") {
+  return "[connection]\nid=part\ntype=infiniband\n" + connection + "\n[infiniband]\n" + infiniband;
+}
+
+bool is_for_child(const std::string& text) {
+  return profile_is_for(text, std::string(kPort) + "/0x800a", "ib0.800a", {"ib0", kUuid});
+}
+
+TEST(ForeignProfiles, OfAChildMayNameItsParentAlone) {
+  for (const auto* pkey : {"10", "0x000a", "0x800a", "32778"})
+    EXPECT_TRUE(is_for_child(profile("parent=ib0\np-key=" + std::string(pkey) + "\n"))) << pkey;
+  EXPECT_TRUE(is_for_child(profile("parent=" + std::string(kUuid) + "\np-key=10\n")));
+}
+
+TEST(ForeignProfiles, OfAnotherPartitionOrPortAreNotForTheChild) {
+  EXPECT_FALSE(is_for_child(profile("parent=ib0\np-key=0x800b\n")));
+  EXPECT_FALSE(is_for_child(profile("parent=ib1\np-key=10\n")));
+  EXPECT_FALSE(is_for_child(profile("p-key=10\n")));
+  EXPECT_FALSE(is_for_child(profile("parent=ib0\np-key=-1\n")));
+  EXPECT_FALSE(is_for_child(profile("parent=ib0\np-key=10\n", "autoconnect=false\n")));
+}
+
+TEST(ForeignProfiles, OfAChildAreNotForThePort) {
+  const std::string address = "mac-address=80:00:00:00:FE:80:00:00:00:00:00:00:00:02:C9:03:00:31:78:F2\n";
+  EXPECT_FALSE(profile_is_for(profile(address + "p-key=10\n"), kPort, "ib0"));
+  EXPECT_TRUE(profile_is_for(profile(address), kPort, "ib0"));
+  EXPECT_TRUE(profile_is_for(profile(address + "p-key=-1\n"), kPort, "ib0"));
+}
+
+TEST(ForeignProfiles, AFileForAChildIsNotOneForItsParent) {
+  for (const auto* text :
+       {"DEVICE=ib0.8002\nPKEY=yes\nPHYSDEV=ib0\n", "IPOIB_DEVICE = ib0\nIPOIB_PKEY=8002\n", "# was ib0\n",
+        "iface ib0.8002 inet dhcp\n  pre-up echo 0x8002 > /sys/class/net/ib0/create_child\n", "  link: ib0\n",
+        "DEVICE=ib01\n"})
+    EXPECT_FALSE(is_about(text, "ib0")) << text;
+  for (const auto* text : {"DEVICE=ib0\n", "iface ib0 inet dhcp\n", "    ib0:\n", "[Match]\nName=ib0\n"})
+    EXPECT_TRUE(is_about(text, "ib0")) << text;
+  EXPECT_TRUE(is_about("DEVICE=ib0.8002\nPHYSDEV=ib0\n", "ib0.8002"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/address/nm_keyfile.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/digest.hpp"
+#include "kinds/managers/nm_profile.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+constexpr const char* kNmKeyfilePort = "00:02:c9:03:00:31:78:f2";
+constexpr const char* kNmKeyfileChild = "00:02:c9:03:00:31:78:f2/0x8002";
+
+NmProfile parent() {
+  NmProfile out;
+  out.name = "mlx4_ib0";
+  out.mode = model::IpoibMode::kConnected;
+  out.mtu = model::Mtu{65520};
+  out.autoconnect = true;
+  out.ipv4 = {"address1=192.0.2.1/24,192.0.2.254", "method=manual"};
+  out.ipv6 = {"method=link-local"};
+  return out;
+}
+
+TEST(NmKeyfile, OfAPortIsFoundByItsGuid) {
+  const auto text = render_keyfile(kNmKeyfilePort, parent());
+  auto sections = keyfile_sections(text);
+  EXPECT_EQ(sections["connection"]["type"], "infiniband");
+  EXPECT_EQ(sections["infiniband"]["mac-address"],
+            "80:00:00:00:FE:80:00:00:00:00:00:00:00:02:C9:03:00:31:78:F2");
+  EXPECT_FALSE(sections["connection"].contains("interface-name"));
+  EXPECT_EQ(model::to_attributes(parse_keyfile(text)), model::to_attributes(parent()));
+}
+
+TEST(NmKeyfile, OfAChildNamesItsParentAndAWholePkey) {
+  auto profile = parent();
+  profile.pkey = model::Pkey::make(2).value();
+  profile.parent = "mlx4_ib0";
+  profile.autoconnect = false;
+  const auto text = render_keyfile(kNmKeyfileChild, profile);
+  auto sections = keyfile_sections(text);
+  EXPECT_EQ(sections["infiniband"]["p-key"], "32770");
+  EXPECT_EQ(sections["connection"]["interface-name"], "mlx4_ib0.8002");
+  EXPECT_FALSE(sections["infiniband"].contains("mac-address"));
+  EXPECT_EQ(model::to_attributes(parse_keyfile(text)), model::to_attributes(profile));
+}
+
+TEST(NmKeyfile, IdsAndFilesAreOneToOne) {
+  for (const auto* id : {kNmKeyfilePort, kNmKeyfileChild}) {
+    const auto file = nm_file(id);
+    EXPECT_EQ(nm_id(file.substr(file.rfind('/') + 1)), id);
+  }
+  EXPECT_NE(nm_uuid(kNmKeyfilePort), nm_uuid(kNmKeyfileChild));
+  EXPECT_FALSE(nm_id("rdma-configd-.nmconnection"));
+  EXPECT_FALSE(nm_id("rdma-configd-0002c903003178f2"));
+  EXPECT_FALSE(nm_id("foreign.nmconnection"));
+}
+
+TEST(NmKeyfile, UuidsAreOfVersionFive) {
+  const auto uuid = base::uuid_of("x");
+  ASSERT_EQ(uuid.size(), 36U);
+  EXPECT_EQ(uuid[14], '5');
+  EXPECT_NE(std::string("89ab").find(uuid[19]), std::string::npos);
+  EXPECT_EQ(uuid, base::uuid_of("x"));
+}
+
+TEST(NmKeyfile, DamagedOnesAreReadAsFarAsTheyGo) {
+  for (const auto* text : {"", "[", "[]", "=", "[infiniband]\np-key=banana\nmtu=\n", "id=outside\n"}) {
+    const auto profile = parse_keyfile(text);
+    EXPECT_FALSE(profile.pkey || profile.mtu || profile.ipv4) << text;
+  }
+}
+
+TEST(NmKeyfile, InEffectIsWhatTheKernelHas) {
+  system::Link link;
+  link.index = 3;
+  link.up = true;
+  link.mtu = 65520;
+  link.ipoib.emplace();
+  link.ipoib->mode = model::IpoibMode::kConnected;
+  std::vector<system::InetAddress> there(1);
+  there[0].index = 3;
+  there[0].prefix = model::IpPrefix::parse("192.0.2.1/24").value();
+  const auto effect = [&] { return detail::effect_of(parent(), link, there); };
+  EXPECT_TRUE(detail::in_effect(parent(), effect()));
+  link.mtu = 2044;
+  EXPECT_FALSE(detail::in_effect(parent(), effect()));
+  EXPECT_EQ(effect().live_mtu->bytes, 2044);
+  link.mtu = 65520;
+  there.clear();
+  EXPECT_FALSE(detail::in_effect(parent(), effect()));
+  EXPECT_EQ(effect().missing, std::vector<std::string>{"192.0.2.1/24"});
+  link.up = false;
+  EXPECT_FALSE(detail::in_effect(parent(), effect()));
+  EXPECT_FALSE(effect().live_mode);
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
