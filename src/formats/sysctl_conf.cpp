@@ -67,7 +67,7 @@ Result<void> write_sysctl_file(system::Files& files, const Sysctls& sysctls) {
 }
 
 Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path) {
-  constexpr std::array<std::string_view, 5> kFolders{
+  constexpr std::array<std::string_view, 5> kSysctlFolders{
       "/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d", "/lib/sysctl.d"};
   const auto own_name = kSysctlFile.substr(kSysctlFile.rfind('/') + 1);
   std::vector<ForeignSysctl> out;
@@ -79,7 +79,7 @@ Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const s
       if (other == path) out.push_back({file, line, value, wins});
     });
   };
-  for (const auto folder : kFolders) {
+  for (const auto folder : kSysctlFolders) {
     const auto names = files.list(std::string(folder));
     if (!names) continue;
     for (const auto& name : *names) {
