@@ -12,10 +12,11 @@
 
 namespace rdmacfg::ctl {
 
+using Json = nlohmann::ordered_json;
+
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 base::Result<const foreign::Target*> target_of(const Arguments& arguments) {
   std::vector<std::string> known;

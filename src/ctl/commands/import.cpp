@@ -13,9 +13,9 @@
 
 namespace rdmacfg::ctl {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// "host": every format; else the one that is called so.
 base::Result<foreign::Request> request_of(const Arguments& arguments) {
