@@ -131,7 +131,7 @@ class ApiCallerTest : protected CallersBus, public ControllerFixture {
     // The daemon's own jobs are the script's, and a client's are the real worker's.
     play(fmt::format(
         R"sh(case $job in *'"texts":[['*)
-  printf '%s\n' "$job" | {} --gtest_filter=ApiCallersWorker.* --gtest_also_run_disabled_tests 4>&1 >/dev/null
+  printf '%s\n' "$job" | env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX {} --gtest_filter=ApiCallersWorker.* --gtest_also_run_disabled_tests 4>&1 >/dev/null
   exit;; esac)sh",
         std::filesystem::read_symlink("/proc/self/exe").native()));
     controller.start();
