@@ -12,6 +12,7 @@
 #include <iterator>
 #include <new>
 
+#include "base/sanitizers.hpp"
 #include "catalog/all.hpp"
 #include "core/commit.hpp"
 #include "core/guards/concealed.hpp"
@@ -94,9 +95,7 @@ void bound_resources(const Job& job) {
   if (job.changes()) return;
   (void)::setpriority(PRIO_PROCESS, 0, 0);
   set_limit(RLIMIT_NOFILE, limits::kLookDescriptors);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  set_limit(RLIMIT_AS, limits::kLookMemory);
-#endif
+  if constexpr (!base::kSanitized) set_limit(RLIMIT_AS, limits::kLookMemory);
 }
 
 Report failed(base::Error error) {
