@@ -24,9 +24,9 @@ repairs() { journalctl -u rdma-configd -o cat --no-pager | grep -c "repaired: ip
 before=$(cpu); start=$SECONDS
 (while :; do ip link set mlx4_ib0 mtu 2044; sleep .2; done) 2>/dev/null & fighter=$!
 links=150; [ -z "$NIGHTLY" ] || links=2500
-for i in $(seq $links); do echo "link add s$i type dummy"; echo "link set s$i up"; done >/tmp/up	# up: some four events each
+for i in $(seq $links); do echo "link add s$i type dummy"; echo "link set s$i up"; done >/tmp/up	# at least two events each; how many more depends on how the links' states are told together
 for i in $(seq $links); do echo "link del s$i"; done >/tmp/down
-(ip monitor link >/tmp/events) & monitor=$!
+(ip monitor link >/tmp/events) & monitor=$!; sleep 1		# it has subscribed
 ip -batch /tmp/up; ip -batch /tmp/down
 ip link del mlx4_ib1.8002
 ok "what the storm does not concern is repaired" lab-wait 60 'test -e /sys/class/net/mlx4_ib1.8002'
@@ -41,5 +41,5 @@ echo "storm: $(grep -c '^[0-9]' /tmp/events) link events and a fighter in $took 
 # Of each repair and of the interface that is made again: the journal and the state, beside what was there.
 seen=$(sort -u /tmp/written | wc -l); bound=$((4 * (n + 2) + 8))
 [ "$seen" -le "$bound" ] && pass "few writes" || fail "$seen files seen, want at most $bound" "$(sort -u /tmp/written)"
-[ "$(grep -c '^[0-9]' /tmp/events)" -ge $((links * 4)) ] && pass "a storm it was" || fail "only $(grep -c '^[0-9]' /tmp/events) events"
+[ "$(grep -c '^[0-9]' /tmp/events)" -ge $((links * 2)) ] && pass "a storm it was" || fail "only $(grep -c '^[0-9]' /tmp/events) events"
 is "the service never failed" "$(systemctl show -P NRestarts rdma-configd)" 0
