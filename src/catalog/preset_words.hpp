@@ -9,7 +9,7 @@
 namespace rdmacfg::kinds {
 
 /// A [[lossless]] entry stands for [[pfc]] and [[roce]] entries, whose rules speak of those. Diagnostics at a
-/// place of a [[lossless]] entry speak of [[lossless]] afterwards: that is what stands in the file.
+/// place of a [[lossless]] entry name [[lossless]] afterwards, which is what the user wrote.
 void name_presets(std::span<const model::Section> sections, model::Diagnostics& diagnostics);
 
 }  // namespace rdmacfg::kinds

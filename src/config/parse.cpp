@@ -136,7 +136,7 @@ Document parse_texts(std::vector<Text> texts, std::string_view host, const Gramm
     auto tree = parse_tree(text, limits);
     std::move(tree.faults.begin(), tree.faults.end(), std::back_inserter(document.diagnostics));
     if (!tree.errors.empty()) {
-      // Half a file would look as if keys were missing from it, so only what is there is checked.
+      // Keys after a syntax error are unknown, so missing ones are not reported; the others are checked.
       report_readable(tree, text, host, grammar, document.diagnostics);
       std::move(tree.errors.begin(), tree.errors.end(), std::back_inserter(document.diagnostics));
       document.whole = false;
