@@ -21,16 +21,9 @@
 #include <new>
 #include <span>
 
+#include "base/sanitizers.hpp"
 #include "base/unique_fd.hpp"
 #include "model/limits.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RDMACFG_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define RDMACFG_SANITIZED 1
-#endif
-#endif
 
 namespace rdmacfg::system {
 
@@ -51,9 +44,8 @@ void set_limit(__rlimit_resource which, rlim_t value) {
 
 void bound(const SandboxLimits& limits) {
   set_limit(RLIMIT_CPU, static_cast<rlim_t>(limits.cpu.count()));
-#ifndef RDMACFG_SANITIZED  // whose shadow memory is terabytes of address space
-  set_limit(RLIMIT_AS, limits.memory_bytes);
-#endif
+  // A sanitizer's shadow memory takes terabytes of address space.
+  if constexpr (!base::kSanitized) set_limit(RLIMIT_AS, limits.memory_bytes);
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_FSIZE, 0);
   set_limit(RLIMIT_NPROC, 0);
@@ -108,9 +100,10 @@ void drop_identity() {
   drop_identity();
   (void)::prctl(PR_SET_DUMPABLE, 0);
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) ::_exit(kNoSandbox);
-#ifndef RDMACFG_SANITIZED  // whose runtime makes system calls of its own at any time
-  if (!filter()) ::_exit(kNoSandbox);
-#endif
+  // A sanitizer's runtime makes system calls of its own at any time.
+  if constexpr (!base::kSanitized) {
+    if (!filter()) ::_exit(kNoSandbox);
+  }
   try {
     const auto answer = compute();
     for (std::size_t done = 0; done < answer.size();) {

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 
+#include "base/sanitizers.hpp"
 #include "store/report_json.hpp"
 #include "unit/system/temp_tree.hpp"
 
@@ -438,13 +439,7 @@ std::size_t resident() {
 }
 
 TEST_F(JobsTest, WhatReadingALongReportTookIsGivenBack) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the sanitizer keeps memory that was freed";
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "the sanitizer keeps memory that was freed";
-#endif
-#endif
+  if constexpr (base::kSanitized) GTEST_SKIP() << "the sanitizer keeps memory that was freed";
   model::Report report;
   for (int i = 0; i < 1000; ++i) {
     model::ResourceReport one;
