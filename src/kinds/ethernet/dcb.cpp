@@ -9,7 +9,8 @@
 #include "kinds/carried_state.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ethernet/dcb_check.hpp"
-#include "kinds/ethernet/dcb_drivers.hpp"
+#include "kinds/ethernet/dcb_classes.hpp"
+#include "kinds/ethernet/dcb_refusals.hpp"
 #include "kinds/ethernet/dcb_writer.hpp"
 #include "kinds/ethernet/lossless.hpp"
 

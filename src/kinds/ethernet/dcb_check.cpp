@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "kinds/ethernet/dcb.hpp"
-#include "kinds/ethernet/dcb_drivers.hpp"
+#include "kinds/ethernet/dcb_classes.hpp"
+#include "kinds/ethernet/dcb_refusals.hpp"
 #include "kinds/ethernet/roce_ports.hpp"
 
 namespace rdmacfg::kinds {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kinds/ethernet/dcb_drivers.hpp"
+#include "kinds/ethernet/dcb_refusals.hpp"
 #include "kinds/world.hpp"
 #include "model/diagnostic.hpp"
 #include "model/resource.hpp"

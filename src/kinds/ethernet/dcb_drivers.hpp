@@ -5,12 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
-#include "kinds/ethernet/dcb.hpp"
 #include "system/dcb.hpp"
 
 namespace rdmacfg::kinds {
@@ -72,64 +69,5 @@ const DcbDriver& dcb_driver(std::string_view name);
 
 /// All rows, for tests and documents.
 std::span<const DcbDriver> dcb_drivers();
-
-/// What cannot be done, before anything is tried.
-struct DcbRefusal {
-  std::string field;
-  std::string why;
-  std::string hint;
-};
-
-/// Why a set would be refused as DCBX stands, or as it stands once `wanted` is set; nothing: it would not.
-std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::string& interface,
-                                       const system::DcbState& state, std::optional<model::Dcbx> wanted);
-
-/// Why a set would be refused in a bond. `release`: of the kernel, "6.12.9-amd64"; one that is not known is
-/// taken as a new one.
-std::optional<DcbRefusal> why_not_bonded(const DcbDriver& driver, const std::string& interface,
-                                         const std::string& bond, std::string_view release);
-
-/// Why ETS would be refused.
-std::optional<DcbRefusal> why_not_ets(const DcbDriver& driver, const std::string& interface,
-                                      const system::DcbState& state, const system::Ets& ets);
-
-/// Why DSCP entries would be refused, or would be without effect.
-std::optional<DcbRefusal> why_not_dscp(const DcbDriver& driver, const std::string& interface,
-                                       const system::DcbState& state, const model::DscpMap& dscp);
-
-/// How many traffic classes an interface has.
-unsigned classes_of(const system::DcbState& state);
-
-/// Whether priorities are (or are going to be) classes by themselves, whatever ETS says.
-bool has_identity(const DcbDriver& driver, const InterfaceDcb& wanted, const InterfaceDcb& now);
-
-/// The class of each priority once `wanted` is set.
-model::TrafficClasses classes_then(const DcbDriver& driver, const InterfaceDcb& wanted,
-                                   const system::DcbState& state);
-
-/// ETS as it has to be written for `wanted`; what is not wanted stays. A class that no priority leads to and
-/// that has no share is strict without a share, which every driver takes, and beyond the adapter's last class
-/// nothing is claimed.
-system::Ets ets_for(const DcbDriver& driver, const InterfaceDcb& wanted, const system::DcbState& state);
-
-/// What gives packets their priority: "DSCP", "VLAN priority" or "firmware".
-std::string classifier_of(const DcbDriver& driver, const model::DscpMap& dscp,
-                          std::optional<std::uint8_t> dcbx);
-
-/// What the switch port must have for `settings`: "PFC on priority 3; trust DSCP, 26 is priority 3".
-std::string switch_port_of(const DcbDriver& driver, const model::Priorities& lossless,
-                           const model::DscpMap& dscp, std::optional<std::uint8_t> dcbx);
-
-/// The shares as a document writes them: of ETS classes alone.
-model::Bandwidth shares_of(const system::Ets& ets);
-
-/// How each class is served; "idle" where nothing leads to it and it has no share.
-std::vector<std::string> algorithms_of(const system::Ets& ets);
-
-/// What the algorithms are to be, given those that the document asks for, or that were there before it: which
-/// classes are idle may have changed since. `now`: those of the adapter.
-std::vector<std::string> algorithms_for(const std::vector<std::string>& asked,
-                                        const model::TrafficClasses& of, const model::Bandwidth& shares,
-                                        const std::vector<std::string>& now);
 
 }  // namespace rdmacfg::kinds

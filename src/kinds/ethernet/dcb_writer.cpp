@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <chrono>
 
+#include "kinds/ethernet/dcb_classes.hpp"
+
 namespace rdmacfg::kinds {
 
 using base::Result;

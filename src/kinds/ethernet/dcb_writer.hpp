@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kinds/ethernet/dcb.hpp"
 #include "kinds/ethernet/dcb_drivers.hpp"
 #include "system/link.hpp"
 

@@ -8,7 +8,8 @@
 
 #include "base/text.hpp"
 #include "kinds/ethernet/dcb.hpp"
-#include "kinds/ethernet/dcb_drivers.hpp"
+#include "kinds/ethernet/dcb_classes.hpp"
+#include "kinds/ethernet/dcb_refusals.hpp"
 #include "kinds/ethernet/roce_ports.hpp"
 #include "model/port_types.hpp"
 

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/ethernet/dcb_refusals.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "base/text.hpp"
+#include "kinds/ethernet/dcb_classes.hpp"
+
+namespace rdmacfg::kinds {
+
+using model::Dcbx;
+using model::DscpMap;
+using system::DcbState;
+using system::Ets;
+using system::Tsa;
+
+namespace {
+
+std::string with(std::string_view text, const std::string& interface) {
+  std::string out(text);
+  if (const auto at = out.find("{}"); at != std::string::npos) out.replace(at, 2, interface);
+  return out;
+}
+
+std::string called(const DcbDriver& driver) {
+  return driver.name.empty() ? std::string("its driver") : std::string(driver.name);
+}
+
+bool takes_host(const DcbDriver& driver, std::uint8_t bits) {
+  switch (driver.host) {
+    case HostMode::kAsked:
+      return true;
+    case HostMode::kAgentOff:
+      return !firmware_has_dcb(bits);
+    case HostMode::kNobodysNow:
+      return bits == 0;
+    case HostMode::kNever:
+      break;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::string& interface,
+                                       const DcbState& state, std::optional<Dcbx> wanted) {
+  if (!state.dcbx) return std::nullopt;
+  auto bits = *state.dcbx;
+  if (wanted != Dcbx::kHost && !driver.never_takes.empty())
+    return DcbRefusal{
+        "",
+        fmt::format("{} takes settings for {} and makes nothing of them: what holds is what the "
+                    "switch and its firmware have negotiated",
+                    called(driver), interface),
+        with(driver.never_takes, interface)};
+  const bool hosts = (bits & system::kDcbxHost) != 0;
+  if (wanted == Dcbx::kHost && !hosts) {
+    if (driver.host == HostMode::kNever)
+      return DcbRefusal{
+          "dcbx", fmt::format("{} leaves DCBX of {} to the firmware in any case", called(driver), interface),
+          "leave dcbx out"};
+    if (!takes_host(driver, bits))
+      return DcbRefusal{
+          "dcbx",
+          firmware_has_dcb(bits)
+              ? fmt::format("the firmware's agent has DCBX of {}, and {} does not take it away from it",
+                            interface, called(driver))
+              : fmt::format("{} does not let the host have DCBX of {}", called(driver), interface),
+          with(firmware_has_dcb(bits) ? driver.agent_off : driver.without_bits, interface)};
+    bits = system::kDcbxHost | system::kDcbxVersionIeee;
+  } else if (wanted == Dcbx::kFirmware && hosts) {
+    if (!driver.gives_back)
+      return DcbRefusal{"dcbx",
+                        fmt::format("{} does not give DCBX of {} to the firmware", called(driver), interface),
+                        with(driver.give_back, interface)};
+    bits = static_cast<std::uint8_t>(bits & ~system::kDcbxHost);
+  }
+  if (firmware_has_dcb(bits) && driver.agent_refuses)
+    return DcbRefusal{"",
+                      fmt::format("the firmware's agent has DCB of {}: {} refuses every setting", interface,
+                                  called(driver)),
+                      with(driver.agent_off, interface)};
+  if ((bits & driver.needs_bits) != driver.needs_bits) {
+    const bool offers = wanted != Dcbx::kHost && takes_host(driver, bits) &&
+                        (bits & system::kDcbxHost) == 0 && driver.host == HostMode::kNobodysNow;
+    return DcbRefusal{
+        "",
+        fmt::format("{} refuses every setting of {} while {} (DCBX {:#04x})", called(driver), interface,
+                    (driver.needs_bits & system::kDcbxHost) != 0 && (bits & system::kDcbxHost) == 0
+                        ? "the host does not have DCBX"
+                        : "DCBX is not in IEEE mode",
+                    bits),
+        offers ? "write dcbx = \"host\"" : with(driver.without_bits, interface)};
+  }
+  return std::nullopt;
+}
+
+std::optional<DcbRefusal> why_not_bonded(const DcbDriver& driver, const std::string& interface,
+                                         const std::string& bond, std::string_view release) {
+  if (driver.refuses_in_bond_from == 0) return std::nullopt;
+  const auto parts = base::split(release, '.');
+  const auto major = parts.size() > 1 ? base::parse_number(parts[0]) : std::nullopt;
+  const auto minor =
+      major ? base::parse_number(parts[1].substr(0, parts[1].find_first_not_of("0123456789"))) : std::nullopt;
+  constexpr std::uint64_t kMajor = 100;
+  if (minor && *major * kMajor + *minor < static_cast<std::uint64_t>(driver.refuses_in_bond_from))
+    return std::nullopt;
+  return DcbRefusal{
+      "", fmt::format("{} refuses every setting of {} while it is in {}", called(driver), interface, bond),
+      fmt::format("take it out of {} for the apply: ip link set dev {} nomaster", bond, interface)};
+}
+
+std::optional<DcbRefusal> why_not_ets(const DcbDriver& driver, const std::string& interface,
+                                      const DcbState& state, const Ets& ets) {
+  const auto cap = classes_of(state);
+  for (unsigned priority = 0; priority < model::kPriorities; ++priority) {
+    const unsigned traffic_class = ets.traffic_class[priority];
+    if (traffic_class >= cap)
+      return DcbRefusal{"traffic_classes",
+                        fmt::format("priority {} leads to traffic class {}, and {} has {} (0 to {})",
+                                    priority, traffic_class, interface, cap, cap - 1),
+                        ""};
+  }
+  const auto used = classes_in_use(ets.traffic_class);
+  int total = 0;
+  bool any = false;
+  for (unsigned i = 0; i < model::kPriorities; ++i) {
+    const bool served = ets.tsa[i] == Tsa::kEts;
+    const int share = ets.bandwidth[i];
+    if (i >= cap && share != 0)
+      return DcbRefusal{
+          "bandwidth",
+          fmt::format("traffic class {} has a share, and {} has {} (0 to {})", i, interface, cap, cap - 1),
+          ""};
+    if (!served) continue;
+    any = true;
+    total += share;
+    if (share != 0 && !used.has(i) && !driver.idle_shares)
+      return DcbRefusal{
+          "bandwidth",
+          fmt::format("no priority leads to traffic class {}, so {} gives it no share", i, called(driver)),
+          "leave its share out, or lead a priority to it in traffic_classes"};
+    if (share == 0 && used.has(i) && !driver.zero_shares)
+      return DcbRefusal{
+          "bandwidth",
+          fmt::format("traffic class {} is in use, and {} refuses a share of 0 percent", i, called(driver)),
+          "give it a share, or name it in strict"};
+  }
+  if (any && total != 100)
+    return DcbRefusal{"bandwidth",
+                      fmt::format("the classes of {} that share the bandwidth would have {} percent together",
+                                  interface, total),
+                      "write bandwidth, together 100"};
+  const unsigned highest = static_cast<unsigned>(std::bit_width(used.mask));
+  if (driver.contiguous && used.mask != (1U << highest) - 1)
+    return DcbRefusal{"traffic_classes",
+                      fmt::format("{} takes traffic classes without a gap only, from 0", called(driver)),
+                      fmt::format("number those in use from 0 to {}", std::popcount(used.mask) - 1)};
+  return std::nullopt;
+}
+
+std::optional<DcbRefusal> why_not_dscp(const DcbDriver& driver, const std::string& interface,
+                                       const DcbState& state, const DscpMap& dscp) {
+  if (dscp.list.empty()) return std::nullopt;
+  switch (driver.dscp) {
+    case DscpTrust::kSoftware:
+      return DcbRefusal{
+          "dscp",
+          fmt::format(
+              "{} classifies by VLAN priority: the kernel keeps DSCPs for {}, the adapter never sees them",
+              interface, called(driver)),
+          "leave dscp out, and give RoCE a VLAN interface whose egress-qos-map leads to the lossless "
+          "priority"};
+    case DscpTrust::kNone:
+      return DcbRefusal{"dscp", fmt::format("{} takes no DSCPs for {}", called(driver), interface),
+                        "leave dscp out; the switch decides by DCBX which traffic has which priority"};
+    case DscpTrust::kHardware:
+    case DscpTrust::kUnknown:
+      break;
+  }
+  for (const auto& [number, priority] : dscp.list) {
+    if (driver.priority_is_class && priority >= classes_of(state))
+      return DcbRefusal{
+          "dscp",
+          fmt::format("DSCP {} has priority {}, and {} takes priorities below its {} traffic classes", number,
+                      priority, called(driver), classes_of(state)),
+          ""};
+  }
+  return std::nullopt;
+}
+
+}  // namespace rdmacfg::kinds
