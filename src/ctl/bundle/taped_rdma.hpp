@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// RDMA devices over a tape: what they are, the defaults of rdma_cm, port types of mlx4.
+#pragma once
+
+#include "ctl/bundle/taped_port.hpp"
+
+namespace rdmacfg::ctl::taped {
+
+class TapedRdma final : public system::Rdma, Taped {
+ public:
+  using Taped::Taped;
+  Result<std::vector<system::RdmaDevice>> observe_devices(const std::set<std::string>& children) override {
+    return ask("rdma", "", [&] { return real_->rdma.observe_devices(children); });
+  }
+  Result<std::vector<std::uint16_t>> observe_pkeys(Name device, int port) override {
+    return ask("rdma.pkeys", port_of_tape(device, port),
+               [&] { return real_->rdma.observe_pkeys(device, port); });
+  }
+  Result<std::vector<system::Gid>> observe_gids(Name device, int port) override {
+    return ask("rdma.gids", port_of_tape(device, port),
+               [&] { return real_->rdma.observe_gids(device, port); });
+  }
+  std::optional<system::PortMtu> observe_mtu(Name device, int port) override {
+    return ask("rdma.mtu", port_of_tape(device, port), [&] { return real_->rdma.observe_mtu(device, port); });
+  }
+  std::optional<system::DeviceIds> observe_ids(Name device) override {
+    return ask("rdma.ids", device, [&] { return real_->rdma.observe_ids(device); });
+  }
+};
+
+class TapedRdmaAdmin final : public system::RdmaAdmin {
+ public:
+  Result<void> rename_device(Name /*device*/, Name /*name*/) override { return refuse_to_change(); }
+  Result<void> new_link(Name /*name*/, Name /*type*/, Name /*interface*/) override {
+    return refuse_to_change();
+  }
+  Result<void> delete_link(Name /*name*/) override { return refuse_to_change(); }
+};
+
+class TapedRdmaCm final : public system::RdmaCm, Taped {
+ public:
+  using Taped::Taped;
+  Result<std::string> observe_instance() override {
+    return ask("rdma_cm", "", [&] { return real_->rdma_cm.observe_instance(); });
+  }
+  Result<std::vector<std::string>> observe_folders() override {
+    return ask("rdma_cm.folders", "", [&] { return real_->rdma_cm.observe_folders(); });
+  }
+  Result<std::optional<system::RoceDefaults>> observe_defaults(Name device, int port) override {
+    return ask("rdma_cm.defaults", port_of_tape(device, port),
+               [&] { return real_->rdma_cm.observe_defaults(device, port); });
+  }
+  Result<void> start() override { return refuse_to_change(); }
+  Result<bool> make_folder(Name /*device*/) override { return refuse_to_change(); }
+  [[nodiscard]] std::size_t folders_made() const override { return 0; }
+  Result<void> write_gid_type(Name /*device*/, int /*port*/, Name /*type*/) override {
+    return refuse_to_change();
+  }
+  Result<void> write_tos(Name /*device*/, int /*port*/, int /*tos*/) override { return refuse_to_change(); }
+  Result<void> remove_folder(Name /*device*/) override { return refuse_to_change(); }
+};
+
+class TapedMlx4Ports final : public system::Mlx4Ports, Taped {
+ public:
+  using Taped::Taped;
+  Result<std::vector<system::Mlx4Device>> observe_mlx4() override {
+    return ask("mlx4_ports", "", [&] { return real_->mlx4_ports.observe_mlx4(); });
+  }
+  Result<void> set_type(Name /*pci*/, int /*port*/, Name /*type*/) override { return refuse_to_change(); }
+};
+
+class TapedRdmaSystem final : public system::RdmaSystem, Taped {
+ public:
+  using Taped::Taped;
+  std::optional<bool> observe_shared() override {
+    return ask("rdma.shared", "", [&] { return real_->rdma_system.observe_shared(); });
+  }
+  Result<void> set_shared(bool /*shared*/) override { return refuse_to_change(); }
+};
+
+}  // namespace rdmacfg::ctl::taped
