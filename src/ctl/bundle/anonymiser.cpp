@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "ctl/bundle/shapes.hpp"
 #include "ctl/bundle/vocabulary.hpp"
 
 namespace rdmacfg::ctl {
@@ -17,21 +18,13 @@ namespace {
 
 using model::IpAddress;
 
-constexpr std::string_view kHexDigits = "0123456789abcdefABCDEF";
-constexpr std::string_view kDecimalDigits = "0123456789";
 constexpr std::size_t kLongestAddress = 256;  // characters of an address, so that none is looked for further
 
-bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 bool is_word_byte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return is_decimal(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || byte >= 0x80;
 }
-bool is_hex_text(std::string_view text) {
-  return !text.empty() && text.find_first_not_of(kHexDigits) == std::string_view::npos;
-}
-bool all_digits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of(kDecimalDigits) == std::string_view::npos;
-}
+
 std::string lower_case(std::string_view text) {
   std::string out(text);
   for (auto& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -51,11 +44,6 @@ std::string in_case_of(std::string_view like, std::string text) {
   if (!has_upper || has_lower) return text;
   for (auto& c : text) c = c >= 'a' && c <= 'f' ? static_cast<char>(c - 'a' + 'A') : c;
   return text;
-}
-
-/// The beginning of `text` that consists of `characters`.
-std::string_view leading(std::string_view text, std::string_view characters) {
-  return text.substr(0, text.find_first_not_of(characters));
 }
 
 bool continues(std::string_view text, std::size_t at) { return at < text.size() && is_word_byte(text[at]); }
@@ -89,59 +77,6 @@ std::optional<std::string> bytes_text(StandIns& stand_ins, std::string_view digi
   return in_case_of(digits, out);
 }
 
-/// "0000:10:00.0", or without the function.
-bool is_pci(const std::vector<std::string_view>& groups) {
-  if (groups.size() != 3 || groups[0].size() != 4 || groups[1].size() != 2 || !is_hex_text(groups[0]) ||
-      !is_hex_text(groups[1]))
-    return false;
-  const auto slot = groups[2].substr(0, 2), function = groups[2].substr(slot.size());
-  return slot.size() == 2 && is_hex_text(slot) &&
-         (function.empty() || (function.size() == 2 && function[0] == '.' && is_decimal(function[1])));
-}
-
-/// "enp23s0f1np1", "ibp16s0", "rocep0s17"; not those of a MAC address (enx…) or of a firmware's free text.
-bool is_predictable(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kSorts{"en", "ib", "roce", "iw", "opa", "wl"};
-  constexpr std::array<std::string_view, 10> kParts{"P", "p", "s", "f", "o", "d", "n", "np", "v", "r"};
-  const auto sort =
-      std::find_if(kSorts.begin(), kSorts.end(), [&](auto one) { return name.starts_with(one); });
-  if (sort == kSorts.end()) return false;
-  auto rest = name.substr(sort->size());
-  for (bool any = false;; any = true) {
-    if (rest.empty()) return any;
-    const auto letters = rest.substr(0, rest.find_first_of(kDecimalDigits));
-    const auto number = leading(rest.substr(letters.size()), kDecimalDigits);
-    const bool known = std::find(kParts.begin(), kParts.end(), letters) != kParts.end();
-    if (!known || number.empty() || number.size() > 5) return false;
-    rest.remove_prefix(letters.size() + number.size());
-  }
-}
-
-/// "MT_1090120019": which board it is, not which one of them.
-bool is_board(std::string_view word) {
-  constexpr std::size_t kNumber = 10;
-  const auto at = word.find('_');
-  return at >= 2 && at <= 4 && all_digits(word.substr(at + 1)) && word.size() - at - 1 == kNumber &&
-         word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") == at;
-}
-
-/// "64M", "512MiB"
-bool is_size(std::string_view word) {
-  constexpr std::array<std::string_view, 8> kUnits{"K", "M", "G", "T", "KiB", "MiB", "GiB", "TiB"};
-  const auto number = leading(word, kDecimalDigits);
-  return !number.empty() && number.size() <= 5 &&
-         std::find(kUnits.begin(), kUnits.end(), word.substr(number.size())) != kUnits.end();
-}
-
-/// Numbers that people and kernels choose: short ones and round ones. Others are serial numbers.
-bool is_plain_number(std::string_view digits) {
-  constexpr std::size_t kShort = 5, kLong = 18;
-  if (digits.size() <= kShort) return true;
-  if (digits.size() > kLong) return false;
-  const auto number = base::parse_number(digits);
-  return number && (*number % 1024 == 0 || *number % 1000 == 0);
-}
-
 }  // namespace
 
 /// One pass over a text.
@@ -168,7 +103,7 @@ struct Anonymiser::Scan {
       const bool fresh = at == 0 || !is_word_byte(text[at - 1]);
       if (c == '-' && private_block()) continue;
       if (fresh && (is_word_byte(c) || c == ':') && (address() || uuid())) continue;
-      if (fresh && is_word_byte(c) && (own_name() || hexadecimal())) continue;
+      if (fresh && is_word_byte(c) && (own_name() || partition() || hexadecimal())) continue;
       if (c == '\\' && escape()) continue;
       if (is_word_byte(c)) {
         word();
@@ -302,6 +237,21 @@ struct Anonymiser::Scan {
       if (parts[i].size() != kParts[i]) return false;
     }
     return take(run.size(), stand_ins.uuid(lower_case(run)));
+  }
+
+  /// The P_Key in the kernel's name of a child, "ib0.800a": whether a name is that one decides whose it is. A
+  /// word of letters alone may be a domain's, and three such groups are a MAC address ("0002.c903.3178").
+  bool partition() {
+    constexpr std::size_t kPkey = 4;
+    const auto digits = leading(window(), kHexDigits);
+    if (digits.size() != kPkey || at < 2 || text[at - 1] != '.' || continues(rest(), kPkey)) return false;
+    if (digits.find_first_of(kDecimalDigits) == std::string_view::npos ||
+        rest().substr(kPkey).starts_with('.'))
+      return false;
+    auto begin = at - 1;
+    while (begin > 0 && is_word_byte(text[begin - 1])) --begin;
+    const auto name = text.substr(begin, at - 1 - begin);
+    return !name.empty() && !(name.size() == kPkey && is_hex_text(name)) && take(kPkey, digits);
   }
 
   /// "0x0002c903003178f2", "0002C903003178F2".

@@ -106,6 +106,16 @@ TEST(Anonymiser, NumbersBehindANameStay) {
   EXPECT_EQ(anonymiser.text("acme_ib0.8002"), anonymiser.text("acme_ib0") + ".8002");
 }
 
+TEST(Anonymiser, ThePartitionOfAChildStays) {
+  Anonymiser anonymiser({});
+  for (const char* pkey : {".000a", ".800a", ".8abc", ".ABC1"})
+    EXPECT_EQ(anonymiser.text("acme_ib0" + std::string(pkey)), anonymiser.text("acme_ib0") + pkey);
+  for (const char* other : {"acme.cafe", "0002.c903.3178", "c903.31f8", ".31f8", "acme.31f80", "acme.31f"})
+    EXPECT_THAT(anonymous(other),
+                testing::AllOf(Not(HasSubstr("cafe")), Not(HasSubstr("c903")), Not(HasSubstr("31f"))))
+        << other;
+}
+
 TEST(Anonymiser, NamesOfKnownWordsAreReplacedAsAWhole) {
   EXPECT_THAT(anonymous("on rdma-ib-7 here", {"rdma-ib-7"}), Not(HasSubstr("rdma")));
   EXPECT_THAT(anonymous("RDMA-IB-7.cluster", {"rdma-ib-7"}), Not(HasSubstr("RDMA")));
@@ -356,7 +366,6 @@ std::vector<fs::path> report_cases() {
   return out;
 }
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Reports);  // while there are no reports of users yet
 INSTANTIATE_TEST_SUITE_P(Cases, Reports, testing::ValuesIn(report_cases()), [](const auto& one) {
   auto name = one.param.filename().string();
   std::replace_if(
@@ -372,6 +381,7 @@ TEST(HostReport, GoldenHostsAreJudgedTheSameWhenReplayed) {
       continue;
     // One of fifty, the same each time: all of them take minutes.
     if (std::hash<std::string>{}(entry.path().parent_path().filename().string()) % 50 != 0 &&
+        entry.path().parent_path().filename() != "two-of-one-partition-by-networkmanager-later" &&
         std::getenv("ALL_REPORTS") == nullptr)
       continue;
     SCOPED_TRACE(entry.path().string());
