@@ -270,6 +270,22 @@ TEST(DcbOfIce, TheRecommendationsOfTheSwitchAreNotTakenAndAreAgainAfterwards) {
   }
 }
 
+// i40e_main.c:9994: without a link the driver has the defaults again, and no message says so.
+TEST(DcbOfI40e, WhatAPulledCableTookIsSetAgain) {
+  const auto kernel = FakeKernel::parse(host_with(R"("driver": "i40e")"));
+  const auto before = kernel->dump(kVisible);
+  ASSERT_EQ(apply_text(*kernel, kLossless, false).exit, Exit::kOk);
+  const auto configured = kernel->dump(kVisible);
+  kernel->dcb.lose_link("eth0");
+  ASSERT_NE(kernel->dump(kVisible), configured);
+  ASSERT_EQ(apply_text(*kernel, kLossless, false).exit, Exit::kOk);
+  EXPECT_EQ(difference(kernel->dump(kVisible), configured), "");
+  // The entry is dropped while the driver has the defaults: they stay.
+  kernel->dcb.lose_link("eth0");
+  ASSERT_EQ(apply_text(*kernel, "", false).exit, Exit::kOk);
+  EXPECT_EQ(difference(kernel->dump(kVisible), before), "");
+}
+
 // mlx5 en_dcbnl.c:1131: the 64 entries of the firmware's table appear after a reload.
 TEST(DcbOfMlx5, UnlistedDscpsAreTheSameBeforeAndAfterAReload) {
   const auto kernel = FakeKernel::parse(host_with(R"("driver": "mlx5_core")"));

@@ -48,6 +48,8 @@ class FakeDcb final : public system::Dcb {
   void reboot();
   /// The driver is unloaded and loaded again: the interface is another one, the adapter's registers stay.
   void reload(const std::string& interface);
+  /// The cable is pulled, and plugged in again.
+  void lose_link(const std::string& interface);
   [[nodiscard]] std::string dump() const;
   [[nodiscard]] std::string driver_of(const std::string& interface) const;
   /// What the driver starts with.

@@ -110,6 +110,15 @@ void FakeDcb::reload(const std::string& interface) {
     state.apps.push_back({kDcbSelectorDscp, i, adapter.table[i]});
 }
 
+void FakeDcb::lose_link(const std::string& interface) {
+  // intel/i40e/i40e_main.c:9994 i40e_link_event(): the defaults, without a message of DCB.
+  auto& state = interfaces.at(interface);
+  if (driver_of(interface) != "i40e" || (state.dcbx.value_or(0) & kDcbxFirmware) != 0) return;
+  const auto apps = state.apps;
+  state = at_first("i40e", adapters[interface].classes, false);
+  state.apps = apps;
+}
+
 int FakeDcb::refused(const At& at) {
   if (at.adapter.resetting) return at.driver == "hns3" ? EBUSY : EIO;
   const auto bits = at.state.dcbx.value_or(0);
@@ -172,6 +181,11 @@ int FakeDcb::ets_refused(const At& at, const Ets& ets) {
     for (std::size_t i = 0; i < 8; ++i) {
       if (ets.tsa[i] == Tsa::kVendor) return EINVAL;
       if (ets.tsa[i] == Tsa::kEts && (i >= count || ets.bandwidth[i] == 0)) return EINVAL;
+    }
+  }
+  if (at.driver == "i40e") {  // i40e_main.c:6993: of the classes in use
+    for (unsigned i = 0; i < contiguous(ets); ++i) {
+      if (ets.tsa[i] == Tsa::kVendor) return EINVAL;
     }
   }
   // mlx5 en_dcbnl.c:303 mlx5e_dbcnl_validate_ets(), mlx4 en_dcb_nl.c:308, hclge_dcb.c:170

@@ -6,13 +6,14 @@
  * copied).  Paths are below drivers/net/ethernet.  docs/LAB.md says what is modelled and what is not.
  *   plain    no driver: stores and returns whatever it is given
  *   mlx5     dcb_mlx5.c      mlx4, mlx4pfc  dcb_mlx4.c
- *   ice      dcb_ice.c       bnxt           dcb_bnxt.c
- *   hns3     dcb_hns3.c      qede           dcb_qede.c
+ *   ice      dcb_ice.c       i40e           dcb_i40e.c
+ *   bnxt     dcb_bnxt.c      hns3           dcb_hns3.c
+ *   qede     dcb_qede.c
  */
 #include "eth.h"
 
 static const struct fh_dcb * const fh_dcbs[] = {
-	&fh_dcb_mlx5, &fh_dcb_mlx4, &fh_dcb_mlx4pfc, &fh_dcb_ice, &fh_dcb_bnxt, &fh_dcb_hns3, &fh_dcb_qede, &fh_dcb_plain,
+	&fh_dcb_mlx5, &fh_dcb_mlx4, &fh_dcb_mlx4pfc, &fh_dcb_ice, &fh_dcb_i40e, &fh_dcb_bnxt, &fh_dcb_hns3, &fh_dcb_qede, &fh_dcb_plain,
 };
 
 const struct fh_dcb *fh_dcb_find(const char *name)

@@ -264,5 +264,5 @@ static void ice_init(struct fh_eth *e)
 
 const struct fh_dcb fh_dcb_ice = {
 	.name = "ice", .driver = "ice", .ethtool = "ice", .vendor = 0x8086, .part = 0x1592, .hca_type = "", .fw = "1.55",
-	.disassociates = true, .slow_open = true, .tcs = 8, .lltc = 8, .ops = &ice_ops, .init = ice_init,
+	.disassociates = true, .slow_open = true, .tcs = 8, .lltc = 8, .agent_flag = "fw-lldp-agent", .ops = &ice_ops, .init = ice_init,
 };

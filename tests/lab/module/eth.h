@@ -26,6 +26,7 @@ struct fh_ice_cfg {
 union fh_dcb_priv {
 	struct { u8 group[FH_TCS], bw[FH_TCS]; int apps; u16 cable; } mlx5;
 	struct { struct fh_ice_cfg local, desired; } ice;
+	struct { int napps; struct dcb_app app[32]; } i40e;
 	struct { bool ets, pfc; u8 num_tc, qidx[FH_TCS]; } bnxt;
 	struct { u8 num_tc, dscp2prio[FH_DSCPS]; int apps; } hns3;
 	struct { bool valid; struct ieee_ets ets; struct ieee_pfc pfc; } qede;	/* what waits for SET_ALL */
@@ -42,6 +43,7 @@ struct fh_eth {
 	struct ethtool_pauseparam pause;
 	u8 dcbx;
 	bool resetting;			/* the firmware is being reset */
+	bool unplugged;
 	struct delayed_work link_up, reset_done;
 	union fh_dcb_priv p;
 };
@@ -61,13 +63,16 @@ struct fh_dcb {
 	bool disassociates;		/* takes user contexts away when it is unloaded */
 	bool slow_open;			/* no carrier before the link is trained, also after "up" */
 	u8 tcs, lltc;			/* defaults */
+	const char *agent_flag;		/* of ethtool: its agent in the firmware; flag_is_off: the flag turns it off */
+	bool flag_is_off;
 	const struct dcbnl_rtnl_ops *ops;
 	void (*init)(struct fh_eth *e);		/* before the netdev is registered, and when a reset has ended */
 	void (*started)(struct fh_eth *e);	/* after it was registered */
 	void (*stopping)(struct fh_eth *e);	/* before it is unregistered */
+	void (*link_lost)(struct fh_eth *e);	/* the cable was pulled */
 };
 
-extern const struct fh_dcb fh_dcb_plain, fh_dcb_mlx5, fh_dcb_mlx4, fh_dcb_mlx4pfc, fh_dcb_ice, fh_dcb_bnxt, fh_dcb_hns3, fh_dcb_qede;
+extern const struct fh_dcb fh_dcb_plain, fh_dcb_mlx5, fh_dcb_mlx4, fh_dcb_mlx4pfc, fh_dcb_ice, fh_dcb_i40e, fh_dcb_bnxt, fh_dcb_hns3, fh_dcb_qede;
 
 /* eth.c */
 void fh_eth_retrain(struct fh_eth *e);	/* the link goes down, and comes back when it was trained */

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # What each driver that the lab plays takes, refuses and does beside, as an independent dcb sees it: a row for each fact,
 # with the line of Linux 6.1 that it was read from. Files are those of drivers/net/ethernet, named in the headings.
-# lab: --pci 10 --timeout 900
+# lab: --pci 12 --timeout 900
 # row LINE WHAT done|refused|same 'COMMAND'; then reads compares what reads back. Debian's dcb does not say that ETS and
 # PFC were refused: then it is done when something has changed, and "same" when nothing should.
 lab-load roce:m5:1:train=150 roce:m4:1:dcb=mlx4 roce:m4p:1:dcb=mlx4pfc roce:ice:1:dcb=ice:train=150 roce:ice4:1:dcb=ice:tcs=4 roce:icefw:1:dcb=ice:agent \
-	roce:bnxt:1:dcb=bnxt:tcs=5 roce:bnxtfw:1:dcb=bnxt:agent roce:hns:1:dcb=hns3:train=150 roce:qede:1:dcb=qede || exit 1
+	roce:bnxt:1:dcb=bnxt:tcs=5 roce:bnxtfw:1:dcb=bnxt:agent roce:hns:1:dcb=hns3:train=150 roce:qede:1:dcb=qede iwarp:i40e:1:dcb=i40e:train=150 iwarp:i40efw:1:dcb=i40e:agent || exit 1
 of() { sed -n "s/^$1 port 1 .* netdev \([^ ]*\).*/\1/p" /proc/fake_hca; }
 lab() { echo "$*" >/proc/fake_hca; }
 on() { D=$1 E=$(of "$1"); export E; }
@@ -124,6 +124,29 @@ lab set ice4 linux=6.12; on ice4; modprobe bonding max_bonds=0; ip link add bo t
 row "73 of 6.12" "lossless priorities in a bond" refused 'dcb pfc set dev $E prio-pfc 3:on'; row "763 of 6.12" "a DSCP" refused 'dcb app add dev $E dscp-prio 26:3'
 ip link set "$E" nomaster; row "73 of 6.12" "outside of it" done 'dcb pfc set dev $E prio-pfc 3:on'; ip link del bo
 
+# ---- intel/i40e/i40e_dcb_nl.c; "main" is i40e_main.c
+on i40e
+reads main:7143 "one class at load" tsa "0:ets $STRICT"; reads main:7142 "with all of it" bw "0:100 1:0 2:0 3:0 4:0 5:0 6:0 7:0"
+row main:7009 "a class of the vendor's that is used" refused 'dcb ets set dev $E tc-tsa 0:vendor'
+row main:5445 "a gap between classes" done 'dcb ets set dev $E prio-tc all:0 3:2 tc-tsa all:strict 0:ets 2:ets tc-bw all:0 0:50 2:50'
+reads 54 "which reads back as it was set, though it is one class" prio "0:0 1:0 2:0 3:2 4:0 5:0 6:0 7:0"
+ip addr add 10.2.0.1/24 dev "$E"; ip -6 addr add fd00:2::1/64 dev "$E" nodad
+blinks main:9385 "other classes" 'dcb ets set dev $E prio-tc all:0 3:1 tc-tsa all:strict 0:ets 1:ets tc-bw all:0 0:50 1:50'
+holds main:9392 "other shares" 'dcb ets set dev $E tc-bw 0:40 1:60'; reads 48 "which read back" bw "0:40 1:60 2:0 3:0 4:0 5:0 6:0 7:0"
+blinks main:9404 "lossless priorities" 'dcb pfc set dev $E prio-pfc 3:on'
+is "i40e main:5268: the device is not closed: its addresses stay" "$(addr)" 2
+row 209 "an entry that is not for DSCP" done 'dcb app add dev $E ethtype-prio 0x8915:3'
+row 209 "two priorities for one DSCP" done 'dcb app add dev $E dscp-prio 26:3 26:4'; reads 209 "both are listed" app "26:3 26:4"
+row 206 "as many as LLDP sends" done 'dcb app add dev $E dscp-prio $(printf "%s:1 " {32..59})'; row 206 "and one more" refused 'dcb app add dev $E dscp-prio 60:1'
+row 793 "the mode that it is in" done 'dcb dcbx set dev $E host ieee'; row 788 "IEEE and CEE" refused 'dcb dcbx set dev $E host ieee cee'
+lab port i40e 1 down; reads main:9994 "the cable is pulled: nothing is lossless" pfc ""; reads main:9997 "and there is one class" prio "0:0 1:0 2:0 3:0 4:0 5:0 6:0 7:0"
+lab port i40e 1 active; ok "i40e main:9884: plugged in" wait_carrier "$E"; reads main:9991 "it stays so" pfc ""
+on i40efw
+has "i40efw main:7227: the agent is in charge" "$(dcb dcbx show dev "$E")" "lld-managed"
+row 113 "shares" refused 'dcb ets set dev $E willing off'; row 161 "lossless priorities" refused 'dcb pfc set dev $E prio-pfc 3:on'
+row 201 "a DSCP" refused 'dcb app add dev $E dscp-prio 26:3'; row 783 "the host in charge" refused 'dcb dcbx set dev $E host ieee'
+lab set i40efw agent=0; on i40efw; row "i40e_ethtool.c:5417 of 6.12" "once the agent is off" done 'dcb pfc set dev $E prio-pfc 3:on'
+
 # ---- broadcom/bnxt/bnxt_dcb.c
 on bnxt
 row 258 "lossless priorities before ETS" refused 'dcb pfc set dev $E prio-pfc 3:on'
@@ -177,4 +200,4 @@ row 2244 "a DSCP" refused 'dcb app add dev $E dscp-prio 26:3'; reads "qede_dcbnl
 row 1815 "the host in charge" done 'dcb dcbx set dev $E host ieee'; is "qede 1549: which does not read back" "$(dcb dcbx show dev "$E" | xargs)" ieee
 
 # ---- names, places, links
-for d in m5:mlx5_core m4:mlx4_core ice:ice bnxt:bnxt_en hns:hns3 qede:qede; do is "driver of ${d%%:*}" "$(basename "$(readlink "/sys/class/infiniband/${d%%:*}/device/driver")")" "${d##*:}"; done
+for d in m5:mlx5_core m4:mlx4_core ice:ice i40e:i40e bnxt:bnxt_en hns:hns3 qede:qede; do is "driver of ${d%%:*}" "$(basename "$(readlink "/sys/class/infiniband/${d%%:*}/device/driver")")" "${d##*:}"; done

@@ -3,12 +3,13 @@
 # refused or left pending before anything was written, never undone in the middle; addresses, routes and the default
 # route over the interface are there after each step.
 # nightly: each driver takes seconds
-# lab: --pci 14 --timeout 900
+# lab: --pci 15 --timeout 1800
 modprobe ipv6; modprobe bonding max_bonds=0
-lab-load roce:m5:1:train=200 roce:m4:1:dcb=mlx4 roce:m4pfc:1:dcb=mlx4pfc roce:ice:1:dcb=ice:train=200 roce:ice4:1:dcb=ice:tcs=4:train=200 roce:icefw:1:dcb=ice:agent \
+for f in all default; do echo 0 >/proc/sys/net/ipv6/conf/$f/accept_dad; done	# else link-local addresses are complete later
+lab-load roce:m5:1:train=200 roce:m4:1:dcb=mlx4 roce:m4pfc:1:dcb=mlx4pfc roce:ice:1:dcb=ice:train=200 roce:ice4:1:dcb=ice:tcs=4:train=200 roce:icefw:1:dcb=ice:agent iwarp:i40e:1:dcb=i40e:train=200 iwarp:i40efw:1:dcb=i40e:agent \
 	roce:bnxt:1:dcb=bnxt roce:bnxt3:1:dcb=bnxt:tcs=3:lltc=1 roce:bnxt1:1:dcb=bnxt:tcs=1:lltc=1 roce:bnxtfw:1:dcb=bnxt:agent \
 	roce:hns:1:dcb=hns3:train=200 roce:qede:1:dcb=qede roce:qedeneg:1:dcb=qede:negotiated || exit 1
-ALL="m5 m4 m4pfc ice ice4 icefw bnxt bnxt3 bnxt1 bnxtfw hns qede qedeneg"
+ALL="m5 m4 m4pfc ice ice4 icefw i40e i40efw bnxt bnxt3 bnxt1 bnxtfw hns qede qedeneg"
 of() { sed -n "s/^$1 port 1 .* netdev \([^ ]*\).*/\1/p" /proc/fake_hca; }
 dcb_of() { dcb ets show dev "$E" 2>&1 | grep -v ^reco; dcb pfc show dev "$E" 2>&1; dcb -N app show dev "$E" 2>&1; dcb dcbx show dev "$E" 2>&1; }
 addresses() { ip -o addr show dev "$E" | sed 's/^[0-9]*: //; s/ tentative//; s/ dadfailed//; s/valid_lft.*//' | sort; ip route show table all dev "$E" | sed 's/ linkdown//' | grep -v broadcast | sort; ip -6 route show table all dev "$E" | sed 's/ linkdown//' | grep -vE '^(multicast|ff00)' | sort; }
@@ -76,7 +77,7 @@ done
 conf <<<''; apply >/dev/null 2>&1
 
 # The ports of a bond, one after the other: it never is without a carrier.
-echo "add roce m5b 1 0 train=400" >/proc/fake_hca; echo "set m5 train=400" >/proc/fake_hca
+echo "del i40efw" >/proc/fake_hca; echo "add roce m5b 1 0 train=400" >/proc/fake_hca; echo "set m5 train=400" >/proc/fake_hca
 A=$(of m5) B=$(of m5b); ip addr flush dev "$A"
 ip link add bond0 type bond mode active-backup miimon 50
 for E in $A $B; do ip link set "$E" down; ip link set "$E" master bond0; done

@@ -12,9 +12,9 @@ idle() {
 }
 systemctl stop NetworkManager
 ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up
-lab-load roce:mlx5_1:1 roce:mlx5_2:1 roce:mlx5_3:1; udevadm settle; modprobe bonding max_bonds=0
-lab-wait 30 'test -d /sys/bus/pci/devices/0000:00:12.0/net'
-E=$(ls /sys/bus/pci/devices/0000:00:10.0/net) F=$(ls /sys/bus/pci/devices/0000:00:11.0/net) G=$(ls /sys/bus/pci/devices/0000:00:12.0/net)
+lab-load roce:mlx5_1:1 roce:mlx5_2:1 roce:mlx5_3:1 iwarp:x722:1:dcb=i40e:train=200; udevadm settle; modprobe bonding max_bonds=0
+lab-wait 30 'test -d /sys/bus/pci/devices/0000:00:13.0/net'
+E=$(ls /sys/bus/pci/devices/0000:00:10.0/net) F=$(ls /sys/bus/pci/devices/0000:00:11.0/net) G=$(ls /sys/bus/pci/devices/0000:00:12.0/net) H=$(ls /sys/bus/pci/devices/0000:00:13.0/net)
 ip link add bond0 type bond mode active-backup
 for port in "$F" "$G"; do ip link set "$port" down; ip link set "$port" master bond0; done; ip link set bond0 up
 conf <<X
@@ -40,6 +40,8 @@ interface = "$E"
 interface = "bond0"
 priority = 5
 dscp = 46
+[[lossless]]
+interface = "$H"
 [[sysctl]]
 interface = "v0"
 arp_ignore = 1
@@ -75,6 +77,17 @@ ok "and the table of DSCPs" lab-wait 60 "test \"\$(dcb app show dev $E | xargs)\
 ip link set "$G" nomaster; idle; ip link set "$G" down; dcb pfc set dev "$G" prio-pfc all:off; ip link set "$G" master bond0
 ok "a port that joins the bond gets it" lab-wait 60 "dcb pfc show dev $G | grep -q 5:on"
 idle; right "in the end"
+
+# What resume, recovery and a change of the switchdev mode are on mlx5: the same interface with the ETS of a load. And a cable
+# that is pulled, on i40e. No message of DCB tells of either.
+ip link set "$E" up; ip link set "$H" up; idle
+R=$(basename "$(ls -d /sys/bus/pci/devices/0000:00:10.0/infiniband/*)") X=$(basename "$(ls -d /sys/bus/pci/devices/0000:00:13.0/infiniband/*)")
+echo "reset $R 2000" >/proc/fake_hca
+ok "classes are back after a reset" lab-wait 60 "dcb ets show dev $E tc-bw | grep -q '0:50 1:50'"
+ok "and the table of DSCPs" lab-wait 60 "test \"\$(dcb app show dev $E | xargs)\" = 'dscp-prio AF31:3'"
+ok "flow control of i40e" lab-wait 60 "dcb pfc show dev $H | grep -q 3:on"
+echo "port $X 1 down" >/proc/fake_hca; sleep 1; echo "port $X 1 active" >/proc/fake_hca
+ok "and again after its cable was pulled" lab-wait 60 "dcb pfc show dev $H | grep -q 3:on"; idle; right "in the end"
 
 sed -i 's/mode = "v1"/mode = "v2"/' $CONF
 exits "apply --confirm" 0 apply --confirm 10; is "the other mode" "$(default sto)" "RoCE v2 106"
