@@ -60,25 +60,34 @@ class EntryUnits {
         unit.called.insert(base::lower(name));
       if (const auto* observed = picture->find(desired.key)) unit.called.insert(base::lower(observed->label));
     }
-    for (auto& unit : out.list) unit.called.erase("");
+    for (std::size_t i = 0; i < out.list.size(); ++i) {
+      out.list[i].called.erase("");
+      for (const auto& key : out.list[i].keys) out.owners_.emplace(key, i);
+    }
     return out;
   }
 
   [[nodiscard]] bool selects(const Key& key) const {
-    return std::any_of(list.begin(), list.end(),
-                       [&](const EntryUnit& unit) { return unit.selected && unit.keys.contains(key); });
+    const auto [first, last] = owners_.equal_range(key);
+    return std::any_of(first, last, [&](const auto& owner) { return list[owner.second].selected; });
   }
-  /// The entry that means the same as one of another document; null without one.
+  /// The first entry that means the same as one of another document; null without one.
   [[nodiscard]] const EntryUnit* same_as(const EntryUnit& other) const {
-    for (const auto& unit : list) {
-      if (unit.section->path != other.section->path) continue;
-      // [daemon] and the like may ask for no resource, and there is one of each.
-      if (is_single(unit.section->path)) return &unit;
-      if (std::any_of(unit.keys.begin(), unit.keys.end(),
-                      [&](const Key& key) { return other.keys.contains(key); }))
-        return &unit;
+    const auto& path = other.section->path;
+    // [daemon] and the like may ask for no resource, and there is one of each.
+    if (is_single(path)) {
+      const auto at = std::find_if(list.begin(), list.end(),
+                                   [&](const EntryUnit& unit) { return unit.section->path == path; });
+      return at == list.end() ? nullptr : &*at;
     }
-    return nullptr;
+    auto found = list.size();
+    for (const auto& key : other.keys) {
+      const auto [first, last] = owners_.equal_range(key);
+      for (auto owner = first; owner != last; ++owner) {
+        if (list[owner->second].section->path == path) found = std::min(found, owner->second);
+      }
+    }
+    return found == list.size() ? nullptr : &list[found];
   }
 
   std::vector<EntryUnit> list;
@@ -121,6 +130,7 @@ class EntryUnits {
   }
 
   std::map<model::Location, std::size_t> places_;
+  std::multimap<Key, std::size_t> owners_;  ///< entries that ask for a resource
 };
 
 /// Changes that give up the name that another one takes.
@@ -251,14 +261,14 @@ class Selector {
   }
   /// P_Key entries: of the active port entry those that stay, of the wanted one those that are selected.
   void add_children(Section& out, std::size_t active, const EntryUnit* wanted) const {
-    for (const auto& child : active_.list) {
-      if (child.is_child && child.parent == active && !child.selected) out.children.push_back(*child.section);
-    }
-    if (wanted == nullptr) return;
-    for (const auto& child : wanted_.list) {
-      if (child.is_child && child.selected && child.parent == index_of(wanted_, *wanted))
-        out.children.push_back(*child.section);
-    }
+    const auto append = [&](const EntryUnits& units, std::size_t port, bool selected) {
+      // They follow their port's entry.
+      for (auto i = port + 1; i < units.list.size() && units.list[i].is_child; ++i) {
+        if (units.list[i].selected == selected) out.children.push_back(*units.list[i].section);
+      }
+    };
+    append(active_, active, false);
+    if (wanted != nullptr) append(wanted_, index_of(wanted_, *wanted), true);
   }
   [[nodiscard]] std::size_t count() const {
     std::size_t out = 0;
