@@ -29,12 +29,12 @@ _rdma_configctl_options() { # SUBCOMMAND
 	help) echo '';;
 	esac
 }
-_rdma_configctl_takes() { # SUBCOMMAND/OPTION: what it takes
+_rdma_configctl_takes() { # SUBCOMMAND/OPTION: the kind of its argument
 	case $1 in
 	/-f|/--config|/--file) echo 'FILE';;
 	/--root) echo 'DIR';;
 	/--host) echo 'FILE';;
-	/-o|/--format) echo 'LOOK';;
+	/-o|/--format) echo 'STYLE';;
 	show/) echo 'NAME';;
 	status/--timeout) echo 'SECONDS';;
 	diff/) echo 'FILE';;
@@ -84,7 +84,7 @@ _rdma_configctl_ports() {
 	done
 }
 
-# Port GUIDs are the last half of the first GID. Readline breaks words at colons, so it has to be told.
+# Port GUIDs are the last half of the first GID. Readline breaks words at colons, so it must be told.
 _rdma_configctl_guids() {
 	local port gid layer word
 	for port in "${_rdma_configctl_sys:-/sys}"/class/infiniband/*/ports/*; do
@@ -175,7 +175,7 @@ _rdma_configctl() {
 	N) [ "$command" = rollback ] && words="$(_rdma_configctl_generations)";;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$typed")
-	# What stands before the last separator is not part of the word that readline replaces.
+	# Text before the last separator is not part of the word that readline replaces.
 	local before=$typed
 	case $COMP_WORDBREAKS in
 	*:*) case $before in *:*) before=${before%:*}:; COMPREPLY=("${COMPREPLY[@]#"$before"}");; esac;;

@@ -8,7 +8,7 @@
 
 namespace rdmacfg::base {
 
-/// What sort of failure an Error is; callers branch on this and on nothing else.
+/// The category of a failure; callers branch on this and on nothing else.
 enum class Code {
   kInvalid,      ///< the document or an argument is wrong; nothing to try again
   kNotFound,     ///< the object is not there (ENOENT, ENODEV)

@@ -99,7 +99,7 @@ bool matches_glob(std::string_view pattern, std::string_view text) {
 }
 
 bool matches_host(std::string_view pattern, std::string_view host) {
-  // A range is peeled off first: what is left and right of it are host patterns again.
+  // A range is peeled off first: both sides of it are host patterns again.
   for (auto open = pattern.find('['); open != std::string_view::npos; open = pattern.find('[', open + 1)) {
     const auto close = pattern.find(']', open);
     if (close == std::string_view::npos) break;

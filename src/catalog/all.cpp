@@ -69,7 +69,7 @@ SectionSpec ipoib_section() {
 }  // namespace
 
 std::span<const Kind* const> all() {
-  // What others wrote into our files goes before they are written. Port types follow, since their adapter
+  // Lines of others in our files go before the files are written. Port types follow, since their adapter
   // goes and returns; routes are deleted before the addresses that they need; the initramfs is last, since it
   // looks at what the others want.
   static const auto kAll = std::to_array<const Kind*>({

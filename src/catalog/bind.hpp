@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A document's entries bound to a host, presets expanded: what every kind's parse() takes.
+// Binds a document's entries to a host, with presets expanded: the input of every kind's parse().
 #pragma once
 
 #include <vector>

@@ -19,8 +19,8 @@ struct DaemonPolicy {
 
   static constexpr auto kFields =
       std::tuple{model::field("drift", &DaemonPolicy::drift, model::Role::kPolicy,
-                              "What rdma-configd does when somebody else changes a setting: repair changes "
-                              "it back; report says so in the journal and leaves it until the next apply.",
+                              "Reaction to a setting changed by others: repair changes it back; report "
+                              "writes it to the journal and leaves it until the next apply.",
                               "repair"),
                  model::field("audit", &DaemonPolicy::audit, model::Role::kPolicy,
                               "Look at the host every so many seconds, 10 to 86400, also without an event. "
@@ -39,7 +39,7 @@ struct DaemonPolicy {
 
 model::SectionSpec daemon_section();
 
-/// What the document says; the defaults without a [daemon] section.
+/// The document's policy; the defaults without a [daemon] section.
 DaemonPolicy daemon_policy(std::span<const model::Section> sections);
 
 }  // namespace rdmacfg::kinds

@@ -90,7 +90,7 @@ const Whole* whole_of(std::string_view path) {
 bool is_profile(std::string_view path) { return path.starts_with(kNmFolder); }
 bool is_rule(std::string_view path) { return path.ends_with(".rules"); }
 
-/// Control characters would reach a terminal, and what is no UTF-8 no JSON.
+/// Control characters would reach a terminal, and invalid UTF-8 would reach JSON.
 std::string printable(std::string_view line) {
   std::string out;
   for (const char c : line.substr(0, kLongest)) out += c >= ' ' && c <= '~' ? c : '?';
@@ -184,7 +184,7 @@ class OwnFileKind final : public Kind {
     return {};
   }
 
-  /// What was killed may have written a file and told nobody.
+  /// A killed run may have written a file without recording it.
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
     for (const auto& change : changes) {
       if (auto done = tell(change.key.id, host); !done) return done;

@@ -24,7 +24,7 @@ struct OwnFile {
                               "Its mode and owner, where they are not those that it is written with.")};
 };
 
-/// What a text has more (+) and less (-) than it should, for people: a few lines, in printable characters.
+/// Lines that a text has too many (+) and too few (-), for people: a few lines, in printable characters.
 /// Empty when they are the same.
 std::vector<std::string> edits(std::string_view text, std::string_view should);
 

@@ -26,12 +26,13 @@ constexpr std::string_view kSetupRules = "/etc/udev/rules.d/90-rdma-admin-setup.
 constexpr std::array<std::string_view, 7> kBlockFiles{
     "/etc/default/opensm", "/etc/sysconfig/opensm",       "/etc/opensm/opensm.conf",  "/etc/rdma/opensm.conf",
     "/etc/rdma/mlx4.conf", "/etc/opensm/partitions.conf", "/etc/rdma/partitions.conf"};
-constexpr std::array<std::string_view, 2> kBlockBegins{kOpensmMarks.begin, kMlx4Marks.begin};
+constexpr std::array<std::string_view, 3> kBlockBegins{kOpensmMarks.begin, kOpensmMarks.former_begin,
+                                                       kMlx4Marks.begin};
 constexpr std::array<std::string_view, 2> kBlockEnds{kOpensmMarks.end, kMlx4Marks.end};
 /// Lines within a block that only we have a use for.
 constexpr std::array<std::string_view, 2> kNotes{"# ports of the document: ", "# before: "};
 
-/// By kind: what is gone after a boot, and where an administrator sets it then.
+/// By kind: settings that are gone after a boot, and where an administrator sets them then.
 struct Loss {
   std::string_view kind;
   std::string_view text;
@@ -42,7 +43,7 @@ constexpr std::array<Loss, 6> kLosses{
      {"soft_rdma", "software RDMA devices (rdma link add)"},
      {"dns", "name servers of interfaces (resolvectl dns)"},
      {"mlx4_port", "port types of mlx4 adapters where no libmlx4 reads /etc/rdma/mlx4.conf"},
-     {"rdma_system", "settings of the RDMA subsystem that are no module option (rdma system set)"}}};
+     {"rdma_system", "settings of the RDMA subsystem that are not module options (rdma system set)"}}};
 
 bool begins_with_any(std::string_view line, std::span<const std::string_view> all) {
   return std::any_of(all.begin(), all.end(), [&](std::string_view one) { return line.starts_with(one); });
@@ -203,8 +204,7 @@ std::optional<std::string> without_marks(std::string_view text) {
 
 std::vector<SetupFile> render_setup(std::span<const Desired> desired, const BackendRules& backends) {
   std::vector<SetupFile> out;
-  std::string rules =
-      fmt::format("{}\n# What sets up the IPoIB interface of a port when it appears.\n", kLeft);
+  std::string rules = fmt::format("{}\n# Sets up the IPoIB interface of a port when it appears.\n", kLeft);
   for (const auto& one : desired) {
     const auto guid = model::Guid::parse(one.key.id);
     if (one.key.kind != "ipoib" || !handled(one) || !guid) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of ours goes on working without us: our files as files of the administrator, and scripts for what only
-// a running rdma-configd makes.
+// The parts of ours that go on working without us: our files as the administrator's, and scripts for settings
+// that only a running rdma-configd makes.
 #pragma once
 
 #include <map>
@@ -41,11 +41,11 @@ struct SetupFile {
   bool operator==(const SetupFile&) const = default;
 };
 
-/// What udev runs when the interface of a port appears, in place of us: a script for each port that no
+/// The script that udev runs instead of us when the interface of a port appears: one for each port that no
 /// NetworkManager profile sets up, and the rule that calls them. Sources: udev(7) RUN, ip-link(8).
 std::vector<SetupFile> render_setup(std::span<const model::Desired> desired, const BackendRules& backends);
 
-/// What nothing makes any more after the next boot: one sentence for each kind of resource.
+/// Settings that nothing makes any more after the next boot: one sentence for each kind of resource.
 std::vector<std::string> not_handed_over(std::span<const model::Desired> desired);
 
 }  // namespace rdmacfg::kinds

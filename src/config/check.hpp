@@ -17,7 +17,7 @@ using Grammar = std::vector<model::SectionSpec>;
 struct Reporter {
   const Text& text;
   model::Diagnostics& diagnostics;
-  /// Some lines could not be read: what is missing may be in them.
+  /// Some lines could not be read, and may hold the missing part.
   bool partial = false;
 
   /// Adds an error; the reference holds until the next one.

@@ -64,7 +64,7 @@ struct Document {
   std::vector<std::string> skipped;  ///< files that do not apply, each with its reason
   std::string host;                  ///< that [match] was held against; empty when no file has one
   bool whole = true;                 ///< every file could be held against the grammar
-  /// Where the sections begin of which something was not understood (their `where`): what else seems to be
+  /// The starts of sections that were not understood completely (their `where`): other complaints about
   /// wrong with them may follow from that alone.
   std::set<model::Location> faulty;
   std::size_t not_shown = 0;  ///< errors beyond Limits::errors; the last of `diagnostics` counts them
@@ -78,7 +78,7 @@ struct Document {
 ///         blocks, but for standard input.
 base::Result<std::vector<Text>> read_files(const Source& source, const Limits& limits = {});
 
-/// Parses, checks and merges texts in order against the grammar. Never fails on content: what is wrong is in
+/// Parses, checks and merges texts in order against the grammar. Never fails on content: mistakes go to
 /// Document::diagnostics, by file and line, all of it at once. A file with errors of TOML itself is not held
 /// against the grammar; one for other hosts is, and then left out. `version`, `match` and `defaults` at the
 /// top are the language's own, so no section of the grammar may have such a name.

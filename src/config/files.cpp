@@ -28,7 +28,7 @@ using base::Result;
 using base::UniqueFd;
 
 constexpr std::string_view kMain = "etc/rdma-configd/config.toml";
-/// What the null device in place of a file says.
+/// The error for the null device in place of a file.
 constexpr std::string_view kNothing = "version = 1\n";
 /// Later ones mask earlier ones of the same name.
 constexpr std::array<std::string_view, 3> kDropIns{"usr/lib/rdma-configd/conf.d", "run/rdma-configd/conf.d",
@@ -64,7 +64,7 @@ class Root {
   UniqueFd fd_;
 };
 
-/// What a link in the folder `folder` says; empty when `name` is no link.
+/// The target of the link `name` in the folder `folder`; empty when it is not a link.
 std::string link_target(int folder, const std::string& name) {
   std::array<char, 4096> target{};
   const auto length = ::readlinkat(folder, name.c_str(), target.data(), target.size());
@@ -161,7 +161,7 @@ Result<std::vector<Text>> read_one(const std::filesystem::path& file, const Limi
   const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return base::fail_errno(errno, file.native());
   struct stat status {};
-  // Whoever names a file vouches for its owner and its folders; but not for everybody.
+  // Naming a file vouches for its owner and its folders, but not for a file that everybody can write.
   const bool anybody_writes = ::fstat(fd.get(), &status) == 0 && (status.st_mode & S_IWOTH) != 0;
   return read_open(fd.get(), file.native(), limits.file_bytes).map([&](std::optional<Text> text) {
     if (text && !anybody_writes) text->written_by_others.clear();

@@ -14,8 +14,8 @@ namespace {
 using model::Section;
 using model::SectionSpec;
 
-/// What an entry means, as text that is equal for equal objects. `key` is the first key of the set that says
-/// so.
+/// The meaning of an entry, as text that is equal for equal objects. `key` is the first key of the set that
+/// says so.
 struct Identity {
   std::string text;
   model::Location where;

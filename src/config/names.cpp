@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of check.hpp about which keys there may and have to be.
+// Rules of check.hpp about which keys there may and must be.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ void find_inner(std::string_view name, const std::vector<SectionSpec>& specs, st
   }
 }
 
-/// What other tools call a key or section, and what it is called here: NetworkManager, nmstate, netplan,
+/// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
 /// ifcfg files, systemd units, limits.d.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 35> kElsewhere{{
     {"transport", "mode"},

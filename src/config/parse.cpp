@@ -63,7 +63,7 @@ void spread(const std::set<std::string>& paths, const std::vector<model::Section
   }
 }
 
-/// Who can write the document is root: it names modules, services and kernel settings.
+/// Write access to the document is root's power: it names modules, services and kernel settings.
 model::Diagnostic untrusted(const Text& text) {
   return {
       model::Severity::kWarning,
@@ -74,7 +74,7 @@ model::Diagnostic untrusted(const Text& text) {
       {}};
 }
 
-/// What is wrong with the lines of a file that could be read although others could not.
+/// Reports mistakes in the lines of a file that could be read although others could not.
 void report_readable(const Tree& tree, const Text& text, std::string_view host, const Grammar& grammar,
                      model::Diagnostics& diagnostics) {
   std::set<int> unreadable;

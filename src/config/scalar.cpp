@@ -98,7 +98,7 @@ Scalar accept(TomlScalar scalar, std::string_view token) {
   return model::Value(std::move(text));
 }
 
-/// What nearly all documents consist of, without toml11, which takes a hundred times as long: a text of
+/// Decodes the common scalars without toml11, which takes a hundred times as long: a string of
 /// printable ASCII without an escape, a number without underscores, true and false.
 std::optional<model::Value> parse_simple(std::string_view token) {
   if (token == "true" || token == "false") return model::Value(token == "true");

@@ -10,11 +10,11 @@
 
 namespace rdmacfg::config {
 
-/// What is wrong with a scalar.
+/// The reason why a scalar is invalid.
 struct ScalarError {
   std::string message;
   std::string hint;
-  /// What stands in for it, so that the rest of the file can be checked; nothing when it is no scalar at all.
+  /// A substitute, so that the rest of the file can be checked; nothing when it is not a scalar at all.
   std::optional<model::Value> instead{};
 };
 

@@ -87,7 +87,7 @@ class Parser {
     const bool list = cursor_.peek() == '[';
     if (list) cursor_.next();
     parent_ = nullptr;
-    section_ = &unknown_;  // until the header is found good: what follows is checked, and goes nowhere
+    section_ = &unknown_;  // until the header is found good: its keys are checked, and dropped
     unknown_ = Node{};
     unknown_.sort = Node::Sort::kTable;
     section_depth_ = 1;
@@ -273,7 +273,7 @@ class Parser {
     return true;
   }
 
-  /// A scalar that is no good is reported, and the text goes on behind it.
+  /// An invalid scalar is reported, and parsing goes on behind it.
   void decode(Node& node, const Cursor::Mark& start) {
     const auto [at, added] = decoded_.try_emplace(std::string(cursor_.since(start)));
     auto& scalar = at->second;

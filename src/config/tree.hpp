@@ -52,7 +52,8 @@ std::string_view sort_of(const Node& node);
 /// A place in `text`.
 model::Location location_of(const Text& text, const Span& span);
 
-/// What a text turned out to be: a table, and errors (then the tree lacks what could not be understood).
+/// The result of parsing a text: a table, and errors (then the tree lacks the parts that were not
+/// understood).
 struct Tree {
   Node root;
   model::Diagnostics errors;

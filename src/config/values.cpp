@@ -16,7 +16,7 @@ std::optional<std::uint64_t> decimal(std::string_view text) {
   return text.starts_with("0x") || text.starts_with("0X") ? std::nullopt : base::parse_number(text);
 }
 
-/// What is wrong with a range such as [010-001], which no number is in; empty when nothing is.
+/// The fault of a range such as [010-001], which contains no number; empty when it is valid.
 std::string backward_range(std::string_view pattern) {
   for (auto open = pattern.find('['); open != std::string_view::npos; open = pattern.find('[', open + 1)) {
     const auto inside = pattern.substr(open + 1, pattern.find(']', open) - open - 1);
@@ -30,7 +30,7 @@ std::string backward_range(std::string_view pattern) {
   return {};
 }
 
-/// What is wrong with a host pattern; empty when nothing is.
+/// The fault of a host pattern; empty when it is valid.
 std::string pattern_error(std::string_view pattern) {
   constexpr std::size_t kLongest = 255;  // of a host name, and a bound on the work of matching
   if (pattern.empty()) return "is empty";
@@ -43,13 +43,13 @@ std::string pattern_error(std::string_view pattern) {
   return backward_range(pattern);
 }
 
-/// What is wrong with `value` as the key of `label` has it.
+/// The fault of `value` as the value of key `label`.
 std::string complaint(std::string_view label, const model::FieldSpec& field, std::string message) {
   if (message.starts_with(fmt::format("{} is ", field.name))) message.erase(0, field.name.size() + 1);
   return fmt::format("{} {}: {}", label, field.name, message);
 }
 
-/// What is wrong with one of the `size` elements of a list by itself; nothing when it is right, or wrong only
+/// The fault of one of the `size` elements of a list by itself; nothing when it is right, or wrong only
 /// beside the others. A list that must have a certain length, none of which is long, is asked with that
 /// many of the same.
 std::optional<std::string> element_error(const std::string& element, std::size_t size,
@@ -124,7 +124,7 @@ std::optional<model::Value> check_value(const Node& node, const model::FieldSpec
   auto value = field.parse(written);
   if (value) return std::move(*value);
   std::string message = value.error().message;
-  // What Value cannot carry came to the field as nothing at all; its complaint is right but for that word.
+  // A value that Value cannot carry reached the field as nothing; its complaint is right but for that word.
   constexpr std::string_view kNothing = "is nothing";
   if (std::holds_alternative<std::monostate>(written)) {
     message = fmt::format("is {}{}", sort_of(node),

@@ -137,10 +137,10 @@ Report confirm(const Request& request, Context& context) {
   }
   auto report = run.confirmed();
   if (report.error) return run.finished(std::move(report));
-  // What had to wait for the confirmation is done now.
+  // Work that had to wait for the confirmation is done now.
   auto rest = run.held(run.ledger().active);
   rest.notes.insert(rest.notes.begin(), report.notes.begin(), report.notes.end());
-  // It is confirmed: what else could not be done is no reason to say that it is not.
+  // It is confirmed, even if later steps failed.
   if (rest.exit == Exit::kError || rest.exit == Exit::kUndone) {
     if (rest.error) rest.notes.push_back("what had waited could not be done yet: " + rest.error->message);
     rest.error.reset();

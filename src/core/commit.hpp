@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Applying as generations: what is applied is remembered, can be made to expire unless somebody confirms it,
-// and can be rolled back to. Everything here is called under the lock that keeps applies apart.
+// Applying as generations: an applied document is remembered, can be made to expire unless somebody confirms
+// it, and can be rolled back to. Everything here is called under the lock that keeps applies apart.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace rdmacfg::core {
 
 /// Starts rdma-configd-rollback.service, which takes back what nobody confirmed.
 inline constexpr const char* kRollbackTimer = "rdma-configd-rollback";
-/// So long before the deadline: what it starts has been loaded by then, and waits.
+/// Time before the deadline at which its program is started, so that it is loaded by then, and waits.
 inline constexpr std::chrono::milliseconds kRollbackAhead{2000};
 
 struct Clock {
@@ -29,7 +29,7 @@ struct Clock {
 };
 Clock system_clock();
 
-/// Who wants something, and how.
+/// The caller of a run, and its way of asking.
 struct Request {
   std::string who;                                ///< for the history: "alice (uid 1000)"
   std::string what;                               ///< for the history: "apply"
@@ -50,8 +50,8 @@ struct Context {
 };
 
 /// Applies a document and makes it the active generation. By itself, a document that was rolled back is
-/// refused until it changes, and the active generation is held instead; what is overdue for confirmation is
-/// rolled back first.
+/// refused until it changes, and the active generation is held instead; an apply that is overdue for
+/// confirmation is rolled back first.
 model::Report commit(const config::Document& document, const Request& request, Context& context);
 
 /// Makes the host as the active generation says, part by part; nothing to do without one.

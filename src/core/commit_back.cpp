@@ -108,7 +108,8 @@ Report Run::taken_back(const std::string& why) {
   if (here) {
     const auto plan = take_back_->plan;
     exact = undone(*take_back_, report);
-    // The active document wants it otherwise: whoever holds the host to that would do it at once again.
+    // The active document differs from it, so a daemon that holds the host to the document would undo this at
+    // once.
     if (waiting.again() && report.left_over.empty()) {
       const TakeBack left{.boot_id = context_.host.boot_id, .plan = plan, .before = {}};
       if (auto done = save_take_back(files(), context_.paths.let_be, left); !done) note(report, done.error());
@@ -156,7 +157,7 @@ bool Run::undone(TakeBack take_back, Report& report) {
   bool whole = report.left_over.empty() && !another && !take_back.in_two_runs && !take_back.partial;
   if (picture) {
     auto state = std::move(take_back.before);
-    // What was on a device that was removed meanwhile went with it; what was made of the same name on the one
+    // Settings of a device that was removed meanwhile went with it; objects made of the same name on the one
     // that came after is not undone, and known by its own record.
     model::Plan taken;
     std::set<model::Key> in_plan, in_taken;

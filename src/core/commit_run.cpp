@@ -115,7 +115,7 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
     if (begun) return commit();
     std::erase(ledger_.refused, digest);
     if (!same) add(number, digest);
-    // What changes nothing is not written down, but that it was asked to be confirmed.
+    // A run without changes is not recorded, except when it asked for confirmation.
     if ((!same || !request_.by_itself) &&
         (!same || !report.plan.empty() || (request_.confirm && ledger_.answered.empty())))
       ledger_.answered = request_.confirm ? kNothingToConfirm : "";
@@ -169,7 +169,7 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
 }
 
 Report Run::too_late(Report applied) {
-  // Whoever was to take it back waits for our lock.
+  // The process that was to take it back waits for our lock.
   auto report = taken_back("it was not confirmed in time");
   report.plan = std::move(applied.plan);
   report.diagnostics = std::move(applied.diagnostics);
@@ -187,7 +187,7 @@ Report Run::confirmed() {
   const auto number = ledger_.unconfirmed->generation;
   ledger_.unconfirmed.reset();
   ledger_.answered = fmt::format("generation {} is confirmed already", number);
-  // What is not on disk is not confirmed: the timer and the next boot would take it back.
+  // Anything that is not on disk is not confirmed: the timer and the next boot would take it back.
   if (auto done = commit(); !done) {
     auto report = error_report(done.error().in(fmt::format("generation {} is not confirmed", number)));
     tell_ambiguous(report);
@@ -265,7 +265,7 @@ Result<void> Run::commit() {
     return base::fail(done.error().in("the generation could not be recorded"));
   }
   committed_ = ledger_;
-  // From here on it is so; what fails now costs no more than the copy.
+  // From here on it is committed; a later failure costs no more than the copy.
   if (auto done = save_backup(files(), context_.paths, ledger_); !done) {
     (void)files().remove(context_.paths.backup);  // better none than an old one
     notes_.push_back("the copy of the ledger could not be written: " + done.error().message);

@@ -11,7 +11,7 @@
 
 namespace rdmacfg::core::detail {
 
-/// What an apply says, and confirm after it, that was to be confirmed and had nothing to change.
+/// The message of an apply, and of confirm after it, that was to be confirmed and had nothing to change.
 inline constexpr const char* kNothingToConfirm = "nothing was changed: there is nothing to confirm";
 
 bool good(const model::Report& report);
@@ -23,10 +23,10 @@ class Run {
  public:
   Run(const Request& request, Context& context) : request_(request), context_(context) {}
 
-  /// What is known of generations. Damaged records are set aside, and what stands in for them is used.
+  /// The known generations. Damaged records are set aside, and their substitutes are used.
   base::Result<void> load();
 
-  /// Ends a run: what load() had to say comes first, and an administrator's success ends DEGRADED.
+  /// Ends a run: load()'s notes come first, and an administrator's success ends DEGRADED.
   model::Report finished(model::Report report);
 
   Ledger& ledger() { return ledger_; }
@@ -55,7 +55,7 @@ class Run {
 
   model::Report back_to(std::uint64_t number);
 
-  /// A host that nothing is wanted of: what we made goes, what we changed is given back.
+  /// A host without a document: objects that we made go, settings that we changed are given back.
   model::Report nothing();
 
  private:
@@ -73,19 +73,19 @@ class Run {
   /// Options of a run that commits by `commit`.
   [[nodiscard]] Options options_for(std::function<base::Result<void>(const model::Report&)> commit);
 
-  /// What commit() may have left as it should not be is named.
+  /// Leftovers of a failed commit() are named.
   void tell_ambiguous(model::Report& report) const;
 
   /// Takes an apply of this boot back, setting by setting.
-  /// @return false when something is left to do: what could not be restored, or what was made for the
+  /// @return false when something is left to do: settings that could not be restored, or objects made for the
   /// generation after that apply, such as for a device that came meanwhile.
   bool undone(TakeBack take_back, model::Report& report);
 
-  /// The active document was applied once more, and that was taken back: what the host goes on with in this
-  /// boot, although the document wants it otherwise. They are added to `options` as left alone.
+  /// The active document was applied once more, and that was taken back: the state that the host keeps in
+  /// this boot, although the document wants it otherwise. They are added to `options` as left alone.
   std::set<model::Key> let_be(const config::Document& document, Options& options);
 
-  /// They are no failure.
+  /// They do not count as failures.
   static void say_let_be(model::Report& report, const std::set<model::Key>& keys);
 
   void forget_let_be(model::Report& report);

@@ -77,7 +77,7 @@ class Comparer {
     Attributes wanted = desired.settings;
     const auto* record = observed == nullptr ? nullptr : state_.of(*observed);
     std::string limited = record == nullptr ? std::string() : hold_limits(*record, *observed, wanted);
-    // What waits for something is left as it is until that has come.
+    // A resource that waits for something is left as it is until that has come.
     if (record != nullptr && !desired.pending) give_back(desired, *observed, *record, wanted, report);
     list_attributes(desired, wanted, observed, report);
     if (const auto left = picture_.left.find(desired.key); left != picture_.left.end() && observed != nullptr)
@@ -157,7 +157,7 @@ class Comparer {
   void give_back(const Desired& desired, const Observed& observed, const Record& record, Attributes& wanted,
                  ResourceReport& report) const {
     const auto* kind = kinds::find(desired.key.kind);
-    if (desired.settings.contains(kinds::kManagedBy)) return;  // it goes to another owner, and is made anew
+    if (desired.settings.contains(kinds::kManagedBy)) return;  // it goes to another owner, and is re-created
     for (const auto& field : record.managed) {
       if (desired.settings.contains(field) || is_as_far_back(record, observed, field)) continue;
       auto then = wanted;
@@ -218,7 +218,7 @@ class Comparer {
     auto held = changes ? kind->why_held(observed.key, picture_.desired, picture_.world) : std::string();
     if (!held.empty()) {
       report.status = Status::kPending;
-      report.reason = "no entry names it now, but it is left as it is: " + std::move(held);
+      report.reason = "not in the document, but left unchanged: " + std::move(held);
     } else if (changes) {
       for (auto& attribute : report.attributes)
         attribute.wanted = model::value_of(change.after, attribute.name);

@@ -16,7 +16,7 @@ struct Comparison {
   std::vector<model::Change> changes;  ///< in no particular order
 };
 
-/// Lays desired and observed side by side. What the state remembers decides what is removed or given back
+/// Lays desired and observed side by side. The state decides which objects are removed or given back
 /// when the document drops it, and which settings are not tried again because the fabric limits them.
 Comparison compare(Picture& picture, const State& state, bool retry_limited);
 
@@ -24,7 +24,7 @@ Comparison compare(Picture& picture, const State& state, bool retry_limited);
 /// why.
 void tell_left(std::vector<model::ResourceReport>& resources, const Picture& picture);
 
-/// Names of `fields` and of `before` whose value is another in `now`; a field that `before` lacks has to be
+/// Names of `fields` and of `before` whose value is another in `now`; a field that `before` lacks must be
 /// missing.
 std::vector<std::string> not_back(const std::vector<std::string>& fields, const model::Attributes& before,
                                   const model::Attributes& now);

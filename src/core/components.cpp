@@ -63,7 +63,7 @@ std::vector<Plan> components(const Plan& plan) {
     const auto at = giver.find({changes[i].key.kind, name_of(changes[i].after)});
     if (at != giver.end()) sets.join(i, at->second);
   }
-  // What is deleted after an update that would put it back.
+  // Resources deleted after an update that would put them back.
   std::map<Key, std::size_t> updates;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (changes[i].operation == model::Operation::kUpdate) updates.emplace(changes[i].key, i);
@@ -113,7 +113,7 @@ std::optional<std::map<Key, std::string>> set_aside(Picture& picture) {
   for (const auto& diagnostic : picture.diagnostics) {
     if (diagnostic.severity != model::Severity::kError) continue;
     std::vector<std::size_t> found;
-    // What stands in [defaults] is wanted by every entry, and may be wrong for one of them only.
+    // Every entry has the values of [defaults], which may be wrong for one of them only.
     if (!picture.entry_of.contains(diagnostic.where)) {
       for (const auto& other : diagnostic.related) {
         if (!picture.entry_of.contains(other.where)) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hangs together by `needs`: at boot and on events each such part succeeds or fails by itself, so that
-// one bad adapter of eight does not hold up the other seven.
+// Parts that hang together by `needs`: at boot and on events each such part succeeds or fails by itself, so
+// that one bad adapter of eight does not hold up the other seven.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ std::vector<model::Plan> components(const model::Plan& plan);
 /// error speaks of no resource.
 std::optional<std::map<model::Key, std::string>> set_aside(Picture& picture);
 
-/// What is ignored in the picture that a plan was made from is ignored in a later one, too: it was not
-/// carried out, and what is remembered of it stays.
+/// A resource ignored in the picture that a plan was made from is ignored in a later one, too: it was not
+/// carried out, and its record stays.
 void keep_aside(const Picture& planned, Picture& now);
 
 }  // namespace rdmacfg::core

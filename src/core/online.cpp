@@ -18,7 +18,7 @@ using system::InetAddress;
 
 namespace {
 
-/// What the addresses of one interface still lack; empty when nothing.
+/// The addresses that one interface still lacks; empty when it has them all.
 std::string lack_of(const Addressing& wanted, int index, const std::vector<InetAddress>& all) {
   std::vector<std::string> lacks;
   bool automatic = false, manual = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what the document says of addresses has come true: whoever sets them up (rdma-configd itself,
+// Whether the document's addresses have come true: whichever program sets them (rdma-configd itself,
 // NetworkManager, systemd-networkd), the kernel is asked.
 #pragma once
 

@@ -155,7 +155,7 @@ void check_document(const config::Document& document, model::Diagnostics& diagno
 }
 
 void check_understood(const config::Document& document, model::Diagnostics& diagnostics) {
-  if (!document.whole) return;  // what the rest says of a missing file is no error of its own
+  if (!document.whole) return;  // errors that follow from a missing file are not reported again
   std::set<model::Location> faulty;
   list_faulty(document.sections, document.faulty, faulty);
   model::Diagnostics found;

@@ -16,7 +16,7 @@
 
 namespace rdmacfg::core {
 
-/// One observation of the host, and what the document wants of exactly that host.
+/// One observation of the host, and the document's demands on exactly that host.
 struct Picture {
   kinds::World world;
   std::vector<model::Desired> desired;
@@ -38,7 +38,7 @@ struct Picture {
 /// Resources that are looked at although the document may not mention them, with what is known of each.
 using Known = std::map<model::Key, kinds::Clue>;
 
-/// Whether a kind may fail to be observed: what is wanted of it is set aside then (Picture::unseen, and
+/// Whether a kind may fail to be observed: its resources are set aside then (Picture::unseen, and
 /// Desired::ignore). Without one none may.
 using MayFail = std::function<bool(const std::string& kind)>;
 
@@ -56,10 +56,10 @@ base::Result<Picture> take_picture(system::Host& host, const Known& known);
 /// The resources of a state and of a plan.
 Known keys_of(const State& state, const model::Plan& plan);
 
-/// What the document wants where there is no host: only its own rules are checked.
+/// The document's demands where there is no host: only its own rules are checked.
 void check_document(const config::Document& document, model::Diagnostics& diagnostics);
 
-/// The same of a document with errors: what is wrong with its other entries.
+/// The same of a document with errors: mistakes in its other entries.
 void check_understood(const config::Document& document, model::Diagnostics& diagnostics);
 
 }  // namespace rdmacfg::core

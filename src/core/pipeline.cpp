@@ -45,7 +45,7 @@ Report failed(base::Error error) {
   return report;
 }
 
-/// Lets each kind complete its changes: what they stand on, interrupt and carry.
+/// Lets each kind complete its changes: objects they stand on, interruptions, carried state.
 Result<void> prepare(Plan& plan, kinds::World& world) {
   for (const auto* kind : kinds::all()) {
     std::vector<Change*> mine;
@@ -65,7 +65,7 @@ std::string at_boot(std::span<const std::string> labels) {
   const auto named = base::join(labels.first(std::min(labels.size(), kNamed)), ", ");
   const auto rest =
       labels.size() > kNamed ? fmt::format(" and {} more", labels.size() - kNamed) : std::string();
-  return fmt::format("the first boot sets {}{}: below another root there are files alone", named, rest);
+  return fmt::format("the first boot sets {}{}: only files can be changed with --root", named, rest);
 }
 
 /// Everything up to the first write.
@@ -100,7 +100,7 @@ std::vector<Change> drift_in(const Report& report, const std::map<model::Key, st
     }
     const auto then = settled.find(change.key);
     if (then == settled.end()) continue;
-    // A device that went and came back is a new one. What is gone, or on no object, is what it was.
+    // A device that went and came back is a new one. One that is gone, or on no object, is as before.
     const auto now = instances.find(change.key);
     const bool same = now == instances.end() || now->second->empty() || then->second.empty() ||
                       *now->second == then->second;
@@ -109,7 +109,7 @@ std::vector<Change> drift_in(const Report& report, const std::map<model::Key, st
   return out;
 }
 
-/// What is remembered, and what an interrupted run has left; damaged records are set aside.
+/// The state, and the journal of an interrupted run; damaged records are set aside.
 struct Recalled {
   State state;
   State on_disk;  ///< what state.json says
@@ -153,7 +153,7 @@ Result<Recalled> recall(system::Host& host, const Options& options, std::vector<
   if (!state && state.error().sys_errno != 0) state = load_state(files, options.paths.state);
   if (!state && !is_damage(state.error())) return base::fail(state.error());
   if (!state) {
-    // What is not remembered is somebody else's, and stays.
+    // Anything that is not remembered is somebody else's, and stays.
     lose(options.paths.state, state.error());
     if (out.journal) out.state = out.journal->before;
   } else {
@@ -173,12 +173,11 @@ Result<void> recover(system::Host& host, const Journal& journal, State& state, c
   clear_temporaries(host.files);
   // Killed after its commit: all but the journal is as it is to be.
   if (journal.transaction != 0 && journal.transaction <= options.bracket.committed) return {};
-  // After a reboot the kernel's state is derived anew; only files outlive it, and those are whole or not
+  // After a reboot the kernel's state is derived again; only files outlive it, and those are whole or not
   // there.
   if (journal.boot_id != host.boot_id || host.offline) return {};
-  notes.emplace_back(
-      "an apply that was interrupted was found; what it left is brought to what is wanted now");
-  // The journal must not keep every later apply from running: what cannot be put back is said.
+  notes.emplace_back("found an interrupted apply; converging to the current document");
+  // The journal must not keep every later apply from running: settings that cannot be put back are reported.
   for (const auto& what : put_back(journal.plan, host)) {
     notes.push_back("what an interrupted apply took down could not all be put back: " + what);
   }
@@ -196,7 +195,7 @@ bool shows_hidden(system::Host& host, const Picture& picture) {
   });
 }
 
-/// What a run came to.
+/// The outcome of a run.
 struct Pass {
   Report report;
   State before = {};   ///< what was remembered before it
@@ -398,7 +397,7 @@ Report apply(const config::Document& document, system::Host& host, const Options
   auto& report = second.report;
   const bool good = report.exit == Exit::kOk || report.exit == Exit::kPartly;
   if (!good && options.independent && !second.settled) {
-    // It could not begin; what the first run has done stays.
+    // It could not begin; the first run's changes stay.
     report.exit = Exit::kUndone;
     auto error = detail::settle(host, options, earlier.on_disk, earlier.now, true, report);
     second.reverted = error.has_value();

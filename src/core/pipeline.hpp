@@ -42,7 +42,7 @@ struct State;
 struct Bracket {
   std::uint64_t transaction = 0;  ///< in the journal; 0: the run commits nothing, as a hold
   std::uint64_t committed = 0;    ///< the last transaction in the ledger
-  /// Puts on disk what has to be there before the journal and the first change. After an error nothing is
+  /// Puts on disk what must be there before the journal and the first change. After an error nothing is
   /// changed. Called once more, with all changes, when the run is done in two.
   std::function<base::Result<void>(const model::Plan& plan, const State& before, bool in_two_runs)> begin{};
   /// The commit point: called once, when the host is as it is to be and the state is on disk. After an error
@@ -52,22 +52,23 @@ struct Bracket {
 
 struct Options {
   bool retry_limited = false;  ///< try again what the fabric limited before
-  /// What does not hang together succeeds or fails by itself (boot, events); else all or nothing.
+  /// Parts that do not depend on each other succeed or fail by themselves (boot, events); else all or
+  /// nothing.
   bool independent = false;
-  /// Somebody has to confirm it yet: what cannot be taken back at once (the initramfs) waits for that.
+  /// Somebody has to confirm it yet: steps that cannot be undone at once (the initramfs) wait for that.
   bool unconfirmed = false;
-  /// Others wait for this run (networks at boot): what takes minutes (the initramfs) is left to a later one.
+  /// Others wait for this run (networks at boot): slow steps (the initramfs) are left to a later one.
   bool awaited = false;
   /// Resources that are left alone this time, with the reason (somebody else fights for them).
   std::map<model::Key, std::string> left_alone;
   std::map<model::Key, model::LeftFields> fields_left_alone;  ///< the same of single settings
-  /// Only these, and what they need, are changed (apply --only); the exit speaks of them alone.
+  /// Only these, and their dependencies, are changed (apply --only); the exit speaks of them alone.
   std::optional<std::set<model::Key>> only{};
   /// For drift = "report": resources as wanted when they were last looked at, with the kernel object they
-  /// were on. What differs now and is on the same one, somebody else has changed: it is left alone
-  /// (Report::drifted). What an apply has left that did not come to its end is no drift.
+  /// were on. A difference on the same one was made by somebody else: it is left alone
+  /// (Report::drifted). Leftovers of an interrupted apply are not drift.
   std::optional<std::map<model::Key, std::string>> settled{};
-  /// What a plan may not take away, as nobody has looked at it (core/guards/removal.hpp).
+  /// Resources that a plan may not take away, as nobody has looked at it (core/guards/removal.hpp).
   RemovalGuard guard_removal = RemovalGuard::kNone;
   std::function<bool()> cancelled;  ///< asked between batches and before the end; true undoes it all
   Bracket bracket{};

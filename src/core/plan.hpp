@@ -24,7 +24,7 @@ std::vector<std::span<const model::Change>> batches(const model::Plan& plan);
 std::string digest_of(const model::Plan& plan);
 
 /// Why a plan that somebody asks for is not begun: it has more than limits::kPlanChanges. Empty: it is short
-/// enough. What is active is held in any case.
+/// enough. The active one is held in any case.
 std::string too_long(const model::Plan& plan);
 
 /// Why a change can hold no longer, if so: the kernel object that it was planned on has gone ("its device was

@@ -19,8 +19,8 @@ bool keep(Record& record, const model::Observed& now, const model::Desired* desi
     return desired == nullptr || model::value_of(desired->settings, limit.first) != limit.second.wanted ||
            model::value_of(now.settings, limit.first) != limit.second.got;
   });
-  // What the document no longer wants was given back by now, unless it cannot be: that is said until the next
-  // reset, or until somebody else changes it.
+  // Values that the document dropped were given back by now, unless they cannot be: that is reported until
+  // the next reset, or until somebody else changes it.
   const auto* kind = kinds::find(now.key.kind);
   std::erase_if(record.managed, [&](const auto& field) {
     if (desired != nullptr && (desired->ignore || desired->pending || desired->settings.contains(field)))
@@ -32,8 +32,8 @@ bool keep(Record& record, const model::Observed& now, const model::Desired* desi
   return record.created || !record.managed.empty() || !record.limits.empty();
 }
 
-/// What a resource had before we changed the first of its settings. What is in a file of ours only was ours
-/// then, too (the record was lost, or came with an image): it is nothing to go back to.
+/// A resource's values before we changed the first of its settings. A value that is in a file of ours only
+/// was ours then, too (the record was lost, or came with an image): it is nothing to go back to.
 model::Attributes found_before(const model::Change& change, const model::Observed& now) {
   auto before = change.before;
   const auto* kind = kinds::find(change.key.kind);
@@ -48,7 +48,7 @@ void note_given(const model::Change& change, const model::Observed& now, Record&
   auto fresh = kinds::find(change.key.kind)->when_new();
   if (fresh.empty()) return;
   record.before = std::move(fresh);
-  // What changed although nobody asked for it went along with another setting that was given back.
+  // A value that changed without a request went along with another setting that was given back.
   std::erase_if(record.managed, [&](const auto& field) {
     return !change.after.contains(field) && change.operation == Operation::kUpdate &&
            model::value_of(now.settings, field) != model::value_of(change.before, field);
@@ -71,8 +71,8 @@ void remember(const model::Plan& plan, const Picture& now, State& state) {
     auto& record = state.records[change.key];
     const bool made_anew = record.instance != observed->instance;
     if (made_anew) {
-      // Of an interface that a change had to make anew, or the undoing of its removal, it stays true who made
-      // it and what the document gave it; the settings that another one had before are void.
+      // Of an interface that a change had to re-create, or the undoing of its removal, it stays true who made
+      // it and the document's values; the settings that another one had before are void.
       record.created = change.operation != Operation::kCreate && record.created;
       record.limits.clear();
       if (!record.created) {
@@ -87,7 +87,8 @@ void remember(const model::Plan& plan, const Picture& now, State& state) {
     if (change.operation != Operation::kUpdate || record.created) continue;
     if (record.managed.empty()) record.before = found_before(change, *observed);
     for (const auto& field : change.fields) {
-      // What was only given back is nothing to go back from, also when an interrupted run is finished.
+      // A value that was only given back is nothing to go back from, also when an interrupted run is
+      // finished.
       if (change.origins.contains(field)) record.managed.insert(field);
     }
   }

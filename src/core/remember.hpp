@@ -12,14 +12,14 @@ namespace rdmacfg::core {
 /// them.
 void remember(const model::Plan& plan, const Picture& now, State& state);
 
-/// What an interrupted run deleted, and recovery has put back along with its interface, is ours as before:
-/// the next plan deletes it if nobody wants it.
+/// Objects that an interrupted run deleted, and recovery has put back along with their interface, are ours as
+/// before: the next plan deletes it if nobody wants it.
 void claim_put_back(const model::Plan& plan, const Picture& now, State& state);
 
 /// Drops records of kernel objects that are gone, of limits that hold no longer, and of what was given back.
 void forget(const Picture& now, State& state);
 
-/// After undoing: records of interfaces that had to be made anew speak of the new ones.
+/// After undoing: records of interfaces that had to be re-created speak of the new ones.
 void reinstate(const model::Plan& plan, const Picture& now, State& state);
 
 }  // namespace rdmacfg::core

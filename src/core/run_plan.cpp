@@ -51,7 +51,7 @@ void finish_report(Report& report, Picture& now, const State& state, const Plan&
     }
   }
   tell_left(comparison.resources, now);
-  // What was mended is nothing that is listed any more.
+  // Repaired resources are not listed any more.
   std::set<model::Key> listed;
   for (const auto& resource : comparison.resources) listed.insert(resource.key);
   for (const auto& change : carried_out.changes) {
@@ -74,7 +74,7 @@ class Transaction {
   explicit Transaction(const RunInput& input)
       : document_(input.document), host_(input.host), options_(input.options), earlier_(input.earlier) {}
 
-  /// What has to be on disk before the first change. After an error nothing is changed.
+  /// Files that must be on disk before the first change. After an error nothing is changed.
   base::Result<void> begin(const Plan& plan, const State& state) {
     clear_temporaries(host_.files);
     Journal journal{host_.boot_id, plan, options_.bracket.transaction, state};
@@ -94,7 +94,7 @@ class Transaction {
     return base::fail(done.error().in("writing the journal"));
   }
 
-  /// `before`: the host just before; `state`: what was remembered then, and is brought up to date. Nothing is
+  /// `before`: the host just before; `state`: the record of then, which is updated. Nothing is
   /// written but the plan's changes.
   Attempt run(const Plan& plan, const Picture& before, State& state) {
     Attempt attempt;
@@ -164,7 +164,7 @@ void note_overruled(Report& report, const Verification& verification) {
   }
 }
 
-/// After the plan as a whole has failed and was undone: each part by itself. What succeeds stays.
+/// After the plan as a whole has failed and was undone: each part by itself. Successful parts stay.
 /// @return what was carried out
 Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Report& report, Attempt& last,
               std::map<model::Key, std::string>& failed) {
@@ -202,9 +202,9 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
   return carried_out;
 }
 
-/// What went and came back, or came at all, while the plan was carried out, and is not as the document says:
-/// what the run itself has done to it, as to the interfaces of an adapter with new port types, or somebody
-/// else.
+/// Resources that went and came back, or appeared, while the plan was carried out, and differ from the
+/// document: by the run itself, as the interfaces of an adapter with new port types, or by
+/// somebody else.
 bool swept(const Report& report, const Picture& before, const Picture& now, const Options& options) {
   std::map<model::Key, const Change*> planned;
   for (const auto& change : report.plan.changes) planned.emplace(change.key, &change);
@@ -223,13 +223,13 @@ bool swept(const Report& report, const Picture& before, const Picture& now, cons
   });
 }
 
-/// What differs all the same came, or became something else, while the plan was carried out; verify() has
+/// Any other difference appeared, or became something else, while the plan was carried out; verify() has
 /// found what others changed.
 void leave_for_next_time(Report& report, const Options& options) {
   for (auto& resource : report.resources) {
     if (resource.status != Status::kDiffers || !is_asked_for(resource.key, options)) continue;
     resource.status = Status::kPending;
-    resource.reason = "it came, or became another one, meanwhile: apply again";
+    resource.reason = "appeared or was replaced during the apply; apply again";
   }
 }
 
@@ -309,7 +309,7 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
     return done.error();
   }
   if (journal) {
-    // It is committed; whoever comes next finds the journal to be done with.
+    // It is committed; the next run removes the journal.
     if (auto gone = host.files.remove(options.paths.journal); !gone)
       report.notes.push_back("the journal of this run could not be removed: " + gone.error().message);
   }

@@ -37,7 +37,7 @@ struct RunInput {
 struct RunOutcome {
   model::Report report;
   /// Meanwhile devices came, or went and came back (port types of ConnectX-3), and what hangs on them is not
-  /// as the document says: it has to be planned once more. Nothing is committed then.
+  /// as the document says: it must be planned once more. Nothing is committed then.
   bool swept = false;
   bool settled = false;   ///< settle() was called
   bool reverted = false;  ///< it could not be committed
@@ -60,7 +60,7 @@ void abandon(system::Host& host, const Options& options, const State& on_disk, c
 void undo_earlier(const config::Document& document, system::Host& host, const Options& options,
                   const EarlierRun& earlier, model::Report& report);
 
-/// What cannot be taken back at once, and takes long, is not done before somebody has confirmed the rest, nor
+/// Slow steps that cannot be undone at once are not done before somebody has confirmed the rest, nor
 /// while others wait for the rest.
 void put_off(Comparison& comparison, const Options& options);
 

@@ -36,7 +36,7 @@ base::Result<Selection> select(const config::Document& wanted, const config::Doc
                                const model::Report& planned, system::Host& host,
                                const std::vector<std::string>& patterns);
 
-/// Of `changes` those of `only`, and what they need: directly or over others, or as a name that they take.
+/// Of `changes` those of `only`, and their dependencies: direct or indirect, or as a name that they take.
 void restrict_to(const std::set<model::Key>& only, std::vector<model::Change>& changes);
 
 }  // namespace rdmacfg::core

@@ -76,7 +76,7 @@ std::vector<std::string> notes_of(const Standing& standing) {
 }
 
 std::string spoken(std::chrono::milliseconds time) {
-  // What has begun counts: nobody is told 0 s while there is still time.
+  // Started seconds count: the countdown does not say 0 s while there is still time.
   const auto seconds = (time.count() + 999) / 1000;
   if (seconds < 60) return fmt::format("{} s", seconds);
   if (seconds < 3600) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the system's document stands to what was applied: what show, diff, doctor and status have to say alike.
+// How the system's document compares with the applied one: show, diff, doctor and status must agree on it.
 #pragma once
 
 #include <chrono>
@@ -30,14 +30,14 @@ struct Standing {
 Standing standing_of(const Ledger& ledger, const config::Document* document, const std::string& boot_id,
                      const Clock& clock);
 
-/// What an administrator has to know of it, a sentence each; empty when the document is what is held.
+/// Its messages for an administrator, a sentence each; empty when the document is the one that is held.
 std::vector<std::string> notes_of(const Standing& standing);
 
 /// "42 s", "4 min 59 s", "1 h 3 min".
 std::string spoken(std::chrono::milliseconds time);
 
-/// A time of UTC as the ledger has it, in the local time zone: "23:14:05" of today, else with the date. What
-/// it cannot read stays.
+/// A time of UTC as the ledger has it, in the local time zone: "23:14:05" of today, else with the date. Text
+/// that it cannot read stays.
 std::string local_time(const std::string& utc, std::chrono::system_clock::time_point now);
 
 }  // namespace rdmacfg::core

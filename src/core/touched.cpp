@@ -46,7 +46,7 @@ std::vector<Link> touched(const model::Plan& plan, const kinds::World& world) {
   return out;
 }
 
-/// The interface that it is now: one that was made anew by undoing has another index.
+/// The interface that it is now: one that was re-created by undoing has another index.
 const Link* same(const Luggage& then, const std::vector<Link>& now) {
   const auto by = [&](auto matches) {
     const auto at = std::find_if(now.begin(), now.end(), matches);
@@ -57,7 +57,7 @@ const Link* same(const Luggage& then, const std::vector<Link>& now) {
   return by([&](const Link& link) { return link.name == then.carried.name; });
 }
 
-/// What is gone of each, by place in `then`.
+/// The lost items of each, by place in `then`.
 Result<std::vector<std::vector<std::string>>> gone(const std::vector<Luggage>& then,
                                                    const std::vector<Link>& links, system::Host& host) {
   std::vector<Link> there;

@@ -11,9 +11,9 @@
 
 namespace rdmacfg::core {
 
-/// What the interfaces that a plan touches carry, and those that stand on them: addresses, routes, policy
-/// rules, permanent neighbours, up or down. Read before the plan is begun, whatever its kinds; a driver may
-/// drop any of it on the way.
+/// The state carried by the interfaces that a plan touches, and those that stand on them: addresses, routes,
+/// policy rules, permanent neighbours, up or down. Read before the plan is begun, whatever its kinds; a
+/// driver may drop any of it on the way.
 class TouchedLinks {
  public:
   /// An interface is touched by a change that has its footing on it.

@@ -70,7 +70,7 @@ std::optional<Change> inverse(const Change& change, const model::Observed* now) 
     back.operation = Operation::kCreate;
     return back;
   }
-  // A missing one that was only to be changed was being made anew: its kind knows how to finish that.
+  // A missing one that was only to be changed was being re-created: its kind knows how to finish that.
   back.operation = Operation::kUpdate;
   back.fields = not_back(change.fields, back.after, back.before);
   if (back.fields.empty() && back.carried.empty()) return std::nullopt;
@@ -95,13 +95,13 @@ void undo_batch(std::span<const Change> batch, system::Host& host, const Picture
     for (const auto& back : backs) {
       if (back.operation == operation) same.push_back(back);
     }
-    // What fails here shows in the verification, which is what counts.
+    // A failure here shows in the verification, which decides.
     if (!same.empty()) (void)kinds::find(same.front().key.kind)->apply(same, host);
   }
 }
 
-/// Of what did not go back, what the fabric does not allow any more: that is no failure of undoing. It looks
-/// like a write that failed, and is told apart by writing once more.
+/// Of the settings that did not go back, those that the fabric no longer allows: they are not failures of
+/// undoing. It looks like a write that failed, and is told apart by writing once more.
 std::set<std::string> limited_fields(const Change& change, const model::Observed& now,
                                      const std::vector<std::string>& fields, kinds::World& world) {
   const auto* kind = kinds::find(change.key.kind);
@@ -208,8 +208,8 @@ std::vector<std::string> put_back(const model::Plan& plan, system::Host& host) {
 std::vector<std::string> undo(const Plan& plan, system::Host& host, std::optional<Picture>* seen) {
   std::vector<std::string> rest;
   std::optional<Picture> after;
-  // One look serves the first time: a kind leads to what was before from any state. What does not go back
-  // that way is looked at batch by batch.
+  // One look serves the first time: a kind leads to the former state from any state. State that does not go
+  // back that way is looked at batch by batch.
   auto before = take_picture(host, keys_of({}, plan));
   for (int attempt = 0; attempt < kUndoAttempts; ++attempt) {
     const auto all = batches(plan);

@@ -36,7 +36,7 @@ Outcome carry_out(const model::Plan& plan, system::Host& host,
 /// @return what could not be put back.
 std::vector<std::string> put_back(const model::Plan& plan, system::Host& host);
 
-/// Whether undo() brings a change back. What is in files outlives a device; all else went with it when it was
+/// Whether undo() brings a change back. Files outlive a device; all else went with it when it was
 /// removed, also when another one has taken its place.
 bool can_be_undone(const model::Change& change, const kinds::World& world);
 

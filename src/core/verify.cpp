@@ -84,7 +84,7 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
       result.postponed[change.key] = *lost;
       continue;
     }
-    // What lives in a file is still there when the device is gone; what lives in the kernel is not.
+    // A file is still there when the device is gone; the kernel's settings are not.
     const bool gone = std::all_of(differing.begin(), differing.end(), [&](const std::string& field) {
       return change.before.contains(field) && !observed->settings.contains(field);
     });
@@ -92,7 +92,7 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
       result.postponed[change.key] = kDeviceRemoved;
       continue;
     }
-    // What is given back is not in the document any more, but it is what was asked of the kernel.
+    // A value given back is not in the document any more, but it was requested of the kernel.
     const auto at = desired.find(change.key);
     auto asked = at == desired.end() ? model::Desired{} : *at->second;
     asked.key = change.key;
@@ -112,7 +112,7 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
     }
   }
   for (const auto* kind : kinds::all()) test_limits(*kind, plan, now, result);
-  // A rename takes links down: what was right before and was not to be changed has to be right still.
+  // A rename takes links down: untouched settings that were right before must be right still.
   std::set<model::Key> planned;
   for (const auto& change : plan.changes) planned.insert(change.key);
   for (auto& change : compare(now, state, false).changes) {

@@ -20,7 +20,7 @@ struct Verification {
   std::map<model::Key, std::vector<std::string>> overruled;  ///< fields behind `failures`
 };
 
-/// What a fresh observation says of a plan that was carried out without a refusal: the kernel's word is not
+/// A fresh observation's verdict on a plan that was carried out without a refusal: the kernel's word is not
 /// the fact.
 Verification verify(const model::Plan& plan, const Picture& before, Picture& now, const Outcome& outcome,
                     const State& state);

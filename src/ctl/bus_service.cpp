@@ -95,7 +95,7 @@ class BusService : public Service {
     for (const auto& one : wanted.texts) documents.emplace_back(one.name, one.text);
     auto options = options_of(call);
     if (wanted.confirm_s > 0) options["confirm"] = sdbus::Variant(wanted.confirm_s);
-    // What comes over the bus is taken for private; a file that everybody may read need not be.
+    // Text that comes over the bus is taken for private; a file that everybody may read need not be.
     const bool is_public = std::none_of(wanted.texts.begin(), wanted.texts.end(),
                                         [](const auto& text) { return text.is_private; });
     if (is_public) options["public"] = sdbus::Variant(true);
@@ -213,7 +213,7 @@ class BusService : public Service {
   template <class... Arguments>
   Result<Report> job(const Call& call, const char* method, const Arguments&... arguments) {
     std::uint32_t id = 0;
-    // What is asked of a daemon that hangs it may do later, when nobody counts on it any more.
+    // A daemon that hangs may carry out a request later, when nobody counts on it any more.
     if (!answers()) {
       return base::fail(Code::kTimeout,
                         "rdma-configd does not answer, and nothing was asked of it: see `systemctl status "
@@ -221,7 +221,7 @@ class BusService : public Service {
     }
     {
       const std::lock_guard hold(mutex_);
-      gone_ = false;  // one that went before is no matter: the call starts another
+      gone_ = false;  // an earlier one does not matter: the call starts another
     }
     try {
       id = manager_.call<std::uint32_t>(kInterface, method, kAnswer, arguments...);

@@ -154,7 +154,7 @@ model::Diagnostics together(const config::Document& document, const model::Repor
   model::Diagnostics all;
   std::copy_if(document.diagnostics.begin(), document.diagnostics.end(), std::back_inserter(all),
                [&](const auto& one) {
-                 // What it counts as too many, the report has counted too.
+                 // The report has counted the resources that it counts as too many.
                  if (document.not_shown > 0 && &one == &document.diagnostics.back()) return false;
                  return std::none_of(report.diagnostics.begin(), report.diagnostics.end(),
                                      [&](const auto& other) {
@@ -171,7 +171,7 @@ core::Options options_of(const Context& context) {
   options.retry_limited = context.arguments.retry;
   options.independent = context.arguments.boot;
   const auto& arguments = context.arguments;
-  // Who is asked has seen the plan, and what nobody confirms comes back by itself.
+  // A person who is asked has seen the plan, and an unconfirmed apply comes back by itself.
   if (arguments.boot) options.guard_removal = core::RemovalGuard::kMost;
   if (arguments.command == "apply" && arguments.yes && !arguments.confirm && !context.offline())
     options.guard_removal = core::RemovalGuard::kLifelines;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands share: the arguments as parsed, and the way from them to a document and to the output.
+// Shared parts of the subcommands: the arguments as parsed, and the way from them to a document and to the
+// output.
 #pragma once
 
 #include <chrono>
@@ -89,7 +90,7 @@ struct Context {
   [[nodiscard]] bool own_document() const { return arguments.config.empty() && !offline(); }
 };
 
-/// What [match] is held against: this host's name, or below --root the image's; empty when it has none.
+/// The name that [match] compares: this host's, or below --root the image's; empty when it has none.
 std::string host_name(const Context& context);
 
 /// Reads and parses the document; fails when there is none or it cannot be read.

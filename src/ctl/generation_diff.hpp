@@ -8,7 +8,7 @@
 
 namespace rdmacfg::ctl {
 
-/// What Arguments::words asks for.
+/// The request in Arguments::words.
 int diff_generations(const Context& context);
 
 /// A report of `document` as diff prints it. @return the exit status

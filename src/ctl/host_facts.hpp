@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `show` tells of the host around its RDMA devices: flow control, limits, modules, services.
+// The part of `show` about the host around its RDMA devices: flow control, limits, modules, services.
 #pragma once
 
 #include <optional>
@@ -36,7 +36,7 @@ struct ServiceView {
   std::optional<std::int64_t> priority;     ///< that we gave a subnet manager
 };
 
-/// What a [[lossless]] entry stands for.
+/// The meaning of a [[lossless]] entry.
 struct ExpansionView {
   struct Setting {
     model::Key key;
@@ -61,7 +61,7 @@ struct HostFacts {
   }
 };
 
-/// What cannot be read is left out. `resources` and `sections` are those of the document.
+/// Unreadable values are left out. `resources` and `sections` are those of the document.
 HostFacts facts_of(kinds::World& world, const std::vector<model::ResourceReport>& resources,
                    const std::vector<model::Section>& sections);
 

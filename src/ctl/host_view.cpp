@@ -32,7 +32,7 @@ bool is_of(const model::ResourceReport& resource, const std::string& id) {
   return resource.key.id == id || resource.key.id.starts_with(id + "/");
 }
 
-/// What a name means on this host.
+/// The meaning of a name on this host.
 struct Meaning {
   std::vector<const system::RdmaPort*> ports;
   std::vector<const system::RdmaDevice*> devices;
@@ -78,7 +78,7 @@ Meaning meaning_of(const std::string& name, const HostView& host) {
   return meaning;
 }
 
-/// What has no place in the library's picture of a device, as only `show` tells it.
+/// Attributes that the library's picture of a device lacks, as only `show` prints them.
 std::string hardware_of(const system::RdmaDevice& device, const kinds::World& world) {
   if (world.offline()) return {};
   const auto text = world.host().files.read("/sys/class/infiniband/" + device.name + "/hw_rev");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `show` tells of the host, gathered once and then rendered as tables or JSON.
+// The host as `show` prints it, gathered once and then rendered as tables or JSON.
 #pragma once
 
 #include <optional>

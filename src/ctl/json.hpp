@@ -25,7 +25,7 @@ inline constexpr const char* kValueSchema = "org.rdmaconfigd.value/1";
 inline constexpr const char* kEventSchema = "org.rdmaconfigd.event/1";
 inline constexpr const char* kDocumentSchema = "org.rdmaconfigd.document/1";
 
-/// What every object begins with: schema, command, exit, error and diagnostics.
+/// The first members of every object: schema, command, exit, error and diagnostics.
 nlohmann::ordered_json head(const char* schema, const std::string& command, const model::Report& report,
                             int status);
 
@@ -38,7 +38,7 @@ nlohmann::ordered_json resource_json(const model::ResourceReport& resource);
 /// A report of `command`; `status` is the exit status of the program.
 nlohmann::ordered_json to_json(const model::Report& report, const std::string& command, int status);
 
-/// What `show` found: the host, and the report of how it stands to the document.
+/// The result of `show`: the host, and the report of how it compares with the document.
 nlohmann::ordered_json to_json(const HostView& host, const model::Report& report, int status);
 
 }  // namespace rdmacfg::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps an administrator from cutting himself off: the question after an apply, and a word before it.
+// Keeps administrators from cutting themselves off: the question after an apply, and a warning before it.
 #include <fmt/format.h>
 
 #include <algorithm>

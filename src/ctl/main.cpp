@@ -134,7 +134,7 @@ void give_up_after(std::chrono::seconds time) {
 }
 
 bool readable(std::chrono::milliseconds time) {
-  // What getline() has read ahead is not in the descriptor any more.
+  // Text that getline() has read ahead is not in the descriptor any more.
   if (std::cin.rdbuf()->in_avail() > 0) return true;
   pollfd fd{STDIN_FILENO, POLLIN, 0};
   return ::poll(&fd, 1, static_cast<int>(time.count())) == 1;
@@ -166,7 +166,7 @@ std::shared_ptr<void> hold_signals() {
           }};
 }
 
-/// Runs before others until it is released. Whoever takes the processor from a process that holds RTNL makes
+/// Runs before others until it is released. A process that holds RTNL and loses the processor makes
 /// everybody wait, and udev's workers try as soon as an interface is made.
 std::shared_ptr<void> take_precedence() {
   constexpr int kNice = -10;  // as rdma-configd.service has it

@@ -64,7 +64,7 @@ std::optional<std::uint64_t> duration(std::string_view word) {
 
 /// Everything about one CLI::App that is ours.
 struct Parser {
-  CLI::App app{"Makes RDMA and IPoIB hosts as one document says, and tells how they differ from it."};
+  CLI::App app{"Configures RDMA and IPoIB hosts from one document, and shows how they differ from it."};
   Arguments arguments;
   std::string format, confirm;
   bool version = false;
@@ -76,33 +76,32 @@ struct Parser {
     app.set_help_flag();
     app.add_option("-f,--config,--file", arguments.config,
                    "Read exactly this file instead of the system's, without drop-ins; - is standard input. "
-                   "Several are merged in their order.")
+                   "Repeat it to merge several in order.")
         ->type_name("FILE")
         ->allow_extra_args(false)
         ->check(not_empty);
-    app.add_option(
-           "--root", arguments.root,
-           "Offline: work on the files below DIR (an image) and on no device; the document is there, too.")
+    app.add_option("--root", arguments.root,
+                   "Offline: work on the files below DIR (an image) without touching devices; the document "
+                   "is read from there, too.")
         ->type_name("DIR")
         ->check(not_empty);
     app.add_option("--host", arguments.host,
-                   "Look at the host of a report (doctor --report) in place of this one: show, diff, doctor, "
-                   "validate. Nothing on it can be changed.")
+                   "Use the host of a report (doctor --report) instead of this one: show, diff, doctor, "
+                   "validate. It cannot be changed.")
         ->type_name("FILE")
         ->check(not_empty);
-    app.add_flag("--json", arguments.json, "One JSON object on stdout, also in case of an error.");
-    app.add_option("-o,--format", format,
-                   "text, wide (every column), name (only what things are called), json.")
-        ->type_name("LOOK")
+    app.add_flag("--json", arguments.json, "Print one JSON object on stdout, even for an error.");
+    app.add_option("-o,--format", format, "text, wide (every column), name (names only), json.")
+        ->type_name("STYLE")
         ->check(CLI::IsMember({"text", "wide", "name", "json"}).description(""));
-    app.add_flag("--local", arguments.local, "Do it in this process, also when the daemon runs.");
+    app.add_flag("--local", arguments.local, "Work in this process, even if the daemon runs.");
     app.add_flag("--pending-ok", arguments.pending_ok,
-                 "Exit status 0 also when something is pending or limited.");
-    app.add_flag("-v,--verbose", arguments.verbose, "Say more: files that were read, what is in sync.");
+                 "Exit with 0 even if something is pending or limited.");
+    app.add_flag("-v,--verbose", arguments.verbose, "Print more: the files read, the resources in sync.");
     app.add_flag("-q,--quiet", arguments.quiet, "Print errors and data only.");
     app.add_flag("--no-pager", arguments.no_pager, "Do not start a pager on a terminal.");
     app.add_flag("--no-colour,--no-color", colourless,
-                 "No colour; NO_COLOR in the environment does the same.");
+                 "Do not use colour; NO_COLOR in the environment does the same.");
     app.add_flag("-V,--version", version, "Print the version.");
     app.add_flag("-h,--help", help, "Print this help, or that of a subcommand.");
     app.allow_extras();
@@ -117,16 +116,16 @@ struct Parser {
     add_rollback(*app.get_subcommand("rollback"));
     auto* withdraw = app.get_subcommand("withdraw");
     withdraw->add_flag("-y,--yes", arguments.yes, kYes);
-    withdraw->add_flag("--dry-run", arguments.dry_run, "Only show what would be done.");
+    withdraw->add_flag("--dry-run", arguments.dry_run, "Only show the changes.");
     app.get_subcommand("wait-online")
-        ->add_option("--timeout", arguments.timeout, "Give up after so long (default 120); 0 only looks.")
+        ->add_option("--timeout", arguments.timeout, "Give up after SECONDS (default 120); 0 checks once.")
         ->type_name("SECONDS")
         ->check(whole(0, 86400));
     add_verify(*app.get_subcommand("verify"));
     add_foreign(*app.get_subcommand("import"), *app.get_subcommand("export"));
   }
 
-  static constexpr const char* kYes = "Do not ask. Without a terminal it must be given.";
+  static constexpr const char* kYes = "Do not prompt; required without a terminal.";
 
   CLI::App* add(const std::string& name, const std::string& doc) {
     auto* sub = app.add_subcommand(name, doc);
@@ -140,29 +139,29 @@ struct Parser {
     sub.add_option(name, arguments.words, doc)->type_name(name);
   }
 
-  /// What looks and changes nothing.
+  /// Subcommands that look and change nothing.
   void add_looks() {
     auto& show = *app.get_subcommand("show");
     words(show, "NAME",
-          "A topic, or a device, a port (mlx4_0/1), an interface, a GUID, or a pattern of such names.");
-    show.add_flag("--differs", arguments.differs, "Only what is not as the document says.");
-    show.add_flag("--wide", arguments.wide, "Leave out no column and fold nothing, however long the lines.");
+          "A topic, a device, a port (mlx4_0/1), an interface, a GUID, or a pattern of such names.");
+    show.add_flag("--differs", arguments.differs, "Only resources that differ from the document.");
+    show.add_flag("--wide", arguments.wide,
+                  "Show every column and every P_Key interface, however long the lines.");
     show.add_flag("--document", arguments.document,
                   "The document that applies to this host: drop-ins merged, defaults filled in.");
     app.get_subcommand("status")
-        ->add_option("--timeout", arguments.timeout, "Give up after so long, with exit status 1.")
+        ->add_option("--timeout", arguments.timeout, "Give up after SECONDS, with exit status 1.")
         ->type_name("SECONDS")
         ->check(whole(1, 86400));
     auto& diff = *app.get_subcommand("diff");
     words(diff, "FILE",
           "Documents to compare with instead of the system's own, or the number of a generation.");
-    diff.add_flag("--explain", arguments.explain, "Name the file and line that ask for a value.");
+    diff.add_flag("--explain", arguments.explain, "Name the file and line behind each value.");
     words(*app.get_subcommand("validate"), "FILE", "Documents to check instead of the system's own.");
     app.get_subcommand("doctor")
-        ->add_option(
-            "--report", arguments.report,
-            "Write what is needed to judge this host to a new file, without what says whose it is; - is "
-            "standard output.")
+        ->add_option("--report", arguments.report,
+                     "Write a report of this host, without identifying data, to a new file; - is "
+                     "standard output.")
         ->type_name("FILE")
         ->check(not_empty);
     words(*app.get_subcommand("history"), "WHAT", "show N: the files of generation N.");
@@ -173,15 +172,14 @@ struct Parser {
     words(edit, "FILE", "A drop-in to edit instead of the main file.");
     edit.add_flag("-y,--yes", arguments.yes, kYes);
     add_confirm(edit);
-    words(*app.get_subcommand("get"), "PATH", "Which value: SECTION[SELECTOR].KEY.");
+    words(*app.get_subcommand("get"), "PATH", "The value: SECTION[SELECTOR].KEY.");
     auto& set = *app.get_subcommand("set");
-    words(set, "PATH", "Which value, and then the new one.");
+    words(set, "PATH", "The key path, followed by the new value.");
     set.add_flag("--unset", arguments.unset, "Remove the key instead.");
   }
 
   void add_confirm(CLI::App& sub) {
-    sub.add_option("--confirm", confirm,
-                   "Roll back after so long unless it is confirmed before: 60, 60s, 5m.")
+    sub.add_option("--confirm", confirm, "Roll back after TIME unless confirmed: 60, 60s, 5m.")
         ->type_name("TIME")
         ->check(CLI::Validator(
             [](const std::string& word) {
@@ -194,21 +192,20 @@ struct Parser {
   void add_apply(CLI::App& apply) {
     words(apply, "FILE", "Documents to apply instead of the system's own.");
     apply.add_flag("-y,--yes", arguments.yes, kYes);
-    apply.add_flag("--dry-run", arguments.dry_run, "Only show what would be done, as diff does.");
+    apply.add_flag("--dry-run", arguments.dry_run, "Only show the changes, as diff does.");
     apply.add_flag("--allow-removal", arguments.allow_removal,
-                   "Also take away the interface of the default route or of a login session.");
-    apply.add_flag("--retry", arguments.retry, "Try again what the fabric limited before.");
+                   "Allow removing the interface of the default route or of a login session.");
+    apply.add_flag("--retry", arguments.retry, "Retry values that the fabric limited before.");
     apply.add_flag("--install", arguments.install,
                    "Make FILE the system's own document, /etc/rdma-configd/config.toml, once it is applied.");
     add_confirm(apply);
     apply
         .add_option("--only", arguments.only,
-                    "Apply only what is called so, and what it needs: a section, a name or a pattern.")
+                    "Apply only entries that match, and their dependencies: a section, a name or a pattern.")
         ->type_name("NAME")
         ->allow_extra_args(false);
-    apply.add_flag("--boot", arguments.boot, "For the boot unit: never ask, and say little.");
-    apply
-        .add_option("--wait", arguments.wait, "Wait so long for carrier before an MTU is judged (default 2).")
+    apply.add_flag("--boot", arguments.boot, "For the boot unit: never prompt, and print little.");
+    apply.add_option("--wait", arguments.wait, "Wait SECONDS for carrier before judging an MTU (default 2).")
         ->type_name("SECONDS")
         ->check(CLI::Range(0.0, 3600.0).description(""));
   }
@@ -219,26 +216,28 @@ struct Parser {
         ->check(whole(1, std::numeric_limits<std::uint64_t>::max(),
                       "the number of a generation; see `rdma-configctl history`"));
     rollback.add_flag("-y,--yes", arguments.yes, kYes);
-    rollback.add_flag("--expired", arguments.expired,
-                      "For the timer of `apply --confirm`: only what was not confirmed in time.");
+    rollback.add_flag(
+        "--expired", arguments.expired,
+        "For the timer of `apply --confirm`: roll back only an apply that was not confirmed in time.");
   }
 
   void add_verify(CLI::App& verify) {
     verify.add_flag("--server", arguments.server,
-                    "Wait for clients, and echo what they send (on --to, else everywhere).");
-    verify.add_flag("--once", arguments.once, "With --server: end after one client.");
+                    "Wait for clients, and echo their messages (on --to, else on every address).");
+    verify.add_flag("--once", arguments.once, "With --server: exit after one client.");
     verify.add_option("--client", arguments.client, "Connect to a server at this address.")
         ->type_name("HOST");
-    verify.add_option("--mad", arguments.mad, "Ping a LID or a port GUID by management datagrams.")
+    verify.add_option("--mad", arguments.mad, "Ping a LID or a port GUID with management datagrams.")
         ->type_name("LID|GUID");
     verify
         .add_option("--from", arguments.from,
-                    "With --mad: the port to send from (mlx4_0/1); else the first active one.")
+                    "With --mad: the port to send from (mlx4_0/1); default: the first active one.")
         ->type_name("PORT");
-    verify.add_option("--ipoib", arguments.interface, "Ping --to by this interface.")->type_name("INTERFACE");
+    verify.add_option("--ipoib", arguments.interface, "Ping --to over this interface.")
+        ->type_name("INTERFACE");
     verify.add_option("--to", arguments.to, "The IPv4 address to ping, or to listen on.")
         ->type_name("ADDRESS");
-    verify.add_option("--count", arguments.count, "How often (default 5).")
+    verify.add_option("--count", arguments.count, "Number of messages (default 5).")
         ->type_name("N")
         ->check(whole(1, 100000));
     verify.add_option("--service", arguments.service, "Port number of server and client (default 20049).")
@@ -247,20 +246,20 @@ struct Parser {
   }
 
   void add_foreign(CLI::App& from, CLI::App& to) {
-    from.add_option("FORMAT", arguments.words,
-                    "What to read: host (all of it), live, or one format, perhaps with files or folders.")
-        ->type_name("FORMAT");
-    from.add_option("--output", arguments.output, "Write the document to this file, not to stdout.")
-        ->type_name("FILE");
     from.add_option(
-            "--name-template", arguments.name_template,
-            "Give ports without a name of their own one, such as 'ipoib{number}' or 'ib_{guid_tail}'.")
+            "FORMAT", arguments.words,
+            "Source to read: host (all of it), live, or one format, optionally with files or folders.")
+        ->type_name("FORMAT");
+    from.add_option("--output", arguments.output, "Write the document to this file instead of stdout.")
+        ->type_name("FILE");
+    from.add_option("--name-template", arguments.name_template,
+                    "Name ports that have no name, for example 'ipoib{number}' or 'ib_{guid_tail}'.")
         ->type_name("TEMPLATE");
     from.add_flag("--adopt", arguments.adopt,
-                  "With live: take over names, addresses and routes, too; an apply then owns them.");
+                  "With live: take over names, addresses and routes as well; an apply then owns them.");
     to.add_option("FORMAT", arguments.words, "The language to write.")->type_name("FORMAT");
     to.add_option("--output", arguments.output,
-                  "Write the files below this folder, which is made, not to stdout.")
+                  "Write the files below this folder, which is created, instead of stdout.")
         ->type_name("DIR");
   }
 
@@ -356,7 +355,7 @@ base::Failure unknown_command(const std::string& word) {
                                                : std::string("see rdma-configctl --help")));
 }
 
-/// What a word behind the subcommand is for: files are as good as --config.
+/// The meaning of a word after the subcommand: files are as good as --config.
 base::Result<void> settle_words(Arguments& arguments) {
   const auto& command = arguments.command;
   auto& words = arguments.words;
@@ -444,13 +443,13 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
     return line;
   }
   if (sub == nullptr)
-    return fail(Code::kInvalid, "a subcommand is missing: show, status, diff, apply, …; see --help");
+    return fail(Code::kInvalid, "missing subcommand: show, status, diff, apply, …; see --help");
   const auto named = parser.app.get_subcommands();
   if (named.size() == 2 && named[0]->get_name() == "history" && named[1]->get_name() == "show") {
-    // What follows is the number of a generation, and no name of the host's.
+    // The next word is the number of a generation, and not a name of the host's.
     line.arguments.words.insert(line.arguments.words.begin(), "show");
   } else if (named.size() > 1) {
-    return fail(Code::kInvalid, fmt::format("{} and {} cannot be done at once", sub->get_name(),
+    return fail(Code::kInvalid, fmt::format("{} and {} cannot be combined", sub->get_name(),
                                             parser.app.get_subcommands()[1]->get_name()));
   }
   line.arguments.command = sub->get_name();

@@ -11,7 +11,7 @@
 
 namespace rdmacfg::ctl {
 
-/// What a command line asks for.
+/// The request of a command line.
 struct CommandLine {
   enum class Sort { kRun, kHelp, kVersion };
   Sort sort = Sort::kRun;
@@ -38,7 +38,7 @@ struct CommandInfo {
   std::string examples{};  ///< lines "ARGUMENTS\tWHAT IT DOES"
 };
 
-/// What parse_command_line() knows, the program first; subcommands that help leaves out are left out.
+/// The grammar of parse_command_line(), the program first; subcommands that help leaves out are left out.
 std::vector<CommandInfo> describe_command_line();
 
 }  // namespace rdmacfg::ctl

@@ -27,7 +27,7 @@ struct Outlook {
 Outlook outlook_of(const Context& context, system::Host& host,
                    std::optional<base::Result<config::Document>> document = {});
 
-/// What somebody else keeps changing back, by resource.
+/// Settings that somebody else keeps changing back, by resource.
 std::map<model::Key, std::string> contended_in(const Outlook& outlook);
 
 }  // namespace rdmacfg::ctl

@@ -81,7 +81,7 @@ void print_version(const Context& context) {
   }
 }
 
-/// --root as an absolute path. "/" is no image: a script whose variable is wrong would change the running
+/// --root as an absolute path. "/" is not an image: a script whose variable is wrong would change the running
 /// host.
 base::Result<std::string> root_of(const std::string& written) {
   if (written.empty()) return written;
@@ -89,7 +89,7 @@ base::Result<std::string> root_of(const std::string& written) {
   const auto root = std::filesystem::canonical(written, error);
   if (error) return base::fail(base::Code::kNotFound, fmt::format("--root {}: {}", written, error.message()));
   if (!std::filesystem::is_directory(root, error)) {
-    return base::fail(base::Code::kInvalid, fmt::format("--root {}: is no directory", written));
+    return base::fail(base::Code::kInvalid, fmt::format("--root {}: not a directory", written));
   }
   if (root == "/") {
     return base::fail(
@@ -101,7 +101,7 @@ base::Result<std::string> root_of(const std::string& written) {
   return root.string();
 }
 
-/// What is read page by page on a terminal: what looks, and asks nothing.
+/// Subcommands whose output is read page by page on a terminal: they look, and ask nothing.
 bool is_paged(const Context& context) {
   constexpr std::array<std::string_view, 5> kPaged{"show", "diff", "history", "doctor", "get"};
   const auto& arguments = context.arguments;
@@ -156,7 +156,7 @@ int run_on_report(const Context& context) {
   const Context inner{environment, arguments, context.out, context.err};
   const int status = is_paged(inner) ? paged(inner, dispatch) : dispatch(inner);
   for (const auto& one : replay->tape().damaged())
-    context.say_error(fmt::format("--host {}: what it says about {} cannot be read", arguments.host, one));
+    context.say_error(fmt::format("--host {}: cannot read its part about {}", arguments.host, one));
   if (arguments.verbose) {
     for (const auto& one : replay->tape().missing())
       context.say(fmt::format("the report says nothing about {}; it is taken as absent", one));

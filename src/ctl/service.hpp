@@ -17,14 +17,14 @@
 
 namespace rdmacfg::ctl {
 
-/// What anybody may read of the daemon.
+/// The state of the daemon that anybody may read.
 struct DaemonStatus {
   std::string version, state;
   std::uint64_t generation = 0;
   std::string unconfirmed;  ///< until when, UTC; empty: nothing waits
   std::vector<std::string> pending, limited;
   std::vector<std::tuple<std::string, std::string, std::string>> contended;  ///< kind, id, reason
-  std::string refused, failing;  ///< why the document is not held; what cannot be made so
+  std::string refused, failing;  ///< why the document is not held; resources that cannot be configured
   std::uint64_t repairs = 0;
   std::string last_repair;
 };
@@ -51,7 +51,7 @@ class Service {
   };
 
   virtual ~Service() = default;
-  /// What has been applied, for who may not read the ledger.
+  /// The applied document, for callers who may not read the ledger.
   virtual base::Result<core::Ledger> history() {
     return base::fail(base::Code::kUnsupported, "rdma-configd does not tell the history");
   }

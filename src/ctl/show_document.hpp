@@ -5,7 +5,7 @@
 
 namespace rdmacfg::ctl {
 
-/// show --document: what applies to this host, as one document, each value with its place.
+/// show --document: the document that applies to this host, as one text, each value with its place.
 int show_document(const Context& context);
 
 }  // namespace rdmacfg::ctl

@@ -68,7 +68,7 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
     if (api_) api_->progress(id, done, total, what);
   };
   jobs_.begins = [this](Job& job) {
-    // What is known now: jobs of others may have run since it was wanted.
+    // The present knowledge: jobs of others may have run since it was wanted.
     if (job.verb == Job::Verb::kHold) {
       job.left_alone = reconciler_.left_alone(Loop::now());
       job.fields_left_alone = reconciler_.fields_left_alone();
@@ -213,7 +213,7 @@ void Controller::connect() {
       });
     };
     api_->set(properties_);
-    // Who came to the bus before nobody has told of.
+    // Services that came to the bus before were not announced.
     if (connecting_ || !properties_.pending.empty()) reconciler_.woken(Wake::kDrift, Loop::now());
   } catch (const sdbus::Error& error) {
     if (!connecting_) log(LOG_INFO, Message::kTrouble, "no system bus yet: " + error.getMessage());
@@ -252,7 +252,7 @@ void Controller::plan_next() {
   audit_timer_.reset();
   if (!ready_ || running_ || stopping_) return;
   auto due = reconciler_.due();
-  // What takes back an apply that nobody confirms does not wait for a run that ends after the deadline.
+  // A rollback of an unconfirmed apply does not wait for a run that ends after the deadline.
   if (const auto expiry = expiry_.due();
       due && expiry && std::max(*due, Loop::now()) >= *expiry - Expiry::kAhead)
     due = std::max(*due, *expiry + milliseconds(10));
@@ -306,7 +306,7 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   keep_settled();
   Suspects suspects;
   tell_drifted(outcome.report, fresh, [&](const model::Key& key) { return suspects.of(key.kind); });
-  // What was not as wanted before, such as a device that came, nobody has changed.
+  // A resource that was not as wanted before, such as a device that came, was changed by nobody.
   const auto blame = [&](const model::Key& key) {
     return stood.contains(key) ? std::optional(suspects.of(key.kind)) : std::nullopt;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon does when: at start, on events, at deadlines, on request.
+// The daemon's schedule: actions at start, on events, at deadlines, on request.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ namespace rdmacfg::daemon {
 
 class Controller {
  public:
-  /// `program`: what does the jobs (jobs.hpp); `marker`: see marker.hpp.
+  /// `program`: the program that does the jobs (jobs.hpp); `marker`: see marker.hpp.
   explicit Controller(Loop& loop, std::string program = "/proc/self/exe",
                       std::string marker = "/run/rdma-configd/running");
   ~Controller();
@@ -49,7 +49,7 @@ class Controller {
   void came(const system::Event& event);
   /// Somebody has made a handle, and is perhaps about to make others: it is looked at when that is over.
   void touched(const std::string& handle);
-  /// What may change now, after a run.
+  /// Knowledge that may change after a run.
   void watch(const model::Report& report);
   void apply_configuration(const std::string& what, bool again = false);
   void plan_next();
@@ -60,7 +60,7 @@ class Controller {
   void take_status(const Outcome& outcome);
   void plan_expiry();
   void expire();
-  /// `stood`: what was as wanted before the hold that has ended.
+  /// `stood`: the resources that were as wanted before the hold that has ended.
   void count_repairs(const model::Report& report, const Reconciler::Settled& stood);
   void expired(const Job& job, const Outcome& outcome);
   [[nodiscard]] Health health() const;
@@ -92,11 +92,11 @@ class Controller {
   bool ready_ = false;
   bool running_ = false;      ///< an apply or a hold of ours
   bool expiring_ = false;     ///< an expiry of ours
-  std::string again_;         ///< what for the configuration has to be applied again; empty: it has not
+  std::string again_;         ///< what for the configuration must be applied again; empty: it has not
   int tries_ = 0;             ///< of it, in vain
   std::string applied_then_;  ///< what core::kAppliedMark said when the apply fell due
   std::optional<std::uint64_t> active_;  ///< generation; nothing: no worker has told yet
-  /// What was remembered may not be so: of these handles, or of any (at first: while no daemon ran nobody
+  /// The remembered state may be wrong: of these handles, or of any (at first: while no daemon ran nobody
   /// listened).
   std::optional<std::set<std::string>> closely_{std::in_place};
   std::set<std::string> touched_;  ///< handles that somebody may still be at work with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon knows of the host after a job, what it tells of it, and what is due because of it.
+// The daemon's knowledge of the host after a job, its messages about it, and the work due because of it.
 #include <fmt/format.h>
 #include <sys/syslog.h>
 

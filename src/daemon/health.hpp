@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon says of itself.
+// The daemon's own health.
 #pragma once
 
 #include <cstddef>

@@ -41,7 +41,7 @@ void check(int status, const char* what) {
   if (status < 0) throw std::runtime_error(std::string(what) + " failed: " + std::to_string(-status));
 }
 
-// A callback may drop the handle of its own source: what it stands in has to last until it returns.
+// A callback may drop the handle of its own source: its object has to last until it returns.
 int call(void* data) {
   const auto keep = static_cast<Sources*>(data)->call;
   (void)guarded("a callback", keep);

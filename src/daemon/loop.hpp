@@ -37,7 +37,7 @@ class Loop {
   /// When the process ends; `status` as waitpid(2) has it.
   Handle on_exit(int pid, std::function<void(int status)> ended);
 
-  /// The signal has to be blocked.
+  /// The signal must be blocked.
   Handle on_signal(int number, std::function<void()> came);
 
   /// Runs until stop(). @return the status given there.

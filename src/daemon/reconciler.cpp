@@ -20,8 +20,8 @@ void Reconciler::woken(Wake wake, Time now) {
   failures_.clear();
   retry_whole_.reset();
   whole_attempts_ = 0;
-  // What is on a kernel object is fought for until it is on another one: whoever fights may do so by loading
-  // modules and making devices.
+  // A setting of a kernel object is fought for until it is on another one: the other side may fight by
+  // loading modules and making devices.
   const bool all = wake == Wake::kApply;
   std::erase_if(contended_, [&](const auto& one) { return all || footing_of(one.first).empty(); });
   std::erase_if(reverts_, [&](const auto& one) { return all || one.second.footing.empty(); });
@@ -129,7 +129,7 @@ Reconciler::Time Reconciler::back_off(int attempts) {
 
 void Reconciler::count_revert(const model::Change& change, const std::string& field, Time now) {
   auto& reverts = reverts_[{change.key, field}];
-  // On a device that came back in between it is no revert, but the first time.
+  // On a device that came back in between it is not a revert, but the first time.
   if (!change.footing.empty() && !reverts.footing.empty() && change.footing != reverts.footing)
     reverts.times.clear();
   if (!change.footing.empty()) reverts.footing = change.footing;
@@ -152,7 +152,7 @@ std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now,
   running_ = false;
   std::vector<model::Key> fresh;
   if (failed_whole(report)) {
-    // What was due still is: it was not tried.
+    // Due work still is: it was not tried.
     retry_whole_ = now + back_off(whole_attempts_++);
     whole_reason_ = report.error->message;
     echo_until_ = now + kEcho;  // a worker that dies may have changed something first
@@ -169,7 +169,7 @@ std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now,
     if (drifted.insert(change.key).second && !drifted_.contains(change.key)) fresh.push_back(change.key);
   }
   drifted_ = std::move(drifted);
-  // What has gone is new when it comes back.
+  // A resource that has gone is new when it comes back.
   std::erase_if(settled_, [&](const auto& one) { return !drifted_.contains(one.first); });
   for (const auto& resource : report.resources) {
     if (is_settled(resource.status)) settled_.insert_or_assign(resource.key, resource.instance);

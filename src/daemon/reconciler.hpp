@@ -20,7 +20,7 @@ namespace rdmacfg::daemon {
 
 enum class Wake {
   kDrift,   ///< something of the host changed
-  kDevice,  ///< a device or a module came: what failed is tried again
+  kDevice,  ///< a device or a module came: failed resources are tried again
   kApply,   ///< an administrator applied or reloaded: the same
 };
 
@@ -35,7 +35,7 @@ class Reconciler {
   static constexpr std::size_t kReverts = 3;  ///< of one field, then it is contended
   static constexpr Time kRevertWindow{600'000};
   /// So long after a run that changed something, devices that come or go may still be its own doing: udev
-  /// tells late. They wake, but what the run could not do is not tried sooner for them.
+  /// tells late. They wake, but failed resources are not tried sooner for them.
   static constexpr Time kEcho{1000};
 
   /// @param jitter factor around 1 for back-off, so that a cluster does not act in step
@@ -49,20 +49,21 @@ class Reconciler {
   /// A run begins: events from now on are about what comes after it.
   void began();
 
-  /// What is left alone in a run at `now`, with the reason.
+  /// Resources left alone in a run at `now`, with the reason.
   [[nodiscard]] std::map<model::Key, std::string> left_alone(Time now) const;
   /// The same of single settings; of resources that left_alone() does not name.
   [[nodiscard]] std::map<model::Key, model::LeftFields> fields_left_alone() const;
 
-  /// A run has ended. `held`: it held what had been applied before, so what it changed somebody else had
-  /// changed back. @return what has drifted (model::Report::drifted) and was not known to have before.
+  /// A run has ended. `held`: it held what had been applied before, so its changes are settings that somebody
+  /// else had changed back. @return what has drifted (model::Report::drifted) and was not known to have
+  /// before.
   std::vector<model::Key> ended(const model::Report& report, Time now, bool held = true);
 
-  /// What somebody asked for has ended: what it has made so has not drifted, and drifts from now on.
+  /// A requested run has ended. Resources that it has changed have not drifted, and drift from now on.
   void applied(const model::Report& report);
 
-  /// As wanted when they were last looked at, with the kernel object they were on. What is not so any more
-  /// somebody else has changed.
+  /// As wanted when they were last looked at, with the kernel object they were on. Anything that is not so
+  /// any more somebody else has changed.
   using Settled = std::map<model::Key, std::string>;
   [[nodiscard]] const Settled& settled() const { return settled_; }
   /// As a daemon of this boot had it.
@@ -72,7 +73,7 @@ class Reconciler {
   /// is on another kernel object: of one that is on none, until a device or a module comes.
   [[nodiscard]] std::map<model::Key, std::string> contended() const;
 
-  /// What could not be made as it should be and is tried again, for people; empty when there is nothing.
+  /// Failed resources that are tried again, for people; empty when there are none.
   [[nodiscard]] std::string failing() const;
 
  private:

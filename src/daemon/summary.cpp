@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kListItems = 16;
 constexpr std::size_t kTexts = 256;  ///< notes, diagnostics, and the like
-/// What Kind::watched() asks of a resource.
+/// The demands of Kind::watched() for a resource.
 constexpr std::array<std::string_view, 2> kWatched{"mode", "umcast"};
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -119,7 +119,7 @@ Json summary_of(const model::Report& report) {
   }
   auto out = frame_of(report);
   out.notes.emplace_back(
-      "there are too many resources for the daemon to know each: what fails is not tried "
+      "there are too many resources to track each of them: failures are not retried "
       "again before the next event");
   return core::report_json(out);
 }

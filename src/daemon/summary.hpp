@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the worker hands over of a report: a short form that the main process parses, and the whole as bytes.
+// The worker's short form of a report, which the main process parses, and the whole as bytes.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 
 namespace rdmacfg::daemon {
 
-/// What the main process needs of a report of a change: keys, statuses, reasons, changed fields with short
+/// The main process's part of a report of a change: keys, statuses, reasons, changed fields with short
 /// values; texts are cut to limits::kSummaryText. Where that is longer than limits::kSummaryBytes, attributes
 /// and values go first, then changes and resources.
 nlohmann::ordered_json summary_of(const model::Report& report);

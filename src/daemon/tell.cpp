@@ -121,7 +121,7 @@ void tell(const Job& job, const model::Report& report, const Suspect& suspect, S
     if (!done) continue;
     const bool hold = job.verb == Job::Verb::kHold;
     const auto blamed = hold ? suspect(change.key) : std::nullopt;
-    // What was not as wanted before, such as a device that came, nobody has broken.
+    // A resource that was not as wanted before, such as a device that came, was broken by nobody.
     const bool repair = hold && blamed.has_value();
     const auto who = blamed.value_or("");
     const auto what = done_by(change, blamed.has_value());
@@ -150,7 +150,7 @@ void tell(const Job& job, const model::Report& report, const Suspect& suspect, S
         fmt::format("{}: {}", name_of(resource.key, resource.label), resource.reason),
         {{"RDMA_KIND", resource.key.kind}, {"RDMA_RESOURCE", resource.key.id}});
   }
-  // What one hold after the other finds is said once.
+  // A finding of several holds in a row is reported once.
   const auto known = [&](const std::string& text) {
     return said != nullptr && job.verb == Job::Verb::kHold && !said->fresh(text);
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the journal is told of a job.
+// The journal messages of a job.
 #pragma once
 
 #include <functional>
@@ -14,13 +14,13 @@
 
 namespace rdmacfg::daemon {
 
-/// A field's name in sentences: what a manager's interface has of its profile ("live_mtu") is its "mtu".
+/// A field's name in sentences: a manager's interface's live value ("live_mtu") is its "mtu".
 std::string spoken(const std::string& field);
 
 /// "ipoib ib0"; a label that says the kind itself ("memlock root", "DCB of eth0") stands alone.
 std::string name_of(const model::Key& key, const std::string& label);
 
-/// What carrying it out did: "mtu 2044 → 65520", "made (mode datagram, mtu 2044)", "removed (hard 1)".
+/// The result of carrying it out: "mtu 2044 → 65520", "made (mode datagram, mtu 2044)", "removed (hard 1)".
 /// `again`: it had been there before.
 std::string done_by(const model::Change& change, bool again = false);
 
@@ -36,11 +36,11 @@ std::string for_catalog(std::string text);
 /// "; cause unknown, but NetworkManager also sets this", or nothing.
 std::string suspected(const std::string& suspect);
 
-/// Who may have changed what was changed back, empty without one; nothing for what was not as wanted before,
-/// such as a device that came.
+/// The likely author of the change that was reverted, empty without one; nothing for a resource that was not
+/// as wanted before, such as a device that came.
 using Suspect = std::function<std::optional<std::string>(const model::Key& key)>;
 
-/// What one run after the other has to say.
+/// The messages of one run after the other.
 class Said {
  public:
   /// Whether the run before had not said it.
@@ -54,13 +54,13 @@ class Said {
   std::set<std::string> before_, now_;
 };
 
-/// What was done, what failed, and what there is to know about the run; of holds in a row what is wrong is
+/// Changes, failures, and notes about the run; of holds in a row a failure is
 /// said once.
 void tell(
     const Job& job, const model::Report& report,
     const Suspect& suspect = [](const model::Key& /*key*/) { return std::nullopt; }, Said* said = nullptr);
 
-/// Of what has drifted and is left so, the resources in `fresh`. `suspect`: who may have changed it; empty
+/// The resources in `fresh` that have drifted and stay so. `suspect`: the likely author; empty
 /// without one.
 void tell_drifted(const model::Report& report, const std::vector<model::Key>& fresh,
                   const std::function<std::string(const model::Key& key)>& suspect);

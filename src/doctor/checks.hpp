@@ -23,8 +23,8 @@ void gid_missing(const Patient& patient, std::vector<Finding>& out);
 void zero_guid(const Patient& patient, std::vector<Finding>& out);
 void roce_mismatch(const Patient& patient, std::vector<Finding>& out);
 
-// The document, and how the host stands to it. not_as_wanted() comes last: what another has explained it
-// leaves out.
+// The document, and how the host compares with it. not_as_wanted() comes last: it leaves out differences
+// explained by leaves out.
 void document_held(const Patient& patient, std::vector<Finding>& out);
 void daemon_down(const Patient& patient, std::vector<Finding>& out);
 void contended(const Patient& patient, std::vector<Finding>& out);

@@ -15,7 +15,7 @@ namespace detail {
 
 namespace {
 
-/// What the document wants of an IPoIB interface.
+/// The document's values for an IPoIB interface.
 model::Attributes wanted(const Patient& patient, const system::Link& link) {
   if (patient.document == nullptr) return {};
   model::Diagnostics ignored;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commonly goes wrong on RDMA hosts, looked for on this one. Changes nothing.
+// Common problems of RDMA hosts, looked for on this one. Changes nothing.
 #pragma once
 
 #include <map>
@@ -25,13 +25,13 @@ struct Finding {
   std::string check;  ///< "pkey_missing": stable, for programs
   Weight weight = Weight::kProblem;
   std::string object;                    ///< "mlx4_ib0.8002"
-  std::string what;                      ///< a sentence: what is so, and what follows from it
-  std::string fix;                       ///< a sentence: what to do
+  std::string what;                      ///< a sentence: the fact, and its consequence
+  std::string fix;                       ///< a sentence: the remedy
   std::optional<model::Key> resource{};  ///< of the document that it is about
   bool operator==(const Finding&) const = default;
 };
 
-/// What the checks look at.
+/// The input of the checks.
 struct Patient {
   kinds::World& world;
   const config::Document* document = nullptr;     ///< nullptr: there is none

@@ -94,11 +94,11 @@ void daemon_down(const Patient& patient, std::vector<Finding>& out) {
   if (found.empty() || !found.front().there()) return;
   const auto& unit = found.front();
   if (unit.active == "active" || unit.active == "activating" || unit.active == "reloading") return;
-  out.push_back(
-      {"daemon_down", Finding::Weight::kProblem, kDaemon,
-       fmt::format("it is {}: what changes on this host stays changed until it runs again", unit.active),
-       unit.active == "failed" ? "`journalctl -u rdma-configd` says why; then systemctl restart rdma-configd"
-                               : "systemctl start rdma-configd"});
+  out.push_back({"daemon_down", Finding::Weight::kProblem, kDaemon,
+                 fmt::format("it is {}: changes by others are not repaired until it runs again", unit.active),
+                 unit.active == "failed"
+                     ? "`journalctl -u rdma-configd` says why; then systemctl restart rdma-configd"
+                     : "systemctl start rdma-configd"});
 }
 
 void contended(const Patient& patient, std::vector<Finding>& out) {

@@ -90,7 +90,7 @@ void damaged_records(const Patient& patient, std::vector<Finding>& out) {
   for (const auto& reason : degraded(patient.world.host().files)) {
     out.push_back(
         {"damaged_records", Finding::Weight::kRisk, "/var/lib/rdma-configd",
-         reason + ": what rdma-configd made before may not be known as its own any more",
+         reason + ": objects that rdma-configd made earlier may no longer be known as its own",
          "look at the file and at the disk, then run rdma-configctl apply, which ends this report"});
   }
 }
@@ -117,7 +117,7 @@ void pinned_rdma_cm(const Patient& patient, std::vector<Finding>& out) {
          there ? "as long as this folder is there rdma_cm cannot be unloaded, and drivers cannot be restarted"
                : "this folder leads nowhere, as its device has gone or has another name, and keeps rdma_cm "
                  "from being unloaded",
-         "rmdir it; what was set through it stays"});
+         "rmdir it; values set through it stay"});
   }
 }
 

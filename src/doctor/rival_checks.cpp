@@ -16,7 +16,7 @@ namespace rdmacfg::core::detail {
 
 namespace {
 
-/// Whether a line that is no comment has `part`.
+/// Whether a line that is not a comment contains `part`.
 bool says(const std::string& text, std::string_view part) {
   for (const auto line : base::split(text, '\n')) {
     const auto trimmed = base::trim(line);
@@ -127,11 +127,10 @@ void rival_files(const Patient& patient, std::vector<Finding>& out) {
   for (const std::string path :
        {"/etc/netplan/50-cloud-init.yaml", "/etc/network/interfaces.d/50-cloud-init"}) {
     if (!read(patient, path) || cloud_init_keeps_off(patient)) continue;
-    rival(
-        out, path,
-        "cloud-init writes the network configuration anew at boots, and with it interfaces of its own choice",
-        "keep it from doing so: network: {config: disabled} in "
-        "/etc/cloud/cloud.cfg.d/99-disable-network-config.cfg");
+    rival(out, path,
+          "cloud-init rewrites the network configuration at every boot, with interfaces of its own choice",
+          "keep it from doing so: network: {config: disabled} in "
+          "/etc/cloud/cloud.cfg.d/99-disable-network-config.cfg");
   }
 }
 

@@ -44,7 +44,7 @@ bool Claims::knows(std::string_view name) const {
   const bool child = dot != std::string_view::npos && name.size() - dot == 5 &&
                      name.find_first_not_of("0123456789abcdefABCDEF", dot + 1) == std::string_view::npos;
   const auto port = child ? name.substr(0, dot) : name;
-  // Who writes names of that length into rules and stars into patterns wants only to keep us busy.
+  // An author of names of that length in rules, or stars in patterns, wants only to keep us busy.
   constexpr std::size_t kLongestPattern = 64;
   const bool pattern = is_pattern(port) && port.size() <= kLongestPattern;
   const auto fits = [&](const std::string& one) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What files of other tools say, in our words: what was understood, and what was not, with file and line.
+// Files of other tools, in our words: understood claims, and lines that were not, with file and line.
 #pragma once
 
 #include <functional>
@@ -111,9 +111,9 @@ struct Claims {
   std::map<std::string, model::Guid, std::less<>> known;  ///< ports of interfaces that are there now
   std::map<std::string, int> understood;                  ///< lines by file
   std::vector<Remark> missed;                             ///< what was not understood
-  std::vector<Remark> passed;                             ///< what is no matter of RDMA, or needs no entry
+  std::vector<Remark> passed;                             ///< not about RDMA, or in need of no entry
 
-  /// What ports without a name of their own get: "{number}" is that of the kernel's name, "{guid_tail}" the
+  /// Names for ports without one: "{number}" is that of the kernel's name, "{guid_tail}" the
   /// last three bytes of the GUID. Empty: they stay without.
   std::string name_template;
   /// Whether a module of the running kernel has an option; nothing where nobody knows.
@@ -167,7 +167,7 @@ bool is_pattern(std::string_view name);
 /// Editors' and package managers' left-overs, which the tools pass over, too.
 bool is_leftover(std::string_view file_name);
 
-/// What is wrong with a name template: an unknown place-holder, or a name that would be too long; empty for
+/// The fault of a name template: an unknown place-holder, or a name that would be too long; empty for
 /// nothing.
 std::string wrong_template(std::string_view pattern);
 

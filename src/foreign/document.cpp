@@ -52,7 +52,7 @@ class DocumentWriter {
     line(fmt::format("{} = {}", name, render_value(path_, name, value)), from);
   }
 
-  /// A GUID that has to be found out.
+  /// A GUID that must be found out.
   void open_guid(std::string_view interface, const Place& from) {
     line(fmt::format("guid = \"\"  {}", comment(fmt::format("port GUID of {}", interface))), from);
   }
@@ -133,7 +133,7 @@ void write_home(DocumentWriter& writer, const Household::Home& home) {
   }
 }
 
-/// Entries that say nothing of their own are no use, but a port with a P_Key interface.
+/// Entries without a setting of their own are dropped, except a port with a P_Key interface.
 bool says_nothing(const Household::Home& home) {
   const auto& port = home.port;
   return !port.names && !port.mode && !port.mtu && !port.umcast && !port.state && port.ipv4.empty() &&
@@ -201,7 +201,7 @@ std::vector<Line> render_document(const Household& household, const std::vector<
   for (const auto& entry : entries) {
     if (entry.path == "defaults.ipoib") continue;
     writer.header(entry.path, true, entry.where);
-    // What identifies the entry comes first, as a person would write it.
+    // Identifying keys come first, as a person would write them.
     for (const bool first : {true, false}) {
       for (const auto& [key, value] : entry.values) {
         const bool identity = key == "name" || key == "guid" || key == "pkey" || key == "pci" ||

@@ -11,14 +11,14 @@
 
 namespace rdmacfg::foreign {
 
-/// A line of the document that is made, and what it comes from.
+/// A line of the document being made, and its source.
 struct Line {
   std::string text;
   Place from;
 };
 
 /// The interfaces that were claimed, by port: those of one port become one, of two values the first counts
-/// and the second is reported. What belongs to no known port is in `homeless`, P_Key interfaces too.
+/// and the second is reported. Entries of no known port are in `homeless`, P_Key interfaces too.
 struct Household {
   struct Home {
     Interface port;
@@ -39,10 +39,10 @@ bool is_addressed(const Household::Home& home);
 void settle_home(Household::Home& home);
 
 /// openib.conf gives every interface its MTU of connected mode. Where a port says datagram mode and no MTU
-/// that would be no default: the entries that it fits have it then.
+/// that would not be a default: the matching entries have it then.
 void spread_default_mtu(Household& household, std::vector<Entry>& entries);
 
-/// The document as lines; what has no port is there as a comment.
+/// The document as lines; entries without a port are there as comments.
 std::vector<Line> render_document(const Household& household, const std::vector<Entry>& entries);
 
 /// Turns into comments what the language does not accept, until `check` finds no error, and reports it. Fails
@@ -55,7 +55,7 @@ base::Result<std::string> prune(std::vector<Line> lines,
 /// interface is meant, if it has one.
 std::vector<Household::Home> homes_of(const std::vector<model::Section>& sections);
 
-/// The same as values: what homes_of() gives for the document that they are rendered to.
+/// The same as values: the result of homes_of() for the document that they are rendered to.
 std::string render_value(std::string_view path, std::string_view key, const model::Value& value);
 
 }  // namespace rdmacfg::foreign

@@ -22,7 +22,7 @@ bool is_kernels(std::string_view name) {
          name.find_first_not_of("0123456789", 2) == std::string_view::npos;
 }
 
-/// "ib0.8002" and "ib0.0002": what tools call a P_Key interface by themselves.
+/// "ib0.8002" and "ib0.0002": tools' default names of a P_Key interface.
 bool is_given(std::string_view name, std::string_view parent, model::Pkey pkey) {
   return name.empty() || name == child_name(parent, pkey) ||
          name == fmt::format("{}.{:04x}", parent, pkey.partition()).substr(0, model::kInterfaceNameMax);
@@ -48,8 +48,8 @@ class Builder {
       one.pkey = child->pkey;
       one.parent = child->parent;
     }
-    // What is not brought up is an alternative that somebody keeps, or a left-over, where something else is:
-    // that one comes first.
+    // Anything that is not brought up is an alternative that somebody keeps, or a left-over, where something
+    // else is: that one comes first.
     std::stable_partition(claims_.interfaces.begin(), claims_.interfaces.end(),
                           [](const Interface& one) { return one.state != model::State::kDown; });
     for (const auto& one : claims_.interfaces) {
@@ -199,7 +199,8 @@ class Builder {
     }
   }
 
-  /// What brings up the interface that the two are of; nothing when neither they nor earlier ones do.
+  /// The setting that brings up the interface that the two are of; nothing when neither they nor earlier ones
+  /// do.
   const Place* riser(const Interface& first, const Interface& second) {
     const auto key = std::pair{*first.guid, first.pkey ? first.pkey->full() : std::uint16_t{0}};
     for (const auto* one : {&first, &second}) {

@@ -21,7 +21,7 @@ using model::IpPrefix;
 namespace {
 
 std::string wrong_family(std::string_view text, Family family) {
-  return fmt::format("{} is no {} address", text, model::text_of(family));
+  return fmt::format("{} is not a valid {} address", text, model::text_of(family));
 }
 
 /// Each element once, where it is first.
@@ -86,7 +86,7 @@ Result<model::RouteTarget> target_of(std::string_view text) {
 
 std::string wrong_type(std::string_view type) {
   if (type.empty() || type == "unicast") return {};
-  return fmt::format("a route of type {} has no place in the document", type);
+  return fmt::format("a route of type {} cannot be expressed in the document", type);
 }
 
 void add_route(Inet& inet, const Route& route) {

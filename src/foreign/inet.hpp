@@ -14,7 +14,7 @@ std::string add_address(Interface& interface, std::string_view text, std::option
 std::string add_address(Inet& inet, model::Family family, std::string_view text,
                         std::optional<int> length = {});
 
-/// What ifupdown and systemd-networkd take where a length is missing: that of the old classes of IPv4, and
+/// ifupdown's and systemd-networkd's prefix length where it is missing: that of the old classes of IPv4, and
 /// 128.
 std::optional<int> class_length(std::string_view address);
 
@@ -31,7 +31,7 @@ base::Result<model::RouteTarget> target_of(std::string_view text);
 /// route by itself becomes the gateway. @return what is wrong.
 std::string add_route_words(Inet& inet, model::Family family, std::string_view line);
 
-/// What is wrong with a route of this type (ip-route(8)); empty for none and "unicast". The others drop or
+/// The fault of a route of this type (ip-route(8)); empty for none and "unicast". The others drop or
 /// deliver packets, and would be ordinary routes without their type.
 std::string wrong_type(std::string_view type);
 

@@ -227,7 +227,8 @@ void Keys::tell(std::string_view key, std::string_view why) {
 }
 
 void Keys::refuse(std::string_view key) {
-  if (const auto item = take(key)) wrong(*item, fmt::format("{}: has no place in the document", item->value));
+  if (const auto item = take(key))
+    wrong(*item, fmt::format("{}: cannot be expressed in the document", item->value));
 }
 
 void Keys::finish() {
@@ -286,7 +287,7 @@ std::optional<std::int64_t> Keys::number(std::string_view key, std::uint64_t mos
   if (!item) return std::nullopt;
   const auto out = base::parse_number(item->value);
   if (!out || *out == 0 || *out > most) {
-    wrong(*item, fmt::format("{} is no number from 1 to {}", item->value, most));
+    wrong(*item, fmt::format("{} is not a number from 1 to {}", item->value, most));
     return std::nullopt;
   }
   return static_cast<std::int64_t>(*out);

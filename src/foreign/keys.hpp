@@ -45,7 +45,7 @@ std::vector<Group> groups_with_drop_ins(const File& file, std::span<const File> 
 /// "30-ib.network" for the drop-in "/etc/systemd/network/30-ib.network.d/mtu.conf"; empty for other paths.
 std::string unit_of(std::string_view path);
 
-/// Items of which every one is to be asked for: what nobody asked for was not understood.
+/// Items of which every one is to be asked for: the others were not understood.
 class Keys {
  public:
   Keys(std::string file, std::vector<Item> items, Claims& claims);
@@ -62,7 +62,7 @@ class Keys {
   void usual(std::string_view key, std::string_view value);
   /// Reports that the document cannot say what the key does; nothing without it.
   void refuse(std::string_view key);
-  /// What nobody asked for.
+  /// Items that nobody asked for.
   void finish();
 
   [[nodiscard]] bool has(std::string_view key) const;

@@ -16,7 +16,7 @@ using model::LockLimit;
 
 namespace {
 
-constexpr std::string_view kHeader = "# Written by rdma-configd; what is changed here is lost.\n";
+constexpr std::string_view kHeader = "# Written by rdma-configd; changes here are overwritten.\n";
 constexpr std::string_view kLimitKey = "LimitMEMLOCK=";
 
 /// The words of a line, without a comment.

@@ -33,7 +33,7 @@ MarkedText parse_marked(std::string_view text, const Marks& marks) {
     ++number;
     // A copy from another system may have CRLF, our lines too.
     const auto bare = line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
-    if (bare == marks.begin) {
+    if (bare == marks.begin || (!bare.empty() && bare == marks.former_begin)) {
       // One that follows an open one: whose the lines between them are is not known.
       if (begun != 0 && !out.damage) out.damage = unclosed(begun, marks);
       begun = number;
@@ -45,7 +45,7 @@ MarkedText parse_marked(std::string_view text, const Marks& marks) {
       out.lines.push_back({bare, number, begun != 0});
     }
   }
-  // What somebody has written below our part needs it.
+  // Text that somebody has written below our part needs it.
   if (unended > 0 && unended == out.others.size()) out.others.pop_back();
   if (begun != 0 && !out.damage) out.damage = unclosed(begun, marks);
   return out;

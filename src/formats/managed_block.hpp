@@ -18,12 +18,14 @@ namespace rdmacfg::kinds {
 /// Whole lines.
 struct Marks {
   std::string_view begin, end;
+  std::string_view former_begin{};  ///< written by earlier releases; empty: none
 };
 
 inline constexpr Marks kOpensmMarks{
-    "# rdma-configd: what is between the two marks is lost when it is changed.", "# rdma-configd: end"};
-inline constexpr Marks kMlx4Marks{"# Written by rdma-configd from its configuration:",
-                                  "# end of rdma-configd's lines"};
+    "# rdma-configd: managed block; changes between these markers are overwritten.", "# rdma-configd: end",
+    "# rdma-configd: what is between the two marks is lost when it is changed."};
+inline constexpr Marks kMlx4Marks{
+    "# Written by rdma-configd from its configuration:", "# end of rdma-configd's lines", ""};
 
 /// Why a file of others cannot be rewritten: where our part ends, or what stands before it, is not clear.
 struct Damage {
@@ -41,7 +43,7 @@ struct MarkedText {
   };
   std::vector<Line> lines;       ///< without the marks
   std::string others;            ///< the text around our part, as it was before there was one
-  std::optional<Damage> damage;  ///< a begin mark without an end mark; what follows it counts as ours
+  std::optional<Damage> damage;  ///< a begin mark without an end mark; the lines after it count as ours
 };
 
 MarkedText parse_marked(std::string_view text, const Marks& marks);
@@ -49,7 +51,7 @@ MarkedText parse_marked(std::string_view text, const Marks& marks);
 /// `others` and the begin of our part after it. That their last line had no end is kept in it.
 std::string begin_marked(std::string others, const Marks& marks);
 
-/// A file for such a part. What is there and can be none (a symbolic link, a folder) has no part of ours: it
+/// A file for such a part. A path that cannot be one (a symbolic link, a folder) has no part of ours: it
 /// is damage, which matters to entries of the kind alone.
 struct MarkedFile {
   std::optional<std::string> text;  ///< nothing: there is none

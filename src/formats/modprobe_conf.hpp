@@ -45,7 +45,7 @@ struct ForeignLine {
   bool later = false;            ///< modprobe reads it after /etc/modprobe.d/rdma-configd.conf
 };
 
-/// What files that are not ours say, in the order in which modprobe reads them. Files that may not be read
+/// The settings of files that are not ours, in the order in which modprobe reads them. Unreadable files
 /// are passed over.
 std::vector<ForeignLine> read_foreign_lines(system::Files& files);
 

@@ -17,7 +17,7 @@ constexpr std::string_view kModulesHead =
     "# Kernel modules to load at boot. Written by rdma-configd from its configuration: changes made here are "
     "lost.\n";
 
-// What uses RDMA devices in the kernel (drivers/infiniband/ulp, drivers/infiniband/core, net/rds,
+// Users of RDMA devices in the kernel (drivers/infiniband/ulp, drivers/infiniband/core, net/rds,
 // net/sunrpc/xprtrdma, drivers/nvme, drivers/block/rnbd).
 constexpr std::array<std::string_view, 23> kUpperLayers{
     "ib_ipoib",    "ib_iser",     "ib_isert", "ib_srp",      "ib_srpt",     "ib_ucm",

@@ -69,7 +69,7 @@ std::optional<std::uint16_t> partition_of(std::string_view rule) {
   return static_cast<std::uint16_t>(*number & 0x7fffU);
 }
 
-/// A rule as lines: what stands before the colon has to be on one, members go on until the ';'.
+/// A rule as lines: the part before the colon must be on one, members go on until the ';'.
 std::string wrapped(std::string_view rule) {
   std::string out;
   while (rule.size() > kRuleLineMost) {
@@ -265,7 +265,7 @@ std::string opensm_drop_in(model::Guid guid) {
 
 std::string render_opensm_drop_in(std::int64_t priority) {
   return fmt::format(
-      "# Written by rdma-configd; what is changed here is lost.\n[Service]\nExecStart=\n"
+      "# Written by rdma-configd; changes here are overwritten.\n[Service]\nExecStart=\n"
       "ExecStart=/usr/sbin/opensm --guid %I --log_file /var/log/opensm.%I.log {}{}\n",
       kPriority, priority);
 }

@@ -40,7 +40,8 @@ base::Result<std::optional<std::string>> observe_opensm_folder(system::Files& fi
 
 inline constexpr std::string_view kNoOpensm = "OpenSM is not installed; package opensm has it";
 
-/// What starts OpenSM at boot: Debian's starts an opensm@ instance for each port, RHEL's runs them itself.
+/// The program that starts OpenSM at boot: Debian's starts an opensm@ instance for each port, RHEL's runs
+/// them itself.
 inline constexpr const char* kOpensmService = "opensm.service";
 
 /// The file with the ports that opensm.service starts OpenSM on: "/etc/default/opensm" (Debian, variable
@@ -87,7 +88,7 @@ std::string render_opensm_drop_in(std::int64_t priority);
 std::optional<std::int64_t> parse_opensm_drop_in(std::string_view text);
 
 /// partitions.conf: rules of ours between two marks, by partition, a long one on several lines, as OpenSM
-/// reads no more than 4094 bytes of each; what others wrote stays.
+/// reads no more than 4094 bytes of each; lines of others stay.
 struct Partitions {
   struct Foreign {
     int line = 0;

@@ -16,7 +16,7 @@ using base::Result;
 
 namespace {
 
-constexpr std::string_view kSysctlHeader = "# Written by rdma-configd; what is changed here is lost.\n";
+constexpr std::string_view kSysctlHeader = "# Written by rdma-configd; changes here are overwritten.\n";
 
 void each_setting(
     std::string_view text,

@@ -15,7 +15,7 @@ using model::Backend;
 namespace {
 
 constexpr std::string_view kGuid = "ATTR{address}==\"?*";
-// What the .network files of systemd-networkd match. P_Key interfaces have no device, and the P_Key in their
+// The match of systemd-networkd's .network files. P_Key interfaces have no device, and the P_Key in their
 // broadcast address (ipoib_ndo_init()).
 constexpr std::string_view kMatched =
     R"(, ENV{RDMA_CONFIGD_BROADCAST}="$attr{broadcast}", ENV{RDMA_CONFIGD_PORT}=")";
@@ -38,7 +38,7 @@ std::string_view owner_after(std::string_view line, std::string_view key) {
   return line.substr(start, line.find('"', start) - start);
 }
 
-/// What the others are told: properties of the interface.
+/// Signals to the other managers: properties of the interface.
 std::string_view properties_of(Backend backend) {
   switch (backend) {
     case Backend::kNetworkManager:
@@ -92,7 +92,7 @@ BackendRules parse_backend_rules(std::string_view text) {
 std::string render_backend_rules(const BackendRules& rules) {
   std::string out =
       "# Written by rdma-configd; do not edit.\n"
-      "# Who configures the IPoIB interfaces of which port (and P_Key interfaces over it).\n";
+      "# The program that configures each port's IPoIB interfaces (and the P_Key interfaces over them).\n";
   for (const auto& [guid, backend] : rules) {
     out += owner_lines(guid, backend);
   }

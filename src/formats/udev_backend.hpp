@@ -20,7 +20,7 @@ inline constexpr std::string_view kKeepOffNetworkd = "/etc/systemd/network/10-rd
 
 using BackendRules = std::map<model::Guid, model::Backend>;
 
-/// What the lines say that are ours, whether all lines of a port are there or not.
+/// The backends in the lines that are ours, whether all lines of a port are there or not.
 BackendRules parse_backend_lines(std::string_view text);
 
 /// Lines that are not ours (or were damaged) are not in the result; writing drops them.

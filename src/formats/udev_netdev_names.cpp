@@ -101,7 +101,7 @@ Result<ForeignNames> ForeignNames::read(system::Files& files) {
                        ++number;
                        if (base::trim(line).starts_with('#')) continue;
                        const auto name = quoted_after(line, kName);
-                       // What does not say the address, the type or the kernel's name of an IPoIB interface
+                       // A line without the address, the type or the kernel's name of an IPoIB interface
                        // cannot be told apart here.
                        if (!name || name->starts_with('$') || name->starts_with('%')) continue;
                        // udev assigns in the order of file names; a later NAME= replaces an earlier one

@@ -60,7 +60,7 @@ std::string missing_guid(const World& world, Guid guid) {
       }
     }
   }
-  // What show has of an Ethernet port is the last half of its first GID.
+  // `show` prints the last half of an Ethernet port's first GID.
   for (const auto& device : world.snapshot().devices) {
     for (const auto& port : device.ports) {
       if (port.link_layer != "Ethernet" || world.offline()) continue;
@@ -142,7 +142,7 @@ class Binder {
     MayMean may_mean;  ///< of the ports that are here
   };
 
-  /// What the entry has made on such a port is not to be taken for dropped.
+  /// Objects that the entry has made on such a port are not to be taken for dropped.
   void leave_open(const BoundPort& bound, MayMean may_mean) {
     open_.push_back(
         {fmt::format("[[ipoib]] {} may mean its port ({})", bound.id, *bound.pending), std::move(may_mean)});

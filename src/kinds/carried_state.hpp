@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What interfaces carry that the kernel drops when they go down or away, as a change and the journal hold it.
+// The state carried by interfaces that the kernel drops when they go down or away, as a change and the
+// journal hold it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct Luggage {
 /// Reads the luggage of all links by one sweep.
 base::Result<std::vector<Luggage>> observe_luggage(system::Host& host, std::span<const system::Link> links);
 
-/// As opaque texts for Change::carried, and back. Texts that are no luggage are passed over.
+/// As opaque texts for Change::carried, and back. Texts that are not carried state are passed over.
 std::vector<std::string> pack(std::span<const Luggage> luggage);
 std::vector<Luggage> unpack(std::span<const std::string> texts);
 

@@ -48,8 +48,8 @@ std::string not_there(std::string_view id) {
                                 : fmt::format("no RDMA device at {} now", id);
 }
 
-/// What our udev rules know the devices of `device = ` by: the present name is gone once it was changed.
-/// What an entry says itself (pci, node_guid) is left out.
+/// Our udev rules' identity of the devices of `device = `: the present name is gone once it was changed.
+/// The entry's own keys (pci, node_guid) are left out.
 DeviceRules rules_of_names(std::span<const Section> sections, const World& world) {
   const bool by_name = std::any_of(sections.begin(), sections.end(), [](const Section& section) {
     return section.path == kSection && section.find("device") != nullptr;
@@ -120,7 +120,7 @@ class Resolver {
 
  private:
   /// `device = ` is the name before our rename or, once that is done, the wanted name itself; while the
-  /// device has neither (udev may have named it anew), our rule knows it.
+  /// device has neither (udev may have renamed it), our rule knows it.
   void by_present_name(const Section& section, NamedDevice& out) const {
     const auto former = text_or_empty(section, "device");
     out.id = former;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most entries of the document have in common on their way to a Desired.
+// Common steps of most entries of the document on their way to a Desired.
 #pragma once
 
 #include <span>

@@ -65,7 +65,7 @@ class Kind {
   virtual void check(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed,
                      World& world, model::Diagnostics& diagnostics) const;
 
-  /// Completes the kind's changes of a plan: what each interrupts, further needs, and what has to be carried
+  /// Completes the kind's changes of a plan: interruptions, further needs, and state to be carried
   /// over.
   virtual base::Result<void> prepare(std::span<model::Change*> changes, World& world) const;
 
@@ -74,7 +74,7 @@ class Kind {
   /// none of each other.
   virtual base::Result<void> apply(std::span<const model::Change> changes, system::Host& host) const = 0;
 
-  /// Waits, at most until the deadline, for what the kernel does by itself after `changes` and what they
+  /// Waits, at most until the deadline, for the kernel's own actions after `changes` and their
   /// depend on. `now`: as it was just after the changes.
   virtual base::Result<Waited> await(std::span<const model::Change> changes, World& now,
                                      std::chrono::milliseconds deadline) const;
@@ -135,26 +135,26 @@ class Kind {
   /// meanwhile").
   [[nodiscard]] virtual bool reachable(const model::Key& key, const World& world) const = 0;
 
-  /// Whether a resource that was there before an apply, and was not to be changed, has to be there after it;
-  /// `then`: how it was. False where it may go with an object that comes anew.
+  /// Whether a resource that was there before an apply, and was not to be changed, must be there after it;
+  /// `then`: how it was. False where it may go with an object that comes back.
   [[nodiscard]] virtual bool has_to_stay(const model::Observed& /*then*/, const World& /*now*/) const {
     return false;
   }
 
-  /// Resources whose updates put back all that was on an interface when the plan was made. What is deleted
-  /// there is deleted after them: it would come back.
+  /// Resources whose updates put back everything that was on an interface when the plan was made. Objects
+  /// deleted there is deleted after them: it would come back.
   [[nodiscard]] virtual std::vector<model::Key> put_back_by(const model::Key& /*key*/) const { return {}; }
 
-  /// Whether an update makes an object of somebody else's anew as ours, which goes when the document drops
+  /// Whether an update re-creates an object of somebody else's as ours, which goes when the document drops
   /// it.
   [[nodiscard]] virtual bool takes_over(const model::Change& /*change*/) const { return false; }
 
-  /// What a new resource has of those settings that a document need not give. One that we made goes back to
+  /// A new resource's values of those settings that a document need not give. One that we made goes back to
   /// them when the document drops a setting; without any, what was once set stays.
   [[nodiscard]] virtual model::Attributes when_new() const { return {}; }
 
   /// The kernel object that a resource goes away with (its port's interface, its device), as one that comes
-  /// back under the same name is another: what was planned on one says nothing of the next. Empty when there
+  /// back under the same name is another: a plan for one does not hold for the next. Empty when there
   /// is none now, or the resource depends on none. Asked of changes that are prepared.
   [[nodiscard]] virtual std::string footing(const model::Change& /*change*/, const World& /*world*/) const {
     return {};

@@ -51,10 +51,10 @@ struct PkeyLink {
           "that of the parent"),
       model::field(
           "on_unsupported", &PkeyLink::on_unsupported, model::Role::kPolicy,
-          "What to do where the adapter cannot do connected mode: fail, or use datagram mode instead.",
+          "Action if the adapter does not support connected mode: fail, or use datagram mode instead.",
           "fail"),
       model::field("managed_by", &PkeyLink::managed_by, model::Role::kDerived,
-                   "Who has set the interface up, where it is not rdma-configd: networkmanager.", "-"),
+                   "Program that set the interface up, if not rdma-configd: networkmanager.", "-"),
       model::field("carrier", &PkeyLink::carrier, model::Role::kFact,
                    "Whether the interface has joined its partition.", "-"),
       model::field("membership", &PkeyLink::membership, model::Role::kFact,
@@ -64,7 +64,7 @@ struct PkeyLink {
 
 namespace detail {
 
-/// What a key of this kind means: "<port GUID>/0x8002", and "#name" behind it for a second child of one
+/// The meaning of a key of this kind: "<port GUID>/0x8002", and "#name" behind it for a second child of one
 /// partition.
 struct PkeyId {
   model::Guid guid;
@@ -84,7 +84,7 @@ const system::Link* called(const std::vector<const system::Link*>& links, std::s
 /// the clues of the world speak of (ours, the one named as wanted), else the first.
 const system::Link* child_of(const PkeyId& id, const World& world, std::string_view name = {});
 
-/// What the kernel calls a child that is made by sysfs: PARENT.%04x, cut to what fits.
+/// The kernel's name of a child that is made by sysfs: PARENT.%04x, cut to the maximum length.
 std::string kernel_name(std::string_view parent, model::Pkey pkey);
 
 }  // namespace detail

@@ -25,17 +25,17 @@ struct PortRef {
   const system::RdmaPort* port = nullptr;
 };
 
-/// What tells the object that a key means from others that it could mean: P_Key interfaces of one partition.
+/// The part of a key that tells its object from others: P_Key interfaces of one partition.
 struct Clue {
   std::string instance{};          ///< that the state has of it
   bool ours = false;               ///< made by us, says the state
   std::set<std::string> names{};   ///< that it has, had or is to have
   std::set<std::string> others{};  ///< instances of what it is not
-  /// What the settings that we have changed were before: they go back to it when the document drops them.
+  /// The former values of settings that we have changed: they go back to them when the document drops them.
   model::Attributes before{};
 };
 
-/// What entries may mean of which the port cannot be told now (its device has another name, or is away).
+/// Ports that entries may mean but that cannot be told now (the device has another name, or is away).
 struct Unresolved {
   std::map<model::Guid, std::string> ports;  ///< those of this host, with why
   std::string elsewhere;                     ///< the same for ports that are not here; empty: none
@@ -65,7 +65,7 @@ class World {
   /// Resources that the run is about (of the document, the state and the plan): all that a kind observes
   /// whose resources cannot be listed in one sweep, such as systemd's units.
   void concern(const model::Key& key, const Clue& clue = {});
-  /// What is known of a resource from elsewhere; empty when the run is not about it.
+  /// Knowledge of a resource from elsewhere; empty when the run is not about it.
   [[nodiscard]] const Clue& clue(const model::Key& key) const;
   /// Their ids, of one kind.
   [[nodiscard]] std::vector<std::string> concerned(std::string_view kind) const;
@@ -103,8 +103,8 @@ class World {
   /// MTUs of a port's IB link; nothing when they cannot be read.
   const std::optional<system::PortMtu>& mtu(const PortRef& port);
 
-  /// The network manager that runs or is enabled, else direct: what backend = "auto" means where nothing was
-  /// decided before. Asked for once; auto without a host.
+  /// The network manager that runs or is enabled, else direct: the meaning of backend = "auto" where nothing
+  /// was decided before. Asked for once; auto without a host.
   [[nodiscard]] model::Backend manager() const;
 
   /// "<boot id>/<ifindex>": another kernel object is another instance.

@@ -28,7 +28,7 @@ struct ClassSet {
   auto operator<=>(const ClassSet&) const = default;
 };
 
-/// Pairs of a DSCP and its priority, sorted. What the kernel holds may have a DSCP twice; what the document
+/// Pairs of a DSCP and its priority, sorted. The kernel may hold a DSCP twice; the document
 /// says may not.
 struct DscpMap {
   std::vector<std::pair<std::uint8_t, std::uint8_t>> list;
@@ -36,7 +36,7 @@ struct DscpMap {
   auto operator<=>(const DscpMap&) const = default;
 };
 
-/// Who negotiates DCB with the peer.
+/// The side that negotiates DCB with the peer.
 enum class Dcbx { kHost, kFirmware };
 
 inline constexpr unsigned kDscps = 64;  ///< RFC 2474: six bits

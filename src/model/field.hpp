@@ -17,7 +17,7 @@
 
 namespace rdmacfg::model {
 
-/// What a field is for.
+/// The role of a field.
 enum class Role {
   kIdentity,  ///< says which object an entry means; never changed
   kSetting,   ///< a state of the system that is compared and changed
@@ -26,7 +26,7 @@ enum class Role {
   kFact,      ///< observed and shown; cannot be written in the document
 };
 
-/// What it takes until a change works.
+/// The event that a change needs to take effect.
 enum class Effect { kNow, kDriverReload, kInitramfsReboot };
 
 std::string_view text_of(Effect effect);

@@ -50,7 +50,7 @@ RDMACFG_CODEC(LimitDomain, "user, \"@group\" or \"*\"",
               R"({"type":"string","pattern":"^(\\*|@?[A-Za-z_][A-Za-z0-9_.-]*\\$?)$"})");
 
 /// A kernel setting as its path below /proc/sys: "net/ipv4/neigh/default/gc_thresh1". Read with dots or with
-/// slashes, as sysctl.d(5) does: what stands first separates, the other belongs to a name.
+/// slashes, as sysctl.d(5) does: the first of them separates, the other belongs to a name.
 struct SysctlPath {
   std::string text;
 

@@ -75,7 +75,7 @@ enum class InetMethod { kManual, kAuto, kDisabled, kLinkLocal };
 
 std::string_view text_of(InetMethod method);
 
-/// Who configures an interface.
+/// The program that configures an interface.
 enum class Backend { kAuto, kNetworkManager, kNetworkd, kDirect };
 
 std::string_view text_of(Backend backend);  ///< as in the document: "networkmanager"

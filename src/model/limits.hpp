@@ -129,7 +129,7 @@ inline constexpr auto kTable = std::to_array<Row>({
      "a look from its start to its end; a device that hangs blocks no others"},
     {"kChangeCpu", kChangeCpu.count(), "seconds", "the worker is killed; its journal is recovered",
      "processor time of a change"},
-    {"kChangeTime", kChangeTime.count(), "seconds", "cancelled: what was done is undone",
+    {"kChangeTime", kChangeTime.count(), "seconds", "cancelled: its changes are undone",
      "a change from its start; rebuilding an initramfs may take 900"},
     {"kUndoTime", kUndoTime.count(), "seconds", "the worker is killed; its journal is recovered",
      "undoing what a cancelled change did"},

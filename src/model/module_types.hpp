@@ -47,7 +47,7 @@ struct PfcDriverName {
   auto operator<=>(const PfcDriverName&) const = default;
 };
 
-/// What to do when the initramfs does not hold our files as they are.
+/// The action when the initramfs does not hold our files as they are.
 enum class InitramfsPolicy { kRebuild, kReport };
 
 inline constexpr unsigned kPriorities = 8;  ///< 802.1Q: three bits

@@ -8,7 +8,7 @@
 
 namespace rdmacfg::model {
 
-/// What happens to a setting that somebody else has changed.
+/// The reaction to a setting that somebody else has changed.
 enum class Drift { kRepair, kReport };
 
 /// Time between two looks at the whole host without an event; 0: none.

@@ -22,7 +22,7 @@ enum class Status {
   kPending,   ///< waits for something: a device, a driver reload, a reboot
   kFailed,    ///< the kernel refused, or did not do what it said
   kForeign,   ///< somebody else's, not in the document; left alone
-  kReleased,  ///< no longer in the document; what is left of it goes with the next reset
+  kReleased,  ///< no longer in the document; its leftovers go with the next reset
   kIgnored,   ///< state = "ignore"
 };
 
@@ -64,7 +64,7 @@ enum class Exit {
   kPartly = 5,          ///< done, with something pending or limited
 };
 
-/// What a run of the pipeline found and did.
+/// The findings and actions of a run of the pipeline.
 struct Report {
   Diagnostics diagnostics;                ///< of the document and of its check against the host
   std::vector<ResourceReport> resources;  ///< in the order of kinds and keys

@@ -26,9 +26,9 @@ struct Desired {
   std::string label;                        ///< as an administrator calls it: "mlx4_ib0"
   Attributes settings;                      ///< wanted; a field that is not here is left as it is
   Attributes policy;                        ///< of Role kPolicy
-  std::map<std::string, Location> origins;  ///< of every setting and policy: who said so
+  std::map<std::string, Location> origins;  ///< of every setting and policy: the place that set it
   Location where;                           ///< of the entry
-  bool absent = false;                      ///< has to be not there
+  bool absent = false;                      ///< must be not there
   bool ignore = false;                      ///< state = "ignore": shown, never touched
   std::vector<Key> needs;                   ///< resources that must be right before it
   std::optional<std::string> pending;       ///< why it cannot be had now: "no device mlx4_0"
@@ -39,7 +39,7 @@ struct Observed {
   Key key;
   std::string label;
   Attributes settings;          ///< the current value of every setting that is known
-  Attributes facts;             ///< of Role kFact: what cannot be set but is shown
+  Attributes facts;             ///< of Role kFact: values that are shown but cannot be set
   std::string instance;         ///< changes when the kernel object is another one: "<boot id>/<ifindex>"
   bool ours_by_nature = false;  ///< lives in a file of ours, so nobody else can have made it
 };

@@ -50,13 +50,13 @@ enum class IpoibMode { kDatagram, kConnected };
 base::Result<IpoibMode> parse_ipoib_mode(std::string_view text);
 std::string_view text_of(IpoibMode mode);
 
-/// What an entry says should be: up and down (administratively), absent, or none of our business.
+/// The state that an entry asks for: up and down (administratively), absent, or not managed.
 enum class State { kUp, kDown, kAbsent, kIgnore };
 
 base::Result<State> parse_state(std::string_view text);
 std::string_view text_of(State state);
 
-/// What to do where a port cannot do connected mode.
+/// The action where a port does not support connected mode.
 enum class OnUnsupported { kFail, kDatagram };
 
 base::Result<OnUnsupported> parse_on_unsupported(std::string_view text);

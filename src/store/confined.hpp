@@ -28,8 +28,8 @@ base::Result<config::Document> document_from(std::string_view text, std::vector<
 base::Result<config::Document> parse_confined(std::vector<config::Text> texts, const std::string& host_name,
                                               const Confine& confine);
 
-/// What parse_again() parses texts of others within, from now on, in this process. Until it is set such texts
-/// are refused. For main(), before anything is read.
+/// The function with which parse_again() parses texts of others, from now on, in this process. Until it is
+/// set such texts are refused. For main(), before anything is read.
 void confine_others_by(Confine confine);
 const Confine& confine_of_others();
 

@@ -22,11 +22,11 @@ bool is_damage(const base::Error& error);
 
 /// Renames a record to NAME.damaged-1, after the earlier ones have moved up by one. `instead` writes what
 /// takes its place; there is no moment without either, unless the record cannot be copied.
-/// @return a sentence for the administrator: what happened, and where the file is now.
+/// @return a sentence for the administrator: the event, and the present place of the file.
 std::string put_aside(system::Files& files, const std::string& path, const base::Error& why,
                       const std::function<base::Result<void>()>& instead = nullptr);
 
-/// Removes what put_aside() has kept of a record; what cannot be removed stays.
+/// Removes the copies that put_aside() has kept of a record; a copy that cannot be removed stays.
 void remove_put_aside(system::Files& files, const std::string& path);
 
 /// Adds to the reasons, each once and at most eight. Best effort: a disk that is full must not keep the host

@@ -23,12 +23,12 @@ namespace {
 constexpr int kLedgerSchema = 1;
 constexpr std::size_t kCopiedMost = model::limits::kFileBytes;  // of a text within another record
 
-/// What the exceptions of the library are: a record whose parts contradict each other.
+/// Rules that the JSON library does not check: a record whose parts contradict each other.
 [[noreturn]] void reject(const std::string& why) {
   throw Json::other_error::create(501, why, static_cast<const Json*>(nullptr));
 }
 
-/// Numbers ascend, and what is named is there.
+/// Numbers ascend, and the named generations exist.
 void check(const Ledger& ledger) {
   std::uint64_t last = 0;
   for (const auto& one : ledger.generations) {

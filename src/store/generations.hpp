@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was applied, by whom and when: every applied document is a generation, kept with its text.
+// The applied documents, by whom and when: every applied document is a generation, kept with its text.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct Ledger {
   std::vector<std::string>
       refused;  ///< digests of documents that were rolled back: not applied by themselves
   std::optional<Unconfirmed> unconfirmed;
-  /// What `confirm` answers when nothing waits although the last apply asked for it: that nothing was
+  /// The answer of `confirm` when nothing waits although the last apply asked for it: that nothing was
   /// changed, or that it is confirmed. Empty: it did not ask.
   std::string answered;
   bool operator==(const Ledger&) const = default;
@@ -69,7 +69,7 @@ struct Remembered {
   bool of_others = false;
 };
 
-/// What is needed to take an unconfirmed apply back exactly, in the boot in which it was made. It needs no
+/// The record that undoes an unconfirmed apply exactly, in the boot in which it was made. It needs no
 /// other file of ours.
 struct TakeBack {
   std::string boot_id;
@@ -91,7 +91,7 @@ struct GenerationPaths {
   std::string backup = "/var/lib/rdma-configd/generations.json.bak";
   std::string texts = "/var/lib/rdma-configd/generations";  ///< folder; one file each
   std::string take_back = "/var/lib/rdma-configd/unconfirmed.json";
-  /// What was taken back of the active document; of this boot.
+  /// The part of the active document that was taken back; of this boot.
   std::string let_be = "/var/lib/rdma-configd/taken-back.json";
 };
 

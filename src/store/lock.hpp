@@ -20,11 +20,11 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
                                               const std::function<void(const std::string& holder)>& waiting,
                                               const std::function<bool()>& cancelled = {});
 
-/// What is locked for a change of the host below `root`: the folder itself, so that an image keeps no file of
+/// The lock for a change of the host below `root`: the folder itself, so that an image keeps no file of
 /// it; of the running host, /run/rdma-configd.lock.
 std::filesystem::path lock_of(const std::filesystem::path& root);
 
-/// What who waits says: "process 1234 is applying; waiting until it has finished".
+/// The message of a process that waits: "process 1234 is applying; waiting until it has finished".
 std::string waits_for(const std::string& holder);
 
 }  // namespace rdmacfg::core

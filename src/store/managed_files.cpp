@@ -50,7 +50,8 @@ bool is_managed_file(std::string_view path) {
       !is_managed_folder(path.substr(0, slash)))
     return false;
   const auto name = path.substr(slash + 1);
-  // What is being written has a name with a dot in front; rdma-core wants one without hyphens in its folder.
+  // A file that is being written has a name with a leading dot; rdma-core wants one without hyphens in its
+  // folder.
   return !name.starts_with('.') && (name.find("rdma-configd") != std::string_view::npos ||
                                     name.find("rdma_configd") != std::string_view::npos);
 }

@@ -106,7 +106,7 @@ Json report_json(const model::Report& report) {
               {"changes", plan_json(report.plan)},
               {"notes", report.notes},
               {"left_over", report.left_over}};
-  // What the daemon does by itself: clients see none.
+  // Steps of the daemon itself: clients see none.
   if (!report.drifted.empty()) out["drifted"] = plan_json({report.drifted});
   return out;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rdma-configd remembers between runs: what it made, what it found before, what the fabric did not
+// The record that rdma-configd keeps between runs: objects it made, values it found before, limits of
 // allow.
 #pragma once
 

@@ -34,7 +34,7 @@ Json to_json(const model::Location& where) {
 
 namespace {
 
-/// What carries a change out or takes it back.
+/// The functions that carry a change out or take it back.
 Json essence(const Change& change) {
   Json out;
   out["kind"] = change.key.kind;

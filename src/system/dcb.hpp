@@ -41,7 +41,7 @@ constexpr std::uint8_t kDcbxFirmware = 0x02;  ///< DCB_CAP_DCBX_LLD_MANAGED
 constexpr std::uint8_t kDcbxVersionCee = 0x04;
 constexpr std::uint8_t kDcbxVersionIeee = 0x08;
 
-/// What an interface says of its DCB. What its driver does not offer, or cannot read at the moment (a
+/// An interface's DCB settings. Settings that its driver does not offer, or cannot read at the moment (a
 /// firmware reset), is not there: dcbnl_ieee_fill() leaves out what the driver refuses.
 struct DcbState {
   std::string driver{};  ///< of the interface's device, as sysfs has it: "mlx5_core"; empty: not known
@@ -60,9 +60,9 @@ class Dcb {
   /// Nothing when the interface is not there or has no IEEE DCB at all.
   virtual base::Result<std::optional<DcbState>> observe_dcb(const std::string& interface) = 0;
 
-  /// What the driver takes without changing anything is no error (ice answers with 1 or 2): only reading back
-  /// tells what became of a request. Where the driver takes the link down for it, set_pfc() returns when the
-  /// carrier has begun to go.
+  /// A request that the driver accepts without changing anything is not an error (ice answers with 1 or 2):
+  /// only reading back tells what became of a request. Where the driver takes the link down for it, set_pfc()
+  /// returns when the carrier has begun to go.
   virtual base::Result<void> set_pfc(const std::string& interface, std::uint8_t priorities) = 0;
   virtual base::Result<void> set_ets(const std::string& interface, const Ets& ets) = 0;
   virtual base::Result<void> add_app(const std::string& interface, const DcbApp& app) = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells that something of the host has changed. Events only wake: what changed is found by observing.
+// Sources of the news that something on the host has changed. Events only wake: the change is found by
+// observing.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +34,7 @@ class EventSource {
  public:
   virtual ~EventSource() = default;
   [[nodiscard]] virtual int fd() const = 0;
-  /// What is there to read, without waiting. In a storm not all of it: the descriptor stays readable.
+  /// Reads the pending events, without waiting. In a storm not all of them: the descriptor stays readable.
   virtual std::vector<Event> read() = 0;
 };
 
@@ -48,16 +49,16 @@ class FileSource : public EventSource {
 struct Settings {
   std::set<std::string> files{};    ///< of sysfs, configfs, /proc/sys
   std::set<std::string> handles{};  ///< folders in which folders of settings are made (configfs)
-  std::set<std::string> folders{};  ///< of small files that a service keeps; what is renamed into them counts
+  std::set<std::string> folders{};  ///< of small files that a service keeps; files renamed into them count
   std::set<std::string> units{};    ///< of systemd
   bool operator==(const Settings&) const = default;
 };
 
-/// One that tells of programs which write such files. What the kernel changes by itself it does not see.
+/// Detects programs that write such files. It does not see changes made by the kernel itself.
 class SettingSource : public EventSource {
  public:
-  /// From now on these and no others; what is not there is passed over. @return whether one of them was not
-  /// watched before: what has happened to it was not told.
+  /// From now on these and no others; missing ones are skipped. @return whether one of them was not
+  /// watched before, so that earlier changes of it were missed.
   virtual bool watch(const Settings& wanted) = 0;
 
   /// How many folders have been made in handles, as far as events were read.

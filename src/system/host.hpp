@@ -67,7 +67,7 @@ struct Host {
   bool holding = false;
 };
 
-/// What observation found of links and devices, once per run.
+/// The observed links and devices, once per run.
 struct Snapshot {
   std::vector<Link> links;
   std::vector<RdmaDevice> devices;

@@ -83,8 +83,8 @@ class Inet {
   /// Unicast routes over one interface each, by one dump; no cached ones, none with several next hops.
   virtual base::Result<std::vector<InetRoute>> observe_routes() = 0;
 
-  /// Carries out requests in order. What is there already (or gone already, of a deletion) is no error; of a
-  /// route that is only so when it is the same one.
+  /// Carries out requests in order. An object that is there already (or gone already, of a deletion) is not
+  /// an error; of a route that is only so when it is the same one.
   virtual base::Result<void> execute(std::span<const InetRequest> requests) = 0;
 
   /// Waits until no address of the interfaces is tentative, or the time is over.

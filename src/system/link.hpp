@@ -18,7 +18,7 @@
 
 namespace rdmacfg::system {
 
-/// What an IPoIB interface says of itself (IFLA_INFO_DATA of kind "ipoib").
+/// An IPoIB interface's own attributes (IFLA_INFO_DATA of kind "ipoib").
 struct IpoibInfo {
   model::Pkey pkey;
   model::IpoibMode mode = model::IpoibMode::kDatagram;
@@ -125,11 +125,11 @@ class Links {
   virtual base::Result<std::vector<Link>> observe_links() = 0;
 
   /// Carries out requests in order, many to a message. After the first refusal later ones may or may not have
-  /// been carried out; the error names the object and what was asked. Success is the kernel's word, not the
+  /// been carried out; the error names the object and the request. Success is the kernel's word, not the
   /// fact.
   virtual base::Result<void> execute(std::span<const LinkRequest> requests) = 0;
 
-  /// What the given interfaces carry, by one dump per sort (addresses, routes, rules), whatever their number.
+  /// The addresses, routes and rules of the given interfaces, by one dump per sort, whatever their number.
   virtual base::Result<std::vector<Carried>> observe_carried(std::span<const Link> links) = 0;
 
   /// Puts back what is missing of `carried` on interface `index`, now called `name`. First addresses, then
@@ -140,8 +140,8 @@ class Links {
   virtual base::Result<std::vector<int>> wait_for_carrier(std::span<const int> indexes,
                                                           std::chrono::milliseconds deadline) = 0;
 
-  /// What `then` had that `now` does not have, in words: "192.0.2.1/24", "a route to 198.51.100.0/24". What
-  /// comes and goes by itself (leases, advertised addresses) is left out.
+  /// The items that `then` had and `now` lacks, in words: "192.0.2.1/24", "a route to 198.51.100.0/24". Items
+  /// that comes and goes by itself (leases, advertised addresses) is left out.
   virtual std::vector<std::string> lacking(const Carried& then, const Carried& now) = 0;
 };
 

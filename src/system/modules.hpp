@@ -11,7 +11,7 @@
 
 namespace rdmacfg::system {
 
-/// What the running kernel's module tree (/lib/modules/VERSION) says of one module.
+/// The entry of one module in the running kernel's module tree (/lib/modules/VERSION).
 struct ModuleInfo {
   bool builtin = false;
   std::vector<std::string> parameters;  ///< sorted; of a built-in module those that /sys/module shows
@@ -44,10 +44,10 @@ class Modules {
   /// All modules of the tree, for suggestions.
   virtual std::vector<std::string> known() = 0;
 
-  /// Loads a module with what modprobe.d says, and what it depends on. No error when it is loaded already.
+  /// Loads a module with the options of modprobe.d, and its dependencies. No error when it is loaded already.
   virtual base::Result<void> load(const std::string& module) = 0;
 
-  /// Unloads a module that nothing uses; kBusy when something does. What it depended on stays.
+  /// Unloads a module that nothing uses; kBusy when something does. Its dependencies stay.
   virtual base::Result<void> unload(const std::string& module) = 0;
 };
 

@@ -42,10 +42,10 @@ class NetworkManager {
   virtual base::Result<std::optional<NmState>> observe() = 0;
 
   /// Reads these keyfiles, new ones and changed ones (Settings.LoadConnections). An error names a file that
-  /// it did not take. What is active goes on as it was.
+  /// it did not take. Active connections go on as before.
   virtual base::Result<void> load(std::span<const std::string> files) = 0;
 
-  /// Deletes a profile with its file; what it had activated goes down, and P_Key interfaces that
+  /// Deletes a profile with its file; its connections go down, and P_Key interfaces that
   /// NetworkManager made (and knows that it did) go. Returns when it is down. No error when it is not there.
   virtual base::Result<void> remove(const std::string& uuid) = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// systemd-networkd, in our words. What it does with an interface stands in .network files, which the kinds
+// systemd-networkd, in our words. Its settings for an interface are in .network files, which the kinds
 // write; this is about having it read them. Source: org.freedesktop.network1(5), systemd 252.
 #pragma once
 
@@ -27,11 +27,11 @@ class Networkd {
   /// These interfaces, those that it knows of them. Nothing when it does not run (it is not started by this).
   virtual base::Result<std::optional<std::vector<NetworkdLink>>> observe(std::span<const int> indexes) = 0;
 
-  /// Has it read its files again. Interfaces whose file is another one or has changed are configured anew,
+  /// Has it read its files again. Interfaces whose file is another one or has changed are configured again,
   /// what stays the same on them is kept; that goes on after this has returned.
   virtual base::Result<void> reload() = 0;
 
-  /// Has it take down and set anew everything that it has set on an interface. That goes on after this has
+  /// Has it take down and set again everything that it has set on an interface. That goes on after this has
   /// returned.
   virtual base::Result<void> reconfigure(int index) = 0;
 

@@ -56,7 +56,7 @@ struct PortMtu {
   int active = 0;
 };
 
-/// Who made an adapter, as ibv_query_device(3) and ibv_devinfo(1) have it.
+/// The maker of an adapter, as ibv_query_device(3) and ibv_devinfo(1) have it.
 struct DeviceIds {
   std::uint32_t vendor = 0;  ///< IEEE organisation, "0x02c9" for Mellanox
   std::uint32_t part = 0;    ///< the vendor's number of the model, mostly the PCI device
@@ -75,7 +75,7 @@ class Rdma {
  public:
   virtual ~Rdma() = default;
 
-  /// All devices. What may not be read stays empty; a device that goes away meanwhile is left out.
+  /// All devices. Unreadable values stay empty; a device that goes away meanwhile is left out.
   /// `children`: interfaces that are known to be P_Key children, so that nobody has to look at each.
   virtual base::Result<std::vector<RdmaDevice>> observe_devices(
       const std::set<std::string>& children = {}) = 0;

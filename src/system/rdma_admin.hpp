@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be asked of RDMA devices themselves. Sources: drivers/infiniband/core/nldev.c (RDMA netlink),
+// Requests to RDMA devices themselves. Sources: drivers/infiniband/core/nldev.c (RDMA netlink),
 // drivers/infiniband/core/cma_configfs.c.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verbs async events: what a port reports to those that have its device open (ibv_get_async_event(3)).
+// Verbs async events: the events that a port reports to those that have its device open
+// (ibv_get_async_event(3)).
 //
 // A device is opened by a short-lived process (open_verbs: libibverbs and the driver's provider stay out of
 // the daemon, and a slow driver cannot block it), which hands its two descriptors over a socket; whoever
@@ -45,7 +46,7 @@ void open_verbs(const std::set<VerbsNode>& nodes, const std::function<void(OpenV
 /// Over a socket of AF_UNIX, SOCK_SEQPACKET. @return false when nobody receives.
 bool send_verbs(int socket, const OpenVerbs& open);
 
-/// What has been handed over, without waiting. @return nothing when there is nothing; `at_end` then says
+/// The descriptors handed over, without waiting. @return nothing when there are none; `at_end` then says
 /// whether there will be.
 std::optional<OpenVerbs> receive_verbs(int socket, bool& at_end);
 

@@ -38,8 +38,8 @@ Result<void> check_idle(Context& context) {
   return {};
 }
 
-/// Below --root there is no kernel to look at: what a document says of ports by their GUIDs, also of kinds
-/// that an apply leaves to the boot.
+/// Below --root there is no kernel to look at: the entries of a document that name ports by their GUIDs, also
+/// of kinds that an apply leaves to the boot.
 Result<std::vector<model::Desired>> wanted_of_image(const config::Document& document, system::Host& host) {
   const auto world = kinds::World::observe(host);
   if (!world) return base::fail(world.error());
@@ -54,7 +54,7 @@ Result<std::vector<model::Desired>> wanted_of_image(const config::Document& docu
   return desired;
 }
 
-/// What the active generation wants of this host; nothing without one.
+/// The active generation's demands on this host; nothing without one.
 Result<std::vector<model::Desired>> wanted(const std::string& host_name, Context& context,
                                            const config::Document* image) {
   auto& host = context.host;
@@ -184,7 +184,7 @@ Result<void> withdraw(const Withdrawal& plan, Context& context) {
     if (auto done = host.files.remove(one.from); !done) return done;
   }
   if (host.offline) return {};
-  // What reads them is told; where it does not run it reads them when it starts.
+  // Their readers are told; a reader that does not run reads them when it starts.
   (void)host.udev.reload_rules();
   (void)host.units.reload_manager();
   if (!profiles.empty()) (void)host.network_manager.load(profiles);

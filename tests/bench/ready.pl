@@ -35,7 +35,7 @@ for (1 .. $runs) {
         push @{ $took{$program} }, (clock_gettime(CLOCK_MONOTONIC) - $begin) * 1000;
         kill 'TERM', $pid;
         waitpid $pid, 0;
-        # What it said while it ended.
+        # Its output while it ended.
         $socket->recv(my $text, 65536) while IO::Select->new($socket)->can_read(0.1);
     }
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random documents for hosts below another root: what each kind of entry can say, ordinary values and odd ones."""
+"""Random documents for hosts below another root: each kind of entry with ordinary values and odd ones."""
 import ipaddress
 import random
 

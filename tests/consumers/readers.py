@@ -88,7 +88,7 @@ def sysusers(root, document):
 
 
 def pam_limits(root, document):
-    """What a login of daemon gets: the limit of the user, else of the group."""
+    """The limit of a login of daemon: that of the user, else of the group."""
     path = f"{root}/etc/security/limits.d/zz-rdma-configd.conf"
     limit = document.memlocks.get("daemon", document.memlocks.get("@daemon"))
     if not os.path.exists(path):
@@ -296,7 +296,7 @@ def family_differences(what, wanted, setting):
 
 
 def udev(root, document):
-    """What an add event of each port's interface, and of another port's, leads to."""
+    """The result of an add event of each port's interface, and of another port's."""
     out = []
     for port in document.ports + [{"guid": "00:02:c9:03:00:31:79:00", "name": None}]:
         text = run(["unshare", "-mn", "bash", f"{HERE}/event.sh", root, port["guid"]])
@@ -309,7 +309,7 @@ def udev(root, document):
 
 
 def networkd(root, document):
-    """What systemd-networkd sets on an interface that has udev's properties of the port."""
+    """The settings by systemd-networkd on an interface that has udev's properties of the port."""
     if not any(port["backend"] == "networkd" for port in document.ports):
         return None
     out = []

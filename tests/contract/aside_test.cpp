@@ -35,7 +35,7 @@ class Aside : public testing::Test {
     return at == report.resources.end() ? Status::kForeign : at->status;
   }
 
-  /// What another entry wants is done, and everything else is as it was.
+  /// Another entry's changes are made, and everything else is as it was.
   void expect_aside(const std::string& document, const std::string& wrong_key) {
     EXPECT_EQ(apply(document, false).exit, Exit::kError) << "by hand it is all or nothing";
     kernel_->set_mtu("other", 4092);

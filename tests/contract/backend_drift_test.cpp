@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody changes under a profile of NetworkManager, or a file of systemd-networkd, is repaired, and
+// Changes by others under a profile of NetworkManager, or a file of systemd-networkd, are repaired, and
 // told by what it was; undone, it is as it was found.
 #include <gmock/gmock.h>
 
@@ -30,7 +30,7 @@ class NmDrift : public testing::Test {
 
   fakes::Interface& link() { return *host_.kernel().machine.find("ib0"); }
 
-  /// What the repair of what is now comes to, in the journal's words.
+  /// The repair of the present differences, in the journal's words.
   std::vector<std::string> repaired() {
     const auto report = host_.hold();
     EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);

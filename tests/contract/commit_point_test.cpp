@@ -21,7 +21,7 @@ Seen seen(Host& host) {
   return {host.dump(), ledger.active, ledger.generations.size(), ledger.unconfirmed.has_value()};
 }
 
-/// The daemon goes on, and time passes: everything that is found then has to be one or the other.
+/// The daemon goes on, and time passes: everything that is found then must be one or the other.
 Seen in_the_end(Host& host) {
   host.kernel().faults.clear();
   auto report = host.hold();
@@ -96,7 +96,7 @@ class CommitPoint : public testing::TestWithParam<Operation> {
     old_end_ = in_the_end(*untouched);
   }
 
-  /// What the exit status says is so, and stays so when the daemon goes on.
+  /// The exit status is true, and stays true when the daemon goes on.
   void judge(Host& host, const Report& report, std::size_t call) {
     SCOPED_TRACE(fmt::format("call {} of {}: {}\n{}", call, calls_, log_.at(call - 1), text_of(report)));
     host.kernel().faults.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every scenario once more with an apply that nobody confirms: what was before it comes back, whenever and
+// Every scenario once more with an apply that nobody confirms: the former state comes back, whenever and
 // however the time runs out.
 #include <random>
 
@@ -47,7 +47,7 @@ TEST_P(Confirmed, ItStaysOnceConfirmed) {
   EXPECT_FALSE(host.ledger().unconfirmed);
 }
 
-/// What cannot be taken back at once is not begun, and said to wait.
+/// A step that cannot be undone at once is not begun, and reported as waiting.
 TEST_P(Confirmed, TheInitramfsWaitsForIt) {
   Host host(GetParam());
   const auto report = host.commit(GetParam().documents.back(), kWithin);
@@ -62,7 +62,8 @@ TEST_P(Confirmed, TheInitramfsWaitsForIt) {
 }
 
 TEST_P(Confirmed, AKillAnywhereLeavesNothingUnconfirmed) {
-  // What was killed before it began is no apply; what was killed later goes with its time.
+  // A run that was killed before it began does not count as an apply; one that was killed later ends with its
+  // time.
   std::size_t calls = 0;
   {
     Host host(GetParam());

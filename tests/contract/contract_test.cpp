@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every kind has to keep, whatever it manages: documents and hosts that exercise each kind are applied
+// The contract of every kind, whatever it manages: documents and hosts that exercise each kind are applied
 // and undone, with a failure at every single call that changes the host.
 #include <cerrno>
 #include <set>
@@ -117,7 +117,7 @@ TEST_P(Contract, AHostThatCannotBeObservedIsLeftAlone) {
 TEST_P(Contract, AfterARebootAnApplyConverges) {
   Stage stage(GetParam());
   ASSERT_TRUE(applied(stage.apply()));
-  // What is warned about: for a profile of others NetworkManager would make a second interface at boot.
+  // The cause of the warning: for a profile of others NetworkManager would make a second interface at boot.
   stage.kernel().files.content.erase("/etc/NetworkManager/system-connections/part.nmconnection");
   stage.kernel().reboot();
   auto report = stage.apply();

@@ -61,7 +61,7 @@ TEST_P(DcbDrivers, DoneOrRefusedBeforeAnyWrite) {
     EXPECT_EQ(kernel->faults.calls(), 0U) << kernel->faults.log().front();
     EXPECT_EQ(difference(kernel->dump(kVisible), before), "");
   }
-  // Whatever was closed on the way.
+  // Interfaces closed on the way.
   EXPECT_THAT(kernel->dump(kVisible), HasSubstr("route default via 203.0.113.254"));
   EXPECT_THAT(kernel->dump(kVisible), HasSubstr("addr6 2001:db8::1/64"));
   EXPECT_THAT(kernel->dump(kVisible), HasSubstr("route 192.0.2.0/24 via 198.51.100.9"));
@@ -195,8 +195,8 @@ INSTANTIATE_TEST_SUITE_P(
              "qede takes no DSCPs", ""},
         Case{"qede_host", R"("driver": "qede")", std::string(kPfc) + "dcbx = \"host\"\n", Exit::kError,
              "leaves DCBX of eth0 to the firmware", ""},
-        // qed_dcbx.c:1208: what is set is kept for SET_ALL; what reads back is what was negotiated
-        Case{"qede_lossless", R"("driver": "qede")", kLossless, Exit::kError, "makes nothing of them", ""},
+        // qed_dcbx.c:1208: settings are kept for SET_ALL; the negotiated values read back
+        Case{"qede_lossless", R"("driver": "qede")", kLossless, Exit::kError, "without effect", ""},
         Case{"qede_as_negotiated", R"("driver": "qede", "pfc": 8)", std::string(kPfc) + "priorities = [3]\n",
              Exit::kOk, "", "pfc 0x08"},
         // ice_dcb_nl.c:98: ets_cap is 0 after DSCPs alone

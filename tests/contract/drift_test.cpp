@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon does about what somebody else has changed: by the policy of what is active.
+// The daemon's reaction to changes by others: by the policy of the active document.
 #include <gmock/gmock.h>
 
 #include "contract/commit_host.hpp"

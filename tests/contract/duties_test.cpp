@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon does by itself: an initramfs that takes its time, what a killed apply left, a start after a
+// The daemon's own duties: an initramfs that takes its time, leftovers of a killed apply, a start after a
 // crash.
 #include "daemon/watch/duties.hpp"
 

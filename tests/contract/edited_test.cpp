@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our files with another mode or owner: written anew, and no failure of undoing.
+// Our files with another mode or owner: written again, and no failure of undoing.
 #include <gmock/gmock.h>
 
 #include <cerrno>

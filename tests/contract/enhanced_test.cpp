@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enhanced IPoIB (mlx5): what its children do otherwise than those of others.
+// Enhanced IPoIB (mlx5): how its children differ from those of others.
 #include <gmock/gmock.h>
 
 #include "contract/apply_text.hpp"

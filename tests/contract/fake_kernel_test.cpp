@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake behaves as the lab's kernel did; what is checked here was seen there.
+// The fake behaves as the lab's kernel did; each behaviour checked here was seen there.
 #include "fakes/fake_kernel.hpp"
 
 #include <gmock/gmock.h>
@@ -180,7 +180,7 @@ TEST_F(FakeKernelTest, FaultsHitTheCallTheyAreMeantFor) {
   EXPECT_EQ(kernel_.write_mode("ib0", IpoibMode::kConnected).error().sys_errno, EBUSY);
   EXPECT_EQ(kernel_.link("ib0").mtu, 65520);
   EXPECT_TRUE(kernel_.files.write("/etc/x", "1\n"));
-  EXPECT_TRUE(kernel_.files.write("/etc/x", "1\n")) << "the same again is no call";
+  EXPECT_TRUE(kernel_.files.write("/etc/x", "1\n")) << "the same again does not count as a call";
   EXPECT_EQ(ask(system::SetLink{.index = ib0, .mtu = 2003}), ENODEV);
   EXPECT_EQ(kernel_.faults.calls(), 6U);
   kernel_.faults.clear();

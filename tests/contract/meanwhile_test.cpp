@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes only while a plan is carried out, or is another one by then, is planned once more in the same
-// apply; what still changes then waits for the next one, and the report says so.
+// Resources that appear only while a plan is carried out, or are others by then, are planned once more in the
+// same apply; later changes wait for the next one, and the report says so.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of others that rdma-configd could have lines in, and that are no files: they matter to the entries
-// that would write there, and to nothing else.
+// Files of others that rdma-configd could have lines in, and that are not regular files: they matter to the
+// entries that would write there, and to nothing else.
 #include <gmock/gmock.h>
 
 #include "contract/commit_host.hpp"
@@ -44,7 +44,7 @@ TEST(OthersFiles, WhatWouldBeWrittenThereIsRefused) {
     EXPECT_EQ(report.exit, Exit::kError);
     ASSERT_FALSE(report.diagnostics.empty());
     EXPECT_EQ(report.diagnostics.front().message,
-              std::string(path) + ": it is a symbolic link, has to be a regular file");
+              std::string(path) + ": it is a symbolic link, not a regular file");
     EXPECT_GT(report.diagnostics.front().where.line, 1);
     EXPECT_EQ(host.dump(), before);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a boot, a reload or an event may not take away.
+// Resources that a boot, a reload or an event may not take away.
 #include <gmock/gmock.h>
 
 #include "contract/commit_host.hpp"
@@ -112,7 +112,7 @@ constexpr const char* kWithManagers =
           {"guid": "00:02:c9:03:00:31:78:f3", "pkeys": ["0xffff"],
            "interface": {"name": "ib1", "up": true}}]}]})";
 
-/// What keeps the host within reach, on an interface that is 192.0.2.1.
+/// The host's lifeline, on an interface that has 192.0.2.1.
 class WayIn : public ::testing::Test {
  protected:
   static std::string entry(const std::string& keys, const std::string& guid = "f2") {
@@ -128,7 +128,7 @@ class WayIn : public ::testing::Test {
         "   0: 010200C0:" +
         port + " 090200C0:D431 01 00000000:00000000 00:00000000 00000000 0 0 1 1 0\n";
   }
-  /// What `apply --yes` says against it; empty: it was done.
+  /// The objection of `apply --yes`; empty: it was done.
   std::string apply_unseen(const std::string& text,
                            core::RemovalGuard guard = core::RemovalGuard::kLifelines) {
     const auto report = host_.with([&](core::Context& context) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two interfaces of one P_Key: netlink lets them through. Whatever happens on the way, the one that somebody
+// Two interfaces of one P_Key: netlink lets them through. In every case the one that somebody
 // else made stays as it is.
 #include <cerrno>
 
@@ -22,7 +22,7 @@ struct Case {
   model::Operation does;  ///< to ours
 };
 
-/// Somebody else's; `first`: with the lower index, as if ours had been made anew meanwhile.
+/// Somebody else's; `first`: with the lower index, as if ours had been re-created meanwhile.
 void add_theirs(FakeKernel& kernel, bool first) {
   auto& links = kernel.machine.links;
   const int spare = kernel.link("spare").index;

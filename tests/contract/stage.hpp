@@ -28,7 +28,7 @@ using model::Exit;
 using model::Report;
 
 // How a child was made does not come back: one made by sysfs does all that one made over netlink does.
-// A group is only a means of deleting many at once; what stays in one that nobody else uses is harmless.
+// A group is only a means of deleting many at once; a leftover in one that nobody else uses is harmless.
 inline const fakes::DumpOptions kVisible{
     .groups = false, .makers = false, .without_files_below = "/var/lib/rdma-configd"};
 
@@ -107,7 +107,7 @@ inline bool applied(const Report& report) { return report.exit == Exit::kOk || r
 
 class Contract : public testing::TestWithParam<Scenario> {
  protected:
-  /// How many changing calls an undisturbed apply makes, and what they are.
+  /// The number of changing calls of an undisturbed apply, and their names.
   std::vector<std::string> undisturbed() {
     Stage stage(GetParam());
     EXPECT_TRUE(applied(stage.apply()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change of port types takes a whole adapter away and back: what hangs on it is new then, and is made what
+// A change of port types takes a whole adapter away and back: everything on it is new then, and is made as
 // the document says in the same apply.
 #include <gtest/gtest.h>
 

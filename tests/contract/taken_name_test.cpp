@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flow control is written to an interface by its name, and what it had before belongs to that device: another
+// Flow control is written to an interface by its name, and its former values belong to that device: another
 // one that took the name keeps its own.
 #include "contract/stage.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who unloads rdma_cm wants it to stay unloaded: holding what was applied does not load it again.
+// An administrator who unloads rdma_cm wants it to stay unloaded: a hold does not load it again.
 #include <gtest/gtest.h>
 
 #include <string>

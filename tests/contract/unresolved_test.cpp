@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An entry of which the port cannot be told now has not been dropped: what may be its is left as it is.
+// An entry of which the port cannot be told now has not been dropped: resources that may be its are left as
+// they are.
 #include <algorithm>
 
 #include "contract/apply_text.hpp"
@@ -96,7 +97,7 @@ TEST_F(Unresolved, ADeviceThatTheSameDocumentRenames) {
   EXPECT_TRUE(kernel_->link("fab0").connected);
 }
 
-/// What is remembered while it waits is not forgotten.
+/// The record of a waiting entry is not forgotten.
 TEST_F(Unresolved, WhatIsDroppedMeanwhileGoesOnceThatIsCertain) {
   ASSERT_TRUE(applied(apply(kFirst + kUnresolvedSettings + kChild)));
   ASSERT_EQ(kernel_->machine.rename_device("mlx4_0", "ibp16s0"), 0);

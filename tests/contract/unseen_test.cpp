@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of ours that cannot be read (somebody has put a link in their place): what lives in them fails, and
+// Files of ours that cannot be read (somebody has put a link in their place): resources in them fail, and
 // by itself the daemon holds all else. And settings that are left alone within a resource that is held.
 #include <gmock/gmock.h>
 

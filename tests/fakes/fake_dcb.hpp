@@ -12,7 +12,7 @@
 
 namespace rdmacfg::fakes {
 
-/// What an adapter and its driver have besides what dcbnl shows.
+/// The state of an adapter and its driver besides that which dcbnl shows.
 struct DcbAdapter {
   std::string driver{};      ///< empty: that of the RDMA device over the interface
   std::uint8_t classes = 8;  ///< ets_cap
@@ -21,7 +21,7 @@ struct DcbAdapter {
   bool resetting = false;    ///< firmware reset: nothing can be read or set
   bool dscp = true;          ///< the board can classify by DSCP
   bool ets_was_set = false;  ///< bnxt
-  /// ice: what it was told last is in force, and which capabilities that has.
+  /// ice: the last request is in force, with its capabilities.
   bool refuses_in_bond = false;
   bool told = false, told_ets = false, told_pfc = false;
   std::array<std::uint8_t, 64> table = firmware_table();  ///< mlx5: dscp2prio, also of what is not listed
@@ -52,7 +52,7 @@ class FakeDcb final : public system::Dcb {
   void lose_link(const std::string& interface);
   [[nodiscard]] std::string dump() const;
   [[nodiscard]] std::string driver_of(const std::string& interface) const;
-  /// What the driver starts with.
+  /// The driver's initial state.
   static system::DcbState at_first(const std::string& driver, std::uint8_t classes, bool agent);
 
   base::Result<std::optional<system::DcbState>> observe_dcb(const std::string& interface) override;

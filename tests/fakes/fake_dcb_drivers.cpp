@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What drivers do at a dcbnl request. Lines are of drivers/net/ethernet in Linux 6.1.
+// Drivers' answers to dcbnl requests. Lines are of drivers/net/ethernet in Linux 6.1.
 #include <algorithm>
 #include <cerrno>
 

@@ -29,7 +29,7 @@ void describe_modules(FakeKernel& kernel, const json& from) {
     module.parameters = one.value("parameters", module.parameters);
     module.hidden = one.value("hidden", module.hidden);
     module.makes = one.value("makes", module.makes);
-    // What it was loaded with was before any file of this host.
+    // Its options at load time were there before any file of this host.
     if (one.value("loaded", false)) {
       module.loaded = true;
       module.values = module.parameters;

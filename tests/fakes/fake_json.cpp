@@ -27,7 +27,7 @@ std::uint64_t guid_of(const json& value) {
   return guid->number;
 }
 
-/// What interfaces of all sorts have in common. The mode decides about the MTU, "up" about addresses and
+/// Common parts of interfaces of all sorts. The mode decides about the MTU, "up" about addresses and
 /// routes.
 void describe(FakeKernel& kernel, const std::string& name, const json& from) {
   if (from.value("mode", "datagram") == "connected") kernel.set_mode(name, model::IpoibMode::kConnected);

@@ -75,7 +75,7 @@ class FakeKernel final : public system::Links,
   FakeKernel(const FakeKernel&) = delete;
   FakeKernel& operator=(const FakeKernel&) = delete;
 
-  // What is there. Changing it here is no call, and no fault.
+  // The state. Changing it here is not a call, and meets no fault.
   Machine machine;
   Faults faults;
   MemoryFiles files{faults};
@@ -120,7 +120,7 @@ class FakeKernel final : public system::Links,
   void leave_device_at(std::size_t n, const std::string& device);
   /// It comes back at once; udev names its interfaces at once too, or only later.
   void replug_device_at(std::size_t n, const std::string& device, bool named);
-  /// A reboot: interfaces come anew, named by our udev rules if they can be; everything else of the kernel is
+  /// A reboot: interfaces come back, named by our udev rules if they can be; everything else of the kernel is
   /// gone.
   void reboot();
   /// udevd's answer to an add event of every interface of a port: NAME= of the rules with the port's GUID.

@@ -31,7 +31,7 @@ class FakeResolver final : public system::Resolver {
   Machine& machine_;
 };
 
-/// NetworkManager with profiles of IPoIB: what it has loaded counts, not what is on disk. An activation sets
+/// NetworkManager with profiles of IPoIB: loaded profiles count, not those on disk. An activation sets
 /// mode, MTU and addresses of the machine's interfaces, and makes P_Key interfaces.
 class FakeNetworkManager final : public system::NetworkManager {
  public:
@@ -76,7 +76,7 @@ class FakeNetworkManager final : public system::NetworkManager {
   void give_mtu_back(int index);
   base::Result<void> checkpoint_there(const std::string& checkpoint);
   void take_down(const std::string& uuid);
-  /// A P_Key interface that somebody deletes is made again at once by the profile that is up on it, unless
+  /// A P_Key interface that somebody deletes is re-created at once by the profile that is up on it, unless
   /// that was taken down by request (nm-policy.c, device_state_changed()).
   void notice();
   static void configure(Interface& link, const Profile& profile);

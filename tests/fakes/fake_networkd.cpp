@@ -48,7 +48,7 @@ std::string value_of(const std::string& text, const std::string& key) {
   return {};
 }
 
-/// What a file sets, as items of an interface.
+/// The settings of a file, as items of an interface.
 std::vector<std::string> items_of(const std::string& text) {
   std::vector<std::string> out;
   std::string route;

@@ -13,7 +13,7 @@
 
 namespace rdmacfg::fakes {
 
-/// What it has read counts, not what is on disk. An interface is matched by the properties that udev's rules
+/// Loaded files count, not those on disk. An interface is matched by the properties that udev's rules
 /// on disk give it. With KeepConfiguration=static addresses and routes stay when a file has them no longer.
 class FakeNetworkd final : public system::Networkd {
  public:

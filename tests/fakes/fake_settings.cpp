@@ -104,7 +104,7 @@ Result<void> FakeSysctl::write(const std::string& path, std::string_view value) 
   const int err = faults_.call(what, [&]() -> int {
     const auto key = key_of(path);
     if (key.empty()) return ENOENT;
-    // What holds numbers takes and shows numbers; reserved ports are a set.
+    // Numeric settings take and show numbers; reserved ports are a set.
     if (path.ends_with("_reserved_ports")) {
       values_[key] = ranges_of(value);
     } else if (numbers_of(*read(path))) {

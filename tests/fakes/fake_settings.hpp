@@ -14,7 +14,7 @@
 
 namespace rdmacfg::fakes {
 
-/// /proc/sys: what is set here, and 0 for settings of interfaces that are there. They go with their
+/// /proc/sys: the values set here, and 0 for settings of interfaces that are there. They go with their
 /// interface.
 class FakeSysctl final : public system::Sysctl {
  public:
@@ -22,7 +22,7 @@ class FakeSysctl final : public system::Sysctl {
 
   void set(const std::string& path, const std::string& value) { values_[key_of(path)] = value; }
   void reboot() { values_ = booted_; }
-  /// What set() gave so far is what the kernel starts with.
+  /// The values of set() so far are the kernel's initial ones.
   void keep_as_booted() { booted_ = values_; }
   [[nodiscard]] std::string dump() const;
 

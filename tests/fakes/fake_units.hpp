@@ -42,7 +42,7 @@ class FakeUnits final : public system::Units {
   std::map<std::string, FakeUnit> units;
 
   FakeUnit& add(const std::string& name, const FakeUnit& unit);
-  /// What runs stops, and what is enabled starts.
+  /// Running units stop, and enabled ones start.
   void reboot();
   [[nodiscard]] std::string dump() const;
 

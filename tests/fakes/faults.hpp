@@ -11,7 +11,7 @@
 
 namespace rdmacfg::fakes {
 
-/// Thrown out of the n-th call by kill_at(): the program ends here, as by SIGKILL. What was done before stays
+/// Thrown out of the n-th call by kill_at(): the program ends here, as by SIGKILL. Earlier changes stay
 /// done.
 struct Killed {};
 
@@ -35,11 +35,11 @@ class Faults {
   /// Something else happens on the host just before it.
   void before(std::size_t n, std::function<void()> event) { events_[n] = std::move(event); }
 
-  /// Forgets every fault and starts counting anew.
+  /// Forgets every fault and starts counting again.
   void clear();
 
   [[nodiscard]] std::size_t calls() const { return log_.size(); }
-  /// What was called, in order: "ib0: set mtu 2044".
+  /// The calls, in order: "ib0: set mtu 2044".
   [[nodiscard]] const std::vector<std::string>& log() const { return log_; }
 
   /// One mutating call: counts it, and carries out `effect` (which returns 0 or an errno) unless told

@@ -134,7 +134,7 @@ class Machine {
   int rename_device(const std::string& device, const std::string& name);
   int new_soft(const std::string& name, const std::string& type, const std::string& interface);
   int delete_soft(const std::string& name);
-  /// Loads rdma_cm anew: defaults are as at first, folders are gone.
+  /// Loads rdma_cm again: defaults are as at first, folders are gone.
   void load_rdma_cm();
   int make_folder(const std::string& device);
   int remove_folder(const std::string& device);
@@ -143,7 +143,7 @@ class Machine {
   int set_roce_mode(const std::string& device, int port, const std::string& mode);
   int set_roce_tos(const std::string& device, int port, int tos);
 
-  /// What ports, subnet manager and P_Key tables now mean for carrier. Call it after changing them.
+  /// Recomputes carrier from ports, subnet manager and P_Key tables. Call it after changing them.
   void settle();
 
  private:

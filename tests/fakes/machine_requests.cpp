@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the model does when it is asked to change something.
+// The model's reaction to requests.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -11,7 +11,7 @@ using base::Result;
 Result<std::optional<std::string>> MemoryFiles::read(const std::string& path) {
   if (unreadable.contains(path)) return fail_errno(EACCES, path + ": read");
   if (links.contains(path))
-    return base::fail(base::Code::kIo, path + ": it is a symbolic link, has to be a regular file");
+    return base::fail(base::Code::kIo, path + ": it is a symbolic link, not a regular file");
   const auto at = content.find(path);
   if (at == content.end()) return std::optional<std::string>{};
   return std::optional<std::string>{at->second};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs tests/foreign/cases (see the README there). UPDATE_GOLDEN=1 writes what is expected anew.
+// Runs tests/foreign/cases (see the README there). UPDATE_GOLDEN=1 rewrites the expected files.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -87,7 +87,7 @@ void run(const Case& one, std::string& document, std::string& report) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
   for (const auto& file : one.files) {
-    // What git would not keep as it is: \0 stands for a NUL, \r for a carriage return.
+    // Bytes that git would not keep as they are: \0 stands for a NUL, \r for a carriage return.
     auto text = file.text;
     for (std::size_t at = 0; (at = text.find("\\0", at)) != std::string::npos;)
       text.replace(at, 2, std::string(1, '\0'));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an import makes of names that it did not choose: of files, and of very many entries.
+// Imports of names that they did not choose: of files, and of very many entries.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

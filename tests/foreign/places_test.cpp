@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is at the places of the tools, in a real file system.
+// Unusual contents of the tools' places, in a real file system.
 #include <gmock/gmock.h>
 
 #include "stage.hpp"

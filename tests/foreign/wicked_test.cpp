@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What wicked takes for InfiniBand, as a truth table: try_infiniband() of its compat-suse.c and
+// wicked's test for InfiniBand, as a truth table: try_infiniband() of its compat-suse.c and
 // ni_infiniband_validate() of its infiniband.c.
 #include <gtest/gtest.h>
 
@@ -122,7 +122,7 @@ TEST(Wicked, TruthTable) {
       EXPECT_EQ(taken->parent, row.parent) << what;
       EXPECT_EQ(taken->pkey->full(), row.pkey) << what;
     }
-    // What is refused is an alarm; what is for another interface is none, and is said.
+    // A refused command is an alarm; one for another interface is not, and is reported.
     const auto alarmed = std::any_of(claims.missed.begin(), claims.missed.end(), [](const Remark& one) {
       return one.text.find("refuses") != std::string::npos;
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds bytes to the parsers of other tools' files, one target for each format. What comes out has to be a
-// valid document, and every remark has to be about a line that is there.
+// Feeds bytes to the parsers of other tools' files, one target for each format. The result must be a
+// valid document, and every remark must be about a line that is there.
 #include <algorithm>
 #include <cstdlib>
 #include <map>

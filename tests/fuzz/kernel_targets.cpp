@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel and the fabric send: rtnetlink and RDMA netlink messages, DCB attributes, uevents,
+// Messages of the kernel and the fabric: rtnetlink and RDMA netlink, DCB attributes, uevents,
 // management datagrams.
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
@@ -52,7 +52,7 @@ void run_links(std::string_view bytes) {
   }
 }
 
-/// What is carried over a rename or a new interface, taken from messages and put back.
+/// The state carried over a rename or a new interface, taken from messages and put back.
 void run_carried(std::string_view bytes) {
   Received received(bytes);
   const system::detail::Target target{7, "ib0", 8, "fab0"};

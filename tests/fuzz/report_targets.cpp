@@ -11,7 +11,7 @@ namespace rdmacfg::fuzz {
 
 namespace {
 
-/// Whatever it says, looking at its host ends, and changes nothing.
+/// Looking at the host of any report ends, and changes nothing.
 void run_host_report(std::string_view bytes) {
   auto report = ctl::parse_host_report(bytes);
   if (!report) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program keeps below /var/lib/rdma-configd, damaged in any way: it is refused or read, and what is
-// read is written and read again as the same. A run over a damaged state or journal ends with a report.
+// The program's files below /var/lib/rdma-configd, damaged in any way: they are refused or read, and every
+// value read is written and read again as the same. A run over a damaged state or journal ends with a report.
 #include "catalog/all.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
@@ -32,7 +32,7 @@ config::Document document() {
   return config::parse_texts({{"config.toml", kDocument}}, "node1", kinds::grammar());
 }
 
-/// What an apply leaves, and the plan of one.
+/// The records of an apply, and its plan.
 struct Sample {
   std::string state, journal, take_back, report;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is fuzzed: every reader of bytes that come from outside the program. One executable has all targets;
+// The fuzz targets: every reader of bytes that come from outside the program. One executable has all targets;
 // see run.
 #pragma once
 

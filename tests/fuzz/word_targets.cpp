@@ -89,7 +89,7 @@ void run_options(std::string_view bytes) {
   }
 }
 
-/// What is read of a file of ours is written so that it is read as the same.
+/// Values read from a file of ours are written so that they are read as the same.
 void run_files(std::string_view bytes) {
   using namespace kinds;
   const std::string text(bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/data/<kind>/<case>: a document and a host in, what the run says and what the host is like afterwards
+// tests/data/<kind>/<case>: a document and a host in, the run's output and the host's state afterwards
 // out.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -101,7 +101,7 @@ std::string g_break;
 std::unordered_set<std::string> g_states;
 bool g_stopped_power = false;
 
-// What an execution has seen.
+// The observations of an execution.
 bool g_lost = false;            // the ledger and its copy
 bool g_record_damaged = false;  // the take-back record
 bool g_inexact = false;         // something was taken back without its record
@@ -199,7 +199,7 @@ bool undo_host(std::int8_t to) {
 
 enum Exit : std::int8_t { kOk = 0, kError = 1, kUndone = 3, kIncomplete = 4 };
 
-/// Who looks: the ledger, or what stands in for it.
+/// The reader: the ledger, or its substitute.
 struct Known {
   Book ledger{}, committed{};
   bool interrupted = false, lost = false;
@@ -267,7 +267,7 @@ class Run {
     return step([&] { g.copy = book, g.copied_text = copied; }, true);
   }
 
-  /// What runs before a plan: damaged records go, a journal is finished.
+  /// The steps before a plan: damaged records go, a journal is finished.
   void recall() {
     // One in its place says that there was a run that did not come to its end.
     if (g.journal.is == Is::kBad) (void)put(g.journal, Log{Is::kGood, 0, 0, g.boot});
@@ -462,7 +462,7 @@ constexpr std::array kInvariants{
     "exit 1 or 3: the ledger and the host are as before",
     "in the end the host is what the ledger says, and a kill leads to old or new",
     "what is not confirmed is rolled back in the end",
-    "nothing has to be removed by hand: the next run ends with 0",
+    "nothing needs to be removed by hand: the next run ends with 0",
 };
 std::array<std::uint64_t, kInvariants.size()> g_checked{};
 std::uint64_t g_violations = 0;
@@ -635,7 +635,7 @@ void execute(Operation operation) {
   Exit exit = kOk;
   Promise promise;
   promise.handed_over = operation == kWithdraw;
-  // What it is for, and what is in the end when it was done.
+  // Its purpose, and the final state when it was done.
   const int goal =
       operation == kRollback || operation == kRollbackWaiting || operation == kExpiry || operation == kReapply
           ? 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kill-at CALL N COMMAND...: runs a command and kills the process in it that makes the Nth system call of
-// that name, before the call is made. Exit status: that of the command, 137 when it was killed. What "strace
+// that name, before the call is made. Exit status: that of the command, 137 when it was killed. "strace
 // -f -e inject=CALL:signal=KILL:when=N" does, but only that call stops (seccomp(2), SECCOMP_RET_TRACE), which
 // an emulated machine needs; strace 6.1 forgets the signal where it is told to do the same (--seccomp-bpf).
 #include <linux/filter.h>

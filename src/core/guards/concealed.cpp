@@ -138,8 +138,8 @@ void conceal(Report& report, const Sight& sight) {
   if (faulty) report.diagnostics.push_back({model::Severity::kError, {}, "the document has errors", "", {}});
   report.notes.push_back(
       unseen == 0
-          ? std::string("only root may read the document; what it wants is not shown")
-          : fmt::format("only root may read the document; what it wants is not shown, nor {} resources "
+          ? std::string("only root may read the document; desired values are not shown")
+          : fmt::format("only root may read the document; desired values are not shown, nor {} resources "
                         "that are not there",
                         unseen));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports for callers other than root (docs/SECURITY.md): what they could not read themselves is not in them.
+// Reports for callers other than root (docs/SECURITY.md), without the parts that they could not read
+// themselves.
 #pragma once
 
 #include <functional>
@@ -18,10 +19,10 @@ struct Sight {
 };
 
 /// Takes out of a report of the public view (system::PublicView) what comes of a private document or private
-/// records. What everybody sees on the host itself stays.
+/// records. Values that everybody sees on the host itself stay.
 void conceal(model::Report& report, const Sight& sight);
 
-/// Runs a change for a caller other than root. `change` is given the whole host; what it reports of values is
+/// Runs a change for a caller other than root. `change` is given the whole host; the values in its report are
 /// replaced by what two looks through the public view show, one before and one after it.
 /// @param wanted  what the change makes the host be; null where that is not known before
 model::Report change_concealed(const config::Document* wanted, const Request& request, Context& context,

@@ -27,7 +27,7 @@ bool among(const std::array<std::string_view, N>& patterns, const std::string& t
                      [&](auto pattern) { return base::matches_glob(pattern, text); });
 }
 
-/// Sections that say nothing but how interfaces, ports and the fabric are: what a network administrator does.
+/// Sections about interfaces, ports and the fabric alone: a network administrator's work.
 constexpr std::array<std::string_view, 11> kFree{"ipoib",     "ipoib.*", "pfc",        "lossless",
                                                  "initramfs", "opensm",  "mlx4_port",  "partition",
                                                  "soft_rdma", "roce",    "rdma_device"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an administrator other than root may have rdma-configd do (docs/SECURITY.md, ADR 0026). Root is not
+// The changes that an administrator other than root may request (docs/SECURITY.md, ADR 0026). Root is not
 // restricted.
 #pragma once
 

@@ -36,7 +36,7 @@ std::string_view line_of(const Document& document, const std::string& file, int 
   return rest.substr(0, rest.find('\n'));
 }
 
-/// A number as it was written: what stands behind the = of its line, without quotes.
+/// A number as it was written: the text behind the = of its line, without quotes.
 std::string_view spelling_of(const Document& document, const model::Location& where) {
   const auto line = line_of(document, where.file, where.line);
   const auto from = static_cast<std::size_t>(std::max(where.column, 1)) - 1;
@@ -141,7 +141,7 @@ void doubt_sections(Document& document, const std::vector<Section>& sections, co
   }
 }
 
-/// Whether a table begins with it: what stands before is comments and empty lines. A misspelt one counts: it
+/// Whether a table begins with it, after comments and empty lines. A misspelt one counts: it
 /// is reported as a key that nobody knows.
 bool says_version(std::string_view text) {
   const std::vector<std::string> known{"version"};

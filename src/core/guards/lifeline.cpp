@@ -139,7 +139,7 @@ std::string kernel_text(const model::IpAddress& address) {
   return out;
 }
 
-/// What must be there after a plan as before it.
+/// A route or address that must be there after a plan as before it.
 struct Lifeline {
   const system::Link* link = nullptr;
   Family family = Family::kIpv4;
@@ -393,7 +393,7 @@ std::string cut_off_by(const model::Plan& plan, system::Host& host) {
 }
 
 Removed removed_by(const model::Plan& plan) {
-  // What the plan gives, by interface; routes over any.
+  // The addresses and routes that the plan gives, by interface; routes over any.
   std::map<std::string, Supply> given;
   std::map<std::string, std::set<std::string>> carriers;  // kinds, by interface
   std::set<Supply::Route> routes;

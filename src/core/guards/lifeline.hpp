@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps a host within reach of its administrators: default routes, and the addresses of login sessions.
-// Sources: /proc/net/tcp (net/ipv4/tcp_ipv4.c), sshd_config(5), sshd's Port and ListenAddress.
+// The lifelines of a host, by which its administrators reach it: default routes, and the addresses of login
+// sessions. Sources: /proc/net/tcp (net/ipv4/tcp_ipv4.c), sshd_config(5), sshd's Port and ListenAddress.
 #pragma once
 
 #include <set>
@@ -39,8 +39,9 @@ std::string interface_in(const model::Key& key);
 std::set<std::uint16_t> login_ports(system::Files& files);
 
 /// Why a plan would cut the host off, in words: "mlx4_ib0, which carries a login session". Empty when each
-/// default route and each address of an established login session is there after it. What the plan takes away
-/// and gives again, by whatever kind or backend, counts as there. Only for a host that is not offline.
+/// default route and each address of an established login session is there after it. An address that the plan
+/// takes away and gives again, by whatever kind or backend, counts as there. Only for a host that is not
+/// offline.
 std::string cut_off_by(const model::Plan& plan, system::Host& host);
 
 /// Labels of what a plan deletes and gives in no other way, with the keys.

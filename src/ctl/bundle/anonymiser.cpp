@@ -113,7 +113,7 @@ struct Anonymiser::Scan {
     }
   }
 
-  /// -----BEGIN … PRIVATE KEY-----, a certificate, and what is in it.
+  /// -----BEGIN … PRIVATE KEY-----, a certificate, and its content.
   bool private_block() {
     constexpr std::string_view kBegin = "-----BEGIN ", kEnd = "-----END ", kDashes = "-----";
     if (!rest().starts_with(kBegin)) return false;
@@ -159,7 +159,7 @@ struct Anonymiser::Scan {
     return take(run.size(), stand_ins.address(address, length_at(run.size()).value_or(32)).text());
   }
 
-  /// What is written with colons: MAC, GUID and hardware addresses, IPv6, GIDs.
+  /// Values written with colons: MAC, GUID and hardware addresses, IPv6, GIDs.
   bool colons() {
     if (at > 0 && text[at - 1] == ':') return false;
     auto run = leading(window(), "0123456789abcdefABCDEF:.");

@@ -45,7 +45,7 @@ class Anonymiser {
   Names names_;
 };
 
-/// What stands for the value of a secret.
+/// The stand-in for the value of a secret.
 inline constexpr std::string_view kRemoved = "removed";
 
 }  // namespace rdmacfg::ctl

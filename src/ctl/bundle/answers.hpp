@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system's answers as JSON. Keys are the members' names; what an older report does not have is as in a
+// The system's answers as JSON. Keys are the members' names; members that an older report lacks are as in a
 // default-constructed value.
 #pragma once
 

@@ -68,7 +68,7 @@ std::string render_host_report(HostReport report) {
     if (excess <= 0) break;
     report.observed[one.question].erase(one.about);
     report.left_out.push_back(one.question + ' ' + one.about);
-    // Less than it frees, as it is indented; what names it here takes its own.
+    // Less than it frees, as it is indented; a kind named here takes its own.
     excess -=
         static_cast<std::ptrdiff_t>(one.size) - static_cast<std::ptrdiff_t>(report.left_out.back().size());
   }

@@ -14,7 +14,7 @@ namespace rdmacfg::ctl {
 
 inline constexpr const char* kHostSchema = "org.rdmaconfigd.host/1";
 
-/// How large a report gets, in bytes: what has no place is left out and named.
+/// The largest report, in bytes: parts that do not fit are left out and named.
 inline constexpr std::size_t kReportMost = std::size_t{4} * 1024 * 1024;
 /// How much of one file it has, in bytes, whole lines.
 inline constexpr std::size_t kReportFileMost = std::size_t{64} * 1024;
@@ -37,7 +37,7 @@ struct HostReport {
 /// At most kReportMost bytes: the largest answers go first, and are named in left_out.
 std::string render_host_report(HostReport report);
 
-/// Fails on what is no report, or one of another schema.
+/// Fails on text that is not a report, and on a report of another schema.
 base::Result<HostReport> parse_host_report(std::string_view text);
 
 /// The same of a file; `name` is "--host FILE" in errors.

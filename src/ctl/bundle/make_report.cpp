@@ -31,7 +31,7 @@ struct LookingCommand {
 };
 constexpr std::array<LookingCommand, 3> kReported{{{"show", show}, {"diff", diff}, {"doctor", doctor}}};
 
-/// What the subcommands say as JSON, by name.
+/// The subcommands' output as JSON, by name.
 nlohmann::json results_of(const Context& context, const Environment& environment) {
   nlohmann::json out = nlohmann::json::object();
   for (const auto& look : kReported) {

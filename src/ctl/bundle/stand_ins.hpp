@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in a report for what identifies somebody's host.
+// Stand-ins in a report for the values that identify somebody's host.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ class StandIns {
 
   /// A MAC address, 48 bits in host order. Zero, broadcast and multicast stay.
   std::uint64_t mac(std::uint64_t mac);
-  /// An EUI-64: a GUID, or the interface part of an IPv6 address. The one that is made of a MAC address
-  /// (RFC 4291, appendix A) is made of its stand-in. Zero and all ones stay.
+  /// An EUI-64: a GUID, or the interface part of an IPv6 address. If it is made of a MAC address
+  /// (RFC 4291, appendix A) it is made of that one's stand-in. Zero and all ones stay.
   std::uint64_t eui64(std::uint64_t id);
 
   /// Addresses that share their first N bits have stand-ins that do; a network stays one (its host part is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host was asked, and what it answered.
+// The requests to a host, and its answers.
 #pragma once
 
 #include <cerrno>

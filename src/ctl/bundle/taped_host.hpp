@@ -10,8 +10,9 @@
 namespace rdmacfg::ctl {
 
 /// The ports of a host over a tape: of a real one, whose answers they record, or of one that is only on the
-/// tape. Read-only in both cases: what would change the host fails with EROFS, and what waits for it returns
-/// at once. What interfaces carry (addresses, routes, rules as raw messages) is neither read nor recorded.
+/// tape. Read-only in both cases: changes fail with EROFS, and waits return
+/// at once. The carried state of interfaces (addresses, routes, rules as raw messages) is neither read nor
+/// recorded.
 class TapedHost {
  public:
   /// Records. Both outlive it.

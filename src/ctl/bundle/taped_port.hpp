@@ -20,7 +20,7 @@ inline base::Failure refuse_to_change() {
   return base::fail_errno(EROFS, "a host in a report cannot be changed");
 }
 
-/// What every port has.
+/// The attributes of every port.
 class Taped {
  public:
   Taped(Tape& tape, system::Host* real) : tape_(tape), real_(real) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA devices over a tape: what they are, the defaults of rdma_cm, port types of mlx4.
+// RDMA devices over a tape: their attributes, the defaults of rdma_cm, port types of mlx4.
 #pragma once
 
 #include "ctl/bundle/taped_port.hpp"

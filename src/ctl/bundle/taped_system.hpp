@@ -44,7 +44,7 @@ class TapedFiles final : public system::Files, Taped {
   Result<void> remove(Name /*path*/) override { return refuse_to_change(); }
 
  private:
-  /// Who applied which document when: it says nothing about how the host is.
+  /// The history of applies: it says nothing about the state of the host.
   static bool is_ours_alone(Name path) { return path.starts_with("/var/lib/rdma-configd/generations"); }
 };
 

@@ -96,12 +96,12 @@ constexpr std::string_view kVocabulary =
     "value "
     "address route nm_profile networkd link_name ipoib pkey port file unknown none absent ignore before: "
     "object mode ToS found folder stale unfinished dropped files policy "
-    // What it writes into files.
+    // The words that it writes into files.
     "Written by from its configuration changes made here are lost what is changed do edit not Kernel at "
     "Names of IPoIB RDMA Options Modules software configures the which and P_Key over it Who when lines "
     "between "
     "two marks end for was there stands above had line break its s a to with in this one it's be before were "
-    "stopped started document ports";
+    "stopped started document ports managed block markers overwritten program The that each them interfaces";
 
 std::unordered_set<std::string> all_known_words() {
   std::unordered_set<std::string> out;

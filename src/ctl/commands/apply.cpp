@@ -48,7 +48,7 @@ std::string what_of(const Arguments& arguments) {
   return out;
 }
 
-/// What is left to do of a document of which a part was applied.
+/// The rest of a document of which a part was applied.
 void note_rest(const Context& context, Report& report) {
   if (!context.arguments.selected) return;
   const auto rest = std::count_if(report.resources.begin(), report.resources.end(), [&](const auto& one) {
@@ -82,7 +82,7 @@ base::Error moved_on() {
           0};
 }
 
-/// What --install needs, looked for before anything is changed.
+/// The requirements of --install, checked before anything is changed.
 std::optional<base::Error> cannot_install(const Context& context, system::Host& host) {
   if (!context.arguments.install) return std::nullopt;
   const auto wrong = [](std::string why) { return base::Error{base::Code::kInvalid, std::move(why), 0}; };

@@ -92,7 +92,7 @@ int doctor(const Context& context) {
                                        .report = judged ? &report : nullptr,
                                        .standing = outlook.standing ? &*outlook.standing : nullptr,
                                        .contended = contended_in(outlook)});
-  // What is wrong with the document keeps from looking at what the host should be.
+  // An error in the document leaves the desired host unknown.
   const bool blind = !judged && !outlook.none;
   report.exit = blind ? model::Exit::kError : findings.empty() ? model::Exit::kOk : model::Exit::kDiffers;
   const int status = status_of(context, report.exit);

@@ -23,7 +23,7 @@ struct PathStep {
 /// Fails with what is wrong with it, naming the place.
 base::Result<std::vector<PathStep>> parse_path(std::string_view path);
 
-/// What a path leads to in a tree; `entry` is the table that has the key or would have it.
+/// The node of a tree that a path leads to; `entry` is the table that has the key or would have it.
 struct Found {
   const config::Node* entry = nullptr;  ///< nullptr: not there
   const config::Node* value = nullptr;  ///< nullptr: not there

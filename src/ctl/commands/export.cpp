@@ -31,7 +31,7 @@ base::Result<const foreign::Target*> target_of(const Arguments& arguments) {
   const auto near = base::nearest(words.front(), known);
   return base::fail(
       base::Code::kInvalid,
-      fmt::format("{} is no format that can be exported; {}", words.front(),
+      fmt::format("{} is not a format that can be exported; {}", words.front(),
                   near ? fmt::format("did you mean {}?", *near) : "they are " + base::join(known, ", ")));
 }
 
@@ -40,7 +40,7 @@ base::Result<void> write_tree(const fs::path& folder, const std::vector<foreign:
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
     if (fs::exists(fs::symlink_status(folder, error)))
-      return base::fail(base::Code::kInvalid, fmt::format("--output {}: is no directory", folder.string()));
+      return base::fail(base::Code::kInvalid, fmt::format("--output {}: not a directory", folder.string()));
     error.clear();
     fs::create_directories(folder, error);
     if (error)

@@ -41,7 +41,7 @@ std::optional<base::Error> misplaced(const Context& context) {
       fmt::format("{} does not go with --root: an image has no generations", context.arguments.command), 0};
 }
 
-/// What going back to generation `number` would change.
+/// The changes that going back to generation `number` would make.
 base::Result<Report> preview(const Context& context, system::Host& host, std::uint64_t number) {
   auto texts = core::read_texts(host.files, core::GenerationPaths(), number);
   if (!texts) return base::fail(texts.error());
@@ -62,7 +62,7 @@ void await_deadline(const Context& context, system::Host& host) {
   }
 }
 
-/// The ledger; who may not read it asks the daemon.
+/// The ledger; a caller who may not read it asks the daemon.
 base::Result<core::Ledger> ledger_of(const Context& context, system::Host& host) {
   auto ledger = core::read_ledger(host.files, core::GenerationPaths());
   if (ledger || ledger.error().code != Code::kDenied || context.arguments.local) return ledger;
@@ -114,8 +114,8 @@ int rollback(const Context& context) {
   const auto number = arguments.generation.value_or(0);
   const auto target = core::rollback_target(*ledger, number);
   if (!target) return refuse(context, target.error());
-  // What has been taken back meanwhile, by somebody else or because its time was over, is not gone back from
-  // twice.
+  // A generation that has been taken back meanwhile, by somebody else or because its time was over, is not
+  // taken back twice.
   const auto from = number == 0 ? ledger->active : 0;
   // To take back what was not confirmed is what was asked for already; there may be little time.
   const bool asks = !arguments.yes && !ledger->unconfirmed;

@@ -31,7 +31,7 @@ base::Result<foreign::Request> request_of(const Arguments& arguments) {
     std::vector<std::string> known{"host", "live"};
     for (const auto& one : foreign::formats()) known.emplace_back(one.name);
     const auto near = base::nearest(name, known);
-    return base::fail(base::Code::kInvalid, fmt::format("{} is no format that can be imported; {}", name,
+    return base::fail(base::Code::kInvalid, fmt::format("{} is not a format that can be imported; {}", name,
                                                         near ? fmt::format("did you mean {}?", *near)
                                                              : "they are " + base::join(known, ", ")));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// monitor: what the daemon does, as it happens.
+// monitor: the daemon's events, as they happen.
 #include <fmt/format.h>
 
 #include "core/commit.hpp"

@@ -19,8 +19,7 @@ int by_signal(const Context& context, std::uint64_t pid) {
   if (!context.environment.hang_up(static_cast<int>(pid))) {
     return refuse(context, {Code::kNotFound, fmt::format("rdma-configd (process {}) does not run", pid), 0});
   }
-  context.say(
-      "there is no system bus yet: rdma-configd was told to reload; what comes of it is in its journal");
+  context.say("there is no system bus yet: rdma-configd was told to reload; see its journal for the result");
   return 0;
 }
 

@@ -16,7 +16,7 @@ using model::Status;
 
 namespace {
 
-/// What is asked for: a topic, and names with patterns already resolved.
+/// The request: a topic, and names with patterns already resolved.
 struct Wanted {
   std::string topic;
   std::vector<std::string> names;
@@ -24,7 +24,7 @@ struct Wanted {
 
 bool is_pattern(const std::string& word) { return word.find_first_of("*?[") != std::string::npos; }
 
-/// What a name of the kernel's is called here: udev renames RDMA devices (60-rdma-persistent-naming.rules).
+/// Our name for a name of the kernel's: udev renames RDMA devices (60-rdma-persistent-naming.rules).
 std::string renamed(const std::string& name, const HostView& host) {
   const auto low = name.find('_');
   const bool kernels = low != std::string::npos && low + 1 < name.size() &&
@@ -81,7 +81,7 @@ std::optional<Wanted> wanted_of(const std::vector<std::string>& words, const Hos
   return wanted;
 }
 
-/// -o name: what things are called, one a line.
+/// -o name: the names of things, one a line.
 void print_names(const Context& context, const Wanted& wanted, const HostView& host,
                  const std::vector<model::ResourceReport>& resources) {
   std::vector<std::string> names;
@@ -132,7 +132,8 @@ void print(const Context& context, const Wanted& wanted, const HostView& host, c
         "help)");
   }
   if (left_out)
-    context.say("columns are left out for want of width; --wide, `show NAME` and --json have them all");
+    context.say(
+        "some columns are hidden (terminal too narrow); --wide, `show NAME` and --json have them all");
   for (const auto& note : report.notes) context.say(note);
 }
 
@@ -152,7 +153,7 @@ int show(const Context& context) {
   }
   const auto sections = outlook.document ? outlook.document->sections : std::vector<model::Section>();
   view.facts = facts_of(*world, report.resources, sections);
-  // Conformity is information here: what differs is no failure of showing it.
+  // Conformity is information here: a difference is not a failure to show it.
   if (report.exit != model::Exit::kError) report.exit = model::Exit::kOk;
   std::string missing;
   const auto wanted = wanted_of(context.arguments.words, view, report.resources, missing);

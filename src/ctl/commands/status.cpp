@@ -267,7 +267,7 @@ int status(const Context& context) {
     return status;
   }
   if (!context.arguments.quiet) print(context, picture, report.exit);
-  // What the lines above say already is not repeated.
+  // Facts in the lines above are not repeated.
   if (!picture.outlook.standing || !picture.outlook.standing->unconfirmed) {
     for (const auto& note : report.notes) context.say(note);
   }

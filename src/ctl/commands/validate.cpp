@@ -14,8 +14,8 @@ namespace rdmacfg::ctl {
 
 namespace {
 
-/// What has brackets of its own, at the top or as [[ipoib.pkey]]: tables such as match and ipv4 are a part of
-/// the entry that they are in.
+/// Sections with brackets of their own, at the top or as [[ipoib.pkey]]: tables such as match and ipv4 are a
+/// part of the entry that they are in.
 std::size_t entries_of(const config::Document& document) {
   std::set<std::string> repeated;
   for (const auto& top : kinds::grammar()) {

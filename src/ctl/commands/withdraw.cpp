@@ -36,7 +36,7 @@ std::string render(const Withdrawal& plan, const Look& look) {
   }
   if (!plan.setup.empty()) heading("Does at boot what rdma-configd did:");
   for (const auto& one : plan.setup) out += fmt::format("  {}  {}\n", one.path, one.what);
-  if (!plan.lost.empty()) heading("NOT handed over; nothing makes it after the next boot:");
+  if (!plan.lost.empty()) heading("NOT preserved after the next boot:");
   for (const auto& one : plan.lost) out += fmt::format("  {}\n", clean(one, look.utf8));
   if (out.empty()) out = "There is nothing of rdma-configd on this host.\n";
   return out;
@@ -95,7 +95,7 @@ base::Result<std::optional<config::Document>> image_of(const Context& context) {
   if (!document) return base::fail(document.error());
   if (model::has_errors(document->diagnostics)) {
     tell(context, *document, document->diagnostics);
-    return base::fail(Code::kInvalid, "the document has errors, so what it asks for cannot be handed over");
+    return base::fail(Code::kInvalid, "the document has errors, so nothing can be handed over");
   }
   return std::optional(std::move(*document));
 }

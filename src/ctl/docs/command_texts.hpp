@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --help and the manual page say of the subcommands.
+// The subcommands' texts in --help and the manual page.
 #pragma once
 
 #include <span>

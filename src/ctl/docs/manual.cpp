@@ -17,7 +17,7 @@ using model::SectionSpec;
 
 namespace {
 
-/// A text as man(7) takes it: what stands in `…` is bold, and nothing in it is a request.
+/// A text as man(7) takes it: text in `…` is bold, and nothing in it is a request.
 std::string roff(std::string_view text) {
   std::string out;
   bool bold = false;
@@ -82,7 +82,7 @@ std::string man_key(const SectionSpec& section, const FieldSpec& field) {
     out += fmt::format("Works after {}.\n", roff(model::text_of(field.effect)));
   if (!field.fallback.empty() && field.fallback != "-")
     out += fmt::format("When it is not there: {}.\n", roff(field.fallback));
-  if (has_default(section, field)) out += "May stand in defaults.\n";
+  if (has_default(section, field)) out += "Allowed in [defaults].\n";
   return out;
 }
 
@@ -97,7 +97,7 @@ std::string man_section(const SectionSpec& section, const std::string& path) {
     sets.push_back(base::join(keys, " and "));
   }
   if (!sets.empty()) {
-    out += fmt::format(".PP\nSays which one it means by {}{}.\n", sets.size() > 1 ? "exactly one of: " : "",
+    out += fmt::format(".PP\nIdentified by {}{}.\n", sets.size() > 1 ? "exactly one of: " : "",
                        base::join(sets, "; "));
   }
   for (const auto& field : section.fields) {
@@ -210,7 +210,8 @@ std::string render_bash(const std::vector<CommandInfo>& commands) {
   return fmt::format(
       "_rdma_configctl_commands='{}'\n"
       "_rdma_configctl_options() {{ # SUBCOMMAND\n\tcase $1 in\n{}\tesac\n}}\n"
-      "_rdma_configctl_takes() {{ # SUBCOMMAND/OPTION: what it takes\n\tcase $1 in\n{}\tesac\n}}\n",
+      "_rdma_configctl_takes() {{ # SUBCOMMAND/OPTION: the kind of its argument\n\tcase $1 "
+      "in\n{}\tesac\n}}\n",
       base::join(names, " "), options, values);
 }
 

@@ -38,9 +38,8 @@ std::string identities_of(const SectionSpec& section) {
     sets.push_back(base::join(keys, " and "));
   }
   if (sets.empty()) return {};
-  return fmt::format(
-      "Says which one it means by {}{}. Entries of several files that mean the same one are merged.\n\n",
-      sets.size() > 1 ? "exactly one of: " : "", base::join(sets, "; "));
+  return fmt::format("Identified by {}{}. Entries of several files that mean the same one are merged.\n\n",
+                     sets.size() > 1 ? "exactly one of: " : "", base::join(sets, "; "));
 }
 
 std::string row_of(const SectionSpec& section, const FieldSpec& field) {

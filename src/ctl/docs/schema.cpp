@@ -95,7 +95,7 @@ Json section_schema(const SectionSpec& section, const std::string& path) {
   }
   for (const auto& child : section.children) {
     auto inner = section_schema(child, fmt::format("{}.{}", path, child.name));
-    // What says which one is meant has to say something.
+    // An identifying key must have a value.
     if (is_identity(section, child.name)) inner["minProperties"] = 1;
     properties[std::string(child.name)] = std::move(inner);
   }

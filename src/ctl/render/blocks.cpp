@@ -23,7 +23,7 @@ using model::Value;
 
 namespace {
 
-/// The key's id of the parent: what stands before the "/0x8002" of a P_Key interface. Empty for others.
+/// The key's id of the parent: the text before the "/0x8002" of a P_Key interface. Empty for others.
 std::string parent_of(const std::string& id) {
   const auto slash = id.rfind("/0x");
   return slash == std::string::npos ? std::string() : id.substr(0, slash);
@@ -34,7 +34,7 @@ const std::string* wanted_name(const Change& change) {
 }
 
 /// Whether it is a thing of its own, whatever else its id names: an entry of the document is about it alone.
-/// What an [[ipoib]] entry asks for is one interface, of however many kinds.
+/// An [[ipoib]] entry is about one interface, of however many kinds.
 bool stands_alone(const model::Key& key) {
   static const auto kOwn = [] {
     std::set<std::string, std::less<>> names;
@@ -45,7 +45,7 @@ bool stands_alone(const model::Key& key) {
   return kOwn.contains(key.kind);
 }
 
-/// What the objects of a report are called when all is done, by the id of their key.
+/// The final names of the objects of a report, by the id of their key.
 class NamesAfterwards {
  public:
   explicit NamesAfterwards(const Report& report) {
@@ -205,7 +205,7 @@ std::vector<Block> blocks_of(const Report& report) {
 }
 
 Tally tally_of(const std::vector<model::ResourceReport>& resources) {
-  // As people see them: what an interface has is of several kinds, and a port's OpenSM is another thing.
+  // As people see them: an interface's settings are of several kinds, and a port's OpenSM is another thing.
   std::map<std::pair<std::string, std::string>, Status> worst;
   for (const auto& resource : resources) {
     const auto [at, fresh] = worst.try_emplace({resource.key.id, resource.label}, resource.status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan as a person thinks of it: what happens to each interface, whatever number of kinds has a part in it.
+// A plan as a person thinks of it: the changes of each interface, whatever number of kinds has a part in it.
 #pragma once
 
 #include <optional>

@@ -60,7 +60,7 @@ bool CleanStream::pass(bool all) {
   std::string out;
   std::size_t at = 0;
   while (at < held_.size()) {
-    // What may yet become a character or a sequence waits for the rest of it.
+    // Bytes that may yet become a character or a sequence wait for the rest of it.
     const auto byte = static_cast<unsigned char>(held_[at]);
     const bool open = byte >= 0x80 || byte == '\033' || byte == '\r';
     if (!all && open && held_.size() - at < kLongest) break;

@@ -102,7 +102,7 @@ std::string render_line(const BlockLine& line, const Block& block, const Widths&
   std::string rest;
   if (line.effect != model::Effect::kNow) rest += fmt::format("  after {}", model::text_of(line.effect));
   if (places != nullptr) {
-    // What nobody wrote is a default, or goes back to what it was before it was written.
+    // A value without a place is a default, or goes back to the value before it was written.
     const auto origin = line.origin                             ? places->text(*line.origin)
                         : block.operation == Operation::kCreate ? "default"
                                                                 : "not in the document";

@@ -14,7 +14,7 @@ namespace rdmacfg::ctl {
 /// `fold`, many P_Key interfaces of one port take one line.
 std::string render_host(const HostView& host, const Look& look, bool* left_out = nullptr, bool fold = false);
 
-/// What can be shown alone: "ports".
+/// Topics that can be shown alone: "ports".
 const std::vector<std::string>& show_topics();
 
 /// That part of `host`, or the resources for "resources".

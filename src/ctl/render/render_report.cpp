@@ -123,7 +123,7 @@ std::string sum_of(const Report& report) {
 
 namespace {
 
-/// What is well comes first, so that what is not stands next to the closing line.
+/// Healthy resources come first, so that the others stand next to the closing line.
 int place_of(Status status) {
   constexpr std::array kOrder{Status::kDone, Status::kReleased, Status::kLimited, Status::kPending,
                               Status::kFailed};
@@ -143,7 +143,7 @@ std::string render_outcomes(const Report& report, const Look& look, bool deleted
   }
   std::stable_sort(resources.begin(), resources.end(),
                    [](const auto* a, const auto* b) { return place_of(a->status) < place_of(b->status); });
-  // What was deleted is no resource any more.
+  // A deleted resource is not counted.
   for (const auto& change : report.plan.changes) {
     const bool gone = deleted && change.operation == Operation::kDelete;
     const auto label = change.label.empty() ? change.key.id : change.label;
@@ -197,7 +197,7 @@ std::string render_applied(const Report& report, const Look& look, const Report&
     case model::Exit::kOk:
     case model::Exit::kPartly:
       if (report.error) break;  // it is said how far what was done is known
-      // What was changed setting by setting has no plan, nor a document.
+      // An apply that was taken back setting by setting has no plan, nor a document.
       if (!taken_back.empty() && report.resources.empty() && report.plan.empty()) {
         closing = taken_back;
         break;

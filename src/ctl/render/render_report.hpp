@@ -9,15 +9,15 @@
 
 namespace rdmacfg::ctl {
 
-/// What apply would do: one block per object with now → wanted, effect and interruption; with `explain` the
-/// place in the document that asks for each value. After it what cannot be done now, warnings, and a closing
-/// line.
+/// The changes of an apply: one block per object with current → desired value, effect and interruption; with
+/// `explain` the place in the document that asks for each value. After it what cannot be done now, warnings,
+/// and a closing line.
 std::string render_diff(const model::Report& report, const Look& look, bool explain);
 
 /// The blocks of render_diff() and the warnings, for the question whether to go on.
 std::string render_plan(const model::Report& report, const Look& look);
 
-/// What an apply did: every object that is not simply in sync, notes, what is left over, and a closing line.
+/// The outcome of an apply: every object that is not simply in sync, notes, leftovers, and a closing line.
 /// Warnings of `shown` have been read already. `taken_back`: the closing line where settings were put back
 /// one by one.
 std::string render_applied(const model::Report& report, const Look& look, const model::Report& shown = {},

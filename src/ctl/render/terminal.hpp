@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the place that text goes to can show.
+// The capabilities of the place that text goes to.
 #pragma once
 
 #include <string>
@@ -27,10 +27,10 @@ struct Look {
 
 /// The look of stdout or stderr: colour on a terminal that has it unless NO_COLOR (no-color.org) or
 /// `no_colour` says otherwise, UTF-8 by locale(7), the width by COLUMNS, else the terminal's, else 80; no
-/// width where it is no terminal.
+/// width where it is not a terminal.
 Look look_of(const Environment& environment, bool terminal, bool no_colour);
 
-/// Text that cannot do anything to a terminal: control characters and what is not UTF-8 become '?'; in a
+/// Text that cannot do anything to a terminal: control characters and invalid UTF-8 become '?'; in a
 /// plain locale everything that is not ASCII does. Names and descriptions come from hardware and from files
 /// of others.
 std::string clean(std::string_view text, bool utf8);

@@ -28,7 +28,7 @@ std::string too_large_text() {
                      model::limits::kDocumentBytes, model::limits::kDocumentFiles);
 }
 
-/// The body of a callback of sd-bus: what it throws becomes an answer, never an end of the daemon.
+/// The body of a callback of sd-bus: an exception becomes an answer, never an end of the daemon.
 template <class Body>
 auto checked(Body body) -> decltype(body()) {
   try {
@@ -273,7 +273,7 @@ void Api::add_looks() {
                         jobs_.fetched(id);
                         return id;
                       };
-                      // Who was allowed to have it done may know how it went.
+                      // A caller that was allowed to request it may know its outcome.
                       d->allowed(reply, {.method = "Result"}, options, then,
                                  [this, id](std::uint32_t uid) { return jobs_.asked_by(id, uid); });
                     });

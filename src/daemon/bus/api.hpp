@@ -26,7 +26,7 @@ class Object;
 
 namespace rdmacfg::daemon {
 
-/// What can be read of the daemon by anybody.
+/// The daemon's properties that anybody may read.
 struct Properties {
   std::string state = "starting";  ///< "starting", "idle", "working", "unconfirmed", "degraded"
   std::uint64_t generation = 0;
@@ -52,7 +52,8 @@ class Api {
   /// Every job that a client asks for, on its end.
   std::function<void(const Job& job, const Outcome& outcome)> ended;
 
-  /// Systemd-resolved, systemd-networkd or NetworkManager has come to the bus: what waits for it can be done.
+  /// systemd-resolved, systemd-networkd or NetworkManager has come to the bus: work that waits for it can be
+  /// done.
   std::function<void()> appeared;
 
   /// Something has become of a unit that watch_units() named.
@@ -65,7 +66,7 @@ class Api {
   void set(const Properties& properties);
   void progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what);
   void finished(std::uint32_t id, int exit);
-  /// What the journal is told, for whoever follows.
+  /// The daemon's journal messages, for clients that follow.
   void event(int priority, const std::string& name, const std::string& text);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon's end of the bus: what it hears there, and what it says by itself.
+// The daemon's end of the bus: signals it hears there, and signals it sends.
 #include <fmt/format.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace rdmacfg::daemon {
 
 namespace {
 
-/// Who sets up addresses and name servers that are wanted of them.
+/// The services that set up addresses and name servers wanted of them.
 constexpr std::array<const char*, 3> kManagers{"org.freedesktop.resolve1", "org.freedesktop.network1",
                                                "org.freedesktop.NetworkManager"};
 

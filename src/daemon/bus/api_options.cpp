@@ -60,7 +60,7 @@ ApiOptions ApiOptions::read(const Sent& sent, const std::set<std::string>& known
   take(sent, "who", out.who, out.wrong);
   out.who = shortened(out.who);
   if (out.confirm > kConfirmMax && !out.wrong)
-    out.wrong = api_error("InvalidArgs", "confirm has to be at most 86400 seconds");
+    out.wrong = api_error("InvalidArgs", "confirm must be at most 86400 seconds");
   return out;
 }
 

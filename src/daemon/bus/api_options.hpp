@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a call on the bus (docs/DBUS.md), as values: what a client sent is not kept while polkit is
+// The options of a call on the bus (docs/DBUS.md), as values: a client's data is not kept while polkit is
 // asked.
 #pragma once
 

@@ -24,7 +24,7 @@ class Audit {
     looked(now);
   }
 
-  /// A run has looked at everything. Only this puts the next one off: what else goes on does not.
+  /// A run has looked at everything. Only this puts the next one off: other activity does not.
   void looked(Time now) {
     due_.reset();
     if (every_.count() > 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may do what: root may, everybody else as polkit says. Whatever keeps polkit from answering means no.
+// Permissions: root may do everything, everybody else as polkit says. Any failure to ask polkit means no.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Peer;
 
 namespace rdmacfg::daemon {
 
-/// Who asks, as the bus knows it.
+/// The caller, as the bus knows it.
 struct Caller {
   std::string name;           ///< unique name on the bus
   std::uint32_t uid = 65534;  ///< nobody, when the bus does not say

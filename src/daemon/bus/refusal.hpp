@@ -25,12 +25,12 @@ class Refusal {
   /// An apply of the configuration has ended. One that was cancelled, or that has not come to it, changes
   /// nothing of what was said last.
   void judge(const Outcome& outcome);
-  /// What is active is another generation than that which was held instead: somebody has applied it.
+  /// Another generation is active than that which was held instead: somebody has applied it.
   void active(std::optional<std::uint64_t> generation);
   /// Somebody wanted what is held now.
   void clear() { now_ = {}; }
 
-  /// What the daemon before this one has left, in this boot.
+  /// The record of the daemon before this one, in this boot.
   void load();
   /// For the next one; writes only what is not written already.
   [[nodiscard]] base::Result<void> keep();

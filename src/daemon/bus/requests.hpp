@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line in the journal for each request on the bus: who asked for what, and what came of it.
+// A line in the journal for each request on the bus: the caller, the request, and its outcome.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the worker process is asked to do, and what it answers. The daemon's main process never parses a
+// The worker process's task, and its answer. The daemon's main process never parses a
 // document nor touches the kernel: a slow driver cannot block the bus.
 #pragma once
 
@@ -38,13 +38,13 @@ struct Job {
   bool by_itself = false;      ///< boot, reload, an event
   bool retry = false;          ///< try again what the fabric limited
   bool allow_removal = false;  ///< core::RemovalGuard::kNone
-  bool awaited = false;        ///< others wait for it: what takes minutes is left to a later job
-  bool resumes = false;        ///< kApply after a crash: what is active is held, and nothing else read
+  bool awaited = false;        ///< others wait for it: slow steps are left to a later job
+  bool resumes = false;        ///< kApply after a crash: the active generation is held, and nothing else read
   /// With drift = "report": core::Options::settled. The worker sees which policy there is.
   std::map<model::Key, std::string> settled{};
   /// kApply at a start: the generation for which a daemon of this boot had left `settled`. 0: none.
   std::uint64_t settled_at = 0;
-  /// kApply that is tried again: what core::kAppliedMark said when it fell due. When it says something else
+  /// kApply that is tried again: core::kAppliedMark when it fell due. When it says something else
   /// now, somebody has applied since, past the daemon, and that is held instead. Nothing: the first try.
   std::optional<std::string>
       applied_then{};  /// Before a hold or an apply of its own: Kind::look_closely, with these handles.

@@ -40,7 +40,7 @@ Outcome cancelled() {
   return outcome;
 }
 
-/// What becomes of what a job had begun whose worker is gone.
+/// Recovers the started changes of a job whose worker is gone.
 std::string sequel(const Job& job) {
   constexpr const char* kBack = "the next repair goes from there to the active generation; ";
   switch (job.verb) {
@@ -56,7 +56,7 @@ std::string sequel(const Job& job) {
   }
 }
 
-/// Of a worker that ran and did not say what it did. What it had begun is in the journal.
+/// The outcome of a worker that ended without an answer. Its started changes are in the journal.
 Outcome lost(const Job& job, const std::string& how) {
   auto outcome =
       job.changes() ? broken(fmt::format("{} while it may have been changing the host; {}", how, sequel(job)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the end of a job means.
+// The meaning of a job's end.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct Waiting {
 };
 Waiting waiting_in(const model::Report& report);
 
-/// Why the configuration was not applied: what a person would look at first.
+/// The reason why the configuration was not applied: the first thing that a person would look at.
 std::string why_refused(const model::Report& report);
 
 /// Of an apply that is still due.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// With drift = "report": what was as wanted, for the next daemon of this boot. To that one all that differs
-// would else be new, and be made as the document says.
+// With drift = "report": the resources that were as wanted, for the next daemon of this boot. To that one
+// every difference would else be new, and be made as the document says.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ class StoredReport {
  public:
   StoredReport() = default;
   explicit StoredReport(std::string text) : text_(std::move(text)) {}
-  /// `file`: what a worker has written, from its start on. Empty or missing: `text` stands for it.
+  /// `file`: a worker's output, from its start on. Empty or missing: `text` stands for it.
   StoredReport(base::UniqueFd file, std::string text);
 
   [[nodiscard]] std::size_t size() const { return file_ ? bytes_ : text_.size(); }

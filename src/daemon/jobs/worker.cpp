@@ -107,7 +107,7 @@ Report failed(base::Error error) {
 
 /// The document of the job: its own texts, or the system's configuration. Nothing when there is none.
 Result<std::optional<config::Document>> document_of(const Job& job, const std::string& host_name) {
-  // What came over the bus may be hostile, and root's own files are not.
+  // Text that came over the bus may be hostile, and root's own files are not.
   if (!job.texts.empty()) {
     auto sent = parse_confined(job.texts, host_name);
     if (!sent) return base::fail(sent.error());
@@ -129,7 +129,7 @@ Result<std::optional<config::Document>> document_of(const Job& job, const std::s
   return std::optional(std::move(document));
 }
 
-/// What the main process has to know of a job beside its report.
+/// The main process's needs of a job beside its report.
 struct Told {
   bool document_judged = false;  ///< whether the system's configuration is held is told
   bool document_held = true;     ///< it is what is held now
@@ -193,7 +193,7 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
   return failed({Code::kInvalid, "unknown job", 0});
 }
 
-/// Who agreed to a plan (`expect`) has seen it, and what nobody confirms comes back by itself.
+/// A client that agreed to a plan (`expect`) has seen it, and an unconfirmed apply comes back by itself.
 core::RemovalGuard guard_for(const Job& job) {
   using core::RemovalGuard;
   if (job.by_itself || job.verb == Job::Verb::kHold) return RemovalGuard::kMost;
@@ -201,7 +201,8 @@ core::RemovalGuard guard_for(const Job& job) {
   return unseen && !job.allow_removal ? RemovalGuard::kLifelines : RemovalGuard::kNone;
 }
 
-/// What a client's job makes the host be, where it says so; an empty document for one that goes back to none.
+/// The document that a client's job applies, where it names one; an empty document for one that goes back to
+/// none.
 std::optional<config::Document> wanted_by(const Job& job, const core::Request& request,
                                           core::Context& context) {
   auto& files = context.host.files;
@@ -228,7 +229,7 @@ std::optional<config::Document> active_document(const core::Request& request, co
   return core::parse_again(std::move(*texts), request.host_name);
 }
 
-/// What others than root may have done, and what they are shown (docs/SECURITY.md).
+/// Jobs that others than root may request, and their view of the host (docs/SECURITY.md).
 Report run_for_caller(const Job& job, core::Context& context, const core::Request& request, Told& told) {
   if (job.uid.value_or(0) == 0) return run(job, context, request, told);
   if (!job.changes()) {
@@ -256,7 +257,7 @@ Report run_for_caller(const Job& job, core::Context& context, const core::Reques
                                 [&] { return run(job, context, request, told); });
 }
 
-/// Brings records up to date, unless an interrupted run has left its journal: what it was about is for
+/// Brings records up to date, unless an interrupted run has left its journal: its changes are for
 /// recovery to find out. @return whether it did.
 bool look_closely(core::Context& context, const std::set<std::string>& handles,
                   std::vector<std::string>& notes) {
@@ -268,7 +269,7 @@ bool look_closely(core::Context& context, const std::set<std::string>& handles,
   return true;
 }
 
-/// What of the ledger the main process has to know.
+/// The main process's part of the ledger.
 Json status_json(core::Context& context, const Told& told, bool history) {
   const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (!ledger) return nullptr;
@@ -319,7 +320,7 @@ int work(int in, int out, int whole) {
   ::sigaction(SIGUSR1, &action, nullptr);
   action.sa_handler = give_up;
   ::sigaction(SIGUSR2, &action, nullptr);
-  // The service manager signals all of the service; what was begun is finished.
+  // The service manager signals all of the service; started work is finished.
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) ::signal(number, SIG_IGN);
   sigset_t none;
   ::sigemptyset(&none);

@@ -30,12 +30,13 @@ WorkerProcess start_program(const std::string& program, std::vector<std::string>
 /// Starts one whose job is the text.
 WorkerProcess start_worker(const std::string& program, std::string_view job);
 
-/// One that has been loaded and waits for its job: what is due at a certain time does not wait for that.
+/// A process that has been loaded and waits for its job: work due at a certain time does not wait for the
+/// loading.
 class SpareWorker {
  public:
   SpareWorker(Loop& loop, std::string program) : loop_(loop), program_(std::move(program)) {}
 
-  /// Does nothing when there is one. A failure is not told: whoever takes it starts one then.
+  /// Does nothing when there is one. A failure is not reported: the caller that takes it starts one then.
   void prepare();
 
   /// It is not needed.

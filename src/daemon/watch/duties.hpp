@@ -26,7 +26,7 @@ bool leaves_something(const model::Report& report);
 /// without one: then the configuration is all there is.
 std::optional<model::Report> resume(bool awaited, const core::Request& request, core::Context& context);
 
-/// What the document of the active generation says of the daemon.
+/// The daemon's settings in the document of the active generation.
 kinds::DaemonPolicy policy_of(const core::Ledger& ledger, const std::string& host_name,
                               core::Context& context);
 
@@ -40,11 +40,11 @@ void heed_policy(const std::map<model::Key, std::string>& settled, const core::R
 bool goes_on(std::uint64_t settled_at, const std::map<model::Key, std::string>& settled,
              core::Context& context);
 
-/// What core::kAppliedMark says; empty without one.
+/// The text of core::kAppliedMark; empty without one.
 std::string applied_mark(system::Files& files, const std::string& path = core::kAppliedMark);
 
-/// Instead of an apply that is tried again, when somebody has applied since it fell due: what that made
-/// active is held. `then`: what the mark said when it fell due.
+/// Instead of an apply that is tried again, when somebody has applied since it fell due: the generation that
+/// this made active is held. `then`: the mark when it fell due.
 std::optional<model::Report> give_way(const std::optional<std::string>& then, bool awaited,
                                       const core::Request& request, core::Context& context);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What wakes the daemon: interfaces, devices, files.
+// The daemon's wake-up sources: interfaces, devices, files.
 #pragma once
 
 #include <array>
@@ -37,14 +37,14 @@ class Listener {
         verbs_(loop, std::move(program), came_, read_) {}
 
   void start();
-  /// Whoever holds these needs events of other interfaces too. @return whether that is new: what happened
+  /// The holder of these needs events of other interfaces too. @return whether that is new: earlier events
   /// before was not told.
   bool widen(const std::vector<model::ResourceReport>& resources);
-  /// What a job writes may be in a folder that was not there before; and the settings of these resources,
-  /// unless there are none: then those of before. @return whether some were not watched: what happened to
+  /// A job's output may be in a folder that was not there before; and the settings of these resources,
+  /// unless there are none: then those of before. @return whether some were not watched: earlier events of
   /// them was not told.
   bool watch_again(const std::vector<model::ResourceReport>& resources);
-  /// What settings_of() these resources are.
+  /// The settings_of() these resources.
   [[nodiscard]] const system::Settings& settings() const { return wanted_; }
   /// Reads what there is of settings. @return system::SettingSource::handles_made
   std::size_t handles_made();
@@ -69,7 +69,7 @@ class Listener {
 /// Whether something is wanted of any that hangs on a port.
 bool any_of_ports(const std::vector<model::ResourceReport>& resources);
 
-/// What Kind::watched() says of resources that something is wanted of.
+/// The demands of Kind::watched() for resources that something is wanted of.
 system::Settings settings_of(const std::vector<model::ResourceReport>& resources);
 
 /// Written when a generation becomes the active one.

@@ -18,8 +18,8 @@ struct Rival {
 
 /// Interfaces: mode, MTU, P_Keys, addresses.
 constexpr std::string_view kLinks = "ipoib pkey address route dns";
-/// What consists of files, or of services, or of modules that files speak of: configuration managers write
-/// and restart such, and have no part in what is only in the kernel.
+/// Resources that consist of files, or of services, or of modules that files speak of: configuration managers
+/// write and restart such, and have no part in what is only in the kernel.
 constexpr std::string_view kFiles =
     "backend dns file initramfs link_name memlock memlock_unit mlx4_port module networkd nm_profile opensm "
     "opensm_option partition pfc rdma_device rdma_system service sysctl";

@@ -19,7 +19,7 @@ constexpr const char* kManager = "org.freedesktop.systemd1.Manager";
 
 constexpr system::dbus::Microseconds kConnectionsOwn{0};  // its deadline
 
-/// As sd_bus_path_encode(3) does it: what is no letter or digit, and a digit in front, by its number.
+/// As sd_bus_path_encode(3) does it: everything but letters and digits, and a leading digit, as its number.
 std::string path_of(const std::string& unit) {
   std::string path = "/org/freedesktop/systemd1/unit/";
   for (std::size_t i = 0; i < unit.size(); ++i) {

@@ -56,7 +56,7 @@ void VerbsWatch::open_missing() {
     readable_.reset();
     socket_.reset();
     pid_ = -1;
-    // What it did not come to, because it was killed, say, is not worth another try.
+    // A device that it did not reach, because it was killed, say, is not worth another try.
     for (const auto& node : asked_) {
       if (wanted_ && !held_.contains(node)) passed_over_.insert(node);
     }
@@ -90,7 +90,7 @@ void VerbsWatch::heard(const VerbsNode& node) {
   if (at == held_.end()) return;
   const auto events = at->second.source->read();
   if (at->second.source->ended()) {
-    held_.erase(at);  // at once: whoever unloads modules unloads ib_uverbs next
+    held_.erase(at);  // at once: an administrator who unloads modules unloads ib_uverbs next
     passed_over_.insert(node);
   }
   for (const auto& event : events) came_(event);

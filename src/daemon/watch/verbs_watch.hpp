@@ -18,8 +18,8 @@ namespace rdmacfg::daemon {
 
 class VerbsWatch {
  public:
-  /// `program`: what opens them (open_verbs_for()); `came`: for each event; `read`: after all that there were
-  /// at once; `nodes`: which devices there are.
+  /// `program`: the program that opens them (open_verbs_for()); `came`: for each event; `read`: after all
+  /// that there were at once; `nodes`: which devices there are.
   VerbsWatch(Loop& loop, std::string program, std::function<void(const system::Event&)> came,
              std::function<void()> read,
              std::function<std::set<system::VerbsNode>()> nodes = system::verbs_nodes)
@@ -32,11 +32,11 @@ class VerbsWatch {
   VerbsWatch& operator=(const VerbsWatch&) = delete;
   ~VerbsWatch() { stop(); }
 
-  /// Has all devices open that there are now and that may be, or closes all. What could not be opened is not
-  /// tried again until the device has gone and come back. Returns at once; devices come when they are open,
-  /// which makes an event: what their ports reported before was not heard.
+  /// Has all devices open that there are now and that may be, or closes all. A device that could not be
+  /// opened is not tried again until the device has gone and come back. Returns at once; devices come when
+  /// they are open, which makes an event: earlier reports of their ports were not heard.
   void want(bool any);
-  /// What has been begun ends too.
+  /// Started work ends too.
   void stop();
 
   [[nodiscard]] std::size_t held() const { return held_.size(); }
@@ -48,7 +48,7 @@ class VerbsWatch {
   };
 
   void open_missing();
-  /// What the process has opened by now.
+  /// The devices that the process has opened by now.
   void take();
   void hold(system::OpenVerbs open);
   void heard(const system::VerbsNode& node);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document as a shell script: what an administrator would type (ip-link(8), ip-address(8),
+// The document as a shell script: the commands that an administrator would type (ip-link(8), ip-address(8),
 // Documentation/infiniband/ipoib.rst of Linux).
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ namespace {
 constexpr std::array kFamilies{Family::kIpv4, Family::kIpv6};
 
 constexpr std::string_view kHead = R"sh(#!/bin/sh
-# What the document says, as commands: made by rdma-configctl export commands. To be run as root. Running it again
+# The document as commands, made by rdma-configctl export commands. Run it as root. Running it again
 # does no harm. But for the files that it writes nothing of this outlives a reboot or a reload of the driver, and
 # nothing is taken back when a command fails: rdma-configctl apply does that.
 set -eu
@@ -171,7 +171,7 @@ class Script {
 std::string render_commands(const std::vector<Household::Home>& homes,
                             const std::vector<model::Section>& sections, std::vector<Remark>& notes) {
   std::string out(kHead);
-  // What the interfaces may need comes first.
+  // Modules that the interfaces may need come first.
   render_section_commands(sections, out, notes);
   kinds::Rules rules;
   for (const auto& home : homes) {

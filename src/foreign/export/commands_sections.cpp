@@ -72,7 +72,7 @@ class SectionWriter {
       line(fmt::format("echo {} >/etc/modprobe.d/{}.conf",
                        word(fmt::format("options {} {}", name, fmt::join(options, " "))), name));
     if (!options.empty())
-      line("# A module that is loaded takes options only when it is loaded anew; see also the initramfs.");
+      line("# A module that is loaded takes options only when it is reloaded; see also the initramfs.");
     if (!flag("load", true)) return;
     line(fmt::format("echo {0} >/etc/modules-load.d/{0}.conf", name));
     line(fmt::format("modprobe {}", name));
@@ -151,7 +151,7 @@ class SectionWriter {
       for (const auto& one : priorities) mask |= 1U << base::parse_number(one).value_or(0);
       line(fmt::format("echo 'options {0} pfctx={1:#04x} pfcrx={1:#04x}' >/etc/modprobe.d/{0}.conf", driver,
                        mask));
-      line("# The driver takes them when it is loaded anew; rebuild the initramfs, too.");
+      line("# The driver takes them when it is reloaded; rebuild the initramfs, too.");
       return;
     }
     std::string words = "all:off";

@@ -161,11 +161,11 @@ void note_policies(const Section& section, std::vector<Remark>& notes) {
       continue;
     if (const auto* flag = std::get_if<bool>(&entry->value); flag != nullptr && !*flag) continue;
     notes.push_back(
-        {{entry->where.file, entry->where.line}, fmt::format("{}: what rdma-configd does about it", key)});
+        {{entry->where.file, entry->where.line}, fmt::format("{}: concerns rdma-configd alone", key)});
   }
 }
 
-/// The rules that give names: what every tool relies on that knows interfaces by name.
+/// The rules that give names: every tool that knows interfaces by name relies on them.
 void render_rules(const std::vector<Household::Home>& homes, const std::vector<Section>& sections,
                   bool devices, Output& out) {
   kinds::Rules rules;
@@ -277,7 +277,8 @@ Output export_document(const std::vector<Section>& sections, const Target& targe
       note_policies(section, out.notes);
       for (const auto& child : section.children) note_policies(child, out.notes);
     } else if (!commands && !(section.path == "rdma_device" && target.name == "udev")) {
-      out.notes.push_back({where, fmt::format("[[{}]] is no matter of {}", section.path, target.words.tool)});
+      out.notes.push_back(
+          {where, fmt::format("{} does not support [[{}]]", target.words.tool, section.path)});
     }
   }
   if (!commands) {

@@ -10,13 +10,13 @@
 
 namespace rdmacfg::foreign {
 
-/// What an export makes.
+/// The result of an export.
 struct Output {
   std::vector<File> files;    ///< paths as on the host; of `commands` one, without a path
   std::vector<Remark> notes;  ///< what the target cannot express
 };
 
-/// What a language has words for.
+/// The vocabulary of a language.
 struct Words {
   std::string_view tool;      ///< "NetworkManager"
   bool needs_name = true;     ///< knows interfaces by their names only
@@ -33,7 +33,7 @@ struct Words {
   bool local_ipv4 = true;         ///< IPv4 link-local
 };
 
-/// What is left of the interfaces in that language; the rest is noted.
+/// The interfaces' remaining settings in that language; the rest is noted.
 std::vector<Household::Home> express(std::vector<Household::Home> homes, const Words& words,
                                      std::vector<Remark>& notes);
 

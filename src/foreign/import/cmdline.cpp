@@ -169,7 +169,7 @@ class CommandLine {
     one.parent = std::string(value.substr(0, dot));
   }
 
-  /// What stands over an interface of ours, or leads over it.
+  /// An interface over one of ours, or a route over it.
   void other(std::string_view key, std::string_view value, const Place& where) {
     const auto fields = cmdline_fields(value);
     if (key == "rd.route") {

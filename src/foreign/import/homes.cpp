@@ -71,7 +71,7 @@ bool is_addressed(const Household::Home& home) {
 
 void settle_home(Household::Home& home) {
   const bool addressed = is_addressed(home);
-  // What is not there gives nothing away.
+  // Anything that is not there gives nothing away.
   const auto leave_out = [](Interface& one) {
     bool found = false;
     for (const auto family : {Family::kIpv4, Family::kIpv6}) {

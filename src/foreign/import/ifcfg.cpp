@@ -36,10 +36,10 @@ void read_addresses(Keys& keys, Inet& inet, Claims& claims) {
     if (prefix) {
       const auto bits = base::parse_number(prefix->value);
       if (bits && *bits <= 32) length = static_cast<int>(*bits);
-      if (!length) report(keys, *prefix, fmt::format("{} is no prefix length", prefix->value));
+      if (!length) report(keys, *prefix, fmt::format("{} is not a valid prefix length", prefix->value));
     } else if (mask) {
       length = prefix_of_netmask(mask->value);
-      if (!length) report(keys, *mask, fmt::format("{} is no netmask", mask->value));
+      if (!length) report(keys, *mask, fmt::format("{} is not a valid netmask", mask->value));
     } else {
       claims.miss(keys.place(*address),
                   fmt::format("{}: neither PREFIX{} nor NETMASK{}", key, number, number));
@@ -253,14 +253,14 @@ class Ifcfg {
                        : "IPV6INIT=no: the IPv6 addresses of this file are not used");
       inet = {};
     } else if (dhcp == true || autoconf == true || (init == true && !autoconf && !forwarding)) {
-      // Where nothing is said of it, a host that is no router takes addresses from one beside its own.
+      // Without a setting, a host that is not a router takes addresses from one beside its own.
       inet.method = InetMethod::kAuto;
     } else if (init == true && inet.addresses.empty()) {
       inet.method = InetMethod::kLinkLocal;
     }
   }
 
-  /// What is done with that which a DHCP server or a router offers.
+  /// The handling of offers of a DHCP server or a router.
   void offers() {
     const bool four = out_.ipv4.method == InetMethod::kAuto, six = out_.ipv6.method == InetMethod::kAuto;
     for (const auto* key : {"PEERDNS", "PEERROUTES"}) {
@@ -357,7 +357,7 @@ std::string alias_of(const std::string& name) {
   return end == std::string::npos ? std::string() : name.substr(6, end - 6);
 }
 
-/// What stands over the interfaces of ours, as their files say it.
+/// Interfaces over ours, as their files say it.
 Uppers uppers_of(std::span<const File> files, const Claims& claims) {
   Uppers out;
   for (const auto& file : files) {

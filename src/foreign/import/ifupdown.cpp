@@ -219,7 +219,7 @@ class Interfaces {
     heir.hooks.insert(heir.hooks.begin(), hooks.begin(), hooks.end());
   }
 
-  /// "ib0" of "ib0.8002", the kernel's name of a P_Key interface; empty when it is no such name.
+  /// "ib0" of "ib0.8002", the kernel's name of a P_Key interface; empty when it is not such a name.
   static std::string parent_of(std::string_view name) {
     const auto dot = name.rfind('.');
     const bool is_child = dot != std::string_view::npos && name.size() - dot == 5 &&
@@ -335,7 +335,7 @@ class Interfaces {
     common(keys, out);
   }
 
-  /// What stanzas of every sort have.
+  /// The common parts of stanzas of every sort.
   void common(Keys& keys, Interface& out) {
     if (const auto mtu = keys.number("mtu", model::kMtuConnectedMax)) out.mtu = mtu;
     keys.mark(out, "mtu", "mtu");
@@ -377,7 +377,7 @@ class Interfaces {
 
 void parse_ifupdown(std::span<const File> files, Claims& claims) {
   Interfaces interfaces(files, claims);
-  // What is in interfaces.d is in force where the main file says so.
+  // Files in interfaces.d are in force where the main file says so.
   std::vector<const File*> aside;
   for (const auto& file : files) {
     if (is_beside_main(file, files)) {

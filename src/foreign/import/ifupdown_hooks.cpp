@@ -66,7 +66,8 @@ std::optional<Add> add_of(const Words& words) {
   return out;
 }
 
-/// Commands that set nothing: what waits, and what looks whether the interface is there before it is set up.
+/// Commands that set nothing: those that wait, and those that test whether the interface is there before it
+/// is set up.
 bool says_nothing(const Words& words) {
   const auto& first = words.front();
   if (first == "modprobe" || first == "sleep" || first == "true" || first == ":") return true;
@@ -102,7 +103,7 @@ class Taker {
   }
 
   static std::string unknown(std::string_view name) {
-    return fmt::format("it is for {}, which is no InfiniBand interface of these files",
+    return fmt::format("it is for {}, which is not an InfiniBand interface of these files",
                        name.empty() ? "no interface" : name);
   }
 
@@ -197,7 +198,7 @@ class Taker {
     if (!mtu.empty()) {
       const auto number = base::parse_number(mtu);
       if (!number || *number > static_cast<std::uint64_t>(model::kMtuConnectedMax))
-        return fmt::format("{} is no MTU", mtu);
+        return fmt::format("{} is not a valid MTU", mtu);
       if (auto why = put(one->mtu, static_cast<std::int64_t>(*number), *one, "MTU"); !why.empty()) return why;
     }
     if (!name.empty()) return rename(device, name);

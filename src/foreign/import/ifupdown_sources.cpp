@@ -23,7 +23,7 @@ void Sources::add(const Place& where, const std::vector<std::string_view>& words
   for (std::size_t at = 1; at < words.size(); ++at) {
     auto pattern = words[at].starts_with('/') ? std::string(words[at]) : beside + std::string(words[at]);
     while (pattern.size() > 1 && pattern.ends_with('/')) pattern.pop_back();
-    // Who writes stars by the hundred wants only to keep us busy.
+    // An author of stars by the hundred wants only to keep us busy.
     constexpr std::size_t kLongestPattern = 256;
     if (pattern.size() > kLongestPattern) {
       claims.miss(where, "is too long a pattern");

@@ -13,7 +13,7 @@ namespace rdmacfg::foreign {
 
 class Sources {
  public:
-  /// A line of them. What it names is read only where it is among `files`, which is told.
+  /// A line of them. The file that it names is read only where it is among `files`, which is reported.
   void add(const Place& where, const std::vector<std::string_view>& words, std::span<const File> files,
            Claims& claims);
 

@@ -17,7 +17,7 @@ namespace rdmacfg::foreign {
 namespace {
 
 constexpr std::size_t kMostFiles = 2000;       ///< of one format
-constexpr std::ptrdiff_t kMostLines = 20'000;  ///< of one file; what looks for the same again is no faster
+constexpr std::ptrdiff_t kMostLines = 20'000;  ///< of one file; the search for repetitions is quadratic
 
 class Collector {
  public:
@@ -128,7 +128,7 @@ class Collector {
       claims_.pass({path, 0}, "is a link to /dev/null, which masks files of this name");
       return;
     }
-    // What the tools read through a symbolic link holds; of paths that are given nobody has said so.
+    // The tools follow a symbolic link to its content; of paths that are given nobody has said so.
     auto text = own_ ? files_.read_linked(path) : files_.read(path);
     if (!text) {
       claims_.miss({path, 0}, text.error().message);
@@ -162,7 +162,7 @@ bool is_names(const File& file) {
          unit_of(file.path).ends_with(".link");
 }
 
-/// Whoever names a file wants to hear of it.
+/// A user who names a file wants to hear of it.
 void tell_silent(std::span<const File> files, Claims& claims) {
   const auto speaks_of = [](const std::vector<Remark>& remarks, const File& file) {
     return std::any_of(remarks.begin(), remarks.end(),

@@ -12,7 +12,7 @@
 
 namespace rdmacfg::foreign {
 
-/// What is to be read.
+/// The files to read.
 struct Request {
   std::vector<const Format*> formats;
   /// Files and folders in place of the formats' own places, absolute; of one format only.

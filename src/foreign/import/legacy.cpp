@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What OFED and RHEL had for the whole host: openib.conf, rdma.conf (rdma-core's redhat/), mlx4.conf.
+// The files of OFED and RHEL for the whole host: openib.conf, rdma.conf (rdma-core's redhat/), mlx4.conf.
 #include <fmt/format.h>
 
 #include <array>
@@ -115,7 +115,7 @@ void parse_openib(std::span<const File> files, Claims& claims) {
       }
     }
     take_acts(keys);
-    // When openibd starts, and what the node is called: rdma-ndd does that today.
+    // The time at which openibd starts, and the node's description: rdma-ndd does that today.
     keys.pass({"ONBOOT", "NODE_DESC", "NODE_DESC_TIME_BEFORE_UPDATE", "NODE_DESC_UPDATE_TIMEOUT", "BUILD_ID",
                "PRIMARY_IPOIB_DEV", "SECONDARY_IPOIB_DEV", "POST_START_DELAY", "ALLOW_STOP", "SRP_DAEMON_*"});
     keys.finish();
@@ -163,7 +163,7 @@ void parse_mlx4_conf(std::span<const File> files, Claims& claims) {
       claims.took(where);
       auto& entry = claims.entry("mlx4_port", {{"pci", pci->text}}, where);
       if (entry.values.contains("ports"))
-        claims.pass(entry.where, fmt::format("{}: a later line says it again", pci->text));
+        claims.pass(entry.where, fmt::format("{}: overridden by a later line", pci->text));
       entry.where = where;
       entry.values["ports"] = ports;
     }

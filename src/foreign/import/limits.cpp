@@ -43,7 +43,7 @@ void parse_unit(const File& file, Claims& claims) {
   unit = unit.substr(0, unit.rfind('/'));
   unit = unit.substr(unit.rfind('/') + 1);
   unit.remove_suffix(unit.ends_with(".d") ? 2 : 0);
-  Claims aside;  // what else the drop-in says is no matter
+  Claims aside;  // the rest of the drop-in does not matter
   for (const auto& group : parse_groups(file, aside)) {
     for (const auto& item : group.items) {
       const Place where{file.path, item.line};

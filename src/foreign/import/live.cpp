@@ -72,7 +72,7 @@ class Live {
   }
 
  private:
-  /// What the document is to say: without a metric a route gets kRouteMetric, and 0 or the 1024 of IPv6 are
+  /// The values of the document: without a metric a route gets kRouteMetric, and 0 or the 1024 of IPv6 are
   /// others.
   static std::optional<std::uint32_t> metric_of(const system::InetRoute& route) {
     return route.metric == kinds::kRouteMetric ? std::nullopt : std::optional(route.metric);
@@ -90,7 +90,7 @@ class Live {
 
   void add(const Link& link, Interface one) {
     claims_.took({"the interface " + link.name, 0});
-    if (link.master != 0) claims_.pass(one.where, "is in a bond; that is no part of the document");
+    if (link.master != 0) claims_.pass(one.where, "is in a bond, which the document cannot express");
     claims_.interfaces.push_back(std::move(one));
   }
 

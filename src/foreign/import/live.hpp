@@ -6,7 +6,7 @@
 
 namespace rdmacfg::foreign {
 
-/// What the running host is: IPoIB interfaces of ports and P_Keys with mode, MTU and state, so that a
+/// The running host: IPoIB interfaces of ports and P_Keys with mode, MTU and state, so that a
 /// comparison with it finds nothing to do. With `adopt` also names, addresses and routes, which an apply then
 /// takes over from whoever gave them.
 base::Result<void> observe_live(const kinds::World& world, bool adopt, Claims& claims);

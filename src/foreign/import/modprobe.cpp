@@ -73,7 +73,7 @@ class Options {
     const auto module = underscored(words[1]);
     if (!is_rdma_module(module)) return;
     if (words.front() != "options") {
-      claims_.miss(where, fmt::format("{} {}: has no place in the document; leave it in its file",
+      claims_.miss(where, fmt::format("{} {}: cannot be expressed in the document; leave it in its file",
                                       words.front(), module));
       return;
     }
@@ -139,7 +139,7 @@ class Options {
   void pfc(const Place& where, const std::string& name, std::string_view value) {
     const auto mask = c_number(value);
     if (!mask || *mask > 0xff) {
-      claims_.miss(where, fmt::format("mlx4_en {}={}: is no mask of 8 priorities", name, value));
+      claims_.miss(where, fmt::format("mlx4_en {}={}: not a mask of 8 priorities", name, value));
       return;
     }
     (name == "pfctx" ? tx_ : rx_) = static_cast<unsigned>(*mask);

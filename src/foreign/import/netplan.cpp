@@ -121,7 +121,7 @@ class Device {
     if (!has("ipv6") && !out_.ipv6.method) out_.ipv6.method = InetMethod::kDisabled;
   }
 
-  /// What is done with the offers of a DHCP server.
+  /// The handling of offers of a DHCP server.
   void overrides(std::string_view key, const Inet& inet) {
     const auto* node = keys_.mapping(key);
     if (node == nullptr || inet.method != InetMethod::kAuto) return;

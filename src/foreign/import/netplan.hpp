@@ -6,7 +6,7 @@
 
 namespace rdmacfg::foreign {
 
-/// What stands below "network:", of one file or merged of several. The nodes' files have to stay.
+/// The part below "network:", of one file or merged of several. The nodes' files have to stay.
 void parse_netplan_network(const YamlNode& network, Claims& claims);
 
 }  // namespace rdmacfg::foreign

@@ -60,7 +60,7 @@ class Reading {
 
  private:
   void network(const File& file) {
-    Claims aside;  // what is said of a file that is none of ours is no matter
+    Claims aside;  // remarks about a file that is not ours do not matter
     Network probe(file, files_, aside);
     probe.look();
     const bool named = !probe.is_of_another_type() &&

@@ -210,7 +210,7 @@ void Network::offers(const Interface& out) const {
       keys.usual("UseMTU", std::string_view(name) == "IPv6AcceptRA" ? "yes" : "no");
       keys.usual("RouteMetric", "1024");
     }
-    // Names, clocks and how the server is asked are no matter of the document.
+    // Names, clocks and the DHCP client's options are outside the document.
     keys.pass({"UseNTP", "UseSIP", "UseHostname", "UseTimezone", "SendHostname", "SendRelease", "SendDecline",
                "RapidCommit", "MaxAttempts"});
     keys.finish();

@@ -31,7 +31,7 @@ class Unit {
 /// [IPoIB] of a .netdev or .network file.
 void ipoib_section(const Unit& unit, Interface& out);
 
-/// What it is for, and what it says of that.
+/// The interface that it is for, and its settings.
 class Network {
  public:
   Network(const File& file, std::span<const File> files, Claims& claims) : unit_(file, files, claims) {}
@@ -50,7 +50,7 @@ class Network {
   /// Finds `names`, `children` and `ports`.
   void look();
 
-  /// What it says of one of its interfaces.
+  /// The settings of one of its interfaces.
   void parse(Interface& out);
 
   [[nodiscard]] const File& file() const { return unit_.file; }
@@ -58,7 +58,7 @@ class Network {
  private:
   void network(Interface& out);
   void sections(Interface& out);
-  /// What is done with that which a DHCP server or a router offers.
+  /// The handling of offers of a DHCP server or a router.
   void offers(const Interface& out) const;
   static void route(Keys& keys, Interface& out);
 

@@ -102,7 +102,7 @@ class Keyfile {
   Keyfile(const File& file, Claims& claims)
       : file_(file), claims_(claims), groups_(parse_groups(file, claims)) {}
 
-  /// What stands over profiles of ours, by the words that they use for it: an interface, a UUID or an id.
+  /// Interfaces over profiles of ours, by their words for the parent: an interface, a UUID or an id.
   using Uppers = std::map<std::string, std::string, std::less<>>;
 
   static bool is_ours(const Keys& connection) { return connection.peek("type") == "infiniband"; }
@@ -225,7 +225,7 @@ class Keyfile {
       out_.mode = *mode;
     } else {
       refused(keys, "transport-mode",
-              word.empty() ? "it has to be datagram or connected" : mode.error().message);
+              word.empty() ? "it must be datagram or connected" : mode.error().message);
     }
     const auto mtu = keys.peek("mtu");
     if (mtu == "0" || mtu == "auto") {
@@ -335,7 +335,7 @@ class Keyfile {
     keys.finish();
   }
 
-  /// What is done with that which a server or router offers, and with routes that have no metric.
+  /// The handling of offers of a server or router, and of routes that have no metric.
   static void habits(Keys& keys, const Inet& inet) {
     if (inet.method == InetMethod::kAuto) {
       for (const auto* key : {"ignore-auto-dns", "ignore-auto-routes"}) keys.usual(key, "no");
@@ -392,7 +392,7 @@ class Keyfile {
                             Family family) {
     auto fields = fields_of(text, true);
     if (fields.rest) return "more than a network, a gateway and a metric; NetworkManager drops it";
-    // What old versions wrote for a route without a gateway (build_route() in nm-keyfile.c).
+    // Old versions' form of a route without a gateway (build_route() in nm-keyfile.c).
     if (family == Family::kIpv6 && fields.metric.empty() && base::parse_number(fields.gateway))
       std::swap(fields.gateway, fields.metric);
     auto words = prefix_of(fields, family, true);

@@ -49,7 +49,7 @@ class State {
  private:
   void policy(YamlKeys& keys, std::string_view inside) {
     if (const auto* capture = keys.take("capture"))
-      claims_.miss(capture->place(), "capture: what it finds on a host is not known here");
+      claims_.miss(capture->place(), "capture: its results on a host are not known here");
     const auto* desired = keys.mapping("desiredState");
     if (desired == nullptr) desired = keys.mapping("desired");
     keys.finish(inside);
@@ -202,7 +202,7 @@ class State {
       address.pass({"valid-life-time", "preferred-life-time"});
       address.finish("address");
       const auto parsed = model::IpAddress::parse(ip);
-      // What the interface has by itself is listed, too, when the state was shown by nmstate.
+      // Attributes that the interface has by itself are listed, too, when the state was shown by nmstate.
       if (parsed && family == Family::kIpv6 && parsed->link_local()) continue;
       const auto why =
           add_address(inet, family, ip, length ? std::optional(static_cast<int>(*length)) : std::nullopt);

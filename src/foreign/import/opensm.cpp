@@ -49,7 +49,7 @@ void parse_conf(const File& file, Claims& claims) {
     } else if (words.front() == "sm_priority" && words.size() == 2) {
       const auto value = base::parse_number(words[1]);
       if (!value || *value > 15) {
-        claims.miss(here, fmt::format("{} is no priority from 0 to 15", words[1]));
+        claims.miss(here, fmt::format("{} is not a priority from 0 to 15", words[1]));
         continue;
       }
       priority = static_cast<std::int64_t>(*value);
@@ -68,7 +68,7 @@ void parse_conf(const File& file, Claims& claims) {
   }
   if (others > 0) claims.pass({file.path, 0}, fmt::format("{} other settings stay in that file", others));
   if (!guid) {
-    // opensm --create-config writes guid 0x0 and sm_priority 0: what holds without them.
+    // opensm --create-config writes guid 0x0 and sm_priority 0, which are the defaults.
     if (priority.value_or(0) != 0) {
       --claims.understood[file.path];
       claims.miss(priority_at, "a priority without guid: which port it is for is not known");
@@ -101,7 +101,7 @@ void parse_ports(const File& file, Claims& claims) {
     if (value && *value <= 15) {
       priority = static_cast<std::int64_t>(*value);
     } else {
-      keys.wrong(*item, fmt::format("{} is no priority from 0 to 15", item->value));
+      keys.wrong(*item, fmt::format("{} is not a priority from 0 to 15", item->value));
     }
   }
   for (const auto* key : {"PORTS", "GUIDS"}) {
@@ -169,7 +169,7 @@ std::string take_flag(std::string_view flag, Entry& entry, bool& ipoib) {
   for (const auto* key : {"mtu", "rate", "sl", "scope"}) {
     if (name != key) continue;
     const auto number = base::parse_number(value);
-    if (!number || *number > 255) return fmt::format("{}={}: is no number", name, value);
+    if (!number || *number > 255) return fmt::format("{}={}: not a number", name, value);
     entry.values[key] = static_cast<std::int64_t>(*number);
     return {};
   }
@@ -177,7 +177,7 @@ std::string take_flag(std::string_view flag, Entry& entry, bool& ipoib) {
     entry.values["defmember"] = std::string(value);
     return {};
   }
-  return fmt::format("{}: has no place in the document", name);
+  return fmt::format("{}: cannot be expressed in the document", name);
 }
 
 /// A rule that a partition can be made of, or why not.
@@ -199,7 +199,7 @@ base::Result<kinds::PartitionMember> parse_member(std::string_view text) {
                              std::string(equals == std::string_view::npos ? "" : text.substr(equals)));
 }
 
-/// What stands behind the colon.
+/// The part after the colon.
 void parse_properties(std::string_view text, Parsed& out) {
   for (const auto line : base::split(text, '\n')) {
     for (const auto raw : base::split(line, ',')) {
@@ -316,7 +316,7 @@ void parse_partitions(const File& file, Claims& claims) {
       if (!why.empty()) claims.miss(one.where, why);
     }
     for (const auto group : one.groups)
-      claims.miss(one.where, fmt::format("{}: has no place in the document", group));
+      claims.miss(one.where, fmt::format("{}: cannot be expressed in the document", group));
     auto& entry =
         claims.entry("partition", {{"pkey", fmt::format("0x{:04x}", one.pkey->partition())}}, one.where);
     merge(entry, more, std::move(one.members), members[one.pkey->partition()], claims);

@@ -14,7 +14,7 @@ struct Part {
   std::string_view text;
 };
 
-/// The simple commands of a line, of which the parts are views. What stands in quotation marks is of one; "||
+/// The simple commands of a line, of which the parts are views. Text in quotation marks is one word; "||
 /// true" and the like, which only hide that a command failed, are none.
 std::vector<Part> parts_of(std::string_view line);
 

@@ -62,7 +62,7 @@ std::optional<Terms> terms_of(std::string_view line) {
   }
 }
 
-/// What the rule asks for with `==`.
+/// The matches of a rule with `==`.
 std::string wanted(const Terms& terms, std::string_view key) {
   for (const auto& term : terms) {
     if (term.key == key && term.sign == "==") return term.value;
@@ -90,7 +90,7 @@ bool is_farewell(const Terms& terms) {
   });
 }
 
-/// What rules say about interfaces; of what several say about one the last counts, or one with `:=`.
+/// The settings of rules about interfaces; of several for one the last counts, or one with `:=`.
 class NamedInterfaces {
  public:
   explicit NamedInterfaces(Claims& claims) : claims_(claims) {}
@@ -108,7 +108,7 @@ class NamedInterfaces {
                        (sets(terms, "ATTR{mode}") && (subsystem == "net" || claims_.knows(kernel)));
     const bool mtu =
         sets(terms, "ATTR{mtu}") && (claims_.knows(kernel) || claims_.knows(wanted(terms, "NAME")));
-    // What is done to interfaces of our names is ours too, whatever it is.
+    // Every action on interfaces of our names is ours too.
     const bool by_kernel = acts(terms) && is_for_us(kernel);
     const bool ours =
         guid || infiniband || ipoib || mtu || by_kernel || names_ours(terms, address, persistent);
@@ -217,11 +217,11 @@ class NamedInterfaces {
       if (!mode) return fmt::format("ATTR{{mode}}: {}", mode.error().message);
       interface.mode = *mode;
     } else if (term.key == "ATTR{umcast}") {
-      if (!number) return fmt::format("ATTR{{umcast}}: {} is no number", value);
+      if (!number) return fmt::format("ATTR{{umcast}}: {} is not a number", value);
       interface.umcast = *number != 0;
     } else {
       if (!number || *number == 0 || *number > model::kMtuConnectedMax)
-        return fmt::format("ATTR{{mtu}}: {} is no number from 1 to {}", value, model::kMtuConnectedMax);
+        return fmt::format("ATTR{{mtu}}: {} is not a number from 1 to {}", value, model::kMtuConnectedMax);
       interface.mtu = static_cast<std::int64_t>(*number);
     }
     return {};

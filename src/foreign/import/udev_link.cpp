@@ -28,7 +28,7 @@ bool has_long(std::string_view addresses) {
   return std::any_of(words.begin(), words.end(), [](std::string_view word) { return word.size() > 40; });
 }
 
-/// What a file sets, for each of the ports that it matches.
+/// The settings of a file, for each of the ports that it matches.
 void link_settings(Keys wanted, const Interface& base, const std::set<model::Guid>& guids, Claims& claims) {
   auto out = base;
   const auto name = wanted.take("Name");

@@ -53,7 +53,7 @@ std::optional<IbName> ib_name(std::string_view name) {
   return IbName{std::string(port), std::string(key)};
 }
 
-/// What makes a file that of another sort of interface, in wicked's order; empty for none.
+/// The key that makes a file that of another sort of interface, in wicked's order; empty for none.
 std::string other_sort(const Keys& keys) {
   for (const auto* key :
        {"OVS_BRIDGE", "BONDING_MASTER", "BRIDGE", "VXLAN", "IPVLAN", "IPVTAP", "WIRELESS"}) {
@@ -66,7 +66,7 @@ std::string other_sort(const Keys& keys) {
   return {};
 }
 
-/// What wicked makes of a file: an InfiniBand interface, something else, or nothing, since it refuses it
+/// wicked's reading of a file: an InfiniBand interface, something else, or nothing, since it refuses it
 /// (try_infiniband() in compat-suse.c and ni_infiniband_validate() in infiniband.c).
 struct Verdict {
   enum class Sort { kOther, kOurs, kRefused };
@@ -199,14 +199,14 @@ void read_inet(Keys& keys, Interface& out) {
     if (none) {
       keys.wrong(*address, "is not in force beside BOOTPROTO=none");
     } else if ((prefix || mask) && !length) {
-      keys.wrong(prefix ? *prefix : *mask, "is no prefix length");
+      keys.wrong(prefix ? *prefix : *mask, "not a valid prefix length");
     } else {
       report_wicked(keys, *address, add_address(out.inet(family), family, address->value, length));
     }
   }
 }
 
-/// What the interface stands over, if that is an interface of ours: the key and its value.
+/// The parent of the interface, if that is an interface of ours: the key and its value.
 std::pair<std::string, std::string> member_of_ours(const Keys& keys, const Claims& claims) {
   for (const auto& key : keys.left()) {
     const bool below = key.starts_with("BONDING_SLAVE") || key.starts_with("TEAM_PORT_DEVICE") ||
@@ -263,7 +263,7 @@ bool reaches(const Interface& one, const model::IpAddress& gateway) {
                      [&](const model::IpPrefix& prefix) { return prefix.contains(gateway); });
 }
 
-/// Who has a route that names no interface: the one whose network its gateway is in.
+/// The owner of a route that names no interface: the one whose network its gateway is in.
 struct Owner {
   Interface* one = nullptr;
   bool other = false;  ///< an interface that is not for InfiniBand
@@ -279,13 +279,13 @@ Owner owner_of(std::string_view gateway, std::span<Interface> interfaces, std::s
                                [&](const Interface& one) { return reaches(one, *address); })};
 }
 
-/// What is done with that which a DHCP server offers (ifcfg-dhcp(5)).
+/// The handling of offers of a DHCP server (ifcfg-dhcp(5)).
 void offers(Keys& keys, const Interface& one) {
   const bool used = one.ipv4.method == InetMethod::kAuto || one.ipv6.method == InetMethod::kAuto;
   if (!used) return keys.pass({"DHCLIENT*"});
   keys.usual("DHCLIENT_SET_DEFAULT_ROUTE", "yes");
   keys.usual("DHCLIENT_ROUTE_PRIORITY", "0");
-  // Names and how the server is asked are no matter of the document.
+  // Names and the DHCP client's options are outside the document.
   keys.pass({"DHCLIENT_SET_HOSTNAME", "DHCLIENT_SLEEP", "DHCLIENT_TIMEOUT", "DHCLIENT_WAIT_AT_BOOT",
              "DHCLIENT_RELEASE_BEFORE_QUIT", "DHCLIENT_MODIFY_SMB_CONF"});
 }

@@ -208,7 +208,7 @@ std::optional<YamlNode> parse_yaml(const File& file, Claims& claims) {
   YamlBuilder builder(file);
   auto tree = builder.build();
   if (tree) return std::move(*tree);
-  // What is missing at the end of a file libyaml places behind its last line.
+  // libyaml places an error about a missing end behind the last line.
   const auto breaks = static_cast<int>(std::count(file.text.begin(), file.text.end(), '\n'));
   const int lines = std::max(1, file.text.ends_with('\n') ? breaks : breaks + 1);
   claims.miss({file.path, std::min(builder.line(), lines)}, tree.error().message);
@@ -330,8 +330,8 @@ void YamlKeys::usual(std::string_view key, std::string_view value) {
   if (node == nullptr || (node->is_scalar() && node->text == value)) return;
   const auto wanted = yes_or_no(value);
   if (wanted && node->is_scalar() && yes_or_no(node->text) == wanted) return;
-  wrong(*node,
-        fmt::format("{}: {}: has no place in the document", key, node->is_scalar() ? node->text : "it"));
+  wrong(*node, fmt::format("{}: {}: cannot be expressed in the document", key,
+                           node->is_scalar() ? node->text : "it"));
 }
 
 void YamlKeys::mark(Interface& one, std::string_view path, std::string_view key) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // YAML as netplan and nmstate write it: mappings, sequences and scalars. Without aliases, anchors, tags and
-// further documents, and bounded in depth and size: what comes from a file is not trusted.
+// further documents, and bounded in depth and size: the content of a file is not trusted.
 #pragma once
 
 #include <optional>
@@ -47,18 +47,18 @@ struct YamlNode::Member {
 };
 
 /// One document; an empty one is a mapping without members. The nodes speak of `file`, which has to stay.
-/// What is wrong is reported with its line; then there is none.
+/// An error is reported with its line; then there is none.
 std::optional<YamlNode> parse_yaml(const File& file, Claims& claims);
 
 /// Puts a later file's mapping into an earlier one's: mappings are merged, sequences go on (link-local does
-/// not), of other values the later one holds (netplan(5)), which is remarked. What is of another sort is
+/// not), of other values the later one holds (netplan(5)), which is remarked. A node of another sort is
 /// reported and left out, and a key without a value changes no mapping or sequence.
 void merge_yaml(YamlNode& into, YamlNode from, Claims& claims);
 
 /// The members of a mapping of which every one is to be asked for, as Keys does it.
 class YamlKeys {
  public:
-  /// What is neither a mapping nor nothing is reported, and has no members.
+  /// A node that is neither a mapping nor nothing is reported, and has no members.
   YamlKeys(const YamlNode& mapping, Claims& claims);
   /// Whether it is a mapping, or nothing.
   [[nodiscard]] bool fits() const { return fits_; }

@@ -67,7 +67,7 @@ class AddressKind final : public Kind {
       observed.facts["state"] = std::string(address.duplicate   ? "duplicate"
                                             : address.tentative ? "tentative"
                                                                 : "ok");
-      // An interface that is made anew gets its addresses back: they are still ours.
+      // An interface that is re-created gets its addresses back: they are still ours.
       observed.instance = world.host().boot_id;
       out.push_back(std::move(observed));
     }
@@ -201,7 +201,7 @@ class AddressKind final : public Kind {
   }
 
   [[nodiscard]] bool has_to_stay(const Observed& /*then*/, const World& /*now*/) const override {
-    return true;  // an interface that is made anew gets it back
+    return true;  // an interface that is re-created gets it back
   }
 
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {

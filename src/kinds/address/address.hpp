@@ -18,7 +18,7 @@ struct InterfaceAddress {
       std::tuple{model::field("address", &InterfaceAddress::address, model::Role::kSetting,
                               "Address with prefix length.", "-"),
                  model::field("state", &InterfaceAddress::state, model::Role::kFact,
-                              "What duplicate address detection says of an IPv6 address: ok, tentative or "
+                              "Result of duplicate address detection for an IPv6 address: ok, tentative or "
                               "duplicate.",
                               "-")};
 };

@@ -32,7 +32,7 @@ constexpr std::string_view kAlone = "alone ";
 
 bool is_four(const IpPrefix& prefix) { return prefix.address.family == model::Family::kIpv4; }
 
-/// What changes of the IPv4 addresses of one interface.
+/// The changes of one interface's IPv4 addresses.
 struct Exchange {
   std::string id;
   std::vector<std::pair<Change*, IpPrefix>> going, coming;
@@ -62,7 +62,7 @@ void tie(const Exchange& exchange) {
   }
 }
 
-/// Of an interface that is left without an IPv4 address: what others have set goes with it, and comes back
+/// Of an interface that is left without an IPv4 address: addresses of others go with it, and come back
 /// with the address should this be undone.
 Result<void> pack_routes(int index, const Exchange& exchange, World& world) {
   const auto routes = world.host().inet.observe_routes();

@@ -41,7 +41,7 @@ Result<void> tell(const std::set<Guid>& ports, const BackendRules& rules, system
     if (at != rules.end() && at->second != Backend::kNetworkManager) released.push_back(link.name);
   }
   if (auto done = host.udev.trigger(names); !done) return done;
-  // What it takes down when it lets go must not be what comes next.
+  // The address that it takes down when it lets go must not be the next one.
   if (!released.empty()) host.network_manager.wait_for_release(released, kRelease);
   const auto networkd = host.networkd.observe({});
   return networkd && *networkd ? host.networkd.reload() : Result<void>{};
@@ -88,7 +88,7 @@ class BackendKind final : public Kind {
     if (!whole) return base::fail(whole.error());
     std::vector<Observed> out;
     if (!*whole && rules->empty()) {
-      // What was to go is not gone while half of it is there.
+      // A resource is not gone while half of it is there.
       const auto ids = world.concerned(kBackendKind);
       for (const auto& id : ids) out.push_back(left_behind(id, label_of(id, world)));
       if (ids.empty()) out.push_back(left_behind("networkd", std::string(kKeepOffNetworkd)));
@@ -97,7 +97,7 @@ class BackendKind final : public Kind {
       Observed observed;
       observed.key = {std::string(kBackendKind), guid.text()};
       observed.label = label_of(guid.text(), world);
-      // With half of it missing it is as if nothing were decided: writing it anew brings back both.
+      // With half of it missing it is as if nothing were decided: writing it again brings back both.
       observed.settings["backend"] = *whole ? std::string(model::text_of(backend)) : "incomplete";
       observed.ours_by_nature = true;
       out.push_back(std::move(observed));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who configures the interfaces of a port: decided once, pinned, and told to the others.
+// The program that configures a port's interfaces: decided once, pinned, and signalled to the others.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ namespace rdmacfg::kinds {
 struct PortBackend {
   std::optional<model::Backend> backend;
 
-  static constexpr auto kFields = std::tuple{
-      model::field("backend", &PortBackend::backend, model::Role::kSetting,
-                   "Who configures the interfaces of the port; the others are told to keep off.", "-")};
+  static constexpr auto kFields = std::tuple{model::field(
+      "backend", &PortBackend::backend, model::Role::kSetting,
+      "Program that configures the port's interfaces; the others are told to leave them alone.", "-")};
 };
 
-/// What "auto" means for each port of `bound`: what was decided before (our rule file is the pin), else the
+/// The meaning of "auto" for each port of `bound`: the earlier decision (our rule file is the pin), else the
 /// network manager of the host.
 class Backends {
  public:
@@ -35,10 +35,10 @@ class Backends {
   std::map<std::string, model::Backend, std::less<>> decided_;  ///< by BoundPort::id
 };
 
-/// Settings "managed_by" of interfaces: who set up what is there.
+/// Settings "managed_by" of interfaces: the program that set them up.
 inline constexpr std::string_view kManagedBy = "managed_by";
 
-/// NetworkManager lets an interface go together with its profile, so what it set up is set up anew: wants
+/// NetworkManager lets an interface go together with its profile, so its settings are set up again: wants
 /// that of a resource of `kind`, after the backend, where it is NetworkManager's now and is not to be.
 void take_from_network_manager(std::string_view kind, std::vector<model::Desired>& desired,
                                const std::vector<model::Observed>& observed);

@@ -40,7 +40,7 @@ bool in_one_network(const model::IpPrefix& a, const model::IpPrefix& b) {
   return a.length == b.length && a.network() == b.network();
 }
 
-/// What keeps an interface from being without any IPv4 address while those that stay go with others and come
+/// Keeps an interface from being without any IPv4 address while those that stay go with others and come
 /// back; nothing where one of them does not go, or none stays.
 std::optional<model::IpAddress> to_hold(int index, const std::vector<const model::IpPrefix*>& now,
                                         const std::set<std::pair<int, model::IpPrefix>>& going) {

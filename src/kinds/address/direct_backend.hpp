@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kinds of the direct backend have in common.
+// Common parts of the kinds of the direct backend.
 #pragma once
 
 #include <map>
@@ -23,14 +23,14 @@ std::vector<const Addressing*> direct_only(const std::vector<Addressing>& all, c
                                            model::Diagnostics* diagnostics);
 
 /// A resource `what` of an interface: key, label, what comes before it, and why it cannot be had.
-/// What an interface that is down cannot have is demanded of none.
+/// Values that an interface cannot have while it is down are not demanded.
 model::Desired start(const Addressing& interface, std::string_view kind, const std::string& what);
 
-/// Kind::footing of what an interface has, as an interface that is made anew is still the same port's.
+/// Kind::footing of what an interface has, as an interface that is re-created is still the same port's.
 std::string port_footing(std::string_view id, const World& world);
 
 /// Kind::put_back_by() of what an interface has: a rename takes it down, an update of a P_Key interface may
-/// make it anew.
+/// re-create it.
 std::vector<model::Key> interface_put_back_by(std::string_view id);
 
 /// Requests that delete addresses (index of the interface, address). With the first address of an IPv4
@@ -47,7 +47,7 @@ struct Concerned {
 };
 
 /// By index: the interfaces whose resources of this kind the run is about. Keys are "ID REST" or "ID". Those
-/// that another backend has now are not among them: what is on them is its own.
+/// that another backend has now are not among them: their addresses are its own.
 std::map<int, Concerned> concerned_interfaces(std::string_view kind, const World& world);
 
 }  // namespace rdmacfg::kinds

@@ -117,7 +117,7 @@ class DnsKind final : public Kind {
     return {};
   }
 
-  /// What systemd-resolved is told of an interface it keeps in a file there.
+  /// systemd-resolved keeps an interface's name servers in a file there.
   void watched(const model::ResourceReport& /*resource*/, system::Settings& out) const override {
     out.folders.insert("/run/systemd/resolve/netif");
   }

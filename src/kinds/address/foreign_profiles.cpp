@@ -101,7 +101,7 @@ std::vector<Foreign> profiles_of_others(World& world) {
   return out;
 }
 
-/// What profiles may call the port of an interface: by its interface, or by a profile for it.
+/// The names that profiles may use for the port of an interface: its interface, or a profile for it.
 std::set<std::string> names_of_port(const std::string& id, World& world,
                                     const std::vector<Foreign>& profiles) {
   const auto port = id.substr(0, id.find('/'));
@@ -124,7 +124,7 @@ bool makes_a_second(const std::string& text) {
   return pkey && *pkey < 0x8000;
 }
 
-/// What NetworkManager calls the P_Key interface of a profile
+/// NetworkManager's name for the P_Key interface of a profile
 /// (nm_setting_infiniband_get_virtual_interface_name).
 std::string made_name(Sections& sections, const std::string& parent) {
   const auto pkey = base::parse_number(sections["infiniband"]["p-key"]).value_or(0);
@@ -184,7 +184,7 @@ std::string ways_out(const ForeignProfile& profile) {
   return fmt::format("nmcli connection delete {0}, or nmcli connection modify {0} autoconnect no", id);
 }
 
-/// What the document calls the interface of a port from now on, or once the port is there; empty where it
+/// The document's name for the interface of a port from now on, or once the port is there; empty where it
 /// says nothing.
 std::string coming_name(const std::vector<Desired>& desired, std::string_view port) {
   const auto at = std::find_if(desired.begin(), desired.end(), [&](const Desired& one) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other people's configuration says about interfaces that we configure.
+// Other people's configuration of interfaces that we configure.
 #pragma once
 
 #include <optional>
@@ -17,17 +17,17 @@ namespace rdmacfg::kinds {
 /// Whether a file of another tool speaks of an interface, other than as the parent of a P_Key interface.
 bool is_about(const std::string& text, const std::string& interface);
 
-/// What a file of shell assignments gives `key`, without quotes; the last one counts.
+/// The value of `key` in a file of shell assignments, without quotes; the last one counts.
 std::string assigned(const std::string& text, std::string_view key);
 
 /// Whether a keyfile, unless NetworkManager leaves it alone (autoconnect=false), is for the interface `id`
-/// (GUID, or GUID/P_Key), now called `name`. `parents`: what a profile may call the port of a P_Key
-/// interface, the name of its interface and UUIDs of its profiles.
+/// (GUID, or GUID/P_Key), now called `name`. `parents`: the names that a profile may use for the port of a
+/// P_Key interface, the name of its interface and UUIDs of its profiles.
 bool profile_is_for(const std::string& text, const std::string& id, const std::string& name,
                     const std::set<std::string>& parents = {});
 
-/// What profiles may call the port of an interface `id`: the name of its interface, and UUIDs of profiles
-/// for it, ours among them.
+/// The names that profiles may use for the port of an interface `id`: the name of its interface, and UUIDs of
+/// profiles for it, ours among them.
 std::set<std::string> names_of_port(const std::string& id, World& world);
 
 /// A profile of somebody else's.
@@ -40,7 +40,7 @@ struct ForeignProfile {
 /// names such interfaces by the P_Key as it is written, without the membership bit too.
 std::optional<ForeignProfile> profile_that_makes(const system::Link& child, World& world);
 
-/// What an administrator can do about it.
+/// The remedy for an administrator.
 std::string how_to_stop(const ForeignProfile& profile, std::string_view interface);
 
 /// Warns of other profiles of NetworkManager for the interfaces of our profiles, with their files.

@@ -76,7 +76,7 @@ InetRoute from(const WantedRoute& wanted, Family family) {
   return out;
 }
 
-/// What the interface is recognised by: properties that our udev rules give it.
+/// The match of the interface: properties that our udev rules give it.
 std::string match_line(std::string_view id) {
   const auto slash = id.find('/');
   const auto port = fmt::format("Property=RDMA_CONFIGD_PORT={}", id.substr(0, slash));
@@ -160,7 +160,7 @@ void put(std::optional<Lines>& field, std::string text) {
   field->push_back(std::move(text));
 }
 
-/// "+ MTUBytes=9000": what a file has more and less than it should.
+/// "+ MTUBytes=9000": the lines that a file has too many or too few.
 Lines difference(std::string_view text, std::string_view should) {
   const auto lines_of = [](std::string_view from) {
     Lines lines;
@@ -211,7 +211,7 @@ std::string render_network(std::string_view id, const NetworkdFile& file) {
   out += fmt::format("\n[Network]\nDHCP={}\nIPv6AcceptRA={}\nLinkLocalAddressing={}\n",
                      is_true(file.dhcp) ? "ipv4" : "no", is_true(file.router_advertisements) ? "yes" : "no",
                      is_true(file.link_local) ? "ipv6" : "no");
-  // What others have set on the interface stays; what is written here is there without carrier, too.
+  // Settings of others on the interface stay; ours are there without carrier, too.
   out += "KeepConfiguration=static\n";
   if (!waits) out += "ConfigureWithoutCarrier=yes\n";
   for (const auto& server : all_of(file.dns)) out += fmt::format("DNS={}\n", server);

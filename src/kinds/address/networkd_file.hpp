@@ -16,7 +16,7 @@ namespace rdmacfg::kinds {
 
 inline constexpr std::string_view kNetworkdFolder = "/etc/systemd/network";
 
-/// What systemd-networkd is to do with an interface.
+/// systemd-networkd's tasks for an interface.
 struct NetworkdFile {
   std::optional<std::vector<std::string>> addresses;
   std::optional<std::vector<std::string>> routes;
@@ -60,15 +60,15 @@ std::string networkd_file(std::string_view id);
 /// The id of a file name of ours; nothing for another's.
 std::optional<std::string> networkd_id(std::string_view file_name);
 
-/// The file of the port or P_Key interface `id`, without `edited` and what follows it, which is no matter
-/// of the file.
+/// The file of the port or P_Key interface `id`, without `edited` and the fields after it, which do not
+/// matter of the file.
 std::string render_network(std::string_view id, const NetworkdFile& file);
 NetworkdFile parse_network(std::string_view id, std::string_view text);
 
-/// What the document wants of an interface.
+/// The document's values for an interface.
 NetworkdFile wanted_network(const Addressing& one);
 
-/// The addresses and routes that are written in a file; what cannot be read is passed over. Routes have no
+/// The addresses and routes that are written in a file; unreadable ones are skipped. Routes have no
 /// index.
 std::vector<model::IpPrefix> addresses_in(const NetworkdFile& file);
 std::vector<system::InetRoute> routes_in(const NetworkdFile& file);

@@ -158,7 +158,7 @@ NmProfile parse_keyfile(std::string_view text) {
 std::vector<std::string> inet_lines(const WantedFamily& family) {
   if (family.section == nullptr)
     return {family.family == Family::kIpv4 ? "method=disabled" : "method=link-local"};
-  // A map sorts as parse_keyfile() does, so that what is written and what is read are the same.
+  // A map sorts as parse_keyfile() does, so that the written and the read keyfile are the same.
   std::map<std::string, std::string> keys{{"method", std::string(model::text_of(family.method))}};
   int number = 0;
   for (const auto& address : family.addresses) {

@@ -73,15 +73,15 @@ std::optional<std::string> nm_id(std::string_view file_name);
 /// Ids of the profiles of ours that are on disk; none where the folder cannot be read.
 std::set<std::string> nm_profiles(system::Files& files);
 
-/// The profile of the port or P_Key interface `id`, without `active` and what follows it, which is no matter
-/// of the file.
+/// The profile of the port or P_Key interface `id`, without `active` and the fields after it, which do not
+/// matter of the file.
 std::string render_keyfile(std::string_view id, const NmProfile& profile);
 
 /// The only name under which NetworkManager has the interface of a P_Key profile: that of the port, a dot,
 /// the P_Key, cut to what an interface may have. Nothing for a port's profile.
 std::optional<std::string> nm_interface_name(const NmProfile& profile);
 
-/// What render_keyfile() wrote, and what an administrator made of it with nmcli.
+/// A keyfile as render_keyfile() wrote it, with an administrator's changes by nmcli.
 NmProfile parse_keyfile(std::string_view text);
 
 /// Lines of [ipv4] or [ipv6]; a family that the document does not mention has no addresses of its own.

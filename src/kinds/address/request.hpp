@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the document says of the addresses of IPoIB interfaces, for every backend: ipv4 = { … }, ipv6 = { … }
+// The document's addresses of IPoIB interfaces, for every backend: ipv4 = { … }, ipv6 = { … }
 // and backend = "…".
 #pragma once
 
@@ -21,7 +21,7 @@ struct InterfaceBackend {
 
   static constexpr auto kFields = std::tuple{model::field(
       "backend", &InterfaceBackend::backend, model::Role::kPolicy,
-      "Who configures the interface and its P_Key interfaces: networkmanager, networkd, or direct "
+      "Program that configures the interface and its P_Key interfaces: networkmanager, networkd, or direct "
       "(rdma-configd itself). auto: whichever of the two is enabled or runs on the host, else "
       "direct; once decided it stays so.",
       "auto where there is ipv4 or ipv6, else direct")};
@@ -43,7 +43,7 @@ struct InetConfig {
       model::field("addresses", &InetConfig::addresses, model::Role::kSetting,
                    "Addresses with prefix length: \"192.0.2.1/24\".", "-"),
       model::field("gateway", &InetConfig::gateway, model::Role::kSetting,
-                   "Gateway of the default route; has to be in the network of one of the addresses.", "-"),
+                   "Gateway of the default route; must be in the network of one of the addresses.", "-"),
       model::field("dns", &InetConfig::dns, model::Role::kSetting, "DNS servers.", "-"),
       model::field("search", &InetConfig::search, model::Role::kSetting,
                    "Domains in which names are looked for.", "-")};
@@ -70,7 +70,7 @@ struct RouteConfig {
 /// The section spec of one family, for [[ipoib]] and [[ipoib.pkey]].
 model::SectionSpec inet_section(model::Family family);
 
-/// What the kernel makes of metric 0 in IPv6.
+/// The kernel's replacement for metric 0 in IPv6.
 inline constexpr std::uint32_t kMetricOfIpv6 = 1024;
 
 /// One route as wanted.

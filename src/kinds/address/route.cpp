@@ -29,8 +29,8 @@ namespace {
 constexpr std::string_view kRouteKind = "route";
 constexpr std::string_view kOnLink = "on-link";
 
-/// What a key says behind the interface: "ipv6 default metric 150 table 254". The family only where "default"
-/// does not say it.
+/// The part of a key behind the interface: "ipv6 default metric 150 table 254". The family only where
+/// "default" does not say it.
 std::string route_text(Family family, const model::RouteTarget& to, std::uint32_t metric,
                        std::uint32_t table) {
   return fmt::format("{}{} metric {} table {}", to.any && family == Family::kIpv6 ? "ipv6 " : "", to.text(),
@@ -222,7 +222,7 @@ class RouteKind final : public Kind {
   }
 
   [[nodiscard]] bool has_to_stay(const Observed& /*then*/, const World& /*now*/) const override {
-    return true;  // an interface that is made anew gets it back
+    return true;  // an interface that is re-created gets it back
   }
 
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {

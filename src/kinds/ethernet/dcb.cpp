@@ -136,8 +136,8 @@ class DcbKind final : public Kind {
       if (!*state) continue;
       const auto& driver = dcb_driver((*state)->driver);
       const auto wanted = model::from_attributes<InterfaceDcb>(change->after);
-      // check() has looked at what the document writes; what goes back since it no longer does is looked at
-      // here.
+      // check() has looked at the document's values; values that go back since the document dropped them are
+      // checked here.
       const bool written = std::any_of(change->fields.begin(), change->fields.end(),
                                        [&](const auto& field) { return change->origins.contains(field); });
       auto refused = written ? std::nullopt : why_not_ours(driver, change->key.id, **state, wanted.dcbx);
@@ -161,7 +161,7 @@ class DcbKind final : public Kind {
         return link == links->end() ? Result<void>{} : legs.disturb(*link);
       });
       auto done = writer.reach(model::from_attributes<InterfaceDcb>(change.after));
-      // Also after a failure: what went with the device must not stay away.
+      // Also after a failure: state that went with the device must not stay away.
       if (auto back = restore(host, unpack(change.carried)); !back && done) done = back;
       if (!done) return done;
     }
@@ -183,7 +183,7 @@ class DcbKind final : public Kind {
     return Waited::kEnough;
   }
 
-  /// What was undone has its carrier back before anybody says so.
+  /// An undone interface has its carrier back before it is reported.
   std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {
     constexpr std::chrono::seconds kRetraining{10};
     const auto links = host.links.observe_links();
@@ -268,7 +268,7 @@ class DcbKind final : public Kind {
     one.origins.emplace("algorithms", one.origins.at(strict ? "strict" : "bandwidth"));
   }
 
-  /// What the change stops, and what goes with the device where the driver closes it.
+  /// The interruptions of the change, and the state that goes with the device where the driver closes it.
   static Result<void> note_interruption(Change& change, const DcbDriver& driver, World& world) {
     const auto& interface = change.key.id;
     const auto changes = [&](auto... names) {

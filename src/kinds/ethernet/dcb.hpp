@@ -48,14 +48,15 @@ struct InterfaceDcb {
           "dscp", &InterfaceDcb::dscp, model::Role::kSetting,
           "Priority of each DSCP, as [\"26:3\", \"48:6\"]; others that the interface has are removed. Which "
           "priority those have depends on the driver (docs/HARDWARE.md)."),
-      model::field("dcbx", &InterfaceDcb::dcbx, model::Role::kSetting,
-                   "Who negotiates with the switch: \"host\", which leaves it as written here, or the "
-                   "\"firmware\" of the adapter."),
+      model::field(
+          "dcbx", &InterfaceDcb::dcbx, model::Role::kSetting,
+          "Side that negotiates with the switch: \"host\", which leaves the settings as written here, or the "
+          "\"firmware\" of the adapter."),
       model::field("classified_by", &InterfaceDcb::classified_by, model::Role::kDerived,
-                   "What gives a packet its priority: its DSCP, its VLAN tag, or the adapter's firmware. "
+                   "Source of a packet's priority: its DSCP, its VLAN tag, or the adapter's firmware. "
                    "Follows from dscp and the driver."),
       model::field("switch_port", &InterfaceDcb::switch_port, model::Role::kDerived,
-                   "What the switch port must have to agree with it."),
+                   "Settings that the switch port needs to match."),
       model::field("pfc_capability", &InterfaceDcb::pfc_capability, model::Role::kFact,
                    "How many traffic classes can be lossless at once.", "-"),
       model::field("class_count", &InterfaceDcb::class_count, model::Role::kFact,
@@ -67,7 +68,7 @@ struct InterfaceDcb {
 
 const Kind& dcb();
 
-/// What an interface says, settings and facts.
+/// An interface's DCB, settings and facts.
 InterfaceDcb describe_dcb(const system::DcbState& state);
 
 }  // namespace rdmacfg::kinds

@@ -42,7 +42,7 @@ std::string driver_of(const system::Link& link, const World& world) {
   return ports.empty() ? std::string() : ports.front().device->driver;
 }
 
-/// What to write for an interface without DCB: mlx4_en built without it takes PFC when it is loaded.
+/// The remedy for an interface without DCB: mlx4_en built without it takes PFC when it is loaded.
 std::string hint_without_dcb(const system::Link& link, World& world) {
   constexpr std::string_view kLine =
       "write driver = \"mlx4_en\" instead of interface: it takes priorities as module options, for all of "
@@ -127,7 +127,7 @@ void derive(Desired& one, const DcbDriver& driver, const InterfaceDcb& then, con
   const auto dscp = then.dscp.value_or(model::DscpMap{});
   const auto now = describe_dcb(state);
   InterfaceDcb derived;
-  // What they were before goes back as far as it fits: which classes are idle may have changed since.
+  // The former values go back as far as they fit: idle classes may have changed since.
   const auto& asked = wanted.algorithms || !gives_back ? wanted.algorithms : then.algorithms;
   // With the first DSCP ice makes each of its classes ETS, whatever they were when somebody looked.
   const auto unasked = has_identity(driver, then, now) ? std::vector<std::string>(model::kPriorities, "ets")
@@ -145,7 +145,7 @@ void derive(Desired& one, const DcbDriver& driver, const InterfaceDcb& then, con
       return;
     }
   };
-  // What the driver makes of the classes goes back with the DSCPs.
+  // The driver's classes go back with the DSCPs.
   if (wanted.dscp && has_identity(driver, then, now) && !wanted.traffic_classes) {
     derived.traffic_classes = classes_then(driver, then, state);
     follow("traffic_classes", {"dscp"});
@@ -165,7 +165,7 @@ void derive(Desired& one, const DcbDriver& driver, const InterfaceDcb& then, con
   for (auto& [field, value] : model::to_attributes(derived)) one.settings.insert_or_assign(field, value);
 }
 
-/// How many traffic classes are lossless: what pfc_cap counts.
+/// The number of lossless traffic classes, as pfc_cap counts them.
 void check_lossless(const Desired& one, const DcbDriver& driver, const InterfaceDcb& wanted,
                     const system::DcbState& state, Diagnostics& diagnostics) {
   if (!wanted.priorities || state.pfc_capability == 0) return;

@@ -14,11 +14,11 @@
 
 namespace rdmacfg::kinds {
 
-/// What is wrong with an entry by itself.
+/// Mistakes of an entry by itself.
 void check_dcb_entry(const model::Desired& one, model::Diagnostics& diagnostics);
 
-/// What the interfaces of this host do not offer or would refuse; one that is not there, or cannot be asked
-/// now, makes its entry wait. Completes what follows from the adapter (algorithms, classified_by,
+/// Settings that the interfaces of this host do not offer or would refuse; one that is not there, or cannot
+/// be asked now, makes its entry wait. Completes what follows from the adapter (algorithms, classified_by,
 /// switch_port).
 void check_dcb(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed,
                World& world, model::Diagnostics& diagnostics);

@@ -30,16 +30,16 @@ bool has_identity(const DcbDriver& driver, const InterfaceDcb& wanted, const Int
 model::TrafficClasses classes_then(const DcbDriver& driver, const InterfaceDcb& wanted,
                                    const system::DcbState& state);
 
-/// ETS as it has to be written for `wanted`; what is not wanted stays. A class that no priority leads to and
+/// ETS as it must be written for `wanted`; other values stay. A class that no priority leads to and
 /// that has no share is strict without a share, which every driver takes, and beyond the adapter's last class
 /// nothing is claimed.
 system::Ets ets_for(const DcbDriver& driver, const InterfaceDcb& wanted, const system::DcbState& state);
 
-/// What gives packets their priority: "DSCP", "VLAN priority" or "firmware".
+/// The source of a packet's priority: "DSCP", "VLAN priority" or "firmware".
 std::string classifier_of(const DcbDriver& driver, const model::DscpMap& dscp,
                           std::optional<std::uint8_t> dcbx);
 
-/// What the switch port must have for `settings`: "PFC on priority 3; trust DSCP, 26 is priority 3".
+/// The requirements on the switch port for `settings`: "PFC on priority 3; trust DSCP, 26 is priority 3".
 std::string switch_port_of(const DcbDriver& driver, const model::Priorities& lossless,
                            const model::DscpMap& dscp, std::optional<std::uint8_t> dcbx);
 
@@ -49,7 +49,7 @@ model::Bandwidth shares_of(const system::Ets& ets);
 /// How each class is served; "idle" where nothing leads to it and it has no share.
 std::vector<std::string> algorithms_of(const system::Ets& ets);
 
-/// What the algorithms are to be, given those that the document asks for, or that were there before it: which
+/// The algorithms of the classes, given those that the document asks for, or that were there before it: which
 /// classes are idle may have changed since. `now`: those of the adapter.
 std::vector<std::string> algorithms_for(const std::vector<std::string>& asked,
                                         const model::TrafficClasses& of, const model::Bandwidth& shares,

@@ -37,8 +37,9 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
     // ice_dcbnl_devreset() closes and opens the device at each effective set; the first DSCP entry rewrites
     // ETS
     // (TC0 100 %, priority N is TC N), and setets() then leaves prio_tc alone; a mapped DSCP is refused.
-    // ice_dcb_bwchk() sums shares over the contiguous classes in use, of one class it makes them 100. What it
-    // was told is put into force as a whole, and of that maxtcs is filled in by setets() alone. Linux 6.6 and
+    // ice_dcb_bwchk() sums shares over the contiguous classes in use, of one class it makes them 100. The
+    // last
+    // request is put into force as a whole, and of that maxtcs is filled in by setets() alone. Linux 6.6 and
     // later: no change while pf->lag->bonded.
     {.name = "ice",
      .source =
@@ -66,7 +67,7 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
     // bnxt_ets_validate() refuses a class that has a share or is ETS above max_tc, and one in use with 0
     // percent
     // where the others have 100; queue_pfc_cfg() refuses PFC before ETS was set; setdcbx(0) is taken, after
-    // which nobody has DCBX and every set is refused. What the firmware has is set in NVRAM.
+    // which nobody has DCBX and every set is refused. The firmware's values are set in NVRAM.
     {.name = "bnxt_en",
      .source = "broadcom/bnxt/bnxt_dcb.c:248-297, 468-513, 557-590, 618-644, 731-755, 766-782",
      .dscp = DscpTrust::kHardware,
@@ -106,8 +107,9 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .idle_shares = false,
      .retrains = Retrains::kAtAny,
      .unlisted = "priority 0"},
-    // Everything is refused unless DCBX was negotiated in IEEE mode, and reads back what was. What IEEE
-    // messages set is kept (hw_commit 0) for the CEE message SET_ALL. DSCP is no selector that it knows, and
+    // Everything is refused unless DCBX was negotiated in IEEE mode, and reads back the negotiated values.
+    // Settings by IEEE messages are kept (hw_commit 0) for the CEE message SET_ALL. It does not know the
+    // selector DSCP, and
     // there is no delapp.
     {.name = "qede",
      .source = "qlogic/qed/qed_dcbx.c:1201-1214, 1539-1560, 1638-1655, 1806-1851, 2032-2080, 2087-2125, "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Linux drivers of Ethernet adapters do with data center bridging: one row per driver, each with its
-// source. The next driver is one more row. A driver without a row is taken as the structures of its own
+// The behaviour of Linux drivers of Ethernet adapters in data center bridging: one row per driver, each with
+// its source. The next driver is one more row. A driver without a row is taken as the structures of its own
 // answers say (ets_cap, pfc_cap, DCBX bits), and as one that may take the link down and close the device.
 #pragma once
 
@@ -46,15 +46,15 @@ struct DcbDriver {
   std::string_view give_back{};   ///< how else, where it does not
   bool zero_shares = true;        ///< takes a class that is used, ETS and has 0 percent
   bool idle_shares = true;        ///< takes a share for a class that no priority leads to
-  bool contiguous = false;        ///< classes in use have to be 0 to N
+  bool contiguous = false;        ///< classes in use must be 0 to N
   bool identity_by_dscp = false;  ///< with DSCP entries priority N is class N, and the first one rewrites ETS
-  bool priority_is_class = false;  ///< priorities of DSCPs have to be below the number of classes
+  bool priority_is_class = false;  ///< priorities of DSCPs must be below the number of classes
   bool remap_by_delete = false;    ///< refuses another priority for a DSCP that has one
   bool ets_before_pfc = false;     ///< refuses PFC until ETS was set once
   bool closes = false;             ///< closes and opens the device for a set: its routes and addresses go
   Retrains retrains = Retrains::kNever;  ///< the link goes down and comes back at a set
   bool reads_negotiated = false;         ///< what it reads back is what was negotiated, not what was set
-  /// Takes every set and makes nothing of any; what to do, {} is the interface. Empty: it does.
+  /// The driver accepts every set without effect; the remedy, {} is the interface. Empty: sets have effect.
   std::string_view never_takes{};
   bool keeps_willing = false;  ///< "willing" is what was written last
   /// ets_cap is 0 from a set of anything else until ETS is set; pfc_cap from a set of DSCPs until PFC is.

@@ -51,8 +51,8 @@ std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::strin
   if (wanted != Dcbx::kHost && !driver.never_takes.empty())
     return DcbRefusal{
         "",
-        fmt::format("{} takes settings for {} and makes nothing of them: what holds is what the "
-                    "switch and its firmware have negotiated",
+        fmt::format("{} accepts settings for {} without effect: the values that the switch and its "
+                    "firmware have negotiated hold",
                     called(driver), interface),
         with(driver.never_takes, interface)};
   const bool hosts = (bits & system::kDcbxHost) != 0;

@@ -12,7 +12,7 @@
 
 namespace rdmacfg::kinds {
 
-/// What cannot be done, before anything is tried.
+/// Settings that cannot be made, found before anything is tried.
 struct DcbRefusal {
   std::string field;
   std::string why;

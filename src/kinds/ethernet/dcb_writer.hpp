@@ -31,7 +31,7 @@ class BondLegs {
   std::vector<Leg> disturbed_;
 };
 
-/// Makes the DCB of one interface as wanted, from whatever it is. What is so already is not written.
+/// Sets the DCB of one interface as wanted, from any state. Settings that are right already are not written.
 class DcbWriter {
  public:
   /// `about_to`: called once, before the first request that changes anything.

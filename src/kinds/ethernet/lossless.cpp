@@ -69,7 +69,7 @@ std::vector<std::string> flow_controlled(const std::string& interface, const Wor
   return ports;
 }
 
-/// What a driver and its adapter make of a preset.
+/// The result of a preset on a driver and its adapter.
 struct Chain {
   std::optional<model::TrafficClasses> classes;
   std::optional<model::Bandwidth> bandwidth;

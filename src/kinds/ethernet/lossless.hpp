@@ -38,8 +38,8 @@ struct Lossless {
 
 model::SectionSpec lossless_section();
 
-/// The sections with each [[lossless]] entry expanded: what its interface's [[pfc]] and [[roce]] entries
-/// leave open is filled in, with the preset's place as origin; entries that are not there are added.
+/// The sections with each [[lossless]] entry expanded: settings that its interface's [[pfc]] and [[roce]]
+/// entries leave open is filled in, with the preset's place as origin; entries that are not there are added.
 std::vector<model::Section> expand_lossless(std::vector<model::Section> sections, const World& world);
 
 /// The [[lossless]] entries of bonds that have no port now, so that there is nothing to set flow control on.

@@ -23,7 +23,7 @@ struct PfcDriver {
       model::field("priorities", &PfcDriver::priorities, model::Role::kSetting,
                    "Priorities that are lossless, as [3]; [] switches PFC off.", "left as it is",
                    model::Effect::kDriverReload),
-      model::field("running", &PfcDriver::running, model::Role::kFact, "What the loaded driver has.", "-")};
+      model::field("running", &PfcDriver::running, model::Role::kFact, "Value of the loaded driver.", "-")};
 };
 
 /// pfctx and pfcrx for these priorities.

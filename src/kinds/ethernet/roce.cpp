@@ -283,14 +283,15 @@ class RoceKind final : public Kind {
 
   [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
     const auto port = roce_port(change.key.id, world);
-    // A plan may make a software device anew, and then sets its defaults.
+    // A plan may re-create a software device, and then sets its defaults.
     return port && port->device->soft.empty() ? port->device->instance : std::string();
   }
 
  private:
   /// Whether somebody has unloaded the rdma_cm of this boot that we had set defaults in, and nobody asks for
-  /// it now: who unloads modules (a restart of openibd) wants them to stay so, and a load would pull in the
-  /// rest of the stack. What loads rdma_cm again wakes us. One that was never loaded is not waited for.
+  /// it now: an administrator who unloads modules (a restart of openibd) wants them to stay so, and a load
+  /// would pull in the rest of the stack. Loading rdma_cm again wakes us. One that was never loaded is not
+  /// waited for.
   static bool was_unloaded(system::Host& host) {
     if (!host.holding || host.offline) return false;
     const auto now = host.rdma_cm.observe_instance();
@@ -312,16 +313,17 @@ class RoceKind final : public Kind {
     return at == records.end() ? RoceWritten{} : at->second.written;
   }
 
-  /// What software devices offer is known before they are made.
+  /// The features of software devices are known before they are made.
   static void check_soft(const RocePort& port, Diagnostics& diagnostics) {
     if (!port.soft) return;
     const auto* mode = port.section->find("mode");
     if (*port.soft == model::SoftType::kSiw) {
-      diagnostics.push_back(Diagnostic{Severity::kError,
-                                       port.section->where,
-                                       fmt::format("[[roce]] {} is Soft-iWARP, which is no RoCE", port.label),
-                                       "remove the entry, or make the device with type = \"rxe\"",
-                                       {}});
+      diagnostics.push_back(
+          Diagnostic{Severity::kError,
+                     port.section->where,
+                     fmt::format("[[roce]] {} is Soft-iWARP, which does not speak RoCE", port.label),
+                     "remove the entry, or make the device with type = \"rxe\"",
+                     {}});
     } else if (mode != nullptr && model::text_of(mode->value) == model::text_of(model::RoceMode::kV1)) {
       diagnostics.push_back(
           Diagnostic{Severity::kError,

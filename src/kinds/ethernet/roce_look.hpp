@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has become of the RoCE defaults that we set: they can only be read through a folder in configfs.
+// The current RoCE defaults compared with those we set: they can only be read through a folder in configfs.
 #pragma once
 
 #include <set>

@@ -23,8 +23,8 @@ namespace {
 constexpr std::string_view kRoceSection = "roce";
 constexpr std::string_view kBond = "bond";
 
-/// The interfaces that stand for the same port as `link`: itself, the bond that it is in, and what is in it.
-/// A bridge or VRF is no port: GIDs only follow bonds (drivers/infiniband/core/roce_gid_mgmt.c).
+/// The interfaces that stand for the same port as `link`: itself, the bond that it is in, and its legs.
+/// A bridge or VRF is not a port: GIDs only follow bonds (drivers/infiniband/core/roce_gid_mgmt.c).
 std::vector<std::string> same_port(const Link& link, const World& world) {
   std::vector<std::string> names{link.name};
   if (link.master == 0 && link.kind != kBond) return names;
@@ -174,7 +174,7 @@ std::optional<PortRef> roce_port(const std::string& id, const World& world) {
 std::vector<PortRef> ports_over(const Link& link, const World& world) {
   const bool bond = link.kind == kBond;
   std::vector<PortRef> out;
-  // What is in a bond is of its own device where it has one; in a RoCE LAG there is one device, over the
+  // A leg of a bond is of its own device where it has one; in a RoCE LAG there is one device, over the
   // bond.
   for (const auto& name : same_port(link, world)) {
     for (const auto& device : world.snapshot().devices) {

@@ -61,10 +61,10 @@ class RoceEntries {
 
 /// Resolves device + port and interface, which may be several ports. A port that runs InfiniBand, a port
 /// number that the device has not, a VLAN, and two entries for one port are errors (of an entry that is then
-/// pending); what is not there is pending.
+/// pending); missing ones are pending.
 std::vector<RocePort> bind_roce(const Bound& bound, model::Diagnostics& diagnostics);
 
-/// What gives a port its ToS: `dscp` or `tos`, of which the one that is written later or closer counts.
+/// The source of a port's ToS: `dscp` or `tos`, of which the one that is written later or closer counts.
 struct RoceMarking {
   const model::Entry* entry = nullptr;  ///< none: neither is written
   bool is_dscp = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What we last wrote as RoCE defaults. They can only be read through a folder in configfs, which observing
+// The RoCE defaults that we last wrote. They can only be read through a folder in configfs, which observing
 // does not make; see docs/adr (RoCE defaults are known from a record).
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace rdmacfg::kinds {
 
-/// What it speaks of has the boot id in it, as the defaults do not outlive a boot.
+/// Its subject contains the boot id, as the defaults do not outlive a boot.
 inline constexpr std::string_view kRoceRecordFile = "/var/lib/rdma-configd/roce-defaults";
 
-/// What we set of a port's defaults, as it was when we last looked; what we did not set is not known.
+/// Our settings of a port's defaults, at the last look; others are not known.
 struct RoceWritten {
   std::optional<std::string> gid_type;
   std::optional<int> tos;
@@ -25,7 +25,7 @@ struct RoceWritten {
 
 /// Of one port of one registration of a device under one loading of rdma_cm.
 struct RoceRecord {
-  RoceWritten written;                        ///< while a change is under way: what it is to be
+  RoceWritten written;                        ///< while a change is under way: its outcome
   std::optional<system::RoceDefaults> found;  ///< before we first wrote
   std::string folder;  ///< of a change under way: the folder that it makes; empty otherwise
   bool operator==(const RoceRecord&) const = default;
@@ -33,7 +33,7 @@ struct RoceRecord {
 
 using RoceRecords = std::map<std::string, RoceRecord>;  // by roce_instance()
 
-/// "<boot id>/<device>/<rdma_cm>/<port>": what a record speaks of. Empty while rdma_cm is not loaded.
+/// "<boot id>/<device>/<rdma_cm>/<port>": the subject of a record. Empty while rdma_cm is not loaded.
 std::string roce_instance(const system::RdmaDevice& device, int port, const std::string& rdma_cm,
                           const std::string& boot_id);
 

@@ -114,7 +114,7 @@ class Writer {
     return base::fail(std::move(error));
   }
 
-  /// What is not wanted goes back to what was found.
+  /// Anything that is not wanted goes back to what was found.
   static RoceDefaults goal_of(const Change& change, const RoceRecord& record) {
     const auto wanted = model::from_attributes<Roce>(change.after);
     return {wanted.mode ? std::string(gid_type_of(*wanted.mode)) : record.found->gid_type,

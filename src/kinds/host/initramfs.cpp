@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kInitramfsKind = "initramfs";
 constexpr std::string_view kId = "image";
 constexpr std::string_view kStale = "stale";
-constexpr std::string_view kUnfinished = "unfinished";  // a rebuild was begun, or has to be done again
+constexpr std::string_view kUnfinished = "unfinished";  // a rebuild was begun, or must be done again
 /// The stamp while an image of somebody else's may hold options that the document dropped.
 constexpr std::string_view kDropped = "dropped";
 constexpr std::string_view kPolicy = "policy";
@@ -62,7 +62,7 @@ std::string image_of(const model::Attributes& attributes) {
   return model::from_attributes<InitramfsImage>(attributes).image.value_or(std::string());
 }
 
-/// The setting `image`: what the newest image was made with, or how it stands to our files.
+/// The setting `image`: the input of the newest image, or how it compares with our files.
 std::string image_now(const std::string& stamp, const std::string& digest) {
   return stamp == digest || stamp == kUnfinished ? stamp : std::string(kStale);
 }
@@ -130,7 +130,7 @@ class InitramfsKind final : public Kind {
     auto at = std::find_if(desired.begin(), desired.end(),
                            [](const auto& one) { return one.key.kind == kInitramfsKind; });
     if (at == desired.end()) {
-      // What the document drops has to leave the image, too.
+      // Settings that the document drops must leave the image, too.
       const bool dropped = mine != observed.end() && may_hold_dropped(*stamp, world.host());
       const bool named = std::any_of(desired.begin(), desired.end(),
                                      [](const auto& one) { return one.key.kind == "link_name"; });
@@ -153,12 +153,12 @@ class InitramfsKind final : public Kind {
                                   world.host().initramfs.tool().value_or("the tool that makes it"));
       return;
     }
-    // Whoever rebuilt it by hand has saved us the work.
+    // A rebuild by hand has saved us the work.
     if (now && *now == wanted && (!wanted.empty() || *stamp == kDropped) && mine != observed.end() &&
         image_of(mine->settings) == kStale && newer(world.host()))
       return;
     image.settings["image"] = wanted.empty() ? model::Value{} : model::Value{wanted};
-    // Only what will change: what needs each other fails together at boot, which is not for all names.
+    // Only changes: parts that need each other fail together at boot, which is not for all names.
     const model::Attributes nothing;
     std::map<model::Key, const Observed*> there;
     for (const auto& one : observed) there.emplace(one.key, &one);

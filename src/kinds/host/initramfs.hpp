@@ -27,7 +27,7 @@ struct InitramfsImage {
 
   static constexpr auto kFields = std::tuple{
       model::field("policy", &InitramfsImage::policy, model::Role::kPolicy,
-                   "What to do when the initramfs does not hold our module options and naming rules as they "
+                   "Action when the initramfs does not hold our module options and naming rules as they "
                    "are: rebuild, or report (it is pending, with the command to give).",
                    "rebuild, where [[module]] options, a [[pfc]] driver or netns of [rdma_system] are in the "
                    "document"),

@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, 4> kInitramfsFiles{kModuleOptionsF
 /// Content by path, of those files that are there.
 using Contents = std::map<std::string_view, std::string>;
 
-/// 64-bit FNV-1a in hexadecimal; nothing for no file. It tells changes apart, and guards against nobody.
+/// 64-bit FNV-1a in hexadecimal; nothing for no file. It tells changes apart, and is not cryptographic.
 std::string digest_of(const Contents& contents);
 base::Result<std::string> digest_now(system::Files& files);
 

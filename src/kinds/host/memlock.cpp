@@ -196,7 +196,8 @@ class MemlockKind final : public Kind {
   }
 
   /// A local group would hide one that a directory has. Below another root the directory cannot be asked, and
-  /// early in a boot it does not answer yet (sssd starts later), so what is not found may still be there.
+  /// early in a boot it does not answer yet (sssd starts later), so an account that is not found may still
+  /// exist.
   static void leave_to_directory(Desired& one, World& world, Diagnostics& diagnostics) {
     const auto group = LimitDomain{one.key.id}.group();
     if (group.empty() || !one.settings.contains("group")) return;

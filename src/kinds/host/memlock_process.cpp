@@ -45,7 +45,7 @@ std::string why_instances_wait(const std::string& unit, const LockLimit& wanted,
   if (number > kNamed) names += fmt::format(" and {} more", number - kNamed);
   return unit == kUserSessions
              ? "logged-in users have to log out of all sessions and in again (of those that "
-               "linger the unit has to be restarted): " +
+               "linger the unit must be restarted): " +
                    names
              : "a restart of what runs is needed: " + names;
 }

@@ -27,7 +27,8 @@ bool systemd_answers(system::Host& host);
 /// Of the main process of a unit; nothing while there is none.
 base::Result<std::optional<model::LockLimit>> process_limit(const std::string& unit, system::Host& host);
 
-/// What runs of a template keeps the limit that it was started with; empty when all have the one wanted.
+/// Running instances of a template keep the limit that they were started with; empty when all have the one
+/// wanted.
 std::string why_instances_wait(const std::string& unit, const model::LockLimit& wanted, system::Host& host);
 
 /// "64 KiB", "any amount"

@@ -67,7 +67,7 @@ class MemlockUnitKind final : public Kind {
         if (!unit || !unit->text.ends_with(".service")) {
           diagnostics.push_back({Severity::kError,
                                  where,
-                                 unit ? fmt::format("[[memlock]] units: {} is no service", written)
+                                 unit ? fmt::format("[[memlock]] units: {} is not a service", written)
                                       : "[[memlock]] units: " + unit.error().message,
                                  "units = [\"slurmd.service\"]",
                                  {}});
@@ -93,7 +93,7 @@ class MemlockUnitKind final : public Kind {
       if (!*text) continue;
       if (const auto limit = parse_drop_in(**text)) ours.emplace(unit, *limit);
     }
-    // What the document dropped is only taken away: nobody asks how its process is.
+    // A dropped entry is only taken away: its process is not checked.
     std::vector<std::string> asked;
     for (const auto& unit : world.concerned(kMemlockUnitKind)) {
       if (ours.contains(unit)) asked.push_back(unit);

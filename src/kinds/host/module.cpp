@@ -67,7 +67,7 @@ class ModuleKind final : public Kind {
       if (name == nullptr) continue;
       const auto id = model::text_of(name->value);
       auto desired = desired_of(*section, fields(), {std::string(kModuleKind), id}, id);
-      // Our files hold what the document says now, so what it does not say is not in them.
+      // Our files hold the document's current values, so other values are not in them.
       if (options_of(desired.settings).list.empty()) desired.settings["options"] = model::Value{};
       desired.settings["at_boot"] = model::Value{};
       if (!desired.policy.contains("load") || is_true(desired.policy, "load")) {
@@ -76,7 +76,7 @@ class ModuleKind final : public Kind {
       }
       desired.origins.emplace("at_boot", name->where);
       desired.origins.emplace("loaded", name->where);
-      // Options that another kind writes for it have to be there when it is loaded.
+      // Options that another kind writes for it must be there when it is loaded.
       desired.needs.push_back({"pfc", id});
       out.push_back(std::move(desired));
     }
@@ -130,7 +130,7 @@ class ModuleKind final : public Kind {
     for (const auto& one : observed) now.emplace(one.key, &one);
     for (auto& one : desired) {
       if (one.key.kind != kModuleKind) continue;
-      // What is not to be there, and is not, needs no mention.
+      // Anything that is not to be there, and is not, needs no mention.
       const auto at = now.find(one.key);
       std::erase_if(one.settings, [&](const auto& setting) {
         return setting.second == model::Value{} &&
@@ -176,7 +176,7 @@ class ModuleKind final : public Kind {
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
     for (auto* change : changes) {
-      // What is not loaded yet gets its options at once.
+      // Anything that is not loaded yet gets its options at once.
       if (!is_true(change->before, "loaded")) {
         change->effect = model::Effect::kNow;
         continue;
@@ -275,7 +275,7 @@ class ModuleKind final : public Kind {
                                          system::Modules& modules) {
     std::vector<std::string> out;
     for (const auto& option : wanted.list) {
-      // "dyndbg" is no parameter: the kernel takes it itself.
+      // "dyndbg" is not a parameter: the kernel handles it itself.
       if (option.name != "dyndbg" && !modules.parameter(module, option.name)) out.push_back(option.name);
     }
     return out;

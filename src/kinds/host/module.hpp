@@ -30,13 +30,13 @@ struct KernelModule {
       model::field(
           "options", &KernelModule::options, model::Role::kSetting,
           "Its parameters, each \"name=value\" (modprobe.d). A loaded module takes most of them only "
-          "when it is loaded anew.",
+          "when it is reloaded.",
           "left as it is", model::Effect::kDriverReload),
       model::field("at_boot", &KernelModule::at_boot, model::Role::kDerived,
                    "Whether our list of modules to load names it (modules-load.d, or /etc/rdma/modules)."),
       model::field("loaded", &KernelModule::loaded, model::Role::kDerived, "Whether it is loaded."),
       model::field("running", &KernelModule::running, model::Role::kFact,
-                   "What the loaded module has for the parameters of options.", "-")};
+                   "The loaded module's values of the parameters in options.", "-")};
 };
 
 model::SectionSpec module_section();
@@ -49,7 +49,7 @@ std::string why_not_running(const std::string& module, const model::ModuleOption
 
 inline constexpr std::string_view kReloadNeeded = "driver reload or reboot needed";
 
-/// What is to be done about that: a driver reload or a reboot, but first another file's line that modprobe
+/// The remedy: a driver reload or a reboot, but first another file's line that modprobe
 /// reads after ours and that no reload gets around.
 std::string what_it_takes(const std::string& module, const model::ModuleOptions& wanted, system::Host& host);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel and other modprobe.d files say of a module and its options.
+// Checks of a module and its options against the kernel and other modprobe.d files.
 #include <fmt/format.h>
 
 #include <algorithm>

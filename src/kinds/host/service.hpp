@@ -24,7 +24,7 @@ struct Service {
       model::field("enabled", &Service::enabled, model::Role::kSetting,
                    "Whether it starts at boot (systemctl enable)."),
       model::field("running", &Service::running, model::Role::kSetting, "Whether it runs now."),
-      model::field("active", &Service::active, model::Role::kFact, "What systemd says of it.", "-"),
+      model::field("active", &Service::active, model::Role::kFact, "The unit's state in systemd.", "-"),
       model::field("job", &Service::job, model::Role::kFact, "Job that systemd has in its queue for it.",
                    "-")};
 };

@@ -165,7 +165,7 @@ class SysctlKind final : public Kind {
       links = std::move(*found);
     }
     std::map<std::string, std::string> values;
-    // What is given back to an interface that was renamed yields to what is wanted of its new name.
+    // A value given back to a renamed interface yields to the value wanted of its new name.
     for (const bool moved : {true, false}) {
       for (const auto& change : changes) {
         const auto path = path_now(change, links);
@@ -183,8 +183,8 @@ class SysctlKind final : public Kind {
       if (auto done = host.sysctl.write(path, value); !done) {
         if (host.sysctl.read(path) || sysctl_interface(path).empty()) return done;
       }
-      // What it makes of lists (1000-1002 of 1000,1001,1002) or of times in milliseconds would differ from
-      // the document for ever.
+      // The kernel's form of lists (1000-1002 of 1000,1001,1002) or of times in milliseconds would differ
+      // from the document for ever.
       const auto then = host.sysctl.read(path);
       if (!then || then == now || same_sysctl_value(*then, value)) continue;
       return base::fail(base::Code::kInvalid,
@@ -246,7 +246,7 @@ class SysctlKind final : public Kind {
   }
 
  private:
-  /// The interface that has the name now, or is about to get it: what the change needs gives it.
+  /// The interface that has the name now, or is about to get it: the change's dependencies give it.
   static const system::Link* interface_meant(const Change& change, const std::string& interface,
                                              const World& world) {
     for (const auto& need : change.needs) {

@@ -57,7 +57,7 @@ std::optional<Number> number_of(std::string_view text) {
   return out;
 }
 
-/// What names an interface in the same document, and has to come first.
+/// The entry that names an interface in the same document, and must come first.
 std::map<std::string, model::Key> makers(const Bound& bound) {
   std::map<std::string, model::Key> out;
   for (const auto& port : bound.ports) {
@@ -120,7 +120,7 @@ class Parser {
       const auto number = std::get<std::int64_t>(entry->value);
       if (number < 0 || number > most) {
         error(entry->where,
-              fmt::format("[[sysctl]] {}: {} is out of range, has to be 0 to {}", name, number, most), "");
+              fmt::format("[[sysctl]] {}: {} is out of range; must be from 0 to {}", name, number, most), "");
         continue;
       }
       add(fmt::format("net/ipv4/conf/{}/{}", interface, name), entry->value, entry->where);
@@ -182,7 +182,7 @@ class Parser {
     const auto number = number_of(model::text_of(value.value));
     if (number && !number->negative && number->magnitude <= static_cast<std::uint64_t>(at->most)) return;
     error(value.where,
-          fmt::format("[[sysctl]] value: {} is out of range for {}, has to be 0 to {}",
+          fmt::format("[[sysctl]] value: {} is out of range for {}; must be from 0 to {}",
                       model::text_of(value.value), key, at->most),
           "");
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths and values of kernel settings, and what the entries of [[sysctl]] want of them.
+// Paths and values of kernel settings, and their values in the entries of [[sysctl]].
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ std::string sysctl_label(const std::string& path);
 /// kernel/sysctl.c: 0x is hexadecimal, a leading 0 octal), one or a list with blanks; else letter by letter.
 bool same_sysctl_value(std::string_view one, std::string_view other);
 
-/// What the entries want, one Desired for each setting.
+/// The entries' resources, one Desired for each setting.
 void parse_sysctl_entries(const Bound& bound, std::vector<model::Desired>& out,
                           model::Diagnostics& diagnostics);
 

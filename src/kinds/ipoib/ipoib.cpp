@@ -125,7 +125,7 @@ class IpoibKind final : public Kind {
       const bool loses_ipv6 =
           wanted.mtu && wanted.mtu->bytes < model::kMtuIpv6Min && link->mtu >= model::kMtuIpv6Min;
       if (wanted.mode && *wanted.mode != link->ipoib->mode && link->up) {
-        change->interrupts.emplace_back("traffic stalls for a moment while paths are set up anew");
+        change->interrupts.emplace_back("traffic stalls for a moment while paths are set up again");
       }
       if (goes_down) {
         change->interrupts.emplace_back(

@@ -39,14 +39,14 @@ struct Ipoib {
           R"({"enum":["up","down","ignore"]})", "\"up\", \"down\" or \"ignore\""),
       model::field(
           "on_unsupported", &Ipoib::on_unsupported, model::Role::kPolicy,
-          "What to do where the adapter cannot do connected mode: fail, or use datagram mode instead.",
+          "Action if the adapter does not support connected mode: fail, or use datagram mode instead.",
           "fail"),
       model::field(
           "prune", &Ipoib::prune, model::Role::kPolicy,
           "Whether P_Key interfaces that the document does not list are removed, also those made by others.",
           "false"),
       model::field("managed_by", &Ipoib::managed_by, model::Role::kDerived,
-                   "Who has set the interface up, where it is not rdma-configd: networkmanager.", "-"),
+                   "Program that set the interface up, if not rdma-configd: networkmanager.", "-"),
       model::field("carrier", &Ipoib::carrier, model::Role::kFact,
                    "Whether the interface has joined its fabric.", "-"),
       model::field("connected_capable", &Ipoib::connected_capable, model::Role::kFact,

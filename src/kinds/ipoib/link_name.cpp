@@ -224,7 +224,7 @@ class LinkNameKind final : public Kind {
     return restore(host, *since);
   }
 
-  /// On the way back: what interfaces carry by now that they did not when the plan was made. It may be
+  /// On the way back: state that interfaces carry by now and did not when the plan was made. It may be
   /// somebody else's. Policy rules know names only: in a swap they are the other interface's.
   static Result<std::vector<Luggage>> luggage_since(std::span<const Change> changes, const World& world,
                                                     system::Host& host) {

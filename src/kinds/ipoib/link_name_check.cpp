@@ -150,7 +150,7 @@ void check_link_names(std::vector<Desired>& desired, const std::vector<Observed>
       moving.insert(world.parent(*guid)->index);
     }
   }
-  // What the plan deletes is gone before anything gets another name.
+  // Names that the plan deletes are free before anything gets another name.
   const auto gone = leaving(desired, observed, world);
   std::optional<ForeignNames> foreign;
   for (const auto& one : desired) {

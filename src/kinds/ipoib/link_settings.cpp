@@ -95,7 +95,8 @@ void check_capability(Desired& desired, const model::Observed* observed, const L
     desired.settings["mode"] = std::string(model::text_of(IpoibMode::kDatagram));
     if (const auto max = datagram_max();
         wanted.mtu && wanted.mtu->bytes > max.value_or(model::kMtuDatagramMax)) {
-      // Who may not ask the port wants what is there: nobody is to set what another run, which may, did not.
+      // A caller that may not ask the port wants the present value: nobody is to set what another run, which
+      // may, did not.
       wanted.mtu.reset();
       if (max || observed != nullptr) wanted.mtu = Mtu{max.value_or(link.mtu)};
       desired.settings.erase("mtu");

@@ -39,7 +39,7 @@ void describe(const system::Link& link, model::Attributes& settings);
 /// Why an interface that is up has no carrier; empty when there is nothing to say (or nothing is known yet).
 std::string why_no_carrier(const system::Link& link, const std::optional<PortRef>& port, World& world);
 
-/// What the fabric's multicast group did to the MTU; empty when it is not that.
+/// The effect of the fabric's multicast group on the MTU; empty when there is none.
 std::string why_mtu_limited(const model::Desired& desired, const system::Link& link);
 
 /// Kind::limits_standing() of MTUs: which of the interfaces the kernel keeps below what `limited` wants.

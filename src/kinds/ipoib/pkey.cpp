@@ -129,8 +129,9 @@ class PkeyKind final : public Kind {
   }
 
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
-    // What was to be deleted is deleted again by the new plan; what was to be kept gets its luggage back.
-    std::vector<Change> lost;  // between the deletion and the creation of one that is made anew
+    // The new plan deletes again the objects that were to be deleted; those that were to be kept get their
+    // carried state back.
+    std::vector<Change> lost;  // between the deletion and the creation of one that is re-created
     auto world = World::observe_links(host);
     if (!world) return base::fail(world.error());
     for (const auto& change : changes) {
@@ -251,7 +252,7 @@ class PkeyKind final : public Kind {
     };
   }
 
-  /// Fills in what a change interrupts; true when it takes something away that has to be carried over.
+  /// Fills in what a change interrupts; true when it takes something away that must be carried over.
   static bool explain(Change& change, const Link& link, World& world) {
     if (change.operation == Operation::kDelete) {
       const auto* master = link.master == 0 ? nullptr : world.link(link.master);
@@ -262,8 +263,8 @@ class PkeyKind final : public Kind {
     }
     if (changes_hands(change)) {
       change.interrupts.emplace_back(hands_over(change)
-                                         ? "the interface goes, and NetworkManager makes it anew"
-                                         : "the interface goes with its profile, and is made anew");
+                                         ? "the interface goes, and NetworkManager re-creates it"
+                                         : "the interface goes with its profile, and is re-created");
       return hands_over(change);
     }
     const auto wanted = model::from_attributes<PkeyLink>(change.after);
@@ -271,11 +272,11 @@ class PkeyKind final : public Kind {
     if (wanted.mode && *wanted.mode != link.ipoib->mode) {
       if (!world.host().ipoib.has_mode_file(link.name)) {
         change.interrupts.emplace_back(
-            "deleted and created anew, since the kernel cannot change the mode of this one "
+            "deleted and re-created, since the kernel cannot change the mode of this one "
             "safely; addresses and routes are put back, its own kernel settings (sysctl) are not");
         carries = true;
       } else if (link.up) {
-        change.interrupts.emplace_back("traffic stalls for a moment while paths are set up anew");
+        change.interrupts.emplace_back("traffic stalls for a moment while paths are set up again");
       }
     }
     if (wanted.name && wanted.name->text != link.name && link.up) {

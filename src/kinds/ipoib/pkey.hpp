@@ -17,7 +17,7 @@ namespace detail {
 /// In Desired::policy: NetworkManager makes the interface, once its profile is active.
 inline constexpr std::string_view kMadeWhenActive = "made_when_active";
 
-/// The one that a change is about, never one beside it; for a deletion only under the name that it had.
+/// The interface that a change is about, never one beside it; for a deletion only under the name that it had.
 const system::Link* child_of(const model::Change& change, const World& world);
 
 /// Kind::parse().

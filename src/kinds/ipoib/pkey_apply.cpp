@@ -92,7 +92,7 @@ Result<void> settle(const std::vector<Child>& children, system::Host& host) {
   return execute(host, requests);
 }
 
-/// What the changes carry goes back to the interfaces as they are now (their index may be another one).
+/// The changes' carried state goes back to the interfaces as they are now (their index may be another one).
 Result<void> unpack_all(const std::vector<Child>& children, system::Host& host) {
   if (std::none_of(children.begin(), children.end(),
                    [](const Child& c) { return !c.change->carried.empty(); }))
@@ -251,8 +251,8 @@ Result<void> create_children(std::span<const Change> changes, system::Host& host
 
 namespace {
 
-/// What a child that is made anew gets of what it had: everything, but no MTU of another mode. Without one in
-/// the document it gets that of a new one in its mode.
+/// The carried state of a re-created child: everything, but no MTU of another mode. Without one
+/// in the document it gets that of a new one in its mode.
 void keep_what_it_had(Change& change, model::Attributes had) {
   const auto& mode = model::value_of(change.after, "mode");
   if (mode != model::Value{} && mode != model::value_of(had, "mode")) had.erase("mtu");
@@ -265,12 +265,12 @@ Result<void> update_children(std::span<const Change> changes, system::Host& host
   auto world = World::observe_links(host);
   if (!world) return base::fail(world.error());
   const auto children = children_of(changes);
-  // A child without a mode file cannot change its mode safely: it is made anew, with everything it had. One
+  // A child without a mode file cannot change its mode safely: it is re-created, with everything it had. One
   // that is missing altogether was deleted by an attempt that got stuck there.
   std::vector<const Link*> old;
   std::vector<Child> staying;
-  std::vector<Change> anew;
-  anew.reserve(children.size());
+  std::vector<Change> recreated;
+  recreated.reserve(children.size());
   for (const auto& child : children) {
     const auto* link = present(child, *world);
     auto full = *child.change;
@@ -288,15 +288,15 @@ Result<void> update_children(std::span<const Change> changes, system::Host& host
     } else {
       keep_what_it_had(full, child.change->before);
     }
-    anew.push_back(std::move(full));
+    recreated.push_back(std::move(full));
   }
   if (auto done = delete_links(old, host, *world); !done) return done;
-  if (!anew.empty()) {
+  if (!recreated.empty()) {
     // One that stays may still have the name that one of the new ones gets.
     if (auto done = settle(staying, host); !done) return done;
     if (world = World::observe_links(host); !world) return base::fail(world.error());
     std::vector<Child> made;
-    const auto missing = children_of(anew);
+    const auto missing = children_of(recreated);
     if (auto done = create_missing(missing, host, *world, made); !done) return done;
     if (auto done = settle(made, host); !done) return done;
   }

@@ -45,8 +45,8 @@ std::map<std::string, const Desired*> listed(const std::vector<Desired>& desired
   return out;
 }
 
-/// What prune implies for an interface: the port's entry when it has to go. A second interface of a partition
-/// that is left alone is left alone too.
+/// The consequences of prune for an interface: the port's entry when it has to go. A second interface of a
+/// partition that is left alone is left alone too.
 const Desired* pruned_by(const std::string& id, const std::map<std::string, const Desired*>& ports,
                          const std::map<std::string, const Desired*>& entries) {
   const auto port = ports.find(id.substr(0, id.rfind('/')));
@@ -144,20 +144,20 @@ class Checker {
            (wanted.mode && *wanted.mode != link.ipoib->mode && !world_.host().ipoib.has_mode_file(link.name));
   }
 
-  /// What is made anew would not be in its bond any more, and a bond of IPoIB interfaces goes with its last
-  /// one (bond_slave_netdev_event()).
+  /// A re-created interface would not be in its bond any more, and a bond of IPoIB interfaces goes with its
+  /// last one (bond_slave_netdev_event()).
   void check_master(const Desired& one, const Link& link) {
     const auto* master = link.master == 0 ? nullptr : world_.link(link.master);
     if (master == nullptr || !made_anew(one, link)) return;
     const auto mode = one.origins.find("mode");
     error(mode == one.origins.end() ? one.where : mode->second,
-          fmt::format("{}: {} has to be deleted and created anew for this, and is in {}", kChildSection,
+          fmt::format("{}: {} must be deleted and re-created for this, and is in {}", kChildSection,
                       link.name, master->name),
           fmt::format("take it out first: ip link set {} nomaster", link.name));
   }
 
   /// Of two interfaces of one partition only one can be meant; with the other one there the entry would not
-  /// hold, or the wrong one would be taken. What else is done by key has to find the same one: the first.
+  /// hold, or the wrong one would be taken. Every other use of the key must find the same one: the first.
   bool doubled(const Desired& one, const PkeyId& id, const Link& link, const Link& parent) {
     if (!id.name.empty()) return false;
     std::vector<const Link*> staying;
@@ -195,7 +195,7 @@ class Checker {
                             {}});
   }
 
-  /// One that NetworkManager has made for a profile of somebody else's is made again after it is deleted.
+  /// One that NetworkManager has made for a profile of somebody else's is re-created after it is deleted.
   [[nodiscard]] std::string how_to_remove(const Link& other, const Link& link, const std::string& wanted) {
     if (const auto profile = profile_that_makes(other, world_)) return how_to_stop(*profile, other.name);
     const auto profile = link.name == wanted ? std::nullopt : profile_that_makes(link, world_);

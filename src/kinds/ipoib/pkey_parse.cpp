@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the document says of P_Key interfaces.
+// The document's P_Key interfaces.
 #include <fmt/format.h>
 
 #include "kinds/address/backend.hpp"

@@ -56,7 +56,7 @@ class NetworkdKind final : public Kind {
       desired.pending = one.port->pending;
       if (one.port->guid && !one.ignore) {
         desired.settings = model::to_attributes(wanted_network(one));
-        // What is not mentioned is not in the file.
+        // Anything that is not mentioned is not in the file.
         for (const auto& spec : fields()) {
           if (spec.name != "active") desired.settings.try_emplace(std::string(spec.name));
         }
@@ -122,7 +122,7 @@ class NetworkdKind final : public Kind {
     }
     for (auto& one : desired) {
       if (one.key.kind != kNetworkdKind) continue;
-      // What is to go is nothing to speak of where there is no file yet.
+      // A deletion is not worth a note where there is no file yet.
       if (!there.contains(one.key.id))
         std::erase_if(one.settings, [](const auto& field) { return field.second == model::Value{}; });
       if (!one.settings.contains("active")) continue;
@@ -146,7 +146,7 @@ class NetworkdKind final : public Kind {
       } else if (change->operation == Operation::kUpdate &&
                  (change->fields == std::vector<std::string>{"active"} ||
                   change->fields == std::vector<std::string>{"missing"})) {
-        change->interrupts.emplace_back("systemd-networkd sets the interface's addresses and routes anew");
+        change->interrupts.emplace_back("systemd-networkd sets the interface's addresses and routes again");
       } else if (loses_addresses(*change)) {
         change->interrupts.emplace_back("connections from and to the addresses that go break");
       }

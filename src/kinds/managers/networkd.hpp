@@ -9,7 +9,7 @@
 
 namespace rdmacfg::kinds {
 
-/// What systemd-networkd does with interfaces. Key: "GUID", "GUID/0x8002".
+/// systemd-networkd's settings of interfaces. Key: "GUID", "GUID/0x8002".
 const Kind& networkd();
 
 namespace detail {
@@ -18,16 +18,16 @@ namespace detail {
 /// rest is there.
 base::Result<void> apply_networks(std::span<const model::Change> changes, system::Host& host);
 
-/// After a kill: systemd-networkd may not have read what was written, and what was to go may be there still.
+/// After a kill: systemd-networkd may not have read the written files, and deleted ones may be there still.
 base::Result<void> finish_networks(std::span<const model::Change> changes, system::Host& host);
 
-/// What one interface has.
+/// The state of one interface.
 struct Holding {
   std::vector<system::InetAddress> addresses;
   std::vector<system::InetRoute> routes;
 };
 
-/// What all of them have, by one dump of each sort.
+/// The state of all of them, by one dump of each sort.
 struct Holdings {
   std::map<int, Holding> by_index;
 
@@ -36,7 +36,7 @@ struct Holdings {
 base::Result<Holdings> observe_holdings(system::Host& host);
 
 /// Addresses and routes that are written in the file and that the interface has not, as they are written.
-/// What comes by DHCP or from routers is not looked at.
+/// Addresses from DHCP or routers are not looked at.
 std::vector<std::string> missing_of(const NetworkdFile& file, const Holding& now);
 
 /// A sentence for each route of others that the kernel forgets when a change leaves an interface without an

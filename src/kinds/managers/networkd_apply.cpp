@@ -132,10 +132,10 @@ Result<void> release(const std::vector<NetworkStep>& steps, const World& world, 
 /// An interface whose file is to become true.
 struct Wait {
   const NetworkStep* step = nullptr;
-  bool again = false;  ///< it was configured anew
+  bool again = false;  ///< it was configured again
 };
 
-/// What one look at all of them tells.
+/// The result of one look at all of them.
 struct Look {
   World world;
   Holdings holdings;

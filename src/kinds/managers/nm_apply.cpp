@@ -29,7 +29,7 @@ struct ProfileStep {
   bool written = false;  ///< the file is another one now
 };
 
-/// The profile that a change asks for: what it does not mention stays as it is in the file.
+/// The profile that a change asks for: other keys stay as they are in the file.
 NmProfile merged(const ProfileStep& step, const World& world) {
   auto all = step.before ? model::to_attributes(*step.before) : model::Attributes{};
   for (const auto& field : step.change->fields) all.erase(field);
@@ -216,7 +216,7 @@ Result<void> bring_up(const ProfileStep& step, const NmState& state, system::Hos
     if (done || done.error().code != base::Code::kUnsupported) return done;
   }
   auto done = host.network_manager.activate(uuid, link == nullptr ? "" : link->name, kActivation);
-  // A port that comes up anew may take its P_Key interfaces along; a P_Key interface is a matter of its own.
+  // A port that comes up again may take its P_Key interfaces along; a P_Key interface is a matter of its own.
   if (!done || id.find('/') == std::string::npos) links.changed();
   if (done) return done;
   // Without carrier it cannot come up now, and NetworkManager tries by itself when there is one.
@@ -289,7 +289,7 @@ Result<void> apply_profiles(std::span<const Change> changes, system::Host& host)
   auto done = with_manager(steps, *state, *checkpoint, host);
   auto end = done ? host.network_manager.destroy_checkpoint(*checkpoint)
                   : host.network_manager.rollback(*checkpoint);
-  // What failed first is what counts; undoing compares the profiles with what they were in any case.
+  // The first failure counts; undoing compares the profiles with their former state in any case.
   return done ? end : done;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel has of a profile.
+// The kernel's state of a profile.
 #include <algorithm>
 #include <set>
 
@@ -43,7 +43,7 @@ NmProfile effect_of(const NmProfile& profile, const system::Link& link,
   const auto name = nm_interface_name(profile);
   if (!link.up || (name && *name != link.name)) return out;
   out.live_mode = link.ipoib->mode;
-  // A multicast group may have lowered it, which is no matter of the profile.
+  // A multicast group may have lowered it, which the profile does not see.
   const bool capped = link.ipoib->mode == model::IpoibMode::kDatagram &&
                       profile.mode != model::IpoibMode::kConnected && profile.mtu &&
                       link.mtu < profile.mtu->bytes;

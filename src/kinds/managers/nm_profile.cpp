@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kNmProfileKind = "nm_profile";
 
-/// What NetworkManager cannot be told.
+/// Settings that NetworkManager does not support.
 void check_expressible(const Addressing& one, Diagnostics& diagnostics) {
   const auto error = [&](const model::Location& where, std::string message, std::string hint) {
     diagnostics.push_back({Severity::kError, where, std::move(message), std::move(hint), {}});
@@ -227,10 +227,10 @@ class NmProfileKind final : public Kind {
         change->interrupts.emplace_back("NetworkManager takes the interface over: link down for a moment");
       } else if (changes_field("parent") && change->key.id.find('/') != std::string::npos) {
         change->interrupts.emplace_back(
-            "the interface is made anew under its port's new name, without its connections");
+            "the interface is re-created under its port's new name, without its connections");
       } else if (changes_field("mode") || changes_field("parent") || changes_field("pkey")) {
         change->interrupts.emplace_back(
-            "the profile is activated anew: link down for a moment, addresses re-added");
+            "the profile is activated again: link down for a moment, addresses re-added");
       }
     }
     return {};
@@ -240,7 +240,7 @@ class NmProfileKind final : public Kind {
     return detail::apply_profiles(changes, host);
   }
 
-  /// What was killed may have written a file that NetworkManager has not read.
+  /// A killed run may have written a file that NetworkManager has not read.
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
     std::vector<std::string> files;
     for (const auto& change : changes) {
@@ -255,7 +255,7 @@ class NmProfileKind final : public Kind {
       const auto uuid = nm_uuid(change.key.id);
       for (const auto& device : (*state)->devices) {
         if (device.active != uuid) continue;
-        // What needs an activation is for the plan that follows.
+        // An activation is for the plan that follows.
         auto done = host.network_manager.reapply(device.interface);
         if (!done && done.error().code != base::Code::kUnsupported) return done;
       }
@@ -323,7 +323,7 @@ class NmProfileKind final : public Kind {
     for (const auto* field : {"live_mode", "live_mtu", "missing"}) one.origins[field] = one.where;
   }
 
-  /// Profiles have mode 0600: what root has not read cannot be compared with anything.
+  /// Profiles have mode 0600: a caller other than root has nothing to compare.
   static void pass_over_unreadable(std::vector<Desired>& desired, const std::vector<Observed>& observed,
                                    Diagnostics& diagnostics) {
     for (const auto& one : observed) {

@@ -14,7 +14,7 @@ namespace detail {
 /// Writes, loads and activates profiles, under a checkpoint of NetworkManager's while it runs.
 base::Result<void> apply_profiles(std::span<const model::Change> changes, system::Host& host);
 
-/// What an interface has of a profile that is up on it: live_mode, live_mtu, missing. Nothing while it is
+/// An interface's state of a profile that is up on it: live_mode, live_mtu, missing. Nothing while it is
 /// down, or called otherwise than the profile says: then none of it can be in effect.
 NmProfile effect_of(const NmProfile& profile, const system::Link& link,
                     const std::vector<system::InetAddress>& addresses);

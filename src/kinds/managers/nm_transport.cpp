@@ -78,8 +78,8 @@ class Return {
  private:
   using Differing = std::vector<std::pair<const Change*, Ipoib>>;
 
-  /// What is not as it was, by resource. Of an object that came since nothing is known; of changes in two
-  /// runs the first one's is what was.
+  /// Anything that is not as it was, by resource. Of an object that came since nothing is known; of changes
+  /// in two runs the first one's is what was.
   [[nodiscard]] Differing differing(const World& world) const {
     Differing out;
     std::set<std::string_view> seen;

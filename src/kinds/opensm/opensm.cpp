@@ -45,12 +45,12 @@ class OpensmKind final : public Kind {
       const auto* priority = section->find("priority");
       const auto number = priority == nullptr ? 0 : std::get<std::int64_t>(priority->value);
       if (number < 0 || number > kPriorityMost) {
-        diagnostics.push_back(
-            {Severity::kError,
-             priority->where,
-             fmt::format("[[opensm]] priority: {} is out of range, has to be 0 to {}", number, kPriorityMost),
-             "the highest is master",
-             {}});
+        diagnostics.push_back({Severity::kError,
+                               priority->where,
+                               fmt::format("[[opensm]] priority: {} is out of range; must be from 0 to {}",
+                                           number, kPriorityMost),
+                               "the highest is master",
+                               {}});
       }
       desired.settings["enabled"] = desired.settings["running"] = true;
       desired.origins["enabled"] = desired.origins["running"] = guid->where;
@@ -183,9 +183,9 @@ class OpensmKind final : public Kind {
     return port && found && at != found->end() && lost_port(world.host().files, *port, at->second.pid);
   }
 
-  /// What is remembered of one with lines of ours is void when those are gone and others start it: dropped,
-  /// or in their hands now. What others started to begin with stays that, also while it is disabled, until
-  /// nobody names it.
+  /// The record of one with lines of ours is void when those are gone and others start it: dropped,
+  /// or in their hands now. An instance that others started to begin with stays theirs, also while it is
+  /// disabled, until nobody names it.
   static std::string instance(const OpensmNow& now, const std::string& known) {
     if (known.empty()) return std::string(now.by_others ? kInstanceOfOthers : kInstance);
     if (now.settings.priority) return known;
@@ -194,7 +194,7 @@ class OpensmKind final : public Kind {
     return known == kInstanceOfOthers && nobodys ? std::string(kInstance) : known;
   }
 
-  /// What the document drops waits until the file is mended, as it was: it is not given back in part, and not
+  /// A dropped entry waits until the file is mended, as it was: it is not given back in part, and not
   /// forgotten.
   static void hold_dropped(std::vector<Desired>& desired, const std::vector<Observed>& observed,
                            const std::string& path) {

@@ -52,7 +52,7 @@ class OpensmOptionKind final : public Kind {
       if (id.empty() ||
           id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
               std::string::npos) {
-        wrong(key->where, fmt::format("key: \"{}\" is no option of OpenSM", id), "letters, digits and _");
+        wrong(key->where, fmt::format("key: \"{}\" is not an option of OpenSM", id), "letters, digits and _");
         continue;
       }
       for (const auto& [option, place] : kElsewhere) {
@@ -78,7 +78,7 @@ class OpensmOptionKind final : public Kind {
     if (!*folder) return out;
     const auto options = read_options(files, opensm_options_path(**folder));
     if (!options) return base::fail(options.error());
-    if (options->damage) return out;  // check() says so; what is ours is not known
+    if (options->damage) return out;  // check() says so; our lines are not known
     for (const auto& [key, value] : options->ours) {
       Observed observed;
       observed.key = {std::string(kOpensmOptionKind), key};

@@ -27,7 +27,7 @@ struct OpensmOption {
 };
 
 /// opensm.conf: lines "key value", of which the last one for a key counts (OpenSM, osm_subnet.c). Ours stand
-/// between two marks at its end; what others wrote stays.
+/// between two marks at its end; lines of others stay.
 struct OpensmOptions {
   std::map<std::string, std::string> ours;
   std::map<std::string, std::string> theirs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Units of subnet managers, and what is told to those that run. Sources: Debian's opensm.service and
+// Units of subnet managers, and signals to running ones. Sources: Debian's opensm.service and
 // opensm@.service, RHEL's opensm.service with /usr/libexec/opensm-launch.
 #pragma once
 

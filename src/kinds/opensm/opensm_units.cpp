@@ -88,7 +88,7 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
     const auto wanted = model::from_attributes<Opensm>(change.after);
     const auto guid = Guid::parse(change.key.id);
     if (!guid) continue;
-    // What the document drops has no lines of ours, whatever becomes of the port.
+    // Dropped entries have no lines of ours, whatever becomes of the port.
     if (wanted.enabled == false || (!wanted.enabled && change.origins.empty())) defaults.ports.erase(*guid);
     if (wanted.enabled != true) continue;
     const std::span<const Change> one(&change, 1);

@@ -35,8 +35,8 @@ base::Result<std::map<model::Guid, OpensmNow>> observe_opensm(system::Host& host
 /// again is all it needs.
 inline constexpr std::string_view kOpensmOfOthers = "others' lines start it";
 
-/// Of ports that the document drops: what others' lines start stays so, and what nobody starts is not to be
-/// started, whatever it was like before. First of all, as the rest follows from it.
+/// Of ports that the document drops: instances started by others' lines stay so, and instances that nobody
+/// starts are not to be started, whatever their former state. First of all, as the rest follows from it.
 base::Result<void> give_back_opensm(std::span<model::Change*> changes, system::Host& host);
 
 /// Fills in what concerns opensm.service: that it restarts them all, that it leaves the port which it took by

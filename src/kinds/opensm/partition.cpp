@@ -83,7 +83,7 @@ class PartitionKind final : public Kind {
     std::vector<Observed> out;
     const auto file = read(world.host().files);
     if (!file) return base::fail(file.error());
-    if (file->partitions.damage) return out;  // check() says so; what is ours is not known
+    if (file->partitions.damage) return out;  // check() says so; our lines are not known
     for (const auto& [partition, rule] : file->partitions.rules) {
       Observed observed;
       observed.key = {std::string(kPartitionKind), fmt::format("{:#06x}", partition | 0x8000U)};
@@ -194,7 +194,7 @@ class PartitionKind final : public Kind {
     bool installed = false;
   };
 
-  /// The one file that everything here is about: what is read is what is written.
+  /// The one file that everything here is about: it is the one read and written.
   static Result<File> read(system::Files& files) {
     const auto folder = observe_opensm_folder(files);
     if (!folder) return base::fail(folder.error());
@@ -281,7 +281,7 @@ class PartitionKind final : public Kind {
       auto& d = diagnostics.emplace_back(model::Diagnostic{
           Severity::kWarning,
           key->where,
-          fmt::format("[[ipoib.pkey]] pkey: port {} is no member of [[partition]] {}", port.guid->text(),
+          fmt::format("[[ipoib.pkey]] pkey: port {} is not a member of [[partition]] {}", port.guid->text(),
                       wanted.pkey->text()),
           fmt::format("add \"{}=full\" to its members; until then the interface has no carrier",
                       opensm_guid(*port.guid)),

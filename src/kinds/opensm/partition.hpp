@@ -13,7 +13,7 @@
 
 namespace rdmacfg::kinds {
 
-/// A partition of the fabric, as a rule of OpenSM's partitions.conf. What matters is the rule as a whole.
+/// A partition of the fabric, as a rule of OpenSM's partitions.conf. The rule as a whole matters.
 struct Partition {
   std::optional<model::Pkey> pkey;
   std::optional<std::string> name;

@@ -40,13 +40,13 @@ Result<PartitionMember> parse_member(std::string_view text) {
   } else {
     return base::fail(
         base::Code::kInvalid,
-        fmt::format("\"{}\" is no port GUID, ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS or SELF", who));
+        fmt::format("\"{}\" is not a port GUID, ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS or SELF", who));
   }
   if (equals == std::string_view::npos) return out;
   out.membership = base::trim(text.substr(equals + 1));
   if (!is_membership(out.membership)) {
     return base::fail(base::Code::kInvalid,
-                      fmt::format("\"{}\" is no membership: full, limited or both", out.membership));
+                      fmt::format("\"{}\" is not a membership: full, limited or both", out.membership));
   }
   return out;
 }
@@ -93,7 +93,7 @@ PartitionRule make_rule(const model::Section& section, const Partition& wanted,
   if (wanted.mtu) {
     const auto code = mtu_code(*wanted.mtu);
     if (!code) {
-      wrong("mtu", fmt::format("{} is no InfiniBand MTU", *wanted.mtu),
+      wrong("mtu", fmt::format("{} is not an InfiniBand MTU", *wanted.mtu),
             "256, 512, 1024, 2048 or 4096 bytes, or OpenSM's code 1 to 5");
     }
     out.text += fmt::format(", mtu={}", code.value_or(0));
@@ -102,7 +102,7 @@ PartitionRule make_rule(const model::Section& section, const Partition& wanted,
                           std::int64_t most) {
     if (!value) return;
     if (*value < least || *value > most) {
-      wrong(key, fmt::format("{} is out of range, has to be {} to {}", *value, least, most), "");
+      wrong(key, fmt::format("{} is out of range; must be from {} to {}", *value, least, most), "");
     }
     out.text += fmt::format(", {}={}", key, *value);
   };
@@ -111,7 +111,8 @@ PartitionRule make_rule(const model::Section& section, const Partition& wanted,
   number("scope", wanted.scope, 1, 14);
   if (wanted.defmember) {
     if (!is_membership(*wanted.defmember)) {
-      wrong("defmember", fmt::format("\"{}\" is no membership", *wanted.defmember), "full, limited or both");
+      wrong("defmember", fmt::format("\"{}\" is not a membership", *wanted.defmember),
+            "full, limited or both");
     }
     out.defmember = *wanted.defmember;
     out.text += ", defmember=" + out.defmember;

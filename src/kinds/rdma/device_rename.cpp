@@ -60,7 +60,7 @@ class DeviceRenamer {
     if (auto done = host_.rdma_admin.rename_device(device, name); !done) return done;
     taken_.erase(device);
     taken_.insert(name);
-    // A folder in configfs keeps the old name, and with it leads nowhere. What it set stays with the device.
+    // A folder in configfs keeps the old name, and with it leads nowhere. Its values stay with the device.
     if (folders_.erase(device) == 0) return {};
     if (auto done = host_.rdma_cm.remove_folder(device); !done) return done;
     if (auto made = host_.rdma_cm.make_folder(name); !made) return base::fail(made.error());

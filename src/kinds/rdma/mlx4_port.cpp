@@ -134,7 +134,7 @@ class Mlx4PortKind final : public Kind {
     if (!file) return base::fail(file.error());
     std::map<std::string, Mlx4PortTypes> found;
     std::map<std::string, std::vector<std::string>> now;
-    if (!file->damage) {  // else check() says so; what is ours is not known
+    if (!file->damage) {  // else check() says so; our lines are not known
       for (const auto& [pci, types] : file->lines) found[pci].at_boot = types;
     }
     if (!world.offline()) {

@@ -28,8 +28,7 @@ struct Mlx4PortTypes {
           "Type of port 1 and port 2: ib, eth or auto. An Ethernet port 1 needs an Ethernet port 2."),
       model::field("at_boot", &Mlx4PortTypes::at_boot, model::Role::kDerived,
                    "Our line in /etc/rdma/mlx4.conf."),
-      model::field("now", &Mlx4PortTypes::now, model::Role::kFact, "What the driver says of each port.",
-                   "-")};
+      model::field("now", &Mlx4PortTypes::now, model::Role::kFact, "The driver's type of each port.", "-")};
 };
 
 model::SectionSpec mlx4_port_section();

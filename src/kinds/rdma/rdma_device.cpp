@@ -78,7 +78,7 @@ class RdmaDeviceKind final : public Kind {
       }
       out.push_back(std::move(observed));
     };
-    // Entries may know a device by either; what no entry mentions is not listed.
+    // Entries may know a device by either; devices that no entry mentions are not listed.
     std::set<std::string> seen;
     for (const auto& device : world.snapshot().devices) {
       if (!device.pci.empty() && seen.insert(device.pci).second) add(device.pci, &device);

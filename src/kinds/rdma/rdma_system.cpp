@@ -170,7 +170,7 @@ class RdmaSystemKind final : public Kind {
 }  // namespace
 
 std::string render_netns_option(NetnsMode mode) {
-  return fmt::format("# Written by rdma-configd; what is changed here is lost.\n{}{}\n", kOption,
+  return fmt::format("# Written by rdma-configd; changes here are overwritten.\n{}{}\n", kOption,
                      mode == NetnsMode::kShared ? 1 : 0);
 }
 

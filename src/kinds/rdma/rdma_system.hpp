@@ -21,7 +21,7 @@ struct RdmaSystem {
                    "shared: devices are seen in every network namespace; exclusive: in their own only. "
                    "The kernel changes it only while there is no other network namespace."),
       model::field("option", &RdmaSystem::option, model::Role::kDerived,
-                   "What our file gives ib_core when it is loaded.")};
+                   "The value that our file gives ib_core when it is loaded.")};
 };
 
 /// Our file with the option of ib_core.

@@ -36,7 +36,7 @@ class LinuxAccounts final : public Accounts {
     group* found = nullptr;
     const int err = ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
     if (err == ERANGE || found != nullptr) return true;
-    // getgrnam(3): what a service leaves behind that has nothing of the name, or is not there.
+    // getgrnam(3): the errno that a service leaves behind which lacks the name, or is missing.
     for (const int absent : {0, ENOENT, ESRCH, ECONNREFUSED}) {
       if (err == absent) return false;
     }

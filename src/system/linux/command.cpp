@@ -37,7 +37,7 @@ struct Actions {
   ~Actions() { ::posix_spawn_file_actions_destroy(&raw); }
 };
 
-/// What the program writes until it closes the pipe. False when the time is over.
+/// The program's output until it closes the pipe. False when the time is over.
 bool read_words(int fd, std::string& words, Clock::time_point end) {
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
@@ -90,7 +90,7 @@ Result<void> run_command(std::span<const std::string> words, std::chrono::millis
   while (::waitpid(pid, &status, 0) < 0) {
     if (errno != EINTR) return fail_errno(errno, words.front());
   }
-  if (!in_time) return fail(Code::kTimeout, words.front() + ": it is not over in time");
+  if (!in_time) return fail(Code::kTimeout, words.front() + ": timed out");
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   return fail(Code::kRefused, fmt::format("{}: {}", words.front(), base::trim(said)));
 }

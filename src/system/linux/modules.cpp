@@ -92,7 +92,7 @@ class LinuxModules final : public Modules {
   }
 
   bool loaded_after(const std::string& module, const std::string& path) override {
-    // The folder is as old as its inode, which may be made anew later than the module, but never earlier.
+    // The folder is as old as its inode, which may be re-created later than the module, but never earlier.
     struct stat folder {
     }, file{};
     if (::stat((sysfs_ / "module" / module).c_str(), &folder) != 0 || ::stat(path.c_str(), &file) != 0)
@@ -168,7 +168,7 @@ class LinuxModules final : public Modules {
   }
 
  private:
-  /// A context reads modprobe.d once; options written since have to be seen, so it is made anew each time.
+  /// A context reads modprobe.d once; options written since must be seen, so it is created for each call.
   Result<void> open() {
     auto library = Kmod::open();
     if (!library) return fail(library.error());

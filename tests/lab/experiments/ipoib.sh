@@ -1,4 +1,4 @@
-# What the real ib_ipoib allows and refuses: MTU, modes, children, names, addresses.  --bare; read the output.
+# The real ib_ipoib's permissions and refusals: MTU, modes, children, names, addresses.  --bare; read the output.
 t() { echo "\$ $*"; "$@" 2>&1; r=$?; [ $r = 0 ] || echo "   -> exit $r"; }
 w() { echo "\$ echo $1 > $2"; sh -c "echo $1 > $2" 2>&1 || echo "   -> exit 1"; }
 show() { echo "   $1: $(cat /sys/class/net/$1/mode) mtu $(cat /sys/class/net/$1/mtu) carrier $(cat /sys/class/net/$1/carrier 2>&1) oper $(cat /sys/class/net/$1/operstate)"; }

@@ -3,7 +3,7 @@
  * fake_hca: the drivers whose DCB can be played, and what their parts share.
  *
  * Limits, refusals and side effects are those of Linux 6.1; each is told with file and function (facts, no code was
- * copied).  Paths are below drivers/net/ethernet.  docs/LAB.md says what is modelled and what is not.
+ * copied).  Paths are below drivers/net/ethernet.  docs/LAB.md lists the modelled behaviour and the rest.
  *   plain    no driver: stores and returns whatever it is given
  *   mlx5     dcb_mlx5.c      mlx4, mlx4pfc  dcb_mlx4.c
  *   ice      dcb_ice.c       i40e           dcb_i40e.c

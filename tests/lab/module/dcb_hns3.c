@@ -95,7 +95,7 @@ static int hns3_setpfc(struct net_device *dev, struct ieee_pfc *v)
 	return 0;
 }
 
-/* hclge_ieee_setapp, hclge_dcb.c:370-414: another priority replaces the entry; the same one is no error. */
+/* hclge_ieee_setapp, hclge_dcb.c:370-414: another priority replaces the entry; the same one is not an error. */
 static int hns3_setapp(struct net_device *dev, struct dcb_app *app)
 {
 	struct fh_eth *e = eth_of(dev);

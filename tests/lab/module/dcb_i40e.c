@@ -5,7 +5,7 @@
  *
  * It is an adapter that is told by "Set LLDP MIB" (X722, and XL710 with firmware 4.40 or later: i40e_main.c:12809-12858).
  * APP entries of any selector go into the table that LLDP sends; packets are classified by VLAN priority.  Shares are
- * checked by the firmware, not by the driver: what it refuses is not known and not played.
+ * checked by the firmware, not by the driver: its refusals are not known and not played.
  */
 #include "eth.h"
 

@@ -27,7 +27,7 @@ static int num_tc(const struct fh_ice_cfg *c)
 	return n && !(used >> n) ? n : 1;
 }
 
-/* ice_dcb_bwchk, ice_dcb_lib.c:311: what does not hold stays in the desired configuration. */
+/* ice_dcb_bwchk, ice_dcb_lib.c:311: refused values stay in the desired configuration. */
 static int check_shares(struct fh_ice_cfg *c)
 {
 	int i, n = num_tc(c);

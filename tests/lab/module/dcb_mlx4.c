@@ -35,7 +35,7 @@ static int mlx4_setets(struct net_device *dev, struct ieee_ets *v)
 	return 0;
 }
 
-/* mlx4_en_dcbnl_ieee_getets, :287-303: what was set, and no more than these. */
+/* mlx4_en_dcbnl_ieee_getets, :287-303: the set values, and no more than these. */
 static int mlx4_getets(struct net_device *dev, struct ieee_ets *v)
 {
 	const struct ieee_ets *mine = &eth_of(dev)->ets;

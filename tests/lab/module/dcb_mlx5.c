@@ -12,7 +12,7 @@
 #define FAIL_IN_RESET(_e) do { if ((_e)->resetting) return -EIO; } while (0)
 
 /*
- * What the firmware has is not what was set: strict and vendor classes have 100 %, ETS classes without a share split
+ * The firmware's values differ from the set ones: strict and vendor classes have 100 %, ETS classes without a share split
  * 100 % in a group of their own (mlx5e_build_tc_group, mlx5e_build_tc_tx_bw).
  */
 static void setets_core(struct fh_eth *e, const struct ieee_ets *ets)

@@ -85,7 +85,7 @@ static u8 qede_getdcbx(struct net_device *dev)
 	return quirks_of(eth_of(dev))->negotiated ? DCB_CAP_DCBX_VER_IEEE : 0;
 }
 
-/* qed_dcbnl_setdcbx, :1806: HOST is no bit that it looks at. */
+/* qed_dcbnl_setdcbx, :1806: It does not look at the bit HOST. */
 static u8 qede_setdcbx(struct net_device *dev, u8 mode)
 {
 	return !(mode & (DCB_CAP_DCBX_VER_IEEE | DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_STATIC));
@@ -114,7 +114,7 @@ static const struct dcbnl_rtnl_ops qede_ops = {
 	.setall = qede_setall,
 };
 
-/* What a switch may have said: priority 3 in a class of its own, lossless. */
+/* A possible answer of a switch: priority 3 in a class of its own, lossless. */
 static void qede_init(struct fh_eth *e)
 {
 	e->ets.ets_cap = quirks_of(e)->tcs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fake_hca: what a device and its ports say of themselves. */
+/* fake_hca: the attributes of a device and its ports. */
 #include "eth.h"
 
 /* The adapters that the kinds are modelled on: ConnectX-3, ConnectX-5, ConnectX-5 with Ethernet ports. */

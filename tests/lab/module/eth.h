@@ -22,7 +22,7 @@ struct fh_ice_cfg {
 	u8 map[FH_DSCPS];
 };
 
-/* What each driver knows beside the structures that all have. */
+/* Each driver's state beside the structures that all have. */
 union fh_dcb_priv {
 	struct { u8 group[FH_TCS], bw[FH_TCS]; int apps; u16 cable; } mlx5;
 	struct { struct fh_ice_cfg local, desired; } ice;

@@ -231,7 +231,7 @@ static int fh_number(const char *value, int min, int max, int *to)
 
 static const char * const fh_live[] = { "negotiated", "train", "open", "mtu" };	/* what holds at once */
 
-/* One option of a device, "key=value"; what is not live holds from the next fh_start() on. */
+/* One option of a device, "key=value"; others than live ones hold from the next fh_start() on. */
 int fh_option(struct fh_hca *hca, const char *key, const char *value)
 {
 	struct fh_quirks *q = &hca->q;
@@ -318,7 +318,7 @@ void fh_stop(struct fh_hca *hca)
 	fh_dev_destroy(hca);
 }
 
-/* As a driver that is unloaded and loaded again: what the firmware keeps stays. */
+/* As a driver that is unloaded and loaded again: settings in firmware stay. */
 int fh_reload(struct fh_hca *hca)
 {
 	struct fh_hca *sf;

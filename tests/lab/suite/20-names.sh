@@ -56,11 +56,11 @@ ip link set "$a" down
 { entry 01 lowered 'state = "down"'; } | conf; exits "renamed while it is down" 0 apply
 { entry 01 raised; } | conf; exits "and up again" 0 apply; has "it is up" "$(ip link show raised)" ",UP"
 exits "diff" 0 ctl diff
-# A bond goes with its last interface, so one that would have to be made anew is refused.
+# A bond goes with its last interface, so one that would have to be re-created is refused.
 if modprobe bonding max_bonds=0; then
 	ip link add link raised name kid type ipoib pkey 0x8003
 	ip link add bond0 type bond mode active-backup miimon 100 fail_over_mac active; ip link set kid master bond0; ip link set bond0 up
 	printf '[[ipoib]]\nguid = "%s"\nname = "raised"\n[[ipoib.pkey]]\npkey = 3\nname = "kid"\nmode = "connected"\n' "$(g 01)" | conf
-	exits "one of a bond is not made anew" 1 apply; has "names the bond" "$OUT" "bond0"; ok "the bond is there" ip link show bond0
+	exits "one of a bond is not re-created" 1 apply; has "names the bond" "$OUT" "bond0"; ok "the bond is there" ip link show bond0
 	ip link set kid nomaster; ip link del bond0; exits "without the bond it is" 0 apply; is "connected" "$(mode kid)" connected
 fi

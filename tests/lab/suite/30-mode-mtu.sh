@@ -1,4 +1,4 @@
-# Transport modes and MTUs, what adapters cannot do, and what the fabric does not allow.
+# Transport modes and MTUs, limits of adapters, and limits of the fabric.
 # lab: --snap
 systemctl stop NetworkManager
 lab-load ib:mlx4_0:2 eib:mlx5_0:1 || exit 1
@@ -26,7 +26,7 @@ echo "mcmtu mlx4_0 1 2048" > /proc/fake_hca 2>/dev/null || echo "mcmtu $(ls /sys
 set_to 01 $'mode = "datagram"\nmtu = 4092'; exits "limited by the fabric" 5 apply; has "says by what" "$OUT" "multicast group"; is "mtu" "$(mtu $a)" 2044
 exits "limited is 0 with --pending-ok" 0 apply --pending-ok
 no_writes "not tried again" 5
-echo "mcmtu $(ls /sys/class/infiniband) 1 4096" > /proc/fake_hca; sleep 2	# the kernel joins the group anew, at a moment of its own
+echo "mcmtu $(ls /sys/class/infiniband) 1 4096" > /proc/fake_hca; sleep 2	# the kernel joins the group again, at a moment of its own
 ok "tried again when asked" lab-wait 60 'rdma-configctl apply --yes --retry'; is "mtu" "$(mtu $a)" 4092
 # Up and down
 set_to 01 $'state = "down"'; exits "down" 0 apply; is "is down" "$(cat /sys/class/net/$a/operstate)" down

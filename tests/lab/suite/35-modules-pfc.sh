@@ -49,7 +49,7 @@ sed -i 's/report/rebuild/' $CONF; was=$(made); exits "policy rebuild finds it do
 conf <<<$'[[module]]\nname = "mlx4_en"\noptions = ["pfctxx=8"]'; exits "unknown option" 1 apply; has "suggestion" "$OUT" 'did you mean "pfctx"'
 conf <<<$'[[module]]\nname = "mlx4_em"'; exits "unknown module" 1 apply; has "suggestion" "$OUT" 'did you mean "mlx4_en"'
 echo 'blacklist mlx4-en' >/etc/modprobe.d/zz.conf; conf <<<$'[[module]]\nname = "mlx4_en"'; exits "blacklisted" 1 apply; has "place" "$OUT" "/etc/modprobe.d/zz.conf:1"; rm /etc/modprobe.d/zz.conf
-# What works over RDMA devices is loaded when one appears, by rdma-core's unit.
+# Modules that work over RDMA devices are loaded when one appears, by rdma-core's unit.
 conf <<<$'[[module]]\nname = "ib_srp"'; exits "a module over RDMA devices" 0 apply; is "loaded now" "$(lsmod | grep -c ^ib_srp)" 1
 has "in rdma-core's folder" "$(cat /etc/rdma/modules/rdma_configd.conf)" ib_srp; is "and only there" "$(ls /etc/modules-load.d | grep -c rdma-configd)" 0
 modprobe -r ib_srp; systemctl stop rdma-configd 2>/dev/null; lab-load ib:mlx4_0:1

@@ -14,7 +14,7 @@ if [ $BOOT = 1 ]; then
 	exits "diff" 2 ctl diff; has "what it interrupts" "$OUT" "goes away and returns"; is "looking changes nothing" "$(types)" "ib ib "
 	exits "both Ethernet" 0 apply; is "types" "$(types)" "eth eth "; ok "link layers" lab-wait 10 'test "$(cat /sys/class/infiniband/*/ports/*/link_layer | tr "\n" " ")" = "Ethernet Ethernet "'
 	settled; no_writes "a second apply"
-	# What hangs on the adapter goes and comes back with it, and is as the document says at the end of the same apply.
+	# Everything on the adapter goes and comes back with it, and is as the document says at the end of the same apply.
 	fab() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nname = "fab0"\n[[ipoib.pkey]]\npkey = 0x8002\n[[mlx4_port]]\npci = "00:10.0"\nports = ["ib", "%s"]\n' $1 | conf; }
 	fab ib; exits "with interfaces" 0 apply; settled
 	fab eth; exits "types changed under interfaces" 0 apply; is "types" "$(types)" "ib eth "; exits "it is whole" 0 ctl diff

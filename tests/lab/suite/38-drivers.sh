@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What each driver that the lab plays takes, refuses and does beside, as an independent dcb sees it: a row for each fact,
+# Each played driver's answers, refusals and side effects, as an independent dcb sees them: a row for each fact,
 # with the line of Linux 6.1 that it was read from. Files are those of drivers/net/ethernet, named in the headings.
 # lab: --pci 12 --timeout 900
 # row LINE WHAT done|refused|same 'COMMAND'; then reads compares what reads back. Debian's dcb does not say that ETS and

@@ -43,7 +43,7 @@ ok "not more" bash -c "! ip link set $P mtu 10237 2>/dev/null"
 P=$(lab-net b051); ip link set "$P" up; wait_carrier "$P"; was=$(cat "/sys/class/net/$P/carrier_changes")
 ip link set "$P" mtu 2044; is "a change of MTU takes the carrier of enhanced IPoIB" "$(($(cat "/sys/class/net/$P/carrier_changes") - was))" 2; ok "and gives it back" carrier "$P"
 
-# bnxt_re has no disassociate_ucontext: whoever has it open holds the module (infiniband/core/uverbs_main.c, ib_uverbs_open)
+# bnxt_re has no disassociate_ucontext: a process that has it open holds the module (infiniband/core/uverbs_main.c, ib_uverbs_open)
 open() { local u; u=$(basename "$(ls -d $I/"$1"/device/infiniband_verbs/uverbs*)"); was=$(cat /sys/module/fake_hca/refcnt); exec 8<"/dev/infiniband/$u"; now=$(cat /sys/module/fake_hca/refcnt); exec 8<&-; echo $((now - was)); }
 is "bnxt_re: a reference for who has it open" "$(open b)" 1; is "none with mlx5" "$(open pf)" 0
 ok "uninstalled" rmmod fake_hca

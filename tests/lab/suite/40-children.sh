@@ -29,8 +29,8 @@ doc $'[[ipoib.pkey]]\npkey = 0x8002\nmode = "connected"\nmtu = 65520\n[[ipoib.pk
 exits "a connected child under a datagram parent" 0 apply; is "mode" "$(mode p.8002)" connected; is "mtu" "$(mtu p.8002)" 65520; is "parent" "$(mode p)" datagram
 ip addr add 10.3.0.1/24 dev p.8003; ip -6 addr add fd00:3::1/64 dev p.8003 nodad
 sed -i 's/pkey = 0x8003/pkey = 0x8003\nmode = "connected"/' $CONF
-exits "diff of a netlink-made child that shall be connected" 2 ctl diff; has "says that it is made anew" "$OUT" "created anew"
-exits "is made anew" 0 apply; is "mode" "$(mode p.8003)" connected; has "with its address" "$(ip addr show p.8003)" 10.3.0.1/24; has "and IPv6" "$(ip addr show p.8003)" fd00:3::1/64
+exits "diff of a netlink-made child that shall be connected" 2 ctl diff; has "says that it is re-created" "$OUT" "re-created"
+exits "is re-created" 0 apply; is "mode" "$(mode p.8003)" connected; has "with its address" "$(ip addr show p.8003)" 10.3.0.1/24; has "and IPv6" "$(ip addr show p.8003)" fd00:3::1/64
 sed -i 's/"connected"/"datagram"/; s/65520/2044/' $CONF; exits "back to datagram" 0 apply; is "mode" "$(mode p.8002)" datagram
 # names
 sed -i 's/name = "p"/name = "renamed"/' $CONF; exits "children follow the name of their parent" 0 apply; ok "renamed" test -e /sys/class/net/renamed.8003; has "address kept" "$(ip addr show renamed.8003)" 10.3.0.1/24; has "IPv6 kept" "$(ip addr show renamed.8003)" fd00:3::1/64

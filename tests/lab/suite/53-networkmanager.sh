@@ -54,10 +54,10 @@ exits "diff by somebody else" 5 setpriv --reuid=65534 --regid=65534 --clear-grou
 # drift
 ip addr del 192.0.2.11/24 dev fab0; exits "a deleted address is seen" 2 ctl diff; exits "and comes back" 0 apply; is "address" "$(addresses fab0)" "192.0.2.11/24 2001:db8::1/64"
 # a mode change is named
-doc "${whole/mode = \"datagram\"/mode = \"connected\"}"; exits "diff of a mode" 2 ctl diff; has "names the interruption" "$OUT" "activated anew"
+doc "${whole/mode = \"datagram\"/mode = \"connected\"}"; exits "diff of a mode" 2 ctl diff; has "names the interruption" "$OUT" "activated again"
 exits "another mode" 0 apply; is "mode" "$(mode fab0)" connected; ok "ping" wait_ping 192.0.2.2
-# a port with a P_Key interface gets another name: NetworkManager renames none, so that one is made anew
-sed -i 's/name = "fab0"/name = "fab9"/' $CONF; exits "diff of another name" 2 ctl diff; has "names the interruption" "$OUT" "made anew"
+# a port with a P_Key interface gets another name: NetworkManager renames none, so that one is re-created
+sed -i 's/name = "fab0"/name = "fab9"/' $CONF; exits "diff of another name" 2 ctl diff; has "names the interruption" "$OUT" "re-created"
 exits "another name" 0 apply; is "active profiles" "$(active)" "fab9.8002:fab9.8002 fab9:fab9"; ok "ping over the partition" wait_ping 192.0.3.2
 sed -i 's/name = "fab9"/name = "fab0"/' $CONF; exits "and back" 0 apply; is "active profiles" "$(active)" "fab0.8002:fab0.8002 fab0:fab0"
 # an activation that fails is rolled back: a P_Key that cannot be made, since its name is taken

@@ -8,7 +8,7 @@ ip netns add peer; ip link set "$b" netns peer; ip -n peer link set "$b" up
 ip -n peer addr add 192.0.2.2/24 dev "$b"; ip -n peer -6 addr add 2001:db8::2/64 dev "$b" nodad
 ip -n peer link add link "$b" name kid type ipoib pkey 0x8002; ip -n peer link set kid up; ip -n peer addr add 192.0.3.2/24 dev kid
 addresses() { ip -j addr show dev "$1" | jq -r '.[0].addr_info[] | select(.scope == "global") | "\(.local)/\(.prefixlen)"' | sort | xargs; }
-# What a backend has set, as the kernel has it: addresses, and routes with next hop, metric and table.
+# A backend's settings, as the kernel has them: addresses, and routes with next hop, metric and table.
 all() {
 	for i in fab0 fab0.8002; do addresses $i; done
 	for f in -4 -6; do ip -j $f route show table all | jq -r '.[] | select(.protocol == "static" and (.dev | startswith("fab"))) | "\(.dev) \(.dst) \(.gateway // "-") \(.metric // 0) \(.table // "main")"' | sort; done
@@ -43,7 +43,7 @@ exits "in sync" 0 ctl diff
 systemctl restart systemd-networkd; ok "it manages them again" lab-wait 30 'networkctl status fab0.8002 | grep -q "(configured)"'
 exits "in sync after a restart" 0 ctl diff; is "addresses" "$(addresses fab0)" "192.0.2.11/24 192.0.4.1/24 2001:db8::1/64"
 ip addr del 192.0.2.11/24 dev fab0; ip route flush table 1000
-exits "drift is seen" 2 ctl diff; has "and named" "$OUT" "sets the interface's addresses and routes anew"; exits "and repaired" 0 apply
+exits "drift is seen" 2 ctl diff; has "and named" "$OUT" "sets the interface's addresses and routes again"; exits "and repaired" 0 apply
 is "addresses" "$(addresses fab0)" "192.0.2.11/24 192.0.4.1/24 2001:db8::1/64"; has "route" "$(ip route show table 1000)" "198.51.100.0/24 via 192.0.3.2"
 # a failure is rolled back: another file takes the P_Key interface away from ours
 before=$(all) files=$(cat /etc/systemd/network/10-rdma-configd-*)
@@ -67,8 +67,8 @@ systemctl unmask -q --runtime NetworkManager; systemctl start NetworkManager
 doc "${whole/\"networkd\"/\"networkmanager\"}"; exits "networkmanager" 0 apply; is "the same addresses and routes" "$(all)" "$theirs"; exits "in sync" 0 ctl diff
 doc "${bare/\"networkd\"/\"direct\"}"; exits "from there to direct, in one apply" 0 apply; is "the same addresses and routes" "$(all)" "$theirs"; exits "in sync" 0 ctl diff
 ok "ping over the partition" wait_ping 192.0.3.2
-# the driver comes anew: networkd finds its interfaces by their GUID and P_Key
+# the driver comes back: networkd finds its interfaces by their GUID and P_Key
 systemctl stop NetworkManager; doc "$whole"; exits "networkd" 0 apply
-ip netns del peer; sleep 1; rmmod fake_hca; lab-load ib:mlx4_0:1; exits "after the driver was loaded anew" 0 apply; is "the same addresses and routes" "$(all)" "$theirs"
+ip netns del peer; sleep 1; rmmod fake_hca; lab-load ib:mlx4_0:1; exits "after the driver was reloaded" 0 apply; is "the same addresses and routes" "$(all)" "$theirs"
 echo 'version = 1' | conf; exits "taken back: the default route stays without being asked for" 1 apply; exits "taken back" 0 apply --allow-removal
 is "no addresses are left" "$(addresses fab0)" ""; ok "no child" test ! -e /sys/class/net/fab0.8002; is "no file" "$(ls /etc/systemd/network | xargs)" ""

@@ -24,7 +24,7 @@ mkdir -p /etc/sysconfig/network-scripts
 printf 'DEVICE=%s\nTYPE=InfiniBand\nCONNECTED_MODE=yes\nMTU=65520\nONBOOT=yes\n' "$a" >"/etc/sysconfig/network-scripts/ifcfg-$a"
 exits "import ifcfg" 0 rdma-configctl import ifcfg --output /tmp/ifcfg.toml; has "the GUID is the host's" "$(cat /tmp/ifcfg.toml)" 00:02:c9:03:00:a0:b0:01
 exits "nothing to do" 0 ctl diff --config /tmp/ifcfg.toml
-# commands: what they do is what apply does
+# commands: they do the same as apply
 rm -f $CONF; rm -rf /var/lib/rdma-configd
 cat >/tmp/want.toml <<X
 version = 1

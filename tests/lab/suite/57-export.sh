@@ -1,4 +1,4 @@
-# What export writes is understood by those it is for: systemd-networkd and NetworkManager set the host up from it alone.
+# Exported files are understood by their tools: systemd-networkd and NetworkManager set the host up from it alone.
 # nightly: CI compares the files with what the tools are documented to read
 # lab: --snap --mem 2048
 cat >/tmp/want.toml <<X

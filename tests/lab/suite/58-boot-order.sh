@@ -10,7 +10,7 @@ if [ $BOOT = 1 ]; then
 		guid = "00:02:c9:03:00:a0:b0:01"
 		name = "fab0"
 	X
-	# What an administrator has for the name, not the document.
+	# The administrator's own configuration for the name, not the document.
 	cat >/etc/NetworkManager/system-connections/foreign.nmconnection <<-X
 		[connection]
 		id=foreign

@@ -30,7 +30,7 @@ $auto"
 	ok "$backend: and the P_Key interface has one" lab-wait 90 'ip -4 -o addr show dev fab0.8002 | grep -q "192\.0\.3\.1[0-2][0-9]/24"'
 	ok "$backend: the router's route" lab-wait 30 'ip route show default dev fab0 | grep -q 192.0.2.2'
 	ok "$backend: ping" wait_ping 192.0.2.2; ok "$backend: ping over the partition" wait_ping 192.0.3.2
-	exits "$backend: what the server gives is no drift" 0 ctl diff; no_writes "$backend: second apply"
+	exits "$backend: values from the server are not drift" 0 ctl diff; no_writes "$backend: second apply"
 	leased=$(global fab0 4)
 	# a written address beside, then only that one
 	doc "backend = \"$backend\"

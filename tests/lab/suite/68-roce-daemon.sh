@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# RoCE, DCB and names while the daemon runs: what it makes right again, with no hand on it, after a rename, a re-add, a
-# reload of rdma_cm, and changes by others; and what it says of what it cannot see.
+# RoCE, DCB and names while the daemon runs: repairs without intervention after a rename, a re-add, a
+# reload of rdma_cm, and changes by others; and its messages about settings that it cannot see.
 # nightly: CI has time for the core and the daemon
 # lab: --full --timeout 1200
 # tree: full
@@ -78,7 +78,7 @@ ip link set "$G" nomaster; idle; ip link set "$G" down; dcb pfc set dev "$G" pri
 ok "a port that joins the bond gets it" lab-wait 60 "dcb pfc show dev $G | grep -q 5:on"
 idle; right "in the end"
 
-# What resume, recovery and a change of the switchdev mode are on mlx5: the same interface with the ETS of a load. And a cable
+# Resume, recovery and a change of the switchdev mode on mlx5: the same interface with the ETS of a load. And a cable
 # that is pulled, on i40e. No message of DCB tells of either.
 ip link set "$E" up; ip link set "$H" up; idle
 R=$(basename "$(ls -d /sys/bus/pci/devices/0000:00:10.0/infiniband/*)") X=$(basename "$(ls -d /sys/bus/pci/devices/0000:00:13.0/infiniband/*)")

@@ -1,4 +1,4 @@
-# What the document says comes back by itself: after a driver reload and after a reboot, started by udev.
+# The document's settings come back by themselves: after a driver reload and after a reboot, started by udev.
 # lab: --full
 # tree: full
 # boots: 2

@@ -1,4 +1,4 @@
-# The daemon: what appears is configured, what drifts is repaired, what is not confirmed goes.
+# The daemon: new devices are configured, drift is repaired, an unconfirmed apply goes.
 # lab: --full --timeout 900
 # tree: full
 conf <<X
@@ -44,7 +44,7 @@ ok "a file that was deleted comes back" lab-wait 60 'test -e /etc/udev/rules.d/7
 ok "who deletes a child again and again contends" lab-wait 90 'busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager Contended | grep -q "has removed mlx4_ib0.8002"'
 kill $fighter; wait $fighter 2>/dev/null
 sed -i '/^backend = /d; /^ipv4 = /d' $CONF
-exits "an apply begins anew" 0 apply; ok "the child is there" test -e /sys/class/net/mlx4_ib0.8002
+exits "an apply starts over" 0 apply; ok "the child is there" test -e /sys/class/net/mlx4_ib0.8002
 
 # drift that is only reported; a new device is configured all the same
 printf '[daemon]\ndrift = "report"\n' >>$CONF
@@ -53,7 +53,7 @@ ip link set mlx4_ib0 mtu 2044
 ok "drift is reported" lab-wait 60 "journalctl -u rdma-configd -o cat --no-pager | grep -q 'drifted: ipoib mlx4_ib0: mtu 65520 → 2044'"
 is "and left" "$(mtu mlx4_ib0)" 2044
 ip link del mlx4_ib0.8002; rmmod fake_hca; lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
-ok "a driver reload is no drift" lab-wait 90 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520 -a -e /sys/class/net/mlx4_ib0.8002'
+ok "a driver reload is not drift" lab-wait 90 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520 -a -e /sys/class/net/mlx4_ib0.8002'
 sed -i '/^\[daemon\]/,$d' $CONF; exits "drift = repair again" 0 apply
 
 # a confirmed change, by the daemon

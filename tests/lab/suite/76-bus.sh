@@ -69,7 +69,7 @@ has "too long a confirmation" "$(call Apply 'a(ss)a{sv}' 0 1 confirm t 100000000
 has "too large a document" "$(
 busctl call $BUS Validate 'a(ss)a{sv}' 257 $(for ((i = 0; i < 257; i++)); do echo f$i version=1; done) 0 2>&1)" "more than the"
 ok "it lives" busctl get-property $BUS State
-# a job that runs is cancelled: what it did so far is undone
+# a job that runs is cancelled: its changes so far are undone
 many() { printf 'version = 1\n[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\nname = "mlx4_ib0"\nmtu = 1400\n'; for i in $(seq 1 100); do printf '[[ipoib.pkey]]\npkey = %d\nmode = "%s"\n' $i $([ $((i % 2)) = 0 ] && echo datagram || echo connected); done; }
 generation=$(generation)
 job=$(call Apply 'a(ss)a{sv}' 1 f.toml "$(many)" 0 | awk '{print $2}')

@@ -34,7 +34,7 @@ ok "and the rules are there" grep -q mlx4_ib0 /etc/udev/rules.d/70-rdma-configd-
 hostname gpu007
 ok "degraded no more" lab-wait 60 '[ "$(busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager State)" = "s \"idle\"" ]'
 
-# A crash is no boot: what somebody is just writing is not applied.
+# A crash is not a boot: a file that somebody is just writing is not applied.
 cp $CONF /tmp/whole
 sed -i '/^ipv4/d' $CONF
 was=$(systemctl show -p NRestarts --value rdma-configd)
@@ -47,7 +47,7 @@ ok "a reload applies it" lab-wait 60 '! ip -4 addr show dev mlx4_ib0 | grep -q 1
 cp /tmp/whole $CONF
 exits "apply" 0 apply
 
-# drift = "report": neither a crash nor a restart is a reason to repair; what is new is made.
+# drift = "report": neither a crash nor a restart is a reason to repair; new resources are made.
 conf <<'X'
 [daemon]
 drift = "report"
@@ -75,7 +75,7 @@ for how in kill restart; do
 	ok "$how: it is reported again" test "$(drifted)" -gt "$n"
 done
 rmmod fake_hca; lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
-ok "a driver reload is no drift" lab-wait 90 "test \"\$(cat /sys/class/net/mlx4_ib0/mtu)\" = $was"
+ok "a driver reload is not drift" lab-wait 90 "test \"\$(cat /sys/class/net/mlx4_ib0/mtu)\" = $was"
 cp /tmp/whole $CONF
 exits "apply" 0 apply
 

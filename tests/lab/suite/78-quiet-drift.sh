@@ -55,7 +55,7 @@ mkdir $CM/sto; sleep 2; echo "IB/RoCE v1" >$CM/sto/ports/1/default_roce_mode
 ok "and through one that is there" lab-wait 30 "grep -q 'RoCE v2' $CM/sto/ports/1/default_roce_mode"; rmdir $CM/sto; sleep 2
 n=$(journalctl -u rdma-configd -o cat --no-pager | grep -c repaired)
 is "who only reads" "$(default)" "RoCE v2"; sleep 3
-is "is no reason to repair" "$(journalctl -u rdma-configd -o cat --no-pager | grep -c repaired)" "$n"
+is "does not cause a repair" "$(journalctl -u rdma-configd -o cat --no-pager | grep -c repaired)" "$n"
 modprobe -r rpcrdma ib_iser ib_isert rdma_ucm 2>/dev/null; [ ! -e /sys/module/rdma_cm ] || ok "rdma_cm can be unloaded" rmmod rdma_cm
 modprobe rdma_cm
 ok "and loaded" lab-wait 30 "mkdir $CM/sto 2>/dev/null; grep -q 106 $CM/sto/ports/1/default_roce_tos; rc=\$?; rmdir $CM/sto; exit \$rc"

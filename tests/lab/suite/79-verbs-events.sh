@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Verbs async events: what a port reports and no interface shows wakes the daemon; and a device that is held open for it
+# Verbs async events: a port's event that no interface shows wakes the daemon; and a device that is held open for it
 # keeps nobody from removing it, nor its driver, nor uverbs.
 # lab: --full --timeout 900
 # tree: full
@@ -22,7 +22,7 @@ quiet() { for _ in $(seq 10); do listen; [ "$(worked)" != 0 ] || return 0; done;
 ok "configured" lab-wait 90 'rdma-configctl diff >/dev/null 2>&1'
 ok "idle" idle
 is "both devices are held open" "$(held)" 2
-is "descriptors are no concern" "$(sed -n 's/^Max open files *\([0-9]*\) .*/\1/p' /proc/$(pid)/limits)" 65536
+is "descriptors are not a concern" "$(sed -n 's/^Max open files *\([0-9]*\) .*/\1/p' /proc/$(pid)/limits)" 65536
 is "not by a process that stays" "$(pgrep -c rdma-configd)" 1
 busctl monitor --match "type=signal,interface=org.freedesktop.DBus.Properties,path=/org/rdmaconfigd1" >/tmp/signals 2>/dev/null & monitor=$!
 sleep 1; ok "nothing happens, nothing is done" quiet

@@ -38,7 +38,7 @@ journalctl -u rdma-configd -o short-monotonic --no-pager | grep -v 'state "' | t
 kill $fighter $monitor $watcher; took=$((SECONDS - start))
 spent=$((($(cpu) - before) / 1000000))
 echo "storm: $(grep -c '^[0-9]' /tmp/events) link events and a fighter in $took s: $spent ms of processor time, $n repairs, $(sort -u /tmp/written | wc -l) files seen"
-# Of each repair and of the interface that is made again: the journal and the state, beside what was there.
+# Of each repair and of the interface that is re-created: the journal and the state, beside what was there.
 seen=$(sort -u /tmp/written | wc -l); bound=$((4 * (n + 2) + 8))
 [ "$seen" -le "$bound" ] && pass "few writes" || fail "$seen files seen, want at most $bound" "$(sort -u /tmp/written)"
 [ "$(grep -c '^[0-9]' /tmp/events)" -ge $((links * 2)) ] && pass "a storm it was" || fail "only $(grep -c '^[0-9]' /tmp/events) events"

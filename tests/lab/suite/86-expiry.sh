@@ -1,6 +1,6 @@
 # Applies that nobody confirms, in real time: three times in CI, 20 with LAB_NIGHTLY=1 (LAB_POINTS is another number), every third
 # with the daemon killed; then one that a reboot comes before, and one that is confirmed; with LAB_NIGHTLY=1 also a driver
-# reload meanwhile, and what is active once more.
+# reload meanwhile, and the active document once more.
 # lab: --full --timeout 1800
 # tree: full
 # boots: 2
@@ -46,7 +46,7 @@ else
 	printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nname = "one"\nmode = "connected"\nmtu = 30000\n[[ipoib.pkey]]\npkey = 0x8002\n[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:02"\nname = "two"\n[[ipoib.pkey]]\npkey = 0x8002\n' | conf
 	exits "apply --confirm, and then a driver reload" 0 apply --confirm 60
 	rmmod fake_hca; lab-load ib:mlx4_0:2
-	ok "all is made again" lab-wait 50 'test "$(cat /sys/class/net/one/mtu)" = 30000 -a -e /sys/class/net/one.8002'
+	ok "all is re-created" lab-wait 50 'test "$(cat /sys/class/net/one/mtu)" = 30000 -a -e /sys/class/net/one.8002'
 	lab-wait 120 'grep -q "unconfirmed\": null" /var/lib/rdma-configd/generations.json'
 	ok "what was made on the new device is taken back" lab-wait 60 'test "$(cat /sys/class/net/one/mtu)" = 2044 -a ! -e /sys/class/net/one.8002'
 	is "mode" "$(mode one)" datagram

@@ -21,7 +21,7 @@ chmod 644 $CONF; exits "1: apply by a user who may not" 1 setpriv --reuid 65534 
 conf <<<$'[[ipoib]]\nguid = "00:02:c9:03:00:00:00:01"'; exits "5: a device that is not there" 5 apply; exits "0 with --pending-ok" 0 apply --pending-ok
 exits "1: an option that does not exist" 1 ctl apply --yess; exits "1: a command that does not exist" 1 ctl aply; has "suggestion" "$OUT" apply
 exits "1: not on a terminal, without --yes" 1 ctl apply
-for json in "show --json" "diff --json" "apply --yes --json" "validate --json"; do ctl $json 2>/dev/null | jq -e .schema >/dev/null && pass "$json is JSON" || fail "$json is no JSON" "$(ctl $json 2>&1 | head -5)"; done
+for json in "show --json" "diff --json" "apply --yes --json" "validate --json"; do ctl $json 2>/dev/null | jq -e .schema >/dev/null && pass "$json is JSON" || fail "$json is not JSON" "$(ctl $json 2>&1 | head -5)"; done
 # 3 and 4: a refusal in the middle, undone; and one that also keeps the undoing from working
 conf <<<$'[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nmtu = 2044\n[[ipoib.pkey]]\npkey = 2\nmode = "connected"'
 was=$(picture)

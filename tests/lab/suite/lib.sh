@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the scenarios of the lab suite share; sourced in the guest.
+# The shared functions of the lab suite's scenarios; sourced in the guest.
 FAILS=0 N=0
 pass() { N=$((N + 1)); echo "ok $SCENARIO: $1"; }
 fail() { FAILS=$((FAILS + 1)); echo "FAIL $SCENARIO: $1"; [ $# -lt 2 ] || printf '%s\n' "$2" | sed 's/^/     /' | tail -n "${LINES_SHOWN:-25}"; }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the sweeps share: a reference apply that uses all there is (netlink, configfs, /proc, files, journal and, where
-# there is a systemd, D-Bus), from one document to another, and what the host is then. Sourced in the guest.
+# The shared parts of the sweeps: a reference apply that uses all there is (netlink, configfs, /proc, files, journal and, where
+# there is a systemd, D-Bus), from one document to another, and the host's state then. Sourced in the guest.
 systemd() { [ -d /run/systemd/system ]; }
 ! systemd || systemctl stop NetworkManager
 lab-load ib:mlx4_0:2 roce:mlx5_1:1 || exit 1
@@ -49,7 +49,7 @@ document old0 datagram 2044 0x8002 v1 104 64M >/tmp/old.toml
 document new0 connected 65520 0x8003 v2 24 unlimited >/tmp/new.toml
 files() { find /etc/udev/rules.d /etc/modprobe.d /etc/modules-load.d /etc/sysctl.d /etc/security/limits.d /etc/systemd/system /etc/sysusers.d -type f -exec sha256sum {} + 2>/dev/null | sort -k2; }
 roce() { local d=/sys/kernel/config/rdma_cm/$R; mkdir "$d" && cat "$d/ports/1/default_roce_mode" "$d/ports/1/default_roce_tos"; rmdir "$d"; }
-# What the host is, without what changes by itself.
+# The host's state, without parts that change by themselves.
 digest() {
 	ip -d -o link show type ipoib | sed 's/^[0-9]*: //; s/ link\/infiniband [0-9a-f:]*//; s/ qlen [0-9]*//; s/state [A-Z]*//; s/,LOWER_UP//; s/NO-CARRIER,//; s/numtxqueues.*//' | sort
 	ip -o addr | grep -v ' lo ' | sed 's/^[0-9]*: //; s/ tentative//; s/ dadfailed//' | sort
@@ -94,7 +94,7 @@ goes_on() {	# WHAT
 	case $(which_is) in old) check_is "$1: the ledger says old, but" "$OLD";; new) check_is "$1: the ledger says new, but" "$NEW";; *) complain "$1: the ledger says $(which_is)"; false;; esac
 }
 ledger_is() { [ "$(which_is)" = "$2" ] || complain "$1: the ledger says $(which_is)"; }	# WHAT old|new
-# What stays wrong is complained about once, and does not count for every later point.
+# A lasting fault is reported once, and does not count for every later point.
 back_is() { check_is "the way back" "$OLD" || { to new; NEW=$(digest); to old; OLD=$(digest); }; }
 
 # Kills an apply at POINTS of its system calls. Each file is the old or the new one; an apply that was to be confirmed goes,

@@ -38,7 +38,7 @@ TEST(Edits, AreFewAndPrintable) {
   EXPECT_LT(edits(std::string(5000, 'x'), "").front().size(), 500U);
 }
 
-/// What is found of the host's files.
+/// The findings about the host's files.
 std::vector<model::Observed> observed(fakes::FakeKernel& kernel) {
   auto host = kernel.host();
   auto world = World::observe(host);

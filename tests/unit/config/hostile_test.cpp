@@ -46,7 +46,7 @@ TEST(Hostile, AnEmptyListIsNoListOfSections) {
               ElementsAre("a:1:1: a: unknown key", "a:2:2: a was complete with its closing ]"));
 }
 
-/// Beyond what a document may have: what takes too long is not for the limits to hide.
+/// Beyond what a document may have: the limits must not hide slow code.
 Limits roomy() {
   Limits limits;
   limits.list_items = limits.string_bytes = limits.entries = limits.entries_of_kind = 1'000'000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/data/faults/documents.txt: what people get wrong, and that they are told the line and the cause.
+// tests/data/faults/documents.txt: the mistakes of people, each reported with its line and cause.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

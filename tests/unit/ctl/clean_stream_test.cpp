@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes from elsewhere acts on no terminal: the stream itself, and every way in which rdma-configctl
+// Text from elsewhere does not act on a terminal: the stream itself, and every way in which rdma-configctl
 // shows names of devices and interfaces, profiles, lines of files and values of the kernel.
 #include "ctl/render/clean_stream.hpp"
 

@@ -33,7 +33,7 @@ class Completion : public testing::Test {
     scratch_.write("class/net/mlx4_ib0/type", "32\n");
   }
 
-  /// What bash offers after `line`, word by word as readline breaks it.
+  /// bash's completions after `line`, word by word as readline breaks it.
   [[nodiscard]] std::vector<std::string> bash(const std::string& line) const {
     const auto script = sys_ / "complete";
     std::ofstream(script) << "_rdma_configctl_sys=" << sys_.string() << "\nsource "
@@ -49,7 +49,7 @@ printf '%s\n' "${COMPREPLY[@]}"
     return words(say("bash " + script.string() + " '" + line + "'"));
   }
 
-  /// What zsh offers after each line: the whole of its completion system, in a terminal of its own.
+  /// zsh's completions after each line: the whole of its completion system, in a terminal of its own.
   [[nodiscard]] std::map<std::string, std::vector<std::string>> zsh(
       const std::vector<std::string>& lines) const {
     std::string list;
@@ -58,7 +58,7 @@ printf '%s\n' "${COMPREPLY[@]}"
                                 "\nlines=(" + list + ")\nfpath=(" +
                                 (kSource / "packaging/completions").string() + R"( $fpath)
 autoload -Uz compinit; compinit -u -D
-# What would be shown.
+# The listed matches.
 compadd() {
   local -a got
   [[ -n $asking && " $* " != *" -"[OAD]" "* ]] && { builtin compadd -A got "$@"; print -rl -- $got >>$out; }
@@ -197,7 +197,7 @@ TEST_F(Completion, OfZshIsUnderstood) {
   EXPECT_THAT(host("guids"), ElementsAre("00:02:c9:03:00:31:78:f2", "00:02:c9:03:00:31:78:f3"));
   EXPECT_THAT(host("ports"), ElementsAre("mlx4_0/1", "mlx4_0/2", "mlx5_0/1"));
   EXPECT_THAT(host("interfaces"), ElementsAre("mlx4_ib0"));
-  // What is offered for an argument, as compadd gets it.
+  // The completions of an argument, as compadd gets them.
   const auto value = [&](const std::string& what) {
     return words(
         say("zsh -fc '_arguments() { :; }; compadd() { [[ $1 == -a ]] && print -l -- ${(P)2}; }; "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the documentation shows holds: `validate` accepts every document without a warning, every command line
-// is one of rdma-configctl's, and messages are as the program says them. What the commands print is compared
+// The documentation's examples hold: `validate` accepts every document without a warning, every command line
+// is one of rdma-configctl's, and messages are as the program says them. The commands' output is compared
 // in the lab (tests/lab/suite/91-docs.sh).
 #include <gtest/gtest.h>
 
@@ -40,12 +40,12 @@ std::vector<Shown> documents_in(const fs::path& file, const std::string& begin, 
   return out;
 }
 
-/// What `validate` says of it; empty when it is content.
+/// The complaints of `validate`; empty when it is content.
 std::string complaint(std::string text) {
   // Excerpts leave it out.
   if (text.find("version = ") == std::string::npos) text = "version = 1\n" + text;
   Console console;
-  // One of the hosts in examples of [match]: what is for others is not checked.
+  // One of the hosts in examples of [match]: parts for others are not checked.
   console.environment.host_name = "login1";
   console.document(text);
   const int status = console.run({"validate"});
@@ -102,7 +102,7 @@ std::vector<Shown> commands_in(const fs::path& file) {
   return out;
 }
 
-/// What the command line parser says of one; empty when it takes it.
+/// The complaint of the command line parser; empty when it accepts the line.
 std::string misuse(const std::string& command) {
   std::istringstream stream(command);
   std::vector<std::string> words;
@@ -228,7 +228,7 @@ bool is_said(const std::string& message, const std::string& program) {
 }
 
 TEST(Documents, QuoteMessagesAsTheyAre) {
-  // What the sources have in one literal, what the golden cases have seen, and the journal's explanations.
+  // The literals of the sources, the golden cases' output, and the journal's explanations.
   auto program = std::regex_replace(code_below(""), std::regex("\\\\\""), "\"") +
                  content(kSource / "units/rdma-configd.catalog");
   for (const auto& file : fs::recursive_directory_iterator(TEST_DATA)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What docs/FIRST-USE.md promises to whoever uses this for the first time: rules that have no test elsewhere,
+// The promises of docs/FIRST-USE.md to a new user: rules that have no test elsewhere,
 // and that the page names tests that there are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -263,7 +263,7 @@ TEST(Export, WritesFilesAndSaysWhatIsMissing) {
   const auto folder = console.folder() / "tree";
   std::ofstream(console.folder() / "file") << "x";
   EXPECT_EQ(console.run({"export", "nm", "--output", (console.folder() / "file").string()}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("is no directory"));
+  EXPECT_THAT(console.err.str(), HasSubstr("not a directory"));
   EXPECT_FALSE(std::filesystem::exists(folder));
   EXPECT_EQ(console.run({"export", "nm", "--output", folder.string(), "--pending-ok"}), 0);
   const auto profile = folder / "etc/NetworkManager/system-connections/mlx4_ib0.nmconnection";

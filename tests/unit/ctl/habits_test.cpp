@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users of other tools type: files behind the subcommand, -f, -o, -V, help CMD, generations, topics.
+// Habits of users of other tools: files behind the subcommand, -f, -o, -V, help CMD, generations, topics.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What docs/HARDWARE.md says of drivers: each row of its tables names a test that is there, or says why it
+// The drivers in docs/HARDWARE.md: each row of its tables names a test that is there, or says why it
 // has none; and each driver of the program's table is on the page, has its documents, and is played by the
 // lab.
 #include <gmock/gmock.h>

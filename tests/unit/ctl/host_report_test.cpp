@@ -93,7 +93,7 @@ TEST(Anonymiser, WhatHardwareAndFilesNeedStays) {
         "16.35.2000", "MT4119", "MT_1090120019", "56 Gb/sec (4X FDR)", "6.1.0-18-amd64", "67108864",
         "ACTION==\"add\", SUBSYSTEM==\"net\", DRIVERS==\"?*\", ATTR{type}==\"32\"",
         "version = 1\n[[ipoib]]\nmode = \"connected\"\nmtu = 65520\n",
-        "# Written by rdma-configd; what is changed here is lost.\n",
+        "# Written by rdma-configd; changes here are overwritten.\n",
         "/etc/udev/rules.d/70-rdma-configd-ipoib.rules", "options mlx4_en pfctx=0x08 pfcrx=0x08"})
     EXPECT_EQ(anonymous(text), text);
 }
@@ -331,7 +331,7 @@ TEST(HostReport, AnAnswerThatCannotBeReadIsNamed) {
   std::ofstream(path) << R"({"schema": "org.rdmaconfigd.host/1", "document": [],
     "observed": {"links": {"": [{"index": "x"}]}, "rdma": {"": []}}})";
   console.run({"show", "--host", path.string()});
-  EXPECT_THAT(console.err.str(), HasSubstr("what it says about links"));
+  EXPECT_THAT(console.err.str(), HasSubstr("cannot read its part about links"));
 }
 
 // Reports of users, and what came of them: tests/data/report/<case>/{host.json,expected.txt}.

@@ -33,7 +33,7 @@ TEST_P(GeneratedPart, IsNotStale) {
   const auto end = text.find("end of generated", from);
   ASSERT_NE(end, std::string::npos);
   EXPECT_EQ(text.substr(from, text.rfind('\n', end) + 1 - from), render_part(GetParam().name))
-      << "packaging/update-generated writes it anew";
+      << "packaging/update-generated writes it again";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GeneratedPart,

@@ -18,7 +18,7 @@ class MiniSchema {
 
   explicit MiniSchema(Json schema) : root_(std::move(schema)) {}
 
-  /// What is wrong with `value`, each with its path.
+  /// The faults of `value`, each with its path.
   [[nodiscard]] std::vector<std::string> check(const Json& value) const {
     std::vector<std::string> errors;
     check(root_, value, "", errors);

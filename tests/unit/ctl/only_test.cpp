@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apply --only: a part of a document, and what the ledger says of the host then.
+// apply --only: a part of a document, and the ledger afterwards.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct Only : Console {
     words.insert(words.begin(), {"apply", "--yes"});
     return run(std::move(words));
   }
-  /// What an apply of the whole document would still do.
+  /// The remaining changes of an apply of the whole document.
   int differs() { return run({"diff"}); }
   /// The text of the active generation.
   std::string held() {
@@ -34,7 +34,7 @@ struct Only : Console {
   [[nodiscard]] std::size_t generations() {
     return core::load_ledger(kernel.files, core::GenerationPaths().ledger)->generations.size();
   }
-  /// What the daemon would do.
+  /// The daemon's changes.
   std::size_t to_hold() {
     auto host = kernel.host();
     core::Context context{host, {}};

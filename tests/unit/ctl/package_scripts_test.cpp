@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packages' scripts, run in a tree of their own: what they warn of, and what they leave alone.
+// The packages' scripts, run in a tree of their own: their warnings, and the files that they leave alone.
 // packaging/test-lifecycle and test-rpm run the whole of them in guests and chroots.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,6 +17,8 @@ namespace fs = std::filesystem;
 constexpr const char* kMlx4Begin = "# Written by rdma-configd from its configuration:\n";
 constexpr const char* kMlx4End = "# end of rdma-configd's lines\n";
 constexpr const char* kOpensmBegin =
+    "# rdma-configd: managed block; changes between these markers are overwritten.\n";
+constexpr const char* kFormerOpensmBegin =
     "# rdma-configd: what is between the two marks is lost when it is changed.\n";
 constexpr const char* kOpensmEnd = "# rdma-configd: end\n";
 
@@ -59,7 +61,7 @@ class PackageScripts : public testing::Test {
       tree_.write("addresses/" + name, "1: " + name + "    inet " + address + " scope global\n");
   }
 
-  /// What a script of the package says.
+  /// The output of a script of the package.
   [[nodiscard]] std::string run(const std::string& script, const std::string& arguments) const {
     const auto copy = at("script");
     const std::string folders = "/(etc|var|run|sys|proc|boot|usr)/";
@@ -95,10 +97,12 @@ TEST_F(PackageScripts, PurgeTakesOurLinesFromFilesOfOthers) {
   tree_.write("etc/rdma/mlx4.conf", std::string("# mine\n") + kMlx4Begin + "0000:10:00.0 ib eth\n" +
                                         kMlx4End + "0000:20:00.0 eth eth\n");
   tree_.write("etc/opensm/opensm.conf", std::string(kOpensmBegin) + "sweep_interval 5\n" + kOpensmEnd);
+  tree_.write("etc/default/opensm", std::string("A=1\n") + kFormerOpensmBegin + "PORTS=\"x\"\n" + kOpensmEnd);
   const auto said = debian("postrm", "purge");
   EXPECT_EQ(text("etc/rdma/mlx4.conf"), "# mine\n0000:20:00.0 eth eth\n");
   EXPECT_FALSE(there("etc/opensm/opensm.conf"));
-  EXPECT_THAT(said, HasSubstr("etc/opensm/opensm.conf are gone"));
+  EXPECT_EQ(text("etc/default/opensm"), "A=1\n");
+  EXPECT_THAT(said, AllOf(HasSubstr("removed its lines from "), HasSubstr("etc/opensm/opensm.conf;")));
   EXPECT_THAT(said, Not(HasSubstr("WARNING")));
   EXPECT_EQ(debian("postrm", "purge"), "") << "and once more";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packages know every file that is written, and what they install of the documentation holds together.
+// The packages know every file that is written, and their installed documentation is consistent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST(Package, PurgesEveryFileThatIsWritten) {
   EXPECT_GE(marks.size(), 2U);
   for (const auto& pair : marks) {
     const auto texts = matches(pair, "\"([^\"]*)\"");
-    EXPECT_EQ(texts.size(), 2U) << pair;
+    EXPECT_GE(texts.size(), 2U) << pair;  // and the begin of earlier releases
     for (const auto& text : texts) EXPECT_THAT(script, HasSubstr(text));
   }
 }
@@ -52,7 +52,7 @@ TEST(Package, PurgesLeftoversOfEveryFolder) {
   EXPECT_GT(folders, 10);
 }
 
-/// What reads the administrator's files finds no mark of ours in what a withdrawal leaves.
+/// Readers of the administrator's files find no mark of ours in the files that a withdrawal leaves.
 TEST(Package, WithdrawalKnowsEveryMark) {
   const auto hand_over = content(kSource / "src/catalog/withdraw_files.cpp");
   int marks = 0;
@@ -84,7 +84,7 @@ int follow_links(const fs::path& folder, std::set<std::string>& dead) {
   for (const auto& page : fs::recursive_directory_iterator(folder)) {
     if (page.path().extension() != ".md") continue;
     for (const auto& target : found(page.path(), "\\]\\(([^)\\s#]+)(?:#[^)]*)?\\)")) {
-      // What is typed at a prompt of the lab looks like one.
+      // A command line at a prompt of the lab looks like one.
       if (target.find("://") != std::string::npos || std::regex_match(target, std::regex("[0-9a-f]+")))
         continue;
       ++links;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line from one end to the other: what is printed where, and with which exit status.
+// The command line from one end to the other: output, streams, and exit status.
 #include "ctl/run.hpp"
 
 #include <fmt/format.h>
@@ -40,8 +40,8 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"status", "ib0"}, "status takes no more arguments, but there is ib0");
   fails({"diff", "/nonexistent.toml"}, "/nonexistent.toml: No such file or directory");
   fails({"help", "shwo"}, "unknown subcommand shwo; did you mean show?");
-  fails({"show", "diff"}, "show and diff cannot be done at once");
-  fails({}, "a subcommand is missing: show, status, diff, apply, …; see --help");
+  fails({"show", "diff"}, "show and diff cannot be combined");
+  fails({}, "missing subcommand: show, status, diff, apply, …; see --help");
   fails({"show", "--root", "/nonexistent"}, "--root /nonexistent: No such file or directory");
   fails({"show", "--root", "/"},
         "--root /: that is the running system; leave it out to configure this host, or give the folder "
@@ -267,7 +267,7 @@ TEST(Diff, OfflineNamesTheFilesOfTheImage) {
   console.document(kRename);
   const auto root = std::filesystem::canonical(console.folder()).string();
   ASSERT_TRUE(console.kernel.host().files.write("/var/lib/rdma-configd/state.json", "{"));
-  // It is said, and is no reason not to look.
+  // It is reported, and the check goes on.
   EXPECT_EQ(console.run({"diff", "--root", root}), 2);
   EXPECT_THAT(console.err.str(), HasSubstr("/var/lib/rdma-configd/state.json: damaged"));
   EXPECT_EQ(console.run({"diff", "--root", root, "--json"}), 2);

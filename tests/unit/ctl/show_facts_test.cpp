@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What show tells of the host around its devices: as text, as JSON by its schema, and by name.
+// The part of show about the host around its devices: as text, as JSON by its schema, and by name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

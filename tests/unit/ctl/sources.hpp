@@ -27,7 +27,7 @@ inline std::string content(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// What a shell command says on both of its outputs.
+/// A shell command's text on both of its outputs.
 inline std::string say(const std::string& command) {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen((command + " 2>&1").c_str(), "re"), ::pclose);
   std::string out;
@@ -55,7 +55,7 @@ inline std::string code_of(const std::filesystem::path& file) {
   return std::regex_replace(out, std::regex("\"\\s*\n\\s*\""), "");
 }
 
-/// What the first group of `pattern` finds.
+/// The matches of the first group of `pattern`.
 inline std::vector<std::string> matches(const std::string& text, const char* pattern) {
   const std::regex expression(pattern);
   std::vector<std::string> out;

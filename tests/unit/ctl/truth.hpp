@@ -81,7 +81,7 @@ class Host {
     return keys;
   }
 
-  /// What the daemon tells of the active generation.
+  /// The daemon's knowledge of the active generation.
   Keys looked() {
     auto host = kernel_->host();
     core::Context context{host, {}};

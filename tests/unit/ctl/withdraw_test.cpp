@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// withdraw: what is ours becomes the administrator's, and the network stays.
+// withdraw: our files become the administrator's, and the network stays.
 #include "withdraw/withdraw.hpp"
 
 #include <gmock/gmock.h>
@@ -168,7 +168,7 @@ TEST(WithdrawNetworkd, ItsFilesGoOnUnderOtherNames) {
   EXPECT_THAT(files["/etc/rdma/rdma-admin-0002c903003178f2.sh"],
               AllOf(HasSubstr("echo connected >"), HasSubstr("create_child"), Not(HasSubstr("ip address"))))
       << "mode and P_Key interfaces networkd does not make";
-  EXPECT_EQ(console.kernel.networkd.reloads, reloads) << "it would set the interfaces up anew";
+  EXPECT_EQ(console.kernel.networkd.reloads, reloads) << "it would set the interfaces up again";
 }
 
 /// A tree below --root, as one that makes images has it.
@@ -195,7 +195,7 @@ TEST_F(WithdrawImage, IsHandedOverWithoutALookAtThisHost) {
   EXPECT_EQ(run({"withdraw", "--dry-run"}), 2);
   EXPECT_TRUE(files().contains(kRules));
   EXPECT_EQ(run({"withdraw", "--yes"}), 0) << console.err.str();
-  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("70-rdma-admin-ipoib.rules"), HasSubstr("NOT handed over"),
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("70-rdma-admin-ipoib.rules"), HasSubstr("NOT preserved"),
                                        HasSubstr("its host boots with these")));
   EXPECT_FALSE(files().contains(kRules));
   EXPECT_THAT(files()[kPlainRules], HasSubstr("NAME=\"mlx4_ib0\""));

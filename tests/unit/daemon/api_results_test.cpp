@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may read how a job went.
+// Access to a job's result.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using Options = std::map<std::string, sdbus::Variant>;
 
-/// What `Result` of job `id` answers a user: "ok", or the error's name. With 0 he asks for a job before.
+/// The answer of `Result` of job `id` for a user: "ok", or the error's name. With 0 he asks for a job before.
 std::string result_for(unsigned uid, std::uint32_t& id) {
   std::string answer;
   const bool first = id == 0;

@@ -44,7 +44,7 @@ class ApiTest : protected ApiWithBus, public ControllerFixture {
     if (::getuid() != 0) GTEST_SKIP() << "who is not root is asked for by polkit, which is not there";
   }
 
-  /// Calls a method; what comes back is counted.
+  /// Calls a method; answers are counted.
   template <class... Arguments>
   void call(const char* method, const Arguments&... arguments) {
     if (!client) client.emplace();

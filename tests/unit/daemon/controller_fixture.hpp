@@ -50,7 +50,7 @@ class ControllerFixture : public ::testing::Test {
   }
 
   void play(const std::string& script) const { tree.put("/play", script); }
-  /// What the worker was asked to do, in that order.
+  /// The worker's tasks, in that order.
   [[nodiscard]] std::vector<std::string> verbs() const { return lines_of("/verbs"); }
   /// The same with all particulars, as JSON.
   [[nodiscard]] std::vector<std::string> asked() const { return lines_of("/jobs"); }

@@ -113,7 +113,7 @@ class ControllerInVainTest : public ControllerTest {
     report.error = base::Error{base::Code::kIo, "reading state.json: Input/output error", 0};
     tree.put("/failed", core::report_json(report).dump());
   }
-  /// What `verb` does the first times; `active` is what the ledger says until it succeeds.
+  /// The results of `verb` the first times; `active` is the ledger's active generation until it succeeds.
   static std::string fails(const std::string& what, int times, int active) {
     return fmt::format(
         "if [ $verb = {} ] && [ $(grep -c '^{}$' \"$here/verbs\") -le {} ]; then\n"
@@ -402,7 +402,7 @@ class ControllerDriftTest : public ControllerTest {
          "printf '{\"exit\":0,\"report\":%s,\"status\":{\"active\":3,\"report_drift\":true}}\\n' "
          "\"$(cat \"$here/$report\")\"; exit");
   }
-  /// What the daemon before has left word of: the kernel object that the resource was on.
+  /// The record of the daemon before: the kernel object that the resource was on.
   void left(const std::string& boot) const {
     tree.put("/run/settled.json",
              R"({"boot_id":")" + boot + R"(","generation":3,"resources":[["ipoib","x","boot/5"]]})" + "\n");

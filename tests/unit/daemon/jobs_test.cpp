@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t kAlice = 1000, kBob = 1001;
 
-/// Stands in for the worker program. What a job is to do stands in its "what".
+/// Stands in for the worker program. A job's task is in its "what".
 constexpr std::string_view kWorker = R"(#!/bin/sh
 trap '' USR2
 here=${{0%/*}}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of limits: what documents and units say of it.
+// The table of limits: documents and units agree with it.
 #include "model/limits.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ TEST(Limits, TheDocumentListsThemAsTheyAre) {
   const auto text = content("docs/RELIABILITY.md");
   std::string table;
   for (const auto& row : kTable) table += line_of(row);
-  EXPECT_THAT(text, HasSubstr("|---|---|---|---|\n" + table)) << "the table has to be:\n" << table;
+  EXPECT_THAT(text, HasSubstr("|---|---|---|---|\n" + table)) << "the table must be:\n" << table;
 }
 
 TEST(Limits, EachConstantIsInTheTable) {

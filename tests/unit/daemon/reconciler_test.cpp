@@ -153,7 +153,7 @@ TEST(Reconciler, AFightEndsAfterThreeReverts) {
   ASSERT_THAT(reconciler.fields_left_alone(), ElementsAre(Key(kIb0)));
   EXPECT_THAT(reconciler.fields_left_alone().at(kIb0).fields, ElementsAre("mtu"));
   reconciler.woken(Wake::kApply, now);
-  EXPECT_THAT(reconciler.contended(), IsEmpty()) << "an apply starts anew";
+  EXPECT_THAT(reconciler.contended(), IsEmpty()) << "an apply starts again";
 }
 
 TEST(Reconciler, AFighterThatIsFasterThanAnApplyIsOneToo) {
@@ -161,7 +161,7 @@ TEST(Reconciler, AFighterThatIsFasterThanAnApplyIsOneToo) {
   auto report = report_of({{kIb0, Status::kFailed, {"mtu"}}});
   for (int i = 0; i < 3; ++i) {
     reconciler.ended(report, Time(i * 60'000));
-    EXPECT_THAT(reconciler.contended(), IsEmpty()) << "a refusal of the kernel is no fight";
+    EXPECT_THAT(reconciler.contended(), IsEmpty()) << "a refusal of the kernel does not count as contention";
   }
   report.plan.changes.front().overruled = {"mtu"};
   for (int i = 0; i < 3; ++i) {
@@ -202,7 +202,7 @@ TEST(Reconciler, AnErrorOfAllConcernsWhatWasPlanned) {
   EXPECT_THAT(reconciler.left_alone(Time(1000)), ElementsAre(Key(kIb0)));
 }
 
-/// What a run that came to nothing says: the worker died, or the host could not be observed.
+/// The result of a failed run: the worker died, or the host could not be observed.
 model::Report nothing_known() {
   model::Report report;
   report.error = base::Error{base::Code::kIo, "the worker was killed by signal 9", 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker may take, as its own process has it once it has read its job.
+// A worker's limits, as its own process has them once it has read its job.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ namespace {
 namespace limits = model::limits;
 using Limits = std::array<rlim_t, 3>;
 
-/// What `question` finds in a worker that has done `job`.
+/// The answer to `question` in a worker that has done `job`.
 template <class Answer>
 Answer in_worker(const Job& job, const std::function<Answer()>& question) {
   const auto text = to_json(job).dump();

@@ -74,7 +74,7 @@ TEST_F(Doctor, FindsNothingOnAHealthyHost) {
 TEST_F(Doctor, NoSubnetManager) {
   port().state = "INIT";
   EXPECT_EQ(found(), Names{"no_subnet_manager mlx4_0/1"});
-  port().state = "DOWN";  // a cable that is out is no matter of the subnet manager's
+  port().state = "DOWN";  // an unplugged cable is not the subnet manager's fault
   EXPECT_EQ(found(), Names{});
 }
 

@@ -6,7 +6,7 @@
 namespace rdmacfg::kinds {
 namespace {
 
-constexpr Marks kMarks{"# begin", "# end"};
+constexpr Marks kMarks{"# begin", "# end", ""};
 
 TEST(MarkedText, WhatIsBetweenTheMarksIsOurs) {
   const auto text = parse_marked("a\n# begin\nb\n# end\n\nc", kMarks);
@@ -19,6 +19,15 @@ TEST(MarkedText, WhatIsBetweenTheMarksIsOurs) {
   EXPECT_EQ(text.lines[3].text, "c");
   EXPECT_EQ(text.lines[3].number, 6);
   EXPECT_FALSE(text.lines[3].ours);
+}
+
+TEST(MarkedText, TheMarkOfEarlierReleasesIsUnderstood) {
+  const auto parsed = parse_marked(
+      "a\n" + std::string(kOpensmMarks.former_begin) + "\nours\n# rdma-configd: end\nb\n", kOpensmMarks);
+  EXPECT_FALSE(parsed.damage);
+  EXPECT_EQ(parsed.others, "a\nb\n");
+  ASSERT_EQ(parsed.lines.size(), 3U);
+  EXPECT_TRUE(parsed.lines[1].ours);
 }
 
 TEST(MarkedText, WithoutMarksAllIsOthers) {

@@ -116,7 +116,8 @@ TEST(OpensmFile, PortsKeepTheirPlacesInGuids) {
   EXPECT_EQ(render_opensm_defaults(parse_opensm_defaults(text), OpensmLayout::kRhel), text) << "stays so";
   EXPECT_EQ(prefixes(text).at(kOpensmFileTwo), "0xfe80000000000000");
   EXPECT_EQ(prefixes(text).at(kOpensmFileOne), "0xfe80000000000001");
-  // Others' ports come first, and what is no GUID takes a place, too; the number is a decimal one.
+  // Others' ports come first, and an entry that is not a GUID takes a place, too; the number is a decimal
+  // one.
   std::string many = "GUIDS=\"x";
   for (int i = 1; i <= 10; ++i) many += " 0x" + std::to_string(i);
   EXPECT_EQ(prefixes(many + "\"\n").at(model::Guid{9}), "0xfe80000000000009");

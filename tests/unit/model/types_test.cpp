@@ -45,7 +45,7 @@ TEST(Pkey, RefusesWhatNamesNoPartition) {
   }
 }
 
-/// As in the names of interfaces, or as it is written: who reads it does not know.
+/// As in the names of interfaces, or as it is written: a reader does not know.
 TEST(Pkey, ATextThatCouldBeEitherIsRefused) {
   EXPECT_NE(Codec<Pkey>::parse(Value{std::string("8002")}).error().message.find("0x8002 or the decimal 8002"),
             std::string::npos);

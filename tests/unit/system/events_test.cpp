@@ -34,7 +34,7 @@ using ::testing::Each;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// What comes within a moment.
+/// The events within a moment.
 std::vector<std::string> read(EventSource& source) {
   constexpr int kMoment = 100;  // ms
   std::vector<std::string> out;
@@ -99,10 +99,10 @@ TEST_F(FileEventsTest, AFolderThatWasMovedAwayIsTold) {
   std::filesystem::rename(tree.at("/there"), tree.at("/away"));
   EXPECT_THAT(read(*files), Contains(tree.at("/there")));
   tree.put("/away/ours", "");
-  EXPECT_THAT(read(*files), IsEmpty()) << "it is no folder of ours there";
+  EXPECT_THAT(read(*files), IsEmpty()) << "it is not a folder of ours there";
 }
 
-/// A network namespace with a tunnel that claims to be InfiniBand: what events are about is told by the type.
+/// A network namespace with a tunnel that claims to be InfiniBand: the type decides about events.
 class LinkEventsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -149,7 +149,7 @@ class LinkEventsTest : public ::testing::Test {
 };
 
 TEST_F(LinkEventsTest, AnAddressOfAnInterfaceThatWasThereBefore) {
-  EXPECT_THAT(read(*links), IsEmpty()) << "what is there at the start is no event";
+  EXPECT_THAT(read(*links), IsEmpty()) << "an existing link is not an event";
   address(RTM_NEWADDR, index, 1);
   EXPECT_THAT(read(*links), Contains("address"));
   address(RTM_DELADDR, index, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a computation in the sandbox may do, tried from inside of it.
+// The permissions of a computation in the sandbox, tried from inside of it.
 #include "system/linux/sandbox.hpp"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ constexpr SandboxLimits kLimits{.cpu = std::chrono::seconds(2),
                                 .answer_bytes = 1000,
                                 .time = std::chrono::seconds(20)};
 
-/// What `call` fails with in there: "-1 1" for EPERM.
+/// The failure of `call` in there: "-1 1" for EPERM.
 template <class Call>
 std::string outcome(Call call) {
   auto answer = run_confined(

@@ -21,7 +21,7 @@ using ::testing::Not;
 
 class SettingEventsTest : public ::testing::Test {
  protected:
-  /// What comes within a moment.
+  /// The events within a moment.
   std::vector<std::string> read() {
     constexpr int kMoment = 100;  // ms
     std::vector<std::string> out;

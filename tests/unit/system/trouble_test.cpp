@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is there and cannot be read is an error, and not something that is not there. Links that point at
+// An unreadable file is an error, and not a missing one. Links that point at
 // themselves (ELOOP) stand in for what root does not get: EACCES, EMFILE, ENOMEM.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -128,7 +128,7 @@ Result<void> put_back_neighbours(NetlinkSocket& netlink, std::span<const Message
   return {};
 }
 
-/// What a rule says, whatever is asked to be done with it.
+/// The identity of a rule, whatever the request does with it.
 std::string content_of(const Message& message) {
   const auto bytes = message.bytes().subspan(kNlHeader);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -144,7 +144,7 @@ Result<void> put_back_rules(NetlinkSocket& netlink, std::span<RuleReplay> rules,
     add.push_back(std::move(rule.add));
     for (auto& former : rule.remove) remove.push_back(std::move(former));
   }
-  // Two interfaces may swap names: what one gives up is then what the other has just been given.
+  // Two interfaces may swap names: one gives up the name that the other has just been given.
   std::erase_if(remove, [&](const Message& message) {
     const auto at = put_back.find(content_of(message));
     return at != put_back.end() && at->second != index;
@@ -237,8 +237,7 @@ Result<void> LinuxLinks::restore_carried(const Carried& carried, int index, cons
   for (const auto& text : carried.items) {
     const auto item = parse_item(text);
     if (!item)
-      return fail(base::Code::kInvalid,
-                  fmt::format("{}: what it carried cannot be understood: {}", name, text));
+      return fail(base::Code::kInvalid, fmt::format("{}: cannot parse its carried state: {}", name, text));
     switch (item->sort) {
       case ItemSort::kAddress:
         if (auto replay = replay_address(*item, target)) {

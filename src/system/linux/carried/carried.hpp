@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an interface carries, as raw netlink messages in printable form ("addr <hex>", "route <hex>", "rule
-// <hex>", "neigh <hex>"), and back: the way of `ip address save|restore` and `ip route save|restore`.
-// Sources: rtnetlink(7), if_addr.h, rtnetlink.h, fib_rules.h, neighbour.h,
+// The state that an interface carries, as raw netlink messages in printable form ("addr <hex>", "route
+// <hex>", "rule <hex>", "neigh <hex>"), and back: the way of `ip address save|restore` and `ip route
+// save|restore`. Sources: rtnetlink(7), if_addr.h, rtnetlink.h, fib_rules.h, neighbour.h,
 // net/ipv4/{devinet,fib_frontend,fib_semantics}.c, net/ipv6/{addrconf,route}.c, net/core/neighbour.c.
 #pragma once
 
@@ -28,7 +28,7 @@ struct Item {
 
 std::string item_text(ItemSort sort, const nlmsghdr& header);
 
-/// Nothing when the text is no item or its message is torn.
+/// Nothing when the text is not an item or its message is torn.
 std::optional<Item> parse_item(std::string_view text);
 
 Message address_dump_request(std::uint8_t family);
@@ -53,7 +53,7 @@ struct Target {
 /// route.
 using BarePrefixes = std::set<std::tuple<int, int, std::vector<std::byte>, int>>;
 
-/// The interface of an address that has to be put back; 0 for what the kernel makes by itself. Notes in
+/// The interface of an address that must be put back; 0 for what the kernel makes by itself. Notes in
 /// `bare` what has IFA_F_NOPREFIXROUTE.
 int address_owner(const nlmsghdr& header, std::uint8_t family, BarePrefixes& bare);
 

@@ -13,7 +13,7 @@ namespace rdmacfg::system::detail {
 namespace {
 
 constexpr std::uint32_t kLearned = IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED | IFA_F_SECONDARY;
-/// What inet6_rtm_newaddr() lets user space set.
+/// The attributes that inet6_rtm_newaddr() lets user space set.
 constexpr std::uint32_t kSettable6 =
     IFA_F_NODAD | IFA_F_HOMEADDRESS | IFA_F_MANAGETEMPADDR | IFA_F_NOPREFIXROUTE | IFA_F_MCAUTOJOIN;
 constexpr std::uint16_t kAddAddress = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE;

@@ -16,7 +16,7 @@ namespace rdmacfg::system::detail {
 
 namespace {
 
-/// What makes an item that item, whatever its counters, lifetimes and flags are now.
+/// The identity of an item, whatever its counters, lifetimes and flags are now.
 struct Known {
   std::string identity;
   std::string words;

@@ -10,7 +10,7 @@ namespace rdmacfg::system::detail {
 
 namespace {
 
-// What was learned of the same address meanwhile gives way.
+// An entry learned for the same address meanwhile gives way.
 constexpr std::uint16_t kReplaceNeighbour = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE;
 /// Of the flags only these are settings.
 constexpr unsigned kSettableNeighbourFlags = NTF_PROXY | NTF_ROUTER | NTF_EXT_LEARNED;

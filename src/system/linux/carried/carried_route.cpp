@@ -145,7 +145,7 @@ std::vector<RouteReplay> replay_route(const Item& item, const Target& target) {
   }
   for (const auto& hop : hops) {
     // A dead one is of an interface that was down, without the address that leads to its gateway. It is in
-    // the route for as long as another hop lives, and whoever takes the interface up has to say it anew.
+    // the route for as long as another hop lives, and whoever takes the interface up has to say it again.
     if (hop.header.rtnh_ifindex != target.from || (hop.header.rtnh_flags & RTNH_F_DEAD) != 0) continue;
     RouteReplay replay{rebuilt(item, *route, target, what), gateway, false};
     put_next_hops(replay.add, {&hop, 1}, target);

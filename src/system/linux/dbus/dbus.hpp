@@ -3,7 +3,7 @@
 // have different interfaces; CMake compiles dbus_v1.cpp or dbus_v2.cpp. Messages, Variant and Struct are the
 // same in both and are used as they are.
 //
-// Whatever fails throws sdbus::Error. Objects, peers and matches must not outlive their connection.
+// Every failure throws sdbus::Error. Objects, peers and matches must not outlive their connection.
 #pragma once
 
 #include <sdbus-c++/sdbus-c++.h>
@@ -117,7 +117,7 @@ struct Property {
   std::function<void(sdbus::PropertyGetReply& reply)> read;
 };
 
-/// What others see at a path: one interface.
+/// An exported object at a path: one interface.
 class Object {
  public:
   Object(Connection& connection, const std::string& path, std::string interface);
@@ -125,7 +125,7 @@ class Object {
   Object& operator=(const Object&) = delete;
   ~Object();
 
-  /// `called`: (const Reply<Results...>& reply, const Arguments&...). What it throws as sdbus::Error is the
+  /// `called`: (const Reply<Results...>& reply, const Arguments&...). An sdbus::Error that it throws is the
   /// answer.
   template <class Called>
   Object& method(const std::string& name, const Names& in, const Names& out, Called called) {

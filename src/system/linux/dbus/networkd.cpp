@@ -62,7 +62,7 @@ class DbusNetworkd final : public Networkd {
   }
 
   Result<void> reconfigure(int index) override {
-    const auto what = fmt::format("having systemd-networkd configure interface {} anew", index);
+    const auto what = fmt::format("having systemd-networkd configure interface {} again", index);
     return bus_
         .call({kNetworkd, kNetworkdPath, kNetworkdManager, "ReconfigureLink"}, what, nullptr, "i", index)
         .map([](const BusMessage&) {});

@@ -29,7 +29,7 @@ Result<sd_bus*> SystemBus::bus() {
 bool SystemBus::has_owner(const char* name) {
   const auto reply = call({kDbus, "/org/freedesktop/DBus", kDbus, "NameHasOwner"}, name, nullptr, "s", name);
   if (!reply) {
-    bus_.reset();  // a bus that was restarted has to be asked anew
+    bus_.reset();  // a bus that was restarted must be asked again
     return false;
   }
   int there = 0;

@@ -32,7 +32,7 @@ class SystemBus {
     auto message = begin(call, what);
     if (!message) return message;
     if (types != nullptr) {
-      // A variadic function of C: what the types say has to be what is given.
+      // A variadic function of C: the types must match the arguments.
       const int status = sd_bus_message_append(message->get(), types, args...);
       if (status < 0) return base::fail_errno(-status, what);
     }

@@ -154,7 +154,7 @@ Result<std::optional<JobEnd>> Systemd::wait(sd_bus* bus, Job& job, const std::st
     if (job.ended == job.path) break;
     if (status > 0) continue;
     const auto now = Clock::now();
-    if (now >= end) return fail(Code::kTimeout, fmt::format("{}: it is not over in time", what));
+    if (now >= end) return fail(Code::kTimeout, fmt::format("{}: timed out", what));
     if (now >= begin + kQueueTimeout && is_waiting(bus, job.path)) return std::optional(JobEnd::kQueued);
     const auto left =
         std::chrono::duration_cast<std::chrono::microseconds>(std::min<Clock::duration>(end - now, kJobPoll));

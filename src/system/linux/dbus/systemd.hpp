@@ -20,7 +20,7 @@ constexpr const char* kSystemd = "org.freedesktop.systemd1";
 constexpr const char* kSystemdPath = "/org/freedesktop/systemd1";
 constexpr const char* kSystemdManager = "org.freedesktop.systemd1.Manager";
 
-/// What a method answered with instead of a reply.
+/// The error that a method answered instead of a reply.
 struct BusError {
   sd_bus_error error{};  // SD_BUS_ERROR_NULL, which is a compound literal of C
   BusError() = default;

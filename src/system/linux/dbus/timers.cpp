@@ -65,7 +65,7 @@ class SystemdTimers final : public Timers {
     const auto since_boot =
         static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
     // A transient timer starts the service of its own name; Unit= cannot be set. Both count monotonic time; a
-    // suspended host has nobody working on it. OnActiveSec= begins anew when systemd reads its units again
+    // suspended host has nobody working on it. OnActiveSec= starts over when systemd reads its units again
     // (timer_coldplug() in src/core/timer.c), OnBootSec= does not; but in a container that is counted from
     // its start, and so comes later.
     status = sd_bus_message_append(

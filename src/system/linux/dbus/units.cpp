@@ -194,7 +194,7 @@ class SystemdUnits final : public Units {
     return "StartUnit";
   }
 
-  /// "user@*.service"; a backslash of an escaped name is no escape of the pattern.
+  /// "user@*.service"; a backslash of an escaped name does not escape in the pattern.
   static std::string pattern_of(const std::string& unit) {
     std::string pattern;
     for (const char c : unit) {
@@ -265,8 +265,8 @@ class SystemdUnits final : public Units {
     return out;
   }
 
-  /// What the list does not have. A property that cannot be read keeps its default. `asked`: the name that it
-  /// was asked for by, which may be an alias.
+  /// Properties that the list lacks. A property that cannot be read keeps its default. `asked`: the name that
+  /// it was asked for by, which may be an alias.
   static void complete(sd_bus* bus, const std::string& path, const std::string& asked, Unit& unit) {
     if (!unit.there()) return;
     BusError no_file;

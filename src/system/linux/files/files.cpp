@@ -52,7 +52,7 @@ struct Place {
   std::string shown;  ///< with the root in front
 };
 
-/// What a symbolic link says; empty when it is none.
+/// The target of a symbolic link; empty when it is not one.
 std::string link_of(const Place& place) {
   std::array<char, PATH_MAX> target{};
   const auto length = ::readlinkat(place.folder.get(), place.name.c_str(), target.data(), target.size());
@@ -65,7 +65,7 @@ struct Content {
   UniqueFd file;
 };
 
-/// What the file holds; nothing when it is not there.
+/// The file's content; nothing when it is not there.
 Result<std::optional<Content>> read_place(const Place& place) {
   Content content;
   // Looked at before it is opened: opening a device may act on it.
@@ -74,7 +74,7 @@ Result<std::optional<Content>> read_place(const Place& place) {
     return fail_errno(errno, place.shown);
   }
   const auto wrong_sort = [&] {
-    return fail(Code::kIo, fmt::format("{}: it is {}, has to be a regular file", place.shown,
+    return fail(Code::kIo, fmt::format("{}: it is {}, not a regular file", place.shown,
                                        sort_of(content.status.st_mode)));
   };
   if (!S_ISREG(content.status.st_mode)) return wrong_sort();
@@ -208,7 +208,7 @@ class LinuxFiles final : public Files, public Renames {
       return fail(Code::kInvalid, fmt::format("{}: too long to be written", place->shown));
     const auto before = read_place(*place);
     if (!before && before.error().sys_errno != EACCES) {
-      // A file that is too long is no reason not to replace it, a link or device is.
+      // A file that is too long is replaced all the same; a link or device is not.
       struct stat status {};
       if (::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
           !S_ISREG(status.st_mode)) {
@@ -243,7 +243,7 @@ class LinuxFiles final : public Files, public Renames {
     const mode_t mode = status.st_mode & 07777U;
     if (mode != wanted_mode(status, path, is_private ? kPrivateMode : kFileMode))
       out = fmt::format("mode {:04o}", mode);
-    // Who only looks may be anybody.
+    // A reader may be anybody.
     if (status.st_uid != 0 && status.st_uid != ::geteuid())
       out += fmt::format("{}owner {}", out.empty() ? "" : ", ", status.st_uid);
     return out;
@@ -320,7 +320,7 @@ class LinuxFiles final : public Files, public Renames {
     const std::filesystem::path whole(path);
     const auto name = whole.filename().native();
     if (!whole.is_absolute() || name.empty() || name == "." || name == "..") {
-      return fail(Code::kInvalid, fmt::format("\"{}\": this is no absolute path of a file", path));
+      return fail(Code::kInvalid, fmt::format("\"{}\": not an absolute path of a file", path));
     }
     const auto links =
         what == For::kReading ? detail::RootedDir::Links::kFollowed : detail::RootedDir::Links::kInside;
@@ -347,7 +347,7 @@ class LinuxFiles final : public Files, public Renames {
 
   /// Gives a narrower file's group to the new one, as its service may read it by that (systemd-networkd is
   /// not root). @return the mode for it: without the right to do so, what the group may read does not go to
-  /// another one; but what is ours has no secrets, and has to stay readable.
+  /// another one; but our files hold no secrets, and must stay readable.
   static mode_t with_its_group(const struct stat& there, int file, mode_t mode, mode_t most,
                                const Place& place) {
     if (mode == most || (mode & S_IRWXG) == 0) return mode;

@@ -50,7 +50,7 @@ class SysfsIpoib final : public Ipoib {
 
   Result<void> write(const std::string& name, const std::string& file, std::string_view value,
                      const std::string& what) {
-    if (!usable(name)) return fail(Code::kInvalid, what + ": this is no interface name");
+    if (!usable(name)) return fail(Code::kInvalid, what + ": not a valid interface name");
     const base::UniqueFd folder(::open((net_ / name).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!folder) return fail_errno(errno, what);
     const base::UniqueFd attribute(::openat(folder.get(), file.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));

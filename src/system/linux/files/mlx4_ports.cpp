@@ -46,7 +46,7 @@ class SysfsMlx4Ports final : public Mlx4Ports {
   Result<void> set_type(const std::string& pci, int port, const std::string& type) override {
     const auto what = fmt::format("{}: make port {} {}", pci, port, type);
     if (pci.empty() || pci.find('/') != std::string::npos)
-      return fail(base::Code::kInvalid, what + ": this is no PCI address");
+      return fail(base::Code::kInvalid, what + ": not a PCI address");
     const auto path = devices_ / pci / fmt::format("mlx4_port{}", port);
     const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!file) return fail_errno(errno, what);

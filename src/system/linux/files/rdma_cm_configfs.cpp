@@ -90,7 +90,7 @@ class ConfigfsRdmaCm final : public RdmaCm {
 
   Result<bool> make_folder(const std::string& device) override {
     const auto what = fmt::format("{}: make its folder in {}", device, folder_.string());
-    if (!usable(device)) return fail(Code::kInvalid, what + ": this is no device name");
+    if (!usable(device)) return fail(Code::kInvalid, what + ": not a valid device name");
     if (::mkdir((folder_ / device).c_str(), kGroupMode) != 0)
       return errno == EEXIST ? Result<bool>(false) : fail_errno(errno, what);
     ++made_;
@@ -131,7 +131,7 @@ class ConfigfsRdmaCm final : public RdmaCm {
 
   Result<void> write(const std::string& device, int port, const std::string& file, const std::string& value) {
     const auto what = fmt::format("{} port {}: write {} to {}", device, port, value, file);
-    if (!usable(device)) return fail(Code::kInvalid, what + ": this is no device name");
+    if (!usable(device)) return fail(Code::kInvalid, what + ": not a valid device name");
     const auto path = folder_ / device / "ports" / std::to_string(port) / file;
     const base::UniqueFd attribute(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!attribute) return fail_errno(errno, what);

@@ -34,7 +34,7 @@ std::vector<std::string> reversed(const std::filesystem::path& path) {
   return names;
 }
 
-/// What a symbolic link says; empty when it is none.
+/// The target of a symbolic link; empty when it is not one.
 std::string link_target(int folder, const std::string& name) {
   std::array<char, 4096> target{};
   const auto length = ::readlinkat(folder, name.c_str(), target.data(), target.size());
@@ -63,7 +63,7 @@ Result<UniqueFd> RootedDir::open(const std::string& path, Links links) const {
     fd = static_cast<int>(::syscall(SYS_openat2, root.get(), below.c_str(), &how, sizeof how));
   } while (fd < 0 && (errno == EAGAIN || errno == EINTR));
   // Before Linux 5.6, and in a service with RestrictSUIDSGID=, only the machine's own root can be had, for
-  // which nothing has to be kept inside.
+  // which nothing needs to be kept inside.
   if (fd < 0 && errno == ENOSYS && root_ == "/") fd = ::openat(root.get(), below.c_str(), kFolder);
   if (fd < 0) return fail_errno(errno, shown(path));
   return UniqueFd(fd);

@@ -22,7 +22,7 @@ class CreationLabel {
 };
 
 /// Gives file `to` the label that `from` has, which may be an administrator's own choice (chcon(1)). Without
-/// SELinux, or where it may not be done, `to` keeps its own: a label is no reason to leave a file unwritten.
+/// SELinux, or where it may not be done, `to` keeps its own: a file is written whatever its label.
 void copy_label(int from, int to);
 
 }  // namespace rdmacfg::system::detail

@@ -34,7 +34,7 @@ constexpr std::string_view kForgetful = "/proc/";
 constexpr const char* kSysctl = "/proc/sys/";
 constexpr const char* kHostSysctl = "/run/rdma-configd-sysctl/";
 
-/// What is wanted of one folder.
+/// The files wanted of one folder.
 struct Wanted {
   std::set<std::string> names;  ///< files in it that are written
   bool handles = false;         ///< folders that are made in it
@@ -85,7 +85,7 @@ class SettingEvents final : public SettingSource {
         note(*event, events);
       }
     }
-    // What is in such a folder can be written from now on: before anybody looks at the host for it.
+    // Files in such a folder can be written from now on: before anybody looks at the host for it.
     if (made_ != made) (void)watch_again();
     return events;
   }

@@ -22,7 +22,7 @@ constexpr int kOpenSysfsFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 }  // namespace
 
 void Trouble::note(int error, const std::string& what) {
-  // EINVAL: no symbolic link. EACCES and EPERM of a file are its mode's; who looks without privilege sees
+  // EINVAL: not a symbolic link. EACCES and EPERM of a file are its mode's; a reader without privilege sees
   // less.
   for (const int gone : {0, ENOENT, ENOTDIR, ENODEV, ENXIO, EINVAL})
     if (error == gone) return;

@@ -13,14 +13,14 @@
 
 namespace rdmacfg::system::detail {
 
-/// What kept something from being read that is there: without it a device would look as if it were another
-/// one, or not there at all.
+/// The reason why something that is there could not be read: without it a device would look as if it were
+/// another one, or not there at all.
 class Trouble {
  public:
   /// Nothing for errors that say that it is not there or has gone.
   void note(int error, const std::string& what);
   [[nodiscard]] const std::optional<base::Error>& error() const { return error_; }
-  /// What was read, if all of it could be.
+  /// The values read, if all of them could be.
   template <class T>
   [[nodiscard]] base::Result<T> unless_any(T read) const {
     if (error_) return base::fail(*error_);
@@ -31,11 +31,11 @@ class Trouble {
   std::optional<base::Error> error_;  ///< the first one
 };
 
-/// A folder of sysfs that is held open: what is read through it belongs to one device, even when another one
-/// takes its name meanwhile.
+/// A folder of sysfs that is held open: everything read through it belongs to one device, even when another
+/// one takes its name meanwhile.
 class SysfsDir {
  public:
-  /// Nothing when it is not there or may not be read. What of it and below it cannot be opened though it is
+  /// Nothing when it is missing or may not be read. Parts of it that exist but cannot be opened
   /// there is noted in `trouble`, which outlives it.
   static std::optional<SysfsDir> open(const std::string& path, Trouble* trouble = nullptr);
   [[nodiscard]] std::optional<SysfsDir> sub(const std::string& path) const;
@@ -45,7 +45,7 @@ class SysfsDir {
   [[nodiscard]] std::string text(const std::string& name) const { return read(name).value_or(std::string()); }
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;
 
-  /// What a symbolic link in it points to, as it is written there; empty when it is none.
+  /// The target of a symbolic link in it, as it is written there; empty when it is not one.
   [[nodiscard]] std::string link(const std::string& name) const;
 
   /// Names of its entries without dot files, sorted.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a driver answers to a dcbnl request: its int, cut to a byte. Source: dcbnl_ieee_set() in
+// A driver's answer to a dcbnl request: its int, cut to a byte. Source: dcbnl_ieee_set() in
 // net/dcb/dcbnl.c.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel says of an interface's DCB. Sources: linux/dcbnl.h, net/dcb/dcbnl.c.
+// The kernel's messages about an interface's DCB. Sources: linux/dcbnl.h, net/dcb/dcbnl.c.
 #pragma once
 
 #include <optional>

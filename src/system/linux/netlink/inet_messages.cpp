@@ -82,7 +82,7 @@ Message route_message(std::uint16_t type, std::uint16_t flags, const InetRoute& 
   header.rtm_dst_len = static_cast<unsigned char>(route.to.any ? 0 : route.to.network.length);
   // Larger numbers are only in RTA_TABLE.
   if (route.table < 256) header.rtm_table = static_cast<unsigned char>(route.table);
-  // A deletion looks for what is said; what is 0 or RTN_UNSPEC is not compared (ip-route(8) does the same).
+  // A deletion matches the given attributes; 0 and RTN_UNSPEC are not compared (ip-route(8) does the same).
   header.rtm_protocol = type == RTM_NEWROUTE ? RTPROT_STATIC : RTPROT_UNSPEC;
   header.rtm_type = type == RTM_NEWROUTE ? RTN_UNICAST : RTN_UNSPEC;
   if (type == RTM_DELROUTE) {

@@ -18,7 +18,7 @@ constexpr std::size_t kGuidBytes = 8;
 constexpr unsigned kConnectedFlag = 0x80;    // of the first address byte; IPOIB_FLAGS_RC
 constexpr std::uint16_t kModeConnected = 1;  // IPOIB_MODE_CONNECTED of if_link.h
 
-/// What one pass over a link's attributes collects: a dump of 1,000 links has some 40,000 of them.
+/// The attributes of a link collected in one pass: a dump of 1,000 links has some 40,000 of them.
 struct Raw {
   std::optional<std::span<const std::byte>> address;
   std::optional<std::int32_t> parent;

@@ -12,7 +12,7 @@ namespace rdmacfg::system::detail {
 /// Asks for all interfaces, without their statistics.
 Message link_dump_request();
 
-/// Nothing when the message is no RTM_NEWLINK of this network namespace.
+/// Nothing when the message is not an RTM_NEWLINK of this network namespace.
 std::optional<Link> parse_link(const nlmsghdr& header);
 
 }  // namespace rdmacfg::system::detail

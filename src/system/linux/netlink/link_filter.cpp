@@ -48,7 +48,7 @@ bool LinkFilter::concerns_address(const nlmsghdr& header) const {
   if (scope >= RT_SCOPE_HOST || (address->family.ifa_family == AF_INET6 && scope >= RT_SCOPE_LINK))
     return false;
   if (header.nlmsg_type == RTM_DELADDR) return true;
-  // One with a lifetime is a lease's or a router's, and told anew whenever that is renewed.
+  // One with a lifetime is a lease's or a router's, and told again whenever that is renewed.
   const auto flags = address->attributes.number<std::uint32_t>(IFA_FLAGS).value_or(address->family.ifa_flags);
   return (flags & IFA_F_PERMANENT) != 0;
 }

@@ -17,7 +17,7 @@ class LinkFilter {
   /// `all`: also interfaces that are not IPoIB; addresses and routes are managed of IPoIB only.
   explicit LinkFilter(bool all) : all_(all) {}
 
-  /// What has changed, for the log; nothing when the message is no matter. Messages of a dump (NLM_F_MULTI)
+  /// The change, for the log; nothing when the message does not matter. Messages of a dump (NLM_F_MULTI)
   /// only tell which interfaces there are.
   std::optional<std::string> take(const nlmsghdr& header);
 

@@ -110,7 +110,7 @@ Result<std::vector<int>> LinuxLinks::wait_for_carrier(std::span<const int> index
       without.insert(link.index);
     }
   };
-  // Joined first, read second: what happens in between is seen twice rather than never.
+  // Joined first, read second: changes in between are seen twice rather than never.
   bool known = false;
   while (!known || !without.empty()) {
     if (!known) {

@@ -12,7 +12,7 @@ namespace rdmacfg::system::detail {
 /// where the interface is in another network namespace.
 std::optional<std::string> netdev_in(const nlmsghdr& header, int port);
 
-/// What a device speaks, by its first port (fill_dev_info() in nldev.c): "ib", "opa", "roce", "iw"; empty
+/// A device's protocol, by its first port (fill_dev_info() in nldev.c): "ib", "opa", "roce", "iw"; empty
 /// when it is not known.
 std::string protocol_of(const std::string& device);
 

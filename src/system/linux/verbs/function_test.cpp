@@ -88,7 +88,7 @@ class LinuxFunctionTest final : public FunctionTest {
     sockaddr_in target{};
     target.sin_family = AF_INET;
     if (::inet_pton(AF_INET, address.c_str(), &target.sin_addr) != 1)
-      return fail(base::Code::kInvalid, what + ": this is no IPv4 address");
+      return fail(base::Code::kInvalid, what + ": not an IPv4 address");
     const base::UniqueFd socket(::socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP));
     if (!socket) return fail_errno(errno, what);
     if (::setsockopt(socket.get(), SOL_SOCKET, SO_BINDTODEVICE, interface.c_str(),

@@ -172,7 +172,7 @@ void echo(rdma_cm_id* id) {
   const auto& library = Libraries::instance();
   if (!connection.prepare(what) || library.accept(id, &accepted) != 0) return;
   for (;;) {
-    // What fails here is a client that has hung up.
+    // A failure here is a client that has hung up.
     if (!connection.received(Clock::now() + kPatience, what)) return;
     if (!connection.receive(what) || !connection.send(what)) return;
     if (!connection.sent(Clock::now() + kPatience, what)) return;

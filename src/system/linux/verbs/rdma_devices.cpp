@@ -52,7 +52,7 @@ std::string parent_of(const std::filesystem::path& entry, Trouble& trouble) {
   return error ? std::string() : path.string();
 }
 
-/// An IPoIB interface of sysfs that is no P_Key child.
+/// An IPoIB interface of sysfs that is not a P_Key child.
 struct IpoibNetdev {
   std::string name;
   std::string parent;
@@ -101,7 +101,7 @@ class SysfsRdma final : public Rdma {
 
   Result<std::vector<std::uint16_t>> observe_pkeys(const std::string& device, int port) override {
     const auto what = fmt::format("{} port {}: reading the P_Key table", device, port);
-    if (!usable(device)) return fail(Code::kInvalid, what + ": this is no device name");
+    if (!usable(device)) return fail(Code::kInvalid, what + ": not a valid device name");
     const auto table = SysfsDir::open(devices_path() / device / "ports" / std::to_string(port) / "pkeys");
     if (!table) return base::fail_errno(errno, what);
     auto places = table->list();
@@ -120,7 +120,7 @@ class SysfsRdma final : public Rdma {
 
   Result<std::vector<Gid>> observe_gids(const std::string& device, int port) override {
     const auto what = fmt::format("{} port {}: reading the GID table", device, port);
-    if (!usable(device)) return fail(Code::kInvalid, what + ": this is no device name");
+    if (!usable(device)) return fail(Code::kInvalid, what + ": not a valid device name");
     const auto entry = SysfsDir::open(devices_path() / device / "ports" / std::to_string(port));
     if (!entry) return base::fail_errno(errno, what);
     const auto types = entry->sub("gid_attrs/types"), netdevs = entry->sub("gid_attrs/ndevs"),
@@ -219,7 +219,7 @@ class SysfsRdma final : public Rdma {
     }
     std::sort(device.ports.begin(), device.ports.end(),
               [](const RdmaPort& a, const RdmaPort& b) { return a.number < b.number; });
-    // What was read of a device that went away meanwhile is a mixture of values and blanks.
+    // The values read of a device that went away meanwhile are a mixture of values and blanks.
     if (entry->read("node_type") != type) return std::nullopt;
     return device;
   }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kEventsAtOnce = 256;  // then whoever else waits for the loop has a turn
 
-/// What has changed; empty for what says nothing of ports.
+/// The change; empty for events that do not concern ports.
 std::string text_of(std::uint32_t type) {
   switch (type) {
     case IBV_EVENT_DEVICE_FATAL:

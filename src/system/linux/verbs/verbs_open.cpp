@@ -33,8 +33,8 @@ constexpr std::chrono::milliseconds kBetween{50};
 using References = std::map<std::string, long>;
 
 /// How many have a reference to each of the modules that RDMA drivers can be: all that use ib_core, but for
-/// uverbs, which is referenced by whoever opens. Nothing where ib_core is no module: then drivers need not be
-/// modules either, and cannot be told.
+/// uverbs, which is referenced by whoever opens. Nothing where ib_core is not a module: then drivers need not
+/// be modules either, and cannot be told.
 std::optional<References> driver_references() {
   // modules_show() in kernel/module/procfs.c: name, size, references, "users," of it.
   std::ifstream file("/proc/modules");
@@ -67,7 +67,7 @@ bool any_rose(const References& before, const References& after, const Reference
   });
 }
 
-/// Others open and close devices too, and what is seen may be theirs. That of ours goes when we close.
+/// Others open and close devices too, and these may be theirs. Ours goes when we close.
 detail::OpenContext open_if_free(ibv_device* device) {
   detail::OpenContext none(nullptr, detail::VerbsLibrary::get().close_device);
   for (int i = 0; i < kOpenTries; ++i) {

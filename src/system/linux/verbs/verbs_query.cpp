@@ -16,7 +16,7 @@ int bytes_of(ibv_mtu mtu) {
   return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128 << static_cast<int>(mtu) : 0;
 }
 
-/// What `ask` finds out of a device that is open; nothing where it cannot be opened.
+/// The answer of `ask` for a device that is open; nothing where it cannot be opened.
 template <typename Found, typename Ask>
 std::optional<Found> query(const std::string& device, const Ask& ask) {
   const VerbsDevices devices;

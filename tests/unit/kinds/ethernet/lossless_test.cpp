@@ -14,7 +14,7 @@ namespace {
 using model::Diagnostics;
 using model::Severity;
 
-/// What [[roce]] has of it, whether or not its kind is there.
+/// The entry's part in [[roce]], whether or not its kind is there.
 struct RoceKeys {
   std::optional<model::InterfaceName> interface;
   std::optional<std::string> mode;
