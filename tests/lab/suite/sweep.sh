@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # The shared parts of the sweeps: a reference apply that uses all there is (netlink, configfs, /proc, files, journal and, where
-# there is a systemd, D-Bus), from one document to another, and the host's state then. Sourced in the guest.
+# there is a systemd, D-Bus), from one document to another, and the host's state then. Sourced in the guest. DCB=DRIVER
+# applies flow control to that driver's adapter instead (`dcb=` in docs/LAB.md); the host's default routes lead over it.
 systemd() { [ -d /run/systemd/system ]; }
 ! systemd || systemctl stop NetworkManager
-lab-load ib:mlx4_0:2 roce:mlx5_1:1 || exit 1
+if [ -n "${DCB:-}" ]; then	# link-local addresses are complete at once
+	modprobe ipv6; for f in all default; do echo 0 >/proc/sys/net/ipv6/conf/$f/accept_dad; done
+fi
+lab-load ib:mlx4_0:2 "roce:mlx5_1:1:dcb=${DCB:-mlx5}:train=100" || exit 1
+E=$(sed -n 's/.* port 1 roce .* netdev \([^ ]*\).*/\1/p' /proc/fake_hca)
 i=$(lab-net b001)
 IB=$(basename "$(readlink -f "/sys/class/net/$i/device/infiniband"/*)") R=
 for d in /sys/class/infiniband/*; do d=${d##*/}; [ "$d" = "$IB" ] || R=$d; done
@@ -12,6 +17,24 @@ if systemd; then
 	systemctl daemon-reload; systemctl start worker
 fi
 grep -q '^rdma:' /etc/group || echo 'rdma:x:997:' >>/etc/group
+flow_control() {	# NAME PRIORITY DSCP SHARE
+	cat <<-X
+	version = 1
+	# $1
+	[[pfc]]
+	interface = "$E"
+	priorities = [$2]
+	dscp = ["$3:$2", "48:6"]
+	$([ "$DCB" = ice ] && echo "bandwidth = [$((100 - $4 - 30)), 5, 5, $([ "$2" = 3 ] && echo "$4, 5" || echo "5, $4"), 5, 5, 5]" ||
+		echo "traffic_classes = [$([ "$2" = 3 ] && echo "0, 0, 0, 1, 0" || echo "0, 0, 0, 0, 1"), 0, 2, 0]
+	bandwidth = [$((100 - $4)), $4]
+	strict = [2]")
+	[[roce]]
+	device = "$R"
+	port = 1
+	dscp = $3
+	X
+}
 document() {	# NAME MODE MTU CHILD ROCE TOS LIMIT
 	cat <<-X
 	version = 1
@@ -47,13 +70,23 @@ document() {	# NAME MODE MTU CHILD ROCE TOS LIMIT
 }
 document old0 datagram 2044 0x8002 v1 104 64M >/tmp/old.toml
 document new0 connected 65520 0x8003 v2 24 unlimited >/tmp/new.toml
+if [ -n "${DCB:-}" ]; then flow_control old0 3 26 50 >/tmp/old.toml; flow_control new0 4 34 40 >/tmp/new.toml; fi
+say_dcb() { local out; for _ in 1 2 3; do out=$(dcb -N "$@" 2>&1); [[ $out = *"Protocol error"* ]] || break; done; echo "$out"; }	# which numbers its messages by the second
+# How classes are served that no priority leads to is nobody's.
+dcb_is() {
+	local class priorities algorithms
+	[ -n "${DCB:-}" ] || return
+	say_dcb pfc show dev "$E" prio-pfc; say_dcb app show dev "$E"; say_dcb ets show dev "$E" willing tc-bw; say_dcb dcbx show dev "$E"
+	priorities=$(say_dcb ets show dev "$E" prio-tc) algorithms=$(say_dcb ets show dev "$E" tc-tsa); echo "$priorities"
+	for class in $(grep -o ':[0-7]' <<<"$priorities" | sort -u | tr -d :); do grep -o "$class:[a-z]*" <<<"$algorithms"; done
+}
 files() { find /etc/udev/rules.d /etc/modprobe.d /etc/modules-load.d /etc/sysctl.d /etc/security/limits.d /etc/systemd/system /etc/sysusers.d -type f -exec sha256sum {} + 2>/dev/null | sort -k2; }
 roce() { local d=/sys/kernel/config/rdma_cm/$R; mkdir "$d" && cat "$d/ports/1/default_roce_mode" "$d/ports/1/default_roce_tos"; rmdir "$d"; }
 # The host's state, without parts that change by themselves.
 digest() {
 	ip -d -o link show type ipoib | sed 's/^[0-9]*: //; s/ link\/infiniband [0-9a-f:]*//; s/ qlen [0-9]*//; s/state [A-Z]*//; s/,LOWER_UP//; s/NO-CARRIER,//; s/numtxqueues.*//' | sort
 	ip -o addr | grep -v ' lo ' | sed 's/^[0-9]*: //; s/ tentative//; s/ dadfailed//' | sort
-	ip route | sort; ip -6 route | grep -v '^multicast\|^ff00' | sort; ip rule
+	ip route | sed 's/ linkdown//' | sort; ip -6 route | sed 's/ linkdown//' | grep -v '^multicast\|^ff00' | sort; ip rule; dcb_is
 	roce; cat /proc/sys/net/ipv4/neigh/default/gc_thresh3; files; ls -A /var/lib/rdma-configd
 }
 . /suite/hold.sh
@@ -64,8 +97,10 @@ which_is() {	# the document of the active generation
 }
 to() { rdma-configctl --config "/tmp/$1.toml" apply --local --yes >/tmp/out 2>&1; rc=$?; [ $rc = 0 ] || [ $rc = 5 ]; }	# old | new
 to old || { fail "the first apply" "$(cat /tmp/out)"; exit 1; }
-ip addr add 10.7.0.1/24 dev old0; ip -6 addr add fd00:7::1/64 dev old0 nodad; ip rule add iif old0 lookup 77 pref 777
-to new; to old	# both have been generations before
+L=old0; if [ -n "${DCB:-}" ]; then L=$E; ip link set "$E" up; wait_carrier "$E"; fi
+ip addr add 10.7.0.1/24 dev $L; ip -6 addr add fd00:7::1/64 dev $L nodad; ip rule add iif $L lookup 77 pref 777
+if [ -n "${DCB:-}" ]; then ip route add default via 10.7.0.254 dev "$E"; ip -6 route add default via fd00:7::fe dev "$E"; ip route add 192.0.2.0/24 via 10.7.0.254 table 77; fi
+to new || { fail "the second apply" "$(cat /tmp/out)"; exit 1; }; to old	# both have been generations before
 OLD=$(digest); files >/tmp/files.old
 strace -f -o /tmp/trace rdma-configctl --config /tmp/new.toml apply --local --yes >/tmp/out 2>&1
 NEW=$(digest); files >/tmp/files.new
