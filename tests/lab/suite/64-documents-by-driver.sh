@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # [[pfc]] and [[lossless]] on every driver that the lab plays: a document is done and read back with an independent dcb, or
 # refused or left pending before anything was written, never undone in the middle; addresses, routes and the default
-# route over the interface are there after each step.
+# route over the interface are there after each step, and policy rules.
 # nightly: each driver takes seconds
 # lab: --pci 15 --timeout 1800
 modprobe ipv6; modprobe bonding max_bonds=0
@@ -12,7 +12,7 @@ lab-load roce:m5:1:train=200 roce:m4:1:dcb=mlx4 roce:m4pfc:1:dcb=mlx4pfc roce:ic
 ALL="m5 m4 m4pfc ice ice4 icefw i40e i40efw bnxt bnxt3 bnxt1 bnxtfw hns qede qedeneg"
 of() { sed -n "s/^$1 port 1 .* netdev \([^ ]*\).*/\1/p" /proc/fake_hca; }
 dcb_of() { dcb ets show dev "$E" 2>&1 | grep -v ^reco; dcb pfc show dev "$E" 2>&1; dcb -N app show dev "$E" 2>&1; dcb dcbx show dev "$E" 2>&1; }
-addresses() { ip -o addr show dev "$E" | sed 's/^[0-9]*: //; s/ tentative//; s/ dadfailed//; s/valid_lft.*//' | sort; ip route show table all dev "$E" | sed 's/ linkdown//' | grep -v broadcast | sort; ip -6 route show table all dev "$E" | sed 's/ linkdown//' | grep -vE '^(multicast|ff00)' | sort; }
+addresses() { ip -o addr show dev "$E" | sed 's/^[0-9]*: //; s/ tentative//; s/ dadfailed//; s/valid_lft.*//' | sort; ip route show table all dev "$E" | sed 's/ linkdown//' | grep -v broadcast | sort; ip -6 route show table all dev "$E" | sed 's/ linkdown//' | grep -vE '^(multicast|ff00)' | sort; ip rule; ip -6 rule; }
 at() { cat "/sys/class/net/$E/carrier_changes"; }
 differ() { echo "$1" >/tmp/was; echo "$2" >/tmp/is; diff /tmp/was /tmp/is; }
 document() {	# NAME
@@ -62,6 +62,7 @@ for D in $ALL; do
 	E=$(of "$D"); n=$((n + 1))
 	ip link set "$E" up; ip addr add "10.$n.0.1/24" dev "$E"; ip -6 addr add "fd00:$n::1/64" dev "$E" nodad; wait_carrier "$E"
 	ip route add "192.0.2.$n/32" via "10.$n.0.254"; ip route add default via "10.$n.0.254" metric $n; ip -6 route add default via "fd00:$n::fe" metric $n
+	ip rule add iif "$E" lookup $((100 + n)); ip route add 198.51.100.0/24 via "10.$n.0.254" table $((100 + n))
 	for d in lossless ${NIGHTLY:+pfc classes two zero strict dscp high host}; do try "$d"; done
 	[ "$D" != m5 ] && [ "$D" != ice ] || [ -n "$NIGHTLY" ] || for d in strict dscp; do try "$d"; done
 done
@@ -75,6 +76,17 @@ for k in ${NIGHTLY:+5 8 11 17 20 26 29 32} 14 23; do
 	is "ice: call $k fails: lossless priorities" "$(dcb pfc show dev "$E" prio-pfc)" "$(grep prio-pfc <<<"$was")"
 done
 conf <<<''; apply >/dev/null 2>&1
+# Each write of DCB fails once, after those before it were done: undone, and the way to the host is there.
+document lossless | conf; strace -f -o /tmp/calls -e trace=sendmsg rdma-configctl apply --yes >/tmp/out 2>&1
+conf <<<''; apply >/dev/null 2>&1; before=$(addresses) was=$(dcb_of) undone=0
+for k in $(awk '{ n[$1]++ } /RTM_SETDCB/ { print n[$1] }' /tmp/calls); do
+	document lossless | conf
+	strace -f --seccomp-bpf -o /dev/null -e trace=sendmsg -e inject="sendmsg:error=EIO:when=$k" rdma-configctl apply --yes >/tmp/out 2>&1; rc=$?
+	[ $rc = 3 ] && undone=$((undone + 1))
+	is "ice: write $k fails ($rc): addresses, routes, rules" "$(addresses)" "$before"; is "ice: write $k fails: DCB" "$(dcb_of)" "$was"
+	conf <<<''; exits "ice: write $k fails: nothing is left" 0 ctl diff
+done
+ok "ice: it was undone ($undone)" test $undone -gt 1
 
 # The ports of a bond, one after the other: it never is without a carrier.
 echo "del i40efw" >/proc/fake_hca; echo "add roce m5b 1 0 train=400" >/proc/fake_hca; echo "set m5 train=400" >/proc/fake_hca
