@@ -48,7 +48,8 @@ constexpr std::string_view kVocabulary =
     "el9 fc uek rt lts smp debug64 azure aws gcp oracle cloud default bpo deb Debian GNU Linux Ubuntu Rocky "
     "AlmaLinux Red Hat Enterprise Fedora SUSE openSUSE Leap SLES ID VERSION_ID NAME PRETTY_NAME bookworm "
     "trixie noble jammy debian ubuntu rhel rocky almalinux fedora sles opensuse centos suse rhcos "
-    "enabled disabled static masked loaded not found bad setting error active inactive failed activating "
+    "phys_switch_id enabled disabled static masked loaded not found bad setting error active inactive failed "
+    "activating "
     "deactivating reloading running dead exited restart start stop reload indirect generated transient "
     "configured configuring pending unmanaged linger strict ets shaper vendor willing host firmware "
     // udev rules.

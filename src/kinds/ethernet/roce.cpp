@@ -31,10 +31,25 @@ namespace {
 constexpr std::string_view kRoceKind = "roce";
 constexpr std::string_view kIwarp = "RNIC";
 
-/// Why an Ethernet port has no GID at all: mlx5 with enable_roce=false (mlx5_get_roce_state()), or no
-/// interface.
-std::string switched_off(const PortRef& port) {
+/// Whether a port's interface is one of a switch: phys_switch_id cannot be read elsewhere (EOPNOTSUPP).
+bool is_in_switchdev_mode(const PortRef& port, system::Files& files) {
+  return std::any_of(port.port->netdevs.begin(), port.port->netdevs.end(), [&](const auto& netdev) {
+    const auto id = files.read(fmt::format("/sys/class/net/{}/phys_switch_id", netdev));
+    return id && *id && !base::trim(**id).empty();
+  });
+}
+
+/// Why an Ethernet port has no GID at all: mlx5 with enable_roce=false (mlx5_get_roce_state()) or in
+/// switchdev mode (raw_eth_profile, mlx5_port_rep_immutable()), or no interface.
+std::string switched_off(const PortRef& port, system::Files& files) {
   const auto& device = *port.device;
+  if (device.driver.starts_with("mlx5_core") && is_in_switchdev_mode(port, files))
+    return fmt::format(
+        "{} is in switchdev mode, where its ports have raw packets only and no GIDs: configure RoCE on its "
+        "virtual functions or sub-functions{}",
+        device.name,
+        device.pci.empty() ? ""
+                           : fmt::format(", or run: devlink dev eswitch set pci/{} mode legacy", device.pci));
   std::string why = fmt::format("RoCE is switched off on {}: its GID table is empty", device.name);
   if (device.driver.starts_with("mlx5_core") && !device.pci.empty())
     why += fmt::format(
@@ -140,7 +155,7 @@ class RoceKind final : public Kind {
       const auto table = world.host().rdma.observe_gids(port->device->name, port->port->number);
       if (table && table->empty()) {
         // rdma_cm has no port there: its folder in configfs cannot be made (ENODEV).
-        one.pending = switched_off(*port);
+        one.pending = switched_off(*port, world.host().files);
         one.settings.clear();
         continue;
       }

@@ -14,6 +14,8 @@ static const struct fh_hw {
 	[FH_OPA] = { 9456, 16, { 1, 27, 0 }, "FAK0000000011" },
 };
 
+static bool fh_no_roce(const struct fh_hca *hca) { return hca->q.roce_off || hca->q.switchdev; }
+
 /* The driver whose adapter it is, when that is none of Mellanox's. */
 static const struct fh_dcb *other_maker(const struct fh_hca *hca)
 {
@@ -65,7 +67,7 @@ static int fh_query_port(struct ib_device *ibdev, u32 n, struct ib_port_attr *a)
 		a->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP : IB_PORT_PHYS_STATE_DISABLED;
 		a->max_mtu = IB_MTU_4096;
 		a->active_mtu = IB_MTU_1024;
-		a->gid_tbl_len = p->dev->hca->kind == FH_IWARP ? 1 : p->dev->hca->q.roce_off ? 0 : 128;
+		a->gid_tbl_len = p->dev->hca->kind == FH_IWARP ? 1 : fh_no_roce(p->dev->hca) ? 0 : 128;
 		a->pkey_tbl_len = p->dev->hca->kind != FH_IWARP;
 		a->port_cap_flags = IB_PORT_CM_SUP;
 		a->ip_gids = true;
@@ -92,7 +94,7 @@ static int fh_get_port_immutable(struct ib_device *ibdev, u32 n, struct ib_port_
 	const struct fh_hca *hca = dev_of(ibdev)->hca;
 	bool eth = dev_of(ibdev)->port[n].eth;
 
-	im->max_mad_size = hca->kind == FH_IWARP || (eth && hca->q.roce_off) ? 0 : IB_MGMT_MAD_SIZE;
+	im->max_mad_size = hca->kind == FH_IWARP || (eth && fh_no_roce(hca)) ? 0 : IB_MGMT_MAD_SIZE;
 	im->pkey_tbl_len = eth ? 1 : fh_pkeys;
 	im->gid_tbl_len = eth ? 128 : 1;
 	if (hca->kind == FH_OPA) {		/* infiniband/hw/hfi1/verbs.c:1831 */
@@ -104,7 +106,7 @@ static int fh_get_port_immutable(struct ib_device *ibdev, u32 n, struct ib_port_
 		im->core_cap_flags = RDMA_CORE_PORT_IWARP;
 		im->pkey_tbl_len = 0;
 		im->gid_tbl_len = 1;
-	} else if (hca->q.roce_off) {		/* mlx5/main.c:2884, get_core_cap_flags */
+	} else if (fh_no_roce(hca)) {		/* mlx5/main.c:2884, get_core_cap_flags; mlx5_port_rep_immutable */
 		im->core_cap_flags = RDMA_CORE_PORT_RAW_PACKET;
 		im->gid_tbl_len = 0;
 	} else {				/* irdma/verbs.c:3649 has RoCE v2 alone */

@@ -264,6 +264,8 @@ int fh_option(struct fh_hca *hca, const char *key, const char *value)
 		q->roce_off = !strcmp(value, "off");
 		return 0;
 	}
+	if (!strcmp(key, "switchdev"))
+		return fh_flag(value, &q->switchdev);
 	if (!strcmp(key, "agent"))
 		return fh_flag(value, &q->agent);
 	if (!strcmp(key, "negotiated"))

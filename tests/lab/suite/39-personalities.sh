@@ -27,6 +27,10 @@ ok "and none of rdma_cm's" bash -c '! mkdir /sys/kernel/config/rdma_cm/off 2>/de
 lab set off roce=on; ok "switched on" test "$(ls $I/off/ports/1/gids | wc -l)" -gt 0
 mkdir /sys/kernel/config/rdma_cm/off; ok "rdma_cm has it" test -e /sys/kernel/config/rdma_cm/off/ports/1/default_roce_mode; rmdir /sys/kernel/config/rdma_cm/off
 
+# infiniband/hw/mlx5/main.c:3325 of Linux 6.12, mellanox/mlx5/core/en_rep.c: the uplink of a switch
+lab set off switchdev; is "switchdev: no GID" "$(ls $I/off/ports/1/gids | wc -l)" 0; ok "a switch" grep -q . "/sys/class/net/$(netdev off)/phys_switch_id"
+lab set off switchdev=0; ok "none" bash -c "! cat /sys/class/net/$(netdev off)/phys_switch_id 2>/dev/null"
+
 # infiniband/hw/irdma/verbs.c:3649, :3667
 is "iWARP" "$(cat $I/iw/node_type)" "4: RNIC"; is "says what is not so of its GID" "$(cat $I/iw/ports/1/gid_attrs/types/0)" "IB/RoCE v1"
 M=$(netdev iw); is "which is the interface's address" "$(tr -d : <$I/iw/ports/1/gids/0 | cut -c1-12)" "$(tr -d : <"/sys/class/net/$M/address")"
@@ -46,6 +50,7 @@ ip link set "$P" mtu 2044; is "a change of MTU takes the carrier of enhanced IPo
 # bnxt_re has no disassociate_ucontext: a process that has it open holds the module (infiniband/core/uverbs_main.c, ib_uverbs_open)
 open() { local u; u=$(basename "$(ls -d $I/"$1"/device/infiniband_verbs/uverbs*)"); was=$(cat /sys/module/fake_hca/refcnt); exec 8<"/dev/infiniband/$u"; now=$(cat /sys/module/fake_hca/refcnt); exec 8<&-; echo $((now - was)); }
 is "bnxt_re: a reference for who has it open" "$(open b)" 1; is "none with mlx5" "$(open pf)" 0
+lab set b dcb=hns3; is "another driver at run time" "$(basename "$(readlink $I/b/device/driver)") $(open b)" "hns3 0"
 ok "uninstalled" rmmod fake_hca
 
 devs=; for i in {0..9} a b c d e; do devs="$devs ib:m$i:1"; done
