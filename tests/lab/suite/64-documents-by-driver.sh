@@ -28,6 +28,23 @@ document() {	# NAME
 	host) printf '[[pfc]]\ninterface = "%s"\ndcbx = "host"\n' "$E";;
 	esac
 }
+# What the document says of classes, as dcb reads it.
+reads_back() {	# NAME
+	local ets part parts=''
+	ets=$(dcb ets show dev "$E" 2>&1 | grep -v ^reco | tr -s ' \n' ' '; dcb pfc show dev "$E" prio-pfc; dcb -N app show dev "$E"; dcb dcbx show dev "$E")
+	case $1 in
+	classes) parts="3:1|tc-bw 0:50 1:50|3:on";;
+	two) parts="3:1 4:1|tc-bw 0:40 1:60|3:on 4:on";;
+	zero) parts="3:1|tc-bw 0:0 1:100";;
+	strict) parts="3:1|6:2|tc-bw 0:40 1:60 2:0|2:strict|3:on|48:6";;
+	high) parts="6:on|26:6";;
+	host) parts="host";;
+	esac
+	while [ -n "$parts" ]; do
+		part=${parts%%|*}; [ "$part" = "$parts" ] && parts='' || parts=${parts#*|}
+		has "$D $1: $part" "$ets" "$part"
+	done
+}
 # Whether it may be refused or pending is the driver's affair: 38-drivers.sh has what each takes. That PFC and DSCPs of a
 # document that was done are there is not; qede alone has what the switch agreed to.
 try() {	# NAME
@@ -37,6 +54,7 @@ try() {	# NAME
 	case $rc in
 	0)
 		[ "$(addresses)" = "$before" ] && pass "$D $1: done, addresses and routes are there" || fail "$D $1: addresses and routes" "$(differ "$before" "$(addresses)")"
+		reads_back "$1"
 		case $1 in
 		lossless|pfc|classes|strict) has "$D $1: lossless" "$(dcb pfc show dev "$E" prio-pfc)" "3:on";;
 		esac
