@@ -384,6 +384,10 @@ const std::vector<Scenario>& scenarios() {
        .host = kDrivers,
        .documents = {text({"version = 1\n[[pfc]]\ndriver = \"mlx4_en\"\npriorities = [3]\n"}),
                      text({"version = 1\n[[pfc]]\ndriver = \"mlx4_en\"\npriorities = [3, 4]\n"})}},
+      {.name = "port_types_of_an_old_board",
+       .host = R"({ "mlx4_ports": { "0000:20:00.0": ["ib", "ib"] }, "mlx4_without_dpdp": ["0000:20:00.0"] })",
+       .documents = {"version = 1\n[[mlx4_port]]\npci = \"0000:20:00.0\"\nports = [\"eth\", \"eth\"]\n",
+                     "version = 1\n[[mlx4_port]]\npci = \"0000:20:00.0\"\nports = [\"ib\", \"ib\"]\n"}},
       {.name = "port_types",
        .host = kDrivers,
        .documents =

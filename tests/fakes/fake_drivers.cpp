@@ -39,6 +39,7 @@ Result<void> FakeInitramfs::rebuild() {
 
 void FakeMlx4Ports::reboot() {
   for (auto& [pci, types] : adapters) types.assign(types.size(), "ib");
+  in_mind.clear();
 }
 
 std::string FakeMlx4Ports::dump() const {
@@ -64,6 +65,14 @@ Result<void> FakeMlx4Ports::set_type(const std::string& pci, int port, const std
     if (at == adapters.end()) return ENODEV;
     auto wanted = at->second;
     wanted.at(static_cast<std::size_t>(port) - 1) = type == "auto" ? "auto (ib)" : type;
+    if (without_dpdp.contains(pci)) {
+      // mellanox/mlx4/main.c:1177 __set_port_type(), :307 mlx4_check_port_params()
+      auto& kept = in_mind[pci];
+      kept[port] = type;
+      for (const auto& [other, its] : kept) wanted.at(static_cast<std::size_t>(other) - 1) = its;
+      if (wanted.front() != wanted.back()) return EOPNOTSUPP;
+      kept.clear();
+    }
     // mlx4_check_port_params(): an Ethernet port 1 wants an Ethernet port 2.
     if (wanted.size() == 2 && wanted[0] == "eth" && wanted[1] == "ib") return EINVAL;
     at->second = wanted;

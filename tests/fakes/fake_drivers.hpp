@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,12 +37,15 @@ class FakeInitramfs final : public system::Initramfs {
   MemoryFiles& files_;
 };
 
-/// Adapters by PCI address. Port 1 can be Ethernet only while port 2 is.
+/// Adapters by PCI address. Port 1 can be Ethernet only while port 2 is. Boards without DPDP take one type
+/// for both only, and keep in mind what they refused.
 class FakeMlx4Ports final : public system::Mlx4Ports {
  public:
   explicit FakeMlx4Ports(Faults& faults) : faults_(faults) {}
 
   std::map<std::string, std::vector<std::string>> adapters;
+  std::set<std::string> without_dpdp;
+  std::map<std::string, std::map<int, std::string>> in_mind;  ///< types by port that were refused
 
   void reboot();
   [[nodiscard]] std::string dump() const;

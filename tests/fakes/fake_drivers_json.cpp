@@ -96,6 +96,8 @@ void describe_drivers(FakeKernel& kernel, const json& host) {
   kernel.initramfs.newer = initramfs.value("newer", kernel.initramfs.newer);
   const json dcb = host.value("dcb", json::object());
   describe_dcb(kernel, dcb);
+  for (const auto& pci : host.value("mlx4_without_dpdp", json::array()))
+    kernel.mlx4_ports.without_dpdp.insert(pci.get<std::string>());
   const json ports = host.value("mlx4_ports", json::object());
   for (const auto& [pci, types] : ports.items()) {
     kernel.mlx4_ports.adapters[pci].clear();

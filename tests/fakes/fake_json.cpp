@@ -151,11 +151,11 @@ std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
 void FakeKernel::add(std::string_view text) {
   const json from = json::parse(text, nullptr, true, true);
   allow_keys(from,
-             {"rename_up",  "slow_carrier",    "devices",    "links",    "rules",           "files",
-              "unreadable", "systemd",         "units",      "modules",  "module_tree",     "initramfs",
-              "dcb",        "mlx4_ports",      "users",      "groups",   "sysctl",          "rdma_system",
-              "rdma_cm",    "rdma_cm_folders", "soft_types", "resolved", "network_manager", "duplicates",
-              "networkd"},
+             {"rename_up",  "slow_carrier",     "devices",    "links",    "rules",           "files",
+              "unreadable", "systemd",          "units",      "modules",  "module_tree",     "initramfs",
+              "dcb",        "mlx4_ports",       "users",      "groups",   "sysctl",          "rdma_system",
+              "rdma_cm",    "rdma_cm_folders",  "soft_types", "resolved", "network_manager", "duplicates",
+              "networkd",   "mlx4_without_dpdp"},
              "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);

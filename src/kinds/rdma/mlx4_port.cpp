@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <map>
 #include <thread>
@@ -275,14 +276,36 @@ class Mlx4PortKind final : public Kind {
     // An Ethernet port 1 beside an InfiniBand port 2 is refused, also on the way.
     std::vector<std::size_t> order{0, 1};
     if (wanted.list.front() == "eth") std::reverse(order.begin(), order.end());
-    for (const auto i : order) {
-      if (i >= wanted.list.size() || i >= now.list.size() || wanted.list[i] == now.list[i]) continue;
+    std::erase_if(order, [&](auto i) {
+      return i >= wanted.list.size() || i >= now.list.size() || wanted.list[i] == now.list[i];
+    });
+    const bool same = order.size() == 2 && wanted.list.front() == wanted.list.back();
+    std::vector<std::size_t> refused;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const auto i = order[k];
       const bool had_device = has_rdma_device(pci, host);
-      if (auto done = host.mlx4_ports.set_type(pci, static_cast<int>(i) + 1, wanted.list[i]); !done)
-        return done;
+      auto done = host.mlx4_ports.set_type(pci, static_cast<int>(i) + 1, wanted.list[i]);
+      // Boards without DPDP have one type for both ports: the first is refused, kept in mind, and taken with
+      // the second (__set_port_type() in drivers/net/ethernet/mellanox/mlx4/main.c).
+      if (!done && done.error().sys_errno == EOPNOTSUPP) {
+        refused.push_back(i);
+        if (same && k == 0) continue;
+        forget(pci, now, refused, host);
+        return base::fail(base::Error{
+            done.error().code,
+            done.error().message + ": the adapter does not take it; old boards have one type for both ports",
+            done.error().sys_errno});
+      }
+      if (!done) return done;
       if (had_device) await_return(pci, host);
     }
     return {};
+  }
+
+  /// A type that was refused would hold with the next one that is written: the port gets its own again.
+  static void forget(const std::string& pci, const PortTypes& now, const std::vector<std::size_t>& refused,
+                     system::Host& host) {
+    for (const auto i : refused) (void)host.mlx4_ports.set_type(pci, static_cast<int>(i) + 1, now.list[i]);
   }
 
   static void await_return(const std::string& pci, system::Host& host) {

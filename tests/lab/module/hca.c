@@ -144,6 +144,31 @@ static ssize_t port_type_show(struct device *parent, struct device_attribute *at
 			  hca->eth[p] ? "eth" : "ib");
 }
 
+/*
+ * mellanox/mlx4/main.c:1177, __set_port_type, of a board without DPDP: types that differ are refused (:312), and what was
+ * refused is kept in mind and holds with the next that is written.
+ */
+static int types_of_both(struct fh_hca *hca, int p, bool eth)
+{
+	bool want[3], change;
+	int i;
+
+	hca->in_mind[p] = 1 + eth;
+	for (i = 1; i <= 2; i++)
+		want[i] = hca->in_mind[i] ? hca->in_mind[i] - 1 : hca->eth[i];
+	if (want[1] != want[2])
+		return -EOPNOTSUPP;
+	change = want[1] != hca->eth[1] || want[2] != hca->eth[2];
+	if (change)
+		fh_dev_destroy(hca);
+	for (i = 1; i <= 2; i++) {
+		hca->in_mind[i] = 0;
+		hca->eth[i] = want[i];
+		strscpy(hca->type[i], want[i] ? "eth" : "ib", sizeof(hca->type[i]));
+	}
+	return change ? fh_dev_create(hca) : 0;
+}
+
 /* As with mlx4, a change takes the whole device away and brings it back. */
 static ssize_t port_type_store(struct device *parent, struct device_attribute *attr,
 			       const char *buf, size_t count)
@@ -158,8 +183,13 @@ static ssize_t port_type_store(struct device *parent, struct device_attribute *a
 		return -EINVAL;
 	if (!mutex_trylock(&fh_hcas_lock))	/* "del" holds it and waits for us */
 		return restart_syscall();
-	strscpy(hca->type[p], types[t], sizeof(hca->type[p]));
 	eth = t == 2 ? hca->eth[p] : t == 1;
+	if (hca->q.no_dpdp && hca->ports == 2) {
+		ret = types_of_both(hca, p, eth);
+		mutex_unlock(&fh_hcas_lock);
+		return ret ? ret : count;
+	}
+	strscpy(hca->type[p], types[t], sizeof(hca->type[p]));
 	if (eth != hca->eth[p]) {
 		fh_dev_destroy(hca);
 		hca->eth[p] = eth;
@@ -262,6 +292,10 @@ int fh_option(struct fh_hca *hca, const char *key, const char *value)
 	}
 	if (!strcmp(key, "roce")) {
 		q->roce_off = !strcmp(value, "off");
+		return 0;
+	}
+	if (!strcmp(key, "dpdp")) {
+		q->no_dpdp = !strcmp(value, "off");
 		return 0;
 	}
 	if (!strcmp(key, "switchdev"))

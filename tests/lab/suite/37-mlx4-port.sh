@@ -21,6 +21,13 @@ if [ $BOOT = 1 ]; then
 	ok "the P_Key interface is there" ip link show fab0.8002; settled
 	fab ib; exits "taken back" 0 apply --confirm 8; exits "it is whole" 0 ctl diff; ok "expired" lab-wait 40 'rdma-configctl history | grep -q "not confirmed"'
 	is "types" "$(types)" "ib eth "; fab eth; settled; exits "whole again" 0 ctl diff
+	# A board without DPDP (mellanox/mlx4/main.c:307, 1177): both or none.
+	conf <<<''; exits "nothing" 0 apply; echo "set mlx4_0 dpdp=off" >/proc/fake_hca; settled; is "types" "$(types)" "ib ib "
+	ok "one port is refused" bash -c "! echo eth 2>/dev/null >/sys/bus/pci/devices/$pci/mlx4_port2"; echo ib >/sys/bus/pci/devices/$pci/mlx4_port2
+	conf <<<$'[[mlx4_port]]\npci = "00:10.0"\nports = ["eth", "eth"]'; exits "both of an old board" 0 apply; is "types" "$(types)" "eth eth "; settled
+	conf <<<$'[[mlx4_port]]\npci = "00:10.0"\nports = ["ib", "eth"]'; apply >/tmp/out 2>&1; is "one of an old board is undone" "$?" 3; is "types" "$(types)" "eth eth "; settled
+	echo eth >/sys/bus/pci/devices/$pci/mlx4_port2; is "and not kept in mind" "$(types)" "eth eth "
+	conf <<<$'[[mlx4_port]]\npci = "00:10.0"\nports = ["ib", "ib"]'; exits "both back" 0 apply; settled; echo "set mlx4_0 dpdp=on" >/proc/fake_hca; settled
 	conf <<<$'[[mlx4_port]]\npci = "00:10.0"\nports = ["ib", "ib"]'; exits "none of it" 0 apply; settled
 	conf <<<$'[[mlx4_port]]\npci = "00:10.0"\nports = ["ib", "eth"]'; exits "port 1 back" 0 apply; is "types" "$(types)" "ib eth "; has "the file" "$(cat /etc/rdma/mlx4.conf)" "$pci ib eth"
 	exits "in sync" 0 ctl diff
