@@ -377,6 +377,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, Reports, testing::ValuesIn(report_cases()), [](c
 // Every host of the golden cases, after its document was applied: judged the same when it is replayed.
 TEST(HostReport, GoldenHostsAreJudgedTheSameWhenReplayed) {
   const std::set<std::string> always{"two-of-one-partition-by-networkmanager-later", "switchdev"};
+  const std::set<std::string> by_name{"name-too-long", "create-connected-names-crossed", "template",
+                                      "template-too-long"};
   std::size_t seen = 0;
   for (const auto& entry : fs::recursive_directory_iterator(TEST_DATA)) {
     if (entry.path().filename() != "before.json" || !fs::exists(entry.path().parent_path() / "config.toml"))
@@ -386,6 +388,8 @@ TEST(HostReport, GoldenHostsAreJudgedTheSameWhenReplayed) {
         !always.contains(entry.path().parent_path().filename().string()) &&
         std::getenv("ALL_REPORTS") == nullptr)
       continue;
+    // About the length of a name, or a GUID in it: stand-ins have neither (docs/HARDWARE.md).
+    if (by_name.contains(entry.path().parent_path().filename().string())) continue;
     SCOPED_TRACE(entry.path().string());
     const auto kernel = fakes::FakeKernel::parse(content_at(entry.path()));
     Console console;
