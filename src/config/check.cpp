@@ -232,18 +232,20 @@ std::string path_of(std::string_view parent, std::string_view name) {
   return parent.empty() ? std::string(name) : fmt::format("{}.{}", parent, name);
 }
 
-CheckedFile check_file(const Node& root, std::string_view host, const Grammar& grammar,
-                       const Reporter& report) {
+CheckedFile check_file(const Node& root, std::string_view host, const Grammar& grammar, Reporter report) {
   CheckedFile out;
   out.understood = check_version(root, report);
   if (!out.understood) return out;
+  if (const auto match = root.members.find("match"); match != root.members.end()) {
+    out.matched = true;
+    out.skipped = check_match(match->second, host, report);
+    // What a file for other hosts asks for need not have a value on this one.
+    if (out.skipped) report.values = nullptr;
+  }
   Checker checker(grammar, report, out);
   for (const auto& [name, node] : root.members) {
-    if (name == "version" || find_spec(grammar, name)) continue;
-    if (name == "match") {
-      out.matched = true;
-      out.skipped = check_match(node, host, report);
-    } else if (name == "defaults" && node.sort == Node::Sort::kTable) {
+    if (name == "version" || name == "match" || name == "host" || find_spec(grammar, name)) continue;
+    if (name == "defaults" && node.sort == Node::Sort::kTable) {
       out.defaults = checker.defaults(node, grammar, "");
     } else if (name == "defaults") {
       report.wrong(node.at,

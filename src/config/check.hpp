@@ -11,6 +11,8 @@
 
 namespace rdmacfg::config {
 
+class HostValues;
+
 using Grammar = std::vector<model::SectionSpec>;
 
 /// Collects what is wrong with one file.
@@ -19,6 +21,8 @@ struct Reporter {
   model::Diagnostics& diagnostics;
   /// Some lines could not be read, and may hold the missing part.
   bool partial = false;
+  /// What {host.…} stands for; null: nothing is known of it, and values that contain it are passed over.
+  const HostValues* values = nullptr;
 
   /// Adds an error; the reference holds until the next one.
   model::Diagnostic& wrong(const Span& at, std::string message, std::string hint = {}) const {
@@ -39,8 +43,7 @@ struct CheckedFile {
 };
 
 /// Holds the tree of a file against the grammar and reports everything that does not obey it.
-CheckedFile check_file(const Node& root, std::string_view host, const Grammar& grammar,
-                       const Reporter& report);
+CheckedFile check_file(const Node& root, std::string_view host, const Grammar& grammar, Reporter report);
 
 /// The value of a key as the field's canonical value; nothing when it is wrong, which is reported under
 /// `label`.

@@ -28,6 +28,10 @@ struct Limits {
   std::size_t entries_of_kind = model::limits::kEntriesOfKind;  ///< sections of one path
   std::size_t list_items = model::limits::kListItems;
   std::size_t string_bytes = model::limits::kStringBytes;
+  std::size_t table_bytes = model::limits::kTableBytes;  ///< of one table of values for hosts, or /etc/hosts
+  std::size_t table_rows = model::limits::kTableRows;
+  std::size_t table_columns = model::limits::kTableColumns;
+  std::size_t tables = model::limits::kTables;
 };
 
 /// Every error is reported: for programs, which mend all of them in one go.
@@ -44,7 +48,8 @@ struct Source {
   /// standard input. Empty: the system's own, /etc/rdma-configd/config.toml with conf.d/*.toml of /usr/lib,
   /// /run and /etc.
   std::filesystem::path file;
-  std::string host;  ///< for [match]; the node name, without a domain too. Empty: not known (yet)
+  std::string host;         ///< for [match]; the node name, without a domain too. Empty: not known (yet)
+  bool every_host = false;  ///< tables are read whole, not only the lines that are for `host`
 };
 
 /// One file as text.
@@ -73,6 +78,8 @@ struct Document {
 /// Finds and reads the files: main file first, then drop-ins sorted by file name over all three directories,
 /// where /etc masks /run masks /usr/lib of the same name, and an empty file or a link to /dev/null masks
 /// without replacing (systemd.unit(5)). Hidden files and names without ".toml" are passed over.
+/// Behind them come the tables and the /etc/hosts that [host] sections name (host_data.hpp), cut down to the
+/// lines for Source::host. One that is not there is left out: parse_texts() says so where it is named.
 /// @return texts in merging order, or an error that names the file: no configuration at all (it says what to
 ///         write where), unreadable, a link to nothing, a directory, a device, a FIFO, too large. Never
 ///         blocks, but for standard input.
@@ -88,6 +95,10 @@ Document parse_texts(std::vector<Text> texts, std::string_view host,
 /// For what is applied without anybody asking: a file that others than root can write to is an error, as sudo
 /// and sshd have it, and no longer a warning.
 void distrust(Document& document);
+
+/// Reads what the [host] sections of texts name, in place of what there was. For texts that changed since
+/// read_files().
+base::Result<void> add_host_data(std::vector<Text>& texts, const Source& source, const Limits& limits = {});
 
 /// Whether one of the files of a document is private.
 bool is_private(const Document& document);

@@ -8,14 +8,19 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/open_folder.hpp"
+#include "base/text.hpp"
 #include "base/unique_fd.hpp"
 #include "config/document.hpp"
+#include "config/guard.hpp"
+#include "config/host_values.hpp"
 #include "config/trust.hpp"
 
 namespace rdmacfg::config {
@@ -169,9 +174,7 @@ Result<std::vector<Text>> read_one(const std::filesystem::path& file, const Limi
   });
 }
 
-}  // namespace
-
-Result<std::vector<Text>> read_files(const Source& source, const Limits& limits) {
+Result<std::vector<Text>> read_documents(const Source& source, const Limits& limits) {
   if (!source.file.empty()) return read_one(source.file, limits);
   const auto root = Root::open(source.root);
   if (!root) return base::Failure(root.error());
@@ -218,6 +221,101 @@ Result<std::vector<Text>> read_files(const Source& source, const Limits& limits)
                     "into this file, or into {}/NAME.toml",
                     root->shown(kMain), root->shown(kDropIns.back())));
   }
+  return texts;
+}
+
+/// A table or /etc/hosts that a document names; nothing when it is not there.
+Result<std::optional<Text>> read_named(const Source& source, const Text& document, const std::string& named,
+                                       const Limits& limits) {
+  const bool absolute = named.starts_with('/');
+  const auto beside = std::filesystem::path(document.name).parent_path() / named;
+  if (!absolute && document.name.starts_with('<')) return std::nullopt;
+  if (!absolute && !source.file.empty()) {
+    const auto path = beside.lexically_normal();
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (!fd && errno == ENOENT) return std::nullopt;
+    if (!fd) return base::fail_errno(errno, path.native());
+    return read_open(fd.get(), path.native(), limits.table_bytes);
+  }
+  const auto root = Root::open(source.root);
+  if (!root) return base::Failure(root.error());
+  const auto below = (absolute ? std::filesystem::path(named)
+                               : std::filesystem::path("/") / beside.lexically_relative(source.root))
+                         .lexically_normal()
+                         .native()
+                         .substr(1);
+  const UniqueFd fd = root->file(below, O_RDONLY);
+  if (!fd && errno == ENOENT) return std::nullopt;
+  if (!fd) return base::fail_errno(errno, root->shown(below));
+  auto text = read_open(fd.get(), root->shown(below), limits.table_bytes);
+  if (text && *text && (*text)->written_by_others.empty())
+    (*text)->written_by_others = way_open_to_others(root->fd(), below);
+  return text;
+}
+
+/// Only the lines of /etc/hosts that give one of `names`.
+std::string lines_of_names(const std::string& text, const std::vector<std::string>& names) {
+  std::set<int> wanted;
+  const auto hosts = HostsFile::parse({.name = "", .text = text});
+  for (const auto& name : names) {
+    const auto at = hosts.by_name.find(name);
+    if (at == hosts.by_name.end()) continue;
+    for (const auto& line : at->second) wanted.insert(line.where.line);
+  }
+  std::string out;
+  int number = 0;
+  for (const auto line : base::split(text, '\n')) {
+    if (wanted.contains(++number)) out += line;
+    if (wanted.empty() || number >= *wanted.rbegin()) break;
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<void> add_host_data(std::vector<Text>& texts, const Source& source, const Limits& limits) {
+  std::erase_if(texts, [](const Text& text) { return is_host_data(text.name); });
+  const auto documents = texts.size();
+  std::vector<Tree> trees;
+  bool hosts_file = false;
+  std::size_t tables = 0;
+  for (std::size_t at = 0; at < documents; ++at) {
+    auto& tree = trees.emplace_back();
+    if (texts[at].text.find("host") == std::string::npos || check_text(texts[at], limits)) continue;
+    tree = parse_tree(texts[at], limits);
+    const auto named = files_named(tree.root);
+    hosts_file = hosts_file || named.hosts_file;
+    for (const auto& table : named.tables) {
+      if (!is_host_data(table) || ++tables > limits.tables) continue;  // which is said where it is written
+      auto text = read_named(source, texts[at], table, limits);
+      if (!text) return base::fail(text.error());
+      const bool known = *text && std::any_of(texts.begin(), texts.end(),
+                                              [&](const Text& other) { return other.name == (*text)->name; });
+      if (!*text || known) continue;
+      if (!source.every_host) (*text)->text = rows_of_host(**text, source.host, limits);
+      texts.push_back(std::move(**text));
+    }
+  }
+  if (!hosts_file) return {};
+  auto hosts = read_named(source, texts.front(), "/etc/hosts", limits);
+  if (!hosts) return base::fail(hosts.error());
+  if (!*hosts) return {};
+  if (!source.every_host) {
+    model::Diagnostics ignored;  // said when the texts are parsed
+    HostData data(texts, limits);
+    for (std::size_t at = 0; at < documents; ++at) data.add(trees[at].root, texts[at], ignored);
+    const std::vector<bool> all(documents, true);
+    (*hosts)->text = lines_of_names((*hosts)->text, HostValues(data, source.host, all).lookups());
+  }
+  texts.push_back(std::move(**hosts));
+  return {};
+}
+
+Result<std::vector<Text>> read_files(const Source& source, const Limits& limits) {
+  auto texts = read_documents(source, limits);
+  if (!texts) return texts;
+  if (const auto added = add_host_data(*texts, source, limits); !added) return base::fail(added.error());
   return texts;
 }
 

@@ -12,7 +12,9 @@
 #include "config/check.hpp"
 #include "config/document.hpp"
 #include "config/guard.hpp"
+#include "config/host_values.hpp"
 #include "config/merge.hpp"
+#include "config/parsed.hpp"
 #include "config/tree.hpp"
 
 namespace rdmacfg::config {
@@ -113,45 +115,71 @@ void arrange(model::Diagnostics& diagnostics, const Document& document, const Li
   if (more > 0) diagnostics.push_back(counted(more));
 }
 
-Document parse_texts(std::vector<Text> texts, std::string_view host, const Grammar& grammar,
-                     const Limits& limits) {
-  Document document;
-  std::vector<model::Section> sections, defaults;
-  std::set<std::string> faulty_defaults;
+Parsed::Parsed(std::vector<Text> texts, const Limits& limits)
+    : texts_(std::move(texts)), limits_(limits), data_(std::make_unique<HostData>(texts_, limits_)) {
   Counted so_far;
   std::size_t bytes = 0;
-  for (const auto& text : texts) {
+  for (const auto& text : texts_) {
+    if (!text.written_by_others.empty()) diagnostics_.push_back(untrusted(text));
+    if (is_host_data(text.name)) continue;
     bytes += text.text.size();
-    if (auto wrong = check_size(text, bytes, limits)) {
-      document.diagnostics.push_back(std::move(*wrong));
-      document.whole = false;
+    if (auto wrong = check_size(text, bytes, limits_)) {
+      diagnostics_.push_back(std::move(*wrong));
+      whole_ = false;
       break;
     }
-    if (!text.written_by_others.empty()) document.diagnostics.push_back(untrusted(text));
-    if (auto wrong = check_text(text, limits)) {
-      document.diagnostics.push_back(std::move(*wrong));
-      document.whole = false;
+    if (auto wrong = check_text(text, limits_)) {
+      diagnostics_.push_back(std::move(*wrong));
+      whole_ = false;
       continue;
     }
-    auto tree = parse_tree(text, limits);
-    std::move(tree.faults.begin(), tree.faults.end(), std::back_inserter(document.diagnostics));
+    auto tree = parse_tree(text, limits_);
+    std::move(tree.faults.begin(), tree.faults.end(), std::back_inserter(diagnostics_));
+    tree.faults.clear();
+    if (tree.errors.empty()) {
+      if (auto wrong = check_bounds(tree.root, text, limits_, so_far)) {
+        diagnostics_.push_back(std::move(*wrong));
+        whole_ = false;
+        continue;
+      }
+      data_->add(tree.root, text, diagnostics_);
+    }
+    trees_.push_back({&text, std::move(tree)});
+  }
+}
+
+Parsed::~Parsed() = default;
+
+Document Parsed::on(std::string_view host, const Grammar& grammar) const {
+  Document document;
+  document.diagnostics = diagnostics_;
+  document.whole = whole_;
+  std::vector<bool> applies;
+  bool uses_host = false;
+  for (const auto& [text, tree] : trees_) {
+    if (!tree.errors.empty()) continue;
+    model::Diagnostics told;  // once more, with the rest of the file
+    const auto match = tree.root.members.find("match");
+    applies.push_back(match == tree.root.members.end() || !check_match(match->second, host, {*text, told}));
+    uses_host = uses_host || tree.root.members.contains("host") || mentions_host(text->text);
+  }
+  const HostValues values(*data_, host, applies);
+  if (uses_host) document.host = host;
+  std::vector<model::Section> sections, defaults;
+  std::set<std::string> faulty_defaults;
+  for (const auto& [text, tree] : trees_) {
     if (!tree.errors.empty()) {
       // Keys after a syntax error are unknown, so missing ones are not reported; the others are checked.
-      report_readable(tree, text, host, grammar, document.diagnostics);
-      std::move(tree.errors.begin(), tree.errors.end(), std::back_inserter(document.diagnostics));
+      report_readable(tree, *text, host, grammar, document.diagnostics);
+      document.diagnostics.insert(document.diagnostics.end(), tree.errors.begin(), tree.errors.end());
       document.whole = false;
       continue;
     }
-    if (auto wrong = check_bounds(tree.root, text, limits, so_far)) {
-      document.diagnostics.push_back(std::move(*wrong));
-      document.whole = false;
-      continue;
-    }
-    auto file = check_file(tree.root, host, grammar, {text, document.diagnostics});
+    auto file = check_file(tree.root, host, grammar, {*text, document.diagnostics, false, &values});
     if (!file.understood) document.whole = false;
     if (file.matched) document.host = host;
     if (file.skipped) {
-      document.skipped.push_back(fmt::format("{}: {}", text.name, *file.skipped));
+      document.skipped.push_back(fmt::format("{}: {}", text->name, *file.skipped));
       continue;
     }
     std::move(file.sections.begin(), file.sections.end(), std::back_inserter(sections));
@@ -162,9 +190,16 @@ Document parse_texts(std::vector<Text> texts, std::string_view host, const Gramm
   document.sections = merge(std::move(sections), grammar, document.faulty);
   fill_defaults(document.sections, merge_defaults(std::move(defaults)));
   spread(faulty_defaults, document.sections, document.faulty);
-  document.files = std::move(texts);
-  document.not_shown = sort_and_cut(document.diagnostics, document.files, limits);
+  document.not_shown = sort_and_cut(document.diagnostics, texts_, limits_);
   if (document.not_shown > 0) document.diagnostics.push_back(counted(document.not_shown));
+  return document;
+}
+
+Document parse_texts(std::vector<Text> texts, std::string_view host, const Grammar& grammar,
+                     const Limits& limits) {
+  Parsed parsed(std::move(texts), limits);
+  auto document = parsed.on(host, grammar);
+  document.files = std::move(parsed).take_texts();
   return document;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "config/check.hpp"
+#include "config/host_values.hpp"
 
 namespace rdmacfg::config {
 
@@ -107,9 +108,45 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
   return std::nullopt;
 }
 
-}  // namespace
+/// What a text that was filled in stands for where the field takes no text: "2044" is a number there.
+std::optional<model::Value> unquoted(const std::string& text, const model::FieldSpec& field) {
+  const bool negative = text.starts_with('-');
+  std::optional<model::Value> meant;
+  if (text == "true" || text == "false") {
+    meant = text == "true";
+  } else if (const auto number = base::parse_number(std::string_view(text).substr(negative ? 1 : 0));
+             number && *number <= std::uint64_t{1} << 62U) {
+    meant = negative ? -static_cast<std::int64_t>(*number) : static_cast<std::int64_t>(*number);
+  }
+  if (!meant) return std::nullopt;
+  auto value = field.parse(*meant);
+  return value ? std::optional(std::move(*value)) : std::nullopt;
+}
 
-std::optional<model::Value> check_value(const Node& node, const model::FieldSpec& field,
+std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec& field,
+                                        std::string_view label, const Reporter& report);
+
+/// The same of a value that mentions the host.
+std::optional<model::Value> check_filled(const Node& node, const model::FieldSpec& field,
+                                         std::string_view label, const Reporter& report) {
+  if (report.values == nullptr) return std::nullopt;
+  std::vector<model::Diagnostic::Related> used;
+  const auto filled = report.values->fill(node, label, field.name, report, used);
+  if (!filled) return std::nullopt;
+  if (const auto* text = std::get_if<std::string>(&filled->scalar); text && !field.parse(filled->scalar)) {
+    if (auto value = unquoted(*text, field)) return value;
+  }
+  const auto before = report.diagnostics.size();
+  auto value = check_plain(*filled, field, label, report);
+  for (auto at = before; at < report.diagnostics.size(); ++at) {
+    auto& wrong = report.diagnostics[at];
+    wrong.message += fmt::format(" (host {})", report.values->host());
+    wrong.related.insert(wrong.related.end(), used.begin(), used.end());
+  }
+  return value;
+}
+
+std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec& field,
                                         std::string_view label, const Reporter& report) {
   if (node.sort == Node::Sort::kList && node.origin == Node::Origin::kHeader) {
     const auto inner = label.substr(label.find_first_not_of('['));
@@ -133,6 +170,14 @@ std::optional<model::Value> check_value(const Node& node, const model::FieldSpec
   }
   report.wrong(node.at, complaint(label, field, std::move(message)));
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<model::Value> check_value(const Node& node, const model::FieldSpec& field,
+                                        std::string_view label, const Reporter& report) {
+  return mentions_host(node) ? check_filled(node, field, label, report)
+                             : check_plain(node, field, label, report);
 }
 
 std::optional<std::string> check_match(const Node& match, std::string_view host, const Reporter& report) {

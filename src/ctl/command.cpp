@@ -62,6 +62,7 @@ void Context::say(std::string_view text) const {
 }
 
 std::string host_name(const Context& context) {
+  if (!context.arguments.seen_by.empty()) return context.arguments.seen_by;
   if (!context.offline()) return context.environment.host_name;
   const auto text = context.environment.host(context.root())->files.read("/etc/hostname");
   return text && *text ? base::host_name_in(**text) : std::string();
@@ -87,6 +88,7 @@ base::Result<std::vector<config::Text>> load_texts(const Context& context) {
   }
   config::Source source;
   source.root = context.root();
+  source.host = host_name(context);
   if (context.arguments.config.empty()) return config::read_files(source);
   std::vector<config::Text> texts;
   for (const auto& file : context.arguments.config) {

@@ -24,7 +24,8 @@ struct Arguments {
   /// --config and FILE: exactly these files, merged in their order; empty: the system's own.
   std::vector<std::string> config;
   std::string root;                         ///< --root; empty: the running system
-  std::string host;                         ///< --host; empty: this one, not that of a report
+  std::string host;                         ///< --host FILE; empty: this one, not that of a report
+  std::string seen_by;                      ///< --host NAME: whose document it is; empty: this host's
   std::vector<std::string> words;           ///< what stands behind the subcommand
   std::optional<double> wait;               ///< --wait, seconds
   std::optional<std::uint64_t> confirm;     ///< --confirm, seconds

@@ -35,6 +35,15 @@ Result<std::vector<config::Text>> texts_to_edit(const Context& context) {
   return all;
 }
 
+Result<std::vector<config::Text>> with_tables(const Context& context, std::vector<config::Text> texts) {
+  config::Source source;
+  source.root = context.root();
+  source.host = host_name(context);
+  if (!context.arguments.config.empty()) source.file = context.arguments.config.front();
+  if (auto done = config::add_host_data(texts, source); !done) return base::fail(done.error());
+  return texts;
+}
+
 Result<void> write_document(const Context& context, const std::string& name, std::string_view text) {
   if (!context.arguments.config.empty()) {
     if (name == "-") {

@@ -17,6 +17,9 @@ inline constexpr const char* kDropInFolder = "/etc/rdma-configd/conf.d/";
 /// yet is among them, as it would begin.
 base::Result<std::vector<config::Text>> texts_to_edit(const Context& context);
 
+/// Texts that were changed, with the tables that they name now.
+base::Result<std::vector<config::Text>> with_tables(const Context& context, std::vector<config::Text> texts);
+
 /// Writes one of them. One below /usr/lib or /run is not ours to change: the error says what to do instead.
 base::Result<void> write_document(const Context& context, const std::string& name, std::string_view text);
 

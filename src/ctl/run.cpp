@@ -137,6 +137,34 @@ int checked(const Context& context, int status) {
   return static_cast<int>(model::Exit::kError);
 }
 
+/// --host: what contains a / or ends in .json is the file of a report, anything else the name of a host.
+base::Result<void> tell_hosts_apart(Arguments& arguments) {
+  auto& host = arguments.host;
+  const auto no = [&](const std::string& why) {
+    return base::fail(base::Code::kInvalid, fmt::format("--host {}: {}", host, why));
+  };
+  if (host.empty() || host.find('/') != std::string::npos || host.ends_with(".json")) return {};
+  std::error_code error;
+  if (std::filesystem::is_regular_file(host, error))
+    return no(fmt::format("is a file here, and may be the name of a host; write ./{0} for the report", host));
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_';
+  };
+  if (host.size() > 253 || !std::all_of(host.begin(), host.end(), fits) || host.front() == '-' ||
+      host.front() == '.')
+    return no("is not a valid host name; for a report write the path of its file");
+  const bool shows = arguments.command == "show" && arguments.document;
+  const bool differs = arguments.command == "diff" && !arguments.root.empty();
+  if (arguments.command != "validate" && !shows && !differs)
+    return no(arguments.command == "diff"
+                  ? "another host can only be compared by its files: add --root DIR"
+                  : "the name of a host goes with validate, show --document and diff --root DIR");
+  arguments.seen_by = std::move(host);
+  host.clear();
+  return {};
+}
+
 /// Runs the subcommand on the host of a report.
 int run_on_report(const Context& context) {
   constexpr std::array<std::string_view, 4> kLooks{"show", "diff", "doctor", "validate"};
@@ -194,6 +222,8 @@ int run(int argc, const char* const* argv, Environment& environment) {
   auto root = root_of(context.arguments.root);
   if (!root) return checked(context, refuse(context, root.error()));
   context.arguments.root = std::move(*root);
+  if (auto done = tell_hosts_apart(context.arguments); !done)
+    return checked(context, refuse(context, done.error()));
   if (context.replayed()) return checked(context, run_on_report(context));
   return checked(context, is_paged(context) ? paged(context, dispatch) : dispatch(context));
 }

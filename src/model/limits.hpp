@@ -23,6 +23,10 @@ inline constexpr std::size_t kEntries = 20'000;
 inline constexpr std::size_t kEntriesOfKind = 10'000;
 inline constexpr std::size_t kListItems = 16'384;
 inline constexpr std::size_t kStringBytes = 4096;
+inline constexpr std::size_t kTableBytes = 16 * kMiB;
+inline constexpr std::size_t kTableRows = 100'000;
+inline constexpr std::size_t kTableColumns = 256;
+inline constexpr std::size_t kTables = 16;
 
 // Results of workers.
 inline constexpr std::size_t kReportBytes = 8 * kMiB;
@@ -93,6 +97,12 @@ inline constexpr auto kTable = std::to_array<Row>({
      "one list; a partition may name every port of a large fabric"},
     {"kStringBytes", kStringBytes, "bytes", "validate: error, exit 1",
      "one text; PATH_MAX and a page, the most that a kernel setting takes"},
+    {"kTableBytes", kTableBytes, "bytes", "validate: error, exit 1",
+     "one table of values for hosts, or /etc/hosts; a host keeps its own lines only"},
+    {"kTableRows", kTableRows, "hosts", "validate: error, exit 1",
+     "hosts of one table; ten times a large fleet"},
+    {"kTableColumns", kTableColumns, "columns", "validate: error, exit 1", "columns of one table"},
+    {"kTables", kTables, "tables", "validate: error, exit 1", "tables of one document"},
     {"kReportBytes", kReportBytes, "bytes", "look: error, exit 1; apply: the report without its resources",
      "a reply must fit a D-Bus message (32 MiB), escaped"},
     {"kSummaryBytes", kSummaryBytes, "bytes", "the job counts as lost",

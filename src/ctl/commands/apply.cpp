@@ -128,7 +128,7 @@ void settle_in(const Context& context, const config::Document& document, system:
     return;
   }
   if (context.offline()) return;
-  auto own = config::read_files({.root = "/", .file = {}, .host = {}});
+  auto own = config::read_files({.root = "/", .file = {}, .host = host_name(context)});
   if (own) {
     const auto system = config::parse_texts(std::move(*own), host_name(context), kinds::grammar());
     if (core::digest_of(system) == core::digest_of(document)) return;

@@ -126,7 +126,9 @@ int edit(const Context& context) {
       return 0;
     }
     text.text = std::move(*written);
-    document = config::parse_texts(*texts, host_name(context), kinds::grammar());
+    auto all = with_tables(context, *texts);
+    if (!all) return refuse(context, all.error());
+    document = config::parse_texts(std::move(*all), host_name(context), kinds::grammar());
     auto report = core::validate(document);
     if (report.exit != model::Exit::kError) {
       report = core::diff(document, *host, options_of(context));

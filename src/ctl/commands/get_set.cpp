@@ -164,7 +164,9 @@ int set(const Context& context) {
     return 0;
   }
   text.text = *changed;
-  const auto document = config::parse_texts(*texts, host_name(context), kinds::grammar());
+  auto all = with_tables(context, *texts);
+  if (!all) return refuse(context, all.error());
+  const auto document = config::parse_texts(std::move(*all), host_name(context), kinds::grammar());
   const auto report = core::validate(document);
   if (report.exit == model::Exit::kError) {
     tell(context, document, report.diagnostics);

@@ -64,7 +64,7 @@ TEST(Check, UnknownSections) {
                                               "a:5:1: [[ipoib.pky]]: unknown section; did you mean \"pkey\"?",
                                               "a:6:11: [defaults.ipob]: there are no defaults for ipob",
                                               "a:7:11: [defaults.roce]: there are no defaults for roce"));
-  EXPECT_EQ(document.diagnostics[1].hint, "there can be match, defaults, ipoib, roce, pfc, host, version");
+  EXPECT_EQ(document.diagnostics[1].hint, "there can be match, defaults, ipoib, roce, pfc, node, version");
   EXPECT_EQ(document.diagnostics[4].hint, "did you mean \"ipoib\"?");
 }
 
@@ -119,8 +119,8 @@ TEST(Check, OneAndManySections) {
               ElementsAre("a:1:1: [roce]: there can be several, so write [[roce]]"));
   EXPECT_THAT(messages("roce.device = 'a'"),
               ElementsAre("a:1:1: [roce]: there can be several, so write [[roce]]"));
-  EXPECT_THAT(messages("[[host]]\nprune = true"),
-              ElementsAre("a:1:1: [host]: there can be only one, so it is not written as a list"));
+  EXPECT_THAT(messages("[[node]]\nprune = true"),
+              ElementsAre("a:1:1: [node]: there can be only one, so it is not written as a list"));
   EXPECT_THAT(messages("roce = [{device = 'a'}, 5]"),
               ElementsAre("a:1:25: [[roce]]: is an integer, must be a table like { key = value }"));
   const auto document = parse_one(ipoib("pkey = 0x8002\n"));

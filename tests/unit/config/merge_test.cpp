@@ -39,7 +39,7 @@ TEST(Merge, ChildrenByTheirIdentity) {
 }
 
 TEST(Merge, SectionsOfWhichThereIsOne) {
-  const auto document = parse_files({{"a", "[host]\nprune = true"}, {"b", "[host]\nprune = false"}});
+  const auto document = parse_files({{"a", "[node]\nprune = true"}, {"b", "[node]\nprune = false"}});
   ASSERT_EQ(document.sections.size(), 1U);
   EXPECT_EQ(value_at(document, 0, "prune"), "no");
 }

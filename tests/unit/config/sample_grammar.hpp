@@ -67,7 +67,7 @@ inline std::vector<model::SectionSpec> sample_grammar() {
               "pfc", true,
               {sample_field<Word>("driver", Role::kIdentity), sample_field<model::Priorities>("priorities")},
               {{"driver"}}),
-          sample_section("host", false, {sample_field<bool>("prune")}, {})};
+          sample_section("node", false, {sample_field<bool>("prune")}, {})};
 }
 
 }  // namespace rdmacfg::config

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/host_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text.hpp"
+#include "config/guard.hpp"
+
+namespace rdmacfg::config {
+
+namespace {
+
+/// Something wrong in a line.
+struct Fault {
+  int column = 1;
+  int length = 1;
+  std::string message;
+  std::string hint;
+};
+
+int characters(std::string_view text) {
+  return static_cast<int>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+/// Splits one line into its fields.
+std::optional<Fault> split_line(std::string_view line, std::vector<TableCell>& cells) {
+  const auto place = [&](std::size_t at) { return characters(line.substr(0, at)) + 1; };
+  std::size_t at = 0;
+  for (;;) {
+    TableCell cell;
+    const auto from = at;
+    if (at < line.size() && line[at] == '"') {
+      for (++at;; ++at) {
+        if (at >= line.size())
+          return Fault{place(from), 1, "a field in quotes does not end on its line",
+                       "close it with \", and write \"\" for a quote inside"};
+        if (line[at] == '"' && (at + 1 >= line.size() || line[at + 1] != '"')) break;
+        if (line[at] == '"') ++at;
+        cell.text += line[at];
+      }
+      ++at;
+      if (at < line.size() && line[at] != ',')
+        return Fault{place(at), 1, "a comma must follow the quoted field",
+                     "write \"\" for a quote inside of quotes"};
+    } else {
+      const auto end = std::min(line.find(',', at), line.size());
+      const auto field = line.substr(at, end - at);
+      if (const auto quote = field.find('"'); quote != std::string_view::npos)
+        return Fault{place(at + quote), 1, "a quote inside a field without quotes",
+                     "put the whole field in quotes, and write \"\" for the quote"};
+      cell.text = base::trim(field);
+      at = end;
+    }
+    cell.column = place(from);
+    cell.length = std::max(characters(line.substr(from, at - from)), 1);
+    cells.push_back(std::move(cell));
+    if (at >= line.size()) return std::nullopt;
+    ++at;
+  }
+}
+
+std::optional<Fault> check_header(const std::vector<TableCell>& cells, const Limits& limits) {
+  const auto& first = cells.front();
+  if (first.text != "host")
+    return Fault{first.column, first.length,
+                 fmt::format("the first column is called \"{}\", must be \"host\"", first.text),
+                 "the first line names the columns, separated by commas: host,ib0,ib1"};
+  if (cells.size() > limits.table_columns)
+    return Fault{
+        cells.back().column, cells.back().length,
+        fmt::format("has {} columns, more than the {} that are allowed", cells.size(), limits.table_columns),
+        ""};
+  for (auto cell = cells.begin() + 1; cell != cells.end(); ++cell) {
+    if (!is_value_name(cell->text))
+      return Fault{cell->column, cell->length,
+                   fmt::format("\"{}\" cannot be the name of a column", cell->text),
+                   "a name begins with a letter and has letters, digits, - and _"};
+    if (std::any_of(cells.begin(), cell, [&](const auto& other) { return other.text == cell->text; }))
+      return Fault{cell->column, cell->length, fmt::format("there are two columns \"{}\"", cell->text), ""};
+  }
+  return std::nullopt;
+}
+
+/// Calls `each(number, line)` with every line that counts, until it returns false.
+template <class Each>
+void each_line(std::string_view text, Each each) {
+  text = without_mark(text);
+  for (int number = 1; !text.empty(); ++number) {
+    const auto end = std::min(text.find('\n'), text.size());
+    auto line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (base::trim(line).empty() || line.starts_with('#')) continue;
+    if (!each(number, line)) return;
+  }
+}
+
+}  // namespace
+
+bool is_value_name(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !name.empty() && name.size() <= 64 && letter(name.front()) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
+}
+
+HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagnostics& diagnostics) {
+  HostTable out;
+  out.file_ = text.name;
+  auto bounds = limits;
+  bounds.file_bytes = limits.table_bytes;
+  if (auto wrong = check_text(text, bounds)) {
+    if (wrong->where.line == 0) wrong->hint = "leave out hosts or columns that no document asks for";
+    diagnostics.push_back(std::move(*wrong));
+    out.broken_ = true;
+    return out;
+  }
+  const auto refuse = [&](int line, Fault fault) -> model::Diagnostic& {
+    out.broken_ = true;
+    out.rows_.clear();
+    out.by_host_.clear();
+    return diagnostics.emplace_back(model::Diagnostic{model::Severity::kError,
+                                                      {text.name, line, fault.column, fault.length},
+                                                      std::move(fault.message),
+                                                      std::move(fault.hint),
+                                                      {}});
+  };
+  bool good = true;
+  each_line(text.text, [&](int number, std::string_view line) {
+    Row row{number, {}};
+    row.cells.reserve(out.columns_.size());
+    if (auto fault = split_line(line, row.cells)) {
+      refuse(number, std::move(*fault));
+      return good = false;
+    }
+    if (out.columns_.empty()) {
+      if (auto fault = check_header(row.cells, limits)) {
+        refuse(number, std::move(*fault));
+        return good = false;
+      }
+      for (auto& cell : row.cells) out.columns_.push_back(std::move(cell.text));
+      return true;
+    }
+    const auto& host = row.cells.front();
+    Fault fault{host.column, host.length, "", ""};
+    if (row.cells.size() != out.columns_.size()) {
+      fault.message =
+          fmt::format("has {} fields, but the table has {} columns", row.cells.size(), out.columns_.size());
+      fault.hint = fmt::format("the columns are {}; a value that is not there is an empty field",
+                               base::join(out.columns_, ", "));
+    } else if (host.text.empty()) {
+      fault.message = "the host is missing";
+    } else if (out.rows_.size() >= limits.table_rows) {
+      fault.message = fmt::format("the table has more than the {} hosts that are allowed", limits.table_rows);
+    }
+    for (const auto& cell : row.cells) {
+      if (!fault.message.empty() || cell.text.size() <= limits.string_bytes) continue;
+      fault = {cell.column, 1,
+               fmt::format("a field has {} bytes, more than the {} that are allowed", cell.text.size(),
+                           limits.string_bytes),
+               ""};
+    }
+    if (!fault.message.empty()) {
+      refuse(number, std::move(fault));
+      return good = false;
+    }
+    const auto [first, added] = out.by_host_.try_emplace(base::lower(host.text), out.rows_.size());
+    if (!added) {
+      const auto& other = out.rows_[first->second];
+      const model::Location said{text.name, other.line, other.cells.front().column,
+                                 other.cells.front().length};
+      refuse(number, {host.column, host.length, fmt::format("host {} is in the table twice", host.text),
+                      "remove one"})
+          .related.push_back({said, "first here"});
+      return good = false;
+    }
+    out.rows_.push_back(std::move(row));
+    return true;
+  });
+  if (good && out.columns_.empty())
+    refuse(0, {1, 1, "is empty", "its first line names the columns: host,ib0,ib1"});
+  return out;
+}
+
+const HostTable::Row* HostTable::find(std::string_view host) const {
+  const auto name = base::lower(host);
+  auto at = by_host_.find(name);
+  if (at == by_host_.end()) at = by_host_.find(name.substr(0, name.find('.')));
+  return at == by_host_.end() ? nullptr : &rows_[at->second];
+}
+
+std::vector<std::string> HostTable::hosts() const {
+  std::vector<std::string> out;
+  out.reserve(rows_.size());
+  for (const auto& row : rows_) out.push_back(row.cells.front().text);
+  return out;
+}
+
+std::string rows_of_host(const Text& table, std::string_view host, const Limits& limits) {
+  model::Diagnostics wrong;
+  const auto parsed = HostTable::parse(table, limits, wrong);
+  if (!wrong.empty()) return table.text;
+  const auto* row = parsed.find(host);
+  std::string out;
+  int lines = 1;
+  bool header = true;
+  each_line(table.text, [&](int number, std::string_view line) {
+    if (!header && (row == nullptr || number != row->line)) return true;
+    for (; lines < number; ++lines) out += '\n';
+    out += line;
+    const bool more = header;
+    header = false;
+    return more || number < row->line;
+  });
+  return out + '\n';
+}
+
+}  // namespace rdmacfg::config

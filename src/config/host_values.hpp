@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What {host}, {host.number}, {host.KEY} in the texts of a document stand for on one host.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/host_data.hpp"
+
+namespace rdmacfg::config {
+
+/// Whether a text contains {host} or {host.…}, or {{host, which stands for {host as such.
+bool mentions_host(std::string_view text);
+/// Whether the value, or an item of the list, does.
+bool mentions_host(const Node& node);
+
+class HostValues {
+ public:
+  /// @param applies  of each of data.sections(), whether its file is for this host
+  HostValues(const HostData& data, std::string_view host, const std::vector<bool>& applies);
+
+  /// A value with everything filled in that it mentions. Reports what has no value, as `label` `key`, and
+  /// gives nothing then. What was filled in is a text as it stands: it is not looked at again.
+  /// @param used  where the values are from, for what turns out to be wrong with them
+  [[nodiscard]] std::optional<Node> fill(const Node& node, std::string_view label, std::string_view key,
+                                         const Reporter& report,
+                                         std::vector<model::Diagnostic::Related>& used) const;
+
+  /// Names that are looked for in /etc/hosts, as far as they are known.
+  [[nodiscard]] std::vector<std::string> lookups() const;
+  [[nodiscard]] const std::string& host() const { return host_; }
+
+ private:
+  struct Found {
+    std::string text;
+    std::optional<model::Location> where{};
+  };
+  struct Missing {
+    std::string message;  ///< empty: it may be in what is wrong itself, which is reported there
+    std::string hint{};
+    std::vector<model::Diagnostic::Related> related{};
+  };
+  using Answer = tl::expected<Found, Missing>;
+  using Used = std::vector<model::Diagnostic::Related>;
+
+  [[nodiscard]] tl::expected<std::string, Missing> expand(std::string_view text, bool addresses,
+                                                          Used& used) const;
+  [[nodiscard]] Answer value_of(std::string_view name, bool addresses) const;
+  [[nodiscard]] Answer number(std::string_view which) const;
+  [[nodiscard]] Answer given(std::string_view name, bool addresses) const;
+  [[nodiscard]] Answer address(const AddressRule& rule) const;
+  [[nodiscard]] Answer counted(const AddressRule& rule) const;
+  [[nodiscard]] Answer looked_up(const AddressRule& rule) const;
+  [[nodiscard]] const AddressRule* rule_of(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> names() const;
+
+  const HostData& data_;
+  std::string host_;
+  std::string short_;
+  std::vector<std::string> numbers_;  ///< runs of digits in the short name
+  const std::vector<bool>& applies_;
+};
+
+}  // namespace rdmacfg::config

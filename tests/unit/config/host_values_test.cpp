@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// {host}, {host.number}, {host.KEY}: values that a document has for each host.
+#include "config/host_values.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "catalog/all.hpp"
+#include "config/parsed.hpp"
+
+namespace rdmacfg::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kPort = "[[ipoib]]\ndevice = \"mlx5_0\"\nport = 1\n";
+
+Document read(const std::string& toml, const std::string& host, std::vector<Text> more = {},
+              const Limits& limits = {}) {
+  std::vector<Text> texts{{"/c/config.toml", "version = 1\n" + toml}};
+  for (auto& text : more) texts.push_back(std::move(text));
+  return parse_texts(std::move(texts), host, kinds::grammar(), limits);
+}
+
+std::vector<std::string> messages(const Document& document) {
+  std::vector<std::string> out;
+  for (const auto& one : document.diagnostics) {
+    auto text = one.where.text() + ": " + one.message;
+    if (!one.hint.empty()) text += " | " + one.hint;
+    for (const auto& related : one.related) text += " | " + related.where.text() + ": " + related.note;
+    out.push_back(text);
+  }
+  return out;
+}
+
+std::string value(const Document& document, const std::string& key, const std::string& child = "") {
+  if (document.sections.empty()) return "no section";
+  const auto* section = &document.sections.front();
+  if (!child.empty()) section = section->child("ipoib." + child);
+  const auto* entry = section ? section->find(key) : nullptr;
+  return entry ? model::text_of(entry->value) : "none";
+}
+
+/// The IPv4 address that a rule gives a host, or what is wrong.
+std::string address(const std::string& rule, const std::string& host, const std::string& hosts_file = "") {
+  std::vector<Text> more;
+  if (!hosts_file.empty()) more.push_back({"/etc/hosts", hosts_file});
+  const auto document = read("[host.address]\nib0 = { " + rule + " }\n" + kPort +
+                                 "ipv4 = { dns = [\"{host.ib0.address}\"], search = [\"x\"] }\n",
+                             host, std::move(more));
+  return document.diagnostics.empty() ? value(document, "dns", "ipv4") : messages(document).front();
+}
+
+TEST(HostValues, TheNameAndItsParts) {
+  const auto document =
+      read(std::string(kPort) +
+               "name = \"{host}-{host.number}\"\n"
+               "ipv4 = { search = [\"{host.fqdn}\", \"{host.domain}\", \"n{host.number.1}\"] }\n",
+           "r07n012.example.net");
+  EXPECT_THAT(messages(document), IsEmpty());
+  EXPECT_EQ(value(document, "name"), "r07n012-12");
+  EXPECT_EQ(value(document, "search", "ipv4"), "r07n012.example.net, example.net, n7");
+  EXPECT_EQ(document.host, "r07n012.example.net");
+}
+
+TEST(HostValues, AddressesAreCountedFromTheNumbersOfTheName) {
+  EXPECT_EQ(address("network = \"10.1.0.0/16\"", "gpu003"), "10.1.0.3");
+  EXPECT_EQ(address("network = \"10.1.0.0/16\", offset = 256", "gpu003"), "10.1.1.3");
+  EXPECT_EQ(address("network = \"10.1.0.0/16\", step = [64, 1]", "r12n07.example.net"), "10.1.3.7");
+  EXPECT_EQ(address("network = \"192.0.2.4/31\", offset = 1", "a0"), "192.0.2.5");
+}
+
+TEST(HostValues, AnIpv6AddressIsCountedAcrossBytes) {
+  const auto document = read("[host.address]\nib0 = { network = \"2001:db8:1::/64\", offset = 65535 }\n" +
+                                 std::string(kPort) + "ipv6 = { addresses = [\"{host.ib0}\"] }\n",
+                             "gpu513");
+  EXPECT_THAT(messages(document), IsEmpty());
+  EXPECT_EQ(value(document, "addresses", "ipv6"), "2001:db8:1::1:200/64");
+}
+
+TEST(HostValues, AnAddressOutsideOfItsNetworkIsAnError) {
+  EXPECT_EQ(address("network = \"10.1.0.0/24\"", "n254"), "10.1.0.254");
+  EXPECT_THAT(address("network = \"10.1.0.0/24\"", "n255"), HasSubstr("broadcast address of 10.1.0.0/24"));
+  EXPECT_THAT(address("network = \"10.1.0.0/24\"", "n256"),
+              HasSubstr("host n256 would have address 256 of 10.1.0.0/24, which is outside of that network"));
+  EXPECT_THAT(address("network = \"10.1.0.0/24\"", "n0"), HasSubstr("address 0 of 10.1.0.0/24"));
+  EXPECT_THAT(address("network = \"10.1.0.0/32\"", "n1"), HasSubstr("outside"));
+  EXPECT_THAT(address("network = \"2001:db8::/64\", step = [4294967295]", "n999999999999999999"),
+              HasSubstr("is too large"));
+  EXPECT_THAT(address("network = \"10.0.0.0/8\"", "n99999999999999999999999"), HasSubstr("is too large"));
+  EXPECT_THAT(address("network = \"10.1.0.0/8\"", "login"), HasSubstr("[host.address] ib0 network"));
+  EXPECT_THAT(address("network = \"10.0.0.0/8\"", "login"),
+              HasSubstr("the name of host login has no number"));
+  EXPECT_THAT(address("network = \"10.0.0.0/8\", step = [1, 1]", "n1"),
+              HasSubstr("has 1 numbers, but step has 2"));
+}
+
+TEST(HostValues, AddressesAreLookedUp) {
+  const std::string file =
+      "# us\n10.0.0.9  gpu003-ib0.x gpu003-ib0 # rail\nfe80::1 gpu003-ib0\nbad gpu003-ib0\n"
+      "10.0.0.1 two\n10.0.0.2 two\n";
+  EXPECT_EQ(address("lookup = \"{host}-ib0\"", "GPU003", file), "10.0.0.9");
+  EXPECT_THAT(address("lookup = \"{host}-ib1\"", "gpu003", file),
+              HasSubstr("/etc/hosts has no IPv4 address for gpu003-ib1"));
+  EXPECT_THAT(address("lookup = \"two\"", "gpu003", file), HasSubstr("has two IPv4 addresses for two"));
+  EXPECT_THAT(address("lookup = \"{host}-ib0\"", "gpu003"), HasSubstr("there is no /etc/hosts"));
+}
+
+TEST(HostValues, ATableGivesValuesOfAnySort) {
+  const Text table{
+      "/c/n.csv",
+      "\xef\xbb\xbfhost,name,mtu,sm\r\n\r\n# rack 1\r\ngpu1,\"mlx_a\",2044,true\r\ngpu2,b,,false\r\n"};
+  const auto toml = "[host]\ntable = \"n.csv\"\n" + std::string(kPort) +
+                    "name = \"{host.name}\"\nmtu = \"{host.mtu}\"\numcast = \"{host.sm}\"\n";
+  const auto first = read(toml, "gpu1.example.net", {table});
+  EXPECT_THAT(messages(first), IsEmpty());
+  EXPECT_EQ(value(first, "name") + value(first, "mtu") + value(first, "umcast"), "mlx_a2044yes");
+  EXPECT_THAT(
+      messages(read(toml, "gpu2", {table})),
+      ElementsAre(HasSubstr("/c/config.toml:8:7: [[ipoib]] mtu: {host.mtu}: host gpu2 has no such value")));
+  EXPECT_THAT(
+      messages(read(toml, "gpu3", {table})),
+      ElementsAre(HasSubstr("/c/n.csv: has no line for this host"), HasSubstr("mtu"), HasSubstr("umcast")));
+}
+
+TEST(HostValues, AWrongValueNamesHostAndLine) {
+  const Text table{"/c/n.csv", "host,mtu\ngpu1,x\n"};
+  EXPECT_THAT(messages(read("[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "mtu = \"{host.mtu}\"\n",
+                            "gpu1", {table})),
+              ElementsAre(::testing::AllOf(HasSubstr("(host gpu1)"),
+                                           HasSubstr("/c/n.csv:2:6: {host.mtu} is \"x\""))));
+}
+
+TEST(HostValues, AMisspelledValueIsSuggested) {
+  const auto document =
+      read("[host.values.gpu1]\nrail0 = \"a\"\n" + std::string(kPort) + "name = \"{host.rail1}\"\n", "gpu1");
+  EXPECT_THAT(messages(document), ElementsAre(HasSubstr("did you mean {host.rail0}?")));
+}
+
+TEST(HostValues, AHostComesBeforeAPatternAndALaterFileBeforeAnEarlierOne) {
+  const auto toml = "[host.values.\"gpu[001-004]\"]\nn = \"p\"\n[host.values.gpu003]\nn = \"h\"\n" +
+                    std::string(kPort) + "name = \"x{host.n}\"\n";
+  EXPECT_EQ(value(read(toml, "gpu003"), "name"), "xh");
+  EXPECT_EQ(value(read(toml, "gpu004"), "name"), "xp");
+  EXPECT_EQ(value(read(toml, "gpu003", {{"/c/z.toml", "[host.values.\"*\"]\nn = \"z\"\n"}}), "name"), "xz");
+  EXPECT_THAT(messages(read("[host.values.\"g*\"]\nn = \"q\"\n" + toml, "gpu001")),
+              ElementsAre(HasSubstr("host gpu001 has two values: ")));
+}
+
+TEST(HostValues, NothingIsFilledInTwice) {
+  const auto document = read("[host.values.gpu1]\na = \"{host.b}\"\nb = \"c\"\n" + std::string(kPort) +
+                                 "ipv4 = { search = [\"{{host}}\"] }\n[[opensm_option]]\nkey = "
+                                 "\"log_prefix\"\nvalue = \"{host.a}{{host.b}{hostname}\"\n",
+                             "gpu1");
+  const auto& option = document.sections.back();
+  ASSERT_EQ(option.path, "opensm_option");
+  EXPECT_EQ(model::text_of(option.find("value")->value), "{host.b}{host.b}{hostname}");
+}
+
+TEST(HostValues, AFileForOtherHostsNeedsNoValueHere) {
+  const auto document = read(
+      kPort + std::string("name = \"mlx_a\"\n"), "login1",
+      {{"/c/gpu.toml",
+        "[match]\nhost = \"gpu*\"\n[host.values.gpu1]\nm = 2044\n[defaults.ipoib]\nmtu = \"{host.m}\"\n"}});
+  EXPECT_THAT(messages(document), IsEmpty());
+  EXPECT_EQ(document.skipped.size(), 1U);
+}
+
+TEST(HostValues, AHostWithoutANameIsNotGuessedAt) {
+  EXPECT_THAT(messages(read(kPort + std::string("name = \"{host}-a\"\n"), "")),
+              ElementsAre(HasSubstr("no name (yet)")));
+}
+
+TEST(HostValues, WhatTheSectionSaysIsChecked) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"host = 3\n", "[host]: is an integer, must be a section"},
+      {"[host]\ntabel = \"n.csv\"\n", "[host] tabel: unknown key; did you mean \"table\"?"},
+      {"[host]\ntable = \"n.toml\"\n", "must be the name of a file that ends in .csv"},
+      {"[host]\ntable = \"n.csv\"\n", "[host] table: n.csv cannot be found"},
+      {"[host.values]\nx = 1\n", "[host.values.x]: is an integer"},
+      {"[host.values.x]\nnumber = 1\n", "the word has a meaning of its own"},
+      {"[host.values.x]\n\"a b\" = 1\n", "cannot be the name of a value"},
+      {"[host.values.x]\na = [1]\n", "is a list, must be a text, a number or a boolean"},
+      {"[host.address]\na = { }\n", "does not say where it comes from"},
+      {"[host.address]\na = { network = \"10.0.0.0/8\", lookup = \"x\" }\n", "counted and looked up at once"},
+      {"[host.address]\na = { network = \"10.0.0.0/8\", prefix = 8 }\n", "prefix: goes with lookup"},
+      {"[host.address]\na = { network = \"10.0.0.0/8\", step = 1 }\n", "step: must be a list of numbers"},
+      {"[host.address]\na = { network = \"10.0.0.0/8\", offset = -1 }\n", "offset: must be a whole number"},
+      {"[host.address]\na = { lookup = \"x\", prefix = 33 }\n",
+       "prefix: must be a whole number from 0 to 32"},
+      {"[host.address]\na = { lookup = \"x\", family = \"ipv5\" }\n", "must be \"ipv4\" or \"ipv6\""},
+  };
+  for (const auto& [toml, message] : cases)
+    EXPECT_THAT(messages(read(toml, "gpu1")), ElementsAre(HasSubstr(message))) << toml;
+}
+
+TEST(HostTable, EverySortOfMistakeIsOneErrorWithItsPlace) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"", "n.csv: is empty"},
+      {"name,ib0\n", "n.csv:1:1: the first column is called \"name\", must be \"host\""},
+      {"host;ib0\ngpu1;a\n", "n.csv:1:1: the first column is called \"host;ib0\""},
+      {"host,ib0,ib0\n", "n.csv:1:10: there are two columns \"ib0\""},
+      {"host,ib 0\n", "n.csv:1:6: \"ib 0\" cannot be the name of a column"},
+      {"host,a\ngpu1,1,2\n", "n.csv:2:1: has 3 fields, but the table has 2 columns"},
+      {"host,a\ngpu1\n", "n.csv:2:1: has 1 fields, but the table has 2 columns"},
+      {"host,a\n,1\n", "n.csv:2:1: the host is missing"},
+      {"host,a\ngpu1,1\nGPU1,2\n", "n.csv:3:1: host GPU1 is in the table twice"},
+      {"host,a\ngpu1,\"1\n", "n.csv:2:6: a field in quotes does not end on its line"},
+      {"host,a\ngpu1,\"1\"2\n", "n.csv:2:9: a comma must follow the quoted field"},
+      {"host,a\ngpu1,1\"2\n", "n.csv:2:7: a quote inside a field without quotes"},
+      {std::string("host,a\ngpu1,\0\n", 14), "n.csv:2:6: control character 0x00"},
+      {"host,a\ngpu1,\xff\n", "n.csv:2:6: byte 0xff"},
+      {"host,a\rgpu1,1\r", "a carriage return must be followed"},
+  };
+  for (const auto& [text, message] : cases) {
+    const auto found =
+        messages(read("[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "name = \"{host.a}\"\n", "gpu1",
+                      {{"/c/n.csv", text}}));
+    EXPECT_THAT(found, ElementsAre(HasSubstr(message))) << text;
+  }
+}
+
+TEST(HostTable, LimitsHoldExactly) {
+  Limits limits;
+  limits.table_rows = 2;
+  limits.table_columns = 3;
+  limits.tables = 1;
+  limits.table_bytes = 40;
+  limits.string_bytes = 8;
+  const auto found = [&](const std::string& table, const std::string& head = "[host]\ntable = \"n.csv\"\n") {
+    return messages(read(head, "a", {{"/c/n.csv", table}}, limits));
+  };
+  EXPECT_THAT(found("host,b,c\na,1,2\nb,1,12345678\n"), IsEmpty());
+  EXPECT_THAT(found("host,b\na,1\nb,1\nc,1\n"), ElementsAre(HasSubstr("more than the 2 hosts")));
+  EXPECT_THAT(found("host,b,c,d\n"), ElementsAre(HasSubstr("has 4 columns, more than the 3")));
+  EXPECT_THAT(found("host,b\na,123456789\n"), ElementsAre(HasSubstr("a field has 9 bytes, more than the 8")));
+  EXPECT_THAT(found("host,b\na,1\n" + std::string(29, '\n')), IsEmpty());
+  EXPECT_THAT(found("host,b\na,1\n" + std::string(30, '\n')),
+              ElementsAre(HasSubstr("more than the 40 that are allowed")));
+  EXPECT_THAT(found("host,b\na,1\n", "[host]\ntable = [\"n.csv\", \"n.csv\"]\n"),
+              ElementsAre(HasSubstr("more than the 1 tables")));
+}
+
+TEST(HostTable, AHostKeepsItsOwnLinesAndTheirPlaces) {
+  const Text table{"n.csv", "# head\nhost,a\ngpu1,1\ngpu2,2\ngpu3,3\n"};
+  EXPECT_EQ(rows_of_host(table, "gpu2.example.net", {}), "\nhost,a\n\ngpu2,2\n");
+  EXPECT_EQ(rows_of_host(table, "other", {}), "\nhost,a\n");
+  const Text broken{"n.csv", "host,a\ngpu1,1\ngpu1,2\n"};
+  EXPECT_EQ(rows_of_host(broken, "gpu1", {}), broken.text);
+}
+
+class HostFiles : public ::testing::Test {
+ protected:
+  HostFiles() { std::filesystem::create_directories(root_ / "etc/rdma-configd"); }
+  ~HostFiles() override { std::filesystem::remove_all(root_); }
+  void write(const std::string& file, const std::string& text) const { std::ofstream(root_ / file) << text; }
+
+  std::filesystem::path root_ = std::filesystem::path(::testing::TempDir()) / "host_files";
+};
+
+TEST_F(HostFiles, TablesAndNamesAreReadBelowTheRoot) {
+  write("etc/rdma-configd/config.toml",
+        "version = 1\n[host]\ntable = [\"n.csv\", \"/etc/m.csv\"]\n[host.address]\nib0 = { lookup = "
+        "\"{host.name}\" }\n");
+  write("etc/rdma-configd/n.csv", "host,name\ngpu1,one\ngpu2,two\n");
+  write("etc/m.csv", "host,b\ngpu2,two\n");
+  write("etc/hosts", "10.0.0.1 one\n10.0.0.2 two\n10.0.0.3 three\n");
+  const auto texts = read_files({.root = root_, .file = {}, .host = "gpu2"});
+  ASSERT_TRUE(texts.has_value());
+  ASSERT_EQ(texts->size(), 4U);
+  EXPECT_EQ(texts->at(1).text, "host,name\n\ngpu2,two\n");
+  EXPECT_EQ(texts->at(2).name, (root_ / "etc/m.csv").native());
+  EXPECT_EQ(texts->at(3).text, "\n10.0.0.2 two");
+  EXPECT_EQ(read_files({.root = root_, .file = {}, .host = "gpu2", .every_host = true})->at(3).text.size(),
+            41U);
+}
+
+TEST_F(HostFiles, ATableBeyondTheLimitIsAnError) {
+  write("etc/rdma-configd/config.toml", "version = 1\n[host]\ntable = \"n.csv\"\n");
+  write("etc/rdma-configd/n.csv", "host,name\ngpu1,one\n");
+  Limits limits;
+  limits.table_bytes = 19;
+  EXPECT_TRUE(read_files({.root = root_, .file = {}, .host = "gpu1"}, limits).has_value());
+  limits.table_bytes = 18;
+  const auto texts = read_files({.root = root_, .file = {}, .host = "gpu1"}, limits);
+  ASSERT_FALSE(texts.has_value());
+  EXPECT_THAT(texts.error().message, HasSubstr("n.csv: is larger than the 18 bytes"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::config
