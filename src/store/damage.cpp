@@ -7,7 +7,6 @@
 #include <cerrno>
 
 #include "store/json_file.hpp"
-#include "system/renames.hpp"
 
 namespace rdmacfg::core {
 
@@ -23,15 +22,6 @@ std::string damaged_name(const std::string& path, int number) {
   return fmt::format("{}.damaged-{}", path, number);
 }
 
-Result<void> move(system::Files& files, const std::string& from, const std::string& to) {
-  if (auto* renames = dynamic_cast<system::Renames*>(&files)) return renames->rename(from, to);
-  const auto text = files.read(from);
-  if (!text) return base::fail(text.error());
-  if (!*text) return {};
-  if (auto done = files.write_private(to, **text); !done) return done;
-  return files.remove(from);
-}
-
 }  // namespace
 
 bool is_damage(const base::Error& error) {
@@ -43,14 +33,14 @@ bool is_damage(const base::Error& error) {
 std::string put_aside(system::Files& files, const std::string& path, const base::Error& why,
                       const std::function<Result<void>()>& instead) {
   for (int number = kDamagedKept; number > 1; --number)
-    (void)move(files, damaged_name(path, number - 1), damaged_name(path, number));
+    (void)files.rename(damaged_name(path, number - 1), damaged_name(path, number));
   const auto aside = damaged_name(path, 1);
   const auto text = instead ? files.read(path) : Result<std::optional<std::string>>();
   Result<void> done;
   if (text && *text && files.write_private(aside, **text)) {
     done = instead();
   } else {
-    done = move(files, path, aside);
+    done = files.rename(path, aside);
     if (done && instead) done = instead();
   }
   if (done) return fmt::format("{}; it was set aside as {}", why.message, aside);

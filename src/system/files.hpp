@@ -39,6 +39,10 @@ class Files {
   /// Whether it is there and not everybody may read it, by its mode and those of the folders above it.
   virtual bool hidden(const std::string& /*path*/) { return false; }
 
+  /// Gives the entry `from`, of whatever type, the name `to` in the same folder, replacing a file of that
+  /// name. Needs no space on the disk. No error when `from` does not exist.
+  virtual base::Result<void> rename(const std::string& from, const std::string& to) = 0;
+
   /// No error when it does not exist.
   virtual base::Result<void> remove(const std::string& path) = 0;
 

@@ -33,6 +33,9 @@ class PublicFiles final : public Files {
   Result<void> write_private(const std::string& path, std::string_view /*content*/) override {
     return fail_errno(EPERM, path);
   }
+  Result<void> rename(const std::string& from, const std::string& /*to*/) override {
+    return fail_errno(EPERM, from);
+  }
   Result<void> remove(const std::string& path) override { return fail_errno(EPERM, path); }
   std::string odd_access(const std::string& path, bool is_private) override {
     return files_.odd_access(path, is_private);

@@ -2,6 +2,7 @@
 #include "fakes/memory_files.hpp"
 
 #include <cerrno>
+#include <utility>
 
 namespace rdmacfg::fakes {
 
@@ -36,6 +37,31 @@ Result<void> MemoryFiles::write_private(const std::string& path, std::string_vie
   auto done = write(path, text);
   if (done) root_only.insert(path);
   return done;
+}
+
+Result<void> MemoryFiles::rename(const std::string& from, const std::string& to) {
+  const bool link = links.contains(from);
+  if (!content.contains(from) && !link) return {};
+  const int err = faults_.call(from + ": rename", [&] {
+    const auto move = [&](std::set<std::string>& paths) {
+      paths.erase(to);
+      if (paths.erase(from) > 0) paths.insert(to);
+    };
+    content.erase(to);
+    access.erase(to);
+    if (auto text = content.extract(from)) {
+      text.key() = to;
+      content.insert(std::move(text));
+    }
+    if (auto odd = access.extract(from)) {
+      odd.key() = to;
+      access.insert(std::move(odd));
+    }
+    for (auto* paths : {&root_only, &unreadable, &links, &exposed}) move(*paths);
+    return 0;
+  });
+  if (err != 0) return fail_errno(err, from + ": rename");
+  return {};
 }
 
 Result<void> MemoryFiles::remove(const std::string& path) {

@@ -20,6 +20,7 @@ class MemoryFiles final : public system::Files {
   base::Result<std::optional<std::string>> read(const std::string& path) override;
   base::Result<void> write(const std::string& path, std::string_view content) override;
   base::Result<void> write_private(const std::string& path, std::string_view content) override;
+  base::Result<void> rename(const std::string& from, const std::string& to) override;
   base::Result<void> remove(const std::string& path) override;
   base::Result<std::vector<std::string>> list(const std::string& folder) override;
   std::string odd_access(const std::string& path, bool /*is_private*/) override {

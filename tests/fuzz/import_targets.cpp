@@ -33,6 +33,7 @@ class Texts final : public system::Files {
   }
   base::Result<void> write(const std::string&, std::string_view) override { std::abort(); }
   base::Result<void> write_private(const std::string&, std::string_view) override { std::abort(); }
+  base::Result<void> rename(const std::string&, const std::string&) override { std::abort(); }
   base::Result<void> remove(const std::string&) override { std::abort(); }
 };
 

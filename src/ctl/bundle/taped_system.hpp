@@ -41,6 +41,7 @@ class TapedFiles final : public system::Files, Taped {
   Result<void> write_private(Name /*path*/, std::string_view /*content*/) override {
     return refuse_to_change();
   }
+  Result<void> rename(Name /*from*/, Name /*to*/) override { return refuse_to_change(); }
   Result<void> remove(Name /*path*/) override { return refuse_to_change(); }
 
  private:

@@ -40,6 +40,34 @@ TEST_F(FilesTest, WritesReadsAndRemoves) {
   EXPECT_THAT(files->list("/etc/udev/rules.d").value(), IsEmpty());
 }
 
+TEST_F(FilesTest, RenamesWhateverIsThere) {
+  ASSERT_TRUE(files->write("/s/a", "one"));
+  ASSERT_TRUE(files->write("/s/b", "two"));
+  ASSERT_TRUE(files->rename("/s/a", "/s/b"));
+  EXPECT_EQ(tree.get("/s/b"), "one") << "in the place of another file";
+  EXPECT_THAT(files->list("/s").value(), ElementsAre("b"));
+  ASSERT_EQ(::symlink("/dev/null", tree.at("/s/link").c_str()), 0);
+  ASSERT_EQ(::mkdir(tree.at("/s/folder").c_str(), 0755), 0);
+  EXPECT_TRUE(files->rename("/s/link", "/s/link.1"));
+  EXPECT_TRUE(files->rename("/s/folder", "/s/folder.1"));
+  EXPECT_THAT(files->list("/s").value(), ElementsAre("b", "folder.1", "link.1"));
+  EXPECT_TRUE(S_ISLNK(status("/s/link.1").st_mode));
+  EXPECT_TRUE(files->rename("/s/none", "/s/b")) << "nothing to rename is no error";
+  EXPECT_EQ(tree.get("/s/b"), "one");
+  EXPECT_FALSE(files->rename("/s/b", "/s/folder.1")) << "a folder is not replaced";
+}
+
+TEST_F(FilesTest, RenamesWithinAFolderOnly) {
+  ASSERT_TRUE(files->write("/s/a", "one"));
+  ASSERT_TRUE(files->write("/t/b", "two"));
+  for (const std::string target : {"/t/a", "/a", "/s/../t/a", "/s/", ""}) {
+    const auto done = files->rename("/s/a", target);
+    ASSERT_FALSE(done) << target;
+    EXPECT_EQ(done.error().code, base::Code::kInvalid) << target;
+  }
+  EXPECT_EQ(tree.get("/s/a"), "one");
+}
+
 TEST_F(FilesTest, AbsentIsNoError) {
   EXPECT_EQ(files->read("/no/such/file").value(), std::optional<std::string>());
   EXPECT_TRUE(files->remove("/no/such/file"));

@@ -18,7 +18,6 @@
 #include "system/linux/files/rooted_dir.hpp"
 #include "system/linux/files/selinux_label.hpp"
 #include "system/linux/linux_host.hpp"
-#include "system/renames.hpp"
 #include "system/temporary_file.hpp"
 
 namespace rdmacfg::system {
@@ -151,7 +150,7 @@ Result<void> write_all(int fd, std::string_view content, const std::string& show
   return {};
 }
 
-class LinuxFiles final : public Files, public Renames {
+class LinuxFiles final : public Files {
  public:
   explicit LinuxFiles(std::filesystem::path root) : dirs_(std::move(root)) {}
 
