@@ -138,6 +138,12 @@ class WayIn : public ::testing::Test {
     return applied(report) ? "" : text_of(report);
   }
 
+  /// The same of the removal of everything, while users are logged in from these hosts.
+  std::string by_logind(std::vector<std::string> hosts) {
+    host_.kernel().accounts.logged_in_from = std::move(hosts);
+    return apply_unseen("version = 1\n");
+  }
+
   Host host_{FakeKernel::parse(kWithManagers)};
   const std::string routed_ = R"(addresses = ["192.0.2.1/24"], gateway = "192.0.2.254")";
   const std::string bare_ = R"(addresses = ["192.0.2.1/24"])";
@@ -193,6 +199,57 @@ TEST_F(WayIn, IsNotPutDownWithItsParentOrItself) {
   EXPECT_THAT(apply_unseen("version = 1\n" + entry("backend = \"direct\"") +
                            "[[ipoib.pkey]]\npkey = 0x8002\nstate = \"absent\"\n"),
               HasSubstr("which carries a login session"));
+}
+
+/// A session that only logind knows of, as of mosh or of an sshd that listens at a port of its command line.
+TEST_F(WayIn, LogindKnowsSessions) {
+  ASSERT_EQ(apply_unseen(inet("direct", bare_)), "");
+  log_in("08AE");  // 192.0.2.9, at 2222
+  EXPECT_EQ(by_logind({}), "");
+  ASSERT_EQ(apply_unseen(inet("direct", bare_)), "");
+  for (const std::string host : {"192.0.2.9", "::ffff:192.0.2.9"})
+    EXPECT_THAT(by_logind({host}), HasSubstr("ib0 192.0.2.1, which carries a login session"));
+  host_.kernel().files.content.erase("/proc/net/tcp");
+  EXPECT_THAT(by_logind({"host.example.net", "192.0.2.77"}),
+              HasSubstr("ib0 192.0.2.1, which carries a login session"))
+      << "no connection of it: the host is in the network of the address";
+  for (const std::string host : {"198.51.100.7", "host.example.net", "127.0.0.1", ":0", ""}) {
+    EXPECT_EQ(by_logind({host}), "") << host;
+    ASSERT_EQ(apply_unseen(inet("direct", bare_)), "");
+  }
+}
+
+/// Where the other end is behind a router, the session also needs the route to it.
+TEST_F(WayIn, TheRouteToTheOtherEndStays) {
+  const auto with_routes = [&](const std::string& routes) {
+    return "version = 1\n" +
+           entry("backend = \"direct\"\nipv4 = { " + bare_ + ", routes = [" + routes + "] }");
+  };
+  const std::string near = R"({ to = "203.0.113.0/24", via = "192.0.2.254" })";
+  const std::string wide = R"({ to = "203.0.0.0/16", via = "192.0.2.253" })";
+  const std::string elsewhere = R"({ to = "198.18.0.0/15", via = "192.0.2.254" })";
+  ASSERT_EQ(apply_unseen(with_routes(near + ", " + elsewhere)), "");
+  // 192.0.2.1:22 from 203.0.113.9.
+  host_.kernel().files.content["/proc/net/tcp6"] =
+      "  sl  local_address remote_address st\n"
+      "   0: 0000000000000000FFFF0000010200C0:0016 0000000000000000FFFF0000097100CB:D431 01 0:0 0:0 0 0 0 "
+      "1\n";
+  EXPECT_EQ(apply_unseen(with_routes(near)), "") << "another route may go";
+  EXPECT_THAT(apply_unseen(with_routes(elsewhere)),
+              HasSubstr("the route to 203.0.113.0/24 over ib0, which carries a login session"));
+  EXPECT_EQ(apply_unseen(with_routes(wide)), "") << "a wider one leads there, too";
+  EXPECT_THAT(apply_unseen(inet("direct", bare_)), HasSubstr("the route to 203.0.0.0/16 over ib0"));
+  EXPECT_EQ(apply_unseen(inet("direct", routed_)), "") << "and so does a default route";
+}
+
+/// More connections than are read, or no right to read them: that nobody is logged in is not known.
+TEST_F(WayIn, ConnectionsThatCannotBeReadMayCarrySessions) {
+  ASSERT_EQ(apply_unseen(inet("direct", bare_)), "");
+  host_.kernel().files.unreadable.insert("/proc/net/tcp");
+  EXPECT_THAT(apply_unseen("version = 1\n"), HasSubstr("ib0 192.0.2.1, which may carry a login session"));
+  EXPECT_EQ(apply_unseen(inet("direct", R"(addresses = ["192.0.2.1/24", "192.0.2.2/24"])")), "");
+  host_.kernel().files.unreadable.clear();
+  EXPECT_EQ(apply_unseen("version = 1\n"), "");
 }
 
 TEST_F(WayIn, SshListensWhereItsConfigurationSays) {

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/text.hpp"
 #include "fakes/faults.hpp"
@@ -19,6 +20,7 @@ class FakeAccounts final : public system::Accounts {
 
   std::set<std::string> users{"root"};
   std::set<std::string> groups{"root"};
+  std::vector<std::string> logged_in_from;
   int group_error = 0;  ///< of who is asked for groups
 
   bool has_user(const std::string& name) override { return users.contains(name); }
@@ -26,6 +28,8 @@ class FakeAccounts final : public system::Accounts {
     if (group_error != 0) return base::fail_errno(group_error, "asking for the group " + name);
     return groups.contains(name);
   }
+
+  std::vector<std::string> login_hosts() override { return logged_in_from; }
 
   base::Result<void> make_declared(const std::string& sysusers_file) override {
     const int err = faults_.call("systemd-sysusers " + sysusers_file, [&] {

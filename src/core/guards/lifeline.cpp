@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "core/guards/logins.hpp"
 #include "kinds/address/networkd_file.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/address/request.hpp"
@@ -105,84 +106,101 @@ bool addresses_by(std::string_view kind) {
   return kind == "address" || kind == "route" || kind == "nm_profile" || kind == "networkd";
 }
 
-/// Established TCP connections, as local address in the hexadecimal of the kernel and local port.
-std::set<std::string> session_addresses(system::Files& files, const char* table,
-                                        const std::set<std::uint16_t>& ports) {
-  constexpr std::string_view kEstablished = "01";
-  std::set<std::string> out;
-  const auto text = files.read(table);
-  if (!text || !*text) return out;
-  for (const auto line : base::split(**text, '\n')) {
-    std::vector<std::string_view> words;
-    for (const auto word : base::split(line, ' ')) {
-      if (!word.empty()) words.push_back(word);
-    }
-    // sl local_address rem_address st …
-    if (words.size() < 4 || words[3] != kEstablished) continue;
-    const auto colon = words[1].find(':');
-    if (colon == std::string_view::npos) continue;
-    const auto port = base::parse_number("0x" + std::string(words[1].substr(colon + 1)));
-    if (port && ports.contains(static_cast<std::uint16_t>(*port))) out.emplace(words[1].substr(0, colon));
-  }
-  return out;
-}
-
-/// An address as /proc/net/tcp writes it: each 32 bits of it as a number of this machine.
-std::string kernel_text(const model::IpAddress& address) {
-  std::string out;
-  for (std::size_t word = 0; word < address.size(); word += 4) {
-    std::uint32_t number = 0;
-    std::copy_n(address.bytes.begin() + static_cast<std::ptrdiff_t>(word), 4,
-                reinterpret_cast<std::uint8_t*>(&number));
-    out += fmt::format("{:08X}", number);
-  }
-  return out;
-}
-
 /// A route or address that must be there after a plan as before it.
 struct Lifeline {
   const system::Link* link = nullptr;
   Family family = Family::kIpv4;
-  std::optional<model::IpAddress> address;  ///< of a login session; without one it is a default route
+  std::optional<model::IpAddress> address;  ///< of a login session; without one it is a route
   std::uint32_t table = kMainTable;
-  bool dynamic = false;  ///< by DHCP or from a router
+  bool dynamic = false;                                 ///< by DHCP or from a router
+  bool presumed = false;                                ///< whether there is a login session is not known
+  model::IpPrefix to = {};                              ///< of a route; of length 0 without `peer`
+  std::optional<model::IpAddress> peer = std::nullopt;  ///< a host that somebody is logged in from
 
-  [[nodiscard]] std::string carries() const { return address ? "a login session" : "the default route"; }
+  [[nodiscard]] std::string what() const {
+    if (address) return fmt::format("{} {}", link->name, address->text());
+    return fmt::format("the {} over {}", peer ? "route to " + to.text() : "default route", link->name);
+  }
+  /// What it carries in a clause; empty for a default route.
+  [[nodiscard]] std::string clause() const {
+    if (presumed) return ", which may carry a login session (the host's connections cannot be read)";
+    return address || peer ? ", which carries a login session" : "";
+  }
+  [[nodiscard]] std::string clause_of_link() const {
+    return address || peer ? clause() : ", which carries the default route";
+  }
 
   [[nodiscard]] bool in(const Supply& supply) const {
     if (address && supply.addresses.contains(*address)) return true;
-    const Supply::Route whole{family, {{family, {}}, 0}, table};
-    if (!address && supply.routes.contains(whole)) return true;
+    const auto leads = [&](const Supply::Route& route) {
+      if (route.family != family || route.table != table) return false;
+      return peer ? route.to.contains(*peer) : route.to.length == 0;
+    };
+    if (!address && std::any_of(supply.routes.begin(), supply.routes.end(), leads)) return true;
     return dynamic && supply.dynamic.contains(family);
   }
 };
 
+/// The route by which a host is reached, when it is neither a default route nor the kernel's to a network
+/// that is connected.
+const system::InetRoute* route_of(const model::IpAddress& peer, const std::vector<system::InetRoute>& routes,
+                                  const std::vector<system::InetAddress>& addresses) {
+  const system::InetRoute* best = nullptr;
+  for (const auto& route : routes) {
+    if (route.to.any || route.family != peer.family || route.table != kMainTable) continue;
+    const auto& network = route.to.network;
+    if (network.length == 0 || !network.contains(peer)) continue;
+    const bool better = best == nullptr || network.length > best->to.network.length ||
+                        (network.length == best->to.network.length && route.metric < best->metric);
+    if (better) best = &route;
+  }
+  if (best == nullptr || best->made_by_kernel) return nullptr;
+  const bool connected = std::any_of(addresses.begin(), addresses.end(), [&](const auto& one) {
+    return one.prefix.length >= best->to.network.length && one.prefix.contains(peer);
+  });
+  return connected ? nullptr : best;
+}
+
+void add_logins(system::Host& host, const kinds::World& world,
+                const std::vector<system::InetAddress>& addresses,
+                const std::vector<system::InetRoute>& routes, std::vector<Lifeline>& out) {
+  const auto logins = observe_logins(host);
+  for (const auto& one : addresses) {
+    const auto& own = one.prefix.address;
+    const auto* link = world.link(one.index);
+    if (link == nullptr) continue;
+    const auto seen = std::any_of(logins.sessions.begin(), logins.sessions.end(), [&](const auto& session) {
+      return session.local ? *session.local == own : one.prefix.contains(session.peer);
+    });
+    if (seen || (logins.hidden && !own.loopback()))
+      out.push_back({link, own.family, own, kMainTable, !one.permanent, !seen});
+  }
+  std::set<const system::InetRoute*> taken;
+  for (const auto& session : logins.sessions) {
+    const auto* route = route_of(session.peer, routes, addresses);
+    const auto* link = route == nullptr ? nullptr : world.link(route->index);
+    if (link == nullptr || !taken.insert(route).second) continue;
+    Lifeline added{link, route->family, std::nullopt, route->table};
+    added.to = route->to.network;
+    added.peer = session.peer;
+    out.push_back(std::move(added));
+  }
+}
+
 std::vector<Lifeline> lifelines_of(system::Host& host, const kinds::World& world,
                                    const std::vector<system::InetAddress>& addresses) {
   std::vector<Lifeline> out;
-  if (const auto routes = host.inet.observe_routes()) {
-    for (const auto& route : *routes) {
-      const auto* link = world.link(route.index);
-      if (link == nullptr || (!route.to.any && route.to.network.length != 0)) continue;
-      const bool leased =
-          route.made_by_kernel || std::any_of(addresses.begin(), addresses.end(), [&](const auto& one) {
-            return one.index == route.index && !one.permanent && one.prefix.address.family == route.family;
-          });
-      out.push_back({link, route.family, std::nullopt, route.table, leased});
-    }
+  const auto routes = host.inet.observe_routes().value_or(std::vector<system::InetRoute>());
+  for (const auto& route : routes) {
+    const auto* link = world.link(route.index);
+    if (link == nullptr || (!route.to.any && route.to.network.length != 0)) continue;
+    const bool leased =
+        route.made_by_kernel || std::any_of(addresses.begin(), addresses.end(), [&](const auto& one) {
+          return one.index == route.index && !one.permanent && one.prefix.address.family == route.family;
+        });
+    out.push_back({link, route.family, std::nullopt, route.table, leased});
   }
-  const auto ports = login_ports(host.files);
-  const auto four = session_addresses(host.files, "/proc/net/tcp", ports);
-  const auto six = session_addresses(host.files, "/proc/net/tcp6", ports);
-  if (four.empty() && six.empty()) return out;
-  for (const auto& one : addresses) {
-    const auto text = kernel_text(one.prefix.address);
-    // An IPv4 client of a socket for both families: ::ffff:192.0.2.1.
-    const auto mapped = "0000000000000000" + kernel_text({Family::kIpv4, {0, 0, 0xff, 0xff}}) + text;
-    const auto* link = world.link(one.index);
-    if (link == nullptr || (!four.contains(text) && !six.contains(text) && !six.contains(mapped))) continue;
-    out.push_back({link, one.prefix.address.family, one.prefix.address, kMainTable, !one.permanent});
-  }
+  add_logins(host, world, addresses, routes, out);
   return out;
 }
 
@@ -212,11 +230,9 @@ class Judge {
 
   [[nodiscard]] std::string cut() const {
     for (const auto& one : lifelines_) {
-      const auto& name = one.link->name;
-      if (is_down_after(*one.link)) return fmt::format("{}, which carries {}", name, one.carries());
+      if (is_down_after(*one.link)) return one.link->name + one.clause_of_link();
       if (supplied(one) || (!taken(one) && !stranded(one))) continue;
-      if (!one.address) return fmt::format("the default route over {}", name);
-      return fmt::format("{} {}, which carries a login session", name, one.address->text());
+      return one.what() + one.clause();
     }
     return {};
   }
@@ -343,45 +359,6 @@ Supply supply_of(const model::Key& key, const model::Attributes& settings) {
 std::string interface_in(const model::Key& key) {
   if (!addresses_by(key.kind) && key.kind != "ipoib" && key.kind != "pkey") return {};
   return key.id.substr(0, key.id.find(' '));
-}
-
-std::set<std::uint16_t> login_ports(system::Files& files) {
-  constexpr std::uint16_t kSsh = 22;
-  std::set<std::uint16_t> out{kSsh};
-  std::vector<std::string> paths{"/etc/ssh/sshd_config", "/usr/etc/ssh/sshd_config"};
-  for (const std::string folder : {"/etc/ssh/sshd_config.d", "/usr/etc/ssh/sshd_config.d"}) {
-    const auto names = files.list(folder);
-    if (!names) continue;
-    for (const auto& name : *names) {
-      if (name.ends_with(".conf")) paths.push_back(folder + "/" + name);
-    }
-  }
-  for (const auto& path : paths) {
-    const auto text = files.read_linked(path);
-    if (!text || !*text) continue;
-    for (const auto line : base::split(**text, '\n')) {
-      // "Port 2222", "Port=2222", "ListenAddress 192.0.2.1:2222"; keywords in any case.
-      std::string words = base::lower(base::trim(line));
-      std::replace_if(
-          words.begin(), words.end(), [](char c) { return c == '=' || c == '\t' || c == '"'; }, ' ');
-      const auto blank = words.find(' ');
-      if (blank == std::string::npos) continue;
-      const auto keyword = words.substr(0, blank);
-      auto value = std::string(base::trim(std::string_view(words).substr(blank)));
-      value = value.substr(0, value.find(' '));
-      if (keyword == "listenaddress") {
-        const auto colon = value.rfind(':');
-        // Several colons without brackets are an IPv6 address.
-        if (colon == std::string::npos || (value.find(':') != colon && !value.starts_with('['))) continue;
-        value = value.substr(colon + 1);
-      } else if (keyword != "port") {
-        continue;
-      }
-      const auto port = base::parse_number(value);
-      if (port && *port > 0 && *port <= 0xffff) out.insert(static_cast<std::uint16_t>(*port));
-    }
-  }
-  return out;
 }
 
 std::string cut_off_by(const model::Plan& plan, system::Host& host) {

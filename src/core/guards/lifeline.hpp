@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lifelines of a host, by which its administrators reach it: default routes, and the addresses of login
-// sessions. Sources: /proc/net/tcp (net/ipv4/tcp_ipv4.c), sshd_config(5), sshd's Port and ListenAddress.
+// The lifelines of a host, by which its administrators reach it: default routes, the addresses of login
+// sessions, and the routes to the hosts that they come from.
 #pragma once
 
 #include <set>
@@ -35,13 +35,10 @@ Supply supply_of(const model::Key& key, const model::Attributes& settings);
 /// The interface that a key is about: "GUID" or "GUID/0x8002"; empty for kinds without one.
 std::string interface_in(const model::Key& key);
 
-/// TCP ports on which sshd accepts logins: 22, and those of its configuration.
-std::set<std::uint16_t> login_ports(system::Files& files);
-
 /// Why a plan would cut the host off, in words: "mlx4_ib0, which carries a login session". Empty when each
-/// default route and each address of an established login session is there after it. An address that the plan
-/// takes away and gives again, by whatever kind or backend, counts as there. Only for a host that is not
-/// offline.
+/// default route, each address of an established login session and each route to its other end is there after
+/// it. An address or route that the plan takes away and gives again, by whatever kind or backend, counts as
+/// there. Only for a host that is not offline.
 std::string cut_off_by(const model::Plan& plan, system::Host& host);
 
 /// Labels of what a plan deletes and gives in no other way, with the keys.

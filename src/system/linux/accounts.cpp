@@ -3,11 +3,15 @@
 
 #include <grp.h>
 #include <pwd.h>
+#include <systemd/sd-login.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "system/linux/command.hpp"
@@ -20,6 +24,20 @@ namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 20U;  // bytes; a group may have thousands of members
 constexpr const char* kSysusersUnit = "rdma-configd-sysusers.service";
+
+struct Free {
+  void operator()(void* memory) const { ::free(memory); }
+};
+template <class T>
+using Owned = std::unique_ptr<T, Free>;
+
+/// What sd-login(3) tells of a session; empty when it tells nothing.
+std::string word_of(int (*get)(const char* session, char** word), const char* session) {
+  char* word = nullptr;
+  const int result = get(session, &word);
+  const Owned<char> owned(word);
+  return result < 0 || word == nullptr ? std::string() : std::string(word);
+}
 
 class LinuxAccounts final : public Accounts {
  public:
@@ -41,6 +59,20 @@ class LinuxAccounts final : public Accounts {
       if (err == absent) return false;
     }
     return base::fail_errno(err, "asking for the group " + name);
+  }
+
+  std::vector<std::string> login_hosts() override {
+    char** sessions = nullptr;
+    const int count = ::sd_get_sessions(&sessions);
+    const Owned<char*> list(sessions);
+    std::vector<std::string> out;
+    for (int i = 0; i < count; ++i) {
+      const Owned<char> session(list.get()[i]);
+      if (word_of(::sd_session_get_state, session.get()) == "closing") continue;
+      auto host = word_of(::sd_session_get_remote_host, session.get());
+      if (!host.empty()) out.push_back(std::move(host));
+    }
+    return out;
   }
 
   base::Result<void> make_declared(const std::string& sysusers_file) override {
