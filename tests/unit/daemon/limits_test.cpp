@@ -96,8 +96,6 @@ TEST(Limits, EveryFolderThatIsWrittenIsWritableForTheUnits) {
 /// Lines that no test can go beyond within seconds, or at all.
 const std::map<std::string_view, std::string_view> kNotTried{
     {"kBusMatches", "their number is fixed; UnitWatchTest has more units than matches"},
-    {"kUnitQuestions",
-     "calls that systemd has not answered; UnitWatchTest has 600 of them one after the other"},
     {"kBusCall", "seconds of a bus that does not answer"},
     {"kChangeCpu", "900 s of computing; WorkerBounds has the process's limit"},
     {"kParseCpu", "10 s of computing; Sandbox.TooMuchTimeOrMemoryIsAnError goes beyond a shorter one"},

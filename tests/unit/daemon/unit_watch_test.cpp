@@ -10,7 +10,10 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
+#include "model/limits.hpp"
 #include "system/linux/dbus/dbus.hpp"
 #include "unit/daemon/private_bus.hpp"
 
@@ -37,11 +40,16 @@ class UnitWatchTest : public ::testing::Test {
                       if (reply.sender() == us) ++subscribed;
                       reply.send();
                     });
-    manager->method("LoadUnit", {}, {}, [](const Reply<sdbus::ObjectPath>& reply, const std::string& unit) {
-      if (unit != "alias.service")
-        throw system::dbus::make_error("org.freedesktop.systemd1.NoSuchUnit", unit);
-      reply.send(sdbus::ObjectPath(std::string(kUnits) + "real_2eservice"));
-    });
+    manager->method("LoadUnit", {}, {},
+                    [this](const Reply<sdbus::ObjectPath>& reply, const std::string& unit) {
+                      if (is_slow) {
+                        unanswered.push_back(reply);
+                        return;
+                      }
+                      if (unit != "alias.service")
+                        throw system::dbus::make_error("org.freedesktop.systemd1.NoSuchUnit", unit);
+                      reply.send(sdbus::ObjectPath(std::string(kUnits) + "real_2eservice"));
+                    });
     manager->signal("UnitFilesChanged", {});
     manager->publish();
     theirs->request_name("org.freedesktop.systemd1");
@@ -72,6 +80,8 @@ class UnitWatchTest : public ::testing::Test {
   system::TempTree folder;
   std::optional<PrivateBus> bus{std::in_place, folder};
   int subscribed = 0;
+  bool is_slow = false;  ///< systemd answers LoadUnit only when the test does
+  std::vector<Reply<sdbus::ObjectPath>> unanswered;
   std::vector<std::string> told;
   std::optional<system::dbus::Connection> theirs, ours;
   std::optional<system::dbus::Object> manager;
@@ -123,6 +133,29 @@ TEST_F(UnitWatchTest, MoreUnitsThanTheBusAllowsMatches) {
   EXPECT_EQ(watch->watched(), 600U);
   changes("u599_2eservice");
   EXPECT_THAT(told, ElementsAre("u599.service"));
+}
+
+TEST_F(UnitWatchTest, NoMoreThanAFewCallsAwaitTheirAnswers) {
+  using model::limits::kUnitQuestions;
+  is_slow = true;
+  std::set<std::string> units;
+  const auto add_one = [&] { units.insert("u" + std::to_string(units.size()) + ".service"); };
+  while (units.size() < kUnitQuestions) add_one();
+  watch->watch(units);
+  settle();
+  EXPECT_EQ(unanswered.size(), kUnitQuestions) << "at the limit all are asked";
+  add_one();
+  add_one();
+  watch->watch(units);
+  settle();
+  EXPECT_EQ(unanswered.size(), kUnitQuestions) << "beyond it they wait";
+  unanswered.front().send(sdbus::ObjectPath(std::string(kUnits) + "real_2eservice"));
+  settle();
+  EXPECT_EQ(unanswered.size(), kUnitQuestions + 1) << "each answer lets one go on";
+  unanswered.back().fail(system::dbus::make_error("org.freedesktop.systemd1.NoSuchUnit", "none"));
+  settle();
+  EXPECT_EQ(unanswered.size(), kUnitQuestions + 2) << "and so does each error";
+  EXPECT_EQ(watch->watched(), units.size() + 1);
 }
 
 TEST_F(UnitWatchTest, UnitsThatAreNotWantedAnyMoreAreDropped) {
