@@ -239,7 +239,7 @@ CheckedFile check_file(const Node& root, std::string_view host, const Grammar& g
   if (const auto match = root.members.find("match"); match != root.members.end()) {
     out.matched = true;
     out.skipped = check_match(match->second, host, report);
-    // What a file for other hosts asks for need not have a value on this one.
+    // Values wanted by a file for other hosts need not exist on this one.
     if (out.skipped) report.values = nullptr;
   }
   Checker checker(grammar, report, out);

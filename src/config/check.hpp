@@ -21,7 +21,7 @@ struct Reporter {
   model::Diagnostics& diagnostics;
   /// Some lines could not be read, and may hold the missing part.
   bool partial = false;
-  /// What {host.…} stands for; null: nothing is known of it, and values that contain it are passed over.
+  /// The values of {host.…}; null: nothing is known of them, and values that contain it are passed over.
   const HostValues* values = nullptr;
 
   /// Adds an error; the reference holds until the next one.

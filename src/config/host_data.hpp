@@ -38,7 +38,7 @@ using GivenValues = std::map<std::string, GivenValue, std::less<>>;
 /// The [host] section of one file.
 struct HostSection {
   std::vector<HostTable> tables;
-  bool incomplete = false;  ///< something is wrong with it or a table: what is missing may be there
+  bool incomplete = false;  ///< it or a table has a fault, and may hold the missing values
   std::unordered_map<std::string, GivenValues> exact;  ///< [host.values.NAME], by the name in lower case
   std::vector<std::pair<std::string, GivenValues>> patterns;
   std::map<std::string, AddressRule, std::less<>> addresses;

@@ -50,7 +50,7 @@ class HostTable {
 };
 
 /// The table with the lines of other hosts empty, so that places stay as they are; the text itself when it is
-/// no sound table. What a host keeps of it is about this host only.
+/// no sound table. A host keeps its own part of it only.
 std::string rows_of_host(const Text& table, std::string_view host, const Limits& limits);
 
 /// Whether `name` can be that of a value: letters, digits, '-' and '_', beginning with a letter.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What {host}, {host.number}, {host.KEY} in the texts of a document stand for on one host.
+// The values of {host}, {host.number}, {host.KEY} in the texts of a document on one host.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ class HostValues {
   HostValues(const HostData& data, std::string_view host, const std::vector<bool>& applies);
 
   /// A value with everything filled in that it mentions. Reports what has no value, as `label` `key`, and
-  /// gives nothing then. What was filled in is a text as it stands: it is not looked at again.
+  /// gives nothing then. A filled-in value is a text as it stands: it is not looked at again.
   /// @param used  where the values are from, for what turns out to be wrong with them
   [[nodiscard]] std::optional<Node> fill(const Node& node, std::string_view label, std::string_view key,
                                          const Reporter& report,

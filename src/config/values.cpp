@@ -108,7 +108,7 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
   return std::nullopt;
 }
 
-/// What a text that was filled in stands for where the field takes no text: "2044" is a number there.
+/// The value of a filled-in text where the field takes no text: "2044" is a number there.
 std::optional<model::Value> unquoted(const std::string& text, const model::FieldSpec& field) {
   const bool negative = text.starts_with('-');
   std::optional<model::Value> meant;

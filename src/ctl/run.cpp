@@ -137,7 +137,8 @@ int checked(const Context& context, int status) {
   return static_cast<int>(model::Exit::kError);
 }
 
-/// --host: what contains a / or ends in .json is the file of a report, anything else the name of a host.
+/// --host: a word that contains a / or ends in .json is the file of a report, anything else the name of a
+/// host.
 base::Result<void> tell_hosts_apart(Arguments& arguments) {
   auto& host = arguments.host;
   const auto no = [&](const std::string& why) {

@@ -121,7 +121,7 @@ struct Lifeline {
     if (address) return fmt::format("{} {}", link->name, address->text());
     return fmt::format("the {} over {}", peer ? "route to " + to.text() : "default route", link->name);
   }
-  /// What it carries in a clause; empty for a default route.
+  /// Its purpose in a clause; empty for a default route.
   [[nodiscard]] std::string clause() const {
     if (presumed) return ", which may carry a login session (the host's connections cannot be read)";
     return address || peer ? ", which carries a login session" : "";

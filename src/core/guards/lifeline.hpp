@@ -37,8 +37,8 @@ std::string interface_in(const model::Key& key);
 
 /// Why a plan would cut the host off, in words: "mlx4_ib0, which carries a login session". Empty when each
 /// default route, each address of an established login session and each route to its other end is there after
-/// it. An address or route that the plan takes away and gives again, by whatever kind or backend, counts as
-/// there. Only for a host that is not offline.
+/// it. An address that the plan takes away and gives again, by whatever kind or backend, counts as there.
+/// Only for a host that is not offline.
 std::string cut_off_by(const model::Plan& plan, system::Host& host);
 
 /// Labels of what a plan deletes and gives in no other way, with the keys.

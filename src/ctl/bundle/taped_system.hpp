@@ -157,7 +157,7 @@ class TapedAccounts final : public system::Accounts, Taped {
   Result<bool> has_group(Name name) override {
     return ask("account.group", name, [&] { return real_->accounts.has_group(name); });
   }
-  /// Reports leave out who is logged in: nothing is removed from a host in a report.
+  /// Reports leave out logged-in users; they change nothing that could cut anybody off.
   std::vector<std::string> login_hosts() override { return {}; }
   Result<void> make_declared(Name /*file*/) override { return refuse_to_change(); }
 };

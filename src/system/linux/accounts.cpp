@@ -31,7 +31,7 @@ struct Free {
 template <class T>
 using Owned = std::unique_ptr<T, Free>;
 
-/// What sd-login(3) tells of a session; empty when it tells nothing.
+/// A property of a session by sd-login(3); empty when it has none.
 std::string word_of(int (*get)(const char* session, char** word), const char* session) {
   char* word = nullptr;
   const int result = get(session, &word);

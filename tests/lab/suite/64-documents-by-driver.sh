@@ -28,7 +28,7 @@ document() {	# NAME
 	host) printf '[[pfc]]\ninterface = "%s"\ndcbx = "host"\n' "$E";;
 	esac
 }
-# What the document says of classes, as dcb reads it.
+# The classes of the document, as dcb reads them.
 reads_back() {	# NAME
 	local ets part parts=''
 	ets=$(dcb ets show dev "$E" 2>&1 | grep -v ^reco | tr -s ' \n' ' '; dcb pfc show dev "$E" prio-pfc; dcb -N app show dev "$E"; dcb dcbx show dev "$E")

@@ -52,7 +52,7 @@ TEST_F(FilesTest, RenamesWhateverIsThere) {
   EXPECT_TRUE(files->rename("/s/folder", "/s/folder.1"));
   EXPECT_THAT(files->list("/s").value(), ElementsAre("b", "folder.1", "link.1"));
   EXPECT_TRUE(S_ISLNK(status("/s/link.1").st_mode));
-  EXPECT_TRUE(files->rename("/s/none", "/s/b")) << "nothing to rename is no error";
+  EXPECT_TRUE(files->rename("/s/none", "/s/b")) << "nothing to rename is not an error";
   EXPECT_EQ(tree.get("/s/b"), "one");
   EXPECT_FALSE(files->rename("/s/b", "/s/folder.1")) << "a folder is not replaced";
 }
