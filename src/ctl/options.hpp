@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line. The only place that includes CLI11.
+// The command line; only it and command_line/ include CLI11.
 #pragma once
 
 #include <string>

@@ -131,7 +131,7 @@ TEST(CasesAsAWhole, AreManyAndOfEveryFormat) {
     ++count;
     seen.insert(one.words.front() + " " + one.words[1]);
   }
-  EXPECT_GE(count, 60U);
+  EXPECT_GE(count, 150U);
   for (const auto& format : formats())
     EXPECT_TRUE(seen.contains("import " + std::string(format.name))) << format.name;
   for (const auto& target : targets())

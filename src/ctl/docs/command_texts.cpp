@@ -140,7 +140,8 @@ constexpr std::array<CommandText, 19> kCommands{{
     {"import", "[FORMAT [PATH...]]", "Make one document from other tools' files, or from the running host.",
      "Reads files of other tools and prints one document on stdout; it changes nothing on the host. `host`, "
      "the default, reads every known place at once; `live` looks at the running interfaces. FORMAT reads "
-     "one: udev, nm, ifcfg, networkd, netplan, wicked, ifupdown, nmstate, cloud-init, cmdline, scripts, "
+     "one: udev, nm, ifcfg, networkd, netplan, wicked, ifupdown, nmstate, system-roles, cloud-init, cmdline, "
+     "scripts, "
      "openib, rdma-conf, mlx4-conf, modprobe, sysctl, limits, opensm; files or folders after it are read "
      "instead of the usual ones. With --root, the usual places are below DIR; paths given as arguments are "
      "not. A summary on stderr names everything that was understood, skipped, and not understood, with file "

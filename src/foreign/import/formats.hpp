@@ -26,6 +26,7 @@ struct Format {
   std::vector<Where> places;
   void (*parse)(std::span<const File> files, Claims& claims) = nullptr;
   bool interfaces = false;  ///< its interfaces are known by names, which udev's rules give
+  bool alone = false;       ///< `host` leaves it out: its files may be about other hosts
 };
 
 /// All of them; of what two say about one interface the first counts.
@@ -41,6 +42,7 @@ void parse_udev(std::span<const File> files, Claims& claims);
 void parse_networkd(std::span<const File> files, Claims& claims);
 void parse_netplan(std::span<const File> files, Claims& claims);
 void parse_nmstate(std::span<const File> files, Claims& claims);
+void parse_system_roles(std::span<const File> files, Claims& claims);
 void parse_wicked(std::span<const File> files, Claims& claims);
 void parse_ifupdown(std::span<const File> files, Claims& claims);
 void parse_openib(std::span<const File> files, Claims& claims);

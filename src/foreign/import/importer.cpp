@@ -183,6 +183,7 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
   const bool several = request.formats.size() > 1;
   std::size_t count = 0;
   for (const auto* format : request.formats) {
+    if (format->alone && several) continue;
     std::vector<File> own, names;
     if (request.paths.empty()) {
       own = collector.at_places(format->places);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SUSE's ifcfg files (wicked's ifcfg(5), ifroute(5), ifcfg-infiniband).
+// SUSE's ifcfg files (wicked's ifcfg(5), ifroute(5), ifcfg-infiniband); wicked_xml.cpp has wicked's own
+// language.
+#include "foreign/import/wicked.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,25 +35,6 @@ void report_wicked(Keys& keys, const Item& item, const std::string& why) {
 bool is_on(std::string_view text) {
   const auto word = base::lower(text);
   return word == "on" || word == "true" || word == "yes";
-}
-
-/// "ib0" and "ib0.8001" are InfiniBand by their names alone: "ib", a number, perhaps a P_Key (wicked's
-/// maybe_infiniband() in compat-suse.c).
-struct IbName {
-  std::string port, pkey;
-};
-
-std::optional<IbName> ib_name(std::string_view name) {
-  const auto dot = name.find('.');
-  const auto port = name.substr(0, dot);
-  const bool numbered = port.size() > 2 && port.starts_with("ib") &&
-                        port.find_first_not_of("0123456789", 2) == std::string_view::npos;
-  if (!numbered) return std::nullopt;
-  if (dot == std::string_view::npos) return IbName{std::string(port), ""};
-  const auto key = name.substr(dot + 1);
-  if (key.empty() || key.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
-    return std::nullopt;
-  return IbName{std::string(port), std::string(key)};
 }
 
 /// The key that makes a file that of another sort of interface, in wicked's order; empty for none.
@@ -117,8 +101,7 @@ Verdict judge(const Keys& keys, const std::string& name, const Claims& claims) {
   if (!pkey) return refused("IPOIB_PKEY", pkey.error().message);
   const bool prefixed = key.starts_with("0x") || key.starts_with("0X");
   const auto number = base::parse_number(prefixed ? key : "0x" + key).value_or(0);
-  if (number < 0x8000 || number == 0xffff)
-    return refused("IPOIB_PKEY", fmt::format("P_Key 0x{:04x} is not within 0x8001 to 0xfffe", number));
+  if (auto why = refused_by_wicked(number); !why.empty()) return refused("IPOIB_PKEY", std::move(why));
   return {Sort::kOurs, whole, "", device, *pkey};
 }
 
@@ -339,10 +322,29 @@ void read_routes(const File& file, const std::string& owner, std::span<Interface
 
 }  // namespace
 
+std::optional<IbName> ib_name(std::string_view name) {
+  const auto dot = name.find('.');
+  const auto port = name.substr(0, dot);
+  const bool numbered = port.size() > 2 && port.starts_with("ib") &&
+                        port.find_first_not_of("0123456789", 2) == std::string_view::npos;
+  if (!numbered) return std::nullopt;
+  if (dot == std::string_view::npos) return IbName{std::string(port), ""};
+  const auto key = name.substr(dot + 1);
+  if (key.empty() || key.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
+    return std::nullopt;
+  return IbName{std::string(port), std::string(key)};
+}
+
+std::string refused_by_wicked(std::uint64_t pkey) {
+  if (pkey >= 0x8000 && pkey < 0xffff) return {};
+  return fmt::format("P_Key 0x{:04x} is not within 0x8001 to 0xfffe", pkey);
+}
+
 void parse_wicked(std::span<const File> files, Claims& claims) {
   std::vector<Interface> found, others;
   for (const auto& file : files) {
     const auto name = wicked_name(file);
+    if (name.ends_with(".xml")) parse_wicked_xml(file, claims);
     if (!name.starts_with("ifcfg-") || name == "ifcfg-lo" || is_leftover(name)) continue;
     Keys keys(file.path, parse_assignments(file), claims);
     Interface out;

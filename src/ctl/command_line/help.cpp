@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/command_line/help.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "ctl/docs/command_texts.hpp"
+#include "ctl/render/render_table.hpp"
+
+namespace rdmacfg::ctl::detail {
+
+namespace {
+
+std::string paragraph(std::string_view text, const Look& look) {
+  std::string out;
+  for (const auto& line : wrap(clean(text, look.utf8), look.width)) out += line + '\n';
+  return out;
+}
+
+std::string option_list(const CLI::App& app, const Look& look) {
+  Table table{{{""}, {""}, {"", 0, true}}, {}};
+  for (const auto* option : app.get_options()) {
+    std::string name;
+    for (const auto& one : option->get_snames()) name += (name.empty() ? "-" : ", -") + one;
+    for (const auto& one : option->get_lnames()) name += (name.empty() ? "--" : ", --") + one;
+    if (name.empty()) name = option->get_name();
+    if (option->get_type_size() > 0 && option->nonpositional()) name += " " + option->get_type_name();
+    table.rows.push_back({{""}, {name}, {option->get_description()}});
+  }
+  for (auto& row : table.rows) row[0].text = "";
+  std::string out;
+  const auto text = render_table(table, look);
+  for (const auto line : base::split(base::trim(text), '\n')) out += "  " + std::string(line) + '\n';
+  return out;
+}
+
+std::string examples_of(const CommandText& command, const Look& look) {
+  Table table{{{""}, {"", 0, true}}, {}};
+  for (const auto line : base::split(command.examples, '\n')) {
+    const auto tab = line.find('\t');
+    auto words = std::string(line.substr(0, tab));
+    if (words.find(" rdma-configctl ") == std::string::npos) words = "rdma-configctl " + words;
+    table.rows.push_back(
+        {{"  " + words},
+         {std::string(tab == std::string_view::npos ? "" : line.substr(tab + 1)), Style::kDim}});
+  }
+  return render_table(table, look);
+}
+
+}  // namespace
+
+std::string help_of(const CLI::App& sub, const Parser& parser, const Look& look) {
+  const auto& name = sub.get_name();
+  const auto heading = [&](std::string_view text) { return '\n' + look.paint(text, Style::kBold) + '\n'; };
+  const auto* command = find_command(name);
+  const std::string usage = command == nullptr ? (name == "help" ? "[SUBCOMMAND]" : "") : command->usage;
+  auto out = fmt::format("Usage: rdma-configctl {} [OPTIONS]{}{}\n\n{}", name, usage.empty() ? "" : " ",
+                         usage, paragraph(command == nullptr ? sub.get_description() : command->text, look));
+  if (command != nullptr && *command->examples != 0) out += heading("Examples") + examples_of(*command, look);
+  if (!sub.get_options().empty()) out += heading("Options") + option_list(sub, look);
+  return out + heading("Options of all subcommands") + option_list(parser.app, look) + '\n' +
+         std::string(exit_statuses());
+}
+
+std::string help_of(const Parser& parser, const Look& look) {
+  Table commands{{{""}, {"", 0, true}}, {}};
+  for (const auto* sub :
+       parser.app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); })) {
+    commands.rows.push_back({{"  " + sub->get_name(), Style::kBold}, {sub->get_description()}});
+  }
+  const auto heading = [&](std::string_view text) { return '\n' + look.paint(text, Style::kBold) + '\n'; };
+  return "Usage: rdma-configctl [OPTIONS] SUBCOMMAND [OPTIONS]\n\n" +
+         paragraph(parser.app.get_description(), look) + heading("Subcommands") +
+         render_table(commands, look) + heading("Options") + option_list(parser.app, look) + '\n' +
+         std::string(first_tour()) + '\n' + std::string(exit_statuses()) +
+         "\nFiles: /etc/rdma-configd/config.toml, and conf.d/*.toml in /etc, /run and "
+         "/usr/lib/rdma-configd.\n";
+}
+
+}  // namespace rdmacfg::ctl::detail

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What --help prints.
+#pragma once
+
+#include <string>
+
+#include "ctl/command_line/parser.hpp"
+#include "ctl/render/terminal.hpp"
+
+namespace rdmacfg::ctl::detail {
+
+/// Of the program.
+std::string help_of(const Parser& parser, const Look& look);
+
+/// Of a subcommand of it.
+std::string help_of(const CLI::App& sub, const Parser& parser, const Look& look);
+
+}  // namespace rdmacfg::ctl::detail

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/command_line/parser.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "base/text.hpp"
+#include "ctl/docs/command_texts.hpp"
+
+namespace rdmacfg::ctl::detail {
+
+namespace {
+
+constexpr const char* kYes = "Do not prompt; required without a terminal.";
+
+/// An empty word is a variable that a script has not set.
+std::string not_empty(const std::string& word) { return word.empty() ? "is empty" : ""; }
+
+/// A whole number in digits: strtoull(3), with which CLI11 reads, takes "-1" for the largest there is.
+CLI::Validator whole(std::uint64_t first, std::uint64_t last, const std::string& meaning = "") {
+  const auto complaint = [=](const std::string& word) -> std::string {
+    const auto value = base::parse_number(word);
+    if (value && *value >= first && *value <= last) return "";
+    return meaning.empty() ? fmt::format("\"{}\" is not a whole number from {} to {}", word, first, last)
+                           : fmt::format("\"{}\" is not {}", word, meaning);
+  };
+  return CLI::Validator(complaint, "");
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> duration(std::string_view word) {
+  constexpr std::uint64_t kMost = 86400;
+  std::uint64_t total = 0;
+  if (word.empty()) return std::nullopt;
+  while (!word.empty()) {
+    const auto end = word.find_first_not_of("0123456789");
+    const auto number = base::parse_number(word.substr(0, end));
+    if (!number || *number > kMost) return std::nullopt;
+    word.remove_prefix(end == std::string_view::npos ? word.size() : end);
+    const auto unit = word.substr(0, word.find_first_of("0123456789"));
+    word.remove_prefix(unit.size());
+    if (unit == "m" || unit == "min") {
+      total += *number * 60;
+    } else if (unit == "h") {
+      total += *number * 3600;
+    } else if (unit.empty() || unit == "s" || unit == "sec") {
+      total += *number;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return total >= 1 && total <= kMost ? std::optional(total) : std::nullopt;
+}
+
+Parser::Parser() {
+  app.name("rdma-configctl");
+  app.set_help_flag();
+  app.allow_extras();
+  add_common();
+  for (const auto& command : command_texts()) add(command.name, command.doc);
+  add("schema", "Print the JSON Schema of the document, for editors.");
+  words(*add("help", "Print the help of a subcommand."), "SUBCOMMAND", "Which one.");
+  // For docs: the reference in Markdown, or with a word one of the parts that render_part() makes.
+  words(*add("reference", "")->group(""), "PART", "");
+  add_looks();
+  add_apply(*app.get_subcommand("apply"));
+  add_edits();
+  add_rollback(*app.get_subcommand("rollback"));
+  auto* withdraw = app.get_subcommand("withdraw");
+  withdraw->add_flag("-y,--yes", arguments.yes, kYes);
+  withdraw->add_flag("--dry-run", arguments.dry_run, "Only show the changes.");
+  app.get_subcommand("wait-online")
+      ->add_option("--timeout", arguments.timeout, "Give up after SECONDS (default 120); 0 checks once.")
+      ->type_name("SECONDS")
+      ->check(whole(0, 86400));
+  add_verify(*app.get_subcommand("verify"));
+  add_foreign(*app.get_subcommand("import"), *app.get_subcommand("export"));
+}
+
+void Parser::add_common() {
+  app.add_option("-f,--config,--file", arguments.config,
+                 "Read exactly this file instead of the system's, without drop-ins; - is standard input. "
+                 "Repeat it to merge several in order.")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->check(not_empty);
+  app.add_option("--root", arguments.root,
+                 "Offline: work on the files below DIR (an image) without touching devices; the document "
+                 "is read from there, too.")
+      ->type_name("DIR")
+      ->check(not_empty);
+  app.add_option("--host", arguments.host,
+                 "Use the host of a report (doctor --report) instead of this one: show, diff, doctor, "
+                 "validate. It cannot be changed.")
+      ->type_name("FILE")
+      ->check(not_empty);
+  app.add_flag("--json", arguments.json, "Print one JSON object on stdout, even for an error.");
+  app.add_option("-o,--format", format, "text, wide (every column), name (names only), json.")
+      ->type_name("STYLE")
+      ->check(CLI::IsMember({"text", "wide", "name", "json"}).description(""));
+  app.add_flag("--local", arguments.local, "Work in this process, even if the daemon runs.");
+  app.add_flag("--pending-ok", arguments.pending_ok, "Exit with 0 even if something is pending or limited.");
+  app.add_flag("-v,--verbose", arguments.verbose, "Print more: the files read, the resources in sync.");
+  app.add_flag("-q,--quiet", arguments.quiet, "Print errors and data only.");
+  app.add_flag("--no-pager", arguments.no_pager, "Do not start a pager on a terminal.");
+  app.add_flag("--no-colour,--no-color", colourless,
+               "Do not use colour; NO_COLOR in the environment does the same.");
+  app.add_flag("-V,--version", version, "Print the version.");
+  app.add_flag("-h,--help", help, "Print this help, or that of a subcommand.");
+}
+
+CLI::App* Parser::add(const std::string& name, const std::string& doc) {
+  auto* sub = app.add_subcommand(name, doc);
+  sub->set_help_flag();
+  sub->fallthrough();
+  sub->allow_extras();
+  return sub;
+}
+
+void Parser::words(CLI::App& sub, const std::string& name, const std::string& doc) {
+  sub.add_option(name, arguments.words, doc)->type_name(name);
+}
+
+void Parser::add_looks() {
+  auto& show = *app.get_subcommand("show");
+  words(show, "NAME",
+        "A topic, a device, a port (mlx4_0/1), an interface, a GUID, or a pattern of such names.");
+  show.add_flag("--differs", arguments.differs, "Only resources that differ from the document.");
+  show.add_flag("--wide", arguments.wide,
+                "Show every column and every P_Key interface, however long the lines.");
+  show.add_flag("--document", arguments.document,
+                "The document that applies to this host: drop-ins merged, defaults filled in.");
+  app.get_subcommand("status")
+      ->add_option("--timeout", arguments.timeout, "Give up after SECONDS, with exit status 1.")
+      ->type_name("SECONDS")
+      ->check(whole(1, 86400));
+  auto& diff = *app.get_subcommand("diff");
+  words(diff, "FILE",
+        "Documents to compare with instead of the system's own, or the number of a generation.");
+  diff.add_flag("--explain", arguments.explain, "Name the file and line behind each value.");
+  words(*app.get_subcommand("validate"), "FILE", "Documents to check instead of the system's own.");
+  app.get_subcommand("doctor")
+      ->add_option("--report", arguments.report,
+                   "Write a report of this host, without identifying data, to a new file; - is "
+                   "standard output.")
+      ->type_name("FILE")
+      ->check(not_empty);
+  words(*app.get_subcommand("history"), "WHAT", "show N: the files of generation N.");
+}
+
+void Parser::add_edits() {
+  auto& edit = *app.get_subcommand("edit");
+  words(edit, "FILE", "A drop-in to edit instead of the main file.");
+  edit.add_flag("-y,--yes", arguments.yes, kYes);
+  add_confirm(edit);
+  words(*app.get_subcommand("get"), "PATH", "The value: SECTION[SELECTOR].KEY.");
+  auto& set = *app.get_subcommand("set");
+  words(set, "PATH", "The key path, followed by the new value.");
+  set.add_flag("--unset", arguments.unset, "Remove the key instead.");
+}
+
+void Parser::add_confirm(CLI::App& sub) {
+  sub.add_option("--confirm", confirm, "Roll back after TIME unless confirmed: 60, 60s, 5m.")
+      ->type_name("TIME")
+      ->check(CLI::Validator(
+          [](const std::string& word) {
+            return duration(word) ? std::string() : fmt::format("\"{}\" is not a time from 1s to 24h", word);
+          },
+          ""));
+}
+
+void Parser::add_apply(CLI::App& apply) {
+  words(apply, "FILE", "Documents to apply instead of the system's own.");
+  apply.add_flag("-y,--yes", arguments.yes, kYes);
+  apply.add_flag("--dry-run", arguments.dry_run, "Only show the changes, as diff does.");
+  apply.add_flag("--allow-removal", arguments.allow_removal,
+                 "Allow removing the interface of the default route or of a login session.");
+  apply.add_flag("--retry", arguments.retry, "Retry values that the fabric limited before.");
+  apply.add_flag("--install", arguments.install,
+                 "Make FILE the system's own document, /etc/rdma-configd/config.toml, once it is applied.");
+  add_confirm(apply);
+  apply
+      .add_option("--only", arguments.only,
+                  "Apply only entries that match, and their dependencies: a section, a name or a pattern.")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  apply.add_flag("--boot", arguments.boot, "For the boot unit: never prompt, and print little.");
+  apply.add_option("--wait", arguments.wait, "Wait SECONDS for carrier before judging an MTU (default 2).")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 3600.0).description(""));
+}
+
+void Parser::add_rollback(CLI::App& rollback) {
+  rollback.add_option("N", arguments.generation, "The generation to go back to; `history` lists them.")
+      ->type_name("N")
+      ->check(whole(1, std::numeric_limits<std::uint64_t>::max(),
+                    "the number of a generation; see `rdma-configctl history`"));
+  rollback.add_flag("-y,--yes", arguments.yes, kYes);
+  rollback.add_flag(
+      "--expired", arguments.expired,
+      "For the timer of `apply --confirm`: roll back only an apply that was not confirmed in time.");
+}
+
+void Parser::add_verify(CLI::App& verify) {
+  verify.add_flag("--server", arguments.server,
+                  "Wait for clients, and echo their messages (on --to, else on every address).");
+  verify.add_flag("--once", arguments.once, "With --server: exit after one client.");
+  verify.add_option("--client", arguments.client, "Connect to a server at this address.")->type_name("HOST");
+  verify.add_option("--mad", arguments.mad, "Ping a LID or a port GUID with management datagrams.")
+      ->type_name("LID|GUID");
+  verify
+      .add_option("--from", arguments.from,
+                  "With --mad: the port to send from (mlx4_0/1); default: the first active one.")
+      ->type_name("PORT");
+  verify.add_option("--ipoib", arguments.interface, "Ping --to over this interface.")->type_name("INTERFACE");
+  verify.add_option("--to", arguments.to, "The IPv4 address to ping, or to listen on.")->type_name("ADDRESS");
+  verify.add_option("--count", arguments.count, "Number of messages (default 5).")
+      ->type_name("N")
+      ->check(whole(1, 100000));
+  verify.add_option("--service", arguments.service, "Port number of server and client (default 20049).")
+      ->type_name("NUMBER")
+      ->check(whole(1, 65535));
+}
+
+void Parser::add_foreign(CLI::App& from, CLI::App& to) {
+  from.add_option("FORMAT", arguments.words,
+                  "Source to read: host (all of it), live, or one format, optionally with files or folders.")
+      ->type_name("FORMAT");
+  from.add_option("--output", arguments.output, "Write the document to this file instead of stdout.")
+      ->type_name("FILE");
+  from.add_option("--name-template", arguments.name_template,
+                  "Name ports that have no name, for example 'ipoib{number}' or 'ib_{guid_tail}'.")
+      ->type_name("TEMPLATE");
+  from.add_flag("--adopt", arguments.adopt,
+                "With live: take over names, addresses and routes as well; an apply then owns them.");
+  to.add_option("FORMAT", arguments.words, "The language to write.")->type_name("FORMAT");
+  to.add_option("--output", arguments.output,
+                "Write the files below this folder, which is created, instead of stdout.")
+      ->type_name("DIR");
+}
+
+CLI::App* Parser::chosen() const {
+  const auto subs = app.get_subcommands();
+  return subs.empty() ? nullptr : subs.front();
+}
+
+std::vector<std::string> Parser::options_of(const CLI::App* sub) const {
+  std::vector<std::string> names;
+  for (const auto* one : {&app, sub}) {
+    if (one == nullptr) continue;
+    for (const auto* option : one->get_options()) {
+      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+      for (const auto& name : option->get_snames()) names.push_back("-" + name);
+    }
+  }
+  return names;
+}
+
+}  // namespace rdmacfg::ctl::detail
