@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "base/text.hpp"
@@ -48,6 +49,20 @@ std::string pattern_error(std::string_view pattern) {
 std::string complaint(std::string_view label, const model::FieldSpec& field, std::string message) {
   if (message.starts_with(fmt::format("{} is ", field.name))) message.erase(0, field.name.size() + 1);
   return fmt::format("{} {}: {}", label, field.name, message);
+}
+
+/// "a list of texts", "an MTU in bytes"; as it is where it is a choice, a number of things, or a unit.
+std::string with_article(std::string_view type) {
+  constexpr std::array<std::string_view, 3> kUnits{"seconds", "percent", "KiB"};
+  const auto word = type.substr(0, type.find_first_of(" ,"));
+  const bool unit = std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
+  const auto capital = [&](std::size_t at) { return at < word.size() && word[at] >= 'A' && word[at] <= 'Z'; };
+  const bool small = !word.empty() && word[0] >= 'a' && word[0] <= 'z';
+  if ((!small && !capital(0)) || unit) return std::string(type);
+  // An abbreviation is spelled out: "an MTU".
+  const bool spelled = capital(0) && capital(1);
+  const std::string_view vowels = spelled ? "AEFHILMNORSX" : "aeioAEIO";
+  return fmt::format("{} {}", vowels.find(word[0]) == std::string_view::npos ? "a" : "an", type);
 }
 
 /// The fault of one of the `size` elements of a list by itself; nothing when it is right, or wrong only
@@ -164,9 +179,10 @@ std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec
   // A value that Value cannot carry reached the field as nothing; its complaint is right but for that word.
   constexpr std::string_view kNothing = "is nothing";
   if (std::holds_alternative<std::monostate>(written)) {
-    message = fmt::format("is {}{}", sort_of(node),
-                          message.starts_with(kNothing) ? message.substr(kNothing.size())
-                                                        : fmt::format(", must be {}", field.type));
+    message =
+        fmt::format("is {}{}", sort_of(node),
+                    message.starts_with(kNothing) ? message.substr(kNothing.size())
+                                                  : fmt::format(", must be {}", with_article(field.type)));
   }
   report.wrong(node.at, complaint(label, field, std::move(message)));
   return std::nullopt;

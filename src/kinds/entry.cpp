@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/entry.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace rdmacfg::kinds {
@@ -25,6 +27,16 @@ model::Desired desired_of(const model::Section& section, std::span<const model::
     if (desired.absent || desired.ignore) desired.settings.clear();
   }
   return desired;
+}
+
+void warn_without_settings(const model::Section& section, const std::string& what,
+                           const model::Desired& desired, model::Diagnostics& diagnostics) {
+  if (!desired.settings.empty() || !desired.policy.empty() || desired.absent || desired.ignore) return;
+  diagnostics.push_back({model::Severity::kWarning,
+                         section.where,
+                         fmt::format("[[{}]] {}: no setting is given", section.path, what),
+                         "nothing is done about it",
+                         {}});
 }
 
 void add_written(std::vector<model::FieldSpec>& out, std::span<const model::FieldSpec> table) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/diagnostic.hpp"
 #include "model/field.hpp"
 #include "model/resource.hpp"
 #include "model/section.hpp"
@@ -17,6 +18,10 @@ namespace rdmacfg::kinds {
 /// `absent` and `ignore`, without settings.
 model::Desired desired_of(const model::Section& section, std::span<const model::FieldSpec> fields,
                           model::Key key, std::string label);
+
+/// Warns of an entry that names `what` and sets nothing of it.
+void warn_without_settings(const model::Section& section, const std::string& what,
+                           const model::Desired& desired, model::Diagnostics& diagnostics);
 
 /// Appends the fields that may be written in the document.
 void add_written(std::vector<model::FieldSpec>& out, std::span<const model::FieldSpec> table);

@@ -87,6 +87,7 @@ class DcbKind final : public Kind {
       if (interface == nullptr) continue;
       const auto id = model::text_of(interface->value);
       auto desired = desired_of(*section, fields(), {std::string(kDcbKind), id}, "DCB of " + id);
+      warn_without_settings(*section, id, desired, diagnostics);
       check_dcb_entry(desired, diagnostics);
       add_algorithms(desired);
       out.push_back(std::move(desired));

@@ -76,6 +76,7 @@ class RoceKind final : public Kind {
       auto desired = desired_of(*port.section, fields(), {std::string(kRoceKind), port.id}, port.label);
       desired.needs = port.needs;
       desired.pending = port.pending;
+      warn_without_settings(*port.section, port.label, desired, diagnostics);
       check_soft(port, diagnostics);
       const auto [marking, is_dscp, also] = roce_marking(*port.section);
       if (also != nullptr) {

@@ -123,7 +123,7 @@ class Parser {
               fmt::format("[[sysctl]] {}: {} is out of range; must be from 0 to {}", name, number, most), "");
         continue;
       }
-      add(fmt::format("net/ipv4/conf/{}/{}", interface, name), entry->value, entry->where);
+      add(fmt::format("net/ipv4/conf/{}/{}", interface, name), entry->value, entry->where, entry->where);
     }
     if (!any) {
       diagnostics_.push_back({Severity::kWarning,
@@ -144,7 +144,7 @@ class Parser {
     check_depth(path, written.where);
     if (const auto* value = section.find("value")) {
       check_range(path, *value);
-      add(path, value->value, value->where);
+      add(path, value->value, written.where, value->where);
     } else {
       error(section.where, "[[sysctl]] value is missing", "a key needs its value");
     }
@@ -187,7 +187,9 @@ class Parser {
           "");
   }
 
-  void add(const std::string& path, const model::Value& value, const model::Location& where) {
+  /// `where`: what names the setting; `value_at`: its value.
+  void add(const std::string& path, const model::Value& value, const model::Location& where,
+           const model::Location& value_at) {
     if (const auto [first, fresh] = seen_.try_emplace(path, where); !fresh) {
       auto& d = diagnostics_.emplace_back(model::Diagnostic{
           Severity::kError, where, fmt::format("[[sysctl]] sets {} twice", path), "keep one of the two", {}});
@@ -200,7 +202,7 @@ class Parser {
     desired.where = where;
     const model::Value text = model::text_of(value);
     desired.settings["value"] = desired.settings["file"] = text;
-    desired.origins["value"] = desired.origins["file"] = where;
+    desired.origins["value"] = desired.origins["file"] = value_at;
     if (const auto at = made_by_.find(sysctl_interface(path)); at != made_by_.end())
       desired.needs.push_back(at->second);
     out_.push_back(std::move(desired));
@@ -224,7 +226,7 @@ void check_thresholds(const std::vector<Desired>& desired, Diagnostics& diagnost
         const auto number = base::parse_number(model::text_of(model::value_of(one.settings, "value")));
         if (last && number && *number < *last) {
           diagnostics.push_back({Severity::kError,
-                                 one.where,
+                                 one.origins.at("value"),
                                  fmt::format("[[sysctl]] {}: {} is less than the threshold before it, {}",
                                              path, *number, *last),
                                  "gc_thresh1 <= gc_thresh2 <= gc_thresh3",
