@@ -18,6 +18,12 @@ namespace {
 
 constexpr const char* kDaemon = "rdma-configd.service";
 
+/// A value in a sentence.
+std::string said(const model::Value& value) {
+  auto text = model::text_of(value);
+  return text.empty() ? "none" : text;  // an empty list
+}
+
 /// "mode is datagram, not connected; mtu is 2044, not 65520".
 std::string differences(const ResourceReport& resource) {
   std::vector<std::string> parts;
@@ -25,9 +31,9 @@ std::string differences(const ResourceReport& resource) {
   for (const auto& one : resource.attributes) {
     there = there || one.now.index() != 0;
     if (one.wanted.index() == 0 || one.now == one.wanted) continue;
-    parts.push_back(one.now.index() == 0 ? fmt::format("{} is not {}", one.name, model::text_of(one.wanted))
-                                         : fmt::format("{} is {}, not {}", one.name, model::text_of(one.now),
-                                                       model::text_of(one.wanted)));
+    parts.push_back(one.now.index() == 0
+                        ? fmt::format("{} is not {}", one.name, said(one.wanted))
+                        : fmt::format("{} is {}, not {}", one.name, said(one.now), said(one.wanted)));
   }
   // Of several lines, such as the content of a file, nothing can be read in a sentence.
   std::erase_if(parts, [](const auto& part) { return part.find('\n') != std::string::npos; });

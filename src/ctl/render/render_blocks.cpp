@@ -68,7 +68,9 @@ struct Widths {
 };
 
 std::string value_text(const model::Value& value) {
-  return value.index() == 0 ? "not set" : model::text_of(value);
+  if (value.index() == 0) return "not set";
+  auto text = model::text_of(value);
+  return text.empty() ? "none" : text;  // an empty list
 }
 
 Widths widths_of(const std::vector<Block>& blocks, const Look& look) {

@@ -54,6 +54,12 @@ class Host {
     return json;
   }
 
+  /// What it prints for people, in one line each.
+  std::string say(const std::string& command) {
+    (void)console_.run({command, "-f", file_});
+    return console_.out.str() + console_.err.str();
+  }
+
   static Keys open_in(const Json& report) {
     Keys keys;
     if (!report.contains("resources")) return keys;
