@@ -33,8 +33,8 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: the kind of its argument
 	case $1 in
 	/-f|/--config|/--file) echo 'FILE';;
 	/--root) echo 'DIR';;
-	/--host) echo 'FILE';;
-	/-o|/--format) echo 'STYLE';;
+	/--host) echo 'NAME|FILE';;
+	/-o|/--format) echo 'LOOK';;
 	show/) echo 'NAME';;
 	status/--timeout) echo 'SECONDS';;
 	diff/) echo 'FILE';;

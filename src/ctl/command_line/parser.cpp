@@ -91,10 +91,12 @@ void Parser::add_common() {
                  "is read from there, too.")
       ->type_name("DIR")
       ->check(not_empty);
-  app.add_option("--host", arguments.host,
-                 "Use the host of a report (doctor --report) instead of this one: show, diff, doctor, "
-                 "validate. It cannot be changed.")
-      ->type_name("FILE")
+  app.add_option(
+         "--host", arguments.host,
+         "With the NAME of a host, the document as it is there: validate, show --document, and diff with "
+         "--root. With a FILE (a word with a / or ending in .json), the host of a report (doctor "
+         "--report) instead of this one: show, diff, doctor, validate. It cannot be changed.")
+      ->type_name("NAME|FILE")
       ->check(not_empty);
   app.add_flag("--json", arguments.json, "Print one JSON object on stdout, even for an error.");
   app.add_option("-o,--format", format, "text, wide (every column), name (names only), json.")

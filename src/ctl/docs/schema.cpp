@@ -53,12 +53,23 @@ std::string described(const FieldSpec& field) {
   return text;
 }
 
+/// The rules of a value, or a text that is filled in for each host.
+Json with_host(Json field) {
+  const Json filled = {{"type", "string"}, {"pattern", "\\{host[.}]"}};
+  Json rules = Json::object(), out = Json::object();
+  for (auto& [key, value] : field.items())
+    (key == "title" || key == "description" || key == "default" ? out : rules)[key] = value;
+  if (rules.contains("items")) rules["items"] = {{"anyOf", {rules["items"], filled}}};
+  out["anyOf"] = {std::move(rules), filled};
+  return out;
+}
+
 Json field_schema(const FieldSpec& field) {
   Json out = {{"title", fmt::format("{}: {}", field.name, field.type)}, {"description", described(field)}};
   if (const auto value = default_of(field); !value.is_null()) out["default"] = value;
   out.update(Json::parse(field.schema));
   if (out.contains("items")) out.erase("default");  // what holds without a list is told in words
-  return out;
+  return with_host(std::move(out));
 }
 
 /// Exactly one of the sets of keys, and none of the others' keys.
@@ -131,6 +142,29 @@ Json host_schema() {
   return out;
 }
 
+Json values_schema() {
+  const Json scalar = {{"type", {"string", "integer", "boolean"}}};
+  Json out = closed_object("host", "Values of each host, for {host.KEY} in texts.");
+  auto& all = out["properties"];
+  const Json file = {{"type", "string"}, {"pattern", "\\.csv$"}};
+  all["table"] = {{"description", "CSV tables whose first column is host."},
+                  {"oneOf", {file, {{"type", "array"}, {"items", file}}}}};
+  all["values"] = {{"description", "Values of a host, or of those that a pattern matches."},
+                   {"type", "object"},
+                   {"additionalProperties", {{"type", "object"}, {"additionalProperties", scalar}}}};
+  auto rule = closed_object("address", "Counted from the host's name, or looked up in /etc/hosts.");
+  const Json number = {{"type", "integer"}, {"minimum", 0}, {"maximum", 4294967295}};
+  rule["properties"] = {{"network", {{"type", "string"}, {"pattern", "/[0-9]{1,3}$"}}},
+                        {"step", {{"type", "array"}, {"minItems", 1}, {"maxItems", 16}, {"items", number}}},
+                        {"offset", number},
+                        {"lookup", {{"type", "string"}, {"minLength", 1}}},
+                        {"prefix", {{"type", "integer"}, {"minimum", 0}, {"maximum", 128}}},
+                        {"family", {{"enum", {"ipv4", "ipv6"}}}}};
+  rule["oneOf"] = {{{"required", {"network"}}}, {{"required", {"lookup"}}}};
+  all["address"] = {{"type", "object"}, {"additionalProperties", std::move(rule)}};
+  return out;
+}
+
 }  // namespace
 
 bool has_default(const SectionSpec& section, const FieldSpec& field) {
@@ -148,7 +182,8 @@ std::string render_schema(const std::vector<SectionSpec>& grammar) {
       {"type", "object"},
       {"additionalProperties", false}};
   Json properties = {{"version", {{"description", "Version of the language."}, {"const", 1}}},
-                     {"match", host_schema()}};
+                     {"match", host_schema()},
+                     {"host", values_schema()}};
   Json defaults = closed_object("defaults", "Values for entries that do not give them.");
   defaults["properties"] = Json::object();
   for (const auto& section : grammar) {
