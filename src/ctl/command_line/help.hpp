@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --help prints.
+// The output of --help.
 #pragma once
 
 #include <string>

@@ -95,7 +95,7 @@ class Connections {
     claims_.interfaces.push_back(std::move(out));
   }
 
-  /// What is not for InfiniBand; a VLAN or the like over a connection that is, is named.
+  /// Connections that are not for InfiniBand; a VLAN or the like over an InfiniBand one is named.
   void other(const YamlNode& node, const std::string& who) {
     const auto* parent = node.find("parent");
     const auto at = parent == nullptr ? interfaces_.end() : interfaces_.find(parent->text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both of wicked's languages share: SUSE's ifcfg files and wicked's own XML.
+// Shared by both of wicked's languages: SUSE's ifcfg files and wicked's own XML.
 #pragma once
 
 #include <cstdint>

@@ -170,7 +170,7 @@ class WickedXml {
       if (node == nullptr) continue;
       YamlKeys inside(*node, claims_);
       if (inside.flag("enabled") != false) inet.method = method;
-      // How the server is asked, and what is done with its names, is no matter of the document.
+      // The DHCP client's options and the handling of its names are outside the document.
       inside.pass({"flags", "hostname", "client-id", "vendor-class", "user-class", "defer-timeout",
                    "acquire-timeout", "lease-time", "recover-lease", "release-lease", "broadcast",
                    "start-delay", "mode", "rapid-commit", "address-length", "create-cid", "update"});

@@ -12,8 +12,8 @@ namespace rdmacfg::foreign {
 
 /// The elements of a file, of which there may be several at the top, as members of a mapping: an element with
 /// elements or attributes inside is a mapping (an attribute is "@name", a text beside them "#text"), another
-/// one a scalar; those of one name are a sequence. The nodes speak of `file`, which has to stay. What is
-/// wrong is reported with its line; then there is none.
+/// one a scalar; those of one name are a sequence. The nodes speak of `file`, which has to stay. An
+/// error is reported with its line; then there is none.
 std::optional<YamlNode> parse_xml(const File& file, Claims& claims);
 
 /// All elements of a name, be it one or several.

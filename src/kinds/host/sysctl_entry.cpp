@@ -187,7 +187,7 @@ class Parser {
           "");
   }
 
-  /// `where`: what names the setting; `value_at`: its value.
+  /// `where`: the place of its name; `value_at`: its value.
   void add(const std::string& path, const model::Value& value, const model::Location& where,
            const model::Location& value_at) {
     if (const auto [first, fresh] = seen_.try_emplace(path, where); !fresh) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/data/faults/hosts.txt: what goes wrong with hosts, and that diff, show and doctor say it with its
+// tests/data/faults/hosts.txt: faults of hosts, and that diff, show and doctor say it with its
 // cause. say the same. HOSTS_PRINT=1 prints what each of them says.
 #include <gtest/gtest.h>
 

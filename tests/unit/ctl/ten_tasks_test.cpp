@@ -32,7 +32,7 @@ constexpr const char* kHost = R"({
   "files": { "/etc/default/opensm": "PORTS=\"NONE\"\n" }
 })";
 
-/// The daemon, as far as a page for users shows it: what is asked of it is done by the core.
+/// The daemon, as far as a page for users shows it: the core does its work.
 class Daemon : public Service {
  public:
   explicit Daemon(fakes::FakeKernel& kernel, std::vector<config::Text> texts)
@@ -137,7 +137,7 @@ class Administrator {
     }
   }
 
-  /// What appears after a command.
+  /// The output of a command.
   std::string type(std::string command) {
     static const std::string kStatus = "; echo $?";
     const bool asks = command.ends_with(kStatus);
@@ -189,7 +189,7 @@ class Administrator {
     return status;
   }
 
-  /// What other programs do on this page.
+  /// The actions of other programs on this page.
   bool by_others(const std::string& command) {
     if (command == "dcb pfc set dev ens1f0np0 prio-pfc 3:off") {
       kernel_->dcb.interfaces.at("ens1f0np0").pfc = 0;

@@ -54,7 +54,7 @@ class Host {
     return json;
   }
 
-  /// What it prints for people, in one line each.
+  /// Its output for people, in one line each.
   std::string say(const std::string& command) {
     (void)console_.run({command, "-f", file_});
     return console_.out.str() + console_.err.str();
