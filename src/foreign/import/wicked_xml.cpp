@@ -100,7 +100,7 @@ class WickedXml {
       return false;
     }
     out_.parent = device;
-    if (const auto pkey = model::Pkey::parse(fmt::format("{:#06x}", *number))) out_.pkey = *pkey;
+    if (const auto pkey = model::Pkey::parse(fmt::format("{:#06x}", number.value_or(0)))) out_.pkey = *pkey;
     out_.names = !ib_name(out_.name);
     return true;
   }
