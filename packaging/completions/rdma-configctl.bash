@@ -34,7 +34,7 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: the kind of its argument
 	/-f|/--config|/--file) echo 'FILE';;
 	/--root) echo 'DIR';;
 	/--host) echo 'NAME|FILE';;
-	/-o|/--format) echo 'LOOK';;
+	/-o|/--format) echo 'STYLE';;
 	show/) echo 'NAME';;
 	status/--timeout) echo 'SECONDS';;
 	diff/) echo 'FILE';;

@@ -90,17 +90,19 @@ class WickedXml {
     read_mode(keys);
     const auto device = keys.text("device");
     const auto* written = keys.take("pkey");
-    const auto number = written == nullptr ? std::nullopt : c_number(written->text);
+    std::optional<std::uint64_t> number;
+    if (written != nullptr) number = c_number(written->text);
+    const std::uint64_t value = number.value_or(0);
     const auto why = device.empty() ? std::string("device is missing")
-                     : !number      ? std::string("pkey is missing or no number")
-                                    : refused_by_wicked(*number);
+                     : !number      ? std::string("pkey is missing or not a number")
+                                    : refused_by_wicked(value);
     keys.finish("infiniband:child");
     if (!why.empty()) {
       keys.wrong(written == nullptr ? *node : *written, fmt::format("{}: wicked refuses the interface", why));
       return false;
     }
     out_.parent = device;
-    if (const auto pkey = model::Pkey::parse(fmt::format("{:#06x}", number.value_or(0)))) out_.pkey = *pkey;
+    if (const auto pkey = model::Pkey::parse(fmt::format("{:#06x}", value))) out_.pkey = *pkey;
     out_.names = !ib_name(out_.name);
     return true;
   }

@@ -27,7 +27,7 @@ Document read(const std::string& toml, const std::string& host, std::vector<Text
   return parse_texts(std::move(texts), host, kinds::grammar(), limits);
 }
 
-std::vector<std::string> messages(const Document& document) {
+std::vector<std::string> complaints_of(const Document& document) {
   std::vector<std::string> out;
   for (const auto& one : document.diagnostics) {
     auto text = one.where.text() + ": " + one.message;
@@ -53,7 +53,7 @@ std::string address(const std::string& rule, const std::string& host, const std:
   const auto document = read("[host.address]\nib0 = { " + rule + " }\n" + kPort +
                                  "ipv4 = { dns = [\"{host.ib0.address}\"], search = [\"x\"] }\n",
                              host, std::move(more));
-  return document.diagnostics.empty() ? value(document, "dns", "ipv4") : messages(document).front();
+  return document.diagnostics.empty() ? value(document, "dns", "ipv4") : complaints_of(document).front();
 }
 
 TEST(HostValues, TheNameAndItsParts) {
@@ -62,7 +62,7 @@ TEST(HostValues, TheNameAndItsParts) {
                "name = \"{host}-{host.number}\"\n"
                "ipv4 = { search = [\"{host.fqdn}\", \"{host.domain}\", \"n{host.number.1}\"] }\n",
            "r07n012.example.net");
-  EXPECT_THAT(messages(document), IsEmpty());
+  EXPECT_THAT(complaints_of(document), IsEmpty());
   EXPECT_EQ(value(document, "name"), "r07n012-12");
   EXPECT_EQ(value(document, "search", "ipv4"), "r07n012.example.net, example.net, n7");
   EXPECT_EQ(document.host, "r07n012.example.net");
@@ -79,7 +79,7 @@ TEST(HostValues, AnIpv6AddressIsCountedAcrossBytes) {
   const auto document = read("[host.address]\nib0 = { network = \"2001:db8:1::/64\", offset = 65535 }\n" +
                                  std::string(kPort) + "ipv6 = { addresses = [\"{host.ib0}\"] }\n",
                              "gpu513");
-  EXPECT_THAT(messages(document), IsEmpty());
+  EXPECT_THAT(complaints_of(document), IsEmpty());
   EXPECT_EQ(value(document, "addresses", "ipv6"), "2001:db8:1::1:200/64");
 }
 
@@ -118,28 +118,29 @@ TEST(HostValues, ATableGivesValuesOfAnySort) {
   const auto toml = "[host]\ntable = \"n.csv\"\n" + std::string(kPort) +
                     "name = \"{host.name}\"\nmtu = \"{host.mtu}\"\numcast = \"{host.sm}\"\n";
   const auto first = read(toml, "gpu1.example.net", {table});
-  EXPECT_THAT(messages(first), IsEmpty());
+  EXPECT_THAT(complaints_of(first), IsEmpty());
   EXPECT_EQ(value(first, "name") + value(first, "mtu") + value(first, "umcast"), "mlx_a2044yes");
   EXPECT_THAT(
-      messages(read(toml, "gpu2", {table})),
+      complaints_of(read(toml, "gpu2", {table})),
       ElementsAre(HasSubstr("/c/config.toml:8:7: [[ipoib]] mtu: {host.mtu}: host gpu2 has no such value")));
   EXPECT_THAT(
-      messages(read(toml, "gpu3", {table})),
+      complaints_of(read(toml, "gpu3", {table})),
       ElementsAre(HasSubstr("/c/n.csv: has no line for this host"), HasSubstr("mtu"), HasSubstr("umcast")));
 }
 
 TEST(HostValues, AWrongValueNamesHostAndLine) {
   const Text table{"/c/n.csv", "host,mtu\ngpu1,x\n"};
-  EXPECT_THAT(messages(read("[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "mtu = \"{host.mtu}\"\n",
-                            "gpu1", {table})),
-              ElementsAre(::testing::AllOf(HasSubstr("(host gpu1)"),
-                                           HasSubstr("/c/n.csv:2:6: {host.mtu} is \"x\""))));
+  EXPECT_THAT(
+      complaints_of(read("[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "mtu = \"{host.mtu}\"\n",
+                         "gpu1", {table})),
+      ElementsAre(
+          ::testing::AllOf(HasSubstr("(host gpu1)"), HasSubstr("/c/n.csv:2:6: {host.mtu} is \"x\""))));
 }
 
 TEST(HostValues, AMisspelledValueIsSuggested) {
   const auto document =
       read("[host.values.gpu1]\nrail0 = \"a\"\n" + std::string(kPort) + "name = \"{host.rail1}\"\n", "gpu1");
-  EXPECT_THAT(messages(document), ElementsAre(HasSubstr("did you mean {host.rail0}?")));
+  EXPECT_THAT(complaints_of(document), ElementsAre(HasSubstr("did you mean {host.rail0}?")));
 }
 
 TEST(HostValues, AHostComesBeforeAPatternAndALaterFileBeforeAnEarlierOne) {
@@ -148,7 +149,7 @@ TEST(HostValues, AHostComesBeforeAPatternAndALaterFileBeforeAnEarlierOne) {
   EXPECT_EQ(value(read(toml, "gpu003"), "name"), "xh");
   EXPECT_EQ(value(read(toml, "gpu004"), "name"), "xp");
   EXPECT_EQ(value(read(toml, "gpu003", {{"/c/z.toml", "[host.values.\"*\"]\nn = \"z\"\n"}}), "name"), "xz");
-  EXPECT_THAT(messages(read("[host.values.\"g*\"]\nn = \"q\"\n" + toml, "gpu001")),
+  EXPECT_THAT(complaints_of(read("[host.values.\"g*\"]\nn = \"q\"\n" + toml, "gpu001")),
               ElementsAre(HasSubstr("host gpu001 has two values: ")));
 }
 
@@ -167,12 +168,12 @@ TEST(HostValues, AFileForOtherHostsNeedsNoValueHere) {
       kPort + std::string("name = \"mlx_a\"\n"), "login1",
       {{"/c/gpu.toml",
         "[match]\nhost = \"gpu*\"\n[host.values.gpu1]\nm = 2044\n[defaults.ipoib]\nmtu = \"{host.m}\"\n"}});
-  EXPECT_THAT(messages(document), IsEmpty());
+  EXPECT_THAT(complaints_of(document), IsEmpty());
   EXPECT_EQ(document.skipped.size(), 1U);
 }
 
 TEST(HostValues, AHostWithoutANameIsNotGuessedAt) {
-  EXPECT_THAT(messages(read(kPort + std::string("name = \"{host}-a\"\n"), "")),
+  EXPECT_THAT(complaints_of(read(kPort + std::string("name = \"{host}-a\"\n"), "")),
               ElementsAre(HasSubstr("no name (yet)")));
 }
 
@@ -196,7 +197,7 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
       {"[host.address]\na = { lookup = \"x\", family = \"ipv5\" }\n", "must be \"ipv4\" or \"ipv6\""},
   };
   for (const auto& [toml, message] : cases)
-    EXPECT_THAT(messages(read(toml, "gpu1")), ElementsAre(HasSubstr(message))) << toml;
+    EXPECT_THAT(complaints_of(read(toml, "gpu1")), ElementsAre(HasSubstr(message))) << toml;
 }
 
 TEST(HostTable, EverySortOfMistakeIsOneErrorWithItsPlace) {
@@ -219,8 +220,8 @@ TEST(HostTable, EverySortOfMistakeIsOneErrorWithItsPlace) {
   };
   for (const auto& [text, message] : cases) {
     const auto found =
-        messages(read("[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "name = \"{host.a}\"\n", "gpu1",
-                      {{"/c/n.csv", text}}));
+        complaints_of(read("[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "name = \"{host.a}\"\n",
+                           "gpu1", {{"/c/n.csv", text}}));
     EXPECT_THAT(found, ElementsAre(HasSubstr(message))) << text;
   }
 }
@@ -233,7 +234,7 @@ TEST(HostTable, LimitsHoldExactly) {
   limits.table_bytes = 40;
   limits.string_bytes = 8;
   const auto found = [&](const std::string& table, const std::string& head = "[host]\ntable = \"n.csv\"\n") {
-    return messages(read(head, "a", {{"/c/n.csv", table}}, limits));
+    return complaints_of(read(head, "a", {{"/c/n.csv", table}}, limits));
   };
   EXPECT_THAT(found("host,b,c\na,1,2\nb,1,12345678\n"), IsEmpty());
   EXPECT_THAT(found("host,b\na,1\nb,1\nc,1\n"), ElementsAre(HasSubstr("more than the 2 hosts")));
