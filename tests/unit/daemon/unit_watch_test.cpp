@@ -81,9 +81,9 @@ class UnitWatchTest : public ::testing::Test {
   std::optional<PrivateBus> bus{std::in_place, folder};
   int subscribed = 0;
   bool is_slow = false;  ///< systemd answers LoadUnit only when the test does
-  std::vector<Reply<sdbus::ObjectPath>> unanswered;
   std::vector<std::string> told;
   std::optional<system::dbus::Connection> theirs, ours;
+  std::vector<Reply<sdbus::ObjectPath>> unanswered;  ///< they end before their connection
   std::optional<system::dbus::Object> manager;
   std::map<std::string, std::unique_ptr<system::dbus::Object>> objects;
   std::optional<UnitWatch> watch;
