@@ -14,7 +14,7 @@ constexpr const char* kHost =
     "interface": { "name": "ib0", "up": true } } ] }] })";
 constexpr const char* kPort = "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n";
 
-struct Case {
+struct SiblingCase {
   std::string name;
   std::string child;      ///< the entry that made ours
   std::string last;       ///< and what follows it
@@ -32,7 +32,7 @@ void add_theirs(FakeKernel& kernel, bool first) {
   links.sort([](const auto& a, const auto& b) { return a.index < b.index; });
 }
 
-class Siblings : public testing::TestWithParam<Case> {
+class Siblings : public testing::TestWithParam<SiblingCase> {
  protected:
   /// Ours is there, and somebody else's, just before the last document is applied.
   static std::unique_ptr<Stage> stage() {
@@ -104,13 +104,13 @@ TEST_P(Siblings, AFailureIsUndone) {
 
 INSTANTIATE_TEST_SUITE_P(
     Of, Siblings,
-    testing::Values(Case{"dropped", "[[ipoib.pkey]]\npkey = 2\nname = \"ours\"\n", "", false,
-                         model::Operation::kDelete},
-                    Case{"dropped_beside_an_older", "[[ipoib.pkey]]\npkey = 2\nname = \"ours\"\n", "", true,
-                         model::Operation::kDelete},
-                    Case{"changed", "[[ipoib.pkey]]\npkey = 2\nname = \"ours\"\n",
-                         "[[ipoib.pkey]]\npkey = 2\nname = \"ours\"\nmtu = 2044\numcast = true\n", false,
-                         model::Operation::kUpdate}),
+    testing::Values(SiblingCase{"dropped", "[[ipoib.pkey]]\npkey = 2\nname = \"ours\"\n", "", false,
+                                model::Operation::kDelete},
+                    SiblingCase{"dropped_beside_an_older", "[[ipoib.pkey]]\npkey = 2\nname = \"ours\"\n", "",
+                                true, model::Operation::kDelete},
+                    SiblingCase{"changed", "[[ipoib.pkey]]\npkey = 2\nname = \"ours\"\n",
+                                "[[ipoib.pkey]]\npkey = 2\nname = \"ours\"\nmtu = 2044\numcast = true\n",
+                                false, model::Operation::kUpdate}),
     [](const auto& one) { return one.param.name; });
 
 /// The record says which of the two is ours, but what goes by the P_Key alone would find the other one.
