@@ -16,7 +16,6 @@
 namespace rdmacfg::ctl {
 namespace {
 
-using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -25,7 +24,7 @@ const std::string kIfcfg =
     std::string("DEVICE=fab0\nTYPE=InfiniBand\nMTU=65520\nCONNECTED_MODE=yes\nHWADDR=") +
     "80:00:00:00:fe:80:00:00:00:00:00:00:" + kGuid1 + "\n";
 
-std::string content(const std::filesystem::path& file) {
+std::string file_text(const std::filesystem::path& file) {
   std::ostringstream out;
   out << std::ifstream(file).rdbuf();
   return out.str();
@@ -71,7 +70,7 @@ TEST_F(Import, SaysWhatItDidNotUnderstandWithFiveAndPendingOkWithNought) {
               HasSubstr("/etc/sysconfig/network-scripts/ifcfg-fab0:6: not understood: FOO"));
   EXPECT_EQ(import({"host", "--pending-ok"}), 0);
   EXPECT_EQ(import({"ifcfg", "--json"}), 5);
-  const auto out = json::parse(console_.out.str());
+  const auto out = nlohmann::json::parse(console_.out.str());
   EXPECT_EQ(out["schema"], "org.rdmaconfigd.import/1");
   EXPECT_EQ(out["not_understood"][0]["line"], 6);
   EXPECT_EQ(out["exit"]["status"], 5);
@@ -96,10 +95,10 @@ TEST_F(Import, ReadsPathsAndWritesAFile) {
   const auto output = (console_.folder() / "made.toml").string();
   EXPECT_EQ(import({"ifcfg", (root_ / "elsewhere").string(), "--output", output}), 0) << console_.err.str();
   EXPECT_EQ(console_.out.str(), "");
-  EXPECT_THAT(content(output), HasSubstr("name = \"fab0\""));
+  EXPECT_THAT(file_text(output), HasSubstr("name = \"fab0\""));
   const auto deep = (console_.folder() / "etc/rdma-configd/config.toml").string();
   EXPECT_EQ(import({"ifcfg", (root_ / "elsewhere").string(), "--output", deep}), 0) << console_.err.str();
-  EXPECT_EQ(content(deep), content(output)) << "folders on the way are created";
+  EXPECT_EQ(file_text(deep), file_text(output)) << "folders on the way are created";
   EXPECT_EQ(import({"ifcfg", (root_ / "elsewhere/ifcfg-a").string()}), 0) << console_.err.str();
   EXPECT_THAT(console_.out.str(), HasSubstr(kGuid1));
 }
@@ -131,7 +130,7 @@ TEST_F(Import, OfNothingLeavesTheOutputAsItIs) {
   write("/etc/netplan/large.yaml", std::string(std::size_t{2} << 20U, 'x'));
   EXPECT_EQ(import({"netplan", "--output", output}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("/etc/netplan/large.yaml"));
-  EXPECT_EQ(content(output), "version = 1\n");
+  EXPECT_EQ(file_text(output), "version = 1\n");
 }
 
 TEST_F(Import, ReadsNoLinksNoDevicesNothingHuge) {
@@ -270,7 +269,7 @@ TEST(Export, WritesFilesAndSaysWhatIsMissing) {
   EXPECT_EQ(std::filesystem::status(profile).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   EXPECT_EQ(console.run({"export", "netplan", "--json"}), 5);
-  EXPECT_EQ(json::parse(console.out.str())["files"].size(), 3U);
+  EXPECT_EQ(nlohmann::json::parse(console.out.str())["files"].size(), 3U);
 }
 
 TEST(Export, Refuses) {
@@ -292,7 +291,7 @@ TEST(Foreign, EveryFormatIsInHelpCompletionsAndDocumentation) {
   for (const auto* file :
        {"packaging/completions/rdma-configctl.bash", "packaging/completions/_rdma-configctl",
         "packaging/completions/rdma-configctl.fish", "docs/IMPORT.md"}) {
-    const auto text = content(std::filesystem::path(SOURCE_ROOT) / file);
+    const auto text = file_text(std::filesystem::path(SOURCE_ROOT) / file);
     for (const auto& format : foreign::formats())
       EXPECT_THAT(text, HasSubstr(std::string(format.name))) << file;
     for (const auto& target : foreign::targets())

@@ -24,7 +24,7 @@ const std::set<std::string>& tests_there_are() {
     std::set<std::string> out;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(kSource / "tests")) {
       if (!entry.path().filename().string().ends_with("_test.cpp")) continue;
-      std::istringstream lines(text_of_page(entry.path()));
+      std::istringstream lines(content(entry.path()));
       for (std::string line; std::getline(lines, line);) {
         if (line.starts_with("TEST")) {
           const auto open = line.find('('), comma = line.find(", ", open), close = line.find(')', comma);
@@ -99,7 +99,7 @@ std::set<int> numbers_in(const std::string& text) {
 }
 
 TEST(HardwarePage, EachRowNamesATestThatIsThereOrSaysWhyNot) {
-  const auto page = text_of_page(kSource / "docs/HARDWARE.md");
+  const auto page = content(kSource / "docs/HARDWARE.md");
   const auto explained = matches(page, "\n- ([^:\n]+): ");
   const auto rows = rows_with_tests(page);
   for (const auto& row : rows) {
@@ -119,7 +119,7 @@ TEST(HardwarePage, EachRowNamesATestThatIsThereOrSaysWhyNot) {
 
 TEST(HardwarePage, TheDifferencesAreAllThere) {
   std::set<int> numbers;
-  for (const auto& row : rows_with_tests(text_of_page(kSource / "docs/HARDWARE.md"))) {
+  for (const auto& row : rows_with_tests(content(kSource / "docs/HARDWARE.md"))) {
     if (row.front().find_first_not_of(" 0123456789,") == std::string::npos)
       numbers.merge(numbers_in(row.front()));
   }
@@ -138,13 +138,13 @@ TEST(HardwarePage, ATestThatIsNotThereIsNoticed) {
 
 // The next driver is one row of the program, one of the page, cases of documents, a personality of the lab.
 TEST(HardwarePage, EachDriverOfTheProgramIsThereWithItsCasesAndItsPersonality) {
-  const auto page = text_of_page(kSource / "docs/HARDWARE.md");
-  const auto lab = text_of_page(kSource / "docs/LAB.md");
-  const auto scenario = text_of_page(kSource / "tests/lab/suite/38-drivers.sh");
-  const auto documents = text_of_page(kSource / "tests/lab/suite/64-documents-by-driver.sh");
+  const auto page = content(kSource / "docs/HARDWARE.md");
+  const auto lab = content(kSource / "docs/LAB.md");
+  const auto scenario = content(kSource / "tests/lab/suite/38-drivers.sh");
+  const auto documents = content(kSource / "tests/lab/suite/64-documents-by-driver.sh");
   std::string module;
   for (const auto& entry : std::filesystem::directory_iterator(kSource / "tests/lab/module"))
-    module += text_of_page(entry.path());
+    module += content(entry.path());
   for (const auto& driver : kinds::dcb_drivers()) {
     if (driver.name.empty()) continue;
     const std::string name(driver.name);

@@ -20,7 +20,6 @@ namespace rdmacfg::ctl {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -254,7 +253,7 @@ TEST_F(HostReports, ALongFileIsCutAtALine) {
   ASSERT_TRUE(parsed) << parsed.error().message;
   std::string kept;
   for (const char* question : {"file", "file.linked"}) {
-    const auto files = parsed->observed.value(question, json::object());
+    const auto files = parsed->observed.value(question, nlohmann::json::object());
     if (files.contains("/etc/modprobe.d/mlx4.conf")) kept = files.at("/etc/modprobe.d/mlx4.conf");
   }
   EXPECT_LE(kept.size(), kReportFileMost);
@@ -263,7 +262,7 @@ TEST_F(HostReports, ALongFileIsCutAtALine) {
 
 TEST_F(HostReports, TheReplayedHostIsJudgedAsTheRealOne) {
   const int real = console.run({"diff", "--json"});
-  const auto real_diff = json::parse(console.out.str());
+  const auto real_diff = nlohmann::json::parse(console.out.str());
   const auto text = report();
   const auto parsed = parse_host_report(text);
   ASSERT_TRUE(parsed) << parsed.error().message;
@@ -271,7 +270,7 @@ TEST_F(HostReports, TheReplayedHostIsJudgedAsTheRealOne) {
   const auto kernel_before = console.kernel.dump();
   Console other;
   ASSERT_EQ(other.run({"diff", "--json", "--host", path()}), real) << other.out.str();
-  EXPECT_EQ(json::parse(other.out.str()).at("summary"), real_diff.at("summary"));
+  EXPECT_EQ(nlohmann::json::parse(other.out.str()).at("summary"), real_diff.at("summary"));
   EXPECT_EQ(other.run({"show", "--host", path()}), 0) << other.err.str();
   EXPECT_THAT(other.out.str(), HasSubstr("mlx4_0"));
   EXPECT_EQ(other.run({"validate", "--host", path()}), 0) << other.err.str();
@@ -322,7 +321,7 @@ TEST(HostReport, WhatIsNoReportIsRefused) {
 
 // An Ethernet port has no GUID of its own.
 TEST(HostReport, APortWithoutAGuidIsReadBack) {
-  const auto port = json(system::RdmaPort()).get<system::RdmaPort>();
+  const auto port = nlohmann::json(system::RdmaPort()).get<system::RdmaPort>();
   EXPECT_EQ(port.guid, model::Guid{});
 }
 

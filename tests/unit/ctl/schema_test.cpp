@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string content(const std::string& path) {
+std::string schema_file_text(const std::string& path) {
   std::ifstream file(std::string(SOURCE_ROOT) + "/" + path);
   EXPECT_TRUE(file) << path;
   std::ostringstream text;
@@ -22,12 +22,12 @@ std::string content(const std::string& path) {
 }
 
 TEST(Schema, IsNotStale) {
-  EXPECT_EQ(render_schema(kinds::grammar()), content("conf/rdma-configd.schema.json"))
+  EXPECT_EQ(render_schema(kinds::grammar()), schema_file_text("conf/rdma-configd.schema.json"))
       << "rdma-configctl schema > conf/rdma-configd.schema.json";
 }
 
 TEST(Reference, IsNotStale) {
-  const auto text = content("docs/CONFIGURATION.md");
+  const auto text = schema_file_text("docs/CONFIGURATION.md");
   const std::string begin = "<!-- generated: rdma-configctl reference -->\n\n";
   const auto start = text.find(begin);
   const auto end = text.find("\n<!-- end of generated -->");
@@ -103,7 +103,7 @@ TEST_P(JsonOutput, ObeysItsSchemaAndIsAlone) {
   ASSERT_FALSE(json.is_discarded()) << console.out.str();
   EXPECT_EQ(json["exit"]["status"], status);
   EXPECT_EQ(console.err.str(), "");
-  const MiniSchema schema(Json::parse(content(std::string("docs/json/") + GetParam().schema)));
+  const MiniSchema schema(Json::parse(schema_file_text(std::string("docs/json/") + GetParam().schema)));
   EXPECT_EQ(schema.check(json), std::vector<std::string>()) << json.dump(2);
 }
 
