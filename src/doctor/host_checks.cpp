@@ -7,10 +7,13 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "core/pipeline.hpp"
 #include "doctor/checks.hpp"
 #include "kinds/host/initramfs.hpp"
 #include "model/host_types.hpp"
 #include "store/damage.hpp"
+#include "store/generations.hpp"
+#include "store/state.hpp"
 
 namespace rdmacfg::core::detail {
 
@@ -87,7 +90,21 @@ void small_memlock(const Patient& patient, std::vector<Finding>& out) {
 }
 
 void damaged_records(const Patient& patient, std::vector<Finding>& out) {
-  for (const auto& reason : degraded(patient.world.host().files)) {
+  auto& files = patient.world.host().files;
+  // Not set aside yet: nothing has needed them since.
+  const auto look = [&](const std::string& path, const auto& loaded) {
+    if (loaded || !is_damage(loaded.error())) return;
+    out.push_back({"damaged_records", Finding::Weight::kRisk, path,
+                   loaded.error().message + ": the next apply or start of the daemon sets it aside",
+                   "look at the file and at the disk, then run rdma-configctl apply"});
+  };
+  const Paths paths;
+  look(paths.state, load_state(files, paths.state));
+  look(paths.journal, load_journal(files, paths.journal));
+  const GenerationPaths generations;
+  look(generations.ledger, load_ledger(files, generations.ledger));
+  look(generations.take_back, load_take_back(files, generations.take_back));
+  for (const auto& reason : degraded(files)) {
     out.push_back(
         {"damaged_records", Finding::Weight::kRisk, "/var/lib/rdma-configd",
          reason + ": objects that rdma-configd made earlier may no longer be known as its own",

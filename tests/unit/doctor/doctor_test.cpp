@@ -95,6 +95,15 @@ TEST_F(Doctor, DamagedRecords) {
   EXPECT_EQ(found(), Names{});
 }
 
+TEST_F(Doctor, RecordsThatWillBeSetAside) {
+  const std::string folder = "/var/lib/rdma-configd/";
+  for (const auto* name : {"state.json", "journal.json", "generations.json", "unconfirmed.json"}) {
+    kernel->files.content[folder + name] = "{\"schema\": 1";
+    EXPECT_EQ(found(), Names{"damaged_records " + folder + name});
+    kernel->files.content.erase(folder + name);
+  }
+}
+
 TEST_F(Doctor, StaleInitramfs) {
   kernel->initramfs.command = "update-initramfs -u";
   EXPECT_EQ(found(), Names{});
