@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of check.hpp about which keys there may and must be.
+// Rules of check.hpp about allowed and required keys.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -100,7 +100,7 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kTableBytes", kTableBytes, "bytes", "validate: error, exit 1",
      "one table of values for hosts, or /etc/hosts; a host keeps its own lines only"},
     {"kTableRows", kTableRows, "hosts", "validate: error, exit 1",
-     "hosts of one table; ten times a large fleet"},
+     "rows of one table; ten times the size of a large fleet"},
     {"kTableColumns", kTableColumns, "columns", "validate: error, exit 1", "columns of one table"},
     {"kTables", kTables, "tables", "validate: error, exit 1", "tables of one document"},
     {"kReportBytes", kReportBytes, "bytes", "look: error, exit 1; apply: the report without its resources",

@@ -28,7 +28,7 @@ struct Desired {
   Attributes policy;                        ///< of Role kPolicy
   std::map<std::string, Location> origins;  ///< of every setting and policy: the place that set it
   Location where;                           ///< of the entry
-  bool absent = false;                      ///< must be not there
+  bool absent = false;                      ///< must not exist
   bool ignore = false;                      ///< state = "ignore": shown, never touched
   std::vector<Key> needs;                   ///< resources that must be right before it
   std::optional<std::string> pending;       ///< why it cannot be had now: "no device mlx4_0"

@@ -43,7 +43,7 @@ struct InetConfig {
       model::field("addresses", &InetConfig::addresses, model::Role::kSetting,
                    "Addresses with prefix length: \"192.0.2.1/24\".", "-"),
       model::field("gateway", &InetConfig::gateway, model::Role::kSetting,
-                   "Gateway of the default route; must be in the network of one of the addresses.", "-"),
+                   "Default gateway; must be on the subnet of one of the addresses.", "-"),
       model::field("dns", &InetConfig::dns, model::Role::kSetting, "DNS servers.", "-"),
       model::field("search", &InetConfig::search, model::Role::kSetting,
                    "Domains in which names are looked for.", "-")};
