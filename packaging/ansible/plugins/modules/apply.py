@@ -1,0 +1,264 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+DOCUMENTATION = r"""
+module: apply
+short_description: Make an RDMA host as a document says
+description:
+  - Compares the host with a document of rdma-configd and makes it so, all or nothing. A change that the kernel refuses is undone with all others.
+  - The document goes to the program on its standard input. No shell and no temporary file is involved.
+  - Without I(content) and I(src) it is the document of the host in C(/etc/rdma-configd), with its drop-ins.
+version_added: 0.1.0
+options:
+  content:
+    description: The document as text (TOML). Tables that it names must have absolute paths.
+    type: str
+  src:
+    description: The document as a file on the host.
+    type: path
+  install:
+    description:
+      - Keep the document as C(/etc/rdma-configd/config.toml) once it is applied. Without that, the daemon holds it until it next starts or reloads.
+      - The default is to keep it, but not with I(confirm), since a document that nobody has confirmed must not come back at the next boot.
+        Apply it again without I(confirm) after the confirmation.
+      - Drop-ins in C(conf.d) are an error, because they would be merged with the document.
+    type: bool
+  confirm:
+    description:
+      - The host goes back to its former state after so many seconds unless M(rdma_configd.host.confirm) is called before.
+      - Call it over a new connection, which proves that the host can still be reached.
+      - C(0) is final at once.
+    type: int
+    default: 0
+  only:
+    description: Apply only these entries and those that they need (a section, a name, a pattern).
+    type: list
+    elements: str
+    default: []
+  retry:
+    description: Retry values that the fabric limited before.
+    type: bool
+    default: false
+  allow_removal:
+    description: Allow the removal of the interface of the default route or of a login session.
+    type: bool
+    default: false
+attributes:
+  check_mode:
+    description: Compares and changes nothing.
+    support: full
+  diff_mode:
+    description: Gives the changes of the host, and those of the installed file.
+    support: full
+extends_documentation_fragment:
+  - rdma_configd.host.configctl
+seealso:
+  - module: rdma_configd.host.confirm
+"""
+
+EXAMPLES = r"""
+- name: Apply a document and keep it
+  rdma_configd.host.apply:
+    content: "{{ lookup('ansible.builtin.template', 'site.toml') }}"
+
+- name: Apply the document that is on the host
+  rdma_configd.host.apply:
+
+- name: Apply a document that undoes itself where it cuts a host off
+  rdma_configd.host.apply:
+    content: "{{ site_document }}"
+    confirm: 120
+  register: applied
+
+- name: Connect again
+  ansible.builtin.meta: reset_connection
+
+- name: Confirm over the new connection
+  rdma_configd.host.confirm:
+    generation: "{{ applied.generation }}"
+"""
+
+RETURN = r"""
+exit:
+  description: Exit status of the program with its name (ok, differs, partly; on failure error, undone, undo_incomplete).
+  returned: always
+  type: dict
+  sample: {"status": 5, "name": "partly"}
+changes:
+  description: Changes that were, or in check mode would be, carried out, in this order.
+  returned: always
+  type: list
+  elements: dict
+pending:
+  description: Resources that wait for a device, a driver's reload or a reboot (kind, id, label, reason).
+  returned: always
+  type: list
+  elements: dict
+limited:
+  description: Resources that the fabric limits (kind, id, label, reason).
+  returned: always
+  type: list
+  elements: dict
+generation:
+  description: Number of the active generation; null below I(root).
+  returned: always
+  type: int
+unconfirmed:
+  description: Apply that waits for its confirmation (generation, deadline, seconds_left), or null.
+  returned: always
+  type: dict
+installed:
+  description: Whether the document became, or in check mode would become, the host's own.
+  returned: always
+  type: bool
+notes:
+  description: Sentences about the run as a whole.
+  returned: always
+  type: list
+  elements: str
+left_over:
+  description: Settings that undoing could not restore.
+  returned: always
+  type: list
+  elements: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.common.text.converters import to_text
+from ansible_collections.rdma_configd.host.plugins.module_utils.configctl import (
+    ARGUMENTS, Configctl, brief, diagnostics, failure, sides, with_status)
+
+MAIN_FILE = "/etc/rdma-configd/config.toml"
+
+
+def read(module, path):
+    """The text of a file; None where there is none."""
+    try:
+        with open(path, "rb") as file:
+            return to_text(file.read())
+    except (IOError, OSError) as error:
+        if error.errno == 2:
+            return None
+        module.fail_json(msg="%s cannot be read: %s" % (path, error.strerror))
+
+
+def main_file_change(module, configctl):
+    """(before, after) of the installed file where it changes, else None."""
+    params = module.params
+    given = params["content"] is not None or params["src"] is not None
+    wanted = params["install"] if params["install"] is not None else given and not params["confirm"] and not params["only"]
+    if not wanted:
+        return None
+    if not given:
+        module.fail_json(msg="install keeps a document that is given with content or src")
+    if params["confirm"]:
+        module.fail_json(msg="install and confirm exclude each other: apply with confirm, confirm over a new connection, "
+                             "then apply the same document again, which installs it")
+    after = params["content"]
+    if after is None:
+        after = read(module, params["src"])
+        if after is None:
+            module.fail_json(msg="src: %s does not exist on this host" % params["src"])
+    before = read(module, (configctl.root or "").rstrip("/") + MAIN_FILE)
+    return None if before == after else (before or "", after)
+
+
+def arguments_of(params, check, install):
+    """The command line, and the text for standard input."""
+    words, stdin = ["apply"], None
+    words += ["--dry-run"] if check else ["--yes"]
+    if params["content"] is not None:
+        words += ["--config", "-"]
+        stdin = params["content"]
+    elif params["src"] is not None:
+        words += ["--config", params["src"]]
+    if install and not check:
+        words.append("--install")
+    if params["confirm"] and not check:
+        words += ["--confirm", str(params["confirm"])]
+    for name in params["only"]:
+        words += ["--only", name]
+    words += ["--retry"] if params["retry"] else []
+    words += ["--allow-removal"] if params["allow_removal"] else []
+    return words, stdin
+
+
+def differences(changes, file_change):
+    """For --diff: the installed file, then the host."""
+    out = []
+    if file_change:
+        out.append(dict(before_header=MAIN_FILE, after_header=MAIN_FILE, before=file_change[0], after=file_change[1]))
+    if changes:
+        out.append(sides(changes))
+    return out
+
+
+def result_of(answer, configctl, file_change):
+    """The result of a run that succeeded."""
+    data = answer.data
+    changes = data.get("changes") or []
+    status = configctl.status()
+    return dict(
+        changed=bool(changes) or file_change is not None,
+        exit=dict(status=answer.status, name=answer.name),
+        changes=brief(changes),
+        pending=with_status(data, "pending"),
+        limited=with_status(data, "limited"),
+        generation=(status.get("generation") or {}).get("number"),
+        unconfirmed=status.get("unconfirmed"),
+        installed=file_change is not None,
+        notes=data.get("notes") or [],
+        left_over=data.get("left_over") or [],
+    )
+
+
+def fail(module, answer):
+    """Ends the module after exit 1, 3 or 4."""
+    what = {"undone": "the apply failed and was undone, the host is as before",
+            "undo_incomplete": "the apply failed, and undoing it is INCOMPLETE"}.get(answer.name, "nothing was changed")
+    left = answer.data.get("left_over") or []
+    message = failure(answer, what)
+    if left:
+        message += "\nleft over: " + "\n".join(left)
+    module.fail_json(msg=message, changed=answer.name == "undo_incomplete", exit=dict(status=answer.status, name=answer.name),
+                     changes=brief(answer.data.get("changes") or []), left_over=left, notes=answer.data.get("notes") or [])
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            ARGUMENTS,
+            content=dict(type="str"),
+            src=dict(type="path"),
+            install=dict(type="bool"),
+            confirm=dict(type="int", default=0),
+            only=dict(type="list", elements="str", default=[]),
+            retry=dict(type="bool", default=False),
+            allow_removal=dict(type="bool", default=False),
+        ),
+        mutually_exclusive=[("content", "src")],
+        supports_check_mode=True,
+    )
+    if module.params["confirm"] < 0:
+        module.fail_json(msg="confirm: must be 0 or a number of seconds, not %d" % module.params["confirm"])
+    configctl = Configctl(module)
+    file_change = main_file_change(module, configctl)
+    words, stdin = arguments_of(module.params, module.check_mode, file_change is not None)
+    answer = configctl.run(words, ["report"], stdin=stdin)
+    if answer.name not in ("ok", "differs", "partly") or answer.data.get("error"):
+        fail(module, answer)
+    for line in diagnostics(answer.data, "warning"):
+        module.warn(line)
+    result = result_of(answer, configctl, file_change)
+    if module._diff:
+        result["diff"] = differences(answer.data.get("changes") or [], file_change)
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+#!/usr/bin/python
+# -*- coding: utf-8 -*-
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+DOCUMENTATION = r"""
+module: info
+short_description: Read the RDMA side of a host
+description:
+  - Returns what rdma-configctl says of a host, as it says it. Changes nothing.
+version_added: 0.1.0
+options:
+  gather:
+    description:
+      - C(status) is the daemon, the generation, and resources that are not as the document says.
+      - C(show) is the whole host with devices, ports, P_Keys and interfaces.
+      - C(document) is the document that applies to the host, with drop-ins merged and values of the host filled in.
+      - C(import) is a document made of what is configured or runs; see I(import_format).
+      - Below I(root) there is no status.
+    type: list
+    elements: str
+    choices: [status, show, document, import]
+    default: [status, show]
+  names:
+    description: Show only these devices, ports, interfaces or GUIDs.
+    type: list
+    elements: str
+    default: []
+  import_format:
+    description: Source of the import. C(live) is the running interfaces, C(host) all known files; others as C(rdma-configctl import) has them.
+    type: str
+    default: live
+attributes:
+  check_mode:
+    description: Changes nothing.
+    support: full
+  diff_mode:
+    description: There is nothing to show.
+    support: none
+extends_documentation_fragment:
+  - rdma_configd.host.configctl
+"""
+
+EXAMPLES = r"""
+- name: Is the host as its document says?
+  rdma_configd.host.info:
+    gather: [status]
+  register: rdma
+
+- name: Stop where it is not
+  ansible.builtin.assert:
+    that: rdma.in_sync
+    fail_msg: "{{ rdma.status.resources }}"
+
+- name: Write a document for a host that runs already
+  rdma_configd.host.info:
+    gather: [import]
+  register: rdma
+"""
+
+RETURN = r"""
+in_sync:
+  description: Whether everything is as the document says; null without C(status).
+  returned: always
+  type: bool
+status:
+  description: The object org.rdmaconfigd.status/1.
+  returned: with status
+  type: dict
+show:
+  description: The object org.rdmaconfigd.show/1.
+  returned: with show
+  type: dict
+document:
+  description: The document that applies to the host.
+  returned: with document
+  type: str
+imported:
+  description: The object org.rdmaconfigd.import/1; its C(document) is the text.
+  returned: with import
+  type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.rdma_configd.host.plugins.module_utils.configctl import ARGUMENTS, Configctl, failure
+
+
+def ask(module, configctl, words, schema, what):
+    """The object of one subcommand; ends the module where that gives a report of a failure."""
+    answer = configctl.run(words, [schema, "report"])
+    if answer.data.get("schema") != "org.rdmaconfigd.%s/1" % schema:
+        module.fail_json(msg=failure(answer, what))
+    return answer
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            ARGUMENTS,
+            gather=dict(type="list", elements="str", choices=["status", "show", "document", "import"], default=["status", "show"]),
+            names=dict(type="list", elements="str", default=[]),
+            import_format=dict(type="str", default="live"),
+        ),
+        supports_check_mode=True,
+    )
+    configctl, gather = Configctl(module), module.params["gather"]
+    result = dict(changed=False, in_sync=None)
+    if "status" in gather and not configctl.root:
+        answer = ask(module, configctl, ["status"], "status", "the status cannot be read")
+        result.update(status=answer.data, in_sync=answer.name == "ok")
+    if "show" in gather:
+        result["show"] = ask(module, configctl, ["show"] + module.params["names"], "show", "the host cannot be read").data
+    if "document" in gather:
+        answer = ask(module, configctl, ["show", "--document"], "document", "there is no valid document")
+        result["document"] = "".join(one.get("text", "") for one in answer.data.get("files") or []) or answer.data.get("text", "")
+    if "import" in gather:
+        answer = ask(module, configctl, ["import", module.params["import_format"]], "import", "nothing can be imported")
+        result["imported"] = answer.data
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()
