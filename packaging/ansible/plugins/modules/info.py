@@ -115,7 +115,7 @@ def main():
         result["show"] = ask(module, configctl, ["show"] + module.params["names"], "show", "the host cannot be read").data
     if "document" in gather:
         answer = ask(module, configctl, ["show", "--document"], "document", "there is no valid document")
-        result["document"] = "".join(one.get("text", "") for one in answer.data.get("files") or []) or answer.data.get("text", "")
+        result["document"] = answer.data.get("text", "")
     if "import" in gather:
         answer = ask(module, configctl, ["import", module.params["import_format"]], "import", "nothing can be imported")
         result["imported"] = answer.data

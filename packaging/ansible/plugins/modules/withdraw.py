@@ -58,6 +58,8 @@ notes:
   elements: str
 """
 
+import os
+
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.rdma_configd.host.plugins.module_utils.configctl import ARGUMENTS, Configctl, failure
 
@@ -69,11 +71,17 @@ def ask(module, configctl, option):
     return answer
 
 
+def is_over(configctl, data):
+    """Whether an image was handed over before: its document stays, so that the program would write the same files again."""
+    return bool(configctl.root) and not data.get("kept") and all(
+        os.path.exists(configctl.root.rstrip("/") + one["path"]) for one in data.get("setup") or [])
+
+
 def main():
     module = AnsibleModule(argument_spec=dict(ARGUMENTS), supports_check_mode=True)
     configctl = Configctl(module)
     answer = ask(module, configctl, "--dry-run")
-    changed = answer.name == "differs"
+    changed = answer.name == "differs" and not is_over(configctl, answer.data)
     if changed and not module.check_mode:
         answer = ask(module, configctl, "--yes")
     result = dict((key, answer.data.get(key) or []) for key in ("kept", "setup", "lost", "notes"))
