@@ -104,8 +104,10 @@ Result<void> write(const std::string& path, const std::string& text, system::Fil
 
 class OwnFileKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kFileKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<OwnFile>(); }
+  OwnFileKind()
+      : Kind({.name = kFileKind,
+              .fields = model::specs<OwnFile>(),
+              .traits = {.works_offline = true, .only_mends = true, .listed_when_foreign = false}}) {}
 
   void parse(const Bound& /*bound*/, std::vector<Desired>& /*out*/,
              Diagnostics& /*diagnostics*/) const override {}
@@ -199,15 +201,9 @@ class OwnFileKind final : public Kind {
     return {Verdict::Sort::kLimited, "it stays as it is written", {"access"}, {}};
   }
 
-  [[nodiscard]] bool works_offline() const override { return true; }
-  [[nodiscard]] bool only_mends() const override { return true; }
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }
   [[nodiscard]] bool returns(std::string_view /*field*/, const model::Attributes& /*before*/,
                              const model::Attributes& /*then*/) const override {
     return false;
-  }
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "formats/managed_block.hpp"
 #include "kinds/ipoib/ipoib.hpp"
 #include "kinds/ipoib/pkey.hpp"
@@ -31,19 +32,6 @@ constexpr std::array<std::string_view, 3> kBlockBegins{kOpensmMarks.begin, kOpen
 constexpr std::array<std::string_view, 2> kBlockEnds{kOpensmMarks.end, kMlx4Marks.end};
 /// Lines within a block that only we have a use for.
 constexpr std::array<std::string_view, 2> kNotes{"# ports of the document: ", "# before: "};
-
-/// By kind: settings that are gone after a boot, and where an administrator sets them then.
-struct Loss {
-  std::string_view kind;
-  std::string_view text;
-};
-constexpr std::array<Loss, 6> kLosses{
-    {{"roce", "RoCE defaults (cma_roce_mode, cma_roce_tos, or configfs rdma_cm)"},
-     {"dcb", "flow control, bandwidths and trust of Ethernet ports (dcb, mlnx_qos)"},
-     {"soft_rdma", "software RDMA devices (rdma link add)"},
-     {"dns", "name servers of interfaces (resolvectl dns)"},
-     {"mlx4_port", "port types of mlx4 adapters where no libmlx4 reads /etc/rdma/mlx4.conf"},
-     {"rdma_system", "settings of the RDMA subsystem that are not module options (rdma system set)"}}};
 
 bool begins_with_any(std::string_view line, std::span<const std::string_view> all) {
   return std::any_of(all.begin(), all.end(), [&](std::string_view one) { return line.starts_with(one); });
@@ -222,12 +210,14 @@ std::vector<SetupFile> render_setup(std::span<const Desired> desired, const Back
 
 std::vector<std::string> not_handed_over(std::span<const Desired> desired) {
   std::vector<std::string> out;
-  for (const auto& loss : kLosses) {
+  for (const auto* kind : all()) {
+    if (kind->lost_after_withdraw().empty()) continue;
     std::vector<std::string> labels;
     for (const auto& one : desired) {
-      if (one.key.kind == loss.kind && handled(one) && !one.settings.empty()) labels.push_back(one.label);
+      if (one.key.kind == kind->name() && handled(one) && !one.settings.empty()) labels.push_back(one.label);
     }
-    if (!labels.empty()) out.push_back(fmt::format("{}: {}", loss.text, base::join(labels, ", ")));
+    if (!labels.empty())
+      out.push_back(fmt::format("{}: {}", kind->lost_after_withdraw(), base::join(labels, ", ")));
   }
   std::vector<std::string> absent;
   for (const auto& one : desired) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "catalog/all.hpp"
+#include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 
 namespace rdmacfg::core {
@@ -215,7 +216,8 @@ class Comparer {
       }
     }
     const bool changes = change.operation == Operation::kDelete || !change.fields.empty();
-    auto held = changes ? kind->why_held(observed.key, picture_.desired, picture_.world) : std::string();
+    auto held =
+        changes ? kinds::why_held(kind, observed.key, picture_.desired, picture_.world) : std::string();
     if (!held.empty()) {
       report.status = Status::kPending;
       report.reason = "not in the document, but left unchanged: " + std::move(held);
@@ -226,7 +228,7 @@ class Comparer {
       if (report.reason.empty()) report.reason = "no longer in the document";
       report.status = Status::kDiffers;
       finish(std::move(change));
-    } else if (report.status == Status::kForeign && !kind->listed_when_foreign()) {
+    } else if (report.status == Status::kForeign && !kind->traits().listed_when_foreign) {
       return;
     }
     out_.resources.push_back(std::move(report));

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "catalog/all.hpp"
+#include "kinds/abilities.hpp"
 
 namespace rdmacfg::core {
 
@@ -70,7 +71,7 @@ std::vector<Plan> components(const Plan& plan) {
   }
   for (std::size_t i = 0; i < changes.size() && !updates.empty(); ++i) {
     if (changes[i].operation != model::Operation::kDelete) continue;
-    for (const auto& key : kinds::find(changes[i].key.kind)->put_back_by(changes[i].key)) {
+    for (const auto& key : kinds::put_back_by(kinds::find(changes[i].key.kind), changes[i].key)) {
       const auto at = updates.find(key);
       if (at != updates.end()) sets.join(i, at->second);
     }

@@ -97,7 +97,7 @@ Result<Picture> take_picture(const config::Document& document, system::Host& hos
     std::vector<model::Desired> desired;
     kind->parse(bound, desired, picture.diagnostics);
     // Below another root there is no kernel to change; it gets its part when it boots.
-    if (host.offline && !kind->works_offline()) {
+    if (host.offline && !kind->traits().works_offline) {
       for (const auto& one : desired) {
         if (!one.settings.empty() && !one.absent && !one.ignore && at_boot.insert(one.label).second)
           picture.at_boot.push_back(one.label);

@@ -94,7 +94,7 @@ std::vector<Change> drift_in(const Report& report, const std::map<model::Key, st
   for (const auto& resource : report.resources) instances.emplace(resource.key, &resource.instance);
   std::vector<Change> out;
   for (const auto& change : report.plan.changes) {
-    if (kinds::find(change.key.kind)->only_mends()) {
+    if (kinds::find(change.key.kind)->traits().only_mends) {
       out.push_back(change);
       continue;
     }

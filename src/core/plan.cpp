@@ -9,6 +9,7 @@
 
 #include "base/digest.hpp"
 #include "catalog/all.hpp"
+#include "kinds/abilities.hpp"
 #include "model/limits.hpp"
 #include "store/value_json.hpp"
 
@@ -45,7 +46,7 @@ Plan order(std::vector<Change> changes) {
   while (!changes.empty()) {
     const auto ready = [&](const Change& change) {
       const bool goes = change.operation == Operation::kDelete;
-      const auto first = goes ? kinds::find(change.key.kind)->put_back_by(change.key) : change.needs;
+      const auto first = goes ? kinds::put_back_by(kinds::find(change.key.kind), change.key) : change.needs;
       return std::none_of(first.begin(), first.end(), [&](const auto& key) {
         return waiting.contains(key) && (!goes || updates.contains(key));
       });

@@ -6,6 +6,7 @@
 #include "catalog/all.hpp"
 #include "core/compare.hpp"
 #include "core/plan.hpp"
+#include "kinds/abilities.hpp"
 
 namespace rdmacfg::core {
 
@@ -45,9 +46,9 @@ model::Attributes found_before(const model::Change& change, const model::Observe
 
 /// Of what we made: settings that the document gives go back to what a new one has when it drops them.
 void note_given(const model::Change& change, const model::Observed& now, Record& record) {
-  auto fresh = kinds::find(change.key.kind)->when_new();
-  if (fresh.empty()) return;
-  record.before = std::move(fresh);
+  const auto* makes = kinds::ability<kinds::MakesObjects>(kinds::find(change.key.kind));
+  if (makes == nullptr) return;
+  record.before = makes->when_new();
   // A value that changed without a request went along with another setting that was given back.
   std::erase_if(record.managed, [&](const auto& field) {
     return !change.after.contains(field) && change.operation == Operation::kUpdate &&
@@ -82,7 +83,8 @@ void remember(const model::Plan& plan, const Picture& now, State& state) {
       record.instance = observed->instance;
     }
     if (change.operation == Operation::kCreate) record.created = true;
-    if (made_anew && kinds::find(change.key.kind)->takes_over(change)) record.created = true;
+    const auto* makes = kinds::ability<kinds::MakesObjects>(kinds::find(change.key.kind));
+    if (made_anew && makes != nullptr && makes->takes_over(change)) record.created = true;
     if (record.created && change.operation != Operation::kDelete) note_given(change, *observed, record);
     if (change.operation != Operation::kUpdate || record.created) continue;
     if (record.managed.empty()) record.before = found_before(change, *observed);
@@ -98,7 +100,7 @@ void claim_put_back(const model::Plan& plan, const Picture& now, State& state) {
   for (const auto& change : plan.changes) {
     const auto* observed = now.find(change.key);
     const bool may_be = change.operation == Operation::kDelete && observed != nullptr &&
-                        !kinds::find(change.key.kind)->put_back_by(change.key).empty();
+                        !kinds::put_back_by(kinds::find(change.key.kind), change.key).empty();
     if (!may_be) continue;
     auto& record = state.records[change.key];
     record.created = true;
@@ -116,8 +118,9 @@ void forget(const Picture& now, State& state) {
     }
     const auto* observed = now.find(at->first);
     const auto want = desired.find(at->first);
-    const bool held = want == desired.end() && observed != nullptr &&
-                      !kinds::find(at->first.kind)->why_held(at->first, now.desired, now.world).empty();
+    const bool held =
+        want == desired.end() && observed != nullptr &&
+        !kinds::why_held(kinds::find(at->first.kind), at->first, now.desired, now.world).empty();
     if (held && observed->instance == at->second.instance) {
       ++at;  // it goes back once it is certain that nobody wants it
       continue;

@@ -11,6 +11,7 @@
 #include "core/remember.hpp"
 #include "core/transaction.hpp"
 #include "core/verify.hpp"
+#include "kinds/abilities.hpp"
 #include "store/managed_files.hpp"
 
 namespace rdmacfg::core::detail {
@@ -55,7 +56,7 @@ void finish_report(Report& report, Picture& now, const State& state, const Plan&
   std::set<model::Key> listed;
   for (const auto& resource : comparison.resources) listed.insert(resource.key);
   for (const auto& change : carried_out.changes) {
-    if (listed.contains(change.key) || !kinds::find(change.key.kind)->only_mends()) continue;
+    if (listed.contains(change.key) || !kinds::find(change.key.kind)->traits().only_mends) continue;
     comparison.resources.push_back({.key = change.key, .label = change.label, .status = Status::kDone});
   }
   report.resources = std::move(comparison.resources);
@@ -123,12 +124,14 @@ class Transaction {
     auto now = take_picture(document_, host_, keys_of(state, plan), true, false, as_in(before));
     bool waited = false, in_vain = false;
     for (const auto* kind : kinds::all()) {
+      const auto* awaits = kinds::ability<kinds::AwaitsKernel>(kind);
+      if (awaits == nullptr) continue;
       std::vector<Change> mine;
       for (const auto& change : plan.changes) {
         if (change.key.kind == kind->name()) mine.push_back(change);
       }
       if (mine.empty() || !now) continue;
-      const auto ended = kind->await(mine, now->world, options_.carrier_deadline);
+      const auto ended = awaits->await(mine, now->world, options_.carrier_deadline);
       waited = waited || !ended || *ended != kinds::Waited::kNot;
       in_vain = in_vain || (ended && *ended == kinds::Waited::kInVain);
     }
@@ -342,7 +345,9 @@ void undo_earlier(const config::Document& document, system::Host& host, const Op
 
 void put_off(Comparison& comparison, const Options& options) {
   if (!options.unconfirmed && !options.awaited) return;
-  const auto waits = [](const model::Key& key) { return kinds::find(key.kind)->waits_for_confirmation(); };
+  const auto waits = [](const model::Key& key) {
+    return kinds::find(key.kind)->traits().waits_for_confirmation;
+  };
   std::erase_if(comparison.changes, [&](const Change& change) { return waits(change.key); });
   for (auto& resource : comparison.resources) {
     if (resource.status != Status::kDiffers || !waits(resource.key)) continue;

@@ -9,6 +9,7 @@
 #include "catalog/all.hpp"
 #include "core/compare.hpp"
 #include "core/plan.hpp"
+#include "kinds/abilities.hpp"
 
 namespace rdmacfg::core {
 
@@ -113,8 +114,10 @@ std::set<std::string> limited_fields(const Change& change, const model::Observed
   if (verdict.sort != kinds::Verdict::Sort::kLimited || verdict.fields.empty()) return {};
   Change back = change;
   back.after = change.before;
-  const auto standing = kind->limits_standing({&back, 1}, world.host());
-  if (!standing || !standing->contains(change.key)) return {};
+  if (const auto* test = kinds::ability<kinds::TestsLimits>(kind)) {
+    const auto standing = test->limits_standing({&back, 1}, world.host());
+    if (!standing || !standing->contains(change.key)) return {};
+  }
   return {verdict.fields.begin(), verdict.fields.end()};
 }
 
@@ -126,7 +129,8 @@ std::vector<std::string> left_over(const Plan& plan, system::Host& host, std::op
   for (const auto& change : plan.changes) {
     if (!can_be_undone(change, picture->world)) continue;
     const auto* kind = kinds::find(change.key.kind);
-    if (kind != nullptr && kind->waits_for_confirmation()) continue;  // says by itself what is left of it
+    if (kind != nullptr && kind->traits().waits_for_confirmation)
+      continue;  // says by itself what is left of it
     const auto* now = picture->find(change.key);
     if (change.operation == Operation::kCreate) {
       if (now != nullptr)
@@ -192,7 +196,7 @@ Outcome carry_out(const Plan& plan, system::Host& host,
 
 bool can_be_undone(const Change& change, const kinds::World& world) {
   return reaches(change, world) &&
-         (kinds::find(change.key.kind)->works_offline() || !lost_footing(change, world));
+         (kinds::find(change.key.kind)->traits().works_offline || !lost_footing(change, world));
 }
 
 std::vector<std::string> put_back(const model::Plan& plan, system::Host& host) {
@@ -217,9 +221,11 @@ std::vector<std::string> undo(const Plan& plan, system::Host& host, std::optiona
     for (auto batch = all.rbegin(); batch != all.rend(); ++batch) undo_batch(*batch, host, picture);
     rest = left_over(plan, host, after);
     for (const auto* kind : kinds::all()) {
+      const auto* clears = kinds::ability<kinds::ClearsAway>(kind);
+      if (clears == nullptr) continue;
       const auto mine = of_kind(plan, *kind);
       if (mine.empty()) continue;
-      for (auto& what : kind->clear_away(mine, host)) rest.push_back(std::move(what));
+      for (auto& what : clears->clear_away(mine, host)) rest.push_back(std::move(what));
     }
     if (rest.empty()) break;
   }

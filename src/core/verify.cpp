@@ -9,6 +9,7 @@
 #include "catalog/all.hpp"
 #include "core/compare.hpp"
 #include "core/plan.hpp"
+#include "kinds/abilities.hpp"
 
 namespace rdmacfg::core {
 
@@ -31,8 +32,9 @@ void test_limits(const kinds::Kind& kind, const Plan& plan, const Picture& now, 
   for (const auto& change : plan.changes) {
     if (change.key.kind == kind.name() && result.limits.contains(change.key)) limited.push_back(change);
   }
-  if (limited.empty()) return;
-  const auto standing = kind.limits_standing(limited, now.world.host());
+  const auto* test = kinds::ability<kinds::TestsLimits>(&kind);
+  if (limited.empty() || test == nullptr) return;
+  const auto standing = test->limits_standing(limited, now.world.host());
   for (const auto& change : limited) {
     if (!standing || standing->contains(change.key)) continue;
     for (const auto& [field, limit] : result.limits[change.key]) overrule(change, field, limit.got, result);
@@ -123,10 +125,12 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
     // Unless its device is going, or went and came back meanwhile.
     change.footing = kind->footing(change, before.world);
     if (lost_footing(change, now.world)) continue;
-    if (observed == nullptr && kind->has_to_stay(*then, now.world) && kind->reachable(change.key, now.world))
+    const auto* stays = kinds::ability<kinds::MustStay>(kind);
+    if (observed == nullptr && stays != nullptr && stays->has_to_stay(*then, now.world) &&
+        kind->reachable(change.key, now.world))
       result.failures.push_back(fmt::format("{}: it is gone, and was not to be changed", change.label));
     if (observed == nullptr || then->instance != observed->instance) continue;
-    if (kind->waits_for_confirmation()) continue;  // follows what others did
+    if (kind->traits().waits_for_confirmation) continue;  // follows what others did
     for (const auto& field : change.fields) {
       if (model::value_of(then->settings, field) == model::value_of(observed->settings, field)) continue;
       result.failures.push_back(fmt::format("{}: {} is {} now, and was {}", change.label, field,

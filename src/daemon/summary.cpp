@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kListItems = 16;
 constexpr std::size_t kTexts = 256;  ///< notes, diagnostics, and the like
-/// The demands of Kind::watched() for a resource.
+/// The demands of NeedsWatching::watched() for a resource.
 constexpr std::array<std::string_view, 2> kWatched{"mode", "umcast"};
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }

@@ -2,9 +2,6 @@
 // The contract of a kind of resource. docs/ADD-A-KIND.md walks through one.
 #pragma once
 
-#include <chrono>
-#include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,13 +9,13 @@
 
 #include "base/error.hpp"
 #include "kinds/bound.hpp"
+#include "kinds/owned_file.hpp"
 #include "kinds/world.hpp"
 #include "model/change.hpp"
 #include "model/diagnostic.hpp"
 #include "model/field.hpp"
 #include "model/report.hpp"
 #include "model/resource.hpp"
-#include "system/events.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -35,22 +32,45 @@ struct Verdict {
   std::vector<std::string> warnings;  ///< works, but an administrator wants to know
 };
 
-/// How waiting for the kernel ended.
-enum class Waited {
-  kNot,     ///< there was nothing to wait for
-  kEnough,  ///< it came
-  kInVain,  ///< what has not come by now does not come by itself
+/// Properties of a kind that hold for all its resources at all times.
+struct Traits {
+  /// It has persistent files that can be written without a running host (--root).
+  bool works_offline = false;
+  /// Its changes cannot be taken back at once, and so wait until an apply is confirmed.
+  bool waits_for_confirmation = false;
+  /// Its changes only take back what somebody else has done: with drift = "report" they wait for the next
+  /// apply, also where nothing was known of the resource before.
+  bool only_mends = false;
+  /// A resource that the document does not mention is worth a line in a report.
+  bool listed_when_foreign = true;
+  /// Events of interfaces that are not IPoIB concern it.
+  bool on_any_interface = false;
+  /// Events of ports of RDMA devices concern it.
+  bool on_rdma_port = false;
 };
 
-/// One kind. Implementations hold no state; everything they know comes in as an argument.
+/// What a kind says about itself once and for all.
+struct KindInfo {
+  std::string_view name;
+  std::span<const model::FieldSpec> fields;  ///< the field table
+  Traits traits{};
+  std::span<const OwnedFile> files{};  ///< all that it writes below /etc and /var
+  /// For `withdraw`: its settings that nothing restores after the next boot, and how an administrator sets
+  /// them by hand; empty: none are lost.
+  std::string_view lost_after_withdraw{};
+};
+
+/// One kind. Implementations hold no state; everything they know comes in as an argument. What only some
+/// kinds are asked is in kinds/abilities.hpp.
 class Kind {
  public:
   virtual ~Kind() = default;
 
-  [[nodiscard]] virtual std::string_view name() const = 0;
-
-  /// The field table.
-  [[nodiscard]] virtual std::span<const model::FieldSpec> fields() const = 0;
+  [[nodiscard]] std::string_view name() const { return info_.name; }
+  [[nodiscard]] std::span<const model::FieldSpec> fields() const { return info_.fields; }
+  [[nodiscard]] const Traits& traits() const { return info_.traits; }
+  [[nodiscard]] std::span<const OwnedFile> files() const { return info_.files; }
+  [[nodiscard]] std::string_view lost_after_withdraw() const { return info_.lost_after_withdraw; }
 
   /// Entries of the document → what is wanted. Pure. Rules across fields are checked here, every violation
   /// with its place; an entry that the host does not have yet comes out as pending.
@@ -74,57 +94,12 @@ class Kind {
   /// none of each other.
   virtual base::Result<void> apply(std::span<const model::Change> changes, system::Host& host) const = 0;
 
-  /// Waits, at most until the deadline, for the kernel's own actions after `changes` and their
-  /// depend on. `now`: as it was just after the changes.
-  virtual base::Result<Waited> await(std::span<const model::Change> changes, World& now,
-                                     std::chrono::milliseconds deadline) const;
-
-  /// Asks the kernel once more for what judge() took for limited by the fabric, and reads it back at once:
-  /// what it gives even then is the limit; otherwise somebody else had set it back in between.
-  /// @return the keys of `limited` of which the limit stands
-  virtual base::Result<std::set<model::Key>> limits_standing(std::span<const model::Change> limited,
-                                                             system::Host& host) const;
-
   /// Puts back what an interrupted apply took down and did not bring back (Change::carried).
   virtual base::Result<void> recover(std::span<const model::Change> changes, system::Host& host) const;
-
-  /// After undoing `changes`: removes what they only needed on their way and could not remove, and brings
-  /// back what no setting shows.
-  /// @return what is not as it was, one sentence each.
-  virtual std::vector<std::string> clear_away(std::span<const model::Change> changes,
-                                              system::Host& host) const;
-
-  /// Adds the settings of a resource whose changes neither a message of the kernel's nor a uevent tells.
-  /// Pure.
-  virtual void watched(const model::ResourceReport& /*resource*/, system::Settings& /*out*/) const {}
-
-  /// Brings up to date what we remember of settings that observing cannot read without touching the host.
-  /// Called before a hold that has a reason to (Event::Sort::kHandle, an audit, a start). `handles`: names of
-  /// those that somebody has made; empty: any may have been.
-  virtual base::Result<void> look_closely(system::Host& host, const std::set<std::string>& handles) const;
 
   /// Explains a resource after a fresh observation. `differing`: fields that are not as wanted.
   virtual Verdict judge(const model::Desired& desired, const model::Observed* observed,
                         const std::vector<std::string>& differing, World& world) const;
-
-  /// Whether the kind has persistent files that can be written without a running host (--root).
-  [[nodiscard]] virtual bool works_offline() const { return false; }
-
-  /// Whether its changes cannot be taken back at once, and so wait until an apply is confirmed.
-  [[nodiscard]] virtual bool waits_for_confirmation() const { return false; }
-
-  /// Whether its changes only take back what somebody else has done: with drift = "report" they wait for the
-  /// next apply, also where nothing was known of the resource before.
-  [[nodiscard]] virtual bool only_mends() const { return false; }
-
-  /// Whether a resource that the document does not mention is worth a line in a report.
-  [[nodiscard]] virtual bool listed_when_foreign() const { return true; }
-
-  /// Why a resource that the document does not mention is left as it is all the same: an entry that cannot be
-  /// resolved now may mean it. Empty: none may. By default what hangs on a port, by the GUID in its key.
-  [[nodiscard]] virtual std::string why_held(const model::Key& key,
-                                             const std::vector<model::Desired>& desired,
-                                             const World& world) const;
 
   /// Whether a released field goes back to the value from `before` we managed it, in a resource whose
   /// settings will be `then`; else it stays until the next reset.
@@ -132,33 +107,19 @@ class Kind {
                                      const model::Attributes& then) const;
 
   /// Whether the object of a resource can be there at all now; false makes a failed change pending ("removed
-  /// meanwhile").
-  [[nodiscard]] virtual bool reachable(const model::Key& key, const World& world) const = 0;
-
-  /// Whether a resource that was there before an apply, and was not to be changed, must be there after it;
-  /// `then`: how it was. False where it may go with an object that comes back.
-  [[nodiscard]] virtual bool has_to_stay(const model::Observed& /*then*/, const World& /*now*/) const {
-    return false;
-  }
-
-  /// Resources whose updates put back everything that was on an interface when the plan was made. Objects
-  /// deleted there is deleted after them: it would come back.
-  [[nodiscard]] virtual std::vector<model::Key> put_back_by(const model::Key& /*key*/) const { return {}; }
-
-  /// Whether an update re-creates an object of somebody else's as ours, which goes when the document drops
-  /// it.
-  [[nodiscard]] virtual bool takes_over(const model::Change& /*change*/) const { return false; }
-
-  /// A new resource's values of those settings that a document need not give. One that we made goes back to
-  /// them when the document drops a setting; without any, what was once set stays.
-  [[nodiscard]] virtual model::Attributes when_new() const { return {}; }
+  /// meanwhile"). By default true, as of a file, which can always be written.
+  [[nodiscard]] virtual bool reachable(const model::Key& key, const World& world) const;
 
   /// The kernel object that a resource goes away with (its port's interface, its device), as one that comes
   /// back under the same name is another: a plan for one does not hold for the next. Empty when there
   /// is none now, or the resource depends on none. Asked of changes that are prepared.
-  [[nodiscard]] virtual std::string footing(const model::Change& /*change*/, const World& /*world*/) const {
-    return {};
-  }
+  [[nodiscard]] virtual std::string footing(const model::Change& change, const World& world) const;
+
+ protected:
+  explicit Kind(const KindInfo& info) : info_(info) {}
+
+ private:
+  KindInfo info_;
 };
 
 }  // namespace rdmacfg::kinds

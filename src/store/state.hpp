@@ -31,7 +31,7 @@ struct Record {
   bool created = false;  ///< by us; so it is removed when the document drops it
   std::string instance;
   /// Every setting from before we changed the first of them. All of them, since they hang together: an MTU
-  /// belongs to the mode that it was set in. Of what we made: Kind::when_new().
+  /// belongs to the mode that it was set in. Of what we made: kinds::MakesObjects.
   model::Attributes before;
   std::set<std::string> managed;  ///< names of what we changed; given back when the document drops them
   std::map<std::string, Limit> limits;

@@ -29,7 +29,7 @@ struct RoceHost {
 
   base::Result<void> look() {
     auto host = stage.kernel().host();
-    return kinds::find("roce")->look_closely(host, {});
+    return kinds::ability<kinds::HasHiddenState>(kinds::find("roce"))->refresh_hidden(host, {});
   }
 
   Stage stage{Scenario{.name = "looked", .host = kLookedHost, .documents = {kRoce}}};

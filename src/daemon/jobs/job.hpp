@@ -47,7 +47,7 @@ struct Job {
   /// kApply that is tried again: core::kAppliedMark when it fell due. When it says something else
   /// now, somebody has applied since, past the daemon, and that is held instead. Nothing: the first try.
   std::optional<std::string>
-      applied_then{};  /// Before a hold or an apply of its own: Kind::look_closely, with these handles.
+      applied_then{};  /// Before a hold or an apply of its own: kinds::HasHiddenState, with these handles.
   std::optional<std::set<std::string>> closely{};
   std::string expect{};  ///< core::digest_of the plan that was agreed to; empty: any
   std::string who{};

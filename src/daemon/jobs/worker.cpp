@@ -23,6 +23,7 @@
 #include "daemon/jobs/job.hpp"
 #include "daemon/summary.hpp"
 #include "daemon/watch/duties.hpp"
+#include "kinds/abilities.hpp"
 #include "model/limits.hpp"
 #include "store/confined.hpp"
 #include "store/lock.hpp"
@@ -257,14 +258,17 @@ Report run_for_caller(const Job& job, core::Context& context, const core::Reques
                                 [&] { return run(job, context, request, told); });
 }
 
-/// Brings records up to date, unless an interrupted run has left its journal: its changes are for
-/// recovery to find out. @return whether it did.
+/// Brings records of hidden state up to date, unless an interrupted run has left its journal: its changes are
+/// for recovery to find out. @return whether it did.
 bool look_closely(core::Context& context, const std::set<std::string>& handles,
                   std::vector<std::string>& notes) {
   const auto journal = context.host.files.read(context.options.paths.journal);
   if (!journal || *journal) return false;
   for (const auto* kind : kinds::all()) {
-    if (auto done = kind->look_closely(context.host, handles); !done) notes.push_back(done.error().message);
+    const auto* hidden = kinds::ability<kinds::HasHiddenState>(kind);
+    if (hidden == nullptr) continue;
+    if (auto done = hidden->refresh_hidden(context.host, handles); !done)
+      notes.push_back(done.error().message);
   }
   return true;
 }

@@ -7,6 +7,7 @@
 
 #include "catalog/all.hpp"
 #include "daemon/journal.hpp"
+#include "kinds/abilities.hpp"
 #include "store/generations.hpp"
 #include "store/managed_files.hpp"
 #include "system/linux/linux_host.hpp"
@@ -59,7 +60,8 @@ Loop::Handle Listener::listen(system::EventSource& source) {
 
 bool Listener::widen(const std::vector<model::ResourceReport>& resources) {
   const bool all = std::any_of(resources.begin(), resources.end(), [](const auto& one) {
-    return std::find(kAnyInterface.begin(), kAnyInterface.end(), one.key.kind) != kAnyInterface.end();
+    const auto* kind = kinds::find(one.key.kind);
+    return kind != nullptr && kind->traits().on_any_interface;
   });
   if (!all || all_links_) return false;
   all_links_ = true;
@@ -93,7 +95,8 @@ bool is_wanted(const model::ResourceReport& resource) {
 
 bool any_of_ports(const std::vector<model::ResourceReport>& resources) {
   return std::any_of(resources.begin(), resources.end(), [](const auto& one) {
-    return is_wanted(one) && std::find(kOfPorts.begin(), kOfPorts.end(), one.key.kind) != kOfPorts.end();
+    const auto* kind = kinds::find(one.key.kind);
+    return kind != nullptr && kind->traits().on_rdma_port && is_wanted(one);
   });
 }
 
@@ -101,7 +104,8 @@ system::Settings settings_of(const std::vector<model::ResourceReport>& resources
   system::Settings out;
   for (const auto& resource : resources) {
     if (!is_wanted(resource)) continue;
-    if (const auto* kind = kinds::find(resource.key.kind)) kind->watched(resource, out);
+    if (const auto* watch = kinds::ability<kinds::NeedsWatching>(kinds::find(resource.key.kind)))
+      watch->watched(resource, out);
   }
   return out;
 }

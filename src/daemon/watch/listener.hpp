@@ -2,11 +2,9 @@
 // The daemon's wake-up sources: interfaces, devices, files.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,12 +15,6 @@
 #include "system/files.hpp"
 
 namespace rdmacfg::daemon {
-
-/// Kinds that hang on interfaces which are not IPoIB.
-inline constexpr std::array<std::string_view, 4> kAnyInterface{"dcb", "roce", "soft_rdma", "sysctl"};
-
-/// Kinds that hang on what a port of an RDMA device reports.
-inline constexpr std::array<std::string_view, 3> kOfPorts{"ipoib", "pkey", "roce"};
 
 class Listener {
  public:
@@ -66,10 +58,10 @@ class Listener {
   bool all_links_ = false;  ///< also interfaces that are not IPoIB
 };
 
-/// Whether something is wanted of any that hangs on a port.
+/// Whether something is wanted of any with Traits::on_rdma_port.
 bool any_of_ports(const std::vector<model::ResourceReport>& resources);
 
-/// The demands of Kind::watched() for resources that something is wanted of.
+/// The demands of NeedsWatching::watched() for resources that something is wanted of.
 system::Settings settings_of(const std::vector<model::ResourceReport>& resources);
 
 /// Written when a generation becomes the active one.

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <set>
 
+#include "kinds/abilities.hpp"
 #include "kinds/address/address_exchange.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
+#include "kinds/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -28,12 +30,14 @@ namespace {
 
 constexpr std::string_view kAddressKind = "address";
 
-class AddressKind final : public Kind {
+class AddressKind final : public Kind,
+                          public AwaitsKernel,
+                          public ClearsAway,
+                          public MustStay,
+                          public PutBackByOthers,
+                          public HeldByPort {
  public:
-  [[nodiscard]] std::string_view name() const override { return kAddressKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<InterfaceAddress>();
-  }
+  AddressKind() : Kind({.name = kAddressKind, .fields = model::specs<InterfaceAddress>()}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto& all = addressing_of(bound, &diagnostics);

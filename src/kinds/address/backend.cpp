@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kinds/address/foreign_profiles.hpp"
+#include "kinds/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -54,12 +55,12 @@ std::string label_of(const std::string& id, const World& world) {
   return link == nullptr ? id : link->name;
 }
 
-class BackendKind final : public Kind {
+class BackendKind final : public Kind, public HeldByPort {
  public:
-  [[nodiscard]] std::string_view name() const override { return kBackendKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<PortBackend>();
-  }
+  BackendKind()
+      : Kind({.name = kBackendKind,
+              .fields = model::specs<PortBackend>(),
+              .traits = {.works_offline = true, .listed_when_foreign = false}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     const Backends backends(bound);
@@ -154,16 +155,6 @@ class BackendKind final : public Kind {
     const auto rules = read_backend_rules(host.files);
     if (!rules) return base::fail(rules.error());
     return tell(touched, *rules, host);
-  }
-
-  [[nodiscard]] bool works_offline() const override { return true; }
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }
-  [[nodiscard]] bool returns(std::string_view /*field*/, const model::Attributes& /*before*/,
-                             const model::Attributes& /*then*/) const override {
-    return true;
-  }
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;  // the file can always be written
   }
 
  private:

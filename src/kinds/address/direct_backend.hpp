@@ -29,8 +29,8 @@ model::Desired start(const Addressing& interface, std::string_view kind, const s
 /// Kind::footing of what an interface has, as an interface that is re-created is still the same port's.
 std::string port_footing(std::string_view id, const World& world);
 
-/// Kind::put_back_by() of what an interface has: a rename takes it down, an update of a P_Key interface may
-/// re-create it.
+/// PutBackByOthers::put_back_by() of what an interface has: a rename takes it down, an update of a P_Key
+/// interface may re-create it.
 std::vector<model::Key> interface_put_back_by(std::string_view id);
 
 /// Requests that delete addresses (index of the interface, address). With the first address of an IPv4

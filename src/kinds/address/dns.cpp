@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
+#include "kinds/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -25,12 +27,13 @@ void put(model::Attributes& settings, const char* field, const Texts& texts) {
   if (!texts.empty()) settings[field] = std::vector<std::string>(texts.begin(), texts.end());
 }
 
-class DnsKind final : public Kind {
+class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
  public:
-  [[nodiscard]] std::string_view name() const override { return kDnsKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<InterfaceDns>();
-  }
+  DnsKind()
+      : Kind({.name = kDnsKind,
+              .fields = model::specs<InterfaceDns>(),
+              .traits = {.listed_when_foreign = false},
+              .lost_after_withdraw = "name servers of interfaces (resolvectl dns)"}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     const auto& all = addressing_of(bound, nullptr);
@@ -122,11 +125,6 @@ class DnsKind final : public Kind {
     out.folders.insert("/run/systemd/resolve/netif");
   }
 
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }
-  [[nodiscard]] bool returns(std::string_view /*field*/, const model::Attributes& /*before*/,
-                             const model::Attributes& /*then*/) const override {
-    return true;
-  }
   [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
     return port_footing(change.key.id, world);
   }

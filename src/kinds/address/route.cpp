@@ -8,8 +8,10 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
+#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/pkey.hpp"
 
 namespace rdmacfg::kinds {
@@ -99,12 +101,9 @@ bool is_among(const std::vector<InetRoute>& all, const InetRoute& route) {
   });
 }
 
-class RouteKind final : public Kind {
+class RouteKind final : public Kind, public MustStay, public PutBackByOthers, public HeldByPort {
  public:
-  [[nodiscard]] std::string_view name() const override { return kRouteKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<InterfaceRoute>();
-  }
+  RouteKind() : Kind({.name = kRouteKind, .fields = model::specs<InterfaceRoute>()}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     const auto& all = addressing_of(bound, nullptr);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "kinds/abilities.hpp"
 #include "kinds/carried_state.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ethernet/dcb_check.hpp"
@@ -74,12 +75,14 @@ std::optional<std::string> lldpad(system::Files& files) {
   return std::nullopt;
 }
 
-class DcbKind final : public Kind {
+class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
  public:
-  [[nodiscard]] std::string_view name() const override { return kDcbKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<InterfaceDcb>();
-  }
+  DcbKind()
+      : Kind({.name = kDcbKind,
+              .fields = model::specs<InterfaceDcb>(),
+              .traits = {.listed_when_foreign = false, .on_any_interface = true},
+              .lost_after_withdraw =
+                  "flow control, bandwidths and trust of Ethernet ports (dcb, mlnx_qos)"}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kSection)) {
@@ -248,7 +251,6 @@ class DcbKind final : public Kind {
     return verdict;
   }
 
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
     return world.named(key.id) != nullptr;
   }

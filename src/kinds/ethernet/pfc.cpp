@@ -28,10 +28,8 @@ constexpr std::string_view kPfcKind = "pfc";
 
 class PfcKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kPfcKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<PfcDriver>();
-  }
+  PfcKind()
+      : Kind({.name = kPfcKind, .fields = model::specs<PfcDriver>(), .traits = {.works_offline = true}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kPfcKind)) {
@@ -130,11 +128,6 @@ class PfcKind final : public Kind {
     if (why.empty()) return {};
     return {
         Verdict::Sort::kPending, why + "; " + what_it_takes(desired.key.id, wanted, world.host()), {}, {}};
-  }
-
-  [[nodiscard]] bool works_offline() const override { return true; }
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;
   }
 
  private:

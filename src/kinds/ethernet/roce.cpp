@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ethernet/roce_look.hpp"
 #include "kinds/ethernet/roce_ports.hpp"
@@ -66,10 +67,18 @@ Roce values_of(const RoceWritten& known) {
   return out;
 }
 
-class RoceKind final : public Kind {
+class RoceKind final : public Kind,
+                       public ClearsAway,
+                       public NeedsWatching,
+                       public HasHiddenState,
+                       public MayBeMeant {
  public:
-  [[nodiscard]] std::string_view name() const override { return kRoceKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Roce>(); }
+  // Foreign ones are not listed: `show` has a table of them.
+  RoceKind()
+      : Kind({.name = kRoceKind,
+              .fields = model::specs<Roce>(),
+              .traits = {.listed_when_foreign = false, .on_any_interface = true, .on_rdma_port = true},
+              .lost_after_withdraw = "RoCE defaults (cma_roce_mode, cma_roce_tos, or configfs rdma_cm)"}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto& port : bind_roce(bound, diagnostics)) {
@@ -274,11 +283,9 @@ class RoceKind final : public Kind {
     out.handles.insert("/sys/kernel/config/rdma_cm");
   }
 
-  Result<void> look_closely(system::Host& host, const std::set<std::string>& handles) const override {
+  Result<void> refresh_hidden(system::Host& host, const std::set<std::string>& handles) const override {
     return look_at_roce_defaults(host, handles);
   }
-
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }  // `show` has a table of them
 
   /// An entry by a name that nothing has now may mean any port: of that number, where it gives one.
   [[nodiscard]] std::string why_held(const model::Key& key, const std::vector<Desired>& desired,

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "formats/udev_netdev_names.hpp"
+#include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/initramfs_files.hpp"
 
@@ -71,12 +72,13 @@ bool concerns_us(std::string_view kind) {
   return std::find(kInitramfsKinds.begin(), kInitramfsKinds.end(), kind) != kInitramfsKinds.end();
 }
 
-class InitramfsKind final : public Kind {
+class InitramfsKind final : public Kind, public ClearsAway {
  public:
-  [[nodiscard]] std::string_view name() const override { return kInitramfsKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<InitramfsImage>();
-  }
+  InitramfsKind()
+      : Kind({.name = kInitramfsKind,
+              .fields = model::specs<InitramfsImage>(),
+              .traits = {
+                  .works_offline = true, .waits_for_confirmation = true, .listed_when_foreign = false}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     const model::Section* origin = nullptr;
@@ -250,13 +252,6 @@ class InitramfsKind final : public Kind {
       verdict.reason = fmt::format("initramfs stale: run {}", *tool);
     }
     return verdict;
-  }
-
-  [[nodiscard]] bool waits_for_confirmation() const override { return true; }
-  [[nodiscard]] bool works_offline() const override { return true; }
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;
   }
 
  private:

@@ -44,8 +44,8 @@ Result<bool> has_group(system::Host& host, const std::string& group) {
 
 class MemlockKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kMemlockKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Memlock>(); }
+  MemlockKind()
+      : Kind({.name = kMemlockKind, .fields = model::specs<Memlock>(), .traits = {.works_offline = true}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kMemlockKind)) {
@@ -181,12 +181,6 @@ class MemlockKind final : public Kind {
     // Last, since a group that was made stays. Below another root systemd-sysusers.service makes it at boot.
     return missing && !host.offline ? host.accounts.make_declared(std::string(kSysusersFile))
                                     : Result<void>{};
-  }
-
-  [[nodiscard]] bool works_offline() const override { return true; }
-
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "formats/limits_conf.hpp"
+#include "kinds/abilities.hpp"
 #include "kinds/host/memlock.hpp"
 #include "kinds/host/memlock_process.hpp"
 
@@ -25,12 +26,12 @@ constexpr std::string_view kMemlockUnitKind = "memlock_unit";
 constexpr std::string_view kRestart = "restart";
 constexpr std::string_view kFormerLimit = "process ";  // in Change::carried: its limit then, for undoing
 
-class MemlockUnitKind final : public Kind {
+class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatching {
  public:
-  [[nodiscard]] std::string_view name() const override { return kMemlockUnitKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<MemlockUnit>();
-  }
+  MemlockUnitKind()
+      : Kind({.name = kMemlockUnitKind,
+              .fields = model::specs<MemlockUnit>(),
+              .traits = {.works_offline = true}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     std::map<std::string, std::pair<LockLimit, model::Location>> seen;
@@ -242,12 +243,6 @@ class MemlockUnitKind final : public Kind {
   /// A process that has the old limit may be replaced by one that has the new one.
   void watched(const model::ResourceReport& resource, system::Settings& out) const override {
     if (resource.key.id != kUserSessions) out.units.insert(resource.key.id);
-  }
-
-  [[nodiscard]] bool works_offline() const override { return true; }
-
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;
   }
 
  private:

@@ -56,10 +56,10 @@ bool any_lists(const Lists& lists, const std::string& name) {
 
 class ModuleKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kModuleKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<KernelModule>();
-  }
+  ModuleKind()
+      : Kind({.name = kModuleKind,
+              .fields = model::specs<KernelModule>(),
+              .traits = {.works_offline = true, .listed_when_foreign = false}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     for (const auto* section : bound.of(kModuleKind)) {
@@ -259,14 +259,9 @@ class ModuleKind final : public Kind {
     return verdict;
   }
 
-  [[nodiscard]] bool works_offline() const override { return true; }
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& /*before*/,
                              const model::Attributes& /*then*/) const override {
     return field != "loaded";
-  }
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;
   }
 
  private:

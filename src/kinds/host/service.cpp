@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 
 namespace rdmacfg::kinds {
@@ -55,10 +56,12 @@ bool runs(const Unit& unit) {
 
 bool is_enabled(const Unit& unit) { return unit.file == "enabled" || unit.file == "alias"; }
 
-class ServiceKind final : public Kind {
+class ServiceKind final : public Kind, public NeedsWatching {
  public:
-  [[nodiscard]] std::string_view name() const override { return kServiceKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Service>(); }
+  ServiceKind()
+      : Kind({.name = kServiceKind,
+              .fields = model::specs<Service>(),
+              .traits = {.listed_when_foreign = false}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto managers = bound.of("opensm");
@@ -200,12 +203,6 @@ class ServiceKind final : public Kind {
 
   void watched(const model::ResourceReport& resource, system::Settings& out) const override {
     out.units.insert(resource.key.id);
-  }
-
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }
-
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;
   }
 
  private:

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "formats/sysctl_conf.hpp"
+#include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/sysctl_entry.hpp"
 
@@ -59,10 +60,12 @@ std::string path_now(const Change& change, const std::vector<system::Link>& link
   return at == links.end() ? change.key.id : sysctl_path_of(change.key.id, at->name);
 }
 
-class SysctlKind final : public Kind {
+class SysctlKind final : public Kind, public NeedsWatching, public MustStay {
  public:
-  [[nodiscard]] std::string_view name() const override { return kSysctlKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Sysctl>(); }
+  SysctlKind()
+      : Kind({.name = kSysctlKind,
+              .fields = model::specs<Sysctl>(),
+              .traits = {.works_offline = true, .listed_when_foreign = false, .on_any_interface = true}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     parse_sysctl_entries(bound, out, diagnostics);
@@ -224,9 +227,6 @@ class SysctlKind final : public Kind {
     out.files.insert("/proc/sys/" + resource.key.id);
   }
 
-  [[nodiscard]] bool works_offline() const override { return true; }
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }
-
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,
                              const model::Attributes& /*then*/) const override {
     return field == "file" || before.contains(field);
@@ -234,10 +234,6 @@ class SysctlKind final : public Kind {
 
   [[nodiscard]] bool has_to_stay(const model::Observed& then, const World& now) const override {
     return then.instance == now.host().boot_id;  // one of an interface goes with it
-  }
-
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;  // the file can always be written
   }
 
   [[nodiscard]] std::string footing(const Change& change, const World& world) const override {

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <map>
 
+#include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/carried_state.hpp"
+#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 
 namespace rdmacfg::kinds {
@@ -33,10 +35,14 @@ const Link* link_of(const model::Key& key, const World& world) {
   return guid ? world.parent(*guid) : nullptr;
 }
 
-class IpoibKind final : public Kind {
+class IpoibKind final : public Kind,
+                        public AwaitsKernel,
+                        public TestsLimits,
+                        public NeedsWatching,
+                        public HeldByPort {
  public:
-  [[nodiscard]] std::string_view name() const override { return kIpoibKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Ipoib>(); }
+  IpoibKind()
+      : Kind({.name = kIpoibKind, .fields = model::specs<Ipoib>(), .traits = {.on_rdma_port = true}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);

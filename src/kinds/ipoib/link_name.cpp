@@ -7,6 +7,7 @@
 
 #include "formats/udev_netdev_names.hpp"
 #include "kinds/carried_state.hpp"
+#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_rename.hpp"
 
 namespace rdmacfg::kinds {
@@ -27,10 +28,13 @@ std::vector<Link> with_children(const World& world, const Link& parent) {
   return links;
 }
 
-class LinkNameKind final : public Kind {
+class LinkNameKind final : public Kind, public HeldByPort {
  public:
-  [[nodiscard]] std::string_view name() const override { return kLinkNameKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<LinkName>(); }
+  // Foreign ones are not listed: their interfaces are.
+  LinkNameKind()
+      : Kind({.name = kLinkNameKind,
+              .fields = model::specs<LinkName>(),
+              .traits = {.works_offline = true, .listed_when_foreign = false}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     for (const auto& port : bound.ports) {
@@ -155,8 +159,6 @@ class LinkNameKind final : public Kind {
     return {};
   }
 
-  [[nodiscard]] bool works_offline() const override { return true; }
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }  // its interface is listed
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& /*before*/,
                              const model::Attributes& /*then*/) const override {
     return field == "rule";

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kinds/kind.hpp"
+#include "kinds/abilities.hpp"
 #include "kinds/world.hpp"
 #include "model/diagnostic.hpp"
 #include "model/resource.hpp"
@@ -42,7 +42,8 @@ std::string why_no_carrier(const system::Link& link, const std::optional<PortRef
 /// The effect of the fabric's multicast group on the MTU; empty when there is none.
 std::string why_mtu_limited(const model::Desired& desired, const system::Link& link);
 
-/// Kind::limits_standing() of MTUs: which of the interfaces the kernel keeps below what `limited` wants.
+/// TestsLimits::limits_standing() of MTUs: which of the interfaces the kernel keeps below what `limited`
+/// wants.
 base::Result<std::set<model::Key>> mtu_limits_standing(
     std::span<const model::Change> limited, system::Host& host,
     const std::function<const system::Link*(const model::Key&, const World&)>& link_of);
@@ -65,8 +66,8 @@ bool mtu_fits_mode(std::string_view field, const model::Attributes& before, cons
 /// Whether a change takes the MTU below what IPv6 needs: then IPv6 addresses and routes cannot be put back.
 bool stops_ipv6(const model::Change& change);
 
-/// Kind::watched(): mode and umcast where sysfs has them. Only P_Key interfaces that were made by sysfs have,
-/// and only from connected mode a change can leave the MTU as it is.
+/// NeedsWatching::watched(): mode and umcast where sysfs has them. Only P_Key interfaces that were made by
+/// sysfs have, and only from connected mode a change can leave the MTU as it is.
 void watch_transport(const model::ResourceReport& resource, bool of_port, system::Settings& out);
 
 /// Waits for interfaces that are joining their multicast groups: all whose MTU depends on the group, and one

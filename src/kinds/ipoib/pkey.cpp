@@ -8,9 +8,11 @@
 #include <map>
 #include <unordered_map>
 
+#include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/carried_state.hpp"
+#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 
 namespace rdmacfg::kinds {
@@ -32,10 +34,16 @@ using detail::pkey_id;
 
 namespace {
 
-class PkeyKind final : public Kind {
+class PkeyKind final : public Kind,
+                       public AwaitsKernel,
+                       public TestsLimits,
+                       public ClearsAway,
+                       public NeedsWatching,
+                       public MakesObjects,
+                       public HeldByPort {
  public:
-  [[nodiscard]] std::string_view name() const override { return kPkeyKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<PkeyLink>(); }
+  PkeyKind()
+      : Kind({.name = kPkeyKind, .fields = model::specs<PkeyLink>(), .traits = {.on_rdma_port = true}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     detail::parse_children(bound, out, diagnostics);

@@ -41,7 +41,7 @@ base::Result<void> update_or_hand_over(std::span<const model::Change> changes, s
 /// it for.
 base::Result<void> carry_profiles(std::span<model::Change*> changes, const World& world);
 
-/// Kind::clear_away(): the carried profiles that are not active, after undoing.
+/// ClearsAway::clear_away(): the carried profiles that are not active, after undoing.
 std::vector<std::string> profiles_not_back(std::span<const model::Change> changes, system::Host& host);
 
 /// Whether the change leaves it to NetworkManager to make the interface, or takes it away from it.

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/foreign_profiles.hpp"
 #include "kinds/address/nm_keyfile.hpp"
@@ -265,7 +266,7 @@ std::set<int> leaving(const std::vector<Desired>& desired, const std::vector<Obs
     const auto entry = entries.find(one.key.id);
     const auto& clue = world.clue(one.key);
     const bool dropped =
-        clue.ours && clue.instance == one.instance && pkey().why_held(one.key, desired, world).empty();
+        clue.ours && clue.instance == one.instance && why_held(&pkey(), one.key, desired, world).empty();
     const bool goes = entry != entries.end() ? entry->second->absent && !entry->second->ignore
                                              : dropped || pruned_by(one.key.id, ports, entries) != nullptr;
     const auto* link = goes ? world.named(one.label) : nullptr;

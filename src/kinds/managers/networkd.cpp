@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kinds/address/backend.hpp"
+#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 
 namespace rdmacfg::kinds {
@@ -35,12 +36,12 @@ void check_networkd_method(const WantedFamily& family, Diagnostics& diagnostics)
        {}});
 }
 
-class NetworkdKind final : public Kind {
+class NetworkdKind final : public Kind, public HeldByPort {
  public:
-  [[nodiscard]] std::string_view name() const override { return kNetworkdKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<NetworkdFile>();
-  }
+  NetworkdKind()
+      : Kind({.name = kNetworkdKind,
+              .fields = model::specs<NetworkdFile>(),
+              .traits = {.works_offline = true, .listed_when_foreign = false}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);
@@ -195,11 +196,6 @@ class NetworkdKind final : public Kind {
 
   [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
     return footing_on(interface_of(change.key.id.substr(0, change.key.id.find('/')), world), world);
-  }
-  [[nodiscard]] bool works_offline() const override { return true; }
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;  // the file can always be written
   }
 
  private:

@@ -7,8 +7,10 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/foreign_profiles.hpp"
+#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 
 namespace rdmacfg::kinds {
@@ -85,12 +87,12 @@ NmProfile wanted_profile(const Addressing& one) {
   return out;
 }
 
-class NmProfileKind final : public Kind {
+class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
  public:
-  [[nodiscard]] std::string_view name() const override { return kNmProfileKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<NmProfile>();
-  }
+  NmProfileKind()
+      : Kind({.name = kNmProfileKind,
+              .fields = model::specs<NmProfile>(),
+              .traits = {.works_offline = true, .listed_when_foreign = false}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);
@@ -294,15 +296,6 @@ class NmProfileKind final : public Kind {
 
   [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
     return footing_on(interface_of(change.key.id.substr(0, change.key.id.find('/')), world), world);
-  }
-  [[nodiscard]] bool works_offline() const override { return true; }
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }
-  [[nodiscard]] bool returns(std::string_view /*field*/, const model::Attributes& /*before*/,
-                             const model::Attributes& /*then*/) const override {
-    return true;
-  }
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;  // the file can always be written
   }
 
  private:

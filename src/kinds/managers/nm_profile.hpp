@@ -32,7 +32,7 @@ base::Result<void> disturb_again(const NmProfile& then, const std::string& id, s
 /// For Kind::prepare(): packs mode and MTU of the interface, as they are before a change.
 void carry_transport(std::span<model::Change*> changes, const World& world);
 
-/// Kind::clear_away(): sets mode and MTU as they were, where no profile of ours says what they are.
+/// ClearsAway::clear_away(): sets mode and MTU as they were, where no profile of ours says what they are.
 std::vector<std::string> bring_transport_back(std::span<const model::Change> changes, system::Host& host);
 
 }  // namespace detail

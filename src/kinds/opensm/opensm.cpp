@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "formats/opensm_conf.hpp"
+#include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 #include "kinds/opensm/opensm_units.hpp"
@@ -31,10 +32,12 @@ constexpr std::string_view kInstance = "unit";
 constexpr std::string_view kInstanceOfOthers = "unit that others start";
 constexpr std::int64_t kPriorityMost = 15;
 
-class OpensmKind final : public Kind {
+class OpensmKind final : public Kind, public NeedsWatching {
  public:
-  [[nodiscard]] std::string_view name() const override { return kOpensmKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<Opensm>(); }
+  OpensmKind()
+      : Kind({.name = kOpensmKind,
+              .fields = model::specs<Opensm>(),
+              .traits = {.listed_when_foreign = false}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kOpensmKind)) {
@@ -160,19 +163,9 @@ class OpensmKind final : public Kind {
     return apply_opensm(changes, host, true);
   }
 
-  /// No [[ipoib]] entry means it.
-  [[nodiscard]] std::string why_held(const model::Key& /*key*/, const std::vector<Desired>& /*desired*/,
-                                     const World& /*world*/) const override {
-    return {};
-  }
   void watched(const model::ResourceReport& resource, system::Settings& out) const override {
     out.units.insert(kOpensmService);
     if (const auto guid = Guid::parse(resource.key.id)) out.units.insert(opensm_unit(*guid));
-  }
-
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;
   }
 
  private:

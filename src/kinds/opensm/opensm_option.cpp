@@ -35,10 +35,10 @@ constexpr std::array<std::array<std::string_view, 2>, 3> kElsewhere{{
 
 class OpensmOptionKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kOpensmOptionKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<OpensmOption>();
-  }
+  OpensmOptionKind()
+      : Kind({.name = kOpensmOptionKind,
+              .fields = model::specs<OpensmOption>(),
+              .traits = {.works_offline = true}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kOpensmOptionKind)) {
@@ -151,11 +151,6 @@ class OpensmOptionKind final : public Kind {
   /// A run that ended between the file and the restart leaves that to be done.
   Result<void> recover(std::span<const Change> /*changes*/, system::Host& host) const override {
     return host.offline ? Result<void>{} : restart_opensm(host);
-  }
-
-  [[nodiscard]] bool works_offline() const override { return true; }
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;
   }
 
  private:

@@ -45,10 +45,10 @@ Result<void> tell(system::Host& host) {
 
 class PartitionKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kPartitionKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<Partition>();
-  }
+  PartitionKind()
+      : Kind({.name = kPartitionKind,
+              .fields = model::specs<Partition>(),
+              .traits = {.works_offline = true}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto sections = bound.of(kPartitionKind);
@@ -180,11 +180,6 @@ class PartitionKind final : public Kind {
 
   Result<void> recover(std::span<const Change> /*changes*/, system::Host& host) const override {
     return tell(host);
-  }
-
-  [[nodiscard]] bool works_offline() const override { return true; }
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;
   }
 
  private:

@@ -95,10 +95,12 @@ bool has_rdma_device(const std::string& pci, system::Host& host) {
 
 class Mlx4PortKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kMlx4PortKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<Mlx4PortTypes>();
-  }
+  Mlx4PortKind()
+      : Kind({.name = kMlx4PortKind,
+              .fields = model::specs<Mlx4PortTypes>(),
+              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .lost_after_withdraw =
+                  "port types of mlx4 adapters where no libmlx4 reads /etc/rdma/mlx4.conf"}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kMlx4PortKind)) {
@@ -236,15 +238,10 @@ class Mlx4PortKind final : public Kind {
     return {};
   }
 
-  [[nodiscard]] bool works_offline() const override { return true; }
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }
   /// Giving the types back would interrupt more than it mends.
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& /*before*/,
                              const model::Attributes& /*then*/) const override {
     return field != "ports";
-  }
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;
   }
 
  private:

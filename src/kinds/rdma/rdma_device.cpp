@@ -39,10 +39,11 @@ const RdmaDevice* device_of(const model::Key& key, const World& world) {
 
 class RdmaDeviceKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kRdmaDeviceKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<RdmaDeviceName>();
-  }
+  // Foreign ones are not listed: `show` lists every device.
+  RdmaDeviceKind()
+      : Kind({.name = kRdmaDeviceKind,
+              .fields = model::specs<RdmaDeviceName>(),
+              .traits = {.works_offline = true, .listed_when_foreign = false}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto names = DeviceNames::of(bound.sections, *bound.world, &diagnostics);
@@ -180,13 +181,6 @@ class RdmaDeviceKind final : public Kind {
     return moves.empty() ? Result<void>{} : rename_devices(host, world, std::move(moves));
   }
 
-  [[nodiscard]] bool works_offline() const override { return true; }
-  /// Its GUIDs are those of nodes.
-  [[nodiscard]] std::string why_held(const model::Key& /*key*/, const std::vector<Desired>& /*desired*/,
-                                     const World& /*world*/) const override {
-    return {};
-  }
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }  // every device is shown anyway
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& /*before*/,
                              const model::Attributes& /*then*/) const override {
     return field == "rule";

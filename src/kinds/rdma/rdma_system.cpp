@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "formats/modprobe_conf.hpp"
+#include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/initramfs.hpp"
 
@@ -63,12 +64,14 @@ void check_own_options(const Bound& bound, const model::Location& netns_at, Diag
   }
 }
 
-class RdmaSystemKind final : public Kind {
+class RdmaSystemKind final : public Kind, public MustStay {
  public:
-  [[nodiscard]] std::string_view name() const override { return kRdmaSystemKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override {
-    return model::specs<RdmaSystem>();
-  }
+  RdmaSystemKind()
+      : Kind({.name = kRdmaSystemKind,
+              .fields = model::specs<RdmaSystem>(),
+              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .lost_after_withdraw =
+                  "settings of the RDMA subsystem that are not module options (rdma system set)"}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kRdmaSystemKind)) {
@@ -153,17 +156,12 @@ class RdmaSystemKind final : public Kind {
             {}};
   }
 
-  [[nodiscard]] bool works_offline() const override { return true; }
-  [[nodiscard]] bool listed_when_foreign() const override { return false; }
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& /*before*/,
                              const model::Attributes& /*then*/) const override {
     return field == "option";
   }
   [[nodiscard]] bool has_to_stay(const Observed& then, const World& now) const override {
     return then.instance == now.host().boot_id;
-  }
-  [[nodiscard]] bool reachable(const model::Key& /*key*/, const World& /*world*/) const override {
-    return true;
   }
 };
 

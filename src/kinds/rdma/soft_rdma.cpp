@@ -86,8 +86,11 @@ Result<void> write_loads(system::Files& files, const Loads& loads) {
 
 class SoftRdmaKind final : public Kind {
  public:
-  [[nodiscard]] std::string_view name() const override { return kSoftRdmaKind; }
-  [[nodiscard]] std::span<const model::FieldSpec> fields() const override { return model::specs<SoftRdma>(); }
+  SoftRdmaKind()
+      : Kind({.name = kSoftRdmaKind,
+              .fields = model::specs<SoftRdma>(),
+              .traits = {.works_offline = true, .on_any_interface = true},
+              .lost_after_withdraw = "software RDMA devices (rdma link add)"}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     std::map<std::string, model::Location> names;
@@ -215,8 +218,6 @@ class SoftRdmaKind final : public Kind {
     }
     return host.offline ? Result<void>{} : apply_devices(changes, host);
   }
-
-  [[nodiscard]] bool works_offline() const override { return true; }
 
   /// The name that somebody else's device had comes back. A device that was not there before us (`before`
   /// does not name it) goes; that there is no `before` at all says nothing about it.
