@@ -6,6 +6,7 @@
 
 #include "catalog/daemon_policy.hpp"
 #include "catalog/file_integrity.hpp"
+#include "catalog/initramfs.hpp"
 #include "kinds/address/address.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/dns.hpp"
@@ -16,7 +17,6 @@
 #include "kinds/ethernet/lossless.hpp"
 #include "kinds/ethernet/pfc.hpp"
 #include "kinds/ethernet/roce.hpp"
-#include "kinds/host/initramfs.hpp"
 #include "kinds/host/memlock.hpp"
 #include "kinds/host/module.hpp"
 #include "kinds/host/service.hpp"

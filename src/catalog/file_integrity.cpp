@@ -4,19 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "base/text.hpp"
-#include "formats/limits_conf.hpp"
-#include "formats/modprobe_conf.hpp"
-#include "formats/modules_load.hpp"
-#include "formats/sysctl_conf.hpp"
-#include "formats/udev_netdev_names.hpp"
-#include "formats/udev_rdma_names.hpp"
-#include "kinds/address/backend.hpp"
-#include "kinds/address/networkd_file.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "catalog/owned_files.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -32,64 +23,6 @@ constexpr std::string_view kFileKind = "file";
 constexpr std::size_t kMostLines = 6;
 constexpr std::size_t kLongest = 400;
 
-/// A file that holds what its kind reads from it, and nothing else.
-struct Whole {
-  std::string_view path;
-  std::string (*rendered)(std::string_view text);  ///< from what is read of the text; empty: no file
-};
-
-std::string without_comments(std::string_view text) {
-  std::string out;
-  for (const auto line : base::split(text, '\n')) {
-    if (!base::trim(line).starts_with('#')) out += fmt::format("{}\n", line);
-  }
-  return out;
-}
-
-std::string rendered_options(std::string_view text) {
-  const auto lines = parse_option_lines(text);
-  auto rendered = lines.empty() ? std::string() : render_option_lines(lines);
-  return without_comments(rendered) == without_comments(text) ? std::string(text) : rendered;
-}
-
-/// Whose lines are seen by their kind; here only who may write the file.
-std::string as_it_is(std::string_view text) { return std::string(text); }
-
-constexpr std::array kWhole{
-    Whole{kRuleFile,
-          [](std::string_view text) {
-            const auto rules = parse_rules(text);
-            return rules.empty() ? std::string() : render_rules(rules);
-          }},
-    Whole{kDeviceRuleFile,
-          [](std::string_view text) {
-            const auto rules = parse_device_rules(text);
-            return rules.empty() ? std::string() : render_device_rules(rules);
-          }},
-    Whole{kBackendRules,
-          [](std::string_view text) {
-            const auto rules = parse_backend_lines(text);
-            return rules.empty() ? std::string() : render_backend_rules(rules);
-          }},
-    Whole{kModuleOptionsFile, rendered_options},
-    Whole{kPfcOptionsFile, rendered_options},
-    Whole{kNetnsOptionsFile, as_it_is},
-    Whole{kModulesLoadFile, as_it_is},
-    Whole{kRdmaModulesFile, as_it_is},
-    Whole{kSysctlFile, as_it_is},
-    Whole{kLimitsFile, as_it_is},
-};
-
-const Whole* whole_of(std::string_view path) {
-  const auto at =
-      std::find_if(kWhole.begin(), kWhole.end(), [&](const auto& one) { return one.path == path; });
-  return at == kWhole.end() ? nullptr : &*at;
-}
-
-/// Others may have lines in a profile, which stay.
-bool is_profile(std::string_view path) { return path.starts_with(kNmFolder); }
-bool is_rule(std::string_view path) { return path.ends_with(".rules"); }
-
 /// Control characters would reach a terminal, and invalid UTF-8 would reach JSON.
 std::string printable(std::string_view line) {
   std::string out;
@@ -97,8 +30,17 @@ std::string printable(std::string_view line) {
   return line.size() > kLongest ? out + "..." : out;
 }
 
+bool is_private(const OwnedFile* file) {
+  return file != nullptr && file->access == OwnedFile::Access::kPrivate;
+}
+
+/// A path without a declaration comes from the journal of another release.
+std::string rendered(const OwnedFile* file, const std::string& text) {
+  return file == nullptr || file->rendered == nullptr ? text : file->rendered(text);
+}
+
 Result<void> write(const std::string& path, const std::string& text, system::Files& files) {
-  if (is_profile(path)) return files.write_private(path, text);
+  if (is_private(owned_file(path))) return files.write_private(path, text);
   return text.empty() ? files.remove(path) : files.write(path, text);
 }
 
@@ -115,31 +57,15 @@ class OwnFileKind final : public Kind {
   Result<std::vector<Observed>> observe(World& world) const override {
     auto& files = world.host().files;
     std::vector<Observed> out;
-    const auto add = [&](const std::string& path, std::vector<std::string> edited, bool is_private) {
-      OwnFile now;
-      if (!edited.empty()) now.edited = std::move(edited);
-      if (auto access = files.odd_access(path, is_private); !access.empty()) now.access = std::move(access);
-      Observed observed;
-      observed.key = {std::string(kFileKind), path};
-      observed.label = path;
-      observed.settings = model::to_attributes(now);
-      out.push_back(std::move(observed));
-    };
-    for (const auto& one : kWhole) {
-      const std::string path(one.path);
-      const auto text = files.read(path);
-      if (!text) return base::fail(text.error());
-      if (*text) add(path, edits(**text, one.rendered(**text)), false);
-    }
-    const auto profiles = files.list(std::string(kNmFolder));
-    if (!profiles) return base::fail(profiles.error());
-    for (const auto& name : *profiles) {
-      if (nm_id(name)) add(fmt::format("{}/{}", kNmFolder, name), {}, true);
-    }
-    const auto networks = files.list(std::string(kNetworkdFolder));
-    if (!networks) return base::fail(networks.error());
-    for (const auto& name : *networks) {
-      if (networkd_id(name)) add(fmt::format("{}/{}", kNetworkdFolder, name), {}, false);
+    for (const auto* file : owned_files()) {
+      if (file->extent != OwnedFile::Extent::kWhole) continue;
+      const auto paths = files_of(*file, files);
+      if (!paths) return base::fail(paths.error());
+      for (const auto& path : *paths) {
+        auto now = integrity_of(path, *file, files);
+        if (!now) return base::fail(now.error());
+        if (*now) out.push_back(std::move(**now));
+      }
     }
     return out;
   }
@@ -177,9 +103,9 @@ class OwnFileKind final : public Kind {
       const bool back = change.after.contains("edited") &&
                         model::value_of(change.after, "edited") != model::Value{} && !change.carried.empty();
       if (!*text && !back) continue;
-      const auto* whole = whole_of(path);
-      const auto wanted = back ? change.carried.front() : whole == nullptr ? **text : whole->rendered(**text);
-      if (*text == wanted && host.files.odd_access(path, is_profile(path)).empty()) continue;
+      const auto* file = owned_file(path);
+      const auto wanted = back ? change.carried.front() : rendered(file, **text);
+      if (*text == wanted && host.files.odd_access(path, is_private(file)).empty()) continue;
       if (auto done = write(path, wanted, host.files); !done) return done;
       if (auto done = tell(path, host); !done) return done;
     }
@@ -207,17 +133,30 @@ class OwnFileKind final : public Kind {
   }
 
  private:
-  static Result<void> tell(const std::string& path, system::Host& host) {
-    if (host.offline) return {};
-    if (is_profile(path)) {
-      // It passes over a profile that others may read.
-      if (const auto state = host.network_manager.observe(); state && *state)
-        (void)host.network_manager.load({&path, 1});
-      return {};
+  /// Nothing where there is no such file.
+  static Result<std::optional<Observed>> integrity_of(const std::string& path, const OwnedFile& file,
+                                                      system::Files& files) {
+    OwnFile now;
+    // Where no line can be wrong a file is not read: it may be unreadable, which its own kind reports.
+    if (file.rendered != nullptr || file.path == path) {
+      const auto text = files.read(path);
+      if (!text) return base::fail(text.error());
+      if (!*text) return std::nullopt;
+      auto edited = edits(**text, rendered(&file, **text));
+      if (!edited.empty()) now.edited = std::move(edited);
     }
-    if (path == kBackendRules) return tell_backends(host);
-    if (is_rule(path)) (void)host.udev.reload_rules();  // only makes sooner what udevd does by itself
-    return {};
+    if (auto access = files.odd_access(path, is_private(&file)); !access.empty())
+      now.access = std::move(access);
+    Observed observed;
+    observed.key = {std::string(kFileKind), path};
+    observed.label = path;
+    observed.settings = model::to_attributes(now);
+    return observed;
+  }
+
+  static Result<void> tell(const std::string& path, system::Host& host) {
+    const auto* file = owned_file(path);
+    return file == nullptr ? Result<void>{} : after_write(file->after_write, {&path, 1}, host);
   }
 };
 

@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
-#include "formats/managed_block.hpp"
 #include "kinds/ipoib/ipoib.hpp"
 #include "kinds/ipoib/pkey.hpp"
 
@@ -24,15 +22,6 @@ constexpr std::string_view kOurs = "rdma-configd";
 constexpr std::string_view kLeft =
     "# Left by `rdma-configctl withdraw`: yours now, nothing changes it any more.";
 constexpr std::string_view kSetupRules = "/etc/udev/rules.d/90-rdma-admin-setup.rules";
-constexpr std::array<std::string_view, 7> kBlockFiles{
-    "/etc/default/opensm", "/etc/sysconfig/opensm",       "/etc/opensm/opensm.conf",  "/etc/rdma/opensm.conf",
-    "/etc/rdma/mlx4.conf", "/etc/opensm/partitions.conf", "/etc/rdma/partitions.conf"};
-constexpr std::array<std::string_view, 3> kBlockBegins{kOpensmMarks.begin, kOpensmMarks.former_begin,
-                                                       kMlx4Marks.begin};
-constexpr std::array<std::string_view, 2> kBlockEnds{kOpensmMarks.end, kMlx4Marks.end};
-/// Lines within a block that only we have a use for.
-constexpr std::array<std::string_view, 2> kNotes{"# ports of the document: ", "# before: "};
-
 bool begins_with_any(std::string_view line, std::span<const std::string_view> all) {
   return std::any_of(all.begin(), all.end(), [&](std::string_view one) { return line.starts_with(one); });
 }
@@ -147,8 +136,6 @@ SetupFile script_of(model::Guid guid, const Desired& port, std::span<const Desir
 
 }  // namespace
 
-std::span<const std::string_view> block_files() { return kBlockFiles; }
-
 std::optional<std::string> plain_name(std::string_view file_name) {
   for (const auto& [ours, plain] :
        {std::pair{"rdma-configd", "rdma-admin"}, {"rdma_configd", "rdma_admin"}}) {
@@ -170,7 +157,8 @@ bool was_left(std::string_view text) {
   return text.starts_with(kLeft) || text.starts_with(fmt::format("#!/bin/sh\n{}", kLeft));
 }
 
-std::optional<std::string> without_marks(std::string_view text) {
+std::optional<std::string> without_marks(std::string_view text, const OwnedFile& file) {
+  const auto& marks = *file.marks;
   std::string out;
   bool found = false, inside = false;
   for (std::size_t start = 0; start < text.size();) {
@@ -178,11 +166,12 @@ std::optional<std::string> without_marks(std::string_view text) {
     const auto line = text.substr(start, end - start);
     const auto whole = text.substr(start, std::min(end + 1, text.size()) - start);
     start = end + 1;
-    if (begins_with_any(line, kBlockBegins)) {
+    if (line.starts_with(marks.begin) ||
+        (!marks.former_begin.empty() && line.starts_with(marks.former_begin))) {
       found = inside = true;
-    } else if (inside && begins_with_any(line, kBlockEnds)) {
+    } else if (inside && line.starts_with(marks.end)) {
       inside = false;
-    } else if (!inside || !begins_with_any(line, kNotes)) {
+    } else if (!inside || !begins_with_any(line, file.notes)) {
       out += whole;
     }
   }

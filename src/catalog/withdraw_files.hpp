@@ -12,12 +12,10 @@
 
 #include "base/error.hpp"
 #include "formats/udev_backend.hpp"
+#include "kinds/owned_file.hpp"
 #include "model/resource.hpp"
 
 namespace rdmacfg::kinds {
-
-/// Files of others that hold a block of ours.
-std::span<const std::string_view> block_files();
 
 /// The name of a file of ours after the withdrawal: "rdma-configd" becomes "rdma-admin", which sorts between
 /// the same neighbours, and before ours should these come back. Nothing for a name without it.
@@ -31,7 +29,7 @@ std::optional<std::string> plain_text(std::string_view text);
 bool was_left(std::string_view text);
 
 /// A file with a block of ours, as a file without marks that says the same; nothing without such a block.
-std::optional<std::string> without_marks(std::string_view text);
+std::optional<std::string> without_marks(std::string_view text, const OwnedFile& file);
 
 /// A file that the withdrawal adds.
 struct SetupFile {

@@ -7,12 +7,12 @@
 #include <set>
 #include <utility>
 
+#include "catalog/owned_files.hpp"
 #include "core/commit_run.hpp"
 #include "core/plan.hpp"
 #include "core/remember.hpp"
 #include "core/transaction.hpp"
 #include "store/damage.hpp"
-#include "store/managed_files.hpp"
 
 namespace rdmacfg::core::detail {
 
@@ -100,7 +100,7 @@ Report Run::taken_back(const std::string& why) {
   context_.options.settled.reset();  // it goes back all the same
   context_.options.guard_removal = RemovalGuard::kNone;
   Report report;
-  clear_temporaries(files());
+  kinds::clear_temporaries(files());
   const bool here = take_back_ && take_back_->boot_id == context_.host.boot_id;
   // Killed before it could write anything: nothing has become other than it was.
   const bool never_began = !take_back_damaged_ && !take_back_ && waiting.boot_id == context_.host.boot_id;

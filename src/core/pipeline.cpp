@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
+#include "catalog/owned_files.hpp"
 #include "core/compare.hpp"
 #include "core/components.hpp"
 #include "core/guards/removal.hpp"
@@ -20,7 +21,6 @@
 #include "core/transaction.hpp"
 #include "kinds/host/sysctl_entry.hpp"
 #include "store/damage.hpp"
-#include "store/managed_files.hpp"
 #include "store/state.hpp"
 
 namespace rdmacfg::core {
@@ -170,7 +170,7 @@ Result<Recalled> recall(system::Host& host, const Options& options, std::vector<
 /// taken down is put back. The new plan then goes on from there (recovery rolls forward).
 Result<void> recover(system::Host& host, const Journal& journal, State& state, const Options& options,
                      std::vector<std::string>& notes) {
-  clear_temporaries(host.files);
+  kinds::clear_temporaries(host.files);
   // Killed after its commit: all but the journal is as it is to be.
   if (journal.transaction != 0 && journal.transaction <= options.bracket.committed) return {};
   // After a reboot the kernel's state is derived again; only files outlive it, and those are whole or not

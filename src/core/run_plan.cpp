@@ -7,12 +7,12 @@
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
+#include "catalog/owned_files.hpp"
 #include "core/components.hpp"
 #include "core/remember.hpp"
 #include "core/transaction.hpp"
 #include "core/verify.hpp"
 #include "kinds/abilities.hpp"
-#include "store/managed_files.hpp"
 
 namespace rdmacfg::core::detail {
 
@@ -77,7 +77,7 @@ class Transaction {
 
   /// Files that must be on disk before the first change. After an error nothing is changed.
   base::Result<void> begin(const Plan& plan, const State& state) {
-    clear_temporaries(host_.files);
+    kinds::clear_temporaries(host_.files);
     Journal journal{host_.boot_id, plan, options_.bracket.transaction, state};
     if (earlier_ != nullptr) {
       auto& changes = journal.plan.changes;

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "catalog/initramfs.hpp"
 #include "core/pipeline.hpp"
 #include "doctor/checks.hpp"
-#include "kinds/host/initramfs.hpp"
 #include "model/host_types.hpp"
 #include "store/damage.hpp"
 #include "store/generations.hpp"

@@ -99,22 +99,30 @@ Result<void> write_limits(system::Files& files, const Limits& limits) {
   return write_or_remove(files, kLimitsFile, render_limits(limits));
 }
 
-Result<std::set<std::string>> read_declared_groups(system::Files& files) {
-  auto text = read_or_empty(files, std::string(kSysusersFile));
-  if (!text) return base::fail(text.error());
+std::set<std::string> parse_declared_groups(std::string_view text) {
   std::set<std::string> groups;
-  for (const auto line : base::split(*text, '\n')) {
+  for (const auto line : base::split(text, '\n')) {
     const auto words = fields_of(line);
     if (words.size() >= 2 && words[0] == "g") groups.emplace(words[1]);
   }
   return groups;
 }
 
-Result<void> write_declared_groups(system::Files& files, const std::set<std::string>& groups) {
+std::string render_declared_groups(const std::set<std::string>& groups) {
   std::string text;
   if (!groups.empty()) text = kHeader;
   for (const auto& group : groups) text += fmt::format("g {} -\n", group);
-  return write_or_remove(files, kSysusersFile, text);
+  return text;
+}
+
+Result<std::set<std::string>> read_declared_groups(system::Files& files) {
+  const auto text = read_or_empty(files, std::string(kSysusersFile));
+  if (!text) return base::fail(text.error());
+  return parse_declared_groups(*text);
+}
+
+Result<void> write_declared_groups(system::Files& files, const std::set<std::string>& groups) {
+  return write_or_remove(files, kSysusersFile, render_declared_groups(groups));
 }
 
 std::optional<GroupSource> group_directory(system::Files& files) {

@@ -37,6 +37,9 @@ base::Result<std::set<std::string>> read_limit_domains(system::Files& files);
 base::Result<void> write_limits(system::Files& files, const Limits& limits);
 
 /// Groups that our file of sysusers.d(5) declares.
+std::set<std::string> parse_declared_groups(std::string_view text);
+/// Empty without groups.
+std::string render_declared_groups(const std::set<std::string>& groups);
 base::Result<std::set<std::string>> read_declared_groups(system::Files& files);
 base::Result<void> write_declared_groups(system::Files& files, const std::set<std::string>& groups);
 

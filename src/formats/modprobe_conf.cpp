@@ -69,6 +69,14 @@ std::vector<Line> lines_of(std::string_view text) {
   return out;
 }
 
+std::string without_comments(std::string_view text) {
+  std::string out;
+  for (const auto line : base::split(text, '\n')) {
+    if (!base::trim(line).starts_with('#')) out += fmt::format("{}\n", line);
+  }
+  return out;
+}
+
 std::string quoted(const ModuleOption& option) {
   if (option.value.find(' ') == std::string::npos) return option.text();
   return fmt::format("{}=\"{}\"", option.name, option.value);
@@ -140,6 +148,12 @@ std::string render_option_lines(const OptionLines& lines) {
     out += "\n";
   }
   return out;
+}
+
+std::string canonical_option_lines(std::string_view text) {
+  const auto lines = parse_option_lines(text);
+  auto rendered = lines.empty() ? std::string() : render_option_lines(lines);
+  return without_comments(rendered) == without_comments(text) ? std::string(text) : rendered;
 }
 
 Result<OptionLines> read_option_lines(system::Files& files, std::string_view path) {

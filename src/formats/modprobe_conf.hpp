@@ -23,6 +23,8 @@ using OptionLines = std::map<std::string, model::ModuleOptions>;
 /// "options" lines of a file of ours. Anything else in it is not ours and is lost with the next write.
 OptionLines parse_option_lines(std::string_view text);
 std::string render_option_lines(const OptionLines& lines);
+/// The text of a file of ours without what is not ours; as it is where only comments are.
+std::string canonical_option_lines(std::string_view text);
 
 base::Result<OptionLines> read_option_lines(system::Files& files, std::string_view path);
 

@@ -12,7 +12,7 @@ namespace rdmacfg::kinds {
 
 namespace {
 
-constexpr std::string_view kOurPorts = "# ports of the document: ";
+constexpr std::string_view kOurPorts = kOpensmNotes[0];
 constexpr std::string_view kWasDisabledLine = "# before: opensm.service was disabled";
 constexpr std::string_view kWasStoppedLine = "# before: opensm.service was stopped";
 constexpr std::string_view kPriority = "--priority ";
@@ -121,7 +121,7 @@ base::Result<std::optional<std::string>> observe_opensm_folder(system::Files& fi
 }
 
 std::string opensm_defaults_path(OpensmLayout layout) {
-  return layout == OpensmLayout::kRhel ? "/etc/sysconfig/opensm" : "/etc/default/opensm";
+  return std::string(layout == OpensmLayout::kRhel ? kOpensmSysconfigFile : kOpensmDefaultsFile);
 }
 
 std::optional<std::string> shell_value(std::string_view text, std::string_view variable) {

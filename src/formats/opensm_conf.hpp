@@ -3,6 +3,7 @@
 // /usr/libexec/opensm-launch.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -37,6 +38,12 @@ OpensmLayout observe_opensm_layout(system::Files& files);
 /// its files where Debian has them. The program itself names the folder that it was built for; where it
 /// cannot be read, the files that are there and the distribution decide. Nothing when no OpenSM is installed.
 base::Result<std::optional<std::string>> observe_opensm_folder(system::Files& files);
+
+/// The files of the two layouts, and those of the folders.
+inline constexpr std::string_view kOpensmDefaultsFile = "/etc/default/opensm";
+inline constexpr std::string_view kOpensmSysconfigFile = "/etc/sysconfig/opensm";
+/// Beginnings of lines between our marks that only we read.
+inline constexpr std::array<std::string_view, 2> kOpensmNotes{"# ports of the document: ", "# before: "};
 
 inline constexpr std::string_view kNoOpensm = "OpenSM is not installed; package opensm has it";
 

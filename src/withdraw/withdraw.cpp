@@ -7,11 +7,10 @@
 
 #include "catalog/all.hpp"
 #include "catalog/bind.hpp"
+#include "catalog/owned_files.hpp"
 #include "core/picture.hpp"
-#include "kinds/ethernet/roce_record.hpp"
-#include "kinds/host/initramfs.hpp"
+#include "kinds/host/initramfs_stamp.hpp"
 #include "store/damage.hpp"
-#include "store/managed_files.hpp"
 #include "store/state.hpp"
 
 namespace rdmacfg::core {
@@ -20,8 +19,6 @@ using base::Code;
 using base::Result;
 
 namespace {
-
-constexpr std::string_view kProfiles = "/etc/NetworkManager/system-connections/";
 
 Result<void> check_idle(Context& context) {
   auto& files = context.host.files;
@@ -83,33 +80,39 @@ Result<void> check_free(const std::string& path, system::Files& files) {
       fmt::format("{}: is there already, and no earlier withdrawal made it; move it away first", path));
 }
 
-Result<void> find_whole_files(system::Files& files, Withdrawal& plan) {
-  for (const auto& folder : managed_folders(files)) {
-    if (!folder.starts_with("/etc/")) continue;
-    const auto names = files.list(folder);
-    if (!names) continue;
-    for (const auto& name : *names) {
-      const auto plain = kinds::plain_name(name);
-      if (!plain) continue;
-      auto path = fmt::format("{}/{}", folder, name);
-      const auto text = files.read(path);
-      if (!text) return base::fail(text.error());
-      auto content = *text ? kinds::plain_text(**text) : std::nullopt;
-      if (!content) continue;
-      auto to = fmt::format("{}/{}", folder, *plain);
-      if (auto free = check_free(to, files); !free) return free;
-      plan.kept.push_back({std::move(path), std::move(to), std::move(*content)});
-    }
-  }
+Result<void> keep_whole(const std::string& path, system::Files& files, Withdrawal& plan) {
+  const auto slash = path.rfind('/');
+  const auto plain = kinds::plain_name(std::string_view(path).substr(slash + 1));
+  if (!plain) return {};
+  const auto text = files.read(path);
+  if (!text) return base::fail(text.error());
+  auto content = *text ? kinds::plain_text(**text) : std::nullopt;
+  if (!content) return {};
+  auto to = fmt::format("{}/{}", path.substr(0, slash), *plain);
+  if (auto free = check_free(to, files); !free) return free;
+  plan.kept.push_back({path, std::move(to), std::move(*content)});
   return {};
 }
 
-Result<void> find_blocks(system::Files& files, Withdrawal& plan) {
-  for (const auto path : kinds::block_files()) {
-    const auto text = files.read(std::string(path));
-    if (!text) return base::fail(text.error());
-    auto content = *text ? kinds::without_marks(**text) : std::nullopt;
-    if (content) plan.kept.push_back({std::string(path), std::string(path), std::move(*content)});
+Result<void> keep_block(const kinds::OwnedFile& file, const std::string& path, system::Files& files,
+                        Withdrawal& plan) {
+  const auto text = files.read(path);
+  if (!text) return base::fail(text.error());
+  auto content = *text ? kinds::without_marks(**text, file) : std::nullopt;
+  if (content) plan.kept.push_back({path, path, std::move(*content)});
+  return {};
+}
+
+Result<void> find_files(kinds::OwnedFile::Extent extent, system::Files& files, Withdrawal& plan) {
+  for (const auto* file : kinds::owned_files()) {
+    if (file->extent != extent) continue;
+    const auto paths = kinds::files_of(*file, files);
+    if (!paths) return base::fail(paths.error());
+    for (const auto& path : *paths) {
+      auto done = extent == kinds::OwnedFile::Extent::kWhole ? keep_whole(path, files, plan)
+                                                             : keep_block(*file, path, files, plan);
+      if (!done) return done;
+    }
   }
   return {};
 }
@@ -119,9 +122,12 @@ Result<void> forget(Context& context) {
   // The copy of the ledger goes first: it would be taken for the ledger.
   for (const auto& path :
        {context.paths.take_back, context.paths.backup, context.paths.ledger, context.paths.let_be,
-        context.options.paths.state, std::string(kDegradedFile), std::string(kAppliedMark),
-        std::string(kinds::kInitramfsStamp), std::string(kinds::kRoceRecordFile)}) {
+        context.options.paths.state, std::string(kDegradedFile), std::string(kAppliedMark)}) {
     if (auto done = files.remove(path); !done) return done;
+  }
+  for (const auto* file : kinds::owned_files()) {
+    if (file->extent != kinds::OwnedFile::Extent::kRecord) continue;
+    if (auto done = files.remove(std::string(file->path)); !done) return done;
   }
   for (const auto& path : {context.paths.take_back, context.paths.ledger, context.paths.let_be,
                            context.options.paths.state, context.options.paths.journal})
@@ -144,8 +150,10 @@ Result<Withdrawal> plan_withdrawal(const std::string& host_name, Context& contex
   const auto desired = wanted(host_name, context, image);
   if (!desired) return base::fail(desired.error());
   Withdrawal plan;
-  if (auto done = find_whole_files(files, plan); !done) return base::fail(done.error());
-  if (auto done = find_blocks(files, plan); !done) return base::fail(done.error());
+  if (auto done = find_files(kinds::OwnedFile::Extent::kWhole, files, plan); !done)
+    return base::fail(done.error());
+  if (auto done = find_files(kinds::OwnedFile::Extent::kBlock, files, plan); !done)
+    return base::fail(done.error());
   const auto backends = kinds::read_backend_rules(files);
   if (!backends) return base::fail(backends.error());
   plan.setup = kinds::render_setup(*desired, *backends);
@@ -170,11 +178,13 @@ Result<void> withdraw(const Withdrawal& plan, Context& context) {
     if (auto done = host.files.write(one.path, one.content); !done) return done;
   }
   for (const auto& one : plan.kept) {
-    const bool profile = one.to.starts_with(kProfiles);
+    const auto* file = kinds::owned_file(one.from);
+    const bool is_private = file != nullptr && file->access == kinds::OwnedFile::Access::kPrivate;
     auto done =
-        profile ? host.files.write_private(one.to, one.content) : host.files.write(one.to, one.content);
+        is_private ? host.files.write_private(one.to, one.content) : host.files.write(one.to, one.content);
     if (!done) return done;
-    if (profile) profiles.insert(profiles.end(), {one.from, one.to});
+    if (file != nullptr && file->after_write == kinds::OwnedFile::AfterWrite::kLoadProfile)
+      profiles.insert(profiles.end(), {one.from, one.to});
   }
   // Called again after this, only renaming is left to do: the scripts are there, and who set up which port is
   // not known any more.

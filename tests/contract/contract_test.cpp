@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <set>
 
+#include "catalog/owned_files.hpp"
 #include "contract/stage.hpp"
 #include "kinds/ethernet/dcb_drivers.hpp"
-#include "store/managed_files.hpp"
 
 namespace rdmacfg::contract {
 namespace {
@@ -49,16 +49,15 @@ TEST_P(Contract, AnUndoneRenameLeavesNoPolicyRuleBehind) {
   });
 }
 
-TEST_P(Contract, FilesAreInFoldersThatAreKnown) {
+TEST_P(Contract, FilesAreDeclared) {
   Stage stage(GetParam());
   const auto before = stage.kernel().files.content;
   EXPECT_TRUE(applied(stage.apply()));
   for (const auto& [path, content] : stage.kernel().files.content) {
     if (before.contains(path) || path.starts_with("/sys/") || path.starts_with("/proc/")) continue;
-    EXPECT_TRUE(core::is_managed_folder(path.substr(0, path.rfind('/')))) << path;
-    if (path.starts_with("/etc/")) {
-      EXPECT_TRUE(core::is_managed_file(path)) << path << ": drift is not heard of";
-    }
+    EXPECT_TRUE(kinds::is_managed_folder(path.substr(0, path.rfind('/')))) << path;
+    const bool record = path == core::Paths{}.state || path == core::Paths{}.journal;
+    EXPECT_TRUE(record || kinds::owned_file(path) != nullptr) << path << ": its kind does not declare it";
   }
 }
 

@@ -3,7 +3,7 @@
 #include <cerrno>
 
 #include "contract/stage.hpp"
-#include "kinds/host/initramfs.hpp"
+#include "kinds/host/initramfs_stamp.hpp"
 
 namespace rdmacfg::contract {
 namespace {

@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "catalog/all.hpp"
+#include "catalog/owned_files.hpp"
 #include "config/document.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
@@ -95,20 +97,45 @@ std::string run(const std::string& name, const std::string& text, fakes::FakeKer
   return out;
 }
 
+/// Paths below /etc and /var, by themselves.
+std::set<std::string> paths_in(const fakes::FakeKernel& kernel) {
+  std::set<std::string> out;
+  for (const auto& [path, content] : kernel.files.content) {
+    if (path.starts_with("/etc/") || path.starts_with("/var/")) out.insert(path);
+  }
+  return out;
+}
+
+/// All that a run writes is declared by its kind, but for the state and the journal.
+void expect_declared(const std::set<std::string>& given, const fakes::FakeKernel& kernel) {
+  const core::Paths records;
+  for (const auto& path : paths_in(kernel)) {
+    if (given.contains(path) || path == records.state || path == records.journal) continue;
+    EXPECT_NE(kinds::owned_file(path), nullptr) << path << ": written, and no kind declares it";
+  }
+}
+
 class Golden : public testing::TestWithParam<fs::path> {};
 
 TEST_P(Golden, IsAsExpected) {
   const auto& folder = GetParam();
   const auto kernel = fakes::FakeKernel::parse(read(folder / "before.json"));
+  auto given = paths_in(*kernel);
   std::string got;
   if (fs::exists(folder / "config.toml")) {
     got = run("config.toml", read(folder / "config.toml"), *kernel);
+    expect_declared(given, *kernel);
   } else {
     for (int i = 1; fs::exists(folder / fmt::format("config-{}.toml", i)); ++i) {
       const auto name = fmt::format("config-{}.toml", i);
       got += run(name, read(folder / name), *kernel);
+      expect_declared(given, *kernel);
       const auto event = folder / fmt::format("event-{}.json", i);
+      const auto before_event = paths_in(*kernel);
       if (fs::exists(event)) kernel->add(read(event));
+      for (const auto& path : paths_in(*kernel)) {
+        if (!before_event.contains(path)) given.insert(path);
+      }
     }
   }
   got += "=== host\n" + kernel->dump({.devices = false, .without_files_below = "/var/lib/rdma-configd"});

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
+#include "catalog/owned_files.hpp"
 #include "ctl/docs/schema.hpp"
 
 namespace rdmacfg::ctl {
@@ -255,6 +256,9 @@ std::string render_fish(const std::vector<CommandInfo>& commands) {
 
 std::string render_part(std::string_view name) {
   if (name == "man-commands") return render_man_commands(describe_command_line());
+  if (name == "files") return kinds::owned_files_as_markdown();
+  if (name == "man-files") return kinds::owned_files_as_man();
+  if (name == "shell-files") return kinds::owned_files_as_shell();
   if (name == "man-sections") return render_man_sections(kinds::grammar());
   if (name == "bash") return render_bash(describe_command_line());
   if (name == "zsh") return render_zsh(describe_command_line());

@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "catalog/all.hpp"
+#include "catalog/owned_files.hpp"
 #include "daemon/journal.hpp"
 #include "kinds/abilities.hpp"
 #include "store/generations.hpp"
-#include "store/managed_files.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::daemon {
@@ -37,8 +37,8 @@ void Listener::start() {
   };
   take(system::watch_links(all_links_));
   take(system::watch_devices());
-  auto files = system::watch_files(core::managed_folders(files_), [](const std::string& path) {
-    return says_applied(path) || core::is_managed_file(path);
+  auto files = system::watch_files(kinds::managed_folders(files_), [](const std::string& path) {
+    return says_applied(path) || kinds::is_managed_file(path);
   });
   watched_ = files ? files->get() : nullptr;
   take(std::move(files));
@@ -70,7 +70,7 @@ bool Listener::widen(const std::vector<model::ResourceReport>& resources) {
 }
 
 bool Listener::watch_again(const std::vector<model::ResourceReport>& resources) {
-  if (watched_ != nullptr) watched_->watch(core::managed_folders(files_));
+  if (watched_ != nullptr) watched_->watch(kinds::managed_folders(files_));
   if (!resources.empty()) {
     wanted_ = settings_of(resources);
     of_ports_ = any_of_ports(resources);

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 
 namespace rdmacfg::daemon {
 
@@ -18,11 +19,11 @@ struct Rival {
 
 /// Interfaces: mode, MTU, P_Keys, addresses.
 constexpr std::string_view kLinks = "ipoib pkey address route dns";
-/// Resources that consist of files, or of services, or of modules that files speak of: configuration managers
-/// write and restart such, and have no part in what is only in the kernel.
-constexpr std::string_view kFiles =
-    "backend dns file initramfs link_name memlock memlock_unit mlx4_port module networkd nm_profile opensm "
-    "opensm_option partition pfc rdma_device rdma_system service sysctl";
+/// Configuration managers: they write files and restart services, and have no part in what is only in the
+/// kernel.
+constexpr std::string_view kFiles = "*";
+/// Kinds that have no file below /etc of their own, and rest on such files or on services all the same.
+constexpr std::array<std::string_view, 4> kOnFiles{"dns", "file", "initramfs", "service"};
 
 constexpr std::array kRivals{
     Rival{"NetworkManager", "ipoib pkey address route dns nm_profile sysctl"},
@@ -62,7 +63,17 @@ std::set<std::string> running_in(const std::filesystem::path& proc) {
   return found;
 }
 
+bool rests_on_files(std::string_view name) {
+  if (std::find(kOnFiles.begin(), kOnFiles.end(), name) != kOnFiles.end()) return true;
+  const auto* kind = kinds::find(name);
+  if (kind == nullptr) return false;
+  const auto files = kind->files();
+  return std::any_of(files.begin(), files.end(),
+                     [](const auto& file) { return file.extent != kinds::OwnedFile::Extent::kRecord; });
+}
+
 bool sets(const Rival& rival, std::string_view kind) {
+  if (rival.kinds == kFiles) return rests_on_files(kind);
   const auto kinds = base::split(rival.kinds, ' ');
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }

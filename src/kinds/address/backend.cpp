@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "kinds/address/foreign_profiles.hpp"
@@ -55,12 +56,26 @@ std::string label_of(const std::string& id, const World& world) {
   return link == nullptr ? id : link->name;
 }
 
+constexpr std::array kBackendFiles{
+    OwnedFile{.path = kBackendRules,
+              .what = "Keeps NetworkManager off ports that it does not configure.",
+              .rendered =
+                  [](std::string_view text) {
+                    const auto rules = parse_backend_lines(text);
+                    return rules.empty() ? std::string() : render_backend_rules(rules);
+                  },
+              .after_write = OwnedFile::AfterWrite::kTellBackends},
+    OwnedFile{.path = kKeepOffNetworkd,
+              .what = "Keeps systemd-networkd off ports that it does not configure.",
+              .after_write = OwnedFile::AfterWrite::kTellBackends}};
+
 class BackendKind final : public Kind, public HeldByPort {
  public:
   BackendKind()
       : Kind({.name = kBackendKind,
               .fields = model::specs<PortBackend>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false}}) {}
+              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .files = kBackendFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     const Backends backends(bound);

@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ethernet/dcb.hpp"
-#include "kinds/host/initramfs.hpp"
+#include "kinds/host/initramfs_stamp.hpp"
 #include "kinds/host/module.hpp"
 
 namespace rdmacfg::kinds {
@@ -26,10 +27,29 @@ namespace {
 
 constexpr std::string_view kPfcKind = "pfc";
 
+std::optional<std::string> pfc_options_after(std::span<const Desired> desired,
+                                             std::span<const Observed> /*observed*/) {
+  OptionLines lines;
+  for (const auto& one : desired) {
+    if (one.key.kind != kPfcKind) continue;
+    if (const auto priorities = model::from_attributes<PfcDriver>(one.settings).priorities)
+      lines[one.key.id] = pfc_options(*priorities);
+  }
+  return lines.empty() ? std::nullopt : std::optional(render_option_lines(lines));
+}
+
+constexpr std::array kPfcFiles{OwnedFile{.path = kPfcOptionsFile,
+                                         .what = "Options of modules for PFC.",
+                                         .rendered = canonical_option_lines,
+                                         .text_after = pfc_options_after}};
+
 class PfcKind final : public Kind {
  public:
   PfcKind()
-      : Kind({.name = kPfcKind, .fields = model::specs<PfcDriver>(), .traits = {.works_offline = true}}) {}
+      : Kind({.name = kPfcKind,
+              .fields = model::specs<PfcDriver>(),
+              .traits = {.works_offline = true},
+              .files = kPfcFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kPfcKind)) {

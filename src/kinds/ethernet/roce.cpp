@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -67,6 +68,10 @@ Roce values_of(const RoceWritten& known) {
   return out;
 }
 
+constexpr std::array kRoceFiles{OwnedFile{.path = kRoceRecordFile,
+                                          .what = "RoCE defaults that were written.",
+                                          .extent = OwnedFile::Extent::kRecord}};
+
 class RoceKind final : public Kind,
                        public ClearsAway,
                        public NeedsWatching,
@@ -78,6 +83,7 @@ class RoceKind final : public Kind,
       : Kind({.name = kRoceKind,
               .fields = model::specs<Roce>(),
               .traits = {.listed_when_foreign = false, .on_any_interface = true, .on_rdma_port = true},
+              .files = kRoceFiles,
               .lost_after_withdraw = "RoCE defaults (cma_roce_mode, cma_roce_tos, or configfs rdma_cm)"}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -42,10 +43,20 @@ Result<bool> has_group(system::Host& host, const std::string& group) {
   return false;
 }
 
+constexpr std::array kMemlockFiles{OwnedFile{.path = kLimitsFile, .what = "Memory that logins may lock."},
+                                   OwnedFile{.path = kSysusersFile,
+                                             .what = "Groups that these limits name.",
+                                             .rendered = [](std::string_view text) {
+                                               return render_declared_groups(parse_declared_groups(text));
+                                             }}};
+
 class MemlockKind final : public Kind {
  public:
   MemlockKind()
-      : Kind({.name = kMemlockKind, .fields = model::specs<Memlock>(), .traits = {.works_offline = true}}) {}
+      : Kind({.name = kMemlockKind,
+              .fields = model::specs<Memlock>(),
+              .traits = {.works_offline = true},
+              .files = kMemlockFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kMemlockKind)) {

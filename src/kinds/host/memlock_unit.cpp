@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "formats/limits_conf.hpp"
@@ -26,12 +27,18 @@ constexpr std::string_view kMemlockUnitKind = "memlock_unit";
 constexpr std::string_view kRestart = "restart";
 constexpr std::string_view kFormerLimit = "process ";  // in Change::carried: its limit then, for undoing
 
+constexpr std::array kMemlockUnitFiles{
+    OwnedFile{.path = "/etc/systemd/system/*.d/50-rdma-configd-memlock.conf",
+              .what = "Memory that a service may lock.",
+              .after_write = OwnedFile::AfterWrite::kReloadUnits}};
+
 class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatching {
  public:
   MemlockUnitKind()
       : Kind({.name = kMemlockUnitKind,
               .fields = model::specs<MemlockUnit>(),
-              .traits = {.works_offline = true}}) {}
+              .traits = {.works_offline = true},
+              .files = kMemlockUnitFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     std::map<std::string, std::pair<LockLimit, model::Location>> seen;

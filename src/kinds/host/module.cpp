@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -11,7 +12,7 @@
 #include "formats/modprobe_conf.hpp"
 #include "formats/modules_load.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/host/initramfs.hpp"
+#include "kinds/host/initramfs_stamp.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -54,12 +55,32 @@ bool any_lists(const Lists& lists, const std::string& name) {
                      [&](const auto& list) { return list.second.contains(name); });
 }
 
+std::optional<std::string> module_options_after(std::span<const Desired> desired,
+                                                std::span<const Observed> /*observed*/) {
+  OptionLines lines;
+  for (const auto& one : desired) {
+    if (one.key.kind != kModuleKind) continue;
+    if (const auto options = model::from_attributes<KernelModule>(one.settings).options)
+      lines[one.key.id] = *options;
+  }
+  return lines.empty() ? std::nullopt : std::optional(render_option_lines(lines));
+}
+
+constexpr std::array kModuleFiles{
+    OwnedFile{.path = kModuleOptionsFile,
+              .what = "Options of modules.",
+              .rendered = canonical_option_lines,
+              .text_after = module_options_after},
+    OwnedFile{.path = kModulesLoadFile, .what = "Modules to load at boot."},
+    OwnedFile{.path = kRdmaModulesFile, .what = "Modules over RDMA devices, loaded when hardware appears."}};
+
 class ModuleKind final : public Kind {
  public:
   ModuleKind()
       : Kind({.name = kModuleKind,
               .fields = model::specs<KernelModule>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false}}) {}
+              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .files = kModuleFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     for (const auto* section : bound.of(kModuleKind)) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -60,12 +61,15 @@ std::string path_now(const Change& change, const std::vector<system::Link>& link
   return at == links.end() ? change.key.id : sysctl_path_of(change.key.id, at->name);
 }
 
+constexpr std::array kSysctlFiles{OwnedFile{.path = kSysctlFile, .what = "Kernel settings."}};
+
 class SysctlKind final : public Kind, public NeedsWatching, public MustStay {
  public:
   SysctlKind()
       : Kind({.name = kSysctlKind,
               .fields = model::specs<Sysctl>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false, .on_any_interface = true}}) {}
+              .traits = {.works_offline = true, .listed_when_foreign = false, .on_any_interface = true},
+              .files = kSysctlFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     parse_sysctl_entries(bound, out, diagnostics);

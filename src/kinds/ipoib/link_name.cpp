@@ -2,6 +2,7 @@
 #include "kinds/ipoib/link_name.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -28,13 +29,43 @@ std::vector<Link> with_children(const World& world, const Link& parent) {
   return links;
 }
 
+/// Names that are there stay where the document does not give others.
+std::optional<std::string> rules_after(std::span<const Desired> desired, std::span<const Observed> observed) {
+  std::map<model::Key, const Observed*> now;
+  for (const auto& one : observed) {
+    if (one.key.kind == kLinkNameKind) now.emplace(one.key, &one);
+  }
+  Rules rules;
+  for (const auto& one : desired) {
+    if (one.key.kind != kLinkNameKind) continue;
+    auto rule = model::from_attributes<LinkName>(one.settings).rule;
+    const auto at = now.find(one.key);
+    if (!rule && at != now.end()) rule = model::from_attributes<LinkName>(at->second->settings).rule;
+    const auto guid = model::Guid::parse(one.key.id);
+    if (rule && guid) rules[*guid] = *rule;
+  }
+  return rules.empty() ? std::nullopt : std::optional(render_rules(rules));
+}
+
+constexpr std::array kLinkNameFiles{OwnedFile{.path = kRuleFile,
+                                              .what = "Names of the interfaces of ports.",
+                                              .rendered =
+                                                  [](std::string_view text) {
+                                                    const auto rules = parse_rules(text);
+                                                    return rules.empty() ? std::string()
+                                                                         : render_rules(rules);
+                                                  },
+                                              .text_after = rules_after,
+                                              .after_write = OwnedFile::AfterWrite::kReloadUdev}};
+
 class LinkNameKind final : public Kind, public HeldByPort {
  public:
   // Foreign ones are not listed: their interfaces are.
   LinkNameKind()
       : Kind({.name = kLinkNameKind,
               .fields = model::specs<LinkName>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false}}) {}
+              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .files = kLinkNameFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     for (const auto& port : bound.ports) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "kinds/address/backend.hpp"
@@ -36,12 +37,17 @@ void check_networkd_method(const WantedFamily& family, Diagnostics& diagnostics)
        {}});
 }
 
+constexpr std::array kNetworkdFiles{
+    OwnedFile{.path = "/etc/systemd/network/10-rdma-configd-*.network",
+              .what = "Addresses of an interface that systemd-networkd configures."}};
+
 class NetworkdKind final : public Kind, public HeldByPort {
  public:
   NetworkdKind()
       : Kind({.name = kNetworkdKind,
               .fields = model::specs<NetworkdFile>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false}}) {}
+              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .files = kNetworkdFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/text.hpp"
@@ -87,12 +88,19 @@ NmProfile wanted_profile(const Addressing& one) {
   return out;
 }
 
+constexpr std::array kNmProfileFiles{
+    OwnedFile{.path = "/etc/NetworkManager/system-connections/rdma-configd-*.nmconnection",
+              .what = "Profile of an interface that NetworkManager configures.",
+              .access = OwnedFile::Access::kPrivate,
+              .after_write = OwnedFile::AfterWrite::kLoadProfile}};
+
 class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
  public:
   NmProfileKind()
       : Kind({.name = kNmProfileKind,
               .fields = model::specs<NmProfile>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false}}) {}
+              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .files = kNmProfileFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -32,12 +33,28 @@ constexpr std::string_view kInstance = "unit";
 constexpr std::string_view kInstanceOfOthers = "unit that others start";
 constexpr std::int64_t kPriorityMost = 15;
 
+constexpr std::array kOpensmFiles{
+    OwnedFile{.path = kOpensmDefaultsFile,
+              .what = "Ports of OpenSM (Debian).",
+              .extent = OwnedFile::Extent::kBlock,
+              .marks = &kOpensmMarks,
+              .notes = kOpensmNotes},
+    OwnedFile{.path = kOpensmSysconfigFile,
+              .what = "Ports of OpenSM (RHEL, Fedora, SUSE).",
+              .extent = OwnedFile::Extent::kBlock,
+              .marks = &kOpensmMarks,
+              .notes = kOpensmNotes},
+    OwnedFile{.path = "/etc/systemd/system/opensm@*.service.d/50-rdma-configd.conf",
+              .what = "Priority of a subnet manager (Debian).",
+              .after_write = OwnedFile::AfterWrite::kReloadUnits}};
+
 class OpensmKind final : public Kind, public NeedsWatching {
  public:
   OpensmKind()
       : Kind({.name = kOpensmKind,
               .fields = model::specs<Opensm>(),
-              .traits = {.listed_when_foreign = false}}) {}
+              .traits = {.listed_when_foreign = false},
+              .files = kOpensmFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kOpensmKind)) {

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "formats/opensm_conf.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 
@@ -33,12 +34,24 @@ constexpr std::array<std::array<std::string_view, 2>, 3> kElsewhere{{
     {"partition_config_file", "[[partition]] writes the file that OpenSM reads without this option"},
 }};
 
+constexpr std::array kOpensmOptionFiles{OwnedFile{.path = "/etc/opensm/opensm.conf",
+                                                  .what = "Options of OpenSM (Debian, SUSE).",
+                                                  .extent = OwnedFile::Extent::kBlock,
+                                                  .marks = &kOpensmMarks,
+                                                  .notes = kOpensmNotes},
+                                        OwnedFile{.path = "/etc/rdma/opensm.conf",
+                                                  .what = "Options of OpenSM (RHEL, Fedora).",
+                                                  .extent = OwnedFile::Extent::kBlock,
+                                                  .marks = &kOpensmMarks,
+                                                  .notes = kOpensmNotes}};
+
 class OpensmOptionKind final : public Kind {
  public:
   OpensmOptionKind()
       : Kind({.name = kOpensmOptionKind,
               .fields = model::specs<OpensmOption>(),
-              .traits = {.works_offline = true}}) {}
+              .traits = {.works_offline = true},
+              .files = kOpensmOptionFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kOpensmOptionKind)) {

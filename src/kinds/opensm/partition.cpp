@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -43,12 +44,24 @@ Result<void> tell(system::Host& host) {
   return reread_partitions(host);
 }
 
+constexpr std::array kPartitionFiles{OwnedFile{.path = "/etc/opensm/partitions.conf",
+                                               .what = "Partitions of the fabric (Debian, SUSE).",
+                                               .extent = OwnedFile::Extent::kBlock,
+                                               .marks = &kOpensmMarks,
+                                               .notes = kOpensmNotes},
+                                     OwnedFile{.path = "/etc/rdma/partitions.conf",
+                                               .what = "Partitions of the fabric (RHEL, Fedora).",
+                                               .extent = OwnedFile::Extent::kBlock,
+                                               .marks = &kOpensmMarks,
+                                               .notes = kOpensmNotes}};
+
 class PartitionKind final : public Kind {
  public:
   PartitionKind()
       : Kind({.name = kPartitionKind,
               .fields = model::specs<Partition>(),
-              .traits = {.works_offline = true}}) {}
+              .traits = {.works_offline = true},
+              .files = kPartitionFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto sections = bound.of(kPartitionKind);

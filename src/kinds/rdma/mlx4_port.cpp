@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <map>
@@ -93,12 +94,18 @@ bool has_rdma_device(const std::string& pci, system::Host& host) {
          std::any_of(devices->begin(), devices->end(), [&](const auto& device) { return device.pci == pci; });
 }
 
+constexpr std::array kMlx4Files{OwnedFile{.path = kMlx4File,
+                                          .what = "Port types of mlx4 adapters.",
+                                          .extent = OwnedFile::Extent::kBlock,
+                                          .marks = &kMlx4Marks}};
+
 class Mlx4PortKind final : public Kind {
  public:
   Mlx4PortKind()
       : Kind({.name = kMlx4PortKind,
               .fields = model::specs<Mlx4PortTypes>(),
               .traits = {.works_offline = true, .listed_when_foreign = false},
+              .files = kMlx4Files,
               .lost_after_withdraw =
                   "port types of mlx4 adapters where no libmlx4 reads /etc/rdma/mlx4.conf"}) {}
 

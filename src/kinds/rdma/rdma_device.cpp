@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -37,13 +38,24 @@ const RdmaDevice* device_of(const model::Key& key, const World& world) {
   return nullptr;
 }
 
+constexpr std::array kRdmaDeviceFiles{
+    OwnedFile{.path = kDeviceRuleFile,
+              .what = "Names of RDMA devices; read before rdma-core's 60-rdma-persistent-naming.rules.",
+              .rendered =
+                  [](std::string_view text) {
+                    const auto rules = parse_device_rules(text);
+                    return rules.empty() ? std::string() : render_device_rules(rules);
+                  },
+              .after_write = OwnedFile::AfterWrite::kReloadUdev}};
+
 class RdmaDeviceKind final : public Kind {
  public:
   // Foreign ones are not listed: `show` lists every device.
   RdmaDeviceKind()
       : Kind({.name = kRdmaDeviceKind,
               .fields = model::specs<RdmaDeviceName>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false}}) {}
+              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .files = kRdmaDeviceFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto names = DeviceNames::of(bound.sections, *bound.world, &diagnostics);

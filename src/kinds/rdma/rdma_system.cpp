@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.hpp"
 #include "formats/modprobe_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/host/initramfs.hpp"
+#include "kinds/host/initramfs_stamp.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -64,12 +65,27 @@ void check_own_options(const Bound& bound, const model::Location& netns_at, Diag
   }
 }
 
+std::optional<std::string> netns_option_after(std::span<const Desired> desired,
+                                              std::span<const Observed> /*observed*/) {
+  for (const auto& one : desired) {
+    if (one.key.kind != kRdmaSystemKind) continue;
+    if (const auto mode = model::from_attributes<RdmaSystem>(one.settings).option)
+      return render_netns_option(*mode);
+  }
+  return std::nullopt;
+}
+
+constexpr std::array kRdmaSystemFiles{OwnedFile{.path = kNetnsOptionsFile,
+                                                .what = "Network namespace mode of ib_core.",
+                                                .text_after = netns_option_after}};
+
 class RdmaSystemKind final : public Kind, public MustStay {
  public:
   RdmaSystemKind()
       : Kind({.name = kRdmaSystemKind,
               .fields = model::specs<RdmaSystem>(),
               .traits = {.works_offline = true, .listed_when_foreign = false},
+              .files = kRdmaSystemFiles,
               .lost_after_withdraw =
                   "settings of the RDMA subsystem that are not module options (rdma system set)"}) {}
 

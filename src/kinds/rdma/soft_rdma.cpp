@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/text.hpp"
@@ -76,13 +77,24 @@ Result<Loads> read_loads(system::Files& files) {
   return *text ? parse_loads(**text) : Loads{};
 }
 
-Result<void> write_loads(system::Files& files, const Loads& loads) {
-  if (loads.empty()) return files.remove(std::string(kLoadFile));
+/// Empty without modules.
+std::string render_loads(const Loads& loads) {
+  if (loads.empty()) return {};
   std::string out =
       "# Modules of software RDMA devices. Written by rdma-configd: changes made here are lost.\n";
   for (const auto& [id, module] : loads) out += fmt::format("{}{}\n{}\n", kLoadFor, id, module);
-  return files.write(std::string(kLoadFile), out);
+  return out;
 }
+
+Result<void> write_loads(system::Files& files, const Loads& loads) {
+  const auto text = render_loads(loads);
+  return text.empty() ? files.remove(std::string(kLoadFile)) : files.write(std::string(kLoadFile), text);
+}
+
+constexpr std::array kSoftRdmaFiles{
+    OwnedFile{.path = kLoadFile,
+              .what = "Modules of software RDMA devices to load at boot.",
+              .rendered = [](std::string_view text) { return render_loads(parse_loads(text)); }}};
 
 class SoftRdmaKind final : public Kind {
  public:
@@ -90,6 +102,7 @@ class SoftRdmaKind final : public Kind {
       : Kind({.name = kSoftRdmaKind,
               .fields = model::specs<SoftRdma>(),
               .traits = {.works_offline = true, .on_any_interface = true},
+              .files = kSoftRdmaFiles,
               .lost_after_withdraw = "software RDMA devices (rdma link add)"}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {

@@ -3,10 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "catalog/all.hpp"
 #include "fakes/fake_kernel.hpp"
+#include "formats/limits_conf.hpp"
 #include "formats/modprobe_conf.hpp"
 #include "formats/sysctl_conf.hpp"
+#include "formats/udev_backend.hpp"
 #include "formats/udev_netdev_names.hpp"
 #include "kinds/address/networkd_file.hpp"
 #include "kinds/address/nm_keyfile.hpp"
@@ -51,6 +55,27 @@ TEST(OwnFile, OneThatIsNotThereOrEmptyIsNothingToMend) {
   kernel.files.content[std::string(kRuleFile)] = "";
   ASSERT_THAT(observed(kernel), SizeIs(1));
   EXPECT_THAT(observed(kernel)[0].settings, IsEmpty());
+}
+
+/// They were forgotten while integrity had a list of its own.
+TEST(OwnFile, FilesBesideTheMainFileOfAKindAreHeldToo) {
+  fakes::FakeKernel kernel;
+  const std::string groups(kSysusersFile), keep_off(kKeepOffNetworkd),
+      modules = "/etc/modules-load.d/rdma-configd-soft-rdma.conf", drop_in = drop_in_path("slurmd.service");
+  kernel.files.content[groups] = render_declared_groups({"rdma"}) + "u evil 0\n";
+  kernel.files.content[modules] =
+      "# Modules of software RDMA devices. Written by rdma-configd: changes made here are lost.\n"
+      "# for eth0/rxe\nrdma_rxe\nevil\n";
+  kernel.files.content[keep_off] = "";
+  kernel.files.content[drop_in] = "";
+  for (const auto& path : {keep_off, drop_in}) kernel.files.access[path] = "mode 0666";
+  std::map<std::string, model::Attributes> found;
+  for (const auto& one : observed(kernel)) found[one.key.id] = one.settings;
+  const auto edit = [](const char* line) { return model::Value{std::vector<std::string>{line}}; };
+  EXPECT_EQ(model::value_of(found[groups], "edited"), edit("+ u evil 0"));
+  EXPECT_EQ(model::value_of(found[modules], "edited"), edit("+ evil"));
+  for (const auto& path : {keep_off, drop_in})
+    EXPECT_EQ(model::value_of(found[path], "access"), model::Value{std::string("mode 0666")}) << path;
 }
 
 TEST(OwnFile, AccessIsMendedByWritingTheFileAnew) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catalog/owned_files.hpp"
 #include "formats/modprobe_conf.hpp"
 #include "formats/opensm_conf.hpp"
 #include "formats/udev_netdev_names.hpp"
@@ -73,11 +74,13 @@ TEST(HandOver, BlocksLoseTheirMarks) {
   defaults.others = "# before: that it was NONE\nPORTS=\"ALL\"\n";
   defaults.ports[*model::Guid::parse(kGuid)] = 5;
   defaults.was_disabled = defaults.was_stopped = true;
-  const auto text = without_marks(render_opensm_defaults(defaults, OpensmLayout::kDebian));
+  const auto text = without_marks(render_opensm_defaults(defaults, OpensmLayout::kDebian),
+                                  *owned_file(kOpensmDefaultsFile));
   EXPECT_EQ(text, "# before: that it was NONE\nPORTS=\"ALL\"\nPORTS=\"0x0002c903003178f2\"\n");
-  EXPECT_EQ(without_marks(defaults.others), std::nullopt);
+  EXPECT_EQ(without_marks(defaults.others, *owned_file(kOpensmDefaultsFile)), std::nullopt);
   EXPECT_EQ(without_marks("# Written by rdma-configd from its configuration:\n0000:10:00.0 ib eth\n"
-                          "# end of rdma-configd's lines\n"),
+                          "# end of rdma-configd's lines\n",
+                          *owned_file("/etc/rdma/mlx4.conf")),
             "0000:10:00.0 ib eth\n");
 }
 

@@ -49,9 +49,6 @@ const std::vector<Area> kOrder{
 
 /// Includes that point the wrong way, or from what knows no kind to one. They may only become fewer.
 const std::set<std::pair<std::string, std::string>> kExceptions{
-    {"kinds/host/initramfs_files.hpp", "kinds/ethernet/pfc.hpp"},
-    {"kinds/host/initramfs_files.hpp", "kinds/rdma/rdma_system.hpp"},
-    {"kinds/host/initramfs_files.cpp", "kinds/ipoib/link_name.hpp"},
     {"kinds/address/route.cpp", "kinds/ipoib/pkey.hpp"},
     {"core/compare.cpp", "kinds/address/backend.hpp"},
     {"core/online.cpp", "kinds/address/request.hpp"},

@@ -5,9 +5,9 @@
 
 #include <set>
 
+#include "catalog/owned_files.hpp"
 #include "fakes/fake_kernel.hpp"
 #include "sources.hpp"
-#include "store/managed_files.hpp"
 
 namespace rdmacfg::ctl {
 namespace {
@@ -16,25 +16,30 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 namespace fs = std::filesystem;
 
-TEST(Package, PurgesEveryFileThatIsWritten) {
+TEST(Package, PurgesEveryFileThatIsDeclared) {
   const auto script = content(kSource / "packaging/debian/rdma-configd.postrm");
-  const auto files = written_files();
-  // "{}.d": a folder for each unit
-  for (const auto& path : files.paths)
-    EXPECT_THAT(script,
-                HasSubstr(path.find('{') == std::string::npos ? path : fs::path(path).filename().string()));
-  for (const auto& name : files.names) EXPECT_THAT(script, HasSubstr(name));
-  for (const auto& prefix : files.prefixes) EXPECT_THAT(script, HasSubstr("/" + prefix + "*."));
-  for (const auto& name : files.shared) EXPECT_THAT(script, HasSubstr(name));
-  // Blocks in those.
-  const auto marks =
-      matches(code_below("formats") + code_below("kinds"), "constexpr Marks k\\w+(\\{[^}]*\\})");
-  EXPECT_GE(marks.size(), 2U);
-  for (const auto& pair : marks) {
-    const auto texts = matches(pair, "\"([^\"]*)\"");
-    EXPECT_GE(texts.size(), 2U) << pair;  // and the begin of earlier releases
-    for (const auto& text : texts) EXPECT_THAT(script, HasSubstr(text));
+  for (const auto* file : kinds::owned_files()) {
+    if (!file->path.starts_with("/etc/")) continue;
+    EXPECT_THAT(script, HasSubstr(std::string(file->path)));
+    if (file->extent != kinds::OwnedFile::Extent::kBlock) continue;
+    ASSERT_NE(file->marks, nullptr) << file->path;
+    for (const auto mark : {file->marks->begin, file->marks->end, file->marks->former_begin})
+      EXPECT_THAT(script, HasSubstr(std::string(mark))) << file->path;
   }
+}
+
+/// Of texts in the sources that look like paths of ours, or are what has marks.
+TEST(Package, DeclaresEveryFileThatIsWritten) {
+  const auto code =
+      code_below("formats") + code_below("kinds") + code_below("catalog") + code_below("system");
+  const auto paths = matches(code, "\"(/etc/[^\"{*]*rdma[-_]configd[^\"/{*]*\\.[a-z]+)\"");
+  EXPECT_GT(paths.size(), 12U);
+  for (const auto& path : paths) EXPECT_NE(kinds::owned_file(path), nullptr) << path;
+  std::set<const kinds::Marks*> marks;
+  for (const auto* file : kinds::owned_files()) {
+    if (file->marks != nullptr) marks.insert(file->marks);
+  }
+  EXPECT_EQ(marks.size(), matches(code, "constexpr Marks (k\\w+)").size());
 }
 
 /// A write that was killed leaves its file in any of the folders.
@@ -43,7 +48,7 @@ TEST(Package, PurgesLeftoversOfEveryFolder) {
   fakes::FakeKernel kernel;
   const auto host = kernel.host();
   int folders = 0;
-  for (const auto& folder : core::managed_folders(host.files)) {
+  for (const auto& folder : kinds::managed_folders(host.files)) {
     if (folder.starts_with("/var/lib/rdma-configd")) continue;
     const auto wanted = folder.starts_with("/run/") ? " " + folder + "/.rdma-configd-*" : "\n" + folder;
     EXPECT_THAT(script, HasSubstr(wanted + "\n"));
@@ -52,30 +57,11 @@ TEST(Package, PurgesLeftoversOfEveryFolder) {
   EXPECT_GT(folders, 10);
 }
 
-/// Readers of the administrator's files find no mark of ours in the files that a withdrawal leaves.
-TEST(Package, WithdrawalKnowsEveryMark) {
-  const auto hand_over = content(kSource / "src/catalog/withdraw_files.cpp");
-  int marks = 0;
-  std::vector<fs::directory_entry> sources;
-  for (const auto* area : {"src/formats", "src/kinds", "src/catalog"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(kSource / area)) {
-      if (entry.is_regular_file()) sources.push_back(entry);
-    }
-  }
-  for (const auto& source : sources) {
-    for (const auto& name : found(source.path(), "constexpr Marks (k\\w+)")) {
-      for (const auto* end : {".begin", ".end"})
-        EXPECT_THAT(hand_over, HasSubstr(name + end)) << source.path();
-      ++marks;
-    }
-    EXPECT_THAT(found(source.path(), "(k(?:Begin|End)) *=\\s*\""), IsEmpty())
-        << "marks are for managed_block.hpp";
-    for (const auto& name :
-         found(source.path(),
-               "\"(/etc/[a-z/]*(?:partitions.conf|opensm.conf|default/opensm|sysconfig/opensm))\""))
-      EXPECT_THAT(hand_over, HasSubstr(name)) << source.path();
-  }
-  EXPECT_GE(marks, 2);
+TEST(Package, TheTableOfFilesIsNotStale) {
+  const auto text = content(kSource / "docs/ARCHITECTURE.md");
+  EXPECT_THAT(text, HasSubstr("<!-- generated: rdma-configctl reference files -->\n\n" +
+                              kinds::owned_files_as_markdown() + "\n<!-- end of generated -->"))
+      << "packaging/update-generated writes it again";
 }
 
 /// Of the pages below a folder: the links to files, and which of them lead nowhere.

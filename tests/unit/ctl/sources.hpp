@@ -100,25 +100,4 @@ class Scratch {
   std::filesystem::path path_;
 };
 
-/// The files that the sources say rdma-configd writes.
-struct WrittenFiles {
-  std::vector<std::string> paths;     ///< below /etc
-  std::vector<std::string> names;     ///< of those in folders for settings
-  std::vector<std::string> prefixes;  ///< of names that are made of one and of what the file is for
-  std::vector<std::string> shared;    ///< files of others
-};
-inline WrittenFiles written_files() {
-  const auto code = code_below("formats") + code_below("kinds") + code_below("catalog");
-  WrittenFiles files{matches(code, "\"(/etc/[^\"]*rdma[-_]configd[^\"/]*)\""),
-                     matches(code, "\"(\\d\\d-rdma-configd[^\"/]*\\.conf)\""),
-                     matches(code, "k\\w*Prefix = \"([^\"]*rdma-configd-)\""),
-                     {}};
-  EXPECT_GT(files.paths.size(), 12U);
-  EXPECT_GE(files.prefixes.size(), 2U);
-  const auto shared = matches(code_below("store"), "kShared(\\{[^}]*\\})");
-  EXPECT_EQ(shared.size(), 1U);
-  if (!shared.empty()) files.shared = matches(shared.front(), "\"([^\"]*)\"");
-  return files;
-}
-
 }  // namespace rdmacfg::ctl

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "store/managed_files.hpp"
+#include "catalog/owned_files.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::model::limits {
@@ -82,7 +82,7 @@ TEST(Limits, EveryFolderThatIsWrittenIsWritableForTheUnits) {
   const auto files = system::make_linux_files();
   for (const std::string unit : {"units/rdma-configd.service", "units/rdma-configd-rollback.service"}) {
     const auto may = writable(unit);
-    for (const auto& folder : core::managed_folders(*files)) {
+    for (const auto& folder : kinds::managed_folders(*files)) {
       auto path = std::filesystem::path(folder);
       while (path.has_relative_path() && !may.contains(path.string())) path = path.parent_path();
       EXPECT_TRUE(may.contains(path.string())) << unit << ": " << folder;

@@ -4,15 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "catalog/all.hpp"
-#include "kinds/host/initramfs.hpp"
-#include "store/managed_files.hpp"
+#include "catalog/owned_files.hpp"
 
 namespace rdmacfg::daemon {
 namespace {
-
-TEST(Listener, WhatIsListedByNameIsAKind) {
-  for (const auto name : kinds::kInitramfsKinds) EXPECT_NE(kinds::find(name), nullptr) << name;
-}
 
 TEST(Listener, AnInterfaceWithDcbThatIsAbsentIsListenedFor) {
   EXPECT_TRUE(kinds::find("dcb")->traits().on_any_interface);
@@ -22,7 +17,7 @@ TEST(Listener, AnApplyThatGoesPastTheDaemonIsHeardOf) {
   EXPECT_TRUE(says_applied("/var/lib/rdma-configd/generations.json"));
   EXPECT_TRUE(says_applied("/run/rdma-configd/applied"));
   EXPECT_FALSE(says_applied("/run/rdma-configd/running"));
-  EXPECT_TRUE(core::is_managed_folder("/run/rdma-configd"));
+  EXPECT_TRUE(kinds::is_managed_folder("/run/rdma-configd"));
 }
 
 TEST(Listener, PortsAreListenedToWhereSomethingIsWantedOfOne) {

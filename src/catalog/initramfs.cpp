@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/host/initramfs.hpp"
+#include "catalog/initramfs.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
+#include "catalog/owned_files.hpp"
 #include "formats/udev_netdev_names.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/host/initramfs_files.hpp"
+#include "kinds/host/initramfs_stamp.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -24,12 +27,8 @@ namespace {
 constexpr std::string_view kInitramfsKind = "initramfs";
 constexpr std::string_view kId = "image";
 constexpr std::string_view kStale = "stale";
-constexpr std::string_view kUnfinished = "unfinished";  // a rebuild was begun, or must be done again
-/// The stamp while an image of somebody else's may hold options that the document dropped.
-constexpr std::string_view kDropped = "dropped";
 constexpr std::string_view kPolicy = "policy";
 constexpr std::string_view kFilesBefore = "files ";
-bool can_rebuild(system::Host& host) { return host.initramfs.tool() && host.initramfs.has_image(); }
 
 bool newer(system::Host& host) {
   const std::vector<std::string> paths(kInitramfsFiles.begin(), kInitramfsFiles.end());
@@ -56,7 +55,7 @@ bool may_hold_dropped(const std::string& stamp, system::Host& host) {
     return (names || path != kRuleFile) && is_there(host.files, path);
   });
   if (options) return !stamp.empty() || can_rebuild(host);
-  return stamp == kDropped ? !newer(host) : !stamp.empty();
+  return stamp == kDroppedStamp ? !newer(host) : !stamp.empty();
 }
 
 std::string image_of(const model::Attributes& attributes) {
@@ -65,20 +64,39 @@ std::string image_of(const model::Attributes& attributes) {
 
 /// The setting `image`: the input of the newest image, or how it compares with our files.
 std::string image_now(const std::string& stamp, const std::string& digest) {
-  return stamp == digest || stamp == kUnfinished ? stamp : std::string(kStale);
+  return stamp == digest || stamp == kUnfinishedStamp ? stamp : std::string(kStale);
 }
 
-bool concerns_us(std::string_view kind) {
-  return std::find(kInitramfsKinds.begin(), kInitramfsKinds.end(), kind) != kInitramfsKinds.end();
+/// Whether it writes what an initramfs contains.
+bool concerns_us(std::string_view name) {
+  const auto* kind = find(name);
+  if (kind == nullptr) return false;
+  const auto files = kind->files();
+  return std::any_of(files.begin(), files.end(),
+                     [](const OwnedFile& file) { return file.text_after != nullptr; });
 }
+
+/// Our files as they will be when all that is desired is done.
+Contents contents_after(const std::vector<Desired>& desired, const std::vector<Observed>& observed) {
+  Contents out;
+  for (const auto* file : initramfs_files()) {
+    if (auto text = file->text_after(desired, observed)) out.emplace(file->path, std::move(*text));
+  }
+  return out;
+}
+
+constexpr std::array kInitramfsRecords{
+    OwnedFile{.path = kInitramfsStamp,
+              .what = "Digest of our files that the initramfs was made with.",
+              .extent = OwnedFile::Extent::kRecord}};
 
 class InitramfsKind final : public Kind, public ClearsAway {
  public:
   InitramfsKind()
       : Kind({.name = kInitramfsKind,
               .fields = model::specs<InitramfsImage>(),
-              .traits = {
-                  .works_offline = true, .waits_for_confirmation = true, .listed_when_foreign = false}}) {}
+              .traits = {.works_offline = true, .waits_for_confirmation = true, .listed_when_foreign = false},
+              .files = kInitramfsRecords}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     const model::Section* origin = nullptr;
@@ -116,7 +134,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
     observed.label = kInitramfsKind;
     InitramfsImage settings, facts;
     settings.image = image_now(*stamp, *digest);
-    if (!stamp->empty() && *stamp != kDropped) facts.built = *stamp;
+    if (!stamp->empty() && *stamp != kDroppedStamp) facts.built = *stamp;
     observed.settings = model::to_attributes(settings);
     observed.facts = model::to_attributes(facts);
     out.push_back(std::move(observed));
@@ -156,7 +174,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
       return;
     }
     // A rebuild by hand has saved us the work.
-    if (now && *now == wanted && (!wanted.empty() || *stamp == kDropped) && mine != observed.end() &&
+    if (now && *now == wanted && (!wanted.empty() || *stamp == kDroppedStamp) && mine != observed.end() &&
         image_of(mine->settings) == kStale && newer(world.host()))
       return;
     image.settings["image"] = wanted.empty() ? model::Value{} : model::Value{wanted};
@@ -199,15 +217,15 @@ class InitramfsKind final : public Kind, public ClearsAway {
       if (!stamp) return base::fail(stamp.error());
       const auto digest = digest_now(host.files);
       if (!digest) return base::fail(digest.error());
-      const bool outdated = target == kStale || target == kUnfinished;
+      const bool outdated = target == kStale || target == kUnfinishedStamp;
       const auto expected = outdated ? files_before(change) : target;
       if (*digest != expected) {
         if (*stamp != *digest) continue;
-        if (auto done = write_stamp(host.files, kUnfinished); !done) return done;
+        if (auto done = write_stamp(host.files, kUnfinishedStamp); !done) return done;
         continue;
       }
-      if (*stamp == target || (outdated && *stamp != kUnfinished && *stamp != *digest)) continue;
-      if (auto done = write_stamp(host.files, kUnfinished); !done) return done;
+      if (*stamp == target || (outdated && *stamp != kUnfinishedStamp && *stamp != *digest)) continue;
+      if (auto done = write_stamp(host.files, kUnfinishedStamp); !done) return done;
       if (auto done = host.initramfs.rebuild(); !done) {
         const auto code = done.error().code;  // of a tool that never ran: the image is what it was
         if (code == base::Code::kNotFound || code == base::Code::kUnsupported)
@@ -234,7 +252,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
                 World& world) const override {
     if (observed == nullptr || !differing.empty()) return {};
     const auto image = image_of(observed->settings);
-    if (image != kStale && image != kUnfinished) return {};
+    if (image != kStale && image != kUnfinishedStamp) return {};
     auto& host = world.host();
     const auto tool = host.initramfs.tool();
     Verdict verdict;
@@ -276,20 +294,8 @@ std::optional<std::string> stale_initramfs(World& world) {
   const auto observed = initramfs().observe(world);
   if (!tool || !observed || observed->empty()) return std::nullopt;
   const auto image = image_of(observed->front().settings);
-  if ((image != kStale && image != kUnfinished) || newer(host)) return std::nullopt;
+  if ((image != kStale && image != kUnfinishedStamp) || newer(host)) return std::nullopt;
   return tool;
-}
-
-Result<void> note_dropped_options(system::Host& host, std::string_view path, bool goes) {
-  const auto stamp = read_stamp(host.files);
-  if (!stamp) return base::fail(stamp.error());
-  if (!goes) return *stamp == kDropped ? write_stamp(host.files, {}) : Result<void>{};
-  const auto digest = digest_now(host.files);
-  if (!digest) return base::fail(digest.error());
-  // Of an image that we made with this file the digest tells.
-  if (*stamp == *digest || *stamp == kUnfinished || *stamp == kDropped) return {};
-  if (!is_there(host.files, path) || !can_rebuild(host)) return {};
-  return write_stamp(host.files, kDropped);
 }
 
 model::SectionSpec initramfs_section() {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stamp that says with which of our files the initramfs was made last.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "formats/modprobe_conf.hpp"
+#include "formats/udev_netdev_names.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Our files that an initramfs contains. Their kinds declare them so (OwnedFile::text_after), and a test
+/// compares; kinds that write one of them need the list, and know no other kind.
+inline constexpr std::array<std::string_view, 4> kInitramfsFiles{kModuleOptionsFile, kPfcOptionsFile,
+                                                                 kNetnsOptionsFile, kRuleFile};
+
+/// Digest of our files that the initramfs was last rebuilt with.
+inline constexpr std::string_view kInitramfsStamp = "/var/lib/rdma-configd/initramfs";
+
+/// The stamp while a rebuild was begun, or must be done again.
+inline constexpr std::string_view kUnfinishedStamp = "unfinished";
+/// The stamp while an image of somebody else's may hold options that the document dropped.
+inline constexpr std::string_view kDroppedStamp = "dropped";
+
+/// Content by path, of those files that are there.
+using Contents = std::map<std::string_view, std::string>;
+
+/// 64-bit FNV-1a in hexadecimal; nothing for no file. It tells changes apart, and is not cryptographic.
+std::string digest_of(const Contents& contents);
+base::Result<std::string> digest_now(system::Files& files);
+
+/// The content of kInitramfsStamp; empty without one, and an empty one removes it.
+base::Result<std::string> read_stamp(system::Files& files);
+base::Result<void> write_stamp(system::Files& files, std::string_view stamp);
+
+bool is_there(system::Files& files, std::string_view path);
+
+/// Whether there is an image, and a tool that makes one.
+bool can_rebuild(system::Host& host);
+
+/// Before a file of our options is written without what the document dropped: where it `goes`, an image that
+/// somebody else made may go on holding it, which nothing else would tell. Where it stays or comes back that
+/// is taken back: it tells by itself.
+base::Result<void> note_dropped_options(system::Host& host, std::string_view path, bool goes);
+
+}  // namespace rdmacfg::kinds

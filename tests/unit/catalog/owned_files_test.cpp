@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog/owned_files.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "fakes/memory_files.hpp"
+#include "formats/limits_conf.hpp"
+#include "formats/opensm_conf.hpp"
+#include "formats/udev_backend.hpp"
+#include "kinds/address/networkd_file.hpp"
+#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/host/initramfs_stamp.hpp"
+#include "system/temporary_file.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+TEST(Leftovers, TemporariesGoAndEverythingElseStays) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  const auto temporary = std::string(system::kTemporaryFile) + "aB3xYz";
+  files.content = {{"/etc/sysctl.d/" + temporary, ""},
+                   {"/etc/sysctl.d/.hidden", "of others"},
+                   {"/etc/systemd/system/opensm@0x1.service.d/" + temporary, "x"},
+                   {"/etc/systemd/system/opensm@0x1.service.d/50-rdma-configd.conf", "ours"},
+                   {"/home/user/" + temporary, "not where we write"},
+                   {"/var/lib/rdma-configd/" + temporary, "{"}};
+  clear_temporaries(files);
+  EXPECT_THAT(files.content,
+              ElementsAre(Pair("/etc/sysctl.d/.hidden", "of others"),
+                          Pair("/etc/systemd/system/opensm@0x1.service.d/50-rdma-configd.conf", "ours"),
+                          Pair("/home/user/" + temporary, "not where we write")));
+}
+
+TEST(Leftovers, FoldersOfDropIns) {
+  EXPECT_TRUE(is_managed_folder("/etc/sysctl.d"));
+  EXPECT_TRUE(is_managed_folder("/etc/systemd/system/slurmd.service.d"));
+  EXPECT_FALSE(is_managed_folder("/etc/systemd/system/a/b.d"));
+  EXPECT_FALSE(is_managed_folder("/etc/systemd/system"));
+  EXPECT_FALSE(is_managed_folder("/etc"));
+}
+
+TEST(Leftovers, FilesOfOursAndThoseWithSettingsOfOurs) {
+  for (const auto* path : {"/etc/sysctl.d/zz-rdma-configd.conf", "/etc/rdma/modules/rdma_configd.conf",
+                           "/etc/opensm/partitions.conf", "/etc/sysconfig/opensm", "/etc/rdma/mlx4.conf",
+                           "/etc/systemd/system/slurmd.service.d/50-rdma-configd-memlock.conf",
+                           "/etc/NetworkManager/system-connections/rdma-configd-ib0.nmconnection"}) {
+    EXPECT_TRUE(is_managed_file(path)) << path;
+  }
+  for (const auto* path :
+       {"/etc/sysctl.d/99-sysctl.conf", "/etc/sysctl.d/.rdma-configd.aB3xYz", "/etc/opensm/qos-policy.conf",
+        "/etc/default/grub", "/etc/sysctl.d/sub/rdma-configd.conf", "/home/rdma-configd.conf", "rdma-configd",
+        "/etc/sysctl.d/rdma-configd-of-others.conf", "/var/lib/rdma-configd/state.json",
+        "/var/lib/rdma-configd/rdma-configd.conf"}) {
+    EXPECT_FALSE(is_managed_file(path)) << path;
+  }
+}
+
+TEST(OwnedFiles, APatternStandsForAtLeastOneCharacterOfOnePart) {
+  EXPECT_TRUE(matches("/etc/a*.b", "/etc/ax.b"));
+  EXPECT_TRUE(matches("/etc/*.d/x", "/etc/a@b.service.d/x"));
+  EXPECT_TRUE(matches("/etc/a", "/etc/a"));
+  for (const auto* path : {"/etc/a.b", "/etc/a/x.b", "/etc/ax.bc", "/etc/x.b", ""})
+    EXPECT_FALSE(matches("/etc/a*.b", path)) << path;
+}
+
+TEST(OwnedFiles, DeclarationsAreWhole) {
+  std::set<std::string_view> paths;
+  for (const auto* file : owned_files()) {
+    SCOPED_TRACE(file->path);
+    EXPECT_TRUE(paths.insert(file->path).second) << "declared by two";
+    EXPECT_TRUE(file->what.ends_with('.'));
+    EXPECT_EQ(file->extent == OwnedFile::Extent::kBlock, file->marks != nullptr);
+    EXPECT_EQ(file->extent == OwnedFile::Extent::kRecord, file->path.starts_with("/var/lib/rdma-configd/"));
+    EXPECT_EQ(owned_file(file->path), file);
+    if (file->rendered != nullptr) {
+      EXPECT_EQ(file->rendered(""), "");
+      EXPECT_EQ(file->path.find('*'), std::string_view::npos);
+    }
+  }
+  EXPECT_GT(paths.size(), 20U);
+}
+
+/// The names that kinds give to files of one pattern.
+TEST(OwnedFiles, PatternsAreThoseOfTheNames) {
+  const auto declared = [](const std::string& path) {
+    const auto* file = owned_file(path);
+    return file == nullptr ? std::string_view() : file->path;
+  };
+  constexpr model::Guid kPort{0x0002c903003178f2};
+  const auto child = kPort.text() + "/0x8002";
+  for (const auto& id : {kPort.text(), child}) {
+    EXPECT_EQ(declared(networkd_file(id)), "/etc/systemd/network/10-rdma-configd-*.network");
+    EXPECT_EQ(declared(nm_file(id)), "/etc/NetworkManager/system-connections/rdma-configd-*.nmconnection");
+  }
+  EXPECT_EQ(declared(std::string(kKeepOffNetworkd)), kKeepOffNetworkd);
+  EXPECT_EQ(declared(drop_in_path("user@.service")), "/etc/systemd/system/*.d/50-rdma-configd-memlock.conf");
+  EXPECT_EQ(declared(opensm_drop_in(kPort)), "/etc/systemd/system/opensm@*.service.d/50-rdma-configd.conf");
+}
+
+TEST(OwnedFiles, FilesOfAPatternAreListed) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  const model::Guid port{0x0002c903003178f2};
+  files.content = {{networkd_file(port.text()), ""},
+                   {std::string(kKeepOffNetworkd), ""},
+                   {"/etc/systemd/network/20-eth0.network", ""},
+                   {drop_in_path("slurmd.service"), ""},
+                   {"/etc/systemd/system/slurmd.service.d/50-other.conf", ""}};
+  EXPECT_EQ(files_of(*owned_file(networkd_file(port.text())), files).value(),
+            std::vector{networkd_file(port.text())});
+  EXPECT_EQ(files_of(*owned_file(drop_in_path("x.service")), files).value(),
+            std::vector{drop_in_path("slurmd.service")});
+}
+
+TEST(OwnedFiles, KindsBelowKnowWhatTheInitramfsContains) {
+  std::set<std::string_view> declared;
+  for (const auto* file : initramfs_files()) declared.insert(file->path);
+  EXPECT_EQ(declared, std::set<std::string_view>(kInitramfsFiles.begin(), kInitramfsFiles.end()));
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
