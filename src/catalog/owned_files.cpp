@@ -24,7 +24,6 @@ constexpr std::array<std::string_view, 3> kRecordFolders{"/run/rdma-configd", "/
 bool is_pattern(std::string_view path) { return path.find('*') != std::string_view::npos; }
 
 std::string_view folder_of(std::string_view path) { return path.substr(0, path.rfind('/')); }
-std::string_view name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// A folder, or those that match its pattern; the pattern is in the last part of the path.
 Result<std::vector<std::string>> folders_of(std::string_view pattern, system::Files& files) {

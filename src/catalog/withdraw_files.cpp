@@ -22,6 +22,7 @@ constexpr std::string_view kOurs = "rdma-configd";
 constexpr std::string_view kLeft =
     "# Left by `rdma-configctl withdraw`: yours now, nothing changes it any more.";
 constexpr std::string_view kSetupRules = "/etc/udev/rules.d/90-rdma-admin-setup.rules";
+
 bool begins_with_any(std::string_view line, std::span<const std::string_view> all) {
   return std::any_of(all.begin(), all.end(), [&](std::string_view one) { return line.starts_with(one); });
 }
