@@ -17,7 +17,7 @@ using base::Result;
 
 namespace {
 
-/// Of the state, the ledger and the daemon, which are no kind's.
+/// Of the state, the ledger and the daemon, which belong to no kind.
 constexpr std::array<std::string_view, 3> kRecordFolders{"/run/rdma-configd", "/var/lib/rdma-configd",
                                                          "/var/lib/rdma-configd/generations"};
 

@@ -38,7 +38,7 @@ std::vector<std::string> blocks_of(const std::string& page, const std::string& l
   return out;
 }
 
-/// What a document wants of the kind.
+/// The resources of the kind that a document asks for.
 std::vector<model::Desired> desired_by(const std::string& text, World& world,
                                        model::Diagnostics& diagnostics) {
   const auto document = config::parse_texts({{"a.toml", text}}, "node1", {login_variable_section()});
