@@ -45,7 +45,7 @@ Result<bool> has_group(system::Host& host, const std::string& group) {
 
 constexpr std::array kMemlockFiles{OwnedFile{.path = kLimitsFile, .what = "Memory that logins may lock."},
                                    OwnedFile{.path = kSysusersFile,
-                                             .what = "Groups that these limits name.",
+                                             .what = "Groups of [[memlock]], for systemd-sysusers.",
                                              .rendered = [](std::string_view text) {
                                                return render_declared_groups(parse_declared_groups(text));
                                              }}};
