@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "contract/stage.hpp"
+#include "kinds/abilities.hpp"
 
 namespace rdmacfg::contract {
 namespace {

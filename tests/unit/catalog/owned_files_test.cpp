@@ -93,15 +93,16 @@ TEST(OwnedFiles, PatternsAreThoseOfTheNames) {
     const auto* file = owned_file(path);
     return file == nullptr ? std::string_view() : file->path;
   };
-  constexpr model::Guid kPort{0x0002c903003178f2};
-  const auto child = kPort.text() + "/0x8002";
-  for (const auto& id : {kPort.text(), child}) {
+  constexpr model::Guid kOwnedPort{0x0002c903003178f2};
+  const auto child = kOwnedPort.text() + "/0x8002";
+  for (const auto& id : {kOwnedPort.text(), child}) {
     EXPECT_EQ(declared(networkd_file(id)), "/etc/systemd/network/10-rdma-configd-*.network");
     EXPECT_EQ(declared(nm_file(id)), "/etc/NetworkManager/system-connections/rdma-configd-*.nmconnection");
   }
   EXPECT_EQ(declared(std::string(kKeepOffNetworkd)), kKeepOffNetworkd);
   EXPECT_EQ(declared(drop_in_path("user@.service")), "/etc/systemd/system/*.d/50-rdma-configd-memlock.conf");
-  EXPECT_EQ(declared(opensm_drop_in(kPort)), "/etc/systemd/system/opensm@*.service.d/50-rdma-configd.conf");
+  EXPECT_EQ(declared(opensm_drop_in(kOwnedPort)),
+            "/etc/systemd/system/opensm@*.service.d/50-rdma-configd.conf");
 }
 
 TEST(OwnedFiles, FilesOfAPatternAreListed) {
