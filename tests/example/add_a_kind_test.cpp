@@ -69,7 +69,7 @@ TEST(AddAKind, ThePageShowsTheCode) {
 }
 
 TEST(AddAKind, TheEntryOfThePageIsAppliedAndTakenBack) {
-  const auto entries = blocks_of(text_of_source("docs/ADD-A-KIND.md"), "toml");
+  const auto entries = blocks_of(text_of_source("docs/ADD-A-KIND.md"), "text");
   ASSERT_THAT(entries, SizeIs(1));
   fakes::FakeKernel kernel;
   auto host = kernel.host();
