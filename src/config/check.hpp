@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,6 +24,8 @@ struct Reporter {
   bool partial = false;
   /// The values of {host.…}; null: nothing is known of them, and values that contain it are passed over.
   const HostValues* values = nullptr;
+  /// Takes note of the values that are filled in; may be null.
+  std::map<model::Location, std::vector<model::Diagnostic::Related>>* filled = nullptr;
 
   /// Adds an error; the reference holds until the next one.
   model::Diagnostic& wrong(const Span& at, std::string message, std::string hint = {}) const {

@@ -73,6 +73,8 @@ struct Document {
   /// wrong with them may follow from that alone.
   std::set<model::Location> faulty;
   std::size_t not_shown = 0;  ///< errors beyond Limits::errors; the last of `diagnostics` counts them
+  /// Values that were filled in for `host`, by the place of the text that mentions them.
+  std::map<model::Location, std::vector<model::Diagnostic::Related>> filled{};
 };
 
 /// Finds and reads the files: main file first, then drop-ins sorted by file name over all three directories,
@@ -102,6 +104,9 @@ base::Result<void> add_host_data(std::vector<Text>& texts, const Source& source,
 
 /// Whether one of the files of a document is private.
 bool is_private(const Document& document);
+
+/// Names the host, and the values that it has there, in diagnostics about texts that mention the host.
+void name_host(model::Diagnostics& diagnostics, const Document& document);
 
 /// Brings diagnostics, among them those of the document, in order: by file as they merge, then by line and
 /// column. Errors beyond Limits::errors are counted by one last.

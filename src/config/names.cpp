@@ -127,7 +127,7 @@ void report_unknown(std::string_view name, const Node& node, const Place& place,
     }
   } else {
     keys.emplace_back("version");
-    sections = {"match", "defaults"};
+    sections = {"match", "defaults", "host"};
   }
   for (const auto& child : place.spec ? place.spec->children : grammar) sections.emplace_back(child.name);
   if (is_section) {

@@ -65,6 +65,17 @@ void spread(const std::set<std::string>& paths, const std::vector<model::Section
   }
 }
 
+/// The places of sections with a value that was filled in.
+void list_filled(const model::Section& section, const Document& document, std::set<model::Location>& out) {
+  for (const auto& [key, entry] : section.entries) {
+    if (document.filled.contains(entry.where)) out.insert(section.where);
+  }
+  for (const auto& child : section.children) {
+    list_filled(child, document, out);
+    if (out.contains(child.where)) out.insert(section.where);
+  }
+}
+
 /// Write access to the document is root's power: it names modules, services and kernel settings.
 model::Diagnostic untrusted(const Text& text) {
   return {
@@ -103,6 +114,21 @@ void distrust(Document& document) {
 bool is_private(const Document& document) {
   return std::any_of(document.files.begin(), document.files.end(),
                      [](const auto& text) { return text.is_private; });
+}
+
+void name_host(model::Diagnostics& diagnostics, const Document& document) {
+  if (document.filled.empty()) return;
+  const auto name = fmt::format(" (host {})", document.host);
+  std::set<model::Location> sections;
+  for (const auto& section : document.sections) list_filled(section, document, sections);
+  for (auto& one : diagnostics) {
+    const auto at = document.filled.find(one.where);
+    if (at == document.filled.end() && !sections.contains(one.where)) continue;
+    if (one.message.ends_with(name)) continue;
+    one.message += name;
+    if (at != document.filled.end())
+      one.related.insert(one.related.end(), at->second.begin(), at->second.end());
+  }
 }
 
 void arrange(model::Diagnostics& diagnostics, const Document& document, const Limits& limits) {
@@ -144,11 +170,41 @@ Parsed::Parsed(std::vector<Text> texts, const Limits& limits)
       }
       data_->add(tree.root, text, diagnostics_);
     }
+    mentions_.push_back(mentions_host(text.text));
     trees_.push_back({&text, std::move(tree)});
   }
 }
 
 Parsed::~Parsed() = default;
+
+CheckedFile Parsed::checked(std::size_t at, std::string_view host, const Grammar& grammar,
+                            const HostValues& values, Document& document) const {
+  const auto& [text, tree] = trees_[at];
+  const auto match = tree.root.members.find("match");
+  model::Diagnostics told;
+  const auto skipped =
+      match == tree.root.members.end() ? std::nullopt : check_match(match->second, host, {*text, told});
+  // Nothing of the host is in it, or it is not for this host.
+  const bool same = !host.empty() && (skipped || !mentions_[at]);
+  if (!same) {
+    return check_file(tree.root, host, grammar,
+                      {*text, document.diagnostics, false, &values, &document.filled});
+  }
+  if (grammar_ != &grammar) once_.clear();
+  grammar_ = &grammar;
+  auto& once = once_[{at, skipped.has_value()}];
+  if (!once) {
+    once = std::make_unique<Once>();
+    once->file = check_file(tree.root, host, grammar, {*text, once->diagnostics, false, &values});
+  }
+  document.diagnostics.insert(document.diagnostics.end(), once->diagnostics.begin(), once->diagnostics.end());
+  if (!skipped) return once->file;
+  CheckedFile out;
+  out.understood = once->file.understood;
+  out.matched = true;
+  out.skipped = skipped;
+  return out;
+}
 
 Document Parsed::on(std::string_view host, const Grammar& grammar) const {
   Document document;
@@ -156,18 +212,20 @@ Document Parsed::on(std::string_view host, const Grammar& grammar) const {
   document.whole = whole_;
   std::vector<bool> applies;
   bool uses_host = false;
-  for (const auto& [text, tree] : trees_) {
+  for (std::size_t at = 0; at < trees_.size(); ++at) {
+    const auto& [text, tree] = trees_[at];
     if (!tree.errors.empty()) continue;
     model::Diagnostics told;  // once more, with the rest of the file
     const auto match = tree.root.members.find("match");
     applies.push_back(match == tree.root.members.end() || !check_match(match->second, host, {*text, told}));
-    uses_host = uses_host || tree.root.members.contains("host") || mentions_host(text->text);
+    uses_host = uses_host || tree.root.members.contains("host") || mentions_[at];
   }
   const HostValues values(*data_, host, applies);
   if (uses_host) document.host = host;
   std::vector<model::Section> sections, defaults;
   std::set<std::string> faulty_defaults;
-  for (const auto& [text, tree] : trees_) {
+  for (std::size_t at = 0; at < trees_.size(); ++at) {
+    const auto& [text, tree] = trees_[at];
     if (!tree.errors.empty()) {
       // Keys after a syntax error are unknown, so missing ones are not reported; the others are checked.
       report_readable(tree, *text, host, grammar, document.diagnostics);
@@ -175,7 +233,7 @@ Document Parsed::on(std::string_view host, const Grammar& grammar) const {
       document.whole = false;
       continue;
     }
-    auto file = check_file(tree.root, host, grammar, {*text, document.diagnostics, false, &values});
+    auto file = checked(at, host, grammar, values, document);
     if (!file.understood) document.whole = false;
     if (file.matched) document.host = host;
     if (file.skipped) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A document that is parsed once and then read for any number of hosts.
+// A document that is parsed once and then read for any number of hosts. Not for several threads at once.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,8 @@
 #include "config/host_data.hpp"
 
 namespace rdmacfg::config {
+
+class HostValues;
 
 class Parsed {
  public:
@@ -31,8 +34,20 @@ class Parsed {
   Limits limits_;
   std::unique_ptr<HostData> data_;
   std::vector<std::pair<const Text*, Tree>> trees_;
+  std::vector<bool> mentions_;  ///< of each of them, whether it mentions the host
   model::Diagnostics diagnostics_;
   bool whole_ = true;
+
+  /// The check of a file that comes out the same on all hosts; made when it is first asked for.
+  struct Once {
+    CheckedFile file;
+    model::Diagnostics diagnostics;
+  };
+  mutable std::map<std::pair<std::size_t, bool>, std::unique_ptr<Once>> once_;  ///< by tree, and skipped
+  mutable const Grammar* grammar_ = nullptr;                                    ///< of once_
+
+  [[nodiscard]] CheckedFile checked(std::size_t at, std::string_view host, const Grammar& grammar,
+                                    const HostValues& values, Document& document) const;
 };
 
 }  // namespace rdmacfg::config

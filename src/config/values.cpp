@@ -148,6 +148,7 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
   std::vector<model::Diagnostic::Related> used;
   const auto filled = report.values->fill(node, label, field.name, report, used);
   if (!filled) return std::nullopt;
+  if (report.filled) report.filled->emplace(location_of(report.text, node.at), used);
   if (const auto* text = std::get_if<std::string>(&filled->scalar); text && !field.parse(filled->scalar)) {
     if (auto value = unquoted(*text, field)) return value;
   }

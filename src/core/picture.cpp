@@ -132,6 +132,7 @@ Result<Picture> take_picture(const config::Document& document, system::Host& hos
     if (!wrong.contains(one.where)) picture.diagnostics.push_back(std::move(one));
   }
   kinds::name_presets(document.sections, picture.diagnostics);
+  config::name_host(picture.diagnostics, document);
   if (model::has_errors(picture.diagnostics)) {
     for (const auto& section : document.sections) list_places(section, section.where, picture.entry_of);
     for (auto& one : picture.diagnostics) {

@@ -345,6 +345,7 @@ Report validate(const config::Document& document, const config::Limits& limits) 
   } else {
     check_document(document, report.diagnostics);
   }
+  config::name_host(report.diagnostics, document);
   config::arrange(report.diagnostics, document, limits);
   report.exit = model::has_errors(report.diagnostics) ? Exit::kError : Exit::kOk;
   return report;

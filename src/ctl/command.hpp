@@ -51,6 +51,8 @@ struct Arguments {
   bool document = false;  ///< show --document
   bool install = false;   ///< apply --install
   bool unset = false;     ///< set --unset
+  std::string hosts;      ///< fleet validate --hosts: a list of hosts, or the file of one
+  std::string by;         ///< fleet report --by: a pattern with {group}, or the file of a grouping
   // verify
   bool server = false;
   bool once = false;
@@ -97,8 +99,8 @@ std::string host_name(const Context& context);
 /// Reads and parses the document; fails when there is none or it cannot be read.
 base::Result<config::Document> load(const Context& context);
 
-/// The files of it.
-base::Result<std::vector<config::Text>> load_texts(const Context& context);
+/// The files of it. `every_host`: with whole tables of values, not only the lines for this host.
+base::Result<std::vector<config::Text>> load_texts(const Context& context, bool every_host = false);
 
 /// Diagnostics to stderr; nothing with --json, where they are in the object.
 void tell(const Context& context, const config::Document& document, const model::Diagnostics& diagnostics);
@@ -146,6 +148,7 @@ int doctor(const Context& context);
 int verify(const Context& context);
 int import_from(const Context& context);
 int export_to(const Context& context);
+int fleet(const Context& context);
 int schema(const Context& context);
 int reference(const Context& context);
 

@@ -18,11 +18,6 @@ Json attributes_json(const model::Attributes& attributes) {
   return out;
 }
 
-Json location_json(const model::Location& where) {
-  if (where.file.empty() && where.line == 0) return nullptr;
-  return {{"file", where.file}, {"line", where.line}, {"column", where.column}};
-}
-
 Json key_json(const model::Key& key) { return {{"kind", key.kind}, {"id", key.id}}; }
 
 std::string_view effect_name(model::Effect effect) {
@@ -259,6 +254,11 @@ Json expansion_json(const ExpansionView& view) {
 }
 
 }  // namespace
+
+Json location_json(const model::Location& where) {
+  if (where.file.empty() && where.line == 0) return nullptr;
+  return {{"file", where.file}, {"line", where.line}, {"column", where.column}};
+}
 
 Json value_json(const model::Value& value) {
   struct Visitor {

@@ -23,6 +23,8 @@ inline constexpr const char* kStatusSchema = "org.rdmaconfigd.status/1";
 inline constexpr const char* kVerifySchema = "org.rdmaconfigd.verify/1";
 inline constexpr const char* kValueSchema = "org.rdmaconfigd.value/1";
 inline constexpr const char* kEventSchema = "org.rdmaconfigd.event/1";
+inline constexpr const char* kFleetValidationSchema = "org.rdmaconfigd.fleet-validation/1";
+inline constexpr const char* kFleetReportSchema = "org.rdmaconfigd.fleet-report/1";
 inline constexpr const char* kDocumentSchema = "org.rdmaconfigd.document/1";
 
 /// The first members of every object: schema, command, exit, error and diagnostics.
@@ -32,6 +34,7 @@ nlohmann::ordered_json head(const char* schema, const std::string& command, cons
 /// How many resources have which status, and how many changes of which sort there are.
 nlohmann::ordered_json summary_json(const model::Report& report);
 
+nlohmann::ordered_json location_json(const model::Location& where);
 nlohmann::ordered_json value_json(const model::Value& value);
 nlohmann::ordered_json resource_json(const model::ResourceReport& resource);
 

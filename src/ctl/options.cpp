@@ -41,7 +41,18 @@ base::Result<void> settle_words(Arguments& arguments) {
     arguments.config.insert(arguments.config.end(), words.begin(), words.end());
     words.clear();
   }
-  const std::size_t most = command == "edit" || command == "get" ? 1 : command == "set" ? 2 : 1000;
+  if (command == "fleet") {
+    if (words.empty() || (words.front() != "validate" && words.front() != "report"))
+      return fail(Code::kInvalid, "fleet: write fleet validate --hosts HOSTS, or fleet report DIR");
+    if (words.front() == "validate") {
+      arguments.config.insert(arguments.config.end(), words.begin() + 1, words.end());
+      words.resize(1);
+    }
+  }
+  const std::size_t most = command == "fleet"                      ? 2
+                           : command == "edit" || command == "get" ? 1
+                           : command == "set"                      ? 2
+                                                                   : 1000;
   if (words.size() > most)
     return fail(Code::kInvalid,
                 fmt::format("{} takes no more arguments, but there is {}", command, words[most]));
@@ -117,6 +128,11 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
   if (sub == nullptr)
     return fail(Code::kInvalid, "missing subcommand: show, status, diff, apply, …; see --help");
   const auto named = parser.app.get_subcommands();
+  if (sub->get_name() == "fleet") {
+    const auto inner = sub->get_subcommands();
+    if (inner.size() > 1) return fail(Code::kInvalid, "fleet validate and fleet report cannot be combined");
+    if (!inner.empty()) line.arguments.words.insert(line.arguments.words.begin(), inner.front()->get_name());
+  }
   if (named.size() == 2 && named[0]->get_name() == "history" && named[1]->get_name() == "show") {
     // The next word is the number of a generation, and not a name of the host's.
     line.arguments.words.insert(line.arguments.words.begin(), "show");

@@ -42,27 +42,17 @@ int dispatch(const Context& context) {
     std::string_view name;
     int (*run)(const Context&);
   };
-  constexpr std::array<Entry, 21> kEntries{{{"show", show},
-                                            {"status", status},
-                                            {"reload", reload},
-                                            {"edit", edit},
-                                            {"get", get},
-                                            {"set", set},
-                                            {"monitor", monitor},
-                                            {"diff", diff},
-                                            {"apply", apply},
-                                            {"confirm", confirm},
-                                            {"rollback", rollback},
-                                            {"history", history},
-                                            {"withdraw", withdraw},
-                                            {"wait-online", wait_online},
-                                            {"validate", validate},
-                                            {"doctor", doctor},
-                                            {"verify", verify},
-                                            {"import", import_from},
-                                            {"export", export_to},
-                                            {"schema", schema},
-                                            {"reference", reference}}};
+  constexpr std::array<Entry, 22> kEntries{{{"show", show},         {"status", status},
+                                            {"reload", reload},     {"edit", edit},
+                                            {"get", get},           {"set", set},
+                                            {"monitor", monitor},   {"diff", diff},
+                                            {"apply", apply},       {"confirm", confirm},
+                                            {"rollback", rollback}, {"history", history},
+                                            {"withdraw", withdraw}, {"wait-online", wait_online},
+                                            {"validate", validate}, {"doctor", doctor},
+                                            {"verify", verify},     {"import", import_from},
+                                            {"export", export_to},  {"fleet", fleet},
+                                            {"schema", schema},     {"reference", reference}}};
   for (const auto& entry : kEntries) {
     if (entry.name == context.arguments.command) return entry.run(context);
   }

@@ -28,6 +28,10 @@ inline constexpr std::size_t kTableRows = 100'000;
 inline constexpr std::size_t kTableColumns = 256;
 inline constexpr std::size_t kTables = 16;
 
+// Fleets: hosts, and files about them, that rdma-configctl reads.
+inline constexpr std::size_t kFleetHosts = 100'000;
+inline constexpr std::size_t kFleetFileBytes = 8 * kMiB;
+
 // Results of workers.
 inline constexpr std::size_t kReportBytes = 8 * kMiB;
 inline constexpr std::size_t kSummaryBytes = 4 * kMiB;
@@ -103,6 +107,10 @@ inline constexpr auto kTable = std::to_array<Row>({
      "rows of one table; ten times the size of a large fleet"},
     {"kTableColumns", kTableColumns, "columns", "validate: error, exit 1", "columns of one table"},
     {"kTables", kTables, "tables", "validate: error, exit 1", "tables of one document"},
+    {"kFleetHosts", kFleetHosts, "hosts", "fleet: error, exit 1",
+     "hosts of one list or folder; ten times the size of a large fleet"},
+    {"kFleetFileBytes", kFleetFileBytes, "bytes", "fleet: error for that file, exit 1",
+     "one host's JSON, a list of hosts or a grouping; no report of ours is larger"},
     {"kReportBytes", kReportBytes, "bytes", "look: error, exit 1; apply: the report without its resources",
      "a reply must fit a D-Bus message (32 MiB), escaped"},
     {"kSummaryBytes", kSummaryBytes, "bytes", "the job counts as lost",

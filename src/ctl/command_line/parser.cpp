@@ -76,6 +76,7 @@ Parser::Parser() {
       ->type_name("SECONDS")
       ->check(whole(0, 86400));
   add_verify(*app.get_subcommand("verify"));
+  add_fleet(*app.get_subcommand("fleet"));
   add_foreign(*app.get_subcommand("import"), *app.get_subcommand("export"));
 }
 
@@ -224,6 +225,33 @@ void Parser::add_verify(CLI::App& verify) {
   verify.add_option("--service", arguments.service, "Port number of server and client (default 20049).")
       ->type_name("NUMBER")
       ->check(whole(1, 65535));
+}
+
+void Parser::add_fleet(CLI::App& fleet) {
+  words(fleet, "WHAT",
+        "validate, optionally with documents instead of the system's own; or report with a folder.");
+  fleet
+      .add_option(
+          "--hosts", arguments.hosts,
+          "With validate: the hosts, as in 'gpu[001-512],login1', or a file with such items, one or more a "
+          "line; - is standard input.")
+      ->type_name("HOSTS|FILE")
+      ->check(not_empty);
+  fleet
+      .add_option(
+          "--by", arguments.by,
+          "With report: the group of each host, by a pattern of its name with {group} in it, such as "
+          "'{group}n*', or by a file: a CSV table with the columns host and group, or TOML with GROUP = "
+          "HOSTS.")
+      ->type_name("PATTERN|FILE")
+      ->check(not_empty);
+  for (const auto* name : {"validate", "report"}) {
+    auto* inner = fleet.add_subcommand(name, "");
+    inner->set_help_flag();
+    inner->fallthrough();
+    inner->allow_extras();
+    inner->group("");
+  }
 }
 
 void Parser::add_foreign(CLI::App& from, CLI::App& to) {

@@ -48,6 +48,7 @@ struct Parser {
   void add_apply(CLI::App& apply);
   void add_rollback(CLI::App& rollback);
   void add_verify(CLI::App& verify);
+  void add_fleet(CLI::App& fleet);
   void add_foreign(CLI::App& from, CLI::App& to);
 };
 

@@ -7,7 +7,7 @@ namespace rdmacfg::ctl {
 
 namespace {
 
-constexpr std::array<CommandText, 19> kCommands{{
+constexpr std::array<CommandText, 20> kCommands{{
     {"show", "[TOPIC] [NAME|GLOB...]",
      "Show devices, ports, P_Keys and interfaces, and how they compare with the document.",
      "Shows RDMA devices (firmware, board id, node GUID), their ports (state, rate, LIDs, MTUs, GUID), P_Key "
@@ -154,6 +154,23 @@ constexpr std::array<CommandText, 19> kCommands{{
      "target cannot express are noted in the files and on stderr. Exit status 0: all was expressed; 5: some "
      "was not; 1: error.",
      "export commands\ta script to read\nexport nm --output ./nm\tkeyfiles below a folder"},
+    {"fleet", "validate --hosts HOSTS [FILE...] | report [--by GROUPS] DIR",
+     "Check the document for all hosts of a site, or sum up what they said.",
+     "`fleet validate` reads the document, or the FILEs, as each of the HOSTS sees it, and then compares the "
+     "hosts: duplicate addresses, GUIDs and names; partitions with different MTUs, modes or networks; P_Keys "
+     "without a partition or membership; subnet managers; RoCE and flow control; swapped rails. A mistake of "
+     "many hosts is one line. `fleet report` reads what `show --json` and `diff --json` printed on the "
+     "hosts, "
+     "from DIR/HOST.show.json and DIR/HOST.diff.json, or DIR/HOST/show.json and DIR/HOST/diff.json, and "
+     "prints "
+     "each difference once with the hosts that have it, worst first; besides, hosts whose firmware, rate, "
+     "MTU "
+     "or P_Keys differ from those of most others. Neither looks at this host. Exit status 0: nothing was "
+     "found, or warnings only; 2: report found something; 1: validate found an error, or a part of the input "
+     "could not be read (the rest is checked).",
+     "fleet validate --hosts 'gpu[001-512]'\tthe system's own document\nfleet validate --hosts hosts.txt "
+     "site.toml\tthis file for the hosts in a list\nfleet report --by racks.csv collected\tdifferences by "
+     "rack"},
 }};
 
 constexpr std::string_view kStatuses =

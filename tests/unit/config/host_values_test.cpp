@@ -293,5 +293,31 @@ TEST_F(HostFiles, ATableBeyondTheLimitIsAnError) {
   EXPECT_THAT(texts.error().message, HasSubstr("n.csv: is larger than the 18 bytes"));
 }
 
+TEST(HostValues, AMisspeltSectionIsToldItsName) {
+  for (const auto* header : {"[hosts.values.gpu1]", "[hots]", "[Host]"}) {
+    const auto complaints = complaints_of(read(std::string(header) + "\na = \"1\"\n", "gpu1"));
+    ASSERT_EQ(complaints.size(), 1U) << header;
+    EXPECT_THAT(complaints[0], HasSubstr("unknown section; did you mean \"host\"?")) << header;
+  }
+}
+
+TEST(HostValues, ADocumentIsReadForManyHosts) {
+  const Parsed parsed(
+      {{"/c/config.toml", "version = 1\n[host.values.\"gpu*\"]\nmtu = \"2044\"\n" + std::string(kPort) +
+                              "mtu = \"{host.mtu}\"\n"},
+       {"/c/sm.toml", "[match]\nhost = [\"sm*\"]\n[[module]]\nname = \"ib_umad\"\nload = 3\n"},
+       {"/c/all.toml", "[[module]]\nname = \"ib_uverbs\"\n"}});
+  for (int times = 0; times < 2; ++times) {
+    const auto gpu = parsed.on("gpu1", kinds::grammar()), sm = parsed.on("sm1", kinds::grammar());
+    EXPECT_EQ(gpu.sections.size(), 2U);
+    EXPECT_EQ(gpu.filled.size(), 1U);
+    ASSERT_EQ(gpu.skipped.size(), 1U);
+    EXPECT_THAT(gpu.skipped[0], HasSubstr("this one is gpu1"));
+    EXPECT_EQ(complaints_of(gpu).size(), 1U) << "a file for others is checked, too";
+    EXPECT_EQ(sm.sections.size(), 3U);
+    EXPECT_EQ(complaints_of(sm).size(), 2U);
+  }
+}
+
 }  // namespace
 }  // namespace rdmacfg::config

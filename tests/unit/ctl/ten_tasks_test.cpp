@@ -6,12 +6,12 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <span>
 
 #include "catalog/all.hpp"
 #include "console.hpp"
 #include "core/commit.hpp"
 #include "ctl/service.hpp"
+#include "page.hpp"
 #include "sources.hpp"
 
 namespace rdmacfg::ctl::ten_tasks {
@@ -71,48 +71,8 @@ class Daemon : public Service {
   std::vector<config::Text> texts_;
 };
 
-/// "…" stands for anything.
-bool fits(std::string_view pattern, std::string_view text) {
-  static constexpr std::string_view kAny = "…";
-  const auto at = pattern.find(kAny);
-  if (at == std::string_view::npos) return pattern == text;
-  if (text.substr(0, at) != pattern.substr(0, at)) return false;
-  const auto rest = pattern.substr(at + kAny.size());
-  for (std::size_t from = at; from <= text.size(); ++from) {
-    if (fits(rest, text.substr(from))) return true;
-  }
-  return false;
-}
-
-/// A line that is only "…" stands for any number of lines, also none.
-bool fits(std::span<const std::string> pattern, std::span<const std::string> lines) {
-  if (pattern.empty()) return lines.empty();
-  if (pattern.front() == "…") {
-    for (std::size_t skip = 0; skip <= lines.size(); ++skip) {
-      if (fits(pattern.subspan(1), lines.subspan(skip))) return true;
-    }
-    return false;
-  }
-  return !lines.empty() && fits(std::string_view(pattern.front()), std::string_view(lines.front())) &&
-         fits(pattern.subspan(1), lines.subspan(1));
-}
-
-/// The words of a command; '…' keeps blanks together.
-std::vector<std::string> words_of(const std::string& command) {
-  std::vector<std::string> out;
-  bool quoted = false, within = false;
-  for (const char c : command) {
-    if (c == '\'') quoted = !quoted;
-    if (!quoted && c == ' ') {
-      within = false;
-      continue;
-    }
-    if (!within) out.emplace_back();
-    within = true;
-    if (c != '\'') out.back() += c;
-  }
-  return out;
-}
+using page::fits;
+using page::words_of;
 
 /// The host of the page and what its administrator types.
 class Administrator {

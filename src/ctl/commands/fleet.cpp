@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "ctl/command.hpp"
+#include "ctl/fleet/fleet_commands.hpp"
+
+namespace rdmacfg::ctl {
+
+int fleet(const Context& context) {
+  const auto no = [&](const char* why) { return refuse(context, {base::Code::kInvalid, why, 0}); };
+  const auto& arguments = context.arguments;
+  if (arguments.words.front() == "validate") {
+    if (arguments.hosts.empty())
+      return no("fleet validate: --hosts is missing, such as --hosts 'gpu[001-512]'");
+    if (!arguments.by.empty()) return no("--by goes with fleet report");
+    return validate_fleet(context);
+  }
+  if (!arguments.hosts.empty()) return no("--hosts goes with fleet validate");
+  if (arguments.words.size() < 2) return no("fleet report: write the folder with the JSON of the hosts");
+  return report_fleet(context);
+}
+
+}  // namespace rdmacfg::ctl

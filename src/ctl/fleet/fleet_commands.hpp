@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// `fleet validate` and `fleet report`; each returns the exit status.
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+#include "config/document.hpp"
+#include "ctl/command.hpp"
+
+namespace rdmacfg::ctl {
+
+int validate_fleet(const Context& context);
+int report_fleet(const Context& context);
+
+/// Reads a regular file of at most limits::kFleetFileBytes; never blocks. "-" is standard input.
+base::Result<config::Text> read_fleet_file(const Context& context, const std::string& path);
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "ctl/fleet/fleet_commands.hpp"
+#include "ctl/json.hpp"
+#include "ctl/render/render_report.hpp"
+#include "ctl/render/render_table.hpp"
+#include "fleet/fleet_report.hpp"
+#include "fleet/groups.hpp"
+#include "fleet/host_list.hpp"
+
+namespace rdmacfg::ctl {
+
+namespace {
+
+using fleet::FleetFinding;
+using fleet::HostId;
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kErrorsShown = 50;
+
+/// Files by the host that they are of.
+struct FleetFolder {
+  std::map<std::string, std::vector<std::string>> files;
+  model::Diagnostics diagnostics;
+};
+
+void wrong_file(FleetFolder& out, const std::string& path, std::string message, std::string hint) {
+  out.diagnostics.push_back(
+      {model::Severity::kError, {path, 0, 1, 1}, std::move(message), std::move(hint), {}});
+}
+
+/// HOST.show.json and HOST.diff.json, or HOST/show.json and HOST/diff.json. Other names than *.json say
+/// nothing.
+base::Result<FleetFolder> files_in(const std::string& folder) {
+  FleetFolder out;
+  std::error_code error;
+  std::vector<fs::path> paths;
+  for (auto at = fs::directory_iterator(folder, error); !error && at != fs::directory_iterator();
+       at.increment(error))
+    paths.push_back(at->path());
+  if (error) return base::fail(base::Code::kNotFound, fmt::format("{}: {}", folder, error.message()));
+  std::sort(paths.begin(), paths.end());
+  for (const auto& path : paths) {
+    const auto name = path.filename().string();
+    if (name.starts_with('.')) continue;
+    if (fs::is_directory(path, error)) {
+      for (const auto* file : {"show.json", "diff.json"}) {
+        if (fs::exists(path / file, error)) out.files[name].push_back((path / file).string());
+      }
+      continue;
+    }
+    if (!name.ends_with(".json")) continue;
+    const bool ours = name.ends_with(".show.json") || name.ends_with(".diff.json");
+    const auto host = name.substr(0, name.size() - std::min(name.size(), std::string(".show.json").size()));
+    if (!ours || !fleet::is_host_name(host)) {
+      wrong_file(out, path.string(), "the name does not say of which host it is",
+                 "call it HOST.show.json or HOST.diff.json");
+      continue;
+    }
+    out.files[host].push_back(path.string());
+  }
+  if (out.files.size() > model::limits::kFleetHosts)
+    return base::fail(base::Code::kInvalid,
+                      fmt::format("{}: has files of more than the {} hosts that are allowed", folder,
+                                  model::limits::kFleetHosts));
+  return out;
+}
+
+/// The hosts of a finding by their groups, those with the largest part first.
+struct GroupShare {
+  std::string group;
+  std::vector<HostId> hosts;
+  std::size_t all = 0;
+};
+
+std::vector<GroupShare> shares_of(const FleetFinding& one, const std::vector<std::string>& groups,
+                                  const std::map<std::string, std::size_t>& sizes) {
+  std::map<std::string, std::vector<HostId>> by_group;
+  for (const auto host : one.difference.hosts) by_group[groups[host]].push_back(host);
+  std::vector<GroupShare> out;
+  for (auto& [group, hosts] : by_group) out.push_back({group, std::move(hosts), sizes.at(group)});
+  std::stable_sort(out.begin(), out.end(), [](const GroupShare& a, const GroupShare& b) {
+    return a.hosts.size() * b.all > b.hosts.size() * a.all;
+  });
+  return out;
+}
+
+struct FleetView {
+  const fleet::HostAnswers& answers;
+  std::vector<FleetFinding> findings;
+  std::vector<std::string> groups;  ///< by host; empty without --by
+  std::map<std::string, std::size_t> sizes;
+};
+
+Json fleet_json(const FleetView& view, const model::Report& report, int status) {
+  auto out = head(kFleetReportSchema, "fleet report", report, status);
+  const auto& hosts = view.answers.hosts();
+  out["summary"] = {{"hosts", hosts.size()}, {"findings", view.findings.size()}};
+  out["findings"] = Json::array();
+  for (const auto& one : view.findings) {
+    const auto& about = one.difference;
+    Json groups = Json::array();
+    if (!view.groups.empty()) {
+      for (const auto& share : shares_of(one, view.groups, view.sizes))
+        groups.push_back({{"group", share.group.empty() ? Json(nullptr) : Json(share.group)},
+                          {"hosts", fleet::fold_hosts(hosts, share.hosts)},
+                          {"host_count", share.hosts.size()},
+                          {"of", share.all}});
+    }
+    const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+    out["findings"].push_back({{"check", one.check},
+                               {"status", about.status},
+                               {"message", one.message},
+                               {"kind", or_null(about.kind)},
+                               {"label", or_null(about.label)},
+                               {"attribute", or_null(about.attribute)},
+                               {"now", or_null(about.now)},
+                               {"wanted", or_null(about.wanted)},
+                               {"varies", about.varies},
+                               {"hosts", fleet::fold_hosts(hosts, about.hosts)},
+                               {"host_count", about.hosts.size()},
+                               {"groups", std::move(groups)}});
+  }
+  return out;
+}
+
+std::string hosts_cell(const FleetView& view, const std::vector<HostId>& hosts) {
+  const auto& all = view.answers.hosts();
+  if (hosts.size() == all.size() && all.size() > 1) return fmt::format("all {} hosts", all.size());
+  auto out = fleet::fold_hosts(all, hosts);
+  if (hosts.size() > 1) out += fmt::format(" ({})", hosts.size());
+  return out;
+}
+
+void print_fleet(const Context& context, const FleetView& view) {
+  Table table{{{""}, {"GROUP"}, {"HOSTS", 0, true}, {"FINDING", 0, true}}, {}};
+  for (const auto& one : view.findings) {
+    const auto& about = one.difference;
+    const bool bad = about.status == "error" || about.status == "failed" || about.status == "differs";
+    auto text = one.message;
+    if (about.varies)
+      text += fmt::format(" (on {}; others have other values)", view.answers.hosts()[about.hosts.front()]);
+    const Cell word{about.status, bad ? Style::kBad : Style::kNotice};
+    if (view.groups.empty()) {
+      table.rows.push_back({word, {""}, {hosts_cell(view, about.hosts), Style::kBold}, {text}});
+      continue;
+    }
+    bool first = true;
+    for (const auto& share : shares_of(one, view.groups, view.sizes)) {
+      const auto group = share.group.empty() ? std::string("-") : share.group;
+      table.rows.push_back({first ? word : Cell{""},
+                            {fmt::format("{} ({} of {})", group, share.hosts.size(), share.all)},
+                            {fleet::fold_hosts(view.answers.hosts(), share.hosts), Style::kBold},
+                            {first ? text : ""}});
+      first = false;
+    }
+  }
+  context.environment.out << render_table(table, context.out);
+}
+
+/// The groups of --by.
+base::Result<fleet::Groups> groups_of(const Context& context, const std::vector<std::string>& hosts,
+                                      std::vector<config::Text>& shown) {
+  const auto& by = context.arguments.by;
+  std::error_code error;
+  if (by.find('/') == std::string::npos && !fs::is_regular_file(by, error)) {
+    shown.push_back({"--by", by});
+    return fleet::group_by_pattern(by, hosts);
+  }
+  auto file = read_fleet_file(context, by);
+  if (!file) return base::fail(file.error().in("--by"));
+  shown.push_back(std::move(*file));
+  return fleet::group_by_file(shown.back(), hosts);
+}
+
+}  // namespace
+
+int report_fleet(const Context& context) {
+  auto folder = files_in(context.arguments.words[1]);
+  if (!folder) return refuse(context, folder.error());
+  std::vector<std::string> hosts;
+  for (const auto& [host, files] : folder->files) hosts.push_back(host);
+  fleet::HostAnswers answers(hosts);
+  model::Report report;
+  report.diagnostics = std::move(folder->diagnostics);
+  HostId host = 0;
+  for (const auto& [name, files] : folder->files) {
+    for (const auto& path : files) {
+      const auto text = read_fleet_file(context, path);
+      auto wrong = text ? answers.add(host, *text) : std::nullopt;
+      if (!text)
+        wrong = model::Diagnostic{model::Severity::kError, {path, 0, 1, 1}, text.error().message, "", {}};
+      if (wrong) report.diagnostics.push_back(std::move(*wrong));
+    }
+    ++host;
+  }
+  FleetView view{answers, fleet::sum_up(answers), {}, {}};
+  config::Document shown;
+  if (!context.arguments.by.empty()) {
+    auto groups = groups_of(context, hosts, shown.files);
+    if (!groups) return refuse(context, groups.error());
+    view.groups = std::move(groups->of_host);
+    for (const auto& group : view.groups) ++view.sizes[group];
+    report.diagnostics.insert(report.diagnostics.end(), groups->diagnostics.begin(),
+                              groups->diagnostics.end());
+  }
+  if (hosts.empty())
+    report.diagnostics.push_back({model::Severity::kError,
+                                  {context.arguments.words[1], 0, 1, 1},
+                                  "has no file of a host",
+                                  "collect HOST.show.json and HOST.diff.json there",
+                                  {}});
+  report.exit = model::has_errors(report.diagnostics) ? model::Exit::kError
+                : view.findings.empty()               ? model::Exit::kOk
+                                                      : model::Exit::kDiffers;
+  const int status = status_of(context, report.exit);
+  if (context.arguments.json) {
+    emit(context, fleet_json(view, report, status));
+    return status;
+  }
+  const auto errors = report.diagnostics.size();
+  if (errors > kErrorsShown) report.diagnostics.resize(kErrorsShown);
+  tell(context, shown, report.diagnostics);
+  if (errors > kErrorsShown)
+    context.say_error(fmt::format("{} more errors are not shown", errors - kErrorsShown));
+  print_fleet(context, view);
+  context.say(fmt::format("{}: {}", fleet::hosts_text(hosts.size()), count(view.findings.size(), "finding")));
+  return status;
+}
+
+}  // namespace rdmacfg::ctl

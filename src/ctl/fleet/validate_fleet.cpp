@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "ctl/fleet/fleet_commands.hpp"
+#include "ctl/json.hpp"
+#include "ctl/render/render_report.hpp"
+#include "ctl/render/render_table.hpp"
+#include "fleet/host_list.hpp"
+#include "fleet/site_check.hpp"
+
+namespace rdmacfg::ctl {
+
+namespace {
+
+using fleet::Finding;
+using fleet::SiteReport;
+using Json = nlohmann::ordered_json;
+
+/// --hosts: a word that is a file here, has a / or is "-" is read; any other is the list itself.
+base::Result<config::Text> list_of_hosts(const Context& context) {
+  const auto& word = context.arguments.hosts;
+  std::error_code error;
+  const bool file =
+      word == "-" || word.find('/') != std::string::npos || std::filesystem::is_regular_file(word, error);
+  if (file) return read_fleet_file(context, word);
+  return config::Text{"--hosts", word};
+}
+
+std::size_t errors_in(const SiteReport& site) {
+  return static_cast<std::size_t>(
+      std::count_if(site.findings.begin(), site.findings.end(),
+                    [](const Finding& one) { return one.severity == model::Severity::kError; }));
+}
+
+Json site_json(const SiteReport& site, const model::Report& report, std::size_t files, int status) {
+  auto out = head(kFleetValidationSchema, "fleet validate", report, status);
+  const auto errors = errors_in(site);
+  out["summary"] = {{"hosts", site.hosts.size()},
+                    {"files", files},
+                    {"findings", site.findings.size()},
+                    {"errors", errors},
+                    {"warnings", site.findings.size() - errors},
+                    {"compared", site.compared}};
+  out["rules"] = Json::array();
+  for (const auto& rule : fleet::rules())
+    out["rules"].push_back({{"rule", rule.name}, {"about", rule.about}});
+  out["findings"] = Json::array();
+  for (const auto& one : site.findings) {
+    Json places = Json::array();
+    for (const auto& place : one.places)
+      places.push_back({{"where", location_json(place.where)}, {"note", place.note}});
+    out["findings"].push_back({{"rule", one.rule},
+                               {"severity", one.severity == model::Severity::kError ? "error" : "warning"},
+                               {"message", one.message},
+                               {"hint", one.hint},
+                               {"hosts", fleet::fold_hosts(site.hosts, one.hosts)},
+                               {"host_count", one.hosts.size()},
+                               {"places", std::move(places)}});
+  }
+  return out;
+}
+
+void print_site(const Context& context, const SiteReport& site) {
+  Table table{{{""}, {"RULE", 1}, {"HOSTS", 0, true}, {"FINDING", 0, true}, {"PLACE", 2}}, {}};
+  for (const auto& one : site.findings) {
+    const bool error = one.severity == model::Severity::kError;
+    auto hosts = fleet::fold_hosts(site.hosts, one.hosts);
+    if (one.hosts.size() > 1) hosts += fmt::format(" ({})", one.hosts.size());
+    if (one.hosts.size() == site.hosts.size() && site.hosts.size() > 1)
+      hosts = fmt::format("all {} hosts", site.hosts.size());
+    auto text = one.message;
+    if (!one.hint.empty()) text += fmt::format(" ({})", one.hint);
+    table.rows.push_back({{error ? "error" : "warning", error ? Style::kBad : Style::kNotice},
+                          {one.rule, Style::kDim},
+                          {hosts, Style::kBold},
+                          {text},
+                          {one.places.empty() ? "" : one.places.front().where.text()}});
+    for (std::size_t at = 1; context.arguments.verbose && at < one.places.size(); ++at) {
+      const auto& place = one.places[at];
+      table.rows.push_back({{""}, {""}, {""}, {place.note, Style::kDim}, {place.where.text()}});
+    }
+  }
+  context.environment.out << render_table(table, context.out);
+}
+
+}  // namespace
+
+int validate_fleet(const Context& context) {
+  const auto list = list_of_hosts(context);
+  if (!list) return refuse(context, list.error().in("--hosts"));
+  auto hosts = fleet::parse_hosts(*list);
+  auto texts = load_texts(context, true);
+  if (!texts) return refuse(context, texts.error());
+  const auto files = texts->size();
+  auto site = fleet::check_site(std::move(*texts), std::move(hosts.names));
+  model::Report report;
+  report.diagnostics = std::move(hosts.diagnostics);
+  const auto errors = errors_in(site);
+  const bool wrong = errors > 0 || model::has_errors(report.diagnostics);
+  report.exit = wrong ? model::Exit::kError : model::Exit::kOk;
+  const int status = status_of(context, report.exit);
+  if (context.arguments.json) {
+    emit(context, site_json(site, report, files, status));
+    return status;
+  }
+  config::Document shown;
+  shown.files.push_back(*list);
+  tell(context, shown, report.diagnostics);
+  print_site(context, site);
+  if (!site.compared)
+    context.say_error("a file could not be read whole, so the hosts are not compared with each other");
+  const auto about = fmt::format("{} in {}", fleet::hosts_text(site.hosts.size()), count(files, "file"));
+  if (wrong || !site.findings.empty()) {
+    context.say(fmt::format("{}: {}, {}", about, count(errors, "error"),
+                            count(site.findings.size() - errors, "warning")));
+  } else {
+    context.environment.out << "Valid: " << about << ".\n";
+  }
+  return status;
+}
+
+}  // namespace rdmacfg::ctl

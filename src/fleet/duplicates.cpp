@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "base/text.hpp"
+#include "fleet/rules.hpp"
+
+namespace rdmacfg::fleet {
+
+namespace {
+
+/// Duplicates of one line of the document; from this number on they are one finding.
+constexpr std::size_t kApart = 20;
+
+struct Duplicate {
+  std::string text;  ///< what is there twice
+  std::vector<HostId> hosts;
+  std::vector<std::pair<Spot, HostId>> spots;  ///< in the document, or in its table
+};
+
+/// One finding each; those of one line of the document together when they are many: a step that is missing
+/// there gives all hosts one address.
+void tell_duplicates(const Site& site, const char* rule, const char* what, const std::string& hint,
+                     std::map<Spot, std::vector<Duplicate>>& by_line, std::vector<Finding>& out) {
+  for (auto& [line, list] : by_line) {
+    if (list.size() >= kApart) {
+      Finding one{
+          rule, model::Severity::kError,
+          fmt::format("{} {}s are given more than once, such as {}", list.size(), what, list.front().text),
+          hint};
+      for (auto& each : list) one.hosts.insert(one.hosts.end(), each.hosts.begin(), each.hosts.end());
+      tidy(one.hosts);
+      add_place(one, site.location(line), "");
+      out.push_back(std::move(one));
+      continue;
+    }
+    for (auto& each : list) {
+      tidy(each.hosts);
+      Finding one{rule, model::Severity::kError,
+                  each.hosts.size() == 1
+                      ? fmt::format("{} {} is given to two interfaces of {}", what, each.text,
+                                    site.hosts[each.hosts.front()])
+                      : fmt::format("{} {} is given to {}", what, each.text, hosts_text(each.hosts.size())),
+                  hint, each.hosts};
+      for (const auto& [spot, host] : each.spots)
+        add_place(one, site.location(spot), "of host " + site.hosts[host]);
+      out.push_back(std::move(one));
+    }
+  }
+}
+
+void check_addresses(const Site& site, std::vector<Finding>& out) {
+  std::vector<const Address*> all;
+  all.reserve(site.addresses.size());
+  for (const auto& one : site.addresses) {
+    if (!one.prefix.address.link_local()) all.push_back(&one);
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Address* a, const Address* b) { return a->prefix.address < b->prefix.address; });
+  std::map<Spot, std::vector<Duplicate>> by_line;
+  for (std::size_t i = 0; i < all.size();) {
+    auto end = i + 1;
+    while (end < all.size() && all[end]->prefix.address == all[i]->prefix.address) ++end;
+    if (end - i > 1) {
+      Duplicate one{all[i]->prefix.address.text(), {}, {}};
+      for (auto at = i; at < end; ++at) {
+        const auto host = site.interfaces[all[at]->interface].host;
+        one.hosts.push_back(host);
+        one.spots.emplace_back(all[at]->from.line > 0 ? all[at]->from : all[at]->where, host);
+      }
+      by_line[all[i]->where].push_back(std::move(one));
+    }
+    i = end;
+  }
+  tell_duplicates(site, "address", "address", "give each interface an address of its own", by_line, out);
+}
+
+void check_guids(const Site& site, std::vector<Finding>& out) {
+  std::vector<const OwnGuid*> all;
+  for (const auto& one : site.guids) {
+    if (one.number != 0) all.push_back(&one);
+  }
+  const auto same = [](const OwnGuid* a, const OwnGuid* b) {
+    return a->number == b->number && a->node == b->node;
+  };
+  std::stable_sort(all.begin(), all.end(), [](const OwnGuid* a, const OwnGuid* b) {
+    return std::pair(a->number, a->node) < std::pair(b->number, b->node);
+  });
+  std::map<Spot, std::vector<Duplicate>> by_line;
+  for (std::size_t i = 0; i < all.size();) {
+    auto end = i + 1;
+    while (end < all.size() && same(all[end], all[i])) ++end;
+    const bool shared = std::any_of(all.begin() + static_cast<std::ptrdiff_t>(i),
+                                    all.begin() + static_cast<std::ptrdiff_t>(end),
+                                    [&](const OwnGuid* one) { return one->host != all[i]->host; });
+    if (shared) {
+      Duplicate one{model::Guid{all[i]->number}.text(), {}, {}};
+      for (auto at = i; at < end; ++at) {
+        one.hosts.push_back(all[at]->host);
+        one.spots.emplace_back(all[at]->from.line > 0 ? all[at]->from : all[at]->where, all[at]->host);
+      }
+      by_line[all[i]->where].push_back(std::move(one));
+    }
+    i = end;
+  }
+  tell_duplicates(site, "guid", "GUID", "look at the port with `rdma-configctl show` on one of the hosts",
+                  by_line, out);
+}
+
+void check_host_names(const Site& site, std::vector<Finding>& out) {
+  std::unordered_map<std::string, std::vector<HostId>> by_name;
+  for (HostId host = 0; host < site.hosts.size(); ++host)
+    by_name[base::lower(site.hosts[host].substr(0, site.hosts[host].find('.')))].push_back(host);
+  std::map<std::string, std::vector<HostId>> shared;
+  for (auto& [name, hosts] : by_name) {
+    if (hosts.size() > 1) shared.emplace(name, std::move(hosts));
+  }
+  for (auto& [name, hosts] : shared) {
+    out.push_back({"host-name", model::Severity::kError,
+                   fmt::format("{} are called {} without their domains", hosts_text(hosts.size()), name),
+                   "tables and [match] may take one for the other; rename one", hosts});
+  }
+}
+
+void check_partition_names(const Site& site, std::vector<Finding>& out) {
+  std::map<std::uint32_t, std::map<std::uint16_t, std::vector<const PartitionFact*>>> by_name;
+  std::map<std::uint16_t, std::map<std::uint32_t, std::vector<const PartitionFact*>>> by_number;
+  for (const auto& one : site.partitions) {
+    by_name[one.name][one.number].push_back(&one);
+    by_number[one.number][one.name].push_back(&one);
+  }
+  const auto tell = [&](std::string message, const auto& groups) {
+    Finding one{"partition-name", model::Severity::kError, std::move(message),
+                "subnet managers of one fabric need the same partitions"};
+    for (const auto& [key, list] : groups) {
+      for (const auto* fact : list) {
+        one.hosts.push_back(fact->host);
+        add_place(one, site.location(fact->where),
+                  fmt::format("{:#06x} {}", fact->number, site.words.text(fact->name)));
+      }
+    }
+    tidy(one.hosts);
+    out.push_back(std::move(one));
+  };
+  for (const auto& [name, groups] : by_name) {
+    if (groups.size() > 1)
+      tell(fmt::format("{} partitions are called {}", groups.size(), site.words.text(name)), groups);
+  }
+  for (const auto& [number, groups] : by_number) {
+    if (groups.size() > 1)
+      tell(fmt::format("partition {:#06x} has {} names", number | 0x8000U, groups.size()), groups);
+  }
+}
+
+}  // namespace
+
+void check_duplicates(const Site& site, std::vector<Finding>& out) {
+  check_host_names(site, out);
+  check_addresses(site, out);
+  check_guids(site, out);
+  check_partition_names(site, out);
+}
+
+}  // namespace rdmacfg::fleet

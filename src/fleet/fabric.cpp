@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "fleet/rules.hpp"
+
+namespace rdmacfg::fleet {
+
+namespace {
+
+using Membership = PartitionFact::Membership;
+
+std::string pkey_text(std::uint16_t partition) { return fmt::format("{:#06x}", partition | 0x8000U); }
+
+/// The best that the subnet managers' rules for a partition give a port. Nothing where that hangs on a GUID
+/// that the document does not say.
+std::optional<Membership> membership_of(const std::vector<const PartitionFact*>& rules,
+                                        const Interface& interface) {
+  auto best = Membership::kNone;
+  bool names_ports = false;
+  for (const auto* rule : rules) {
+    best = std::max(best, rule->all);
+    if (rule->host == interface.host) best = std::max(best, rule->self);
+    names_ports = names_ports || !rule->ports.empty();
+    if (const auto at = rule->ports.find(interface.guid.number); at != rule->ports.end())
+      best = std::max(best, at->second);
+  }
+  if (best != Membership::kFull && names_ports && interface.guid.number == 0) return std::nullopt;
+  return best;
+}
+
+}  // namespace
+
+void check_membership(const Site& site, std::vector<Finding>& out) {
+  // Without any, the partitions are those of a subnet manager elsewhere.
+  if (site.partitions.empty()) return;
+  std::map<std::uint16_t, std::vector<const PartitionFact*>> rules;
+  for (const auto& one : site.partitions) rules[one.number].push_back(&one);
+  std::set<std::uint32_t> addressed;
+  for (const auto& one : site.addresses) addressed.insert(one.interface);
+  struct Users {
+    std::vector<const Interface*> unknown, outside, limited;
+    std::size_t others = 0;  ///< full members, and those of whom it is not known
+  };
+  std::map<std::uint16_t, Users> users;
+  for (std::uint32_t at = 0; at < site.interfaces.size(); ++at) {
+    const auto& one = site.interfaces[at];
+    // Ports that only carry P_Key interfaces do not use the default partition.
+    if (!one.child && !addressed.contains(at)) continue;
+    const auto known = rules.find(one.partition);
+    auto& list = users[one.partition];
+    if (known == rules.end()) {
+      if (one.child) list.unknown.push_back(&one);
+      continue;
+    }
+    const auto membership = membership_of(known->second, one);
+    if (!membership || *membership == Membership::kFull) {
+      ++list.others;
+    } else {
+      (*membership == Membership::kNone ? list.outside : list.limited).push_back(&one);
+    }
+  }
+  const auto tell = [&](const char* rule, std::string message, std::string hint,
+                        const std::vector<const Interface*>& who,
+                        const std::vector<const PartitionFact*>& partitions) {
+    Finding one{rule, model::Severity::kError, std::move(message), std::move(hint)};
+    for (const auto* interface : who) {
+      one.hosts.push_back(interface->host);
+      if (one.places.size() + 2 < kPlaces) add_place(one, site.location(interface->where), "");
+    }
+    for (const auto* partition : partitions) add_place(one, site.location(partition->where), "the partition");
+    tidy(one.hosts);
+    out.push_back(std::move(one));
+  };
+  for (const auto& [partition, list] : users) {
+    const auto pkey = pkey_text(partition);
+    const auto known = rules.find(partition);
+    if (!list.unknown.empty())
+      tell("pkey-unknown", fmt::format("no [[partition]] gives P_Key {}", pkey),
+           "add it to the document of the subnet manager", list.unknown, {});
+    if (!list.outside.empty())
+      tell("pkey-member", fmt::format("the port is not a member of partition {}", pkey),
+           "add its GUID to members, or use the P_Key elsewhere", list.outside, known->second);
+    if (list.others == 0 && list.limited.size() > 1)
+      tell("pkey-limited",
+           fmt::format("partition {} has limited members only: none of them reaches another", pkey),
+           "make one of them full: members = [\"GUID=full\"], or defmember = \"full\"", list.limited,
+           known->second);
+  }
+}
+
+void check_managers(const Site& site, std::vector<Finding>& out) {
+  if (site.managers.empty()) {
+    Finding none{"sm-none", model::Severity::kWarning, "no host of the list runs a subnet manager",
+                 "add [[opensm]] to a host, unless a switch or another program manages the fabric"};
+    for (const auto& one : site.interfaces) none.hosts.push_back(one.host);
+    tidy(none.hosts);
+    if (!none.hosts.empty()) out.push_back(std::move(none));
+    return;
+  }
+  std::map<std::uint32_t, std::vector<const Manager*>> fabrics;
+  for (const auto& one : site.managers) fabrics[one.fabric].push_back(&one);
+  for (auto& [fabric, list] : fabrics) {
+    const auto highest = (*std::max_element(list.begin(), list.end(), [](const auto* a, const auto* b) {
+                           return a->priority < b->priority;
+                         }))->priority;
+    std::erase_if(list, [&](const Manager* one) { return one->priority != highest; });
+    if (list.size() < 2) continue;
+    Finding one{"sm-priority", model::Severity::kError,
+                highest < 0
+                    ? fmt::format("{} subnet managers say no priority", list.size())
+                    : fmt::format("{} subnet managers have the highest priority {}", list.size(), highest),
+                "give the one that is to be master a higher priority"};
+    for (const auto* manager : list) {
+      one.hosts.push_back(manager->host);
+      add_place(one, site.location(manager->where), "of host " + site.hosts[manager->host]);
+    }
+    tidy(one.hosts);
+    out.push_back(std::move(one));
+  }
+}
+
+}  // namespace rdmacfg::fleet

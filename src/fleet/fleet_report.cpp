@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/fleet_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::fleet {
+
+namespace {
+
+struct FactText {
+  const char* check;
+  const char* about;  ///< {} is what is compared
+};
+
+constexpr std::array<FactText, 6> kFacts{{{"devices", "number of RDMA devices"},
+                                          {"firmware", "firmware of {}"},
+                                          {"port-state", "state of port {}"},
+                                          {"rate", "rate of port {}"},
+                                          {"interface-mode", "mode of {}"},
+                                          {"interface-mtu", "MTU of {}"}}};
+
+std::string message_of(const Difference& one) {
+  if (one.status == "error") return one.reason.empty() ? "the host could not say" : one.reason;
+  const auto name = one.label.empty() ? one.kind : one.label;
+  if (one.attribute == "missing") return fmt::format("{} {} is missing", one.kind, name);
+  if (one.attribute.empty())
+    return fmt::format("{} {}: {}", one.kind, name, one.reason.empty() ? one.status : one.reason);
+  auto out = fmt::format("{} {}: {} is {}, must be {}", one.kind, name, one.attribute,
+                         one.now.empty() ? "unknown" : one.now, one.wanted);
+  if (!one.reason.empty()) out += fmt::format(" ({})", one.reason);
+  return out;
+}
+
+int rank_of(const FleetFinding& one) {
+  constexpr std::array<std::string_view, 6> kOrder{"error",  "failed",  "differs",
+                                                   "unlike", "limited", "pending"};
+  return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), one.difference.status) - kOrder.begin());
+}
+
+/// Hosts of `list` that are not in `other`; both are sorted.
+std::vector<HostId> without(const std::vector<HostId>& list, const std::vector<HostId>& other) {
+  std::vector<HostId> out;
+  std::set_difference(list.begin(), list.end(), other.begin(), other.end(), std::back_inserter(out));
+  return out;
+}
+
+class Summary {
+ public:
+  explicit Summary(const HostAnswers& answers) : answers_(answers) {
+    for (const auto& one : answers.differences()) {
+      out_.push_back({one.status == "error" ? "host" : "resource", message_of(one), one});
+      auto& hosts = out_.back().difference.hosts;
+      tidy(hosts);
+      for (const auto& key : {one.label + '\n' + one.attribute, one.kind}) {
+        auto& said = said_[key];
+        said.insert(said.end(), hosts.begin(), hosts.end());
+      }
+    }
+    for (auto& [key, hosts] : said_) tidy(hosts);
+  }
+
+  std::vector<FleetFinding> sum_up() && {
+    compare_facts();
+    compare_tables();
+    for (const auto& [text, hosts] : answers_.too_large())
+      unlike("link-mtu", text, "", "", "", without(hosts, said_of(text.substr(0, text.find(' ')), "mtu")));
+    merge();
+    std::stable_sort(out_.begin(), out_.end(), [](const FleetFinding& a, const FleetFinding& b) {
+      const auto more_a = a.difference.hosts.size(), more_b = b.difference.hosts.size();
+      return std::tuple(rank_of(a), more_b, a.message) < std::tuple(rank_of(b), more_a, b.message);
+    });
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] const std::vector<HostId>& said_of(const std::string& label,
+                                                   const std::string& attribute) const {
+    static const std::vector<HostId> kNone;
+    const auto at = said_.find(label + '\n' + attribute);
+    return at == said_.end() ? kNone : at->second;
+  }
+
+  void unlike(const char* check, std::string message, std::string label, std::string now, std::string most,
+              std::vector<HostId> hosts) {
+    if (hosts.empty()) return;
+    Difference one;
+    one.status = "unlike";
+    one.label = std::move(label);
+    one.now = std::move(now);
+    one.wanted = std::move(most);
+    one.hosts = std::move(hosts);
+    out_.push_back({check, std::move(message), std::move(one)});
+  }
+
+  void compare_facts() {
+    for (const auto& [key, shares] : answers_.facts()) {
+      if (shares.agree() || !shares.clear()) continue;
+      const auto& [fact, what] = key;
+      const auto& text = kFacts.at(static_cast<std::size_t>(fact));
+      const auto& most = shares.most();
+      for (const auto& [value, hosts] : shares.hosts) {
+        if (value == most) continue;
+        auto others = hosts;
+        tidy(others);
+        if (fact == Fact::kInterfaceMtu) others = without(others, said_of(what, "mtu"));
+        if (fact == Fact::kInterfaceMode) others = without(others, said_of(what, "mode"));
+        unlike(text.check, text.about, what, value, most, std::move(others));
+      }
+    }
+  }
+
+  void compare_tables() {
+    for (const auto& [port, table] : answers_.tables()) {
+      for (const auto& [partition, members] : table.partitions) {
+        auto known = members.full;
+        known.insert(known.end(), members.limited.begin(), members.limited.end());
+        tidy(known);
+        Shares<std::string> shares;
+        if (!members.full.empty()) shares.hosts["full"] = members.full;
+        if (auto limited = without(members.limited, members.full); !limited.empty())
+          shares.hosts["limited"] = std::move(limited);
+        if (auto missing = without(table.hosts, known); !missing.empty())
+          shares.hosts["missing"] = std::move(missing);
+        if (shares.agree() || !shares.clear()) continue;
+        for (const auto& [value, hosts] : shares.hosts) {
+          if (value == shares.most()) continue;
+          // An interface that waits for its P_Key says the same.
+          const auto pkey = said_.find("pkey");
+          unlike("pkey-table",
+                 fmt::format("membership of {} in partition {:#06x}", "{}", partition | 0x8000U), port, value,
+                 shares.most(), pkey == said_.end() ? hosts : without(hosts, pkey->second));
+        }
+      }
+    }
+  }
+
+  /// What the same hosts have of several ports is one finding.
+  void merge() {
+    std::map<std::tuple<std::string, std::string, std::string, std::string, std::vector<HostId>>, std::size_t>
+        known;
+    std::vector<FleetFinding> out;
+    for (auto& one : out_) {
+      auto& about = one.difference;
+      if (about.status != "unlike" || about.now.empty()) {
+        out.push_back(std::move(one));
+        continue;
+      }
+      const auto [at, fresh] =
+          known.try_emplace({one.check, one.message, about.now, about.wanted, about.hosts}, out.size());
+      if (fresh) {
+        out.push_back(std::move(one));
+      } else {
+        out[at->second].difference.label += ", " + about.label;
+      }
+    }
+    for (auto& one : out) {
+      const auto& about = one.difference;
+      if (about.status != "unlike" || about.now.empty()) continue;
+      const auto at = one.message.find("{}");
+      if (at != std::string::npos) one.message.replace(at, 2, about.label);
+      one.message += fmt::format(": {}, on most hosts {}", about.now, about.wanted);
+    }
+    out_ = std::move(out);
+  }
+
+  const HostAnswers& answers_;
+  std::vector<FleetFinding> out_;
+  std::map<std::string, std::vector<HostId>> said_;  ///< hosts by label and attribute, and by kind
+};
+
+}  // namespace
+
+std::vector<FleetFinding> sum_up(const HostAnswers& answers) { return Summary(answers).sum_up(); }
+
+}  // namespace rdmacfg::fleet

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is wrong with the hosts of a fleet, each thing once: differences from their documents, and hosts that
+// are unlike most others.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fleet/host_answers.hpp"
+
+namespace rdmacfg::fleet {
+
+struct FleetFinding {
+  /// "resource" and "host" for differences from the document; else firmware, rate, port-state, devices,
+  /// interface-mtu, interface-mode, link-mtu, pkey-table.
+  std::string check;
+  std::string message;
+  Difference difference;  ///< what it is about, with the hosts
+};
+
+/// Worst first: hosts that could not say, failed, differing, unlike others, limited, pending; those of more
+/// hosts before those of fewer. A host is unlike others when at most a third differ from what two thirds
+/// have; what its difference from the document says already is not said again.
+std::vector<FleetFinding> sum_up(const HostAnswers& answers);
+
+}  // namespace rdmacfg::fleet

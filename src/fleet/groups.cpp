@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/groups.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <unordered_map>
+
+#include "base/text.hpp"
+#include "config/guard.hpp"
+#include "config/host_table.hpp"
+#include "config/tree.hpp"
+#include "fleet/finding.hpp"
+#include "fleet/host_list.hpp"
+
+namespace rdmacfg::fleet {
+
+namespace {
+
+constexpr std::string_view kGroup = "{group}";
+
+model::Diagnostic wrong_at(model::Location where, std::string message, std::string hint) {
+  return {model::Severity::kError, std::move(where), std::move(message), std::move(hint), {}};
+}
+
+void tell_without(const std::vector<std::string>& hosts, const std::string& name, Groups& out) {
+  std::vector<std::string> without;
+  for (std::size_t at = 0; at < hosts.size(); ++at) {
+    if (out.of_host[at].empty()) without.push_back(hosts[at]);
+  }
+  if (without.empty()) return;
+  out.diagnostics.push_back(wrong_at({name, 0, 1, 1},
+                                     fmt::format("{} {} in no group: {}", hosts_text(without.size()),
+                                                 without.size() == 1 ? "is" : "are", fold_hosts(without)),
+                                     "they are shown without one"));
+}
+
+using ByName = std::unordered_map<std::string, std::string>;
+
+ByName groups_in_table(const config::Text& file, model::Diagnostics& diagnostics) {
+  config::Limits limits;
+  const auto table = config::HostTable::parse(file, limits, diagnostics);
+  ByName out;
+  if (table.broken()) return out;
+  if (table.columns().size() < 2) {
+    diagnostics.push_back(
+        wrong_at({file.name, 1, 1, 1}, "has no column with groups", "begin with a line like host,group"));
+    return out;
+  }
+  for (const auto& host : table.hosts()) out.emplace(base::lower(host), table.find(host)->cells[1].text);
+  return out;
+}
+
+ByName groups_in_toml(const config::Text& file, model::Diagnostics& diagnostics) {
+  ByName out;
+  config::Limits limits;
+  limits.file_bytes = model::limits::kFleetFileBytes;
+  if (auto wrong = config::check_text(file, limits)) {
+    diagnostics.push_back(std::move(*wrong));
+    return out;
+  }
+  auto tree = config::parse_tree(file, limits);
+  for (auto* list : {&tree.errors, &tree.faults})
+    diagnostics.insert(diagnostics.end(), list->begin(), list->end());
+  for (const auto& [group, node] : tree.root.members) {
+    std::vector<const config::Node*> items{&node};
+    if (node.sort == config::Node::Sort::kList) {
+      items.clear();
+      for (const auto& item : node.items) items.push_back(&item);
+    }
+    for (const auto* item : items) {
+      const auto where = config::location_of(file, item->at);
+      const auto* text = std::get_if<std::string>(&item->scalar);
+      if (text == nullptr) {
+        diagnostics.push_back(
+            wrong_at(where, fmt::format("{}: is {}, must be a list of hosts", group, sort_of(*item)),
+                     "write rack1 = \"gpu[001-040]\""));
+        continue;
+      }
+      auto list = parse_hosts({file.name, *text});
+      for (auto& one : list.diagnostics) {
+        one.where = where;
+        one.message = fmt::format("{}: {}", group, one.message);
+        diagnostics.push_back(std::move(one));
+      }
+      for (const auto& host : list.names) {
+        const auto [at, fresh] = out.emplace(base::lower(host), group);
+        if (!fresh && at->second != group)
+          diagnostics.push_back(wrong_at(where,
+                                         fmt::format("{}: host {} is in {} already", group, host, at->second),
+                                         "each host is in one group"));
+      }
+    }
+  }
+  return out;
+}
+
+std::string group_in(std::string_view before, std::string_view after, std::string_view name) {
+  for (std::size_t length = 1; length <= name.size(); ++length) {
+    for (std::size_t from = 0; from + length <= name.size(); ++from) {
+      if (base::matches_host(before, name.substr(0, from)) &&
+          base::matches_host(after, name.substr(from + length)))
+        return std::string(name.substr(from, length));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Groups group_by_pattern(std::string_view pattern, const std::vector<std::string>& hosts) {
+  Groups out;
+  out.of_host.resize(hosts.size());
+  const auto at = pattern.find(kGroup);
+  if (at == std::string_view::npos || pattern.find(kGroup, at + 1) != std::string_view::npos ||
+      pattern.size() > 253) {
+    out.diagnostics.push_back(wrong_at({"--by", 1, 1, static_cast<int>(pattern.size())},
+                                       "a pattern needs {group} once, and no such file exists",
+                                       "write a pattern such as '{group}n*', or the path of a file"));
+    return out;
+  }
+  const auto before = pattern.substr(0, at), after = pattern.substr(at + kGroup.size());
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    const auto name = std::string_view(hosts[host]);
+    out.of_host[host] = group_in(before, after, name);
+    if (out.of_host[host].empty())
+      out.of_host[host] = group_in(before, after, name.substr(0, name.find('.')));
+  }
+  tell_without(hosts, "--by", out);
+  return out;
+}
+
+Groups group_by_file(const config::Text& file, const std::vector<std::string>& hosts) {
+  Groups out;
+  out.of_host.resize(hosts.size());
+  const auto groups = file.name.ends_with(".toml") ? groups_in_toml(file, out.diagnostics)
+                                                   : groups_in_table(file, out.diagnostics);
+  if (groups.empty() && !out.diagnostics.empty()) return out;
+  for (std::size_t at = 0; at < hosts.size(); ++at) {
+    const auto name = base::lower(hosts[at]);
+    auto found = groups.find(name);
+    if (found == groups.end()) found = groups.find(name.substr(0, name.find('.')));
+    if (found != groups.end()) out.of_host[at] = found->second;
+  }
+  tell_without(hosts, file.name, out);
+  return out;
+}
+
+}  // namespace rdmacfg::fleet

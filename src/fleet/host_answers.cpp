@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/host_answers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "fleet/shape.hpp"
+#include "model/types.hpp"
+
+namespace rdmacfg::fleet {
+
+namespace {
+
+using Json = nlohmann::json;
+
+const Json kNull;
+
+const Json& at(const Json& json, const char* key) {
+  if (!json.is_object()) return kNull;
+  const auto found = json.find(key);
+  return found == json.end() ? kNull : *found;
+}
+
+/// The members of a list; none of anything else.
+const Json::array_t& list_at(const Json& json, const char* key) {
+  static const Json::array_t kNone;
+  const auto& list = at(json, key);
+  return list.is_array() ? list.get_ref<const Json::array_t&>() : kNone;
+}
+
+std::string text_at(const Json& json, const char* key) {
+  const auto& text = at(json, key);
+  return text.is_string() ? text.get_ref<const std::string&>() : std::string();
+}
+
+std::optional<std::int64_t> number_at(const Json& json, const char* key) {
+  const auto& number = at(json, key);
+  return number.is_number_integer() ? std::optional(number.get<std::int64_t>()) : std::nullopt;
+}
+
+/// A value for people; empty: null.
+std::string value_text(const Json& value) {
+  if (value.is_null()) return {};
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
+  if (!value.is_array()) return "?";
+  std::vector<std::string> items;
+  for (const auto& one : value) items.push_back(value_text(one));
+  return items.empty() ? "none" : base::join(items, ", ");
+}
+
+model::Location place_of(const config::Text& json, std::size_t byte) {
+  const auto before = std::string_view(json.text).substr(0, byte > 0 ? byte - 1 : 0);
+  const auto start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  return {json.name, 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n')),
+          1 + static_cast<int>(before.size() - start), 1};
+}
+
+model::Diagnostic faulty(model::Location where, std::string message, std::string hint) {
+  return {model::Severity::kError, std::move(where), std::move(message), std::move(hint), {}};
+}
+
+}  // namespace
+
+/// The output of one host.
+class AnswerReader {
+ public:
+  AnswerReader(HostAnswers& out, HostId host, const Json& json) : out_(out), host_(host), json_(json) {}
+
+  void read() {
+    if (text_at(at(json_, "exit"), "name") == "error") failure();
+    for (const auto& resource : list_at(json_, "resources")) read_resource(resource);
+    if (!at(json_, "devices").is_array()) return;
+    fact(Fact::kDevices, "", std::to_string(list_at(json_, "devices").size()));
+    for (const auto& device : list_at(json_, "devices")) read_device(device);
+    for (const auto& interface : list_at(json_, "interfaces")) read_interface(interface);
+  }
+
+ private:
+  void failure() {
+    Difference one;
+    one.status = "error";
+    one.reason = text_at(at(json_, "error"), "message");
+    for (const auto& diagnostic : list_at(json_, "diagnostics")) {
+      if (!one.reason.empty()) break;
+      if (text_at(diagnostic, "severity") != "error") continue;
+      const auto& where = at(diagnostic, "where");
+      one.reason = fmt::format("{}:{}: {}", text_at(where, "file"), number_at(where, "line").value_or(0),
+                               text_at(diagnostic, "message"));
+    }
+    out_.difference(host_, std::move(one));
+  }
+
+  void read_resource(const Json& resource) {
+    constexpr std::array<std::string_view, 4> kWrong{"failed", "differs", "limited", "pending"};
+    Difference one;
+    one.status = text_at(resource, "status");
+    if (std::find(kWrong.begin(), kWrong.end(), one.status) == kWrong.end()) return;
+    one.kind = text_at(resource, "kind");
+    one.label = text_at(resource, "label");
+    one.reason = text_at(resource, "reason");
+    std::vector<const Json*> differing;
+    bool any_now = false;
+    for (const auto& attribute : list_at(resource, "attributes")) {
+      const auto &now = at(attribute, "now"), &wanted = at(attribute, "wanted");
+      any_now = any_now || !now.is_null();
+      if (!wanted.is_null() && now != wanted) differing.push_back(&attribute);
+    }
+    // Something that is not there is one difference, whatever it is to be like.
+    if (differing.empty() || !any_now) {
+      if (!any_now && !differing.empty()) one.attribute = "missing";
+      out_.difference(host_, std::move(one));
+      return;
+    }
+    for (const auto* attribute : differing) {
+      auto each = one;
+      each.attribute = text_at(*attribute, "name");
+      each.now = value_text(at(*attribute, "now"));
+      each.wanted = value_text(at(*attribute, "wanted"));
+      out_.difference(host_, std::move(each));
+    }
+  }
+
+  void read_device(const Json& device) {
+    auto board = text_at(device, "board_id");
+    if (board.empty()) board = text_at(device, "hca_type");
+    if (const auto firmware = text_at(device, "firmware"); !firmware.empty() && !board.empty())
+      fact(Fact::kFirmware, board, firmware);
+    for (const auto& port : list_at(device, "ports")) {
+      const auto name = fmt::format("{}/{}", text_at(port, "device"), number_at(port, "port").value_or(0));
+      if (const auto state = text_at(port, "state"); !state.empty()) fact(Fact::kPortState, name, state);
+      const auto rate = text_at(port, "rate");
+      if (!rate.empty() && text_at(port, "state") == "ACTIVE") fact(Fact::kRate, name, rate);
+      if (const auto mtu = number_at(port, "mtu_active")) links_[name] = *mtu;
+      if (at(port, "pkeys").is_array()) read_table(name, list_at(port, "pkeys"));
+    }
+  }
+
+  void read_table(const std::string& name, const Json::array_t& pkeys) {
+    auto& table = out_.tables_[name];
+    if (table.hosts.empty() || table.hosts.back() != host_) table.hosts.push_back(host_);
+    for (const auto& one : pkeys) {
+      const auto number = base::parse_number(text_at(one, "pkey"));
+      if (!number || *number > 0xffff) continue;
+      auto& members = table.partitions[static_cast<std::uint16_t>(*number & 0x7fffU)];
+      auto& list = text_at(one, "membership") == "full" ? members.full : members.limited;
+      if (list.empty() || list.back() != host_) list.push_back(host_);
+    }
+  }
+
+  void read_interface(const Json& interface) {
+    const auto name = text_at(interface, "name"), mode = text_at(interface, "mode");
+    const auto mtu = number_at(interface, "mtu");
+    if (name.empty()) return;
+    if (!mode.empty()) fact(Fact::kInterfaceMode, name, mode);
+    if (!mtu) return;
+    fact(Fact::kInterfaceMtu, name, std::to_string(*mtu));
+    const auto link = links_.find(
+        fmt::format("{}/{}", text_at(interface, "device"), number_at(interface, "port").value_or(0)));
+    // 4 bytes of every datagram are IPoIB's (RFC 4391).
+    if (mode != "datagram" || link == links_.end() || *mtu <= link->second - 4) return;
+    auto& list =
+        out_.too_large_[fmt::format("{} has MTU {}, but its link carries {}", name, *mtu, link->second - 4)];
+    if (list.empty() || list.back() != host_) list.push_back(host_);
+  }
+
+  void fact(Fact fact, const std::string& what, const std::string& value) {
+    out_.facts_[{fact, what}].add(value, host_);
+  }
+
+  HostAnswers& out_;
+  HostId host_;
+  const Json& json_;
+  std::map<std::string, std::int64_t> links_;  ///< active MTU by port
+};
+
+void HostAnswers::difference(HostId host, Difference one) {
+  const auto& name = hosts_[host];
+  // What it is now may differ from host to host; what it ought to be, and of what, is the same.
+  const auto key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", one.status, one.kind, anonymous(one.label, name),
+                               one.attribute, anonymous(one.now, name), anonymous(one.wanted, name),
+                               one.attribute.empty() ? anonymous(one.reason, name) : std::string());
+  const auto [found, fresh] = by_text_.try_emplace(key, differences_.size());
+  if (fresh) differences_.push_back(std::move(one));
+  auto& known = differences_[found->second];
+  if (!fresh && (known.label != one.label || known.now != one.now || known.wanted != one.wanted ||
+                 known.reason != one.reason))
+    known.varies = true;
+  if (known.hosts.empty() || known.hosts.back() != host) known.hosts.push_back(host);
+}
+
+std::optional<model::Diagnostic> HostAnswers::add(HostId host, const config::Text& json) {
+  Json parsed;
+  try {
+    parsed = Json::parse(json.text);
+  } catch (const Json::parse_error& error) {
+    const bool cut = error.byte >= json.text.size();
+    return faulty(place_of(json, error.byte), cut ? "the JSON is cut off here" : "is not valid JSON here",
+                  "collect it again: rdma-configctl show --json, rdma-configctl diff --json");
+  }
+  const auto schema = text_at(parsed, "schema"), command = text_at(parsed, "command");
+  const bool show = schema == "org.rdmaconfigd.show/1";
+  const bool report = schema == "org.rdmaconfigd.report/1" && (command == "diff" || command == "show");
+  if (!show && !report)
+    return faulty({json.name, 1, 1, 1},
+                  schema.empty() ? std::string("is not the output of rdma-configctl")
+                                 : fmt::format("is {}, not the output of show or diff", schema),
+                  "collect it with rdma-configctl show --json, or rdma-configctl diff --json");
+  AnswerReader(*this, host, parsed).read();
+  return std::nullopt;
+}
+
+}  // namespace rdmacfg::fleet

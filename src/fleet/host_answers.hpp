@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hosts have said of themselves: the output of `show --json` and `diff --json`, read and kept as far as
+// hosts are compared by it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "config/document.hpp"
+#include "fleet/finding.hpp"
+#include "fleet/majority.hpp"
+
+namespace rdmacfg::fleet {
+
+/// A difference of hosts from their documents; those that are equal but for addresses, GUIDs and the host's
+/// own name are one.
+struct Difference {
+  /// "error" (the host could not say), or the status of a resource: failed, differs, limited, pending.
+  std::string status;
+  std::string kind, label, attribute;  ///< of the resource; empty where there is none
+  std::string now, wanted;             ///< empty where they are not known
+  std::string reason;
+  bool varies = false;  ///< texts are those of the first host, and not the same on all
+  std::vector<HostId> hosts;
+};
+
+/// Facts by which hosts are compared with each other.
+enum class Fact { kDevices, kFirmware, kPortState, kRate, kInterfaceMode, kInterfaceMtu };
+
+/// The P_Key tables of one port of the hosts.
+struct PortTables {
+  std::vector<HostId> hosts;  ///< whose table is known
+  struct Members {
+    std::vector<HostId> full, limited;
+  };
+  std::map<std::uint16_t, Members> partitions;
+};
+
+class HostAnswers {
+ public:
+  explicit HostAnswers(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {}
+
+  /// Takes the output of a subcommand on a host. @return what is wrong with it, with its place; nothing of it
+  /// is used then. Each host is given once for each of the two, hosts in ascending order.
+  [[nodiscard]] std::optional<model::Diagnostic> add(HostId host, const config::Text& json);
+
+  [[nodiscard]] const std::vector<std::string>& hosts() const { return hosts_; }
+  [[nodiscard]] const std::vector<Difference>& differences() const { return differences_; }
+  /// By the thing that is compared: a port "mlx5_0/1", a board, an interface.
+  [[nodiscard]] const std::map<std::pair<Fact, std::string>, Shares<std::string>>& facts() const {
+    return facts_;
+  }
+  [[nodiscard]] const std::map<std::string, PortTables>& tables() const { return tables_; }
+  /// Interfaces whose MTU is larger than their link can carry, by "ib0: 4092, but the link has 2048".
+  [[nodiscard]] const std::map<std::string, std::vector<HostId>>& too_large() const { return too_large_; }
+
+ private:
+  friend class AnswerReader;
+  void difference(HostId host, Difference one);
+
+  std::vector<std::string> hosts_;
+  std::vector<Difference> differences_;
+  std::unordered_map<std::string, std::size_t> by_text_;  ///< differences_
+  std::map<std::pair<Fact, std::string>, Shares<std::string>> facts_;
+  std::map<std::string, PortTables> tables_;
+  std::map<std::string, std::vector<HostId>> too_large_;
+};
+
+}  // namespace rdmacfg::fleet

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of hosts as people write them, "gpu[001-512,600],login1", and back. A number has at least as many
+// digits as the first one of its range: [001-512], [9-10]. Every bracket stands for each of its numbers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/document.hpp"
+#include "model/diagnostic.hpp"
+#include "model/limits.hpp"
+
+namespace rdmacfg::fleet {
+
+/// Hosts in the order in which they are listed, each once; or what is wrong with the list.
+struct HostList {
+  std::vector<std::string> names;
+  model::Diagnostics diagnostics;  ///< a faulty item is left out; the others are in `names`
+};
+
+/// Reads a list: items are separated by commas, blanks and ends of lines; '#' begins a comment. A reversed or
+/// empty range, a bracket without end, a name that no host can have, a host that is listed before, and more
+/// hosts than `most` are errors with their place in `text`. An empty list is one, too.
+HostList parse_hosts(const config::Text& text, std::size_t most = model::limits::kFleetHosts);
+
+/// The shortest list that parse_hosts() reads as these names, in natural order: "gpu[003-007,9],login1".
+std::string fold_hosts(const std::vector<std::string>& names);
+
+/// Whether a host may have this name: letters, digits, '-', '.' and '_', at most 253 (RFC 1123, RFC 1035).
+bool is_host_name(std::string_view name);
+
+}  // namespace rdmacfg::fleet

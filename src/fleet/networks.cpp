@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "base/text.hpp"
+#include "fleet/majority.hpp"
+#include "fleet/rules.hpp"
+
+namespace rdmacfg::fleet {
+
+namespace {
+
+using model::Family;
+
+/// Interfaces that belong together: of one partition, and of one rail.
+struct Lane {
+  std::uint16_t partition = 0;
+  std::uint32_t rail = 0;
+  auto operator<=>(const Lane&) const = default;
+};
+
+/// The IP networks of an interface, of one family.
+using Networks = std::vector<model::IpPrefix>;
+
+std::string text_of_networks(const Networks& networks) {
+  std::vector<std::string> out;
+  for (const auto& one : networks) out.push_back(one.text());
+  return base::join(out, " and ");
+}
+
+class Partitions {
+ public:
+  Partitions(const Site& site, std::vector<Finding>& out) : site_(site), out_(out) {
+    for (std::uint32_t at = 0; at < site.addresses.size(); ++at) {
+      const auto& one = site.addresses[at];
+      if (one.prefix.address.link_local()) continue;
+      auto& networks = networks_[{one.interface, one.prefix.address.family}];
+      networks.push_back(one.prefix.network());
+      std::sort(networks.begin(), networks.end());
+      spots_.try_emplace({one.interface, one.prefix.address.family},
+                         one.from.line > 0 ? one.from : one.where);
+    }
+    // Rails that no two hosts share tell nothing: the partition is compared as a whole then.
+    std::map<std::uint16_t, std::map<std::uint32_t, std::set<HostId>>> rails;
+    for (const auto& one : site.interfaces) {
+      auto& hosts = rails[one.partition][one.rail];
+      if (hosts.size() < 2) hosts.insert(one.host);
+    }
+    for (const auto& [partition, by_rail] : rails) {
+      if (std::none_of(by_rail.begin(), by_rail.end(),
+                       [](const auto& rail) { return rail.second.size() > 1; }))
+        merged_.insert(partition);
+    }
+  }
+
+  void check() {
+    check_networks();
+    check_settings(true);
+    check_settings(false);
+  }
+
+ private:
+  using Place = std::pair<std::uint32_t, Family>;  ///< interface and family
+
+  [[nodiscard]] Lane lane_of(const Interface& one) const {
+    return {one.partition, merged_.contains(one.partition) ? 0 : one.rail};
+  }
+  [[nodiscard]] std::string name_of(const Lane& lane) const {
+    const auto pkey = fmt::format("partition {:#06x}", lane.partition | 0x8000U);
+    return lane.rail == 0 ? pkey : fmt::format("{} on {}", pkey, site_.words.text(lane.rail));
+  }
+
+  void check_networks() {
+    for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+      std::map<Lane, Shares<Networks>> lanes;
+      for (const auto& [place, networks] : networks_) {
+        if (place.second != family) continue;
+        const auto& one = site_.interfaces[place.first];
+        lanes[lane_of(one)].add(networks, one.host);
+      }
+      std::map<std::pair<std::uint16_t, Networks>, Lane> home;
+      for (const auto& [lane, shares] : lanes) {
+        if (shares.clear()) home.try_emplace({lane.partition, shares.most()}, lane);
+      }
+      find_swapped(family, lanes, home);
+      for (const auto& [lane, shares] : lanes) tell_networks(family, lane, shares);
+    }
+  }
+
+  /// Hosts whose interfaces have addresses of each other's networks.
+  void find_swapped(Family family, const std::map<Lane, Shares<Networks>>& lanes,
+                    const std::map<std::pair<std::uint16_t, Networks>, Lane>& home) {
+    struct Strays {
+      std::map<Lane, std::pair<Lane, std::uint32_t>> to;  ///< lane → lane of its address, and the interface
+    };
+    std::map<HostId, std::map<std::uint16_t, Strays>> strays;
+    for (const auto& [place, networks] : networks_) {
+      if (place.second != family) continue;
+      const auto& one = site_.interfaces[place.first];
+      const auto lane = lane_of(one);
+      if (!lanes.at(lane).clear() || networks == lanes.at(lane).most()) continue;
+      const auto other = home.find({lane.partition, networks});
+      if (other != home.end() && other->second != lane)
+        strays[one.host][lane.partition].to[lane] = {other->second, place.first};
+    }
+    std::map<std::string, Finding> found;
+    for (const auto& [host, partitions] : strays) {
+      for (const auto& [partition, stray] : partitions) {
+        std::set<Lane> from, to;
+        for (const auto& [lane, other] : stray.to) {
+          from.insert(lane);
+          to.insert(other.first);
+        }
+        if (from != to) continue;  // its other rails have addresses of their own: not swapped
+        std::vector<std::string> rails;
+        for (const auto& lane : from) rails.push_back(site_.words.text(lane.rail));
+        auto& one = found[fmt::format("{:#06x} {}", partition | 0x8000U, base::join(rails, ", "))];
+        if (one.rule.empty())
+          one = {"rails-swapped", model::Severity::kError,
+                 fmt::format("the {} addresses of {} in partition {:#06x} are swapped", text_of(family),
+                             base::join(rails, " and "), partition | 0x8000U),
+                 "give each rail the address of its own network, as on most hosts"};
+        one.hosts.push_back(host);
+        for (const auto& [lane, other] : stray.to) {
+          swapped_.insert({other.second, family});
+          add_place(one, site_.location(spots_.at({other.second, family})),
+                    fmt::format("{} of host {}", site_.words.text(lane.rail), site_.hosts[host]));
+        }
+      }
+    }
+    for (auto& [key, one] : found) {
+      tidy(one.hosts);
+      out_.push_back(std::move(one));
+    }
+  }
+
+  void tell_networks(Family family, const Lane& lane, const Shares<Networks>& shares) {
+    if (shares.agree()) return;
+    const bool clear = shares.clear();
+    const auto& most = shares.most();
+    std::map<HostId, std::uint32_t> interfaces;
+    Shares<Networks> others;
+    for (const auto& [place, networks] : networks_of(lane, family)) {
+      if ((clear && *networks == most) || swapped_.contains({place, family})) continue;
+      others.add(*networks, site_.interfaces[place].host);
+      interfaces.emplace(site_.interfaces[place].host, place);
+    }
+    if (others.hosts.empty() || (!clear && others.agree())) return;
+    const auto tell = [&](Finding one, const std::vector<HostId>& hosts) {
+      one.hosts = hosts;
+      for (const auto host : hosts)
+        add_place(one, site_.location(spots_.at({interfaces.at(host), family})),
+                  "of host " + site_.hosts[host]);
+      tidy(one.hosts);
+      out_.push_back(std::move(one));
+    };
+    if (!clear) {
+      std::vector<HostId> all;
+      for (const auto& [networks, hosts] : others.hosts) all.insert(all.end(), hosts.begin(), hosts.end());
+      tell({"partition-subnet", model::Severity::kWarning,
+            fmt::format("{} is in {} {} networks, such as {} and {}", name_of(lane), others.hosts.size(),
+                        text_of(family), text_of_networks(others.hosts.begin()->first),
+                        text_of_networks(std::next(others.hosts.begin())->first)),
+            "hosts of one partition reach each other directly only within one network"},
+           all);
+      return;
+    }
+    for (const auto& [networks, hosts] : others.hosts)
+      tell({"partition-subnet", model::Severity::kError,
+            fmt::format("{} is in network {}, but in {} on {}", name_of(lane), text_of_networks(networks),
+                        text_of_networks(most), hosts_text(shares.hosts.at(most).size())),
+            "hosts of one partition need one network; look at prefix lengths, too"},
+           hosts);
+  }
+
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, const Networks*>> networks_of(const Lane& lane,
+                                                                                   Family family) const {
+    std::vector<std::pair<std::uint32_t, const Networks*>> out;
+    for (const auto& [place, networks] : networks_) {
+      if (place.second == family && lane_of(site_.interfaces[place.first]) == lane)
+        out.emplace_back(place.first, &networks);
+    }
+    return out;
+  }
+
+  /// MTU or mode. P_Key interfaces are compared within their partition, ports within their network.
+  void check_settings(bool mtu) {
+    using Group = std::tuple<std::uint16_t, std::uint32_t, Networks>;
+    std::map<Group, Shares<std::uint32_t>> groups;
+    std::map<Group, std::map<std::pair<std::uint32_t, HostId>, Spot>> spots;
+    for (std::uint32_t at = 0; at < site_.interfaces.size(); ++at) {
+      const auto& one = site_.interfaces[at];
+      const auto& said = mtu ? one.mtu : one.mode;
+      if (said.value == 0) continue;
+      Group group{one.partition, 0, {}};
+      if (!one.child) {
+        const auto networks = networks_.find({at, Family::kIpv4});
+        if (networks != networks_.end()) {
+          std::get<2>(group) = networks->second;
+        } else {
+          std::get<1>(group) = lane_of(one).rail;
+        }
+      }
+      groups[group].add(said.value, one.host);
+      spots[group].try_emplace({said.value, one.host}, said.where);
+    }
+    for (const auto& [group, shares] : groups) {
+      if (shares.agree()) continue;
+      const auto most = shares.most();
+      for (const auto& [value, hosts] : shares.hosts) {
+        if (value == most) continue;
+        const auto& [partition, rail, networks] = group;
+        auto where = networks.empty() ? name_of({partition, rail}) : "network " + text_of_networks(networks);
+        Finding one{
+            mtu ? "partition-mtu" : "partition-mode", model::Severity::kError,
+            fmt::format("{} has {} {}, but {} on {}", where, mtu ? "MTU" : "mode", site_.words.text(value),
+                        site_.words.text(most), hosts_text(shares.hosts.at(most).size())),
+            mtu ? "packets that are too large for one host are lost on their way to it"
+                : "give all hosts of it one mode",
+            hosts};
+        for (const auto host : hosts)
+          add_place(one, site_.location(spots[group].at({value, host})), "of host " + site_.hosts[host]);
+        add_place(one, site_.location(spots[group].at({most, shares.hosts.at(most).front()})),
+                  "of most hosts");
+        tidy(one.hosts);
+        out_.push_back(std::move(one));
+      }
+    }
+  }
+
+  const Site& site_;
+  std::vector<Finding>& out_;
+  std::map<Place, Networks> networks_;
+  std::map<Place, Spot> spots_;
+  std::set<std::uint16_t> merged_;
+  std::set<Place> swapped_;
+};
+
+}  // namespace
+
+void check_partitions(const Site& site, std::vector<Finding>& out) { Partitions(site, out).check(); }
+
+void check_traffic(const Site& site, std::vector<Finding>& out) {
+  using What = Traffic::What;
+  struct Group {
+    Shares<std::uint32_t> shares;
+    std::map<std::pair<std::uint32_t, HostId>, Spot> spots;
+  };
+  constexpr std::array<const char*, 4> kRules{"roce-mode", "roce-dscp", "pfc-priority", "pfc-dscp"};
+  constexpr std::array<const char*, 4> kNames{"RoCE version", "DSCP", "lossless priorities",
+                                              "priorities of DSCPs"};
+  std::map<std::pair<What, std::uint32_t>, Group> groups;
+  std::map<What, std::map<std::uint32_t, std::set<HostId>>> rails;
+  for (const auto& one : site.traffic) rails[one.what][one.rail].insert(one.host);
+  for (const auto& one : site.traffic) {
+    const auto& by_rail = rails[one.what];
+    const bool apart =
+        std::any_of(by_rail.begin(), by_rail.end(), [](const auto& rail) { return rail.second.size() > 1; });
+    auto& group = groups[{one.what, apart ? one.rail : 0}];
+    group.shares.add(one.said.value, one.host);
+    group.spots.try_emplace({one.said.value, one.host}, one.said.where);
+  }
+  for (const auto& [key, group] : groups) {
+    if (group.shares.agree()) continue;
+    const auto index = static_cast<std::size_t>(key.first);
+    const auto most = group.shares.most();
+    const auto rail = key.second == 0 ? std::string("RoCE ports") : site.words.text(key.second);
+    for (const auto& [value, hosts] : group.shares.hosts) {
+      if (value == most) continue;
+      Finding one{kRules.at(index), model::Severity::kError,
+                  fmt::format("{}: {} {}, but {} on {}", rail, kNames.at(index), site.words.text(value),
+                              site.words.text(most), hosts_text(group.shares.hosts.at(most).size())),
+                  "both ends of a connection, and the switches between them, need the same", hosts};
+      for (const auto host : hosts)
+        add_place(one, site.location(group.spots.at({value, host})), "of host " + site.hosts[host]);
+      add_place(one, site.location(group.spots.at({most, group.shares.hosts.at(most).front()})),
+                "of most hosts");
+      tidy(one.hosts);
+      out.push_back(std::move(one));
+    }
+  }
+}
+
+}  // namespace rdmacfg::fleet

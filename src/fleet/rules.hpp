@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules across hosts: each looks at the facts of a site and says what does not fit together.
+#pragma once
+
+#include <vector>
+
+#include "fleet/finding.hpp"
+#include "fleet/site.hpp"
+
+namespace rdmacfg::fleet {
+
+/// Addresses, GUIDs and names that two have.
+void check_duplicates(const Site& site, std::vector<Finding>& out);
+
+/// MTU, mode and IP networks of the interfaces of a partition, and swapped rails.
+void check_partitions(const Site& site, std::vector<Finding>& out);
+
+/// P_Keys against [[partition]], and who is a member of them.
+void check_membership(const Site& site, std::vector<Finding>& out);
+
+/// Subnet managers.
+void check_managers(const Site& site, std::vector<Finding>& out);
+
+/// RoCE versions, DSCPs and lossless priorities.
+void check_traffic(const Site& site, std::vector<Finding>& out);
+
+}  // namespace rdmacfg::fleet

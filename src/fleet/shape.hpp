@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is the same in texts about different hosts.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rdmacfg::fleet {
+
+/// A sentence without what differs from host to host: its name, and every word with a digit in it.
+std::string shape_of(std::string_view text, std::string_view host);
+
+/// A text without the identities of a host: IP addresses and GUIDs become "<address>" and "<GUID>", its name
+/// "<host>"; numbers, names and P_Keys stay.
+std::string anonymous(std::string_view text, std::string_view host);
+
+}  // namespace rdmacfg::fleet

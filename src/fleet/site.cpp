@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/site.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "kinds/opensm/partition.hpp"
+#include "model/field.hpp"
+
+namespace rdmacfg::fleet {
+
+using model::Section;
+
+std::uint32_t Words::id(std::string_view text) {
+  const auto [at, fresh] = ids_.try_emplace(std::string(text), static_cast<std::uint32_t>(texts_.size()));
+  if (fresh) texts_.push_back(&at->first);
+  return at->second;
+}
+
+namespace {
+
+constexpr std::int64_t kPresetDscp = 26, kPresetPriority = 3;  // [[lossless]] without them
+
+/// The document of one host.
+class Reader {
+ public:
+  Reader(Site& site, HostId host, const config::Document& document)
+      : site_(site), host_(host), document_(document) {}
+
+  void read() {
+    for (const auto& section : document_.sections) {
+      if (section.path == "ipoib") {
+        port(section);
+      } else if (section.path == "opensm") {
+        manager(section);
+      } else if (section.path == "partition") {
+        partition(section);
+      } else if (section.path == "rdma_device") {
+        if (const auto guid = guid_at(section, "node_guid")) own(*guid, true, *section.find("node_guid"));
+      } else if (section.path == "roce" || section.path == "pfc" || section.path == "lossless") {
+        traffic(section);
+      }
+    }
+  }
+
+ private:
+  Spot spot(const model::Location& where) {
+    return {site_.words.id(where.file), where.line, where.column, where.length};
+  }
+  /// Where the value of a text comes from: the first that is not the document's own place.
+  Spot source(const model::Location& where) {
+    const auto at = document_.filled.find(where);
+    if (at == document_.filled.end() || at->second.empty()) return {};
+    return spot(at->second.front().where);
+  }
+  Said said(const Section& section, std::string_view key) {
+    const auto* entry = section.find(key);
+    if (!entry) return {};
+    const auto from = source(entry->where);
+    return {site_.words.id(model::text_of(entry->value)), from.line > 0 ? from : spot(entry->where)};
+  }
+  static std::string text(const Section& section, std::string_view key) {
+    const auto* entry = section.find(key);
+    return entry ? model::text_of(entry->value) : std::string();
+  }
+  static std::optional<std::int64_t> number(const Section& section, std::string_view key) {
+    const auto* entry = section.find(key);
+    const auto* value = entry ? std::get_if<std::int64_t>(&entry->value) : nullptr;
+    return value ? std::optional(*value) : std::nullopt;
+  }
+  static std::optional<model::Guid> guid_at(const Section& section, std::string_view key) {
+    const auto* entry = section.find(key);
+    const auto* value = entry ? std::get_if<std::string>(&entry->value) : nullptr;
+    if (!value) return std::nullopt;
+    const auto guid = model::Guid::parse(*value);
+    return guid ? std::optional(*guid) : std::nullopt;
+  }
+
+  void own(model::Guid guid, bool node, const model::Entry& entry) {
+    site_.guids.push_back({guid.number, host_, node, spot(entry.where), source(entry.where)});
+  }
+
+  /// What a port is called on every host: its name unless that has the host in it, else its device.
+  std::uint32_t rail_of(const Section& section) {
+    if (const auto* name = section.find("name"); name && !document_.filled.contains(name->where))
+      return site_.words.id(model::text_of(name->value));
+    for (const auto* key : {"interface", "device"}) {
+      const auto* entry = section.find(key);
+      if (!entry || document_.filled.contains(entry->where)) continue;
+      const auto port = text(section, "port");
+      return site_.words.id(model::text_of(entry->value) + (port.empty() ? "" : "/" + port));
+    }
+    return site_.words.id(section.where.text());
+  }
+
+  void port(const Section& section) {
+    if (text(section, "state") == "ignore") return;
+    const auto rail = rail_of(section);
+    const auto guid = guid_at(section, "guid");
+    if (guid) own(*guid, false, *section.find("guid"));
+    interface(section, rail, guid.value_or(model::Guid{}), kinds::kDefaultPartition, false);
+    for (const auto& child : section.children) {
+      const auto state = text(child, "state");
+      if (child.path != "ipoib.pkey" || state == "absent" || state == "ignore") continue;
+      const auto pkey = model::Pkey::parse(text(child, "pkey"));
+      if (pkey) interface(child, rail, guid.value_or(model::Guid{}), pkey->partition(), true);
+    }
+  }
+
+  void interface(const Section& section, std::uint32_t rail, model::Guid guid, std::uint16_t partition,
+                 bool child) {
+    const auto index = static_cast<std::uint32_t>(site_.interfaces.size());
+    site_.interfaces.push_back({host_, rail, partition, child, guid, spot(section.where),
+                                said(section, "mode"), said(section, "mtu")});
+    for (const auto* family : {".ipv4", ".ipv6"}) {
+      const auto* inet = section.child(section.path + family);
+      const auto* entry = inet ? inet->find("addresses") : nullptr;
+      const auto* list = entry ? std::get_if<std::vector<std::string>>(&entry->value) : nullptr;
+      if (!list) continue;
+      for (const auto& one : *list) {
+        const auto prefix = model::IpPrefix::parse(one);
+        if (prefix) site_.addresses.push_back({index, *prefix, spot(entry->where), source(entry->where)});
+      }
+    }
+  }
+
+  void manager(const Section& section) {
+    std::uint32_t fabric = 0;
+    for (const auto& other : site_.managers) fabric += other.host == host_ ? 1 : 0;
+    if (const auto guid = guid_at(section, "guid")) {
+      // That of an [[ipoib]] entry of the same host is the same port.
+      const bool known = std::any_of(site_.guids.begin(), site_.guids.end(), [&](const OwnGuid& one) {
+        return one.host == host_ && one.number == guid->number && !one.node;
+      });
+      if (!known) own(*guid, false, *section.find("guid"));
+    }
+    site_.managers.push_back({host_, fabric, number(section, "priority").value_or(-1), spot(section.where)});
+  }
+
+  void partition(const Section& section) {
+    const auto wanted = model::from_attributes<kinds::Partition>(section.attributes());
+    if (!wanted.pkey) return;
+    model::Diagnostics known;  // said when the host's document is checked
+    const auto rule = kinds::make_rule(section, wanted, known);
+    using Membership = PartitionFact::Membership;
+    PartitionFact out;
+    out.host = host_;
+    out.number = wanted.pkey->partition();
+    out.name = site_.words.id(wanted.name.value_or(
+        out.number == kinds::kDefaultPartition ? "Default" : fmt::format("p{:04x}", wanted.pkey->full())));
+    out.where = spot(section.where);
+    for (const auto& member : rule.members) {
+      const auto& word = member.membership.empty() ? rule.defmember : member.membership;
+      const auto membership = word == "full" || word == "both" ? Membership::kFull : Membership::kLimited;
+      auto* at = &out.all;
+      if (member.who == "SELF") {
+        at = &out.self;
+      } else if (const auto guid = model::Guid::parse(member.who)) {
+        at = &out.ports[guid->number];
+      } else if (member.who != "ALL" && member.who != "ALL_CAS") {
+        continue;  // switches and routers
+      }
+      *at = std::max(*at, membership);
+    }
+    site_.partitions.push_back(std::move(out));
+  }
+
+  void traffic(const Section& section) {
+    using What = Traffic::What;
+    const auto rail = rail_of(section);
+    const auto add = [&](What what, Said value) {
+      if (value.value != 0) site_.traffic.push_back({host_, what, rail, value});
+    };
+    const auto value = [&](std::int64_t given, std::string_view key) {
+      const auto* entry = section.find(key);
+      return Said{site_.words.id(std::to_string(given)), spot(entry ? entry->where : section.where)};
+    };
+    if (section.path == "lossless") {
+      const auto dscp = number(section, "dscp").value_or(kPresetDscp);
+      const auto priority = number(section, "priority").value_or(kPresetPriority);
+      add(What::kDscp, value(dscp, "dscp"));
+      add(What::kPriorities, value(priority, "priority"));
+    } else if (section.path == "pfc") {
+      add(What::kPriorities, said(section, "priorities"));
+      add(What::kMap, said(section, "dscp"));
+    } else {
+      add(What::kMode, said(section, "mode"));
+      if (const auto tos = number(section, "tos")) {
+        add(What::kDscp, value(*tos / 4, "tos"));
+      } else {
+        add(What::kDscp, said(section, "dscp"));
+      }
+    }
+  }
+
+  Site& site_;
+  HostId host_;
+  const config::Document& document_;
+};
+
+}  // namespace
+
+void Site::add(HostId host, const config::Document& document) { Reader(*this, host, document).read(); }
+
+}  // namespace rdmacfg::fleet

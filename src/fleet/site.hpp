@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the documents of all hosts say that concerns other hosts: the facts that the rules across hosts
+// compare.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "config/document.hpp"
+#include "fleet/finding.hpp"
+#include "kinds/opensm/partition_rule.hpp"
+#include "model/inet_types.hpp"
+#include "model/types.hpp"
+
+namespace rdmacfg::fleet {
+
+/// Texts by number, since most of them are said by every host.
+class Words {
+ public:
+  Words() { id(""); }  // number 0
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+
+  std::uint32_t id(std::string_view text);
+  [[nodiscard]] const std::string& text(std::uint32_t id) const { return *texts_[id]; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> ids_;
+  std::vector<const std::string*> texts_;
+};
+
+/// A model::Location in little room.
+struct Spot {
+  std::uint32_t file = 0;  ///< of Words
+  int line = 0, column = 0, length = 1;
+  auto operator<=>(const Spot&) const = default;
+};
+
+/// A value and where the document says it.
+struct Said {
+  std::uint32_t value = 0;  ///< of Words; 0: not said
+  Spot where;
+};
+
+/// An IPoIB interface.
+struct Interface {
+  HostId host = 0;
+  std::uint32_t rail = 0;  ///< of Words: what tells the ports of a host apart, the same on all hosts
+  std::uint16_t partition = kinds::kDefaultPartition;
+  bool child = false;
+  model::Guid guid;  ///< of its port; 0: not known without the host
+  Spot where;
+  Said mode, mtu;
+};
+
+struct Address {
+  std::uint32_t interface = 0;  ///< in Site::interfaces
+  model::IpPrefix prefix;
+  Spot where;
+  Spot from;  ///< the line of a table that it is from; line 0: of none
+};
+
+/// A GUID that only one host can have.
+struct OwnGuid {
+  std::uint64_t number = 0;
+  HostId host = 0;
+  bool node = false;  ///< of a device, not of a port
+  Spot where;
+  Spot from;
+};
+
+/// An OpenSM.
+struct Manager {
+  HostId host = 0;
+  std::uint32_t fabric = 0;    ///< its place among those of its host: the first serve one fabric
+  std::int64_t priority = -1;  ///< -1: not said
+  Spot where;
+};
+
+/// A [[partition]] of a host.
+struct PartitionFact {
+  HostId host = 0;
+  std::uint16_t number = 0;
+  std::uint32_t name = 0;
+  Spot where;
+  enum class Membership : std::uint8_t { kNone, kLimited, kFull };
+  std::map<std::uint64_t, Membership> ports;
+  Membership all = Membership::kNone;   ///< of every host
+  Membership self = Membership::kNone;  ///< of the subnet manager's
+};
+
+/// RoCE and flow control of a port or interface.
+struct Traffic {
+  enum class What : std::uint8_t { kMode, kDscp, kPriorities, kMap };
+  HostId host = 0;
+  What what = What::kMode;
+  std::uint32_t rail = 0;
+  Said said;
+};
+
+struct Site {
+  explicit Site(std::vector<std::string> names) : hosts(std::move(names)) {}
+
+  std::vector<std::string> hosts;
+  Words words;
+  std::vector<Interface> interfaces;
+  std::vector<Address> addresses;
+  std::vector<OwnGuid> guids;
+  std::vector<Manager> managers;
+  std::vector<PartitionFact> partitions;
+  std::vector<Traffic> traffic;
+
+  /// Takes what concerns others from the document of a host.
+  void add(HostId host, const config::Document& document);
+
+  [[nodiscard]] model::Location location(const Spot& spot) const {
+    return {words.text(spot.file), spot.line, spot.column, spot.length};
+  }
+};
+
+}  // namespace rdmacfg::fleet

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/site_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/text.hpp"
+#include "catalog/all.hpp"
+#include "config/parsed.hpp"
+#include "core/guards/doubts.hpp"
+#include "core/pipeline.hpp"
+#include "fleet/host_list.hpp"
+#include "fleet/rules.hpp"
+#include "fleet/shape.hpp"
+#include "fleet/site.hpp"
+
+namespace rdmacfg::fleet {
+
+namespace {
+
+using model::Severity;
+
+/// Complaints about the documents of single hosts, equal ones together.
+class Complaints {
+ public:
+  explicit Complaints(const std::vector<std::string>& hosts) : hosts_(hosts) {}
+
+  void add(HostId host, const model::Diagnostic& one) {
+    const auto own = fmt::format(" (host {})", hosts_[host]);
+    std::string_view message = one.message;
+    if (message.ends_with(own)) message.remove_suffix(own.size());
+    const auto key = fmt::format("{}\n{}\n{}", one.where.text(), one.severity == Severity::kError,
+                                 shape_of(message, hosts_[host]));
+    const auto [at, fresh] = by_shape_.try_emplace(key, found_.size());
+    if (fresh) {
+      found_.push_back({"document", one.severity, std::string(message), one.hint});
+      add_place(found_.back(), one.where, "");
+    }
+    auto& finding = found_[at->second];
+    if (finding.hosts.empty() || finding.hosts.back() != host) finding.hosts.push_back(host);
+    for (const auto& related : one.related) add_place(finding, related.where, related.note);
+  }
+
+  std::vector<Finding> take() && { return std::move(found_); }
+
+ private:
+  const std::vector<std::string>& hosts_;
+  std::unordered_map<std::string, std::size_t> by_shape_;
+  std::vector<Finding> found_;
+};
+
+/// Hosts of which tables and [host.values] speak, but the list does not.
+void check_tables(const config::Parsed& parsed, const std::vector<std::string>& hosts,
+                  std::vector<Finding>& out) {
+  std::unordered_set<std::string> known;
+  for (const auto& host : hosts) {
+    const auto name = base::lower(host);
+    known.insert(name.substr(0, name.find('.')));
+    known.insert(name);
+  }
+  const auto tell = [&](const std::string& where, std::vector<std::string> names, model::Location place) {
+    if (names.empty()) return;
+    Finding one{"unknown-host", Severity::kWarning,
+                fmt::format("{} has values for {} that {} not in the list: {}", where,
+                            hosts_text(names.size()), names.size() == 1 ? "is" : "are", fold_hosts(names)),
+                "add them to --hosts, or remove their lines"};
+    add_place(one, place, "");
+    out.push_back(std::move(one));
+  };
+  const auto is_unknown = [&](const std::string& name) {
+    const auto folded = base::lower(name);
+    return !known.contains(folded) && !known.contains(folded.substr(0, folded.find('.')));
+  };
+  for (const auto& section : parsed.data().sections()) {
+    for (const auto& table : section.tables) {
+      std::vector<std::string> names;
+      for (auto& name : table.hosts()) {
+        if (is_unknown(name)) names.push_back(std::move(name));
+      }
+      const auto* row = names.empty() ? nullptr : table.find(names.front());
+      const auto file = table.file();
+      tell(file, std::move(names), {file, row ? row->line : 0, 1, 1});
+    }
+    std::map<std::string, model::Location> exact;
+    for (const auto& [name, values] : section.exact) {
+      if (is_unknown(name) && !values.empty()) exact.emplace(name, values.begin()->second.where);
+    }
+    for (const auto& [name, where] : exact) tell("[host.values]", {name}, where);
+  }
+}
+
+std::size_t order_of(const std::vector<Rule>& all, const std::string& rule) {
+  const auto at = std::find_if(all.begin(), all.end(), [&](const Rule& one) { return one.name == rule; });
+  return at == all.end() ? 0 : 1 + static_cast<std::size_t>(at - all.begin());
+}
+
+void arrange(std::vector<Finding>& findings, const std::vector<config::Text>& texts) {
+  std::map<std::string, std::size_t> files;
+  for (const auto& text : texts) files.emplace(text.name, files.size());
+  const auto& all = rules();
+  const auto key = [&](const Finding& one) {
+    const auto where = one.places.empty() ? model::Location{} : one.places.front().where;
+    const auto file = files.find(where.file);
+    return std::tuple(one.severity == Severity::kWarning, order_of(all, one.rule),
+                      file == files.end() ? 0 : file->second, where.line, where.column,
+                      one.hosts.empty() ? 0 : one.hosts.front());
+  };
+  std::stable_sort(findings.begin(), findings.end(),
+                   [&](const Finding& a, const Finding& b) { return key(a) < key(b); });
+}
+
+}  // namespace
+
+SiteReport check_site(std::vector<config::Text> texts, std::vector<std::string> hosts,
+                      const config::Limits& limits) {
+  SiteReport out;
+  out.hosts = std::move(hosts);
+  const config::Parsed parsed(std::move(texts), limits);
+  Site site(out.hosts);
+  Complaints complaints(out.hosts);
+  std::vector<HostId> without;
+  const auto documents = static_cast<std::size_t>(
+      std::count_if(parsed.texts().begin(), parsed.texts().end(),
+                    [](const auto& text) { return !config::is_host_data(text.name); }));
+  for (HostId host = 0; host < out.hosts.size(); ++host) {
+    auto document = parsed.on(out.hosts[host], kinds::grammar());
+    if (host == 0) {  // the same on all hosts
+      document.files = parsed.texts();
+      core::require_version(document);
+      document.files.clear();
+    }
+    core::doubt(document);
+    out.compared = out.compared && document.whole;
+    if (document.skipped.size() == documents) without.push_back(host);
+    const auto report = core::validate(document, limits);
+    for (const auto& one : report.diagnostics) complaints.add(host, one);
+    site.add(host, document);
+  }
+  out.findings = std::move(complaints).take();
+  // The files alone do not say that a host is forgotten when none can be read.
+  if (!without.empty() && out.compared)
+    out.findings.push_back({"no-file", Severity::kError,
+                            fmt::format("no file of the document is for {}", fold_hosts(out.hosts, without)),
+                            "look for a misspelt name in --hosts, or extend [match] of a file", without});
+  check_tables(parsed, out.hosts, out.findings);
+  if (out.compared) {
+    check_duplicates(site, out.findings);
+    check_partitions(site, out.findings);
+    check_membership(site, out.findings);
+    check_managers(site, out.findings);
+    check_traffic(site, out.findings);
+  }
+  arrange(out.findings, parsed.texts());
+  return out;
+}
+
+}  // namespace rdmacfg::fleet

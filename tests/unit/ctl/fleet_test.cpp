@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// `fleet validate` and `fleet report` on the command line: what is read, what is printed, how they end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "console.hpp"
+#include "fakes/fleet_site.hpp"
+#include "mini_schema.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class FleetCommand : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& text) {
+    const auto path = console.folder() / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+  }
+  std::string path(const std::string& name) const { return (console.folder() / name).string(); }
+
+  /// The words with each "@name" as a path in the folder.
+  int run(std::vector<std::string> words) {
+    for (auto& word : words) {
+      if (word.starts_with('@')) word = path(word.substr(1));
+    }
+    return console.run(words);
+  }
+  Json json(std::vector<std::string> words, int status, const std::string& schema) {
+    words.emplace_back("--json");
+    EXPECT_EQ(run(words), status) << console.out.str() << console.err.str();
+    EXPECT_EQ(console.err.str(), "");
+    auto out = Json::parse(console.out.str());
+    EXPECT_EQ(out["exit"]["status"], status);
+    std::ifstream file(std::string(SOURCE_ROOT) + "/docs/json/" + schema);
+    EXPECT_EQ(MiniSchema(Json::parse(file)).check(out), std::vector<std::string>()) << out.dump(2);
+    return out;
+  }
+
+  Console console;
+};
+
+TEST_F(FleetCommand, ValidateChecksADocumentForEveryHost) {
+  write("site.toml",
+        "version = 1\n[host]\ntable = \"nodes.csv\"\n[[opensm]]\nguid = \"{host.guid}\"\npriority = "
+        "\"{host.priority}\"\n[[ipoib]]\nguid = \"{host.guid}\"\n");
+  write("nodes.csv",
+        "host,guid,priority\na1,00:02:c9:03:00:31:78:01,1\na2,00:02:c9:03:00:31:78:02,2\n"
+        "a3,00:02:c9:03:00:31:78:03,3\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "a[1-3]", "@site.toml"}), 0)
+      << console.out.str() << console.err.str();
+  EXPECT_EQ(console.out.str(), "Valid: 3 hosts in 2 files.\n");
+  // A subset is no error, and the table is read whole whatever this host is called.
+  EXPECT_EQ(run({"fleet", "validate", "@site.toml", "--hosts", "a2"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("has values for 2 hosts that are not in the list: a[1,3]"));
+  const auto out =
+      json({"fleet", "validate", "--hosts", "a[1-4],a1", "@site.toml"}, 1, "fleet-validation-1.schema.json");
+  EXPECT_EQ(out["diagnostics"][0]["message"], "host a1 is listed twice");
+  EXPECT_EQ(out["diagnostics"][0]["where"]["column"], 8);
+  EXPECT_EQ(out["findings"][0]["rule"], "document");
+  EXPECT_EQ(out["findings"][0]["hosts"], "a4");
+  EXPECT_EQ(out["summary"]["hosts"], 4);
+}
+
+TEST_F(FleetCommand, ValidateReadsTheListFromAFileOrStandardInput) {
+  write("site.toml", "version = 1\n[[module]]\nname = \"ib_umad\"\n");
+  write("hosts", "# rack 1\na[1-3] # three\n\nb1,b2\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "@hosts", "@site.toml"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), HasSubstr("Valid: 5 hosts"));
+  console.answer("a1\na2\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "-", "@site.toml"}), 0) << console.err.str();
+  write("bad", "a[1-2\nb1\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "@bad", "@site.toml"}), 1);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("bad:1:2: error: bracket without its counterpart"),
+                                       HasSubstr("a[1-2\n"), HasSubstr("1 host in 1 file: 0 errors")));
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "@nowhere", "@site.toml"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("nowhere: No such file"));
+}
+
+TEST_F(FleetCommand, WrongCommandLinesAreRefused) {
+  EXPECT_EQ(run({"fleet"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("write fleet validate --hosts HOSTS, or fleet report DIR"));
+  EXPECT_EQ(run({"fleet", "validate"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("--hosts is missing"));
+  EXPECT_EQ(run({"fleet", "report"}), 1);
+  EXPECT_EQ(run({"fleet", "report", "@nowhere"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("No such file"));
+  EXPECT_EQ(run({"fleet", "report", "--hosts", "a1", "@."}), 1);
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "a1", "--by", "x"}), 1);
+  EXPECT_EQ(run({"fleet", "report", "a", "b"}), 1);
+  EXPECT_EQ(run({"fleet", "validate", "report"}), 1);
+  EXPECT_EQ(run({"fleet", "--help"}), 0);
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("--hosts HOSTS|FILE"), HasSubstr("--by PATTERN|FILE")));
+}
+
+/// 40 hosts in four racks, of which some drift.
+void collect(const std::function<void(const std::string& name, const std::string& text)>& write, int hosts) {
+  for (int number = 1; number <= hosts; ++number) {
+    const int drift = number % 10 == 3 ? 0 : number == 5 ? 2 : number == 21 ? 3 : -1;
+    const auto host = "r" + std::to_string(1 + number / 10) + "n" + std::to_string(number);
+    if (number % 2 == 0) {
+      write("in/" + host + ".show.json", fakes::show_of_host(number, drift));
+      write("in/" + host + ".diff.json", fakes::diff_of_host(number, drift));
+    } else {
+      write("in/" + host + "/show.json", fakes::show_of_host(number, drift));
+      write("in/" + host + "/diff.json", fakes::diff_of_host(number, drift));
+    }
+  }
+}
+
+TEST_F(FleetCommand, ReportSaysEachDifferenceOnce) {
+  collect([&](const auto& name, const auto& text) { write(name, text); }, 39);
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 2) << console.err.str();
+  EXPECT_THAT(console.out.str(),
+              AllOf(HasSubstr("r1n3,r2n13,r3n23,r4n33 (4)  ipoib rail0: mtu is 1500, must be 2044\n"),
+                    HasSubstr("r1n5"), HasSubstr("28.33.1000, on most hosts 28.39.2048\n")));
+  EXPECT_EQ(console.err.str(), "rdma-configctl: 39 hosts: 3 findings\n");
+  const auto out = json({"fleet", "report", "--by", "{group}n*", "@in"}, 2, "fleet-report-1.schema.json");
+  ASSERT_EQ(out["findings"].size(), 3U);
+  EXPECT_EQ(out["findings"][0]["attribute"], "mtu");
+  EXPECT_EQ(out["findings"][0]["groups"].size(), 4U);
+  EXPECT_EQ(out["findings"][0]["groups"][0]["of"], 9);
+  EXPECT_EQ(out["findings"][0]["groups"][0]["group"], "r1");
+  write("racks.csv", "host,row\nr1n3,east\nr2n13,east\n");
+  EXPECT_EQ(run({"fleet", "report", "--by", "@racks.csv", "@in"}), 1) << "most hosts have no group";
+  EXPECT_THAT(console.out.str(), HasSubstr("east (2 of 2)"));
+  EXPECT_THAT(console.err.str(), HasSubstr("racks.csv: error: 37 hosts are in no group"));
+}
+
+TEST_F(FleetCommand, ReportTellsFaultyFilesAndReadsTheRest) {
+  collect([&](const auto& name, const auto& text) { write(name, text); }, 9);
+  const auto whole = fakes::show_of_host(30);
+  write("in/cut.show.json", whole.substr(0, whole.size() / 2));
+  write("in/foreign.diff.json", "{\"schema\": \"other\"}\n");
+  write("in/nobody.json", "{}\n");
+  write("in/notes.txt", "ignored\n");
+  write("in/.hidden.show.json", "ignored\n");
+  write("in/large.show.json", std::string(model::limits::kFleetFileBytes + 1, ' '));
+  ASSERT_EQ(::mkfifo(path("in/pipe.show.json").c_str(), 0600), 0);
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("cut.show.json:"), HasSubstr("the JSON is cut off here"),
+                                       HasSubstr("foreign.diff.json:1:1"),
+                                       HasSubstr("the name does not say of which host it is"),
+                                       HasSubstr("more than the 8388608 bytes"),
+                                       HasSubstr("is not a regular file"), Not(HasSubstr("notes"))));
+  EXPECT_THAT(console.out.str(), HasSubstr("mtu is 1500, must be 2044"));
+  const auto out = json({"fleet", "report", "@in"}, 1, "fleet-report-1.schema.json");
+  EXPECT_EQ(out["diagnostics"].size(), 5U);
+}
+
+TEST_F(FleetCommand, AnEmptyFolderIsAnError) {
+  std::filesystem::create_directories(path("in"));
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("has no file of a host"));
+}
+
+TEST_F(FleetCommand, RulesOfSectionsNameTheHostAndItsValues) {
+  write("site.toml",
+        "version = 1\n[host.values.a1]\nmtu = 65520\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:01\"\nmode = "
+        "\"datagram\"\nmtu = \"{host.mtu}\"\n");
+  EXPECT_EQ(run({"validate", "--host", "a1", "@site.toml"}), 1) << console.out.str();
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("site.toml:7:7: error:"), HasSubstr("(host a1)"),
+                                       HasSubstr("site.toml:3:7: note: {host.mtu} is \"65520\" on host a1")));
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hosts said, summed up; and the groups that they are shown by.
+#include "fleet/fleet_report.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fakes/fleet_site.hpp"
+#include "fleet/groups.hpp"
+
+namespace rdmacfg::fleet {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string> hosts_named(int count) {
+  std::vector<std::string> out;
+  for (int number = 1; number <= count; ++number) out.push_back(fmt::format("gpu{:05}", number));
+  return out;
+}
+
+std::vector<std::string> lines_of(const HostAnswers& answers) {
+  std::vector<std::string> out;
+  for (const auto& one : sum_up(answers))
+    out.push_back(fmt::format("{} {} {}: {}", one.difference.status, one.check,
+                              fold_hosts(answers.hosts(), one.difference.hosts), one.message));
+  return out;
+}
+
+/// Hosts 1, 11, 21 … drift in the first way, 2, 12 … in the second one.
+void drift(HostAnswers& answers) {
+  for (HostId host = 0; host < answers.hosts().size(); ++host) {
+    const int number = static_cast<int>(host) + 1, sort = number % 10 - 1;
+    const int how = sort >= 0 && sort < 5 && number % (sort + 2) == 0 ? sort : -1;
+    EXPECT_FALSE(answers.add(host, {"show.json", fakes::show_of_host(number, how)}));
+    EXPECT_FALSE(answers.add(host, {"diff.json", fakes::diff_of_host(number, how)}));
+  }
+}
+
+TEST(FleetReport, HostsThatAreAsTheyShouldBeSayNothing) {
+  HostAnswers answers(hosts_named(20));
+  for (HostId host = 0; host < 20; ++host) {
+    const auto number = static_cast<int>(host) + 1;
+    ASSERT_FALSE(answers.add(host, {"show.json", fakes::show_of_host(number)}));
+    ASSERT_FALSE(answers.add(host, {"diff.json", fakes::diff_of_host(number)}));
+  }
+  EXPECT_THAT(lines_of(answers), IsEmpty());
+}
+
+TEST(FleetReport, FiveSortsOfDriftAreFiveFindings) {
+  HostAnswers answers(hosts_named(300));
+  drift(answers);
+  const auto lines = lines_of(answers);
+  ASSERT_EQ(lines.size(), 5U) << testing::PrintToString(lines);
+  std::string all;
+  for (const auto& line : lines) all += line + '\n';
+  EXPECT_THAT(all, HasSubstr("ipoib rail0: mtu is 1500, must be 2044"));
+  EXPECT_THAT(all, HasSubstr("pkey rail0.8002 is missing"));
+  EXPECT_THAT(all, HasSubstr("service rdma-ndd.service: running is no, must be yes"));
+  EXPECT_THAT(all, HasSubstr("firmware of MT_0000000838: 28.33.1000, on most hosts 28.39.2048"));
+  EXPECT_THAT(all,
+              HasSubstr("rate of port mlx5_5/1: 100 Gb/sec (4X EDR), on most hosts 400 Gb/sec (4X NDR)"));
+  EXPECT_THAT(lines[0], HasSubstr("differs"));
+  EXPECT_THAT(lines[4], HasSubstr("unlike"));
+}
+
+std::string head_of(const std::string& schema, const std::string& exit) {
+  return fmt::format(
+      R"({{"schema": "org.rdmaconfigd.{}/1", "command": "show", "exit": {{"status": 1, "name": "{}"}}, "error": null)",
+      schema, exit);
+}
+
+TEST(FleetReport, WorstFirstAndEqualOnesTogether) {
+  HostAnswers answers({"a1", "a2", "a3"});
+  const auto pending = [](const std::string& host, const std::string& address) {
+    return head_of("show", "partly") +
+           R"(, "resources": [{"kind": "address", "label": "ib0", "status": "pending",
+      "reason": ")" +
+           address + " of " + host + R"( waits for ib0", "attributes": []}]})";
+  };
+  EXPECT_FALSE(answers.add(0, {"x", pending("a1", "10.0.0.1/24")}));
+  EXPECT_FALSE(answers.add(1, {"x", pending("a2", "10.0.0.2/24")}));
+  EXPECT_FALSE(
+      answers.add(2, {"x", head_of("report", "error") +
+                               R"(, "diagnostics": [{"severity": "error", "where": {"file": "/c", "line": 3},
+      "message": "is wrong"}]})"}));
+  EXPECT_THAT(lines_of(answers),
+              ElementsAre("error host a3: /c:3: is wrong",
+                          "pending resource a[1,2]: address ib0: 10.0.0.1/24 of a1 waits for ib0"));
+  EXPECT_TRUE(answers.differences()[0].varies);
+}
+
+std::string port_of(const std::string& pkeys, int mtu) {
+  return head_of("show", "ok") +
+         fmt::format(
+             R"(, "devices": [{{"board_id": "b", "firmware": "1", "ports": [{{"device": "m", "port": 1, "state": "ACTIVE",
+      "rate": "r", "mtu_active": 2048, "pkeys": [{}]}}]}}], "interfaces": [{{"name": "ib0", "device": "m", "port": 1,
+      "mode": "datagram", "mtu": {}}}]}})",
+             pkeys, mtu);
+}
+
+TEST(FleetReport, HostsAreComparedWithMostOthers) {
+  HostAnswers answers({"a1", "a2", "a3", "a4", "a5"});
+  const std::string full = R"({"pkey": "0x8002", "membership": "full"})",
+                    limited = R"({"pkey": "0x0002", "membership": "limited"})";
+  for (HostId host = 0; host < 3; ++host) EXPECT_FALSE(answers.add(host, {"x", port_of(full, 2044)}));
+  EXPECT_FALSE(answers.add(3, {"x", port_of(full, 4092)}));
+  EXPECT_FALSE(answers.add(4, {"x", port_of("", 2044)}));
+  EXPECT_THAT(
+      lines_of(answers),
+      ElementsAre(
+          "unlike interface-mtu a4: MTU of ib0: 4092, on most hosts 2044",
+          "unlike link-mtu a4: ib0 has MTU 4092, but its link carries 2044",
+          "unlike pkey-table a5: membership of m/1 in partition 0x8002: missing, on most hosts full"));
+  HostAnswers design({"a1", "a2", "a3", "a4"});
+  for (HostId host = 0; host < 4; ++host)
+    EXPECT_FALSE(design.add(host, {"x", port_of(host < 2 ? full : limited, 2044)}));
+  EXPECT_THAT(lines_of(design), IsEmpty()) << "two halves are a design";
+}
+
+TEST(FleetReport, FaultyJsonHasItsPlace) {
+  HostAnswers answers({"a1"});
+  const auto complaint = [&](const std::string& text) {
+    const auto wrong = answers.add(0, {"a1.show.json", text});
+    return wrong ? wrong->where.text() + ": " + wrong->message : std::string("none");
+  };
+  EXPECT_EQ(complaint("{\n \"schema\": \"org"), "a1.show.json:2:16: the JSON is cut off here");
+  EXPECT_EQ(complaint("{\n \"a\": x}"), "a1.show.json:2:7: is not valid JSON here");
+  EXPECT_EQ(complaint(""), "a1.show.json:1:1: the JSON is cut off here");
+  EXPECT_EQ(complaint("[1]"), "a1.show.json:1:1: is not the output of rdma-configctl");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.doctor/1"})"),
+            "a1.show.json:1:1: is org.rdmaconfigd.doctor/1, not the output of show or diff");
+  EXPECT_EQ(
+      complaint(R"({"schema": "org.rdmaconfigd.show/1", "devices": 3, "resources": [7, {}], "exit": []})"),
+      "none");
+}
+
+TEST(Groups, APatternNamesThePartOfTheName) {
+  const std::vector<std::string> hosts{"r1n01", "r12n03.example.net", "login"};
+  const auto groups = group_by_pattern("{group}n*", hosts);
+  EXPECT_THAT(groups.of_host, ElementsAre("r1", "r12", ""));
+  ASSERT_EQ(groups.diagnostics.size(), 1U);
+  EXPECT_EQ(groups.diagnostics[0].message, "1 host is in no group: login");
+  EXPECT_THAT(group_by_pattern("racks", hosts).diagnostics[0].message, HasSubstr("needs {group} once"));
+}
+
+TEST(Groups, AFileIsATableOrToml) {
+  const std::vector<std::string> hosts{"r1n01", "r1n02.example.net", "login"};
+  EXPECT_THAT(group_by_file({"racks.csv", "host,rack\nr1n01,a\nR1N02,b\nlogin,c\n"}, hosts).of_host,
+              ElementsAre("a", "b", "c"));
+  const auto toml =
+      group_by_file({"racks.toml", "a = \"r1n[01-02]\"\nb = [\"login\", 7, \"r1n01\"]\n"}, hosts);
+  EXPECT_THAT(toml.of_host, ElementsAre("a", "a", "b"));
+  ASSERT_EQ(toml.diagnostics.size(), 2U);
+  EXPECT_EQ(toml.diagnostics[0].where.text(), "racks.toml:2:16");
+  EXPECT_EQ(toml.diagnostics[1].message, "b: host r1n01 is in a already");
+  EXPECT_THAT(group_by_file({"racks.csv", "host\nr1n01\n"}, hosts).diagnostics[0].message,
+              HasSubstr("no column with groups"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::fleet

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of hosts, and their shortest spelling.
+#include "fleet/host_list.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rdmacfg::fleet {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+HostList list_of(const std::string& text, std::size_t most = 1000) {
+  return parse_hosts({"hosts.txt", text}, most);
+}
+
+std::vector<std::string> complaints_of(const HostList& list) {
+  std::vector<std::string> out;
+  for (const auto& one : list.diagnostics)
+    out.push_back(fmt::format("{}+{}: {}", one.where.text(), one.where.length, one.message));
+  return out;
+}
+
+TEST(HostList, RangesAreCountedWithTheirDigits) {
+  EXPECT_THAT(list_of("gpu[008-010]").names, ElementsAre("gpu008", "gpu009", "gpu010"));
+  EXPECT_THAT(list_of("a[9-10,3]").names, ElementsAre("a9", "a10", "a3"));
+  EXPECT_THAT(
+      list_of("r[1-2]n[01,03].example.net").names,
+      ElementsAre("r1n01.example.net", "r1n03.example.net", "r2n01.example.net", "r2n03.example.net"));
+}
+
+TEST(HostList, ItemsAreSeparatedByCommasBlanksAndLines) {
+  const auto list = list_of("# the site\nlogin1, gpu[1,2]\r\n  sm1 # the fabric\n\n");
+  EXPECT_THAT(list.names, ElementsAre("login1", "gpu1", "gpu2", "sm1"));
+  EXPECT_THAT(list.diagnostics, IsEmpty());
+}
+
+TEST(HostList, WhatIsWrongHasItsPlaceAndTheRestIsRead) {
+  const auto list = list_of("gpu[1-2],gpu[3\nsm[9-8]\nok1 a[] b[1-] -x\nlö\ngpu2");
+  EXPECT_THAT(list.names, ElementsAre("gpu1", "gpu2", "ok1"));
+  EXPECT_THAT(complaints_of(list),
+              ElementsAre("hosts.txt:1:13+1: bracket without its counterpart",
+                          "hosts.txt:2:4+3: range 9-8 is reversed", "hosts.txt:3:7+1: empty range",
+                          "hosts.txt:3:11+2: \"1-\" is not a range of numbers",
+                          "hosts.txt:3:15+2: \"-x\" is not a valid host name",
+                          "hosts.txt:4:1+3: \"lö\" is not a valid host name",
+                          "hosts.txt:5:1+4: host gpu2 is listed twice"));
+  EXPECT_EQ(list.diagnostics[1].hint, "write 8-9");
+}
+
+TEST(HostList, HostsThatAreListedTwiceAreOneComplaint) {
+  const auto list = list_of("gpu[1-9] GPU[8-20]");
+  EXPECT_EQ(list.names.size(), 20U);
+  EXPECT_THAT(complaints_of(list), ElementsAre("hosts.txt:1:10+9: 2 hosts are listed twice: GPU[8,9]"));
+}
+
+TEST(HostList, AnEmptyListIsAnError) {
+  for (const auto* text : {"", "\n# none\n", " , "})
+    EXPECT_THAT(complaints_of(list_of(text)), ElementsAre("hosts.txt:1:1+1: no host is listed")) << text;
+}
+
+TEST(HostList, ItIsBounded) {  // kFleetHosts
+  EXPECT_EQ(list_of("a[1-1000]").names.size(), 1000U);
+  const auto list = list_of("b[1-10] a[1-999999999999999]x[1-999999999999999] c1");
+  EXPECT_EQ(list.names.size(), 10U);
+  ASSERT_EQ(list.diagnostics.size(), 1U);
+  EXPECT_THAT(list.diagnostics[0].message, HasSubstr("more than the 1000 hosts"));
+  EXPECT_EQ(parse_hosts({"x", "a[1-100000]"}).names.size(), model::limits::kFleetHosts);
+  EXPECT_EQ(parse_hosts({"x", "a[1-100001]"}).names.size(), 0U);
+}
+
+TEST(HostList, NamesFold) {
+  const auto fold = [](const std::string& text) { return fold_hosts(list_of(text).names); };
+  EXPECT_EQ(fold("gpu009 gpu[003-007]"), "gpu[003-007,009]");
+  EXPECT_EQ(fold("gpu[003-007] gpu9"), "gpu[003-007,9]");
+  EXPECT_EQ(fold("a1 a2 a3 a9 a10 a11"), "a[1-3,9-11]");
+  EXPECT_EQ(fold("a1 a01"), "a[1,01]");
+  EXPECT_EQ(fold("r[01-12]n[01-40]"), "r[01-12]n[01-40]");
+  EXPECT_EQ(fold("r1n1 r1n2 r2n1"), "r1n[1,2],r2n1");
+  EXPECT_EQ(fold("gpu[1-3].example.net login"), "gpu[1-3].example.net,login");
+  EXPECT_EQ(fold("a1234567890123456"), "a1234567890123456");
+  EXPECT_EQ(fold_hosts(std::vector<std::string>{}), "");
+}
+
+}  // namespace
+}  // namespace rdmacfg::fleet

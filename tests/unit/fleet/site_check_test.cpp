@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The documents of a site: every mistake is found, once, with its hosts and lines, and nothing else is.
+#include "fleet/site_check.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fakes/fleet_site.hpp"
+#include "fleet/host_list.hpp"
+
+namespace rdmacfg::fleet {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAreArray;
+
+using Mistake = std::pair<std::string, std::string>;
+
+std::vector<Mistake> mistakes_in(const SiteReport& site) {
+  std::vector<Mistake> out;
+  for (const auto& one : site.findings) out.emplace_back(one.rule, fold_hosts(site.hosts, one.hosts));
+  return out;
+}
+
+std::string text_of(const SiteReport& site) {
+  std::string out;
+  for (const auto& one : site.findings) {
+    out += fmt::format("{} {}: {}\n", one.rule, fold_hosts(site.hosts, one.hosts), one.message);
+    for (const auto& place : one.places) out += fmt::format("  {} {}\n", place.where.text(), place.note);
+  }
+  return out;
+}
+
+SiteReport site_of(const std::string& hosts, const std::string& toml, std::vector<config::Text> more = {}) {
+  std::vector<config::Text> texts{{"/s/config.toml", "version = 1\n" + toml}};
+  for (auto& text : more) texts.push_back(std::move(text));
+  return check_site(std::move(texts), parse_hosts({"--hosts", hosts}).names);
+}
+
+TEST(SiteCheck, ASoundSiteIsSound) {
+  auto site = fakes::fleet_site(300, false);
+  const auto report = check_site(std::move(site.texts), parse_hosts({"--hosts", site.hosts}).names);
+  EXPECT_EQ(text_of(report), "");
+  EXPECT_EQ(report.hosts.size(), 302U);
+}
+
+TEST(SiteCheck, FortyMistakesAreFortyFindings) {
+  auto site = fakes::fleet_site(300, true);
+  ASSERT_EQ(site.mistakes.size(), 40U);
+  auto list = parse_hosts({"--hosts", site.hosts});
+  ASSERT_EQ(list.diagnostics.size(), 1U);
+  const auto report = check_site(std::move(site.texts), std::move(list.names));
+  auto found = mistakes_in(report);
+  found.emplace_back("list", "gpu00007");
+  EXPECT_THAT(found, UnorderedElementsAreArray(site.mistakes)) << text_of(report);
+  std::set<std::string> sorts;
+  for (const auto& [rule, hosts] : site.mistakes) sorts.insert(rule);
+  for (const auto& rule : rules()) {
+    // They need a site without the others.
+    if (rule.name != "sm-none" && rule.name != "pfc-dscp")
+      EXPECT_TRUE(sorts.contains(std::string(rule.name))) << rule.name << " is not tried";
+  }
+}
+
+constexpr const char* kCounted =
+    "[host.address]\nib0 = { network = \"10.1.0.0/24\" }\n[[ipoib]]\ndevice = \"mlx5_0\"\nport = 1\n"
+    "ipv4 = { addresses = [\"{host.ib0}\"] }\n";
+
+TEST(SiteCheck, TheMistakeOfManyHostsIsOneFinding) {
+  const auto report = site_of("gpu[250-260],login", kCounted);
+  ASSERT_EQ(report.findings.size(), 4U) << text_of(report);
+  EXPECT_EQ(report.findings[0].rule, "document");
+  EXPECT_THAT(mistakes_in(report),
+              ElementsAre(Mistake("document", "gpu255"), Mistake("document", "gpu[256-260]"),
+                          Mistake("document", "login"), Mistake("sm-none", "gpu[250-260],login")));
+  EXPECT_EQ(report.findings[0].places[0].where.text(), "/s/config.toml:7:20");
+}
+
+TEST(SiteCheck, OneAddressForAllIsOneFinding) {
+  const auto report =
+      site_of("a[1-50]",
+              "[[ipoib]]\ndevice = \"mlx5_0\"\nport = 1\n"
+              "ipv4 = { addresses = [\"10.0.0.1/24\"] }\n[[opensm]]\nguid = \"{host.g}\"\n[host]\n"
+              "table = \"t.csv\"\n",
+              {});
+  EXPECT_THAT(text_of(report), HasSubstr("address a[1-50]: address 10.0.0.1 is given to 50 hosts\n"));
+}
+
+TEST(SiteCheck, APartitionWithoutAClearNetworkIsAWarning) {
+  const auto report =
+      site_of("r[1-3]n[1-2]",
+              "[host.address]\nib0 = { network = \"10.0.0.0/8\", step = [256, 1] }\n"
+              "[host.values.\"r1*\"]\nlength = 24\n[host.values.\"r2*\"]\nlength = 25\n"
+              "[host.values.\"r3*\"]\nlength = 26\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n"
+              "[[ipoib]]\ndevice = \"mlx5_0\"\nport = 1\n"
+              "ipv4 = { addresses = [\"{host.ib0.address}/{host.length}\"] }\n");
+  ASSERT_THAT(text_of(report),
+              HasSubstr("partition-subnet r[1-3]n[1,2]: partition 0xffff on mlx5_0/1 is in 3 IPv4 "
+                        "networks"));
+  for (const auto& one : report.findings) {
+    if (one.rule == "partition-subnet") EXPECT_EQ(one.severity, model::Severity::kWarning);
+  }
+}
+
+TEST(SiteCheck, MapsOfDscpsAreCompared) {
+  const auto pfc = [](const std::string& host, const std::string& map) {
+    return config::Text{"/s/" + host + ".toml",
+                        "[match]\nhost = [\"" + host +
+                            "\"]\n[[pfc]]\ninterface = \"ens1\"\npriorities = [3]\ndscp = "
+                            "[\"" +
+                            map + "\"]\n"};
+  };
+  const auto report = site_of("a,b,c", "", {pfc("a", "26:3"), pfc("b", "26:3"), pfc("c", "24:3")});
+  EXPECT_THAT(text_of(report),
+              HasSubstr("pfc-dscp c: ens1: priorities of DSCPs 24:3, but 26:3 on 2 hosts\n"));
+}
+
+TEST(SiteCheck, NothingIsComparedWhenAFileCannotBeRead) {
+  const auto report = site_of("a[1-3]", "[[ipoib]]\nguid = \n");
+  EXPECT_FALSE(report.compared);
+  EXPECT_THAT(mistakes_in(report), ElementsAre(Mistake("document", "a[1-3]")));
+}
+
+TEST(SiteCheck, AnEmptyFileIsAnErrorOfAllHosts) {
+  const auto report = check_site({{"/s/config.toml", ""}}, {"a1", "a2"});
+  EXPECT_FALSE(report.compared);
+  EXPECT_THAT(text_of(report), HasSubstr("the file is empty"));
+}
+
+}  // namespace
+}  // namespace rdmacfg::fleet
