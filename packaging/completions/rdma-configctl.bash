@@ -2,7 +2,7 @@
 # bash completion of rdma-configctl(1). Devices, GUIDs and interfaces are those of the host, read from /sys.
 
 # generated: rdma-configctl reference bash
-_rdma_configctl_commands='show status diff apply confirm rollback history reload edit get set monitor withdraw wait-online validate doctor verify import export schema help'
+_rdma_configctl_commands='show status diff apply confirm rollback history reload edit get set monitor withdraw wait-online validate doctor verify import export fleet schema help'
 _rdma_configctl_options() { # SUBCOMMAND
 	case $1 in
 	'') echo '-f --config --file --root --host --json -o --format --local --pending-ok -v --verbose -q --quiet --no-pager --no-colour --no-color -V --version -h --help';;
@@ -25,6 +25,7 @@ _rdma_configctl_options() { # SUBCOMMAND
 	verify) echo '--server --once --client --mad --from --ipoib --to --count --service';;
 	import) echo '--output --name-template --adopt';;
 	export) echo '--output';;
+	fleet) echo '--hosts --by';;
 	schema) echo '';;
 	help) echo '';;
 	esac
@@ -63,6 +64,9 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: the kind of its argument
 	import/--name-template) echo 'TEMPLATE';;
 	export/) echo 'FORMAT';;
 	export/--output) echo 'DIR';;
+	fleet/) echo 'WHAT';;
+	fleet/--hosts) echo 'HOSTS|FILE';;
+	fleet/--by) echo 'PATTERN|FILE';;
 	help/) echo 'SUBCOMMAND';;
 	esac
 }

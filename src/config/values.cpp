@@ -123,8 +123,8 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
   return std::nullopt;
 }
 
-/// The value of a filled-in text where the field takes no text: "2044" is a number there.
-std::optional<model::Value> unquoted(const std::string& text, const model::FieldSpec& field) {
+/// What a filled-in text stands for where the field takes no text: "2044" is a number there.
+std::optional<model::Value> unquoted(const std::string& text) {
   const bool negative = text.starts_with('-');
   std::optional<model::Value> meant;
   if (text == "true" || text == "false") {
@@ -133,9 +133,7 @@ std::optional<model::Value> unquoted(const std::string& text, const model::Field
              number && *number <= std::uint64_t{1} << 62U) {
     meant = negative ? -static_cast<std::int64_t>(*number) : static_cast<std::int64_t>(*number);
   }
-  if (!meant) return std::nullopt;
-  auto value = field.parse(*meant);
-  return value ? std::optional(std::move(*value)) : std::nullopt;
+  return meant;
 }
 
 std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec& field,
@@ -146,11 +144,15 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
                                          std::string_view label, const Reporter& report) {
   if (report.values == nullptr) return std::nullopt;
   std::vector<model::Diagnostic::Related> used;
-  const auto filled = report.values->fill(node, label, field.name, report, used);
+  auto filled = report.values->fill(node, label, field.name, report, used);
   if (!filled) return std::nullopt;
   if (report.filled) report.filled->emplace(location_of(report.text, node.at), used);
-  if (const auto* text = std::get_if<std::string>(&filled->scalar); text && !field.parse(filled->scalar)) {
-    if (auto value = unquoted(*text, field)) return value;
+  if (const auto* text = std::get_if<std::string>(&filled->scalar)) {
+    const auto as_text = field.parse(filled->scalar);
+    auto meant = as_text ? std::nullopt : unquoted(*text);
+    // Of a field that takes no text at all, the number is what is wrong.
+    if (meant && (field.parse(*meant) || as_text.error().message.starts_with("is a text")))
+      filled->scalar = std::move(*meant);
   }
   const auto before = report.diagnostics.size();
   auto value = check_plain(*filled, field, label, report);

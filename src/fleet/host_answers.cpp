@@ -54,6 +54,91 @@ std::string value_text(const Json& value) {
   return items.empty() ? "none" : base::join(items, ", ");
 }
 
+/// Keys that are read; the rest of what a host says, such as GID tables, is most of it and passed over.
+bool is_read(std::string_view key) {
+  constexpr std::array<std::string_view, 34> kKeys{
+      "schema",     "command",  "exit",       "name",       "error",      "message", "diagnostics",
+      "severity",   "where",    "file",       "line",       "resources",  "status",  "kind",
+      "label",      "reason",   "attributes", "now",        "wanted",     "devices", "board_id",
+      "hca_type",   "firmware", "ports",      "device",     "port",       "state",   "rate",
+      "mtu_active", "pkeys",    "pkey",       "membership", "interfaces", "mode"};
+  return key == "mtu" || std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
+/// Builds only the values of keys that are read. What it throws away is checked all the same.
+class Sieve : public Json::json_sax_t {
+ public:
+  Json root;
+  std::optional<std::size_t> wrong_at;  ///< byte, from 1
+
+  bool null() override { return put(nullptr); }
+  bool boolean(bool value) override { return put(value); }
+  bool number_integer(number_integer_t value) override { return put(value); }
+  bool number_unsigned(number_unsigned_t value) override { return put(value); }
+  bool number_float(number_float_t value, const string_t& /*text*/) override { return put(value); }
+  bool string(string_t& value) override { return put(std::move(value)); }
+  bool binary(binary_t& /*value*/) override { return put(nullptr); }
+  bool start_object(std::size_t /*size*/) override { return open(Json::object()); }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t /*size*/) override { return open(Json::array()); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    if (skipped_ > 0) return true;
+    skip_next_ = !is_read(name);
+    if (!skip_next_) key_ = std::move(name);
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
+    wrong_at = position;
+    return false;
+  }
+
+ private:
+  /// The place of the next value; null when it is passed over.
+  Json* place(Json value) {
+    if (skip_next_) {
+      skip_next_ = false;
+      return nullptr;
+    }
+    if (open_.empty()) {
+      root = std::move(value);
+      return &root;
+    }
+    auto& parent = *open_.back();
+    if (parent.is_array()) return &parent.get_ref<Json::array_t&>().emplace_back(std::move(value));
+    auto& member = parent[key_];
+    member = std::move(value);
+    return &member;
+  }
+  bool put(Json value) {
+    if (skipped_ == 0) place(std::move(value));
+    return true;
+  }
+  bool open(Json value) {
+    auto* at = skipped_ > 0 ? nullptr : place(std::move(value));
+    if (at == nullptr) {
+      ++skipped_;
+    } else {
+      open_.push_back(at);
+    }
+    return true;
+  }
+  bool close() {
+    if (skipped_ > 0) {
+      --skipped_;
+    } else {
+      open_.pop_back();
+    }
+    return true;
+  }
+
+  std::vector<Json*> open_;  ///< objects and lists that are being built, which do not move meanwhile
+  std::string key_;
+  bool skip_next_ = false;
+  std::size_t skipped_ = 0;  ///< how deep inside of what is passed over
+};
+
 model::Location place_of(const config::Text& json, std::size_t byte) {
   const auto before = std::string_view(json.text).substr(0, byte > 0 ? byte - 1 : 0);
   const auto start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
@@ -195,14 +280,14 @@ void HostAnswers::difference(HostId host, Difference one) {
 }
 
 std::optional<model::Diagnostic> HostAnswers::add(HostId host, const config::Text& json) {
-  Json parsed;
-  try {
-    parsed = Json::parse(json.text);
-  } catch (const Json::parse_error& error) {
-    const bool cut = error.byte >= json.text.size();
-    return faulty(place_of(json, error.byte), cut ? "the JSON is cut off here" : "is not valid JSON here",
+  Sieve sieve;
+  if (!Json::sax_parse(json.text, &sieve)) {
+    const auto byte = sieve.wrong_at.value_or(1);
+    const bool cut = byte >= json.text.size();
+    return faulty(place_of(json, byte), cut ? "the JSON is cut off here" : "is not valid JSON here",
                   "collect it again: rdma-configctl show --json, rdma-configctl diff --json");
   }
+  const auto& parsed = sieve.root;
   const auto schema = text_at(parsed, "schema"), command = text_at(parsed, "command");
   const bool show = schema == "org.rdmaconfigd.show/1";
   const bool report = schema == "org.rdmaconfigd.report/1" && (command == "diff" || command == "show");

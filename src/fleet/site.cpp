@@ -144,7 +144,7 @@ class Reader {
     if (!wanted.pkey) return;
     model::Diagnostics known;  // said when the host's document is checked
     const auto rule = kinds::make_rule(section, wanted, known);
-    using Membership = PartitionFact::Membership;
+    using Level = PartitionFact::Membership;
     PartitionFact out;
     out.host = host_;
     out.number = wanted.pkey->partition();
@@ -153,7 +153,7 @@ class Reader {
     out.where = spot(section.where);
     for (const auto& member : rule.members) {
       const auto& word = member.membership.empty() ? rule.defmember : member.membership;
-      const auto membership = word == "full" || word == "both" ? Membership::kFull : Membership::kLimited;
+      const auto membership = word == "full" || word == "both" ? Level::kFull : Level::kLimited;
       auto* at = &out.all;
       if (member.who == "SELF") {
         at = &out.self;

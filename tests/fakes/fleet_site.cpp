@@ -86,19 +86,21 @@ std::string main_document() {
   }
   return out +
          "[[lossless]]\ninterface = \"ens1\"\ndscp = \"{host.dscp}\"\npriority = \"{host.prio}\"\n"
-         "[[roce]]\ninterface = \"ens1\"\nmode = \"{host.roce}\"\n";
+         "[[roce]]\ninterface = \"ens2\"\nmode = \"{host.roce}\"\n";
 }
 
 std::string manager_document(const std::string& host, const std::string& name_of_5) {
+  const auto partition = [](const char* pkey, const std::string& members) {
+    return fmt::format("[[partition]]\npkey = {}\nmembers = [{}]\n", pkey, members);
+  };
   return fmt::format(
-      "[match]\nhost = [\"{}\"]\n[[opensm]]\nguid = \"{{host.g0}}\"\npriority = \"{{host.smprio}}\"\n"
-      "[[partition]]\npkey = 0x7fff\nmembers = [\"ALL=full\"]\n[[partition]]\npkey = 0x8002\nmembers = "
-      "[\"ALL=full\"]\n"
-      "[[partition]]\npkey = 0x8003\nmembers = [\"{}=full\"]\n[[partition]]\npkey = 0x8004\nmembers = "
-      "[\"ALL=limited\"]\n"
-      "[[partition]]\npkey = 0x8005\nname = \"{}\"\nmembers = [\"ALL=full\"]\n"
-      "[[partition]]\npkey = 0x8006\nmembers = [\"{}=full\"]\n",
-      host, guid_of(1, 1), name_of_5, guid_of(2, 1));
+             "[match]\nhost = [\"{}\"]\n[[opensm]]\nguid = \"{{host.g0}}\"\npriority = \"{{host.smprio}}\"\n",
+             host) +
+         partition("0x7fff", "\"ALL=full\"") + partition("0x8002", "\"ALL=full\"") +
+         partition("0x8003", fmt::format("\"{}=full\"", guid_of(1, 1))) +
+         partition("0x8004", fmt::format("\"{}=full\", \"ALL=limited\"", guid_of(1, 1))) +
+         partition("0x8005", "\"ALL=full\"") + fmt::format("name = \"{}\"\n", name_of_5) +
+         partition("0x8006", fmt::format("\"{}=full\"", guid_of(2, 1)));
 }
 
 using Mistakes = std::vector<std::pair<std::string, std::string>>;

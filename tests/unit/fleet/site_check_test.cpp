@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "fakes/fleet_site.hpp"
 #include "fleet/host_list.hpp"
 
@@ -60,8 +62,8 @@ TEST(SiteCheck, FortyMistakesAreFortyFindings) {
   for (const auto& [rule, hosts] : site.mistakes) sorts.insert(rule);
   for (const auto& rule : rules()) {
     // They need a site without the others.
-    if (rule.name != "sm-none" && rule.name != "pfc-dscp")
-      EXPECT_TRUE(sorts.contains(std::string(rule.name))) << rule.name << " is not tried";
+    if (rule.name == "sm-none" || rule.name == "pfc-dscp") continue;
+    EXPECT_TRUE(sorts.contains(std::string(rule.name))) << rule.name << " is not tried";
   }
 }
 
@@ -76,7 +78,7 @@ TEST(SiteCheck, TheMistakeOfManyHostsIsOneFinding) {
   EXPECT_THAT(mistakes_in(report),
               ElementsAre(Mistake("document", "gpu255"), Mistake("document", "gpu[256-260]"),
                           Mistake("document", "login"), Mistake("sm-none", "gpu[250-260],login")));
-  EXPECT_EQ(report.findings[0].places[0].where.text(), "/s/config.toml:7:20");
+  EXPECT_EQ(report.findings[0].places[0].where.text(), "/s/config.toml:7:23");
 }
 
 TEST(SiteCheck, OneAddressForAllIsOneFinding) {
@@ -101,7 +103,8 @@ TEST(SiteCheck, APartitionWithoutAClearNetworkIsAWarning) {
               HasSubstr("partition-subnet r[1-3]n[1,2]: partition 0xffff on mlx5_0/1 is in 3 IPv4 "
                         "networks"));
   for (const auto& one : report.findings) {
-    if (one.rule == "partition-subnet") EXPECT_EQ(one.severity, model::Severity::kWarning);
+    if (one.rule != "partition-subnet") continue;
+    EXPECT_EQ(one.severity, model::Severity::kWarning);
   }
 }
 
