@@ -142,7 +142,7 @@ class Summary {
     }
   }
 
-  /// What the same hosts have of several ports is one finding.
+  /// Findings of the same hosts about several ports are one.
   void merge() {
     std::map<std::tuple<std::string, std::string, std::string, std::string, std::vector<HostId>>, std::size_t>
         known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with the hosts of a fleet, each thing once: differences from their documents, and hosts that
+// Faults of the hosts of a fleet, each thing once: differences from their documents, and hosts that
 // are unlike most others.
 #pragma once
 
@@ -20,7 +20,7 @@ struct FleetFinding {
 
 /// Worst first: hosts that could not say, failed, differing, unlike others, limited, pending; those of more
 /// hosts before those of fewer. A host is unlike others when at most a third differ from what two thirds
-/// have; what its difference from the document says already is not said again.
+/// have; its difference from the document is not repeated there.
 std::vector<FleetFinding> sum_up(const HostAnswers& answers);
 
 }  // namespace rdmacfg::fleet

@@ -65,7 +65,7 @@ bool is_read(std::string_view key) {
   return key == "mtu" || std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
-/// Builds only the values of keys that are read. What it throws away is checked all the same.
+/// Builds only the values of keys that are read. The rest is checked all the same.
 class Sieve : public Json::json_sax_t {
  public:
   Json root;
@@ -266,7 +266,7 @@ class AnswerReader {
 
 void HostAnswers::difference(HostId host, Difference one) {
   const auto& name = hosts_[host];
-  // What it is now may differ from host to host; what it ought to be, and of what, is the same.
+  // Addresses and GUIDs may differ from host to host; everything else is the same.
   const auto key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", one.status, one.kind, anonymous(one.label, name),
                                one.attribute, anonymous(one.now, name), anonymous(one.wanted, name),
                                one.attribute.empty() ? anonymous(one.reason, name) : std::string());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hosts have said of themselves: the output of `show --json` and `diff --json`, read and kept as far as
+// Answers of hosts: the output of `show --json` and `diff --json`, read and kept as far as
 // hosts are compared by it.
 #pragma once
 

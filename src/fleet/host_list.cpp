@@ -86,7 +86,7 @@ class Item {
     const auto dash = text.find('-');
     const auto low = text.substr(0, dash);
     const auto high = dash == std::string_view::npos ? low : text.substr(dash + 1);
-        if (!all_digits(low) || !all_digits(high) || low.size() > kDigits || high.size() > kDigits)
+    if (!all_digits(low) || !all_digits(high) || low.size() > kDigits || high.size() > kDigits)
       return fail(from, text.size(), fmt::format("\"{}\" is not a range of numbers", text),
                   "write ranges as gpu[001-512,600]");
     Range out{number_in(low), number_in(high), low.size()};
@@ -274,7 +274,7 @@ HostList parse_hosts(const config::Text& text, std::size_t most) {
 std::string fold_hosts(const std::vector<std::string>& names) {
   std::vector<Stem> stems;
   for (const auto& name : names) stems.push_back({name, ""});
-  // From the last number of the names to the first: what has the same before and behind it folds.
+  // From the last number of the names to the first: names with the same text around it fold.
   for (bool folded = true; folded;) {
     folded = false;
     std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;

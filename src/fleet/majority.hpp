@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most hosts have, and who has something else.
+// The value that most hosts have, and hosts with another one.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is the same in texts about different hosts.
+// The common part of texts about different hosts.
 #pragma once
 
 #include <string>

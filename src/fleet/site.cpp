@@ -82,7 +82,7 @@ class Reader {
     site_.guids.push_back({guid.number, host_, node, spot(entry.where), source(entry.where)});
   }
 
-  /// What a port is called on every host: its name unless that has the host in it, else its device.
+  /// The word for a port on every host: its name unless that has the host in it, else its device.
   std::uint32_t rail_of(const Section& section) {
     if (const auto* name = section.find("name"); name && !document_.filled.contains(name->where))
       return site_.words.id(model::text_of(name->value));
@@ -170,8 +170,8 @@ class Reader {
   void traffic(const Section& section) {
     using What = Traffic::What;
     const auto rail = rail_of(section);
-    const auto add = [&](What what, Said value) {
-      if (value.value != 0) site_.traffic.push_back({host_, what, rail, value});
+    const auto add = [&](What sort, Said value) {
+      if (value.value != 0) site_.traffic.push_back({host_, sort, rail, value});
     };
     const auto value = [&](std::int64_t given, std::string_view key) {
       const auto* entry = section.find(key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the documents of all hosts say that concerns other hosts: the facts that the rules across hosts
+// The parts of all hosts' documents that concern other hosts: the facts that the rules across hosts
 // compare.
 #pragma once
 
@@ -49,7 +49,7 @@ struct Said {
 /// An IPoIB interface.
 struct Interface {
   HostId host = 0;
-  std::uint32_t rail = 0;  ///< of Words: what tells the ports of a host apart, the same on all hosts
+  std::uint32_t rail = 0;  ///< of Words: tells the ports of a host apart, the same on all hosts
   std::uint16_t partition = kinds::kDefaultPartition;
   bool child = false;
   model::Guid guid;  ///< of its port; 0: not known without the host

@@ -13,7 +13,7 @@ namespace rdmacfg::fleet {
 struct SiteReport {
   std::vector<std::string> hosts;
   /// Those of single documents (rule "document") by place, then those across hosts by rule, each with errors
-  /// first. What many hosts have is said once.
+  /// first. A fault of many hosts is said once.
   std::vector<Finding> findings;
   /// Whether the rules across hosts were checked; false when a file could not be read as TOML.
   bool compared = true;

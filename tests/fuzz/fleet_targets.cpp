@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sites write about their hosts, and what hosts have said: lists and patterns of hosts, tables of
+// Texts of sites about their hosts, and answers of hosts: lists and patterns of hosts, tables of
 // values, /etc/hosts, groupings, and collected JSON.
 #include <algorithm>
 #include <set>
@@ -82,7 +82,7 @@ void run_groups(std::string_view bytes) {
   }
 }
 
-/// What each host said.
+/// The answers of hosts.
 void run_answers(std::string_view bytes) {
   std::vector<std::string> hosts;
   const auto parts = parts_of(bytes);

@@ -64,7 +64,8 @@ TEST(Check, UnknownSections) {
                                               "a:5:1: [[ipoib.pky]]: unknown section; did you mean \"pkey\"?",
                                               "a:6:11: [defaults.ipob]: there are no defaults for ipob",
                                               "a:7:11: [defaults.roce]: there are no defaults for roce"));
-  EXPECT_EQ(document.diagnostics[1].hint, "there can be match, defaults, host, ipoib, roce, pfc, node, version");
+  EXPECT_EQ(document.diagnostics[1].hint,
+            "there can be match, defaults, host, ipoib, roce, pfc, node, version");
   EXPECT_EQ(document.diagnostics[4].hint, "did you mean \"ipoib\"?");
 }
 

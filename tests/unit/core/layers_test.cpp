@@ -137,17 +137,18 @@ TEST(Layers, FoldersAreSmall) {
 }
 
 TEST(Layers, LibrariesStayInTheirFolder) {
-  const std::map<std::string, std::set<std::string>> home{{"toml", {"config"}},
-                                                          {"netlink", {"system/linux"}},
-                                                          {"infiniband", {"system/linux"}},
-                                                          {"libkmod", {"system/linux"}},
-                                                          {"seccomp", {"system/linux"}},
-                                                          {"systemd", {"system/linux", "daemon"}},
-                                                          {"linux", {"config", "system/linux"}},
-                                                          {"CLI", {"ctl"}},
-                                                          {"yaml", {"foreign"}},
-                                                          {"nlohmann", {"store", "core", "fleet", "daemon", "ctl"}},
-                                                          {"sdbus-c++", {"system/linux"}}};
+  const std::map<std::string, std::set<std::string>> home{
+      {"toml", {"config"}},
+      {"netlink", {"system/linux"}},
+      {"infiniband", {"system/linux"}},
+      {"libkmod", {"system/linux"}},
+      {"seccomp", {"system/linux"}},
+      {"systemd", {"system/linux", "daemon"}},
+      {"linux", {"config", "system/linux"}},
+      {"CLI", {"ctl"}},
+      {"yaml", {"foreign"}},
+      {"nlohmann", {"store", "core", "fleet", "daemon", "ctl"}},
+      {"sdbus-c++", {"system/linux"}}};
   each_include([&](const fs::path& file, bool own, const std::string& included) {
     if (own) return;
     const auto library = included.substr(0, included.find_first_of("/."));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `fleet validate` and `fleet report` on the command line: what is read, what is printed, how they end.
+// `fleet validate` and `fleet report` on the command line: input, output, exit status.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -59,7 +59,7 @@ TEST_F(FleetCommand, ValidateChecksADocumentForEveryHost) {
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "a[1-3]", "@site.toml"}), 0)
       << console.out.str() << console.err.str();
   EXPECT_EQ(console.out.str(), "Valid: 3 hosts in 2 files.\n");
-  // A subset is no error, and the table is read whole whatever this host is called.
+  // A subset of the table is allowed, and the table is read whole whatever this host is called.
   EXPECT_EQ(run({"fleet", "validate", "@site.toml", "--hosts", "a2"}), 0);
   EXPECT_THAT(console.out.str(), HasSubstr("has values for 2 hosts that are not in the list: a[1,3]"));
   const auto out =

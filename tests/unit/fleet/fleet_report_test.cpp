@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hosts said, summed up; and the groups that they are shown by.
+// Answers of hosts, summed up; and the groups that they are shown by.
 #include "fleet/fleet_report.hpp"
 
 #include <fmt/format.h>
