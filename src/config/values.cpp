@@ -123,7 +123,7 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
   return std::nullopt;
 }
 
-/// What a filled-in text stands for where the field takes no text: "2044" is a number there.
+/// The meaning of a filled-in text where the field takes no text: "2044" is a number there.
 std::optional<model::Value> unquoted(const std::string& text) {
   const bool negative = text.starts_with('-');
   std::optional<model::Value> meant;

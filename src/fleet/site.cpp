@@ -170,7 +170,7 @@ class Reader {
   void traffic(const Section& section) {
     using What = Traffic::What;
     const auto rail = rail_of(section);
-    const auto add = [&](What sort, Said value) {
+    const auto add = [&](Traffic::What sort, Said value) {
       if (value.value != 0) site_.traffic.push_back({host_, sort, rail, value});
     };
     const auto value = [&](std::int64_t given, std::string_view key) {
