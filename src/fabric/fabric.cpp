@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/fabric.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace rdmacfg::fabric {
+
+namespace {
+
+template <std::size_t N>
+std::string best_name(std::uint16_t set, const std::array<std::string_view, N>& names) {
+  const auto bits = static_cast<std::size_t>(std::bit_width(set));
+  return bits == 0 || bits > N ? "-" : std::string(names[bits - 1]);
+}
+
+/// The best of a set alone.
+std::uint16_t best_of(std::uint16_t set) { return std::bit_floor(set); }
+
+/// What two ends have in common; what one does not say the other decides.
+std::uint16_t common(std::uint16_t a, std::uint16_t b) {
+  if (a == 0 || b == 0) return static_cast<std::uint16_t>(a | b);
+  return a & b;
+}
+
+Abilities common_best(Abilities a, Abilities b) {
+  return {best_of(common(a.widths, b.widths)), best_of(common(a.speeds, b.speeds))};
+}
+
+bool falls_short(Abilities active, Abilities best) {
+  return active.widths < best.widths || active.speeds < best.speeds;
+}
+
+}  // namespace
+
+std::string_view text_of(NodeType type) {
+  constexpr std::array<std::string_view, 4> kNames{"host", "switch", "router", "unknown"};
+  return kNames[std::min<std::size_t>(static_cast<std::size_t>(type), kNames.size() - 1)];
+}
+
+std::string_view text_of(ManagerState state) {
+  constexpr std::array<std::string_view, 5> kNames{"not active", "discovering", "standby", "master",
+                                                   "unknown"};
+  return kNames[std::min<std::size_t>(static_cast<std::size_t>(state), kNames.size() - 1)];
+}
+
+std::string_view text_of(Shortfall why) {
+  switch (why) {
+    case Shortfall::kTrained:
+      return "both ends have better enabled: look at the cable and the connectors";
+    case Shortfall::kOneEnd:
+      return "one end has less enabled than the other";
+    case Shortfall::kLimited:
+      return "neither end has better enabled";
+  }
+  return "";
+}
+
+std::string width_text(std::uint16_t widths) { return best_name(widths, kWidthNames); }
+std::string speed_text(std::uint16_t speeds) { return best_name(speeds, kSpeedNames); }
+
+std::string text_of(Abilities abilities) {
+  if (abilities.widths == 0 && abilities.speeds == 0) return "";
+  return width_text(abilities.widths) + ' ' + speed_text(abilities.speeds);
+}
+
+std::string_view state_text(int state) {
+  constexpr std::array<std::string_view, 5> kNames{"unknown", "down", "initialize", "armed", "active"};
+  return state < 0 || state >= static_cast<int>(kNames.size()) ? "unknown"
+                                                               : kNames[static_cast<std::size_t>(state)];
+}
+
+std::string_view physical_text(int state) {
+  constexpr std::array<std::string_view, 8> kNames{"unknown",  "sleep",   "polling",        "disabled",
+                                                   "training", "link up", "error recovery", "test"};
+  return state < 0 || state >= static_cast<int>(kNames.size()) ? "unknown"
+                                                               : kNames[static_cast<std::size_t>(state)];
+}
+
+std::string rate_text(int tenths) {
+  if (tenths <= 0) return "-";
+  return tenths % 10 == 0 ? fmt::format("{} Gbit/s", tenths / 10)
+                          : fmt::format("{}.{} Gbit/s", tenths / 10, tenths % 10);
+}
+
+const Port* Node::port(int number) const {
+  const auto at = std::find_if(ports.begin(), ports.end(), [&](const Port& p) { return p.number == number; });
+  return at == ports.end() ? nullptr : &*at;
+}
+
+Index::Index(const Fabric& fabric) : fabric_(&fabric) {
+  for (const auto& node : fabric.nodes) {
+    nodes_.emplace(node.guid, &node);
+    ++descriptions_[node.description];
+    for (const auto& port : node.ports) {
+      // All ports of a switch have the GUID of its management port.
+      const bool own = node.type != NodeType::kSwitch || port.number == 0;
+      if (own && port.guid != 0) owners_.emplace(port.guid, End{node.guid, port.number});
+    }
+  }
+}
+
+const Node* Index::node(std::uint64_t guid) const {
+  const auto at = nodes_.find(guid);
+  return at == nodes_.end() ? nullptr : at->second;
+}
+
+const Port* Index::port(End end) const {
+  const auto* owner = node(end.node);
+  return owner == nullptr ? nullptr : owner->port(end.port);
+}
+
+std::optional<End> Index::owner(std::uint64_t port_guid) const {
+  const auto at = owners_.find(port_guid);
+  return at == owners_.end() ? std::nullopt : std::optional(at->second);
+}
+
+std::string Index::name(std::uint64_t guid) const {
+  const auto* found = node(guid);
+  if (found == nullptr || found->description.empty()) return model::Guid{guid}.text();
+  const auto uses = descriptions_.find(found->description);
+  if (uses != descriptions_.end() && uses->second > 1)
+    return fmt::format("{} ({})", found->description, model::Guid{guid}.text());
+  return found->description;
+}
+
+std::string Index::name(End end) const { return fmt::format("{}/{}", name(end.node), end.port); }
+
+std::vector<const Node*> Index::called(std::string_view text) const {
+  const auto guid = model::Guid::parse(text);
+  std::vector<const Node*> out;
+  for (const auto& node : fabric_->nodes) {
+    if (node.description == text || (guid && guid->number == node.guid) || name(node.guid) == text)
+      out.push_back(&node);
+  }
+  return out;
+}
+
+std::vector<Link> links_of(const Fabric& fabric) {
+  std::vector<Link> out;
+  for (const auto& node : fabric.nodes) {
+    for (const auto& port : node.ports) {
+      const End here{node.guid, port.number};
+      if (port.peer && here < *port.peer) out.push_back({here, *port.peer});
+    }
+  }
+  return out;
+}
+
+std::vector<Below> links_below_best(const Fabric& fabric) {
+  const Index index(fabric);
+  std::vector<Below> out;
+  for (const auto& link : links_of(fabric)) {
+    const auto *a = index.port(link.a), *b = index.port(link.b);
+    if (a == nullptr || b == nullptr || a->state <= kStateDown) continue;
+    const auto active = common_best(a->active, b->active);
+    const auto best = common_best(a->supported, b->supported);
+    if (!falls_short(active, best)) continue;
+    // What an end would do if the other were as it is.
+    const auto of_a = common_best(a->enabled, b->supported), of_b = common_best(b->enabled, a->supported);
+    auto why = Shortfall::kLimited;
+    if (falls_short(active, common_best(a->enabled, b->enabled))) {
+      why = Shortfall::kTrained;
+    } else if (of_a != of_b) {
+      why = Shortfall::kOneEnd;
+    }
+    out.push_back({link, active, best, why});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Below& a, const Below& b) { return a.why < b.why; });
+  return out;
+}
+
+std::vector<Members> partitions_of(const Fabric& fabric) {
+  std::map<std::uint16_t, Members> found;
+  for (const auto& node : fabric.nodes) {
+    for (const auto& port : node.ports) {
+      if (!port.pkeys) continue;
+      for (const auto raw : *port.pkeys) {
+        const auto partition = static_cast<std::uint16_t>(raw & 0x7fffU);
+        auto& members = found[partition];
+        members.partition = partition;
+        ((raw & 0x8000U) != 0 ? members.full : members.limited).push_back({node.guid, port.number});
+      }
+    }
+  }
+  std::vector<Members> out;
+  out.reserve(found.size());
+  for (auto& [partition, members] : found) out.push_back(std::move(members));
+  return out;
+}
+
+}  // namespace rdmacfg::fabric

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The limits of what a fabric and files about it may say. docs/RELIABILITY.md lists the same table;
+// tests/unit/fabric/fabric_test.cpp compares the two.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "model/limits.hpp"
+
+namespace rdmacfg::fabric::limits {
+
+inline constexpr std::size_t kFabricNodes = 65'536;
+inline constexpr std::size_t kFabricBytes = 256 * model::limits::kMiB;
+inline constexpr std::size_t kFabricFileBytes = 64 * model::limits::kMiB;
+
+inline constexpr auto kTable = std::to_array<model::limits::Row>({
+    {"kFabricNodes", kFabricNodes, "nodes", "fabric: the rest is named as missing, exit 5; a saved one: error",
+     "nodes of a fabric; a subnet has 49,151 LIDs"},
+    {"kFabricBytes", kFabricBytes, "bytes", "fabric: the rest is named as missing, exit 5, or error, exit 1",
+     "what the process that looks at the fabric may send"},
+    {"kFabricFileBytes", kFabricFileBytes, "bytes", "fabric --compare: error, exit 1",
+     "a saved fabric; 1,000 hosts take about 2 MiB"},
+});
+
+}  // namespace rdmacfg::fabric::limits

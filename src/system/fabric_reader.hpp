@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks at the fabric behind a local InfiniBand port. It only asks, and sets nothing.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "base/error.hpp"
+#include "fabric/fabric.hpp"
+
+namespace rdmacfg::system {
+
+struct FabricRequest {
+  std::string port;                          ///< "mlx5_0/1"; empty: the first active port, else the first with a link
+  std::chrono::milliseconds timeout{60'000};  ///< of all of it
+  std::uint64_t route_to = 0;                ///< also the way to this port GUID; 0: none
+};
+
+/// `done` of `total` (0: not known yet) of what is under way.
+using FabricProgress = std::function<void(std::size_t done, std::size_t total, const std::string& what)>;
+
+class FabricReader {
+ public:
+  virtual ~FabricReader() = default;
+
+  /// Fails where nothing can be seen: no such port, no link, no access to the umad device, libraries that are not
+  /// installed, kTimeout. What could not be read of the rest is in Fabric::missing.
+  virtual base::Result<fabric::Fabric> read(const FabricRequest& request, const FabricProgress& progress) = 0;
+};
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/linux/fabric/decode.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace rdmacfg::system::detail {
+
+namespace {
+
+constexpr std::size_t kSaStatusAt = 4, kSaOffsetAt = 44, kSaRecordsAt = 56, kGroupBytes = 52;
+constexpr unsigned kNoRecords = 0x0300;  // 15.2.4: ERR_NO_RECORDS
+
+unsigned number_at(std::span<const std::uint8_t> bytes, std::size_t at, std::size_t count) {
+  unsigned out = 0;
+  for (std::size_t i = 0; i < count; ++i) out = out << 8U | bytes[at + i];
+  return out;
+}
+
+fabric::Group group_in(std::span<const std::uint8_t> record) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  ::inet_ntop(AF_INET6, record.data(), text.data(), text.size());
+  fabric::Group group;
+  group.gid = text.data();
+  group.lid = static_cast<int>(number_at(record, 36, 2));
+  group.mtu = mtu_of(record[38] & 0x3fU);
+  group.pkey = static_cast<std::uint16_t>(number_at(record, 40, 2));
+  group.rate = rate_of(record[42] & 0x3fU);
+  group.sl = record[44] >> 4U;
+  return group;
+}
+
+}  // namespace
+
+std::uint16_t widths_of(unsigned bits) {
+  constexpr std::array<fabric::Width, 5> kOrder{fabric::Width::k1x, fabric::Width::k4x, fabric::Width::k8x,
+                                                fabric::Width::k12x, fabric::Width::k2x};
+  unsigned out = 0;
+  for (std::size_t i = 0; i < kOrder.size(); ++i) {
+    if ((bits >> i & 1U) != 0) out |= 1U << static_cast<unsigned>(kOrder[i]);
+  }
+  return static_cast<std::uint16_t>(out);
+}
+
+std::uint16_t speeds_of(unsigned bits, unsigned extended, bool fdr10) {
+  // SDR, DDR and QDR come first in both orders, as FDR to NDR do behind FDR10.
+  unsigned out = bits & 0x7U;
+  out |= (extended & 0xfU) << static_cast<unsigned>(fabric::Speed::kFdr);
+  if (fdr10) out |= 1U << static_cast<unsigned>(fabric::Speed::kFdr10);
+  return static_cast<std::uint16_t>(out);
+}
+
+int mtu_of(unsigned code) { return code >= 1 && code <= 5 ? 128 << code : 0; }
+
+int rate_of(unsigned code) {
+  constexpr std::array<int, 25> kRates{0,    0,    25,  100, 300,  50,   200,  400, 600, 800,  1200, 140,  560,
+                                       1120, 1680, 250, 1000, 2000, 3000, 280, 500, 4000, 6000, 8000, 12000};
+  return code < kRates.size() ? kRates[code] : 0;
+}
+
+void add_pkeys(std::span<const std::uint8_t> block, std::vector<std::uint16_t>& out) {
+  for (std::size_t at = 0; at + 1 < block.size(); at += 2) {
+    const auto pkey = static_cast<std::uint16_t>(number_at(block, at, 2));
+    if ((pkey & 0x7fffU) != 0) out.push_back(pkey);
+  }
+}
+
+std::optional<std::vector<fabric::Group>> groups_in(std::span<const std::uint8_t> answer, std::size_t most) {
+  if (answer.size() < kSaRecordsAt) return std::nullopt;
+  std::vector<fabric::Group> out;
+  const auto status = number_at(answer, kSaStatusAt, 2);
+  if (status == kNoRecords) return out;
+  if (status != 0) return std::nullopt;
+  const std::size_t size = std::size_t{number_at(answer, kSaOffsetAt, 2)} * 8;
+  if (size < kGroupBytes) return out;
+  std::set<std::string> seen;
+  for (auto rest = answer.subspan(kSaRecordsAt); rest.size() >= size && out.size() < most;
+       rest = rest.subspan(size)) {
+    auto group = group_in(rest);
+    // A group without a LID is what follows the last record of a datagram that was filled up.
+    if (group.lid != 0 && seen.insert(group.gid).second) out.push_back(std::move(group));
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::system::detail

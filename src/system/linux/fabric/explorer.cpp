@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/linux/fabric/explorer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/characters.hpp"
+#include "fabric/limits.hpp"
+#include "system/linux/fabric/administrator.hpp"
+#include "system/linux/fabric/decode.hpp"
+#include "system/linux/fabric/libraries.hpp"
+#include "system/linux/fabric/local_port.hpp"
+
+namespace rdmacfg::system::detail {
+
+namespace {
+
+using base::Code;
+using fabric::limits::kFabricNodes;
+
+constexpr unsigned kAnswerTimeout = 500;  // milliseconds of one answer
+constexpr int kRetries = 2;
+constexpr std::size_t kSmpBytes = IB_SMP_DATA_SIZE;
+constexpr std::size_t kPkeysOfBlock = 32, kMostPkeyBlocks = 64;
+constexpr std::size_t kMostNamed = 10;  // ports that are named of those that gave no answer
+constexpr unsigned kIsSm = 1U << 1U, kHasExtendedSpeeds = 1U << 14U;  // CapabilityMask
+constexpr unsigned kQdr = 4;
+constexpr std::size_t kProgressEach = 64;
+
+class Explorer {
+ public:
+  Explorer(const FabricRequest& request, const std::function<void(Frame)>& send)
+      : request_(request), send_(send) {}
+
+  std::optional<base::Error> run();
+
+ private:
+  using Smp = std::array<std::uint8_t, kSmpBytes>;
+
+  std::optional<base::Error> discover();
+  std::optional<base::Error> send_nodes();
+  void send_pkeys();
+  void send_managers();
+  void send_groups();
+  void send_route();
+
+  fabric::Node node_of(ibnd_node_t& node);
+  fabric::Port port_of(ibnd_node_t& node, ibnd_port_t& port);
+  fabric::Manager manager_of(const ibnd_port_t& port, Smp& answer);
+  std::optional<std::vector<std::uint16_t>> pkeys_of(const ibnd_port_t& port, std::size_t capacity);
+  bool ask(const ibnd_port_t& port, unsigned attribute, unsigned modifier, Smp& answer);
+  std::optional<ib_portid_t> path_to(const ibnd_port_t& port) const;
+  bool ask_by(ib_portid_t path, unsigned attribute, unsigned modifier, Smp& answer);
+  fabric::Route trace(const ibnd_port_t& target);
+  const ibnd_port_t* left_by(const ibnd_node_t& node, int in, int lid, fabric::Hop& hop, std::string& broken);
+  unsigned field(std::uint8_t* from, MAD_FIELDS name) { return libraries_.get_field(from, 0, name); }
+
+  template <class Each>
+  void each_end_port(Each each) const {
+    for (auto* node : nodes_) {
+      if (node->type == IB_NODE_SWITCH) {
+        if (node->ports[0] != nullptr) each(*node, *node->ports[0]);
+        continue;
+      }
+      for (int i = 1; i <= node->numports; ++i) {
+        if (auto* port = node->ports[i]; port != nullptr && port->remoteport != nullptr) each(*node, *port);
+      }
+    }
+  }
+
+  const FabricRequest& request_;
+  const std::function<void(Frame)>& send_;
+  FabricLibraries libraries_;
+  LocalPort local_;
+  ibmad_port* port_ = nullptr;
+  ibnd_fabric_t* fabric_ = nullptr;
+  std::vector<ibnd_node_t*> nodes_;
+};
+
+std::optional<base::Error> Explorer::run() {
+  if (!libraries_.usable)
+    return base::Error{Code::kUnsupported,
+                       "libibnetdisc and libibmad are needed to look at the fabric; install infiniband-diags, which "
+                       "brings them",
+                       0};
+  if (libraries_.init() < 0) return base::Error{Code::kIo, "libibumad could not be set up", 0};
+  auto local = find_local_port(libraries_, request_.port);
+  if (!local) return local.error();
+  local_ = std::move(*local);
+  if (auto error = discover()) return error;
+  if (auto error = send_nodes()) return error;
+  send_managers();
+  send_groups();
+  send_route();
+  send_pkeys();  // last: on a large fabric it takes longest
+  return std::nullopt;
+}
+
+std::optional<base::Error> Explorer::discover() {
+  send_(StartFrame{local_.name(), local_.guid,
+                   fmt::format("{:04x}:{:04x}:{:04x}:{:04x}", local_.prefix >> 48U, local_.prefix >> 32U & 0xffffU,
+                               local_.prefix >> 16U & 0xffffU, local_.prefix & 0xffffU)});
+  send_(ProgressFrame{0, 0, fmt::format("discovering the fabric behind {}", local_.name())});
+  ibnd_config_t config{};
+  config.timeout_ms = kAnswerTimeout;
+  config.retries = kRetries;
+  config.flags = IBND_CONFIG_MLX_EPI;
+  fabric_ = libraries_.discover(local_.device.data(), local_.number, nullptr, &config);
+  // Only now: a simulated port (umad2sim) takes one client of a management class at a time.
+  std::array<int, 3> classes{IB_SMI_CLASS, IB_SMI_DIRECT_CLASS, IB_SA_CLASS};
+  port_ = libraries_.open_port(local_.device.data(), local_.number, classes.data(), classes.size());
+  if (port_ == nullptr) return why_not_open(local_);
+  libraries_.set_timeout(port_, kAnswerTimeout);
+  libraries_.set_retries(port_, kRetries);
+  if (fabric_ == nullptr || fabric_->nodes == nullptr)
+    return base::Error{Code::kIo, fmt::format("{}: the fabric could not be discovered: no port answered", local_.name()),
+                       0};
+  return std::nullopt;
+}
+
+std::optional<base::Error> Explorer::send_nodes() {
+  for (auto* node = fabric_->nodes; node != nullptr; node = node->next) {
+    if (nodes_.size() == kFabricNodes) {
+      send_(MissingFrame{fmt::format("the nodes beyond the first {}", kFabricNodes)});
+      break;
+    }
+    if (node->numports < 0 || node->ports == nullptr) continue;
+    nodes_.push_back(node);
+    send_(NodeFrame{node_of(*node)});
+  }
+  send_(NodesDoneFrame{});
+  return std::nullopt;
+}
+
+fabric::Node Explorer::node_of(ibnd_node_t& node) {
+  fabric::Node out;
+  out.guid = node.guid;
+  out.system_guid = libraries_.get_field64(node.info, 0, IB_NODE_SYSTEM_GUID_F);
+  out.type = node.type == IB_NODE_CA       ? fabric::NodeType::kHost
+             : node.type == IB_NODE_SWITCH ? fabric::NodeType::kSwitch
+             : node.type == IB_NODE_ROUTER ? fabric::NodeType::kRouter
+                                           : fabric::NodeType::kUnknown;
+  auto* end = std::find(std::begin(node.nodedesc), std::end(node.nodedesc), '\0');
+  auto text = std::string(std::begin(node.nodedesc), end);
+  text.erase(text.find_last_not_of(' ') + 1);
+  out.description = base::harmless(text);
+  out.vendor = field(node.info, IB_NODE_VENDORID_F);
+  out.device = field(node.info, IB_NODE_DEVID_F);
+  for (int i = 0; i <= node.numports; ++i) {
+    if (node.ports[i] != nullptr) out.ports.push_back(port_of(node, *node.ports[i]));
+  }
+  return out;
+}
+
+fabric::Port Explorer::port_of(ibnd_node_t& node, ibnd_port_t& port) {
+  auto* info = port.info;
+  // What a switch can do is said by its management port (14.2.5.6).
+  auto* able = node.type == IB_NODE_SWITCH && node.ports[0] != nullptr ? node.ports[0]->info : info;
+  const auto capabilities = field(able, IB_PORT_CAPMASK_F);
+  const auto extended = [&](MAD_FIELDS name) {
+    return (capabilities & kHasExtendedSpeeds) != 0 ? field(info, name) : 0;
+  };
+  const auto fdr10 = [&](MAD_FIELDS name) { return (field(port.ext_info, name) & 1U) != 0; };
+  fabric::Port out;
+  out.number = port.portnum;
+  out.guid = port.guid;
+  out.lid = port.base_lid;
+  out.lmc = port.lmc;
+  out.sm_lid = static_cast<int>(field(info, IB_PORT_SMLID_F));
+  out.state = static_cast<int>(field(info, IB_PORT_STATE_F));
+  out.physical = static_cast<int>(field(info, IB_PORT_PHYS_STATE_F));
+  out.mtu = mtu_of(field(info, IB_PORT_NEIGHBOR_MTU_F));
+  const bool is_end = node.type != IB_NODE_SWITCH || port.portnum == 0;
+  out.may_manage = is_end && (capabilities & kIsSm) != 0;
+  if (node.type == IB_NODE_SWITCH && port.portnum == 0) return out;  // it has no link
+  const auto speed = field(info, IB_PORT_LINK_SPEED_ACTIVE_F);
+  const auto faster = extended(IB_PORT_LINK_SPEED_EXT_ACTIVE_F);
+  const bool is_fdr10 = speed == kQdr && fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F);
+  if (out.state > fabric::kStateDown)
+    out.active = {widths_of(field(info, IB_PORT_LINK_WIDTH_ACTIVE_F)),
+                  speeds_of(faster != 0 ? 0 : speed, faster, is_fdr10)};
+  out.enabled = {widths_of(field(info, IB_PORT_LINK_WIDTH_ENABLED_F)),
+                 speeds_of(field(info, IB_PORT_LINK_SPEED_ENABLED_F), extended(IB_PORT_LINK_SPEED_EXT_ENABLED_F),
+                           fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F))};
+  out.supported = {widths_of(field(info, IB_PORT_LINK_WIDTH_SUPPORTED_F)),
+                   speeds_of(field(info, IB_PORT_LINK_SPEED_SUPPORTED_F),
+                             extended(IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
+                             fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F))};
+  if (port.remoteport != nullptr && port.remoteport->node != nullptr)
+    out.peer = fabric::End{port.remoteport->node->guid, port.remoteport->portnum};
+  return out;
+}
+
+bool Explorer::ask_by(ib_portid_t path, unsigned attribute, unsigned modifier, Smp& answer) {
+  answer.fill(0);
+  return libraries_.smp_query(answer.data(), &path, attribute, modifier, 0, port_) != nullptr;
+}
+
+/// The directed route to a port: P_Key tables of a host are those of the port that is asked.
+std::optional<ib_portid_t> Explorer::path_to(const ibnd_port_t& port) const {
+  if (port.node->type == IB_NODE_SWITCH) return port.node->path_portid;
+  if (port.node == fabric_->from_node && port.portnum == fabric_->from_portnum) return ib_portid_t{};
+  const auto* peer = port.remoteport;
+  if (peer == nullptr || peer->node == nullptr) return std::nullopt;
+  ib_portid_t path{};
+  if (peer->node->type == IB_NODE_SWITCH) path = peer->node->path_portid;
+  else if (peer->node != fabric_->from_node || peer->portnum != fabric_->from_portnum) return std::nullopt;
+  if (path.drpath.cnt < 0 || path.drpath.cnt + 1 >= IB_SUBNET_PATH_HOPS_MAX) return std::nullopt;
+  path.lid = 0;
+  path.drpath.p[++path.drpath.cnt] = static_cast<std::uint8_t>(peer->portnum);
+  return path;
+}
+
+bool Explorer::ask(const ibnd_port_t& port, unsigned attribute, unsigned modifier, Smp& answer) {
+  const auto path = path_to(port);
+  return path && ask_by(*path, attribute, modifier, answer);
+}
+
+std::optional<std::vector<std::uint16_t>> Explorer::pkeys_of(const ibnd_port_t& port, std::size_t capacity) {
+  std::vector<std::uint16_t> out;
+  const auto blocks = std::min((capacity + kPkeysOfBlock - 1) / kPkeysOfBlock, kMostPkeyBlocks);
+  for (std::size_t block = 0; block < blocks; ++block) {
+    Smp answer{};
+    if (!ask(port, IB_ATTR_PKEY_TBL, static_cast<unsigned>(block), answer)) return std::nullopt;
+    add_pkeys(answer, out);
+  }
+  return out;
+}
+
+void Explorer::send_pkeys() {
+  std::size_t total = 0, done = 0, silent = 0;
+  each_end_port([&](ibnd_node_t&, ibnd_port_t&) { ++total; });
+  each_end_port([&](ibnd_node_t& node, ibnd_port_t& port) {
+    if (done++ % kProgressEach == 0) send_(ProgressFrame{done, total, "reading P_Key tables"});
+    auto pkeys = pkeys_of(port, field(node.info, IB_NODE_PARTITION_CAP_F));
+    if (pkeys) {
+      send_(PkeysFrame{{node.guid, port.portnum}, std::move(*pkeys)});
+    } else if (++silent <= kMostNamed) {
+      send_(MissingFrame{fmt::format("the P_Key table of {}: no answer", model::Guid{port.guid}.text())});
+    }
+  });
+  if (silent > kMostNamed) send_(MissingFrame{fmt::format("{} more P_Key tables: no answer", silent - kMostNamed)});
+}
+
+fabric::Manager Explorer::manager_of(const ibnd_port_t& port, Smp& answer) {
+  fabric::Manager out;
+  out.port_guid = port.guid;
+  out.lid = port.base_lid;
+  out.priority = static_cast<int>(field(answer.data(), IB_SMINFO_PRIO_F));
+  out.activity = field(answer.data(), IB_SMINFO_ACT_F);
+  const auto state = field(answer.data(), IB_SMINFO_STATE_F);
+  out.state = state <= 3 ? static_cast<fabric::ManagerState>(state) : fabric::ManagerState::kUnknown;
+  return out;
+}
+
+void Explorer::send_managers() {
+  send_(ProgressFrame{0, 0, "asking the subnet managers"});
+  std::size_t silent = 0;
+  each_end_port([&](ibnd_node_t& node, ibnd_port_t& port) {
+    if ((field(port.info, IB_PORT_CAPMASK_F) & kIsSm) == 0) return;
+    Smp answer{};
+    if (ask(port, IB_ATTR_SMINFO, 0, answer)) {
+      send_(ManagerFrame{manager_of(port, answer)});
+    } else if (++silent <= kMostNamed) {
+      send_(MissingFrame{fmt::format("the subnet manager of {}: no answer", model::Guid{node.guid}.text())});
+    }
+  });
+}
+
+void Explorer::send_groups() {
+  if (local_.sm_lid == 0 || local_.state != fabric::kStateActive) return;
+  send_(ProgressFrame{0, 0, "asking the subnet administrator for the multicast groups"});
+  auto groups = read_groups(libraries_, *port_, local_);
+  if (groups) {
+    send_(GroupsFrame{std::move(*groups)});
+  } else {
+    send_(MissingFrame{"the multicast groups: " + groups.error().message});
+  }
+}
+
+const ibnd_port_t* Explorer::left_by(const ibnd_node_t& node, int in, int lid, fabric::Hop& hop,
+                                     std::string& broken) {
+  hop = {node.guid, in, 0};
+  if (node.type == IB_NODE_SWITCH) {
+    constexpr unsigned kLidsOfBlock = 64, kNoPort = 255;
+    Smp table{};
+    const auto block = static_cast<unsigned>(lid) / kLidsOfBlock;
+    if (!ask_by(node.path_portid, IB_ATTR_LINEARFORWTBL, block, table)) {
+      broken = "the switch does not tell its forwarding table";
+      return nullptr;
+    }
+    const auto out = table[static_cast<unsigned>(lid) % kLidsOfBlock];
+    if (out == kNoPort || out > node.numports) broken = fmt::format("the switch has no way to LID {}", lid);
+    if (!broken.empty() || out == 0) return nullptr;
+    hop.out = out;
+  } else {
+    hop.out = fabric_->from_portnum;
+  }
+  const auto* port = node.ports[hop.out];
+  if (port == nullptr || port->remoteport == nullptr) {
+    broken = fmt::format("port {} leads nowhere", hop.out);
+    return nullptr;
+  }
+  return port->remoteport;
+}
+
+fabric::Route Explorer::trace(const ibnd_port_t& target) {
+  fabric::Route route{target.guid, target.base_lid, {}, {}};
+  const ibnd_node_t* node = fabric_->from_node;
+  int in = 0;
+  while (route.hops.size() < IB_SUBNET_PATH_HOPS_MAX) {
+    if (node == target.node) {
+      route.hops.push_back({node->guid, in, 0});
+      return route;
+    }
+    if (in != 0 && node->type != IB_NODE_SWITCH) {
+      route.hops.push_back({node->guid, in, 0});
+      route.broken = "it ends at another host";
+      return route;
+    }
+    fabric::Hop hop;
+    const auto* next = left_by(*node, in, target.base_lid, hop, route.broken);
+    route.hops.push_back(hop);
+    if (next == nullptr) {
+      if (route.broken.empty()) route.broken = "the switch takes the LID for its own";
+      return route;
+    }
+    node = next->node;
+    in = next->portnum;
+  }
+  route.broken = "it goes round in a loop";
+  return route;
+}
+
+void Explorer::send_route() {
+  if (request_.route_to == 0) return;
+  send_(ProgressFrame{0, 0, "following the route"});
+  const ibnd_port_t* target = nullptr;
+  each_end_port([&](ibnd_node_t& node, ibnd_port_t& port) {
+    if (port.guid == request_.route_to || (target == nullptr && node.guid == request_.route_to)) target = &port;
+  });
+  if (target == nullptr) {
+    send_(RouteFrame{{request_.route_to, 0, {}, "no port of the fabric has this GUID"}});
+  } else if (target->base_lid == 0) {
+    send_(RouteFrame{{target->guid, 0, {}, "the port has no LID: no subnet manager has configured it"}});
+  } else {
+    send_(RouteFrame{trace(*target)});
+  }
+}
+
+}  // namespace
+
+void explore(const FabricRequest& request, const std::function<void(Frame)>& send) {
+  Explorer explorer(request, send);
+  if (auto error = explorer.run()) {
+    send(FailureFrame{std::move(*error)});
+  } else {
+    send(EndFrame{});
+  }
+}
+
+}  // namespace rdmacfg::system::detail

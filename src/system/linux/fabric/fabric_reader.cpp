@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/linux/fabric/fabric_reader.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <map>
+#include <tuple>
+
+#include "base/characters.hpp"
+#include "base/unique_fd.hpp"
+#include "fabric/limits.hpp"
+#include "system/linux/fabric/explorer.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::fail_errno;
+using base::Result;
+using detail::Frame;
+using fabric::Fabric;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kChunk = 65'536;
+constexpr std::size_t kMostMissing = 64;
+
+/// Ends with the object, whatever it is doing.
+class Child {
+ public:
+  explicit Child(pid_t pid) : pid_(pid) {}
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    ::kill(pid_, SIGKILL);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+void write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto count = ::write(fd, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) ::_exit(1);  // nobody waits any more
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+[[noreturn]] void be_child(const detail::Explore& explore, const FabricRequest& request, int out, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+  // The libraries tell stderr about every answer that does not come; what counts is in the frames.
+  if (const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC); nowhere >= 0) {
+    ::dup2(nowhere, STDOUT_FILENO);
+    ::dup2(nowhere, STDERR_FILENO);
+  }
+  explore(request, [&](Frame frame) { write_all(out, detail::pack(std::move(frame))); });
+  ::_exit(0);
+}
+
+/// Puts frames together.
+class Assembly {
+ public:
+  explicit Assembly(const FabricProgress& progress) : progress_(progress) {}
+
+  void operator()(detail::StartFrame& frame) {
+    fabric_.from = base::harmless(frame.port);
+    fabric_.from_port = frame.guid;
+    fabric_.prefix = base::harmless(frame.prefix);
+  }
+  void operator()(detail::NodeFrame& frame) {
+    if (fabric_.nodes.size() >= fabric::limits::kFabricNodes) return;
+    frame.node.description = base::harmless(frame.node.description);
+    places_.emplace(frame.node.guid, fabric_.nodes.size());
+    fabric_.nodes.push_back(std::move(frame.node));
+  }
+  void operator()(detail::NodesDoneFrame&) { nodes_done_ = true; }
+  void operator()(detail::PkeysFrame& frame) {
+    const auto at = places_.find(frame.port.node);
+    if (at == places_.end()) return;
+    for (auto& port : fabric_.nodes[at->second].ports) {
+      if (port.number == frame.port.port) port.pkeys = std::move(frame.pkeys);
+    }
+  }
+  void operator()(detail::ManagerFrame& frame) {
+    if (fabric_.managers.size() < fabric::limits::kFabricNodes) fabric_.managers.push_back(frame.manager);
+  }
+  void operator()(detail::GroupsFrame& frame) {
+    for (auto& group : frame.groups) group.gid = base::harmless(group.gid);
+    fabric_.groups = std::move(frame.groups);
+  }
+  void operator()(detail::RouteFrame& frame) { fabric_.route = std::move(frame.route); }
+  void operator()(detail::MissingFrame& frame) { miss(frame.text); }
+  void operator()(detail::ProgressFrame& frame) {
+    under_way_ = base::harmless(frame.what);
+    if (progress_) progress_(frame.done, frame.total, under_way_);
+  }
+  void operator()(detail::FailureFrame& frame) {
+    if (frame.error.code < Code::kInvalid || frame.error.code > Code::kTimeout) frame.error.code = Code::kIo;
+    frame.error.message = base::harmless(frame.error.message);
+    failure_ = std::move(frame.error);
+  }
+  void operator()(detail::EndFrame&) { whole_ = true; }
+
+  [[nodiscard]] bool over() const { return whole_ || failure_; }
+
+  /// What there is, or why there is nothing. `ended`: why no more comes.
+  Result<Fabric> finish(const base::Error& ended) {
+    if (failure_) return fail(std::move(*failure_));
+    if (!whole_ && !nodes_done_)
+      return fail(under_way_.empty() ? ended : ended.in(under_way_));
+    if (!whole_) miss(fmt::format("what follows {}: {}", under_way_, ended.message));
+    std::sort(fabric_.nodes.begin(), fabric_.nodes.end(), [](const fabric::Node& a, const fabric::Node& b) {
+      return std::tie(a.type, a.description, a.guid) < std::tie(b.type, b.description, b.guid);
+    });
+    std::sort(fabric_.managers.begin(), fabric_.managers.end(),
+              [](const fabric::Manager& a, const fabric::Manager& b) {
+                return std::tie(b.state, b.priority, a.port_guid) < std::tie(a.state, a.priority, b.port_guid);
+              });
+    return std::move(fabric_);
+  }
+
+ private:
+  void miss(const std::string& text) {
+    if (fabric_.missing.size() < kMostMissing) fabric_.missing.push_back(base::harmless(text));
+  }
+
+  const FabricProgress& progress_;
+  Fabric fabric_;
+  std::map<std::uint64_t, std::size_t> places_;
+  std::string under_way_;
+  std::optional<base::Error> failure_;
+  bool nodes_done_ = false, whole_ = false;
+};
+
+class LinuxFabricReader : public FabricReader {
+ public:
+  explicit LinuxFabricReader(detail::Explore explore) : explore_(std::move(explore)) {}
+
+  Result<Fabric> read(const FabricRequest& request, const FabricProgress& progress) override {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno(errno, "looking at the fabric");
+    base::UniqueFd in(ends[0]), out(ends[1]);
+    const auto parent = ::getpid();
+    const auto pid = ::fork();
+    if (pid < 0) return fail_errno(errno, "looking at the fabric");
+    if (pid == 0) be_child(explore_, request, out.get(), parent);
+    const Child child(pid);
+    out.reset();
+    Assembly assembly(progress);
+    const auto ended = receive(in.get(), Clock::now() + request.timeout, assembly);
+    return assembly.finish(ended);
+  }
+
+ private:
+  /// Hands frames to `assembly` until it has all. @return why it ended before
+  static base::Error receive(int in, Clock::time_point deadline, Assembly& assembly) {
+    const base::Error died{Code::kIo, "looking at the fabric ended before its time", 0};
+    std::string bytes;
+    std::size_t total = 0;
+    std::array<char, kChunk> chunk{};
+    while (!assembly.over()) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+      if (left.count() <= 0)
+        return {Code::kTimeout, "no answer within the time of --timeout", ETIMEDOUT};
+      pollfd fd{in, POLLIN, 0};
+      if (const int ready = ::poll(&fd, 1, static_cast<int>(std::min<std::int64_t>(left.count(), 60'000)));
+          ready <= 0)
+        continue;
+      const auto count = ::read(in, chunk.data(), chunk.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return died;
+      total += static_cast<std::size_t>(count);
+      if (total > fabric::limits::kFabricBytes)
+        return {Code::kIo, fmt::format("the fabric says more than {} bytes", fabric::limits::kFabricBytes), 0};
+      bytes.append(chunk.data(), static_cast<std::size_t>(count));
+      for (;;) {
+        auto frame = detail::unpack(bytes);
+        if (!frame) return frame.error();
+        if (!*frame) break;
+        std::visit(assembly, **frame);
+      }
+    }
+    return died;
+  }
+
+  detail::Explore explore_;
+};
+
+}  // namespace
+
+std::unique_ptr<FabricReader> make_linux_fabric_reader() { return detail::make_fabric_reader(detail::explore); }
+
+std::unique_ptr<FabricReader> detail::make_fabric_reader(Explore explore) {
+  return std::make_unique<LinuxFabricReader>(std::move(explore));
+}
+
+}  // namespace rdmacfg::system
