@@ -63,6 +63,12 @@ struct Arguments {
   std::string to;
   int count = 5;
   int service = 20049;
+  // fabric
+  bool tree = false;
+  std::string compare;
+  std::string cables;
+  std::string route;
+  std::string drawing;  ///< -o dot, -o svg
   // import, export
   std::string output;
   std::string report;  ///< doctor --report
@@ -146,6 +152,7 @@ int wait_online(const Context& context);
 int validate(const Context& context);
 int doctor(const Context& context);
 int verify(const Context& context);
+int show_fabric(const Context& context);
 int import_from(const Context& context);
 int export_to(const Context& context);
 int fleet(const Context& context);

@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "config/document.hpp"
 #include "ctl/service.hpp"
+#include "system/fabric_reader.hpp"
 #include "system/function_test.hpp"
 #include "system/host.hpp"
 
@@ -40,6 +41,11 @@ struct Environment {
 
   /// Tests of function on the running system.
   std::function<std::unique_ptr<system::FunctionTest>()> function_test{};
+
+  /// Looks at fabrics; nothing where that is not possible.
+  std::function<std::unique_ptr<system::FabricReader>()> fabric_reader = [] {
+    return std::unique_ptr<system::FabricReader>();
+  };
 
   /// Takes the lock that keeps two applies apart, for as long as the returned object lives. Waits for its
   /// holder for a bounded time and says once who that is.
@@ -90,11 +96,33 @@ struct Environment {
 
   /// The same world, with another place for data.
   [[nodiscard]] Environment writing_to(std::ostream& other) const {
-    return {in,      other,      err,           in_terminal,     out_terminal,   err_terminal,
-            columns, privileged, host_name,     variable,        host,           function_test,
-            lock,    service,    give_up_after, hang_up,         edit,           page,
-            rows,    readable,   hold_signals,  take_precedence, reader_is_gone, now,
-            sleep,   document};
+    return {in,
+            other,
+            err,
+            in_terminal,
+            out_terminal,
+            err_terminal,
+            columns,
+            privileged,
+            host_name,
+            variable,
+            host,
+            function_test,
+            fabric_reader,
+            lock,
+            service,
+            give_up_after,
+            hang_up,
+            edit,
+            page,
+            rows,
+            readable,
+            hold_signals,
+            take_precedence,
+            reader_is_gone,
+            now,
+            sleep,
+            document};
   }
 };
 

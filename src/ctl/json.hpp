@@ -26,6 +26,7 @@ inline constexpr const char* kEventSchema = "org.rdmaconfigd.event/1";
 inline constexpr const char* kFleetValidationSchema = "org.rdmaconfigd.fleet-validation/1";
 inline constexpr const char* kFleetReportSchema = "org.rdmaconfigd.fleet-report/1";
 inline constexpr const char* kDocumentSchema = "org.rdmaconfigd.document/1";
+inline constexpr const char* kFabricSchema = "org.rdmaconfigd.fabric/1";
 
 /// The first members of every object: schema, command, exit, error and diagnostics.
 nlohmann::ordered_json head(const char* schema, const std::string& command, const model::Report& report,

@@ -20,6 +20,7 @@
 #include "ctl/run.hpp"
 #include "store/confined.hpp"
 #include "store/lock.hpp"
+#include "system/linux/fabric/fabric_reader.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/sandbox.hpp"
 
@@ -194,6 +195,7 @@ int main(int argc, char** argv) {
                                .variable = variable,
                                .host = system::make_linux_host,
                                .function_test = system::make_linux_function_test,
+                               .fabric_reader = system::make_linux_fabric_reader,
                                .lock =
                                    [](const auto& root, const auto& waiting) {
                                      return core::take_lock(core::lock_of(root), kLockDeadline, waiting);

@@ -120,6 +120,11 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
   if (parser.format == "json") line.arguments.json = true;
   if (parser.format == "wide") line.arguments.wide = true;
   if (parser.format == "name") line.arguments.names = true;
+  if (parser.format == "dot" || parser.format == "svg") {
+    if (sub != nullptr && sub->get_name() != "fabric")
+      return fail(Code::kInvalid, fmt::format("--format {} is for fabric alone", parser.format));
+    line.arguments.drawing = parser.format;
+  }
   if (!parser.confirm.empty()) line.arguments.confirm = detail::duration(parser.confirm);
   if (parser.version) {
     line.sort = CommandLine::Sort::kVersion;

@@ -42,17 +42,29 @@ int dispatch(const Context& context) {
     std::string_view name;
     int (*run)(const Context&);
   };
-  constexpr std::array<Entry, 22> kEntries{{{"show", show},         {"status", status},
-                                            {"reload", reload},     {"edit", edit},
-                                            {"get", get},           {"set", set},
-                                            {"monitor", monitor},   {"diff", diff},
-                                            {"apply", apply},       {"confirm", confirm},
-                                            {"rollback", rollback}, {"history", history},
-                                            {"withdraw", withdraw}, {"wait-online", wait_online},
-                                            {"validate", validate}, {"doctor", doctor},
-                                            {"verify", verify},     {"import", import_from},
-                                            {"export", export_to},  {"fleet", fleet},
-                                            {"schema", schema},     {"reference", reference}}};
+  constexpr auto kEntries = std::to_array<Entry>({{"show", show},
+                                                  {"status", status},
+                                                  {"reload", reload},
+                                                  {"edit", edit},
+                                                  {"get", get},
+                                                  {"set", set},
+                                                  {"monitor", monitor},
+                                                  {"diff", diff},
+                                                  {"apply", apply},
+                                                  {"confirm", confirm},
+                                                  {"rollback", rollback},
+                                                  {"history", history},
+                                                  {"withdraw", withdraw},
+                                                  {"wait-online", wait_online},
+                                                  {"validate", validate},
+                                                  {"doctor", doctor},
+                                                  {"verify", verify},
+                                                  {"fabric", show_fabric},
+                                                  {"import", import_from},
+                                                  {"export", export_to},
+                                                  {"fleet", fleet},
+                                                  {"schema", schema},
+                                                  {"reference", reference}});
   for (const auto& entry : kEntries) {
     if (entry.name == context.arguments.command) return entry.run(context);
   }
@@ -93,7 +105,7 @@ base::Result<std::string> root_of(const std::string& written) {
 
 /// Subcommands whose output is read page by page on a terminal: they look, and ask nothing.
 bool is_paged(const Context& context) {
-  constexpr std::array<std::string_view, 5> kPaged{"show", "diff", "history", "doctor", "get"};
+  constexpr std::array<std::string_view, 6> kPaged{"show", "diff", "history", "doctor", "get", "fabric"};
   const auto& arguments = context.arguments;
   return context.environment.out_terminal && !arguments.json && !arguments.no_pager && !arguments.quiet &&
          std::find(kPaged.begin(), kPaged.end(), arguments.command) != kPaged.end();

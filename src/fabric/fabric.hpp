@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An InfiniBand fabric as values: nodes, ports, links, subnet managers, multicast groups, a route. Nothing here
-// talks to hardware. Sources: InfiniBand architecture 14.2.5 (NodeInfo, PortInfo, P_KeyTable, SMInfo), 15.2.5.17
-// (MCMemberRecord).
+// An InfiniBand fabric as values: nodes, ports, links, subnet managers, multicast groups, a route. Nothing
+// here talks to hardware. Sources: InfiniBand architecture 14.2.5 (NodeInfo, PortInfo, P_KeyTable,
+// SMInfo), 15.2.5.17 (MCMemberRecord).
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ enum class Width : std::uint8_t { k1x, k2x, k4x, k8x, k12x };
 enum class Speed : std::uint8_t { kSdr, kDdr, kQdr, kFdr10, kFdr, kEdr, kHdr, kNdr };
 
 inline constexpr std::array<std::string_view, 5> kWidthNames{"1X", "2X", "4X", "8X", "12X"};
-inline constexpr std::array<std::string_view, 8> kSpeedNames{"SDR", "DDR", "QDR", "FDR10", "FDR",
-                                                             "EDR", "HDR", "NDR"};
+inline constexpr std::array<std::string_view, 8> kSpeedNames{"SDR", "DDR", "QDR", "FDR10",
+                                                             "FDR", "EDR", "HDR", "NDR"};
 
 /// What a port can do, as sets of widths and speeds: bit N is the enumerator N. 0: unknown.
 struct Abilities {
@@ -61,7 +61,7 @@ struct Port {
   int state = 0;
   int physical = 0;
   Abilities active, enabled, supported;
-  int mtu = 0;            ///< bytes; NeighborMTU
+  int mtu = 0;              ///< bytes; NeighborMTU
   bool may_manage = false;  ///< CapabilityMask.IsSM: a subnet manager runs on it
   std::optional<End> peer{};
   /// As they are in the table, without empty entries; nothing: not read (the outer ports of a switch), or no
@@ -95,8 +95,8 @@ struct Group {
   std::string gid;  ///< "ff12:401b:ffff::1"
   int lid = 0;
   std::uint16_t pkey = 0;
-  int mtu = 0;      ///< bytes
-  int rate = 0;     ///< tenths of Gbit/s
+  int mtu = 0;   ///< bytes
+  int rate = 0;  ///< tenths of Gbit/s
   int sl = 0;
 };
 
@@ -123,7 +123,8 @@ struct Fabric {
   std::string prefix;             ///< subnet prefix, "fe80:0000:0000:0000"
   std::vector<Node> nodes;        ///< by type and name
   std::vector<Manager> managers;  ///< the master first
-  std::optional<std::vector<Group>> groups;  ///< nothing: the subnet administrator was not asked or did not answer
+  std::optional<std::vector<Group>>
+      groups;  ///< nothing: the subnet administrator was not asked or did not answer
   std::optional<Route> route;
   /// What could not be read, each with its reason: the picture is in part.
   std::vector<std::string> missing;

@@ -15,7 +15,8 @@ inline constexpr std::size_t kFabricBytes = 256 * model::limits::kMiB;
 inline constexpr std::size_t kFabricFileBytes = 64 * model::limits::kMiB;
 
 inline constexpr auto kTable = std::to_array<model::limits::Row>({
-    {"kFabricNodes", kFabricNodes, "nodes", "fabric: the rest is named as missing, exit 5; a saved one: error",
+    {"kFabricNodes", kFabricNodes, "nodes",
+     "fabric: the rest is named as missing, exit 5; a saved one: error",
      "nodes of a fabric; a subnet has 49,151 LIDs"},
     {"kFabricBytes", kFabricBytes, "bytes", "fabric: the rest is named as missing, exit 5, or error, exit 1",
      "what the process that looks at the fabric may send"},

@@ -12,9 +12,9 @@
 namespace rdmacfg::system {
 
 struct FabricRequest {
-  std::string port;                          ///< "mlx5_0/1"; empty: the first active port, else the first with a link
+  std::string port;  ///< "mlx5_0/1"; empty: the first active port, else the first with a link
   std::chrono::milliseconds timeout{60'000};  ///< of all of it
-  std::uint64_t route_to = 0;                ///< also the way to this port GUID; 0: none
+  std::uint64_t route_to = 0;                 ///< also the way to this port GUID; 0: none
 };
 
 /// `done` of `total` (0: not known yet) of what is under way.
@@ -24,8 +24,8 @@ class FabricReader {
  public:
   virtual ~FabricReader() = default;
 
-  /// Fails where nothing can be seen: no such port, no link, no access to the umad device, libraries that are not
-  /// installed, kTimeout. What could not be read of the rest is in Fabric::missing.
+  /// Fails where nothing can be seen: no such port, no link, no access to the umad device, libraries that are
+  /// not installed, kTimeout. What could not be read of the rest is in Fabric::missing.
   virtual base::Result<fabric::Fabric> read(const FabricRequest& request, const FabricProgress& progress) = 0;
 };
 

@@ -77,6 +77,7 @@ Parser::Parser() {
       ->check(whole(0, 86400));
   add_verify(*app.get_subcommand("verify"));
   add_fleet(*app.get_subcommand("fleet"));
+  add_fabric(*app.get_subcommand("fabric"));
   add_foreign(*app.get_subcommand("import"), *app.get_subcommand("export"));
 }
 
@@ -100,9 +101,10 @@ void Parser::add_common() {
       ->type_name("NAME|FILE")
       ->check(not_empty);
   app.add_flag("--json", arguments.json, "Print one JSON object on stdout, even for an error.");
-  app.add_option("-o,--format", format, "text, wide (every column), name (names only), json.")
+  app.add_option("-o,--format", format,
+                 "text, wide (every column), name (names only), json; of fabric also dot (Graphviz) and svg.")
       ->type_name("STYLE")
-      ->check(CLI::IsMember({"text", "wide", "name", "json"}).description(""));
+      ->check(CLI::IsMember({"text", "wide", "name", "json", "dot", "svg"}).description(""));
   app.add_flag("--local", arguments.local, "Work in this process, even if the daemon runs.");
   app.add_flag("--pending-ok", arguments.pending_ok, "Exit with 0 even if something is pending or limited.");
   app.add_flag("-v,--verbose", arguments.verbose, "Print more: the files read, the resources in sync.");
@@ -252,40 +254,65 @@ void Parser::add_fleet(CLI::App& fleet) {
     inner->allow_extras();
     inner->group("");
   }
-}
-
-void Parser::add_foreign(CLI::App& from, CLI::App& to) {
-  from.add_option("FORMAT", arguments.words,
-                  "Source to read: host (all of it), live, or one format, optionally with files or folders.")
-      ->type_name("FORMAT");
-  from.add_option("--output", arguments.output, "Write the document to this file instead of stdout.")
-      ->type_name("FILE");
-  from.add_option("--name-template", arguments.name_template,
-                  "Name ports that have no name, for example 'ipoib{number}' or 'ib_{guid_tail}'.")
-      ->type_name("TEMPLATE");
-  from.add_flag("--adopt", arguments.adopt,
-                "With live: take over names, addresses and routes as well; an apply then owns them.");
-  to.add_option("FORMAT", arguments.words, "The language to write.")->type_name("FORMAT");
-  to.add_option("--output", arguments.output,
-                "Write the files below this folder, which is created, instead of stdout.")
-      ->type_name("DIR");
-}
-
-CLI::App* Parser::chosen() const {
-  const auto subs = app.get_subcommands();
-  return subs.empty() ? nullptr : subs.front();
-}
-
-std::vector<std::string> Parser::options_of(const CLI::App* sub) const {
-  std::vector<std::string> names;
-  for (const auto* one : {&app, sub}) {
-    if (one == nullptr) continue;
-    for (const auto* option : one->get_options()) {
-      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-      for (const auto& name : option->get_snames()) names.push_back("-" + name);
-    }
+  void Parser::add_fabric(CLI::App & fabric) {
+    words(fabric, "TOPIC", "One part: hosts, switches, links, managers, partitions, groups or findings.");
+    fabric
+        .add_option("--from", arguments.from,
+                    "The port to look through (mlx4_0/1); default: the first active one.")
+        ->type_name("PORT");
+    fabric.add_flag("--tree", arguments.tree, "As a tree, from the topmost switches down to the hosts.");
+    fabric.add_option("--route", arguments.route, "Also the way that packets to this port GUID take.")
+        ->type_name("GUID")
+        ->check(not_empty);
+    fabric
+        .add_option("--compare", arguments.compare,
+                    "Compare with a fabric saved by --json; exit status 2 if something differs.")
+        ->type_name("FILE")
+        ->check(not_empty);
+    fabric
+        .add_option("--cables", arguments.cables,
+                    "Compare with a file of [[cable]] sections that say which port leads where.")
+        ->type_name("FILE")
+        ->check(not_empty);
+    fabric.add_flag("--wide", arguments.wide, "Show every column, host and link.");
+    fabric.add_option("--timeout", arguments.timeout, "Give up after SECONDS in all (default 60).")
+        ->type_name("SECONDS")
+        ->check(whole(1, 86400));
   }
-  return names;
-}
+
+  void Parser::add_foreign(CLI::App & from, CLI::App & to) {
+    from.add_option(
+            "FORMAT", arguments.words,
+            "Source to read: host (all of it), live, or one format, optionally with files or folders.")
+        ->type_name("FORMAT");
+    from.add_option("--output", arguments.output, "Write the document to this file instead of stdout.")
+        ->type_name("FILE");
+    from.add_option("--name-template", arguments.name_template,
+                    "Name ports that have no name, for example 'ipoib{number}' or 'ib_{guid_tail}'.")
+        ->type_name("TEMPLATE");
+    from.add_flag("--adopt", arguments.adopt,
+                  "With live: take over names, addresses and routes as well; an apply then owns them.");
+    to.add_option("FORMAT", arguments.words, "The language to write.")->type_name("FORMAT");
+    to.add_option("--output", arguments.output,
+                  "Write the files below this folder, which is created, instead of stdout.")
+        ->type_name("DIR");
+  }
+
+  CLI::App* Parser::chosen() const {
+    const auto subs = app.get_subcommands();
+    return subs.empty() ? nullptr : subs.front();
+  }
+
+  std::vector<std::string> Parser::options_of(const CLI::App* sub) const {
+    std::vector<std::string> names;
+    for (const auto* one : {&app, sub}) {
+      if (one == nullptr) continue;
+      for (const auto* option : one->get_options()) {
+        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+        for (const auto& name : option->get_snames()) names.push_back("-" + name);
+      }
+    }
+    return names;
+  }
 
 }  // namespace rdmacfg::ctl::detail

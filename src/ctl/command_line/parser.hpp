@@ -49,6 +49,7 @@ struct Parser {
   void add_rollback(CLI::App& rollback);
   void add_verify(CLI::App& verify);
   void add_fleet(CLI::App& fleet);
+  void add_fabric(CLI::App& fabric);
   void add_foreign(CLI::App& from, CLI::App& to);
 };
 

@@ -7,7 +7,7 @@ namespace rdmacfg::ctl {
 
 namespace {
 
-constexpr std::array<CommandText, 20> kCommands{{
+constexpr auto kCommands = std::to_array<CommandText>({
     {"show", "[TOPIC] [NAME|GLOB...]",
      "Show devices, ports, P_Keys and interfaces, and how they compare with the document.",
      "Shows RDMA devices (firmware, board id, node GUID), their ports (state, rate, LIDs, MTUs, GUID), P_Key "
@@ -137,6 +137,26 @@ constexpr std::array<CommandText, 20> kCommands{{
      "Exit status 0: all were answered; 5: some were lost; 1: none was answered, or the test could not run.",
      "verify --server\ton one host\nverify --client 192.0.2.1\ton the other\nverify --mad 1\tthe port with "
      "LID 1\nverify --ipoib ib0 --to 192.0.2.1\tover this interface"},
+    {"fabric", "[TOPIC...]", "Show the InfiniBand fabric: hosts, switches, links, partitions.",
+     "Looks at the fabric behind a port of this host: hosts and switches, links and what is below the best "
+     "that "
+     "both ends support, subnet managers, P_Key tables, multicast groups, and with --route the way to a "
+     "port. "
+     "Hosts that are alike share a line; --wide shows each. A TOPIC shows one part. --format dot and "
+     "--format svg "
+     "draw it. --compare names the differences from a fabric saved by --json, --cables those from a file "
+     "with "
+     "sections such as [[cable]] from = \"leaf1/7\", to = \"node007/1\", and optionally width and speed. It "
+     "only "
+     "asks, and changes nothing. Needs root, or access to /dev/infiniband/umad*. Exit status 0: done; 2: "
+     "something "
+     "is not as --compare or --cables expects, or the route does not arrive; 5: a part could not be read (it "
+     "is "
+     "named); 1: nothing could.",
+     "fabric\tthe whole fabric\nfabric --tree\tswitches and what hangs on them\nfabric partitions "
+     "groups\tonly "
+     "these\nfabric --json > good.json\tsave it\nfabric --compare good.json\twhat differs from then\nfabric "
+     "--route 00:02:c9:03:00:31:78:f2\tthe way to a port\nfabric -o svg > fabric.svg\ta drawing"},
     {"import", "[FORMAT [PATH...]]", "Make one document from other tools' files, or from the running host.",
      "Reads files of other tools and prints one document on stdout; it changes nothing on the host. `host`, "
      "the default, reads every known place at once; `live` looks at the running interfaces. FORMAT reads "
@@ -171,7 +191,7 @@ constexpr std::array<CommandText, 20> kCommands{{
      "fleet validate --hosts 'gpu[001-512]'\tthe system's own document\nfleet validate --hosts hosts.txt "
      "site.toml\tthis file for the hosts in a list\nfleet report --by racks.csv collected\tdifferences by "
      "rack"},
-}};
+});
 
 constexpr std::string_view kStatuses =
     "Exit status:\n"

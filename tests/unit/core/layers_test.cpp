@@ -26,6 +26,7 @@ const std::vector<Area> kOrder{
     {"base"},
     {"model"},
     {"config"},
+    {"fabric"},
     {"system", {"config"}},
     {"system/linux", {"config"}},
     {"formats", {"config", "system/linux"}},
@@ -45,7 +46,7 @@ const std::vector<Area> kOrder{
     {"foreign", {"system/linux", "store", "core", "withdraw", "doctor"}},
     {"fleet", {"system/linux", "store", "withdraw", "doctor", "foreign"}},
     {"ctl"},
-    {"daemon", {"doctor", "withdraw", "foreign", "fleet", "ctl"}},
+    {"daemon", {"fabric", "doctor", "withdraw", "foreign", "fleet", "ctl"}},
 };
 
 /// Includes that point the wrong way, or from what knows no kind to one. They may only become fewer.

@@ -50,7 +50,8 @@ base::Result<std::vector<fabric::Group>> read_groups(const FabricLibraries& libr
   mad[15] = kTransaction;
   mad[17] = IB_SA_ATTR_MCRECORD;
   libraries.set_addr(buffer.data(), local.sm_lid, 1, local.sm_sl, static_cast<int>(IB_DEFAULT_QP1_QKEY));
-  if (const int failed = libraries.send(id, agent, buffer.data(), kMadBytes, kAnswerTimeout, kRetries); failed < 0)
+  if (const int failed = libraries.send(id, agent, buffer.data(), kMadBytes, kAnswerTimeout, kRetries);
+      failed < 0)
     return fail_errno(-failed, what);
   for (const auto end = Clock::now() + kWait; Clock::now() < end;) {
     const int length = receive(libraries, id, buffer);

@@ -27,8 +27,8 @@ int rate_of(unsigned code);
 /// The P_Keys of a block of the table that are not empty.
 void add_pkeys(std::span<const std::uint8_t> block, std::vector<std::uint16_t>& out);
 
-/// The groups of an answer of the subnet administrator (a whole datagram, its data behind byte 56), each once, at most
-/// `most`. Nothing where it says that it failed.
+/// The groups of an answer of the subnet administrator (a whole datagram, its data behind byte 56), each
+/// once, at most `most`. Nothing where it says that it failed.
 std::optional<std::vector<fabric::Group>> groups_in(std::span<const std::uint8_t> answer, std::size_t most);
 
 }  // namespace rdmacfg::system::detail

@@ -85,10 +85,11 @@ class Explorer {
 
 std::optional<base::Error> Explorer::run() {
   if (!libraries_.usable)
-    return base::Error{Code::kUnsupported,
-                       "libibnetdisc and libibmad are needed to look at the fabric; install infiniband-diags, which "
-                       "brings them",
-                       0};
+    return base::Error{
+        Code::kUnsupported,
+        "libibnetdisc and libibmad are needed to look at the fabric; install infiniband-diags, which "
+        "brings them",
+        0};
   if (libraries_.init() < 0) return base::Error{Code::kIo, "libibumad could not be set up", 0};
   auto local = find_local_port(libraries_, request_.port);
   if (!local) return local.error();
@@ -103,9 +104,10 @@ std::optional<base::Error> Explorer::run() {
 }
 
 std::optional<base::Error> Explorer::discover() {
-  send_(StartFrame{local_.name(), local_.guid,
-                   fmt::format("{:04x}:{:04x}:{:04x}:{:04x}", local_.prefix >> 48U, local_.prefix >> 32U & 0xffffU,
-                               local_.prefix >> 16U & 0xffffU, local_.prefix & 0xffffU)});
+  send_(StartFrame{
+      local_.name(), local_.guid,
+      fmt::format("{:04x}:{:04x}:{:04x}:{:04x}", local_.prefix >> 48U, local_.prefix >> 32U & 0xffffU,
+                  local_.prefix >> 16U & 0xffffU, local_.prefix & 0xffffU)});
   send_(ProgressFrame{0, 0, fmt::format("discovering the fabric behind {}", local_.name())});
   ibnd_config_t config{};
   config.timeout_ms = kAnswerTimeout;
@@ -119,8 +121,8 @@ std::optional<base::Error> Explorer::discover() {
   libraries_.set_timeout(port_, kAnswerTimeout);
   libraries_.set_retries(port_, kRetries);
   if (fabric_ == nullptr || fabric_->nodes == nullptr)
-    return base::Error{Code::kIo, fmt::format("{}: the fabric could not be discovered: no port answered", local_.name()),
-                       0};
+    return base::Error{
+        Code::kIo, fmt::format("{}: the fabric could not be discovered: no port answered", local_.name()), 0};
   return std::nullopt;
 }
 
@@ -185,13 +187,14 @@ fabric::Port Explorer::port_of(ibnd_node_t& node, ibnd_port_t& port) {
   if (out.state > fabric::kStateDown)
     out.active = {widths_of(field(info, IB_PORT_LINK_WIDTH_ACTIVE_F)),
                   speeds_of(faster != 0 ? 0 : speed, faster, is_fdr10)};
-  out.enabled = {widths_of(field(info, IB_PORT_LINK_WIDTH_ENABLED_F)),
-                 speeds_of(field(info, IB_PORT_LINK_SPEED_ENABLED_F), extended(IB_PORT_LINK_SPEED_EXT_ENABLED_F),
-                           fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F))};
-  out.supported = {widths_of(field(info, IB_PORT_LINK_WIDTH_SUPPORTED_F)),
-                   speeds_of(field(info, IB_PORT_LINK_SPEED_SUPPORTED_F),
-                             extended(IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
-                             fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F))};
+  out.enabled = {
+      widths_of(field(info, IB_PORT_LINK_WIDTH_ENABLED_F)),
+      speeds_of(field(info, IB_PORT_LINK_SPEED_ENABLED_F), extended(IB_PORT_LINK_SPEED_EXT_ENABLED_F),
+                fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F))};
+  out.supported = {
+      widths_of(field(info, IB_PORT_LINK_WIDTH_SUPPORTED_F)),
+      speeds_of(field(info, IB_PORT_LINK_SPEED_SUPPORTED_F), extended(IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
+                fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F))};
   if (port.remoteport != nullptr && port.remoteport->node != nullptr)
     out.peer = fabric::End{port.remoteport->node->guid, port.remoteport->portnum};
   return out;
@@ -209,8 +212,10 @@ std::optional<ib_portid_t> Explorer::path_to(const ibnd_port_t& port) const {
   const auto* peer = port.remoteport;
   if (peer == nullptr || peer->node == nullptr) return std::nullopt;
   ib_portid_t path{};
-  if (peer->node->type == IB_NODE_SWITCH) path = peer->node->path_portid;
-  else if (peer->node != fabric_->from_node || peer->portnum != fabric_->from_portnum) return std::nullopt;
+  if (peer->node->type == IB_NODE_SWITCH)
+    path = peer->node->path_portid;
+  else if (peer->node != fabric_->from_node || peer->portnum != fabric_->from_portnum)
+    return std::nullopt;
   if (path.drpath.cnt < 0 || path.drpath.cnt + 1 >= IB_SUBNET_PATH_HOPS_MAX) return std::nullopt;
   path.lid = 0;
   path.drpath.p[++path.drpath.cnt] = static_cast<std::uint8_t>(peer->portnum);
@@ -245,7 +250,8 @@ void Explorer::send_pkeys() {
       send_(MissingFrame{fmt::format("the P_Key table of {}: no answer", model::Guid{port.guid}.text())});
     }
   });
-  if (silent > kMostNamed) send_(MissingFrame{fmt::format("{} more P_Key tables: no answer", silent - kMostNamed)});
+  if (silent > kMostNamed)
+    send_(MissingFrame{fmt::format("{} more P_Key tables: no answer", silent - kMostNamed)});
 }
 
 fabric::Manager Explorer::manager_of(const ibnd_port_t& port, Smp& answer) {
@@ -343,7 +349,8 @@ void Explorer::send_route() {
   send_(ProgressFrame{0, 0, "following the route"});
   const ibnd_port_t* target = nullptr;
   each_end_port([&](ibnd_node_t& node, ibnd_port_t& port) {
-    if (port.guid == request_.route_to || (target == nullptr && node.guid == request_.route_to)) target = &port;
+    if (port.guid == request_.route_to || (target == nullptr && node.guid == request_.route_to))
+      target = &port;
   });
   if (target == nullptr) {
     send_(RouteFrame{{request_.route_to, 0, {}, "no port of the fabric has this GUID"}});

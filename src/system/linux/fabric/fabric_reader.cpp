@@ -59,7 +59,8 @@ void write_all(int fd, std::string_view bytes) {
   }
 }
 
-[[noreturn]] void be_child(const detail::Explore& explore, const FabricRequest& request, int out, pid_t parent) {
+[[noreturn]] void be_child(const detail::Explore& explore, const FabricRequest& request, int out,
+                           pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
   // The libraries tell stderr about every answer that does not come; what counts is in the frames.
@@ -120,15 +121,15 @@ class Assembly {
   /// What there is, or why there is nothing. `ended`: why no more comes.
   Result<Fabric> finish(const base::Error& ended) {
     if (failure_) return fail(std::move(*failure_));
-    if (!whole_ && !nodes_done_)
-      return fail(under_way_.empty() ? ended : ended.in(under_way_));
+    if (!whole_ && !nodes_done_) return fail(under_way_.empty() ? ended : ended.in(under_way_));
     if (!whole_) miss(fmt::format("what follows {}: {}", under_way_, ended.message));
     std::sort(fabric_.nodes.begin(), fabric_.nodes.end(), [](const fabric::Node& a, const fabric::Node& b) {
       return std::tie(a.type, a.description, a.guid) < std::tie(b.type, b.description, b.guid);
     });
     std::sort(fabric_.managers.begin(), fabric_.managers.end(),
               [](const fabric::Manager& a, const fabric::Manager& b) {
-                return std::tie(b.state, b.priority, a.port_guid) < std::tie(a.state, a.priority, b.port_guid);
+                return std::tie(b.state, b.priority, a.port_guid) <
+                       std::tie(a.state, a.priority, b.port_guid);
               });
     return std::move(fabric_);
   }
@@ -174,8 +175,7 @@ class LinuxFabricReader : public FabricReader {
     std::array<char, kChunk> chunk{};
     while (!assembly.over()) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-      if (left.count() <= 0)
-        return {Code::kTimeout, "no answer within the time of --timeout", ETIMEDOUT};
+      if (left.count() <= 0) return {Code::kTimeout, "no answer within the time of --timeout", ETIMEDOUT};
       pollfd fd{in, POLLIN, 0};
       if (const int ready = ::poll(&fd, 1, static_cast<int>(std::min<std::int64_t>(left.count(), 60'000)));
           ready <= 0)
@@ -185,7 +185,8 @@ class LinuxFabricReader : public FabricReader {
       if (count <= 0) return died;
       total += static_cast<std::size_t>(count);
       if (total > fabric::limits::kFabricBytes)
-        return {Code::kIo, fmt::format("the fabric says more than {} bytes", fabric::limits::kFabricBytes), 0};
+        return {Code::kIo, fmt::format("the fabric says more than {} bytes", fabric::limits::kFabricBytes),
+                0};
       bytes.append(chunk.data(), static_cast<std::size_t>(count));
       for (;;) {
         auto frame = detail::unpack(bytes);
@@ -202,7 +203,9 @@ class LinuxFabricReader : public FabricReader {
 
 }  // namespace
 
-std::unique_ptr<FabricReader> make_linux_fabric_reader() { return detail::make_fabric_reader(detail::explore); }
+std::unique_ptr<FabricReader> make_linux_fabric_reader() {
+  return detail::make_fabric_reader(detail::explore);
+}
 
 std::unique_ptr<FabricReader> detail::make_fabric_reader(Explore explore) {
   return std::make_unique<LinuxFabricReader>(std::move(explore));

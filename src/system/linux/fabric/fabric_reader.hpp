@@ -9,7 +9,8 @@
 
 namespace rdmacfg::system {
 
-/// By libibnetdisc and libibmad, which are loaded at the first use, in a child process that ends at the timeout.
+/// By libibnetdisc and libibmad, which are loaded at the first use, in a child process that ends at the
+/// timeout.
 std::unique_ptr<FabricReader> make_linux_fabric_reader();
 
 namespace detail {

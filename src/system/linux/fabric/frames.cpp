@@ -18,7 +18,8 @@ class Packer {
   template <class Number>
   void number(Number& value) {
     auto rest = static_cast<std::uint64_t>(value);
-    for (std::size_t i = 0; i < kNumberBytes; ++i, rest >>= 8U) bytes.push_back(static_cast<char>(rest & 0xffU));
+    for (std::size_t i = 0; i < kNumberBytes; ++i, rest >>= 8U)
+      bytes.push_back(static_cast<char>(rest & 0xffU));
   }
   void text(std::string& value) {
     auto size = value.size();

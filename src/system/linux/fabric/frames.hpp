@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages from the process that looks at the fabric to the one that waits for it. Both are of the same program;
-// the reader still takes nothing on trust, as the first one has handled what the fabric sent.
+// The messages from the process that looks at the fabric to the one that waits for it. Both are of the same
+// program; the reader still takes nothing on trust, as the first one has handled what the fabric sent.
 #pragma once
 
 #include <cstdint>
@@ -52,12 +52,13 @@ struct FailureFrame {
 /// Everything was sent.
 struct EndFrame {};
 
-using Frame = std::variant<StartFrame, NodeFrame, NodesDoneFrame, PkeysFrame, ManagerFrame, GroupsFrame, RouteFrame,
-                           MissingFrame, ProgressFrame, FailureFrame, EndFrame>;
+using Frame = std::variant<StartFrame, NodeFrame, NodesDoneFrame, PkeysFrame, ManagerFrame, GroupsFrame,
+                           RouteFrame, MissingFrame, ProgressFrame, FailureFrame, EndFrame>;
 
 std::string pack(Frame frame);
 
-/// Takes the first whole frame off `bytes`: nothing while it is not all there. Fails with kIo on what is no frame.
+/// Takes the first whole frame off `bytes`: nothing while it is not all there. Fails with kIo on what is no
+/// frame.
 base::Result<std::optional<Frame>> unpack(std::string& bytes);
 
 }  // namespace rdmacfg::system::detail

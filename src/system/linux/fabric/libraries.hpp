@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that are needed of libibnetdisc, libibmad and libibumad, loaded at the first use: most runs do
-// without them.
+// The functions that are needed of libibnetdisc, libibmad and libibumad, loaded at the first use: most runs
+// do without them.
 #pragma once
 
 #include <infiniband/ibnetdisc.h>
@@ -43,11 +43,12 @@ struct FabricLibraries {
     usable = u(init, "umad_init") && u(get_cas_names, "umad_get_cas_names") && u(get_ca, "umad_get_ca") &&
              u(release_ca, "umad_release_ca") && u(size, "umad_size") && u(set_addr, "umad_set_addr") &&
              u(get_mad, "umad_get_mad") && u(status, "umad_status") && u(send, "umad_send") &&
-             u(recv, "umad_recv") && m(open_port, "mad_rpc_open_port") && m(close_port, "mad_rpc_close_port") &&
-             m(portid, "mad_rpc_portid") && m(class_agent, "mad_rpc_class_agent") &&
-             m(set_retries, "mad_rpc_set_retries") && m(set_timeout, "mad_rpc_set_timeout") &&
-             m(get_field, "mad_get_field") && m(get_field64, "mad_get_field64") &&
-             m(smp_query, "smp_query_via") && d(discover, "ibnd_discover_fabric");
+             u(recv, "umad_recv") && m(open_port, "mad_rpc_open_port") &&
+             m(close_port, "mad_rpc_close_port") && m(portid, "mad_rpc_portid") &&
+             m(class_agent, "mad_rpc_class_agent") && m(set_retries, "mad_rpc_set_retries") &&
+             m(set_timeout, "mad_rpc_set_timeout") && m(get_field, "mad_get_field") &&
+             m(get_field64, "mad_get_field64") && m(smp_query, "smp_query_via") &&
+             d(discover, "ibnd_discover_fabric");
   }
 };
 

@@ -106,15 +106,17 @@ base::Result<LocalPort> find_local_port(const FabricLibraries& libraries, const 
   if (!wanted.empty())
     return fail(Code::kNotFound, fmt::format("no InfiniBand port is called {}; there are {}", wanted,
                                              base::join(names, ", ")));
-  return fail(Code::kNotFound, fmt::format("no InfiniBand port has a link ({}); `rdma-configctl doctor` may know why",
-                                           base::join(conditions, "; ")));
+  return fail(Code::kNotFound,
+              fmt::format("no InfiniBand port has a link ({}); `rdma-configctl doctor` may know why",
+                          base::join(conditions, "; ")));
 }
 
 base::Error why_not_open(const LocalPort& port) {
   const auto what = fmt::format("{}: open it for management datagrams", port.name());
   const int number = umad_number(port);
   if (number < 0)
-    return {Code::kUnsupported, what + ": there is no umad device; load the module ib_umad (modprobe ib_umad)", ENODEV};
+    return {Code::kUnsupported,
+            what + ": there is no umad device; load the module ib_umad (modprobe ib_umad)", ENODEV};
   const auto path = fmt::format("/dev/infiniband/umad{}", number);
   const base::UniqueFd device(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (device) return {Code::kRefused, what + ": the subnet management class is not available", EIO};

@@ -20,8 +20,8 @@ struct LocalPort {
   [[nodiscard]] std::string name() const;
 };
 
-/// The InfiniBand port "mlx5_0/1", or with "" the first active one, else the first with a link. Fails in words for an
-/// administrator where there is none.
+/// The InfiniBand port "mlx5_0/1", or with "" the first active one, else the first with a link. Fails in
+/// words for an administrator where there is none.
 base::Result<LocalPort> find_local_port(const FabricLibraries& libraries, const std::string& wanted);
 
 /// Why the umad device of a port cannot be opened.

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The InfiniBand fabric behind a local port: as tables, a tree, JSON or a drawing, and compared with what is
+// expected.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/text.hpp"
+#include "ctl/command.hpp"
+#include "ctl/fabric/fabric_json.hpp"
+#include "ctl/fabric/render_fabric.hpp"
+#include "ctl/json.hpp"
+#include "ctl/render/progress.hpp"
+#include "ctl/render/render_report.hpp"
+#include "fabric/cables.hpp"
+#include "fabric/draw.hpp"
+#include "fabric/limits.hpp"
+#include "system/fabric_reader.hpp"
+
+namespace rdmacfg::ctl {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::Result;
+using model::Exit;
+
+/// The words behind the subcommand.
+Result<std::set<std::string>> fabric_topics(const Context& context) {
+  std::set<std::string> out;
+  std::vector<std::string> known(kFabricTopics.begin(), kFabricTopics.end());
+  for (const auto& word : context.arguments.words) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) {
+      const auto near = base::nearest(word, known);
+      return fail(Code::kInvalid, fmt::format("fabric has no topic {}; {}", word,
+                                              near ? fmt::format("did you mean {}?", *near)
+                                                   : fmt::format("there are {}", base::join(known, ", "))));
+    }
+    out.insert(word);
+  }
+  return out;
+}
+
+Result<std::string> read_saved(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return fail(Code::kInvalid, path + ": is a directory");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return base::fail_errno(errno, path);
+  std::string text;
+  std::array<char, 65'536> chunk{};
+  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
+    text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > fabric::limits::kFabricFileBytes) break;  // parse_fabric() says so
+  }
+  return text;
+}
+
+/// What the fabric should be like.
+struct Expected {
+  std::optional<fabric::Fabric> saved;
+  std::vector<fabric::Cable> cables;
+  model::Diagnostics diagnostics;  ///< of the cable file
+};
+
+/// Reads the files before the fabric is looked at: a mistake in them is known at once.
+Result<Expected> read_expected(const Context& context) {
+  const auto& arguments = context.arguments;
+  Expected out;
+  if (!arguments.compare.empty()) {
+    const auto text = read_saved(arguments.compare);
+    if (!text) return fail(text.error().in("--compare"));
+    auto saved = parse_fabric(*text);
+    if (!saved) return fail(saved.error().in("--compare " + arguments.compare));
+    out.saved = std::move(*saved);
+  }
+  if (!arguments.cables.empty()) {
+    config::Source source;
+    source.file = arguments.cables;
+    auto texts = config::read_files(source);
+    if (!texts) return fail(texts.error().in("--cables"));
+    const auto document = config::parse_texts(std::move(*texts), host_name(context), fabric::cable_grammar());
+    tell(context, document, document.diagnostics);
+    out.diagnostics = document.diagnostics;
+    if (model::has_errors(document.diagnostics))
+      return fail(Code::kInvalid, fmt::format("--cables {}: has errors: {}", arguments.cables,
+                                              document.diagnostics.front().message));
+    out.cables = fabric::cables_of(document);
+  }
+  return out;
+}
+
+Result<system::FabricRequest> request_of(const Arguments& arguments) {
+  system::FabricRequest request;
+  request.port = arguments.from;
+  if (arguments.timeout) request.timeout = std::chrono::seconds(*arguments.timeout);
+  if (!arguments.route.empty()) {
+    const auto guid = model::Guid::parse(arguments.route);
+    if (!guid) return fail(guid.error().in("--route"));
+    request.route_to = guid->number;
+  }
+  return request;
+}
+
+Result<FabricView> look(const Context& context, const system::FabricRequest& request,
+                        const Expected& expected) {
+  const auto reader = context.environment.fabric_reader();
+  if (reader == nullptr) return fail(Code::kUnsupported, "this program cannot look at fabrics");
+  const bool shows = !context.arguments.json && !context.arguments.quiet && context.environment.err_terminal;
+  std::optional<Progress> progress;
+  if (shows) progress.emplace(context.environment, context.err);
+  auto fabric = reader->read(request, [&](std::size_t done, std::size_t total, const std::string& what) {
+    if (progress) progress->step(0, 0, total == 0 ? what : fmt::format("{}, {} of {}", what, done, total));
+  });
+  if (!fabric) return fail(fabric.error());
+  FabricView view{std::move(*fabric), {}, {}};
+  view.findings = fabric::findings_of(view.fabric);
+  if (expected.saved) view.differences = fabric::compare(*expected.saved, view.fabric);
+  auto cables = fabric::check_cables(view.fabric, expected.cables);
+  std::move(cables.begin(), cables.end(), std::back_inserter(view.differences));
+  return view;
+}
+
+Exit exit_of(const FabricView& view) {
+  if (!view.differences.empty()) return Exit::kDiffers;
+  if (view.fabric.route && !view.fabric.route->broken.empty()) return Exit::kDiffers;
+  return view.fabric.missing.empty() ? Exit::kOk : Exit::kPartly;
+}
+
+void print_fabric(const Context& context, const FabricView& view, const std::set<std::string>& topics) {
+  const auto& arguments = context.arguments;
+  auto& out = context.environment.out;
+  if (arguments.drawing == "dot") {
+    out << fabric::draw_dot(view.fabric);
+  } else if (arguments.drawing == "svg") {
+    out << fabric::draw_svg(view.fabric);
+  } else if (arguments.names) {
+    out << fabric_names(view, topics);
+  } else if (arguments.tree) {
+    std::string text;
+    for (const auto line :
+         base::split(fabric::draw_tree(view.fabric, context.out.utf8, arguments.wide), '\n'))
+      text += clean(line, context.out.utf8) + '\n';
+    out << text.substr(0, text.size() - 1);
+  } else {
+    bool left_out = false;
+    out << render_fabric(view, topics, arguments.wide, context.out, &left_out);
+    if (left_out) context.say("some columns are hidden (terminal too narrow); --wide shows them");
+    if (!arguments.compare.empty() || !arguments.cables.empty())
+      context.say(view.differences.empty() ? "everything is as expected"
+                                           : fmt::format("{} from what is expected",
+                                                         count(view.differences.size(), "difference")));
+  }
+  for (const auto& one : view.fabric.missing) context.say_error("not read: " + one);
+}
+
+}  // namespace
+
+int show_fabric(const Context& context) {
+  const auto& arguments = context.arguments;
+  if (context.offline())
+    return refuse(context, {Code::kInvalid,
+                            "fabric looks through a port of the running system; --root is not for it", 0});
+  if (!arguments.config.empty())
+    return refuse(context,
+                  {Code::kInvalid, "fabric reads no document; --cables FILE says which port leads where", 0});
+  const auto topics = fabric_topics(context);
+  if (!topics) return refuse(context, topics.error());
+  const auto request = request_of(arguments);
+  if (!request) return refuse(context, request.error());
+  const auto expected = read_expected(context);
+  if (!expected) return refuse(context, expected.error());
+  const auto view = look(context, *request, *expected);
+  if (!view) return refuse(context, view.error());
+  model::Report report;
+  report.exit = exit_of(*view);
+  report.diagnostics = expected->diagnostics;
+  const int status = status_of(context, report.exit);
+  if (arguments.json) {
+    auto json = head(kFabricSchema, "fabric", report, status);
+    add_fabric(json, *view);
+    emit(context, std::move(json));
+  } else {
+    print_fabric(context, *view, *topics);
+  }
+  return status;
+}
+
+}  // namespace rdmacfg::ctl

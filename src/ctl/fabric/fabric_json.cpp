@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/fabric/fabric_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/characters.hpp"
+#include "base/text.hpp"
+#include "ctl/json.hpp"
+#include "fabric/limits.hpp"
+
+namespace rdmacfg::ctl {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using base::Code;
+using base::fail;
+using base::Result;
+using fabric::Abilities;
+
+Json guid_text(std::uint64_t guid) { return guid == 0 ? Json(nullptr) : Json(model::Guid{guid}.text()); }
+
+template <class List, class Each>
+Json array_of(const List& list, Each each) {
+  Json out = Json::array();
+  for (const auto& one : list) out.push_back(each(one));
+  return out;
+}
+
+Json end_json(const fabric::End& end) { return {{"node", guid_text(end.node)}, {"port", end.port}}; }
+
+Json width_or_null(std::uint16_t widths) {
+  return widths == 0 ? Json(nullptr) : Json(fabric::width_text(widths));
+}
+Json speed_or_null(std::uint16_t speeds) {
+  return speeds == 0 ? Json(nullptr) : Json(fabric::speed_text(speeds));
+}
+
+template <std::size_t N>
+Json names_of(std::uint16_t set, const std::array<std::string_view, N>& names) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < N; ++i) {
+    if ((set >> i & 1U) != 0) out.push_back(names[i]);
+  }
+  return out;
+}
+
+Json abilities_json(const Abilities& abilities) {
+  return {{"widths", names_of(abilities.widths, fabric::kWidthNames)},
+          {"speeds", names_of(abilities.speeds, fabric::kSpeedNames)}};
+}
+
+Json pkey_text(std::uint16_t pkey) { return fmt::format("{:#06x}", pkey); }
+
+Json fabric_port_json(const fabric::Port& port) {
+  return {{"port", port.number},
+          {"guid", guid_text(port.guid)},
+          {"lid", port.lid},
+          {"lmc", port.lmc},
+          {"sm_lid", port.sm_lid},
+          {"state", fabric::state_text(port.state)},
+          {"physical_state", fabric::physical_text(port.physical)},
+          {"width", width_or_null(port.active.widths)},
+          {"speed", speed_or_null(port.active.speeds)},
+          {"enabled", abilities_json(port.enabled)},
+          {"supported", abilities_json(port.supported)},
+          {"mtu", port.mtu == 0 ? Json(nullptr) : Json(port.mtu)},
+          {"subnet_manager", port.may_manage},
+          {"peer", port.peer ? end_json(*port.peer) : Json(nullptr)},
+          {"pkeys", port.pkeys ? array_of(*port.pkeys, pkey_text) : Json(nullptr)}};
+}
+
+Json node_json(const fabric::Node& node) {
+  return {{"guid", guid_text(node.guid)},
+          {"system_guid", guid_text(node.system_guid)},
+          {"type", fabric::text_of(node.type)},
+          {"description", node.description},
+          {"vendor_id", node.vendor},
+          {"device_id", node.device},
+          {"ports", array_of(node.ports, fabric_port_json)}};
+}
+
+std::string_view word_of(fabric::Shortfall why) {
+  return why == fabric::Shortfall::kTrained  ? "trained"
+         : why == fabric::Shortfall::kOneEnd ? "one_end"
+                                             : "limited";
+}
+
+Json links_json(const fabric::Fabric& all) {
+  const fabric::Index index(all);
+  std::map<fabric::End, fabric::Below> below;
+  for (auto& one : fabric::links_below_best(all)) below.emplace(one.link.a, one);
+  return array_of(fabric::links_of(all), [&](const fabric::Link& link) {
+    const auto at = below.find(link.a);
+    const auto* port = index.port(link.a);
+    const bool slow = at != below.end();
+    return Json{{"a", end_json(link.a)},
+                {"b", end_json(link.b)},
+                {"width", width_or_null(port->active.widths)},
+                {"speed", speed_or_null(port->active.speeds)},
+                {"below_best", slow ? Json(word_of(at->second.why)) : Json(nullptr)},
+                {"best_width", slow ? width_or_null(at->second.best.widths) : Json(nullptr)},
+                {"best_speed", slow ? speed_or_null(at->second.best.speeds) : Json(nullptr)}};
+  });
+}
+
+Json manager_json(const fabric::Manager& one) {
+  auto state = std::string(fabric::text_of(one.state));
+  std::replace(state.begin(), state.end(), ' ', '_');
+  return {{"port_guid", guid_text(one.port_guid)},
+          {"lid", one.lid},
+          {"priority", one.priority},
+          {"state", state},
+          {"activity", one.activity}};
+}
+
+Json group_json(const fabric::Group& one) {
+  return {{"gid", one.gid},
+          {"lid", one.lid},
+          {"pkey", pkey_text(one.pkey)},
+          {"mtu", one.mtu},
+          {"rate_gbps", one.rate / 10.0},
+          {"sl", one.sl}};
+}
+
+Json route_json(const fabric::Route& route) {
+  return {{"to", guid_text(route.to)},
+          {"lid", route.lid == 0 ? Json(nullptr) : Json(route.lid)},
+          {"arrives", route.broken.empty()},
+          {"reason", route.broken},
+          {"hops", array_of(route.hops, [](const fabric::Hop& hop) {
+             return Json{{"node", guid_text(hop.node)},
+                         {"in", hop.in == 0 ? Json(nullptr) : Json(hop.in)},
+                         {"out", hop.out == 0 ? Json(nullptr) : Json(hop.out)}};
+           })}};
+}
+
+Json counts_json(const FabricView& view) {
+  const auto& nodes = view.fabric.nodes;
+  const auto count = [&](fabric::NodeType type) {
+    return std::count_if(nodes.begin(), nodes.end(), [&](const auto& node) { return node.type == type; });
+  };
+  return {{"hosts", count(fabric::NodeType::kHost)},
+          {"switches", count(fabric::NodeType::kSwitch)},
+          {"routers", count(fabric::NodeType::kRouter)},
+          {"links", fabric::links_of(view.fabric).size()},
+          {"links_below_best", fabric::links_below_best(view.fabric).size()},
+          {"findings", view.findings.size()},
+          {"differences", view.differences.size()},
+          {"missing", view.fabric.missing.size()}};
+}
+
+/// Reads members of objects, and remembers the first that is not as it should be.
+class Reader {
+ public:
+  std::string wrong;
+
+  template <class Number>
+  Number number(const Json& from, const char* key, std::int64_t most) {
+    const auto at = from.find(key);
+    if (at == from.end() || at->is_null()) return 0;
+    if (!at->is_number_integer() || at->get<std::int64_t>() < 0 || at->get<std::int64_t>() > most)
+      return no<Number>(key);
+    return static_cast<Number>(at->get<std::int64_t>());
+  }
+
+  std::string text(const Json& from, const char* key) {
+    constexpr std::size_t kMost = 256;
+    const auto at = from.find(key);
+    if (at == from.end() || at->is_null()) return {};
+    if (!at->is_string() || at->get_ref<const std::string&>().size() > kMost) return no<std::string>(key);
+    return base::harmless(at->get_ref<const std::string&>());
+  }
+
+  std::uint64_t guid(const Json& from, const char* key) {
+    const auto written = text(from, key);
+    if (written.empty()) return 0;
+    const auto parsed = model::Guid::parse(written);
+    return parsed ? parsed->number : no<std::uint64_t>(key);
+  }
+
+  /// The items of a list; nothing where it is null.
+  const Json* list(const Json& from, const char* key, std::size_t most) {
+    const auto at = from.find(key);
+    if (at == from.end() || at->is_null()) return nullptr;
+    if (!at->is_array() || at->size() > most) return no<const Json*>(key);
+    return &*at;
+  }
+
+  template <std::size_t N>
+  std::uint16_t set(const Json& from, const char* key, const std::array<std::string_view, N>& names) {
+    const auto at = from.find(key);
+    if (at == from.end() || at->is_null()) return 0;
+    unsigned out = 0;
+    const auto add = [&](const Json& word) {
+      const auto name =
+          word.is_string() ? std::find(names.begin(), names.end(), word.get<std::string>()) : names.end();
+      if (name == names.end()) {
+        (void)no<int>(key);
+      } else {
+        out |= 1U << static_cast<unsigned>(name - names.begin());
+      }
+    };
+    if (!at->is_array())
+      add(*at);
+    else if (at->size() > N)
+      (void)no<int>(key);
+    else
+      for (const auto& word : *at) add(word);
+    return static_cast<std::uint16_t>(out);
+  }
+
+  template <class T>
+  T no(const char* key) {
+    if (wrong.empty()) wrong = key;
+    return T{};
+  }
+};
+
+constexpr std::int64_t kMost16 = 0xffff, kMost32 = 0xffffffff;
+constexpr std::size_t kMostPorts = 256, kMostPkeys = 4096;
+
+template <class Text>
+int number_of_text(const std::string& text, int most, Text name) {
+  for (int i = 0; i <= most; ++i) {
+    if (name(i) == text) return i;
+  }
+  return 0;
+}
+
+std::uint16_t read_pkey(Reader& reader, const Json& item) {
+  const auto number = item.is_string() ? base::parse_number(item.get<std::string>()) : std::nullopt;
+  return number && *number <= 0xffff ? static_cast<std::uint16_t>(*number)
+                                     : reader.no<std::uint16_t>("pkeys");
+}
+
+fabric::Port read_port(Reader& reader, const Json& from) {
+  fabric::Port port;
+  port.number = reader.number<int>(from, "port", kMostPorts - 1);
+  port.guid = reader.guid(from, "guid");
+  port.lid = reader.number<int>(from, "lid", kMost16);
+  port.lmc = reader.number<int>(from, "lmc", 7);
+  port.sm_lid = reader.number<int>(from, "sm_lid", kMost16);
+  port.state = number_of_text(reader.text(from, "state"), 4, fabric::state_text);
+  port.physical = number_of_text(reader.text(from, "physical_state"), 7, fabric::physical_text);
+  port.active = {reader.set(from, "width", fabric::kWidthNames),
+                 reader.set(from, "speed", fabric::kSpeedNames)};
+  const auto abilities = [&](const char* key) {
+    const auto at = from.find(key);
+    if (at == from.end() || !at->is_object()) return Abilities();
+    return Abilities{reader.set(*at, "widths", fabric::kWidthNames),
+                     reader.set(*at, "speeds", fabric::kSpeedNames)};
+  };
+  port.enabled = abilities("enabled");
+  port.supported = abilities("supported");
+  port.mtu = reader.number<int>(from, "mtu", kMost16);
+  const auto manages = from.find("subnet_manager");
+  port.may_manage = manages != from.end() && manages->is_boolean() && manages->get<bool>();
+  if (const auto at = from.find("peer"); at != from.end() && at->is_object())
+    port.peer = fabric::End{reader.guid(*at, "node"), reader.number<int>(*at, "port", kMostPorts - 1)};
+  if (const auto* list = reader.list(from, "pkeys", kMostPkeys)) {
+    port.pkeys.emplace();
+    for (const auto& item : *list) port.pkeys->push_back(read_pkey(reader, item));
+  }
+  return port;
+}
+
+fabric::Node read_node(Reader& reader, const Json& from) {
+  fabric::Node node;
+  node.guid = reader.guid(from, "guid");
+  if (node.guid == 0) (void)reader.no<int>("guid");
+  node.system_guid = reader.guid(from, "system_guid");
+  const auto type = reader.text(from, "type");
+  node.type = fabric::NodeType::kUnknown;
+  for (const auto one : {fabric::NodeType::kHost, fabric::NodeType::kSwitch, fabric::NodeType::kRouter}) {
+    if (fabric::text_of(one) == type) node.type = one;
+  }
+  node.description = reader.text(from, "description");
+  node.vendor = reader.number<std::uint32_t>(from, "vendor_id", kMost32);
+  node.device = reader.number<std::uint32_t>(from, "device_id", kMost32);
+  if (const auto* list = reader.list(from, "ports", kMostPorts)) {
+    for (const auto& item : *list) {
+      if (item.is_object()) node.ports.push_back(read_port(reader, item));
+    }
+  }
+  return node;
+}
+
+fabric::Manager read_manager(Reader& reader, const Json& from) {
+  fabric::Manager one;
+  one.port_guid = reader.guid(from, "port_guid");
+  one.lid = reader.number<int>(from, "lid", kMost16);
+  one.priority = reader.number<int>(from, "priority", 15);
+  auto state = reader.text(from, "state");
+  std::replace(state.begin(), state.end(), '_', ' ');
+  one.state = static_cast<fabric::ManagerState>(
+      number_of_text(state, 4, [](int i) { return fabric::text_of(static_cast<fabric::ManagerState>(i)); }));
+  one.activity = reader.number<std::uint32_t>(from, "activity", kMost32);
+  return one;
+}
+
+fabric::Group read_group(Reader& reader, const Json& from) {
+  fabric::Group one;
+  one.gid = reader.text(from, "gid");
+  one.lid = reader.number<int>(from, "lid", kMost16);
+  one.pkey = from.contains("pkey") ? read_pkey(reader, from["pkey"]) : std::uint16_t{0};
+  one.mtu = reader.number<int>(from, "mtu", kMost16);
+  const auto rate = from.find("rate_gbps");
+  constexpr double kMostRate = 100'000;
+  if (rate != from.end() && rate->is_number() && rate->get<double>() >= 0 && rate->get<double>() < kMostRate)
+    one.rate = static_cast<int>(rate->get<double>() * 10 + 0.5);
+  one.sl = reader.number<int>(from, "sl", 15);
+  return one;
+}
+
+/// Nests no deeper than a fabric does, so that no text takes much of the stack.
+Json parse_flat(const std::string& text) {
+  constexpr int kDeepest = 16;
+  const auto keep = [](int depth, Json::parse_event_t, Json&) { return depth <= kDeepest; };
+  return Json::parse(text, keep, false);
+}
+
+}  // namespace
+
+void add_fabric(Json& out, const FabricView& view) {
+  const auto& all = view.fabric;
+  out["summary"] = counts_json(view);
+  out["from"] = {{"port", all.from}, {"guid", guid_text(all.from_port)}, {"subnet_prefix", all.prefix}};
+  out["nodes"] = array_of(all.nodes, node_json);
+  out["links"] = links_json(all);
+  out["managers"] = array_of(all.managers, manager_json);
+  out["partitions"] = array_of(fabric::partitions_of(all), [](const fabric::Members& one) {
+    return Json{{"pkey", pkey_text(static_cast<std::uint16_t>(one.partition | 0x8000U))},
+                {"full", array_of(one.full, end_json)},
+                {"limited", array_of(one.limited, end_json)}};
+  });
+  out["groups"] = all.groups ? array_of(*all.groups, group_json) : Json(nullptr);
+  out["route"] = all.route ? route_json(*all.route) : Json(nullptr);
+  out["findings"] = array_of(view.findings, [](const fabric::Finding& one) {
+    return Json{{"check", one.check}, {"object", one.object}, {"what", one.what}};
+  });
+  out["differences"] = array_of(view.differences, [](const fabric::Difference& one) {
+    const auto text = [](const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); };
+    return Json{{"what", one.what},
+                {"object", one.object},
+                {"expected", text(one.before)},
+                {"found", text(one.after)}};
+  });
+  out["missing"] = all.missing;
+}
+
+Result<fabric::Fabric> parse_fabric(const std::string& text) {
+  if (text.size() > fabric::limits::kFabricFileBytes)
+    return fail(Code::kInvalid, fmt::format("has more than {} bytes", fabric::limits::kFabricFileBytes));
+  const auto json = parse_flat(text);
+  if (json.is_discarded() || !json.is_object()) return fail(Code::kInvalid, "is not a JSON object");
+  if (json.value("schema", Json()) != kFabricSchema)
+    return fail(Code::kInvalid,
+                fmt::format("was not written by `rdma-configctl fabric --json`: its schema is not {}",
+                            kFabricSchema));
+  Reader reader;
+  fabric::Fabric out;
+  const auto* nodes = reader.list(json, "nodes", fabric::limits::kFabricNodes);
+  if (nodes == nullptr)
+    return fail(Code::kInvalid, reader.wrong.empty()
+                                    ? "has no fabric: it is the result of a run that failed"
+                                    : fmt::format("has more than {} nodes", fabric::limits::kFabricNodes));
+  for (const auto& item : *nodes) {
+    if (item.is_object()) out.nodes.push_back(read_node(reader, item));
+  }
+  if (const auto* list = reader.list(json, "managers", fabric::limits::kFabricNodes)) {
+    for (const auto& item : *list) {
+      if (item.is_object()) out.managers.push_back(read_manager(reader, item));
+    }
+  }
+  if (const auto* list = reader.list(json, "groups", fabric::limits::kFabricNodes)) {
+    out.groups.emplace();
+    for (const auto& item : *list) {
+      if (item.is_object()) out.groups->push_back(read_group(reader, item));
+    }
+  }
+  if (!reader.wrong.empty())
+    return fail(Code::kInvalid,
+                fmt::format("is damaged: a value of \"{}\" is not one of a fabric", reader.wrong));
+  return out;
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is wrong with a fabric by itself, and what differs from an earlier one or from what was cabled.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "model/diagnostic.hpp"
+
+namespace rdmacfg::fabric {
+
+/// Something that looks wrong without anything to compare with.
+struct Finding {
+  std::string_view check;  ///< "link", "duplicate_guid", "duplicate_lid", "partition", "manager", "state"
+  std::string object;      ///< "leaf1/7 - node007/1"
+  std::string what;        ///< one sentence
+};
+std::vector<Finding> findings_of(const Fabric& fabric);
+
+/// A difference from what is expected.
+struct Difference {
+  std::string_view what;  ///< "node", "link", "speed", "state", "pkeys", "manager", "group", "cable", "name"
+  std::string object;
+  std::string before, after;  ///< expected and found; empty: not there
+};
+
+/// The differences of `after` from `before`. Nodes and ports are known by GUID and number; LIDs may change.
+/// What one of the two has not read is not compared.
+std::vector<Difference> compare(const Fabric& before, const Fabric& after);
+
+/// Where a cable should lead, [[cable]] of a cable file.
+struct Cable {
+  std::string from, to;  ///< node and port: "leaf1/7"; a node by its description or GUID
+  std::optional<Width> width;
+  std::optional<Speed> speed;
+};
+
+/// The cables that are not as they should be.
+std::vector<Difference> check_cables(const Fabric& fabric, const std::vector<Cable>& cables);
+
+}  // namespace rdmacfg::fabric

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fabric/compare.hpp"
+
+namespace rdmacfg::fabric {
+
+namespace {
+
+std::string link_name(const Index& index, const Link& link) {
+  return fmt::format("{} - {}", index.name(link.a), index.name(link.b));
+}
+
+bool is_end_port(const Node& node, const Port& port) {
+  return node.type != NodeType::kSwitch || port.number == 0;
+}
+
+void find_slow_links(const Fabric& fabric, const Index& index, std::vector<Finding>& out) {
+  for (const auto& one : links_below_best(fabric)) {
+    if (one.why == Shortfall::kLimited) continue;  // as somebody set it; the table has it
+    out.push_back({"link", link_name(index, one.link),
+                   fmt::format("runs at {}, and both ends support {}; {}", text_of(one.active),
+                               text_of(one.best), text_of(one.why))});
+  }
+}
+
+void find_duplicates(const Fabric& fabric, const Index& index, std::vector<Finding>& out) {
+  std::map<std::uint64_t, End> guids;
+  std::map<int, End> lids;
+  for (const auto& node : fabric.nodes) {
+    for (const auto& port : node.ports) {
+      if (!is_end_port(node, port)) continue;
+      const End here{node.guid, port.number};
+      if (const auto [at, added] = guids.emplace(port.guid, here); !added && port.guid != 0)
+        out.push_back(
+            {"duplicate_guid", index.name(here),
+             fmt::format("has the port GUID {} of {} as well; the subnet manager takes them for one",
+                         model::Guid{port.guid}.text(), index.name(at->second))});
+      if (const auto [at, added] = lids.emplace(port.lid, here); !added && port.lid != 0)
+        out.push_back({"duplicate_lid", index.name(here),
+                       fmt::format("has LID {} of {} as well; packets reach only one of them", port.lid,
+                                   index.name(at->second))});
+    }
+  }
+}
+
+/// Two nodes with one GUID look like a node with links that the other end does not know.
+void find_one_way_links(const Fabric& fabric, const Index& index, std::vector<Finding>& out) {
+  for (const auto& node : fabric.nodes) {
+    for (const auto& port : node.ports) {
+      const End here{node.guid, port.number};
+      if (!port.peer) continue;
+      const auto* peer = index.port(*port.peer);
+      if (peer == nullptr || peer->peer == here) continue;
+      out.push_back(
+          {"duplicate_guid", index.name(here),
+           fmt::format("leads to {}, which leads elsewhere: two nodes with one GUID, or a cable that was "
+                       "moved just now",
+                       index.name(*port.peer))});
+    }
+  }
+}
+
+void find_lonely_partitions(const Fabric& fabric, const Index& index, std::vector<Finding>& out) {
+  for (const auto& one : partitions_of(fabric)) {
+    const auto name = fmt::format("P_Key {:#06x}", one.partition | 0x8000U);
+    if (one.full.size() + one.limited.size() == 1) {
+      const auto& port = one.full.empty() ? one.limited.front() : one.full.front();
+      out.push_back({"partition", index.name(port),
+                     fmt::format("is the only port with {}: it reaches nobody there", name)});
+    } else if (one.full.empty()) {
+      out.push_back(
+          {"partition", name,
+           "has limited members only, which do not reach one another; at least one must be a full member"});
+    }
+  }
+}
+
+void find_managers(const Fabric& fabric, std::vector<Finding>& out) {
+  const auto masters = std::count_if(fabric.managers.begin(), fabric.managers.end(),
+                                     [](const Manager& one) { return one.state == ManagerState::kMaster; });
+  if (masters == 0)
+    out.push_back(
+        {"manager", "the subnet",
+         "has no master subnet manager: ports get no LIDs and partitions; start one, such as OpenSM"});
+  if (masters > 1)
+    out.push_back({"manager", "the subnet",
+                   fmt::format("has {} master subnet managers; they take ports from one another", masters)});
+}
+
+void find_states(const Fabric& fabric, const Index& index, std::vector<Finding>& out) {
+  for (const auto& link : links_of(fabric)) {
+    const auto* port = index.port(link.a);
+    if (port == nullptr || port->state <= kStateDown || port->state >= kStateActive) continue;
+    out.push_back({"state", link_name(index, link),
+                   fmt::format("has a link, but is in state {}: the subnet manager has not brought it up",
+                               state_text(port->state))});
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> findings_of(const Fabric& fabric) {
+  const Index index(fabric);
+  std::vector<Finding> out;
+  find_managers(fabric, out);
+  find_duplicates(fabric, index, out);
+  find_one_way_links(fabric, index, out);
+  find_slow_links(fabric, index, out);
+  find_states(fabric, index, out);
+  find_lonely_partitions(fabric, index, out);
+  return out;
+}
+
+}  // namespace rdmacfg::fabric
