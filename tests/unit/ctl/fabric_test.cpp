@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// `rdma-configctl fabric` on hand-made fabrics.
+#include <gmock/gmock.h>
+
+#include "console.hpp"
+#include "ctl/fabric/fabric_json.hpp"
+#include "fabric/limits.hpp"
+#include "fakes/fabrics.hpp"
+#include "mini_schema.hpp"
+
+namespace rdmacfg::ctl {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using FabricJson = nlohmann::ordered_json;
+
+class FabricCommand : public testing::Test {
+ protected:
+  void answer_with(base::Result<fabric::Fabric> answer) {
+    console.environment.fabric_reader = [answer] {
+      return std::make_unique<fakes::FakeFabricReader>(answer);
+    };
+  }
+
+  std::string file(const std::string& name, const std::string& text) {
+    const auto path = console.folder() / name;
+    std::ofstream(path) << text;
+    return path.string();
+  }
+
+  static MiniSchema schema() {
+    std::ifstream in(std::string(SOURCE_ROOT) + "/docs/json/fabric-1.schema.json");
+    return MiniSchema(FabricJson::parse(in));
+  }
+
+  Console console;
+};
+
+TEST_F(FabricCommand, FoldsHostsThatAreAlike) {
+  answer_with(fakes::fat_tree(64));
+  EXPECT_EQ(console.run({"fabric"}), 0);
+  EXPECT_EQ(console.err.str(), "");
+  const auto text = console.out.str();
+  EXPECT_THAT(text, HasSubstr("seen from mlx5_0/1: 64 hosts, 6 switches, 72 links"));
+  EXPECT_THAT(text, HasSubstr("node001/1        master"));
+  EXPECT_THAT(text, HasSubstr("all 70 ports"));
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 40) << text;
+}
+
+TEST_F(FabricCommand, ShowsTwoPlantedFaults) {
+  auto fabric = fakes::fat_tree(64);
+  fakes::port_of(fabric, "node017", 1)->active.widths = 0x01;
+  fakes::port_of(fabric, "leaf1", 5)->active.widths = 0x01;
+  fakes::port_of(fabric, "node023", 1)->pkeys = {0xffff, 0x8009};
+  answer_with(fabric);
+  EXPECT_EQ(console.run({"fabric", "findings"}), 0);
+  EXPECT_THAT(console.out.str(),
+              HasSubstr("node017/1 - leaf1/5  runs at 1X QDR, and both ends support 4X QDR"));
+  EXPECT_THAT(console.out.str(), HasSubstr("node023/1            is the only port with P_Key 0x8009"));
+  EXPECT_THAT(console.out.str(), Not(HasSubstr("SWITCHES")));
+}
+
+TEST_F(FabricCommand, WritesJsonThatObeysItsSchemaAndCanBeComparedAgain) {
+  auto fabric = fakes::fat_tree(64);
+  answer_with(fabric);
+  EXPECT_EQ(console.run({"fabric", "--json", "--route", kGuid1}), 2);
+  const auto saved = console.out.str();
+  const auto json = FabricJson::parse(saved);
+  EXPECT_EQ(schema().check(json), std::vector<std::string>());
+  EXPECT_EQ(json["summary"]["hosts"], 64);
+  EXPECT_EQ(console.err.str(), "");
+  const auto good = file("good.json", saved);
+  EXPECT_EQ(console.run({"fabric", "--compare", good}), 0);
+  EXPECT_THAT(console.err.str(), HasSubstr("everything is as expected"));
+  fakes::port_of(fabric, "node009", 1)->active.widths = 0x01;
+  fakes::port_of(fabric, "leaf1", 3)->active.widths = 0x01;
+  fakes::port_of(fabric, "node011", 1)->pkeys = {0xffff, 0x8009};
+  answer_with(fabric);
+  EXPECT_EQ(console.run({"fabric", "--compare", good}), 2);
+  EXPECT_THAT(console.out.str(), HasSubstr("node009/1 - leaf1/3  speed  4X QDR    1X QDR"));
+  EXPECT_THAT(console.out.str(), HasSubstr("node011/1            pkeys  0xffff    0x8009 0xffff"));
+  EXPECT_EQ(console.run({"fabric", "--json", "--compare", good}), 2);
+  EXPECT_EQ(schema().check(FabricJson::parse(console.out.str())), std::vector<std::string>());
+}
+
+TEST_F(FabricCommand, ComparesCables) {
+  answer_with(fakes::fat_tree(4));
+  const auto cables = file("cables.toml",
+                           "version = 1\n[[cable]]\nfrom = \"leaf1/1\"\nto = \"node001/1\"\n"
+                           "[[cable]]\nfrom = \"leaf2/1\"\nto = \"node003/1\"\n");
+  EXPECT_EQ(console.run({"fabric", "--cables", cables}), 2);
+  EXPECT_THAT(console.out.str(), HasSubstr("leaf2/1      cable  node003/1  node002/1"));
+  EXPECT_THAT(console.err.str(), HasSubstr("1 difference from what is expected"));
+  const auto bad = file("bad.toml", "version = 1\n[[cable]]\nfrom = \"leaf1\"\nto = \"n/1\"\n");
+  EXPECT_EQ(console.run({"fabric", "--cables", bad}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("must be a node and a port"));
+  EXPECT_EQ(console.run({"fabric", "--cables", "/nowhere"}), 1);
+}
+
+TEST_F(FabricCommand, DrawsIt) {
+  answer_with(fakes::fat_tree(64));
+  EXPECT_EQ(console.run({"fabric", "-o", "dot"}), 0);
+  EXPECT_TRUE(console.out.str().starts_with("graph fabric {\n"));
+  EXPECT_EQ(console.run({"fabric", "--format", "svg"}), 0);
+  EXPECT_TRUE(console.out.str().starts_with("<svg "));
+  EXPECT_EQ(console.run({"fabric", "--tree"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("├─ leaf1  4X QDR; also to spine2\n"));
+  EXPECT_EQ(console.run({"fabric", "-o", "name", "switches"}), 0);
+  EXPECT_EQ(console.out.str(), "leaf1\nleaf2\nleaf3\nleaf4\nspine1\nspine2\n");
+  EXPECT_EQ(console.run({"show", "-o", "svg"}), 1);
+}
+
+TEST_F(FabricCommand, SaysWhatIsWrongWithItsArguments) {
+  answer_with(fakes::fat_tree(4));
+  EXPECT_EQ(console.run({"fabric", "host"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("fabric has no topic host; did you mean hosts?"));
+  EXPECT_EQ(console.run({"fabric", "--route", "x"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("--route"));
+  EXPECT_EQ(console.run({"fabric", "--timeout", "0"}), 1);
+  EXPECT_EQ(console.run({"fabric", "--root", console.folder().string()}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("--root is not for it"));
+  EXPECT_EQ(console.run({"fabric", "-f", "x.toml"}), 1);
+}
+
+TEST_F(FabricCommand, FailsAndIsInPartAsTheReaderSays) {
+  answer_with(base::fail(base::Code::kNotFound, "there is no InfiniBand port on this host"));
+  EXPECT_EQ(console.run({"fabric"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("error: there is no InfiniBand port on this host"));
+  EXPECT_EQ(console.run({"fabric", "--json"}), 1);
+  EXPECT_EQ(FabricJson::parse(console.out.str())["error"]["code"], "not_found");
+  auto fabric = fakes::fat_tree(4);
+  fabric.missing = {"the multicast groups: no answer"};
+  answer_with(fabric);
+  EXPECT_EQ(console.run({"fabric"}), 5);
+  EXPECT_THAT(console.err.str(), HasSubstr("not read: the multicast groups: no answer"));
+}
+
+TEST_F(FabricCommand, ShowsNoControlCharactersOfHosts) {
+  auto fabric = fakes::fat_tree(4);
+  fabric.nodes[0].description = "evil\x1b[31m\nx";
+  answer_with(fabric);
+  for (const auto& words : std::vector<std::vector<std::string>>{{"fabric"},
+                                                                 {"fabric", "--tree"},
+                                                                 {"fabric", "--json"},
+                                                                 {"fabric", "-o", "dot"},
+                                                                 {"fabric", "-o", "svg"}}) {
+    EXPECT_EQ(console.run(words), 0);
+    EXPECT_THAT(console.out.str(), Not(HasSubstr("\x1b")));
+  }
+}
+
+TEST_F(FabricCommand, RefusesSavedFabricsThatAreNone) {
+  answer_with(fakes::fat_tree(4));
+  for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
+           {"", "is not a JSON object"},
+           {"[]", "is not a JSON object"},
+           {"{}", "was not written by"},
+           {R"({"schema":"org.rdmaconfigd.fabric/1"})", "has no fabric"},
+           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{}]})", "is damaged: a value of \"guid\""},
+           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"x"}]})", "is damaged"},
+           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x1","ports":[{"lid":70000}]}]})",
+            "\"lid\""},
+           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x1","ports":[{"width":"5X"}]}]})",
+            "\"width\""},
+           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x1","ports":[{"pkeys":[3]}]}]})",
+            "\"pkeys\""}}) {
+    EXPECT_EQ(console.run({"fabric", "--compare", file("bad.json", text)}), 1) << text;
+    EXPECT_THAT(console.err.str(), HasSubstr(why)) << text;
+  }
+  EXPECT_EQ(console.run({"fabric", "--compare", "/nowhere.json"}), 1);
+  EXPECT_EQ(console.run({"fabric", "--compare", console.folder().string()}), 1);
+}
+
+TEST(SavedFabric, HasAtMostKFabricFileBytes) {
+  std::string text = R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[]})";
+  text.resize(fabric::limits::kFabricFileBytes, ' ');
+  EXPECT_TRUE(parse_fabric(text));
+  text += ' ';
+  EXPECT_FALSE(parse_fabric(text));
+}
+
+TEST(SavedFabric, HasAtMostKFabricNodes) {
+  const auto of = [](std::size_t count) {
+    std::string text = R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[)";
+    for (std::size_t i = 1; i <= count; ++i)
+      text += fmt::format("{}{{\"guid\":\"{:#018x}\"}}", i == 1 ? "" : ",", i);
+    return parse_fabric(text + "]}");
+  };
+  EXPECT_TRUE(of(fabric::limits::kFabricNodes));
+  EXPECT_FALSE(of(fabric::limits::kFabricNodes + 1));
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl

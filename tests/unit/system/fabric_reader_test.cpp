@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process that looks at a fabric may end, hang, or send anything.
+#include "system/linux/fabric/fabric_reader.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "fabric/limits.hpp"
+#include "fakes/fabrics.hpp"
+#include "system/linux/fabric/decode.hpp"
+
+namespace rdmacfg::system {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace detail;
+
+constexpr FabricProgress kNoProgress = nullptr;
+using Send = std::function<void(Frame)>;
+
+base::Result<fabric::Fabric> read_of(Explore explore,
+                                     std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
+  FabricRequest request;
+  request.timeout = timeout;
+  return make_fabric_reader(std::move(explore))->read(request, kNoProgress);
+}
+
+void send_tree(const Send& send, const fabric::Fabric& all) {
+  send(StartFrame{all.from, all.from_port, all.prefix});
+  for (const auto& node : all.nodes) send(NodeFrame{node});
+  send(NodesDoneFrame{});
+}
+
+TEST(FabricReader, PutsTogetherWhatItIsSent) {
+  const auto tree = fakes::fat_tree(64);
+  const auto got = read_of([&](const auto&, const Send& send) {
+    send_tree(send, tree);
+    send(PkeysFrame{{0x100000, 1}, {0xffff, 0x8002}});
+    send(PkeysFrame{{0x42, 1}, {0xffff}});
+    send(ManagerFrame{tree.managers[0]});
+    send(GroupsFrame{*tree.groups});
+    send(RouteFrame{{0x100001, 1, {{0x100000, 0, 1}, {0x200001, 1, 2}}, "why"}});
+    send(MissingFrame{"x"});
+    send(EndFrame{});
+  });
+  ASSERT_TRUE(got) << got.error().message;
+  ASSERT_EQ(got->nodes.size(), tree.nodes.size());
+  EXPECT_EQ(got->nodes[0].description, "node001");
+  EXPECT_EQ(got->nodes[0].ports[0].supported, tree.nodes[0].ports[0].supported);
+  EXPECT_EQ(got->nodes[0].ports[0].peer, tree.nodes[0].ports[0].peer);
+  EXPECT_EQ(got->nodes[0].ports[0].pkeys, (std::vector<std::uint16_t>{0xffff, 0x8002}));
+  EXPECT_EQ(got->nodes[0].ports[0].may_manage, true);
+  EXPECT_EQ(got->managers.size(), 1U);
+  EXPECT_EQ(got->groups->front().rate, 100);
+  EXPECT_EQ(got->route->hops.size(), 2U);
+  EXPECT_EQ(got->route->broken, "why");
+  EXPECT_EQ(got->missing.size(), 1U);
+}
+
+TEST(FabricReader, HandsOnTheReasonOfAFailure) {
+  const auto got = read_of([](const auto&, const Send& send) {
+    send(FailureFrame{{base::Code::kDenied, "no \x1b[31maccess", 13}});
+  });
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, base::Code::kDenied);
+  EXPECT_EQ(got.error().message, "no \xef\xbf\xbd[31maccess");
+}
+
+TEST(FabricReader, GivesUpInTimeOnAnswersThatNeverCome) {
+  const auto got = read_of(
+      [](const auto&, const Send& send) {
+        send(ProgressFrame{0, 0, "discovering the fabric behind mlx5_0/1"});
+        for (;;) ::pause();
+      },
+      std::chrono::milliseconds(300));
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, base::Code::kTimeout);
+  EXPECT_EQ(got.error().message,
+            "discovering the fabric behind mlx5_0/1: no answer within the time of --timeout");
+}
+
+TEST(FabricReader, ShowsTheNodesWhereTheRestDoesNotCome) {
+  const auto got = read_of(
+      [](const auto&, const Send& send) {
+        send_tree(send, fakes::fat_tree(4));
+        send(ProgressFrame{1, 4, "reading P_Key tables"});
+        for (;;) ::pause();
+      },
+      std::chrono::milliseconds(2000));
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->nodes.size(), 10U);
+  EXPECT_EQ(got->missing.front(),
+            "what follows reading P_Key tables: no answer within the time of --timeout");
+}
+
+TEST(FabricReader, OutlivesTheProcessThatLooks) {
+  for (const int how : {SIGSEGV, SIGABRT, SIGKILL}) {
+    const auto got = read_of([&](const auto&, const Send& send) {
+      send(ProgressFrame{0, 0, "discovering"});
+      ::signal(how, SIG_DFL);
+      ::kill(::getpid(), how);
+      for (;;) ::pause();
+    });
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().message, "discovering: looking at the fabric ended before its time");
+  }
+}
+
+TEST(FabricReader, CleansWhatHostsCallThemselves) {
+  auto tree = fakes::fat_tree(4);
+  tree.nodes[0].description = "evil\x1b]0;title\x07\n\xff";
+  const auto got = read_of([&](const auto&, const Send& send) {
+    send_tree(send, tree);
+    send(EndFrame{});
+  });
+  ASSERT_TRUE(got);
+  for (const auto& node : got->nodes) {
+    for (const char c : node.description) EXPECT_GE(static_cast<unsigned char>(c), 0x20) << node.description;
+  }
+}
+
+TEST(FabricReader, TakesNoMoreNodesThanKFabricNodes) {
+  const auto got = read_of([](const auto&, const Send& send) {
+    fabric::Node node;
+    for (std::size_t i = 1; i <= fabric::limits::kFabricNodes + 1; ++i) {
+      node.guid = i;
+      send(NodeFrame{node});
+    }
+    send(NodesDoneFrame{});
+    send(EndFrame{});
+  });
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->nodes.size(), fabric::limits::kFabricNodes);
+}
+
+TEST(FabricReader, StopsAtKFabricBytes) {
+  const auto got = read_of([](const auto&, const Send& send) {
+    const std::string text(1024UL * 1024UL, 'x');
+    for (std::size_t i = 0; i <= fabric::limits::kFabricBytes / text.size(); ++i) send(MissingFrame{text});
+    for (;;) ::pause();
+  });
+  ASSERT_FALSE(got);
+  EXPECT_THAT(got.error().message, HasSubstr("the fabric says more than 268435456 bytes"));
+}
+
+TEST(Frames, ThatAreNoneAreRefused) {
+  std::string bytes = pack(ProgressFrame{1, 2, "x"});
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    auto part = bytes.substr(0, length);
+    const auto frame = unpack(part);
+    ASSERT_TRUE(frame);
+    EXPECT_FALSE(*frame) << length;
+  }
+  for (const auto& bad : {std::string("\xff\x00\x00\x00\x00", 5), std::string("\x01\xff\xff\xff\xff", 5),
+                          std::string("\x00\x01\x00\x00\x00x", 6),
+                          // A list of more items than there are bytes.
+                          std::string("\x05\x08\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff", 13)}) {
+    auto copy = bad;
+    EXPECT_FALSE(unpack(copy));
+  }
+  // Something behind the frame's fields.
+  bytes = pack(EndFrame{});
+  bytes[1] = 1;
+  bytes += 'x';
+  EXPECT_FALSE(unpack(bytes));
+}
+
+TEST(Decode, WidthsAndSpeedsAreInTheOrderOfWhatTheyCarry) {
+  EXPECT_EQ(widths_of(0x1f), 0x1f);
+  EXPECT_EQ(widths_of(0x02), 1U << static_cast<unsigned>(fabric::Width::k4x));
+  EXPECT_EQ(widths_of(0x10), 1U << static_cast<unsigned>(fabric::Width::k2x));
+  EXPECT_EQ(fabric::speed_text(speeds_of(4, 0, false)), "QDR");
+  EXPECT_EQ(fabric::speed_text(speeds_of(4, 0, true)), "FDR10");
+  EXPECT_EQ(fabric::speed_text(speeds_of(7, 4, false)), "HDR");
+  EXPECT_EQ(fabric::speed_text(speeds_of(7, 8, false)), "NDR");
+  EXPECT_EQ(mtu_of(5), 4096);
+  EXPECT_EQ(mtu_of(0), 0);
+  EXPECT_EQ(mtu_of(6), 0);
+  EXPECT_EQ(rate_of(3), 100);
+  EXPECT_EQ(rate_of(16), 1000);
+  EXPECT_EQ(rate_of(63), 0);
+}
+
+TEST(Decode, GroupsAreTakenFromWhateverComes) {
+  std::vector<std::uint8_t> answer(56 + 2 * 56, 0);
+  answer[45] = 7;  // words of 8 bytes
+  for (const std::size_t at : {std::size_t{56}, std::size_t{112}}) {
+    answer[at] = 0xff;
+    answer[at + 1] = static_cast<std::uint8_t>(at);
+    answer[at + 36] = 0xc0;
+    answer[at + 38] = 0x80 | 4;
+    answer[at + 40] = 0x80;
+    answer[at + 41] = 0x02;
+    answer[at + 42] = 0x80 | 3;
+  }
+  auto groups = groups_in(answer, 10);
+  ASSERT_TRUE(groups);
+  ASSERT_EQ(groups->size(), 2U);
+  EXPECT_EQ(groups->front().pkey, 0x8002);
+  EXPECT_EQ(groups->front().mtu, 2048);
+  EXPECT_EQ(groups->front().rate, 100);
+  EXPECT_EQ(groups_in(answer, 1)->size(), 1U);
+  answer[4] = 0x03;  // no records
+  EXPECT_TRUE(groups_in(answer, 10)->empty());
+  answer[4] = 0x07;
+  EXPECT_FALSE(groups_in(answer, 10));
+  for (std::size_t length = 0; length < answer.size(); ++length) {
+    answer[4] = 0;
+    (void)groups_in(std::span(answer).first(length), 10);
+  }
+}
+
+}  // namespace
+}  // namespace rdmacfg::system
