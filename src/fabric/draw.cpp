@@ -148,7 +148,7 @@ class Tree {
 };
 
 /// A string of Graphviz's language.
-std::string quoted(std::string_view text) {
+std::string dot_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -185,16 +185,16 @@ std::string draw_dot(const Fabric& fabric) {
   const Index index(fabric);
   const auto slow = slow_ends(fabric);
   std::string out = "graph fabric {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n";
-  const auto id = [](std::uint64_t guid) { return quoted(model::Guid{guid}.text()); };
+  const auto id = [](std::uint64_t guid) { return dot_text(model::Guid{guid}.text()); };
   for (const auto& node : fabric.nodes) {
-    out += fmt::format("  {} [label={}{}];\n", id(node.guid), quoted(index.name(node.guid)),
+    out += fmt::format("  {} [label={}{}];\n", id(node.guid), dot_text(index.name(node.guid)),
                        node.type == NodeType::kSwitch ? ", style=filled, fillcolor=lightgrey" : "");
   }
   for (const auto& link : links_of(fabric)) {
     const auto* port = index.port(link.a);
     out += fmt::format("  {} -- {} [taillabel=\"{}\", headlabel=\"{}\", label={}{}];\n", id(link.a.node),
                        id(link.b.node), link.a.port, link.b.port,
-                       quoted(port == nullptr ? "" : text_of(port->active)),
+                       dot_text(port == nullptr ? "" : text_of(port->active)),
                        slow.contains(link.a) ? ", color=red, fontcolor=red" : "");
   }
   return out + "}\n";

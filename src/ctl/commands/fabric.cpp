@@ -95,7 +95,7 @@ Result<Expected> read_expected(const Context& context) {
   return out;
 }
 
-Result<system::FabricRequest> request_of(const Arguments& arguments) {
+Result<system::FabricRequest> fabric_request_of(const Arguments& arguments) {
   system::FabricRequest request;
   request.port = arguments.from;
   if (arguments.timeout) request.timeout = std::chrono::seconds(*arguments.timeout);
@@ -143,8 +143,8 @@ void print_fabric(const Context& context, const FabricView& view, const std::set
     out << fabric_names(view, topics);
   } else if (arguments.tree) {
     std::string text;
-    for (const auto line :
-         base::split(fabric::draw_tree(view.fabric, context.out.utf8, arguments.wide), '\n'))
+    const auto tree = fabric::draw_tree(view.fabric, context.out.utf8, arguments.wide);
+    for (const auto line : base::split(tree, '\n'))
       text += clean(line, context.out.utf8) + '\n';
     out << text.substr(0, text.size() - 1);
   } else {
@@ -171,7 +171,7 @@ int show_fabric(const Context& context) {
                   {Code::kInvalid, "fabric reads no document; --cables FILE says which port leads where", 0});
   const auto topics = fabric_topics(context);
   if (!topics) return refuse(context, topics.error());
-  const auto request = request_of(arguments);
+  const auto request = fabric_request_of(arguments);
   if (!request) return refuse(context, request.error());
   const auto expected = read_expected(context);
   if (!expected) return refuse(context, expected.error());

@@ -38,7 +38,7 @@ std::string pkeys_of(const fabric::Port& port) {
 }
 
 /// Hosts' ports that are alike but for their names.
-struct Row {
+struct HostRow {
   std::vector<std::string> names;
   const fabric::Node* node = nullptr;
   const fabric::Port* port = nullptr;
@@ -46,7 +46,7 @@ struct Row {
 
 Table hosts_table(const Fabric& all, bool wide) {
   const Index index(all);
-  std::map<std::tuple<std::string, int, int, std::string, std::string>, Row> rows;
+  std::map<std::tuple<std::string, int, int, std::string, std::string>, HostRow> rows;
   for (const auto& node : all.nodes) {
     if (node.type == fabric::NodeType::kSwitch) continue;
     for (const auto& port : node.ports) {

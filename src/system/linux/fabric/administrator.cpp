@@ -18,7 +18,7 @@ using base::fail_errno;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMadBytes = 256;
-constexpr int kAnswerTimeout = 2000, kRetries = 2;  // milliseconds; of one try
+constexpr int kTableTimeout = 2000, kTableRetries = 2;  // milliseconds; of one try
 constexpr std::chrono::seconds kWait{10};
 constexpr std::uint8_t kGetTable = 0x12;
 constexpr std::uint8_t kTransaction = 0x5a;
@@ -29,7 +29,7 @@ int receive(const FabricLibraries& libraries, int port, std::vector<std::uint8_t
   int length = kMadBytes;
   for (;;) {
     buffer.resize(libraries.size() + static_cast<std::size_t>(length));
-    const int got = libraries.recv(port, buffer.data(), &length, kAnswerTimeout);
+    const int got = libraries.recv(port, buffer.data(), &length, kTableTimeout);
     if (got != -ENOSPC) return got < 0 ? got : length;
     if (length <= 0 || length > kMost) return -EMSGSIZE;
   }
@@ -50,7 +50,7 @@ base::Result<std::vector<fabric::Group>> read_groups(const FabricLibraries& libr
   mad[15] = kTransaction;
   mad[17] = IB_SA_ATTR_MCRECORD;
   libraries.set_addr(buffer.data(), local.sm_lid, 1, local.sm_sl, static_cast<int>(IB_DEFAULT_QP1_QKEY));
-  if (const int failed = libraries.send(id, agent, buffer.data(), kMadBytes, kAnswerTimeout, kRetries);
+  if (const int failed = libraries.send(id, agent, buffer.data(), kMadBytes, kTableTimeout, kTableRetries);
       failed < 0)
     return fail_errno(-failed, what);
   for (const auto end = Clock::now() + kWait; Clock::now() < end;) {
