@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <map>
 #include <tuple>
 
@@ -35,19 +36,27 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kChunk = 65'536;
 constexpr std::size_t kMostMissing = 64;
 
-/// Ends with the object, whatever it is doing.
+/// Ends with the object, whatever it is doing; when it has sent everything, it may leave by itself.
 class Child {
  public:
-  explicit Child(pid_t pid) : pid_(pid) {}
+  Child(pid_t pid, int in) : pid_(pid), in_(in) {}
+  void let_leave() { leaving_ = true; }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
+    if (leaving_) {
+      pollfd fd{in_, POLLIN, 0};
+      (void)::poll(&fd, 1, kLeave);
+    }
     ::kill(pid_, SIGKILL);
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
   }
 
  private:
+  static constexpr int kLeave = 1000;  // milliseconds
   pid_t pid_;
+  int in_;
+  bool leaving_ = false;
 };
 
 void write_all(int fd, std::string_view bytes) {
@@ -69,7 +78,8 @@ void write_all(int fd, std::string_view bytes) {
     ::dup2(nowhere, STDERR_FILENO);
   }
   explore(request, [&](Frame frame) { write_all(out, detail::pack(std::move(frame))); });
-  ::_exit(0);
+  // Libraries take their leave: umad2sim of its simulator, which holds a place for each client.
+  std::exit(0);
 }
 
 /// Puts frames together.
@@ -159,10 +169,11 @@ class LinuxFabricReader : public FabricReader {
     const auto pid = ::fork();
     if (pid < 0) return fail_errno(errno, "looking at the fabric");
     if (pid == 0) be_child(explore_, request, out.get(), parent);
-    const Child child(pid);
+    Child child(pid, in.get());
     out.reset();
     Assembly assembly(progress);
     const auto ended = receive(in.get(), Clock::now() + request.timeout, assembly);
+    if (assembly.over()) child.let_leave();
     return assembly.finish(ended);
   }
 
