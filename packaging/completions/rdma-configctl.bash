@@ -3,6 +3,7 @@
 
 # generated: rdma-configctl reference bash
 _rdma_configctl_commands='show status diff apply confirm rollback history reload edit get set monitor withdraw wait-online validate doctor verify import export fleet schema help'
+_rdma_configctl_commands='show status diff apply confirm rollback history reload edit get set monitor withdraw wait-online validate doctor verify fabric import export schema help'
 _rdma_configctl_options() { # SUBCOMMAND
 	case $1 in
 	'') echo '-f --config --file --root --host --json -o --format --local --pending-ok -v --verbose -q --quiet --no-pager --no-colour --no-color -V --version -h --help';;
@@ -23,6 +24,7 @@ _rdma_configctl_options() { # SUBCOMMAND
 	validate) echo '';;
 	doctor) echo '--report';;
 	verify) echo '--server --once --client --mad --from --ipoib --to --count --service';;
+	fabric) echo '--from --tree --route --compare --cables --wide --timeout';;
 	import) echo '--output --name-template --adopt';;
 	export) echo '--output';;
 	fleet) echo '--hosts --by';;
@@ -59,6 +61,12 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: the kind of its argument
 	verify/--to) echo 'ADDRESS';;
 	verify/--count) echo 'N';;
 	verify/--service) echo 'NUMBER';;
+	fabric/) echo 'TOPIC';;
+	fabric/--from) echo 'PORT';;
+	fabric/--route) echo 'GUID';;
+	fabric/--compare) echo 'FILE';;
+	fabric/--cables) echo 'FILE';;
+	fabric/--timeout) echo 'SECONDS';;
 	import/) echo 'FORMAT';;
 	import/--output) echo 'FILE';;
 	import/--name-template) echo 'TEMPLATE';;
