@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a fabric by itself, and what differs from an earlier one or from what was cabled.
+// Faults of a fabric by itself, and its differences from an earlier one or from a cabling plan.
 #pragma once
 
 #include <optional>
@@ -28,7 +28,7 @@ struct Difference {
 };
 
 /// The differences of `after` from `before`. Nodes and ports are known by GUID and number; LIDs may change.
-/// What one of the two has not read is not compared.
+/// Tables that one of the two has not read are not compared.
 std::vector<Difference> compare(const Fabric& before, const Fabric& after);
 
 /// Where a cable should lead, [[cable]] of a cable file.

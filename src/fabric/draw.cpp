@@ -52,7 +52,7 @@ class Tree {
     for (const auto& node : fabric.nodes) {
       if (rows_[node.guid] == top) grow_from(node.guid);
     }
-    // What is not connected to them.
+    // Nodes without a way to them.
     for (const auto& node : fabric.nodes) grow_from(node.guid);
   }
 

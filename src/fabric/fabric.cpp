@@ -19,7 +19,7 @@ std::string best_name(std::uint16_t set, const std::array<std::string_view, N>& 
 /// The best of a set alone.
 std::uint16_t best_of(std::uint16_t set) { return std::bit_floor(set); }
 
-/// What two ends have in common; what one does not say the other decides.
+/// The common part of two ends; where one is silent, the other decides.
 std::uint16_t common(std::uint16_t a, std::uint16_t b) {
   if (a == 0 || b == 0) return static_cast<std::uint16_t>(a | b);
   return a & b;
@@ -158,7 +158,7 @@ std::vector<Below> links_below_best(const Fabric& fabric) {
     const auto active = common_best(a->active, b->active);
     const auto best = common_best(a->supported, b->supported);
     if (!falls_short(active, best)) continue;
-    // What an end would do if the other were as it is.
+    // The best of each end if the other had everything enabled.
     const auto of_a = common_best(a->enabled, b->supported), of_b = common_best(b->enabled, a->supported);
     auto why = Shortfall::kLimited;
     if (falls_short(active, common_best(a->enabled, b->enabled))) {

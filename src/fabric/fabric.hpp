@@ -27,7 +27,7 @@ inline constexpr std::array<std::string_view, 5> kWidthNames{"1X", "2X", "4X", "
 inline constexpr std::array<std::string_view, 8> kSpeedNames{"SDR", "DDR", "QDR", "FDR10",
                                                              "FDR", "EDR", "HDR", "NDR"};
 
-/// What a port can do, as sets of widths and speeds: bit N is the enumerator N. 0: unknown.
+/// Abilities of a port, as sets of widths and speeds: bit N is the enumerator N. 0: unknown.
 struct Abilities {
   std::uint16_t widths = 0;
   std::uint16_t speeds = 0;
@@ -126,7 +126,7 @@ struct Fabric {
   std::optional<std::vector<Group>>
       groups;  ///< nothing: the subnet administrator was not asked or did not answer
   std::optional<Route> route;
-  /// What could not be read, each with its reason: the picture is in part.
+  /// Parts that could not be read, each with its reason.
   std::vector<std::string> missing;
 };
 

@@ -25,7 +25,7 @@ class FabricReader {
   virtual ~FabricReader() = default;
 
   /// Fails where nothing can be seen: no such port, no link, no access to the umad device, libraries that are
-  /// not installed, kTimeout. What could not be read of the rest is in Fabric::missing.
+  /// not installed, kTimeout. Other parts that could not be read are in Fabric::missing.
   virtual base::Result<fabric::Fabric> read(const FabricRequest& request, const FabricProgress& progress) = 0;
 };
 

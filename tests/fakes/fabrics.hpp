@@ -15,7 +15,7 @@ namespace rdmacfg::fakes {
 inline constexpr std::uint16_t kOnly4x = 1U << 2U, kUpTo8x = 0x0f, kUpTo12x = 0x1f;
 inline constexpr std::uint16_t kSdrToQdr = 0x07, kQdr = 0x04;
 
-/// What all ports of these fabrics can do and do: 4X QDR, with 8X possible and not enabled where `wide`.
+/// A port that supports 1X and 4X at SDR to QDR, and has no link.
 inline fabric::Port fabric_port(int number, std::uint64_t guid) {
   fabric::Port port;
   port.number = number;

@@ -61,7 +61,7 @@ Result<std::string> read_saved(const std::string& path) {
   return text;
 }
 
-/// What the fabric should be like.
+/// How the fabric should be.
 struct Expected {
   std::optional<fabric::Fabric> saved;
   std::vector<fabric::Cable> cables;
@@ -144,8 +144,7 @@ void print_fabric(const Context& context, const FabricView& view, const std::set
   } else if (arguments.tree) {
     std::string text;
     const auto tree = fabric::draw_tree(view.fabric, context.out.utf8, arguments.wide);
-    for (const auto line : base::split(tree, '\n'))
-      text += clean(line, context.out.utf8) + '\n';
+    for (const auto line : base::split(tree, '\n')) text += clean(line, context.out.utf8) + '\n';
     out << text.substr(0, text.size() - 1);
   } else {
     bool left_out = false;

@@ -45,7 +45,8 @@ TEST(Tree, ShowsTheFaultyHostByItself) {
 TEST(Tree, OfTwoHostsBackToBackHasNoSwitch) {
   Fabric fabric;
   for (const auto* name : {"a", "b"})
-    fabric.nodes.push_back(fakes::fabric_node(NodeType::kHost, static_cast<std::uint64_t>(name[0]) * 16, name, 1));
+    fabric.nodes.push_back(
+        fakes::fabric_node(NodeType::kHost, static_cast<std::uint64_t>(name[0]) * 16, name, 1));
   fakes::plug(fabric, "a", 1, "b", 1);
   EXPECT_EQ(draw_tree(fabric, true, false), "a\n└─ b  4X QDR\n");
   EXPECT_THAT(draw_svg(fabric), HasSubstr("<line "));

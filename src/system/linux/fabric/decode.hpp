@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ports answer, as values of ours. Source: InfiniBand architecture 14.2.5.6 (PortInfo), 15.2.5.17
+// Answers of ports, as values of ours. Source: InfiniBand architecture 14.2.5.6 (PortInfo), 15.2.5.17
 // (MCMemberRecord).
 #pragma once
 

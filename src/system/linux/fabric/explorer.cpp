@@ -162,7 +162,7 @@ fabric::Node Explorer::node_of(ibnd_node_t& node) {
 
 fabric::Port Explorer::port_of(ibnd_node_t& node, ibnd_port_t& port) {
   auto* info = port.info;
-  // What a switch can do is said by its management port (14.2.5.6).
+  // The management port of a switch has the capabilities of all (14.2.5.6).
   auto* able = node.type == IB_NODE_SWITCH && node.ports[0] != nullptr ? node.ports[0]->info : info;
   const auto capabilities = field(able, IB_PORT_CAPMASK_F);
   const auto extended = [&](MAD_FIELDS name) {

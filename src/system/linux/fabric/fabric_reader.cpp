@@ -72,7 +72,7 @@ void write_all(int fd, std::string_view bytes) {
                            pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
-  // The libraries tell stderr about every answer that does not come; what counts is in the frames.
+  // The libraries tell stderr about every answer that does not come; the frames have the result.
   if (const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC); nowhere >= 0) {
     ::dup2(nowhere, STDOUT_FILENO);
     ::dup2(nowhere, STDERR_FILENO);
@@ -128,7 +128,7 @@ class Assembly {
 
   [[nodiscard]] bool over() const { return whole_ || failure_; }
 
-  /// What there is, or why there is nothing. `ended`: why no more comes.
+  /// The fabric, or the reason why there is none. `ended`: why no more comes.
   Result<Fabric> finish(const base::Error& ended) {
     if (failure_) return fail(std::move(*failure_));
     if (!whole_ && !nodes_done_) return fail(under_way_.empty() ? ended : ended.in(under_way_));
