@@ -3,6 +3,7 @@
 #include "system/linux/fabric/fabric_reader.hpp"
 
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "fabric/limits.hpp"
@@ -15,14 +16,13 @@ namespace {
 using ::testing::HasSubstr;
 using namespace detail;
 
-constexpr FabricProgress kNoProgress = nullptr;
 using Send = std::function<void(Frame)>;
 
 base::Result<fabric::Fabric> read_of(Explore explore,
                                      std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
   FabricRequest request;
   request.timeout = timeout;
-  return make_fabric_reader(std::move(explore))->read(request, kNoProgress);
+  return make_fabric_reader(std::move(explore))->read(request, {});
 }
 
 void send_tree(const Send& send, const fabric::Fabric& all) {
