@@ -16,25 +16,29 @@ struct DaemonPolicy {
   std::optional<model::Drift> drift;
   std::optional<model::Audit> audit;
   std::optional<model::RemovalShare> max_removal;
+  std::optional<model::MetricsFolder> metrics;
 
-  static constexpr auto kFields =
-      std::tuple{model::field("drift", &DaemonPolicy::drift, model::Role::kPolicy,
-                              "Reaction to a setting changed by others: repair changes it back; report "
-                              "writes it to the journal and leaves it until the next apply.",
-                              "repair"),
-                 model::field("audit", &DaemonPolicy::audit, model::Role::kPolicy,
-                              "Look at the host every so many seconds, 10 to 86400, also without an event. "
-                              "Some DCB settings, what "
-                              "drivers change by themselves, and kernel settings ([[sysctl]]) that services "
-                              "write through a /proc "
-                              "of their own change without one. 0: never.",
-                              "0"),
-                 model::field("max_removal", &DaemonPolicy::max_removal, model::Role::kPolicy,
-                              "Percent of what is managed that a boot, a reload or an event may take away "
-                              "(always: up to 5 resources). At more, or where the default route or a login "
-                              "session goes, nothing is changed until `rdma-configctl apply "
-                              "--allow-removal`. 100: anything may go.",
-                              "50")};
+  static constexpr auto kFields = std::tuple{
+      model::field("drift", &DaemonPolicy::drift, model::Role::kPolicy,
+                   "Reaction to a setting changed by others: repair changes it back; report "
+                   "writes it to the journal and leaves it until the next apply.",
+                   "repair"),
+      model::field("audit", &DaemonPolicy::audit, model::Role::kPolicy,
+                   "Look at the host every so many seconds, 10 to 86400, also without an event. "
+                   "Some DCB settings, what "
+                   "drivers change by themselves, and kernel settings ([[sysctl]]) that services "
+                   "write through a /proc "
+                   "of their own change without one. 0: never.",
+                   "0"),
+      model::field("max_removal", &DaemonPolicy::max_removal, model::Role::kPolicy,
+                   "Percent of what is managed that a boot, a reload or an event may take away "
+                   "(always: up to 5 resources). At more, or where the default route or a login "
+                   "session goes, nothing is changed until `rdma-configctl apply "
+                   "--allow-removal`. 100: anything may go.",
+                   "50"),
+      model::field("metrics", &DaemonPolicy::metrics, model::Role::kPolicy,
+                   "Folder in which the daemon keeps rdma-configd.prom, metrics for node_exporter's "
+                   "textfile collector. Written when something has changed.")};
 };
 
 model::SectionSpec daemon_section();

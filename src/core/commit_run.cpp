@@ -156,9 +156,10 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
   if (begun) {
     const auto& waiting = *ledger_.unconfirmed;
     const auto what =
-        waiting.again() ? std::string("what was changed") : fmt::format("generation {}", waiting.generation);
-    report.notes.push_back(fmt::format("{} goes at {} unless `rdma-configctl confirm` is called before", what,
-                                       waiting.deadline));
+        waiting.again() ? std::string("this change") : fmt::format("generation {}", waiting.generation);
+    report.notes.push_back(
+        fmt::format("{} is rolled back at {} unless you run `rdma-configctl confirm` before then", what,
+                    waiting.deadline));
     return report;
   }
   if (!same || !request_.by_itself) {

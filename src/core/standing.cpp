@@ -29,6 +29,7 @@ Standing standing_of(const Ledger& ledger, const config::Document* document, con
                      const Clock& clock) {
   Standing out;
   if (const auto* active = ledger.find(ledger.active)) out.active = *active;
+  if (!ledger.generations.empty()) out.last = ledger.generations.back();
   out.unconfirmed = ledger.unconfirmed;
   out.left = time_left(ledger, boot_id, clock).value_or(std::chrono::milliseconds(0));
   out.rebooted = out.unconfirmed && out.unconfirmed->boot_id != boot_id;

@@ -17,6 +17,7 @@ namespace rdmacfg::core {
 
 struct Standing {
   std::optional<Generation> active;        ///< nothing: no document is applied
+  std::optional<Generation> last;          ///< applied last, also where it was rolled back
   std::optional<Unconfirmed> unconfirmed;  ///< an apply that waits for confirmation
   std::chrono::milliseconds left{0};       ///< for that; 0: its time is over
   bool rebooted = false;                   ///< it was applied in another boot, so it is over

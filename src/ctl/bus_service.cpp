@@ -145,6 +145,7 @@ class BusService : public Service {
       take("Refused", out.refused);
       take("Failing", out.failing);
       take("Repairs", out.repairs);
+      take("RepairsByKind", out.repairs_by_kind);
       take("LastRepair", out.last_repair);
       std::vector<sdbus::Struct<std::string, std::string, std::string>> contention;
       take("Contention", contention);

@@ -139,6 +139,7 @@ int show(const Context& context);
 int diff(const Context& context);
 int apply(const Context& context);
 int status(const Context& context);
+int metrics(const Context& context);
 int reload(const Context& context);
 int edit(const Context& context);
 int get(const Context& context);

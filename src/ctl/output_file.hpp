@@ -11,4 +11,8 @@ namespace rdmacfg::ctl {
 /// Writes a file that the user asked for, over one that is there; folders on the way are created.
 base::Result<void> write_output(const std::filesystem::path& path, std::string_view text);
 
+/// Replaces a file whole, by a temporary one beside it with mode 0644, so that a reader sees the old text or
+/// the new one. A device or a pipe is written to.
+base::Result<void> replace_output(const std::filesystem::path& path, std::string_view text);
+
 }  // namespace rdmacfg::ctl

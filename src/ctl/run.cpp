@@ -49,6 +49,7 @@ int dispatch(const Context& context) {
                                                   {"get", get},
                                                   {"set", set},
                                                   {"monitor", monitor},
+                                                  {"metrics", metrics},
                                                   {"diff", diff},
                                                   {"apply", apply},
                                                   {"confirm", confirm},

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -26,6 +27,7 @@ struct DaemonStatus {
   std::vector<std::tuple<std::string, std::string, std::string>> contended;  ///< kind, id, reason
   std::string refused, failing;  ///< why the document is not held; resources that cannot be configured
   std::uint64_t repairs = 0;
+  std::map<std::string, std::uint64_t> repairs_by_kind;
   std::string last_repair;
 };
 

@@ -52,6 +52,7 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
       files_(system::make_linux_files()),
       settled_(*files_, beside(marker, "settled.json"), system::linux_boot_id()),
       refusal_(*files_, beside(marker, "refused.json"), system::linux_boot_id()),
+      metrics_(*files_, beside(marker, "metrics")),
       mark_path_(beside(marker, "applied")),
       marker_(*files_, std::move(marker), system::linux_boot_id()),
       listener_(
@@ -100,6 +101,7 @@ void Controller::start() {
     settled_at_ = settled->generation;
     reconciler_.settle(std::move(settled->resources));
   }
+  facts_.version = RDMACFG_VERSION;
   // Only then the configuration is not read.
   if (resumes_) refusal_.load();
   apply_configuration("boot");
@@ -132,6 +134,7 @@ void Controller::stop() {
   audit_timer_.reset();
   notify("STOPPING=1");
   (void)marker_.clear();
+  if (ready_) publish_metrics();
   jobs_.close();
   if (jobs_.idle()) leave();
 }

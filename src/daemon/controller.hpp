@@ -19,9 +19,11 @@
 #include "daemon/jobs/outcome.hpp"
 #include "daemon/jobs/settled_file.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/metrics_file.hpp"
 #include "daemon/reconciler.hpp"
 #include "daemon/tell.hpp"
 #include "daemon/watch/listener.hpp"
+#include "metrics/metrics.hpp"
 #include "system/events.hpp"
 #include "system/files.hpp"
 
@@ -65,6 +67,7 @@ class Controller {
   void expired(const Job& job, const Outcome& outcome);
   [[nodiscard]] Health health() const;
   void publish();
+  void publish_metrics();
   /// Ends the loop, once who asked for what has just ended has the result.
   void leave();
 
@@ -76,6 +79,7 @@ class Controller {
   std::unique_ptr<system::Files> files_;
   SettledFile settled_;
   Refusal refusal_;
+  MetricsFile metrics_;
   std::string mark_path_;  ///< core::kAppliedMark
   Marker marker_;
   Listener listener_;
@@ -105,6 +109,9 @@ class Controller {
   bool stopping_ = false;
   bool reload_again_ = false;
   bool report_drift_ = false;
+  std::string metrics_folder_;    ///< empty: no metrics are wanted
+  metrics::Facts facts_;          ///< of the last run
+  std::string said_of_metrics_;   ///< why they could not be written
   std::uint64_t settled_at_ = 0;  ///< generation of which the daemon before this one had left word; 0: none
   bool resumes_ = false;          ///< the daemon before this one had not come to its end
 };

@@ -36,13 +36,25 @@ void Controller::take_status(const Outcome& outcome) {
     properties_.contended.push_back(key.text() + ": " + why);
     properties_.contention.emplace_back(key.kind, key.id, why);
   }
+  facts_.resources.clear();
+  facts_.open.clear();
+  metrics::count(outcome.report, facts_);
   if (!outcome.status.is_object()) return;  // the worker died, or the ledger cannot be read
   active_ = properties_.generation = outcome.status.value("active", std::uint64_t{0});
   report_drift_ = outcome.status.value("report_drift", false);
+  metrics_folder_ = outcome.status.value("metrics", "");
   const auto reasons = outcome.status.value("degraded", std::vector<std::string>());
   degraded_ = reasons.empty() ? std::string() : reasons.front();
   audit_.set(std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0})), Loop::now());
   refusal_.active(active_);
+  facts_.generation = *active_;
+  facts_.degraded = !degraded_.empty();
+  facts_.last.reset();
+  if (const auto last = outcome.status.find("last"); last != outcome.status.end() && last->is_object()) {
+    facts_.last = metrics::LastApply{.number = last->value("number", std::uint64_t{0}),
+                                     .when = last->value("when", ""),
+                                     .rolled_back = last->value("rolled_back", false)};
+  }
   properties_.unconfirmed.clear();
   std::optional<milliseconds> deadline;
   const auto waiting = outcome.status.find("unconfirmed");
@@ -63,6 +75,7 @@ void Controller::count_repairs(const model::Report& report, const Reconciler::Se
     const bool removed = change.operation == model::Operation::kDelete && !report.error;
     if (!stood.contains(change.key) || (!removed && !done.contains(change.key))) continue;
     ++properties_.repairs;
+    ++properties_.repairs_by_kind[change.key.kind];
     // Everybody on the bus may read it: names of settings, but none of their values.
     const auto done_to = removed                 ? std::string("removed")
                          : change.fields.empty() ? std::string("re-created")
@@ -133,6 +146,23 @@ void Controller::publish() {
   properties_.failing = health.failing;
   notify("STATUS=" + health.status());
   if (api_) api_->set(properties_);
+  publish_metrics();
+}
+
+void Controller::publish_metrics() {
+  facts_.unconfirmed = properties_.unconfirmed;
+  facts_.daemon.reset();
+  if (!stopping_) {
+    metrics::Daemon now{.state = properties_.state,
+                        .repairs = properties_.repairs_by_kind,
+                        .contended = {},
+                        .refused = !properties_.refused.empty()};
+    for (const auto& [kind, id, why] : properties_.contention) ++now.contended[kind];
+    facts_.daemon = std::move(now);
+  }
+  const auto trouble = metrics_.keep(metrics_folder_, facts_);
+  if (!trouble.empty() && said_of_metrics_ != trouble) log(LOG_WARNING, Message::kTrouble, trouble);
+  said_of_metrics_ = trouble;
 }
 
 }  // namespace rdmacfg::daemon

@@ -71,6 +71,10 @@ inline constexpr std::size_t kDescriptors = 65'536;
 // State.
 inline constexpr std::size_t kGenerations = 32;
 
+// Metrics.
+inline constexpr std::size_t kMetricReasons = 32;
+inline constexpr std::size_t kMetricText = 120;
+
 // The service (units/rdma-configd.service).
 inline constexpr std::size_t kServiceMemory = 2048 * kMiB;
 inline constexpr std::size_t kServiceTasks = 64;
@@ -161,6 +165,9 @@ inline constexpr auto kTable = std::to_array<Row>({
      "of the daemon: one for each interface, two for each verbs device"},
     {"kGenerations", kGenerations, "generations", "the oldest goes",
      "what history shows and rollback reaches"},
+    {"kMetricReasons", kMetricReasons, "series", "the rest is counted as \"other\"",
+     "reasons in metrics; each is a time series for every host"},
+    {"kMetricText", kMetricText, "bytes", "cut", "one reason in metrics"},
     {"kServiceMemory", kServiceMemory, "bytes", "the kernel kills a worker",
      "MemoryMax= of the service: three looks and a change"},
     {"kServiceTasks", kServiceTasks, "tasks", "fork fails: the job is an error", "TasksMax= of the service"},

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "base/text.hpp"
+
 namespace rdmacfg::model {
 
 using base::Code;
@@ -39,5 +43,27 @@ Result<RemovalShare> Codec<RemovalShare>::parse(const Value& written) {
 }
 
 Value Codec<RemovalShare>::value(const RemovalShare& parsed) { return parsed.percent; }
+
+Result<MetricsFolder> Codec<MetricsFolder>::parse(const Value& written) {
+  constexpr std::size_t kMost = 1024;
+  const auto* text = std::get_if<std::string>(&written);
+  if (text == nullptr || !text->starts_with('/'))
+    return fail(Code::kInvalid,
+                "must be the absolute path of a folder, such as \"/var/lib/prometheus/node-exporter\"");
+  std::string path;
+  for (const auto part : base::split(*text, '/')) {
+    if (part.empty()) continue;
+    if (part == "." || part == "..")
+      return fail(Code::kInvalid, fmt::format("must be a path without \"{}\"", part));
+    path += '/';
+    path += part;
+  }
+  if (path.empty()) return fail(Code::kInvalid, "must be a folder for metrics, not the root of all files");
+  if (path.size() > kMost)
+    return fail(Code::kInvalid, fmt::format("must be a path of at most {} bytes", kMost));
+  return MetricsFolder{std::move(path)};
+}
+
+Value Codec<MetricsFolder>::value(const MetricsFolder& parsed) { return parsed.path; }
 
 }  // namespace rdmacfg::model

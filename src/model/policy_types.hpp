@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "model/field.hpp"
 
@@ -23,10 +24,18 @@ struct RemovalShare {
   auto operator<=>(const RemovalShare&) const = default;
 };
 
+/// The folder in which node_exporter's textfile collector looks for metrics; an absolute path.
+struct MetricsFolder {
+  std::string path;
+  auto operator<=>(const MetricsFolder&) const = default;
+};
+
 RDMACFG_CODEC(Drift, "\"repair\" or \"report\"", R"({"enum":["repair","report"]})");
 
 RDMACFG_CODEC(Audit, "seconds", R"({"type":"integer","anyOf":[{"const":0},{"minimum":10,"maximum":86400}]})");
 
 RDMACFG_CODEC(RemovalShare, "percent", R"({"type":"integer","minimum":0,"maximum":100})");
+
+RDMACFG_CODEC(MetricsFolder, "absolute path of a folder", R"({"type":"string","pattern":"^/[^/]"})");
 
 }  // namespace rdmacfg::model

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // IP addresses and routes of interfaces, in our words. Sources: rtnetlink(7), net/ipv4/devinet.c,
-// net/ipv6/addrconf.c, net/ipv4/fib_semantics.c, net/ipv6/route.c.
+// net/ipv6/addrconf.c, net/ipv4/fib_semantics.c, net/ipv6/route.c, sock_diag(7).
 #pragma once
 
 #include <chrono>
@@ -71,6 +71,15 @@ struct DeleteRoute {
 
 using InetRequest = std::variant<AddAddress, DeleteAddress, AddRoute, DeleteRoute>;
 
+/// An established TCP connection of this network namespace. A socket for both families has IPv4 addresses as
+/// ::ffff:192.0.2.1 (RFC 4291, 2.5.5.2).
+struct TcpConnection {
+  model::IpAddress local, remote;
+  std::uint16_t local_port = 0;
+
+  auto operator<=>(const TcpConnection&) const = default;
+};
+
 /// The kernel's addresses and routes.
 class Inet {
  public:
@@ -90,6 +99,10 @@ class Inet {
   /// Waits until no address of the interfaces is tentative, or the time is over.
   virtual base::Result<void> wait_for_addresses(const std::set<int>& indexes,
                                                 std::chrono::milliseconds deadline) = 0;
+
+  /// The established TCP connections, by one dump for each family; nothing where they cannot be asked for
+  /// (a kernel without tcp_diag), which says nothing about whether there are any.
+  virtual std::optional<std::vector<TcpConnection>> observe_connections() { return std::nullopt; }
 };
 
 }  // namespace rdmacfg::system

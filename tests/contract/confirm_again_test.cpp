@@ -93,7 +93,7 @@ class Again : public ::testing::Test {
 TEST_F(Again, WhatWasChangedGoesBackAndIsLeftSo) {
   const auto report = host.commit(kFirst, kWithin);
   ASSERT_TRUE(applied(report)) << text_of(report);
-  EXPECT_THAT(text_of(report), HasSubstr("what was changed goes at"));
+  EXPECT_THAT(text_of(report), HasSubstr("this change is rolled back at"));
   EXPECT_NE(host.dump(), drifted);
   ASSERT_TRUE(host.ledger().unconfirmed);
   EXPECT_EQ(host.ledger().generations.size(), 1U);

@@ -180,6 +180,24 @@ TEST_F(WayIn, StaysWithEachBackend) {
   }
 }
 
+/// The kernel is asked for connections; its table as text is only for one that cannot be asked, and is too
+/// large to be read on a host with 25,000 connections.
+TEST_F(WayIn, IsFoundAmongManyConnections) {
+  ASSERT_EQ(apply_unseen(inet("direct", bare_)), "");
+  const auto local = model::IpAddress::parse("192.0.2.1").value();
+  const auto remote = model::IpAddress::parse("192.0.2.9").value();
+  auto& connections = host_.kernel().inet.connections;
+  connections.emplace(40'000, system::TcpConnection{.local = local, .remote = remote, .local_port = 2049});
+  host_.kernel().files.content["/proc/net/tcp"] = std::string(std::size_t{5} << 20U, '\n');
+  connections->push_back({.local = local, .remote = remote, .local_port = 22});
+  EXPECT_THAT(apply_unseen("version = 1\n"), HasSubstr("192.0.2.1, which carries a login session"));
+  connections->back().local = model::IpAddress::parse("::ffff:192.0.2.1").value();
+  connections->back().remote = model::IpAddress::parse("::ffff:192.0.2.9").value();
+  EXPECT_THAT(apply_unseen("version = 1\n"), HasSubstr("192.0.2.1, which carries a login session"));
+  connections->pop_back();
+  EXPECT_EQ(apply_unseen("version = 1\n"), "") << "nobody is logged in over any of them";
+}
+
 TEST_F(WayIn, MovesToAnotherInterface) {
   const std::string other =
       entry(R"(ipv4 = { addresses = ["198.51.100.1/24"], gateway = "198.51.100.254" })", "f3");

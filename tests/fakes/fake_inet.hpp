@@ -19,12 +19,14 @@ class FakeInet final : public system::Inet {
   bool promote_secondaries = false;
   std::set<std::string> duplicates{};  ///< addresses that another host has: "2001:db8::1"
   int observe_error = 0;
+  std::optional<std::vector<system::TcpConnection>> connections;  ///< nothing: a kernel without tcp_diag
 
   base::Result<std::vector<system::InetAddress>> observe_addresses() override;
   base::Result<std::vector<system::InetRoute>> observe_routes() override;
   base::Result<void> execute(std::span<const system::InetRequest> requests) override;
   base::Result<void> wait_for_addresses(const std::set<int>& indexes,
                                         std::chrono::milliseconds deadline) override;
+  std::optional<std::vector<system::TcpConnection>> observe_connections() override { return connections; }
 
  private:
   int effect(const system::AddAddress& request);

@@ -2,6 +2,7 @@
 // Messages of the kernel and the fabric: rtnetlink and RDMA netlink, DCB attributes, uevents,
 // management datagrams.
 #include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -91,6 +92,8 @@ void run_routes(std::string_view bytes) {
   Received received(bytes);
   received.message().nlmsg_type = RTM_NEWROUTE;
   (void)parse_route(received.message());
+  received.message().nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  (void)parse_connection(received.message());
 }
 
 void run_rdma(std::string_view bytes) {

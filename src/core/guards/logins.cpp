@@ -15,14 +15,11 @@ namespace {
 
 using model::Family;
 using model::IpAddress;
+using system::TcpConnection;
 
 struct End {
   IpAddress address;
   std::uint16_t port = 0;
-};
-
-struct Connection {
-  End local, remote;
 };
 
 /// IPv4 of a socket for both families: ::ffff:192.0.2.1 (RFC 4291, 2.5.5.2).
@@ -51,12 +48,14 @@ std::optional<End> end_of(std::string_view word, Family family) {
   const auto port = base::parse_number("0x" + std::string(word.substr(colon + 1)));
   if (!port || *port > 0xffff) return std::nullopt;
   out.port = static_cast<std::uint16_t>(*port);
-  out.address = unmapped(out.address);
   return out;
 }
 
+/// The kernel's table as text, for one that has no sock_diag(7): a megabyte for 6,000 sockets, and whatever
+/// is above the largest file that is read cannot be.
 /// @return false when the table cannot be read; one that does not exist has nothing in it.
-bool add_established(system::Files& files, const char* table, Family family, std::vector<Connection>& out) {
+bool add_established(system::Files& files, const char* table, Family family,
+                     std::vector<TcpConnection>& out) {
   constexpr std::string_view kEstablished = "01";
   const auto text = files.read(table);
   if (!text) return false;
@@ -69,7 +68,7 @@ bool add_established(system::Files& files, const char* table, Family family, std
     // sl local_address rem_address st …
     if (words.size() < 4 || words[3] != kEstablished) continue;
     const auto local = end_of(words[1], family), remote = end_of(words[2], family);
-    if (local && remote) out.push_back({*local, *remote});
+    if (local && remote) out.push_back({local->address, remote->address, local->port});
   }
   return true;
 }
@@ -83,11 +82,15 @@ std::optional<IpAddress> address_of(std::string_view host) {
 }  // namespace
 
 Logins observe_logins(system::Host& host) {
-  std::vector<Connection> connections;
   Logins out;
-  const bool four = add_established(host.files, "/proc/net/tcp", Family::kIpv4, connections);
-  const bool six = add_established(host.files, "/proc/net/tcp6", Family::kIpv6, connections);
-  out.hidden = !four || !six;
+  std::vector<TcpConnection> connections;
+  if (auto asked = host.inet.observe_connections()) {
+    connections = std::move(*asked);
+  } else {
+    const bool four = add_established(host.files, "/proc/net/tcp", Family::kIpv4, connections);
+    const bool six = add_established(host.files, "/proc/net/tcp6", Family::kIpv6, connections);
+    out.hidden = !four || !six;
+  }
   std::set<IpAddress> peers;  // of logind
   for (const auto& name : host.accounts.login_hosts()) {
     const auto peer = address_of(name);
@@ -95,10 +98,11 @@ Logins observe_logins(system::Host& host) {
   }
   const auto ports = login_ports(host.files);
   std::set<IpAddress> connected;
-  for (const auto& [local, remote] : connections) {
-    if (!ports.contains(local.port) && !peers.contains(remote.address)) continue;
-    connected.insert(remote.address);
-    out.sessions.push_back({remote.address, local.address});
+  for (const auto& connection : connections) {
+    const auto remote = unmapped(connection.remote);
+    if (!ports.contains(connection.local_port) && !peers.contains(remote)) continue;
+    connected.insert(remote);
+    out.sessions.push_back({remote, unmapped(connection.local)});
   }
   for (const auto& peer : peers) {
     if (!connected.contains(peer)) out.sessions.push_back({peer, std::nullopt});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Login sessions over the network. Sources: /proc/net/tcp (net/ipv4/tcp_ipv4.c, net/ipv6/tcp_ipv6.c),
-// sshd_config(5), sd-login(3).
+// Login sessions over the network. Sources: sock_diag(7), /proc/net/tcp (net/ipv4/tcp_ipv4.c,
+// net/ipv6/tcp_ipv6.c), sshd_config(5), sd-login(3).
 #pragma once
 
 #include <cstdint>

@@ -83,18 +83,6 @@ Json export_json(const foreign::Output& made, int status) {
 
 }  // namespace
 
-base::Result<void> write_output(const fs::path& path, std::string_view text) {
-  std::error_code error;
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  if (error)
-    return base::fail(base::Code::kIo, fmt::format("{}: {}", path.parent_path().string(), error.message()));
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  stream << text;
-  stream.close();
-  if (!stream) return base::fail_errno(errno == 0 ? EIO : errno, path.string());
-  return {};
-}
-
 int export_to(const Context& context) {
   const auto target = target_of(context.arguments);
   if (!target) return refuse(context, target.error());

@@ -99,6 +99,15 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "generations. Ends with ^C, or when the daemon exits (exit status 1). With --json, prints one object "
      "per line. Does not need root.",
      "monitor\tfollow the daemon\nmonitor --json | jq -r .text\tfor a program"},
+    {"metrics", "", "Print how the host stands as metrics for Prometheus.",
+     "Prints, in the text format of node_exporter's textfile collector, how many resources are as the "
+     "document says, by kind and status, why others are not, the generation, the last apply, what waits for "
+     "confirmation, and what the daemon has repaired. With --output, it replaces FILE in one step. The "
+     "daemon "
+     "keeps such a file itself if [daemon] metrics names a folder. It changes nothing and does not need "
+     "root.",
+     "metrics\tthe metrics\nmetrics --output /var/lib/prometheus/node-exporter/rdma-configd.prom\tfor the "
+     "textfile collector, from a timer"},
     {"withdraw", "", "Hand the host over to its administrator, before rdma-configd is removed.",
      "Stops the daemon and hands over everything rdma-configd has written: its files stay under other names "
      "(rdma-admin for rdma-configd), blocks in other programs' files lose their markers, and scripts called "

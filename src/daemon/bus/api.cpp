@@ -363,6 +363,7 @@ void Api::add_properties() {
   add("Refused", &Properties::refused);
   add("Failing", &Properties::failing);
   add("Repairs", &Properties::repairs);
+  add("RepairsByKind", &Properties::repairs_by_kind);
   add("LastRepair", &Properties::last_repair);
 }
 

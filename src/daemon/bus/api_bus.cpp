@@ -94,6 +94,7 @@ void Api::set(const Properties& told) {
   if (properties.refused != properties_.refused) changed.emplace_back("Refused");
   if (properties.failing != properties_.failing) changed.emplace_back("Failing");
   if (properties.repairs != properties_.repairs) changed.emplace_back("Repairs");
+  if (properties.repairs_by_kind != properties_.repairs_by_kind) changed.emplace_back("RepairsByKind");
   if (properties.last_repair != properties_.last_repair) changed.emplace_back("LastRepair");
   properties_ = properties;
   if (!changed.empty()) emit([&] { object_->emit_changed(changed); });

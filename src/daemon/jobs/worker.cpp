@@ -277,13 +277,22 @@ bool look_closely(core::Context& context, const std::set<std::string>& handles,
 Json status_json(core::Context& context, const Told& told, bool history) {
   const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (!ledger) return nullptr;
-  Json out{{"active", ledger->active}, {"unconfirmed", nullptr}, {"report_drift", false}, {"audit_s", 0}};
+  Json out{{"active", ledger->active},
+           {"unconfirmed", nullptr},
+           {"report_drift", false},
+           {"audit_s", 0},
+           {"metrics", ""}};
   out["degraded"] = core::degraded(context.host.files);
   out["document_judged"] = told.document_judged;
   out["document_held"] = told.document_held;
   const auto policy = policy_of(*ledger, system::linux_host_name(), context);
   out["report_drift"] = policy.drift == model::Drift::kReport;
   out["audit_s"] = policy.audit.value_or(model::Audit{}).seconds;
+  out["metrics"] = policy.metrics.value_or(model::MetricsFolder{}).path;
+  if (!ledger->generations.empty()) {
+    const auto& last = ledger->generations.back();
+    out["last"] = {{"number", last.number}, {"when", last.when}, {"rolled_back", !last.fate.empty()}};
+  }
   if (const auto& waiting = ledger->unconfirmed) {
     out["unconfirmed"] = {
         {"generation", waiting->generation},

@@ -88,3 +88,19 @@ done
 ok "and is active" lab-wait 60 'systemctl -q is-active rdma-configd'
 out=$(systemd-analyze security --no-pager rdma-configd.service | tail -1)
 ok "exposure is at most 1.8: $out" awk -v e="$(grep -o '[0-9]\.[0-9]' <<<"$out")" 'BEGIN {exit !(e <= 1.8)}'
+
+# metrics
+mkdir -p /var/lib/prometheus/node-exporter; prom=/var/lib/prometheus/node-exporter/rdma-configd.prom
+printf '[daemon]\nmetrics = "/var/lib/prometheus/node-exporter"\n' >>$CONF
+systemctl restart rdma-configd
+ok "the daemon keeps metrics" lab-wait 60 "grep -q '^rdma_configd_up 1' $prom"
+ok "everything is in sync" lab-wait 60 "! grep -E 'status=\"(differs|failed)\".* [1-9]' $prom"
+ip link set mlx4_ib0 mtu 1500
+ok "a repair counts" lab-wait 60 "grep -q '^rdma_configd_repairs_total{kind=\"ipoib\"} [1-9]' $prom"
+is "rdma-configctl says the same" "$(ctl metrics | grep '^rdma_configd_generation\|^rdma_configd_repairs_total\|^rdma_configd_up')" \
+	"$(grep '^rdma_configd_generation\|^rdma_configd_repairs_total\|^rdma_configd_up' $prom)"
+systemctl stop rdma-configd
+ok "a stopped daemon says so" grep -q '^rdma_configd_up 0' $prom
+sed -i '/^\[daemon\]/,$d' $CONF
+systemctl start rdma-configd
+ok "the file goes with its line" lab-wait 60 "test ! -e $prom"

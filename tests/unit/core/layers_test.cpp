@@ -25,6 +25,7 @@ struct Area {
 const std::vector<Area> kOrder{
     {"base"},
     {"model"},
+    {"metrics"},
     {"config"},
     {"fabric"},
     {"system", {"config"}},

@@ -34,7 +34,7 @@ TEST(Generations, ConfirmKeepsWhatApplyDid) {
   Console console;
   console.document(kRename);
   ASSERT_EQ(console.run({"apply", "--yes", "--confirm", "60"}), 0) << console.err.str();
-  EXPECT_THAT(console.out.str(), HasSubstr("unless `rdma-configctl confirm` is called before"));
+  EXPECT_THAT(console.out.str(), HasSubstr("unless you run `rdma-configctl confirm` before then"));
   EXPECT_EQ(console.kernel.timers.armed.count(core::kRollbackTimer), 1U);
   EXPECT_EQ(run(console, {"history"}), 0);
   EXPECT_THAT(console.out.str(),

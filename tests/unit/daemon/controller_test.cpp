@@ -47,6 +47,37 @@ TEST_F(ControllerTest, AnExpiryThatFailsIsTriedSeldom) {
   EXPECT_EQ(std::count(done.begin(), done.end(), kExpire), 2) << "at once, and a second later";
 }
 
+TEST_F(ControllerTest, KeepsMetricsWhereTheDocumentWantsThem) {
+  model::Report report;
+  report.resources = {
+      {.key = {"ipoib", "g"}, .label = "ib0", .status = model::Status::kDone},
+      {.key = {"ipoib", "h"}, .label = "ib1", .status = model::Status::kPending, .reason = "no device"}};
+  tree.put("/prom/other.prom", "");
+  tree.put("/result",
+           fmt::format(R"({{"exit":5,"report":{},"status":{{"active":3,"metrics":"{}","last":{{"number":3,)"
+                       R"("when":"2026-11-21T14:03:22Z","rolled_back":false}}}}}})",
+                       core::report_json(report).dump(), tree.at("/prom").native()) +
+               "\n");
+  play("cat \"$here/result\"; exit 0");
+  controller.start();
+  std::string while_it_runs;
+  const auto file = "/prom/rdma-configd.prom";
+  when([&] { return std::filesystem::exists(tree.at(file)); },
+       [&] {
+         while_it_runs = tree.get(file);
+         controller.stop();
+       });
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(
+      while_it_runs,
+      AllOf(
+          HasSubstr("\nrdma_configd_resources{kind=\"ipoib\",status=\"in_sync\"} 1\n"),
+          HasSubstr("\nrdma_configd_not_in_sync{kind=\"ipoib\",status=\"pending\",reason=\"no device\"} 1\n"),
+          HasSubstr("\nrdma_configd_generation 3\n"), HasSubstr("\nrdma_configd_up 1\n"),
+          HasSubstr("\nrdma_configd_last_apply_timestamp_seconds 1795269802\n")));
+  EXPECT_THAT(tree.get(file), HasSubstr("\nrdma_configd_up 0\n")) << "it has stopped";
+}
+
 TEST_F(ControllerTest, NearADeadlineNothingElseIsBegun) {
   model::Report report;
   report.exit = model::Exit::kUndone;

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/linux/netlink/inet_messages.hpp"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <linux/if_addr.h>
+#include <linux/inet_diag.h>
 #include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
+
+#include <algorithm>
+
+#include "base/unique_fd.hpp"
+#include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::system::detail {
 namespace {
@@ -111,6 +120,51 @@ TEST(InetMessages, ShortOnesAreNothing) {
     EXPECT_FALSE(parse_address(header));
     EXPECT_FALSE(parse_route(header));
   }
+  header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  EXPECT_FALSE(parse_connection(header));
+}
+
+TEST(InetMessages, ConnectionsHaveBothEndsAndThePort) {
+  for (const auto* text : {"192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1"}) {
+    const auto local = IpAddress::parse(text).value();
+    inet_diag_msg socket{};
+    socket.idiag_family = local.family == model::Family::kIpv4 ? AF_INET : AF_INET6;
+    socket.id.idiag_sport = htons(2222);
+    std::copy_n(local.bytes.begin(), local.size(), reinterpret_cast<std::uint8_t*>(socket.id.idiag_src));
+    std::copy_n(local.bytes.begin(), local.size(), reinterpret_cast<std::uint8_t*>(socket.id.idiag_dst));
+    const Message message(SOCK_DIAG_BY_FAMILY, 0, socket, "");
+    const auto read = parse_connection(*message.header());
+    ASSERT_TRUE(read) << text;
+    EXPECT_EQ(*read, (TcpConnection{.local = local, .remote = local, .local_port = 2222}));
+  }
+  inet_diag_msg unix_socket{};
+  unix_socket.idiag_family = AF_UNIX;
+  EXPECT_FALSE(parse_connection(*Message(SOCK_DIAG_BY_FAMILY, 0, unix_socket, "").header()));
+}
+
+/// Of the running kernel: a connection over the loopback interface shows both of its sockets, one that only
+/// listens shows none.
+TEST(InetConnections, AreThoseOfTheKernel) {
+  const auto inet = make_linux_inet();
+  if (!inet->observe_connections()) GTEST_SKIP() << "this kernel has no tcp_diag";
+  const base::UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof at;
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+  ASSERT_EQ(::listen(listener.get(), 1), 0);
+  ASSERT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&at), &length), 0);
+  const auto seen = [&] {
+    const auto connections = inet->observe_connections().value();
+    return std::count_if(connections.begin(), connections.end(), [&](const TcpConnection& connection) {
+      return connection.local == IpAddress::parse("127.0.0.1") && connection.local_port == ntohs(at.sin_port);
+    });
+  };
+  EXPECT_EQ(seen(), 0);
+  const base::UniqueFd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::connect(client.get(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+  EXPECT_EQ(seen(), 1);
 }
 
 }  // namespace

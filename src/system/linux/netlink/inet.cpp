@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/inet.hpp"
 
+#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 
 #include <algorithm>
@@ -61,6 +62,22 @@ class LinuxInet final : public Inet {
       if (!waits || left.count() <= 0) return {};
       if (auto woken = events->wait(left, [](const nlmsghdr&) {}); !woken) return fail(woken.error());
     }
+  }
+
+  std::optional<std::vector<TcpConnection>> observe_connections() override {
+    auto diag = NetlinkSocket::open(NETLINK_SOCK_DIAG);
+    if (!diag) return std::nullopt;
+    std::vector<TcpConnection> out;
+    for (const auto family : {model::Family::kIpv4, model::Family::kIpv6}) {
+      const auto before = static_cast<std::ptrdiff_t>(out.size());
+      const auto read = diag->dump(
+          detail::connection_request(family), [&] { out.erase(out.begin() + before, out.end()); },
+          [&](const nlmsghdr& header) {
+            if (auto connection = detail::parse_connection(header)) out.push_back(*connection);
+          });
+      if (!read) return std::nullopt;
+    }
+    return out;
   }
 
  private:

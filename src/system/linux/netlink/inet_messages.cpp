@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/linux/netlink/inet_messages.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <linux/if_addr.h>
+#include <linux/inet_diag.h>
 #include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -141,6 +145,26 @@ Message address_request() {
 }
 
 Message route_request() { return {RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP, rtmsg{}, "reading the routes"}; }
+
+Message connection_request(Family family) {
+  constexpr std::uint32_t kEstablished = 1;  // TCP_ESTABLISHED of include/net/tcp_states.h
+  inet_diag_req_v2 asked{};
+  asked.sdiag_family = af_of(family);
+  asked.sdiag_protocol = IPPROTO_TCP;
+  asked.idiag_states = 1U << kEstablished;
+  return {SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP, asked, "reading the TCP connections"};
+}
+
+std::optional<TcpConnection> parse_connection(const nlmsghdr& header) {
+  if (header.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;
+  const auto parsed = Parsed<inet_diag_msg>::of(header);
+  if (!parsed) return std::nullopt;
+  const auto& socket = parsed->family;
+  const auto local = address_in(socket.idiag_family, std::as_bytes(std::span(socket.id.idiag_src)));
+  const auto remote = address_in(socket.idiag_family, std::as_bytes(std::span(socket.id.idiag_dst)));
+  if (!local || !remote) return std::nullopt;
+  return TcpConnection{.local = *local, .remote = *remote, .local_port = ntohs(socket.id.idiag_sport)};
+}
 
 std::optional<InetAddress> parse_address(const nlmsghdr& header) {
   if (header.nlmsg_type != RTM_NEWADDR) return std::nullopt;

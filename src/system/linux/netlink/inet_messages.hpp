@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses and routes as rtnetlink messages. Sources: rtnetlink(7), linux/if_addr.h, linux/rtnetlink.h.
+// Addresses and routes as rtnetlink messages, TCP connections as those of sock_diag(7). Sources:
+// rtnetlink(7), linux/if_addr.h, linux/rtnetlink.h, linux/inet_diag.h.
 #pragma once
 
 #include <optional>
@@ -12,6 +13,12 @@ namespace rdmacfg::system::detail {
 
 Message address_request();
 Message route_request();
+
+/// Asks for the established TCP connections of a family; for a socket of NETLINK_SOCK_DIAG.
+Message connection_request(model::Family family);
+
+/// Nothing for a message that is not about a connection of IPv4 or IPv6.
+std::optional<TcpConnection> parse_connection(const nlmsghdr& header);
 
 /// Nothing for what Inet::observe_addresses() leaves out.
 std::optional<InetAddress> parse_address(const nlmsghdr& header);

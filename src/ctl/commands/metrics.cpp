@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// metrics: how the host stands, for Prometheus.
+#include "metrics/metrics.hpp"
+
+#include "ctl/outlook.hpp"
+#include "ctl/output_file.hpp"
+#include "store/damage.hpp"
+
+namespace rdmacfg::ctl {
+
+namespace {
+
+metrics::Facts facts_of(const Outlook& outlook, system::Host& host) {
+  metrics::Facts facts;
+  facts.version = RDMACFG_VERSION;
+  metrics::count(outlook.report, facts);
+  facts.degraded = !core::degraded(host.files).empty();
+  if (const auto& standing = outlook.standing) {
+    if (standing->active) facts.generation = standing->active->number;
+    if (standing->unconfirmed) facts.unconfirmed = standing->unconfirmed->deadline;
+    if (const auto& last = standing->last)
+      facts.last = {.number = last->number, .when = last->when, .rolled_back = !last->fate.empty()};
+  }
+  if (const auto& daemon = outlook.daemon) {
+    metrics::Daemon told{.state = daemon->state,
+                         .repairs = daemon->repairs_by_kind,
+                         .contended = {},
+                         .refused = !daemon->refused.empty()};
+    for (const auto& [kind, id, why] : daemon->contended) ++told.contended[kind];
+    facts.daemon = std::move(told);
+  }
+  return facts;
+}
+
+}  // namespace
+
+int metrics(const Context& context) {
+  if (context.offline()) {
+    return refuse(context, {base::Code::kInvalid, "metrics are about the running system; --root is not", 0});
+  }
+  if (context.arguments.json) {
+    return refuse(context,
+                  {base::Code::kInvalid,
+                   "metrics are text for Prometheus; `status --json` has the same facts as JSON", 0});
+  }
+  const auto host = context.environment.host("/");
+  const auto outlook = outlook_of(context, *host);
+  if (outlook.document) tell(context, *outlook.document, outlook.report.diagnostics);
+  if (outlook.report.error) context.say_error(outlook.report.error->message);
+  const auto text = metrics::text_of(facts_of(outlook, *host));
+  const auto& output = context.arguments.output;
+  if (output.empty()) {
+    context.environment.out << text;
+  } else if (auto done = replace_output(output, text); !done) {
+    return refuse(context, done.error());
+  }
+  const bool compared = outlook.report.exit != model::Exit::kError;
+  return static_cast<int>(compared ? model::Exit::kOk : model::Exit::kError);
+}
+
+}  // namespace rdmacfg::ctl

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/metrics_file.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::daemon {
+
+std::string MetricsFile::keep(const std::string& folder, const metrics::Facts& facts) {
+  if (!std::exchange(noted_, true)) {
+    const auto note = files_.read(note_);
+    if (note && *note) path_ = base::trim(**note);
+    // Nobody but root writes the note; all the same only a file of ours is ever removed.
+    if (!path_.ends_with(std::string("/") + metrics::kFileName)) path_.clear();
+  }
+  const auto path = folder.empty() ? std::string() : folder + "/" + metrics::kFileName;
+  if (path_ != path && !path_.empty()) {
+    if (auto done = files_.remove(path_); !done) return "metrics: " + done.error().message;
+    if (path.empty()) {
+      if (auto done = files_.remove(note_); !done) return "metrics: " + done.error().message;
+    }
+    path_.clear();
+  }
+  if (path.empty()) return {};
+  auto text = metrics::text_of(facts);
+  if (path_ == path && written_ == text) return {};
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    return fmt::format("metrics: there is no folder {}; create it, or install node_exporter", folder);
+  }
+  if (path_ != path) {
+    if (auto done = files_.write(note_, path + "\n"); !done) return "metrics: " + done.error().message;
+  }
+  if (auto done = files_.write(path, text); !done) {
+    return fmt::format(
+        "metrics: {} (a folder outside of those in ReadWritePaths= of rdma-configd.service needs "
+        "a drop-in)",
+        done.error().message);
+  }
+  path_ = path;
+  written_ = std::move(text);
+  return {};
+}
+
+}  // namespace rdmacfg::daemon

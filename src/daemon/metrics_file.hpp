@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The daemon's file of metrics in the folder that [daemon] metrics names.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "metrics/metrics.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::daemon {
+
+class MetricsFile {
+ public:
+  /// `note`: keeps the path of the file from one daemon to the next, on a file system that does not outlive a
+  /// boot.
+  MetricsFile(system::Files& files, std::string note) : files_(files), note_(std::move(note)) {}
+
+  /// Makes the file say `facts`; writes nothing where it says so already. Empty `folder`: no metrics are
+  /// wanted, and the file that a folder before it had is removed.
+  /// @return why that was not possible; empty: it was
+  std::string keep(const std::string& folder, const metrics::Facts& facts);
+
+ private:
+  system::Files& files_;
+  std::string note_;
+  std::string path_;     ///< of the file that was written; empty: none
+  bool noted_ = false;   ///< the note was read
+  std::string written_;  ///< content
+};
+
+}  // namespace rdmacfg::daemon

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metrics/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <iterator>
+
+#include "base/characters.hpp"
+#include "model/limits.hpp"
+
+namespace rdmacfg::metrics {
+
+using model::Status;
+
+namespace {
+
+constexpr std::array kCounted{Status::kInSync, Status::kDiffers, Status::kPending, Status::kLimited,
+                              Status::kFailed};
+
+bool is_open(Status status) {
+  return status == Status::kDiffers || status == Status::kPending || status == Status::kLimited ||
+         status == Status::kFailed;
+}
+
+/// "in sync" as a label: in_sync.
+std::string label_of(Status status) {
+  std::string out(model::text_of(status));
+  std::replace(out.begin(), out.end(), ' ', '_');
+  return out;
+}
+
+/// A label's value between its quotes.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') out += '\\';
+    if (c == '\n') {
+      out += "\\n";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+/// At most limits::kMetricText bytes, without control characters, and not in the middle of a character of
+/// UTF-8.
+std::string short_reason(const std::string& reason) {
+  auto out = base::harmless(reason);
+  if (out.size() <= model::limits::kMetricText) return out;
+  std::size_t end = model::limits::kMetricText;
+  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xc0U) == 0x80U) --end;
+  out.resize(end);
+  return out;
+}
+
+/// Seconds since 1970 of "2026-11-21T14:03:22Z".
+std::optional<std::int64_t> seconds_of(const std::string& utc) {
+  std::tm parts{};
+  const char* end = ::strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return static_cast<std::int64_t>(::timegm(&parts));
+}
+
+class Text {
+ public:
+  void family(const char* name, const char* type, const char* help) {
+    name_ = name;
+    fmt::format_to(std::back_inserter(out_), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+  }
+  template <class Number>
+  void sample(Number value, const std::string& labels = {}) {
+    fmt::format_to(std::back_inserter(out_), "{}{} {}\n", name_, labels.empty() ? "" : "{" + labels + "}",
+                   value);
+  }
+  std::string take() { return std::move(out_); }
+
+ private:
+  std::string name_, out_;
+};
+
+void add_open(const Facts& facts, Text& text) {
+  using Series = std::pair<std::string, std::size_t>;  // labels, number
+  std::map<std::string, std::size_t> by_labels, rest;
+  for (const auto& [what, number] : facts.open) {
+    const auto& [kind, status, reason] = what;
+    by_labels[fmt::format("kind=\"{}\",status=\"{}\",reason=\"{}\"", escaped(kind), label_of(status),
+                          escaped(short_reason(reason)))] += number;
+  }
+  std::vector<Series> series(by_labels.begin(), by_labels.end());
+  std::stable_sort(series.begin(), series.end(),
+                   [](const Series& a, const Series& b) { return a.second > b.second; });
+  for (std::size_t i = model::limits::kMetricReasons; i < series.size(); ++i) {
+    const auto& labels = series[i].first;
+    rest[labels.substr(0, labels.find(",reason=")) + ",reason=\"other\""] += series[i].second;
+  }
+  if (series.size() > model::limits::kMetricReasons) series.resize(model::limits::kMetricReasons);
+  std::sort(series.begin(), series.end());
+  text.family("rdma_configd_not_in_sync", "gauge", "Resources that are not as the document says, by reason.");
+  for (const auto& [labels, number] : series) text.sample(number, labels);
+  for (const auto& [labels, number] : rest) text.sample(number, labels);
+}
+
+void add_resources(const Facts& facts, Text& text) {
+  text.family("rdma_configd_resources", "gauge", "Resources of the document by kind and status.");
+  for (const auto& [kind, by_status] : facts.resources) {
+    for (const auto status : kCounted) {
+      const auto at = by_status.find(status);
+      text.sample(at == by_status.end() ? 0 : at->second,
+                  fmt::format("kind=\"{}\",status=\"{}\"", escaped(kind), label_of(status)));
+    }
+  }
+  add_open(facts, text);
+}
+
+void add_ledger(const Facts& facts, Text& text) {
+  text.family("rdma_configd_generation", "gauge", "Generation that the host is held to; 0: none.");
+  text.sample(facts.generation);
+  if (const auto& last = facts.last) {
+    if (const auto when = seconds_of(last->when)) {
+      text.family("rdma_configd_last_apply_timestamp_seconds", "gauge", "When a document was last applied.");
+      text.sample(*when);
+    }
+    text.family("rdma_configd_last_apply_generation", "gauge", "Generation of the last document applied.");
+    text.sample(last->number);
+    text.family("rdma_configd_last_apply_rolled_back", "gauge",
+                "1: the last document applied was rolled back.");
+    text.sample(last->rolled_back ? 1 : 0);
+  }
+  text.family("rdma_configd_unconfirmed", "gauge", "1: an apply waits for its confirmation.");
+  text.sample(facts.unconfirmed.empty() ? 0 : 1);
+  if (const auto until = seconds_of(facts.unconfirmed)) {
+    text.family("rdma_configd_unconfirmed_deadline_timestamp_seconds", "gauge",
+                "When the apply that waits for its confirmation is rolled back.");
+    text.sample(*until);
+  }
+}
+
+void add_daemon(const Facts& facts, Text& text) {
+  text.family("rdma_configd_degraded", "gauge", "1: a record of rdma-configd was damaged.");
+  text.sample(facts.degraded ? 1 : 0);
+  text.family("rdma_configd_up", "gauge", "1: the daemon runs and holds the host to its generation.");
+  text.sample(facts.daemon ? 1 : 0);
+  if (!facts.daemon) return;
+  text.family("rdma_configd_state", "gauge", "State of the daemon, 1 for the state named.");
+  text.sample(1, fmt::format("state=\"{}\"", escaped(facts.daemon->state)));
+  text.family("rdma_configd_refused", "gauge",
+              "1: the configuration in /etc is not what the host is held to.");
+  text.sample(facts.daemon->refused ? 1 : 0);
+  text.family("rdma_configd_repairs_total", "counter",
+              "Changes of others that were changed back since the daemon started.");
+  std::uint64_t all = 0;
+  for (const auto& [kind, number] : facts.daemon->repairs) {
+    text.sample(number, fmt::format("kind=\"{}\"", escaped(kind)));
+    all += number;
+  }
+  if (all == 0) text.sample(0, "kind=\"\"");
+  text.family("rdma_configd_contended", "gauge",
+              "Resources that somebody else keeps changing back, by kind.");
+  for (const auto& [kind, number] : facts.daemon->contended)
+    text.sample(number, fmt::format("kind=\"{}\"", escaped(kind)));
+  if (facts.daemon->contended.empty()) text.sample(0, "kind=\"\"");
+}
+
+}  // namespace
+
+void count(const model::Report& report, Facts& facts) {
+  facts.known = report.exit != model::Exit::kError;
+  for (const auto& resource : report.resources) {
+    const auto status = resource.status == Status::kDone ? Status::kInSync : resource.status;
+    ++facts.resources[resource.key.kind][status];
+    if (is_open(status)) ++facts.open[{resource.key.kind, status, resource.reason}];
+  }
+}
+
+std::string text_of(const Facts& facts) {
+  Text text;
+  text.family("rdma_configd_info", "gauge", "Version of rdma-configd.");
+  text.sample(1, fmt::format("version=\"{}\"", escaped(facts.version)));
+  text.family("rdma_configd_compared", "gauge",
+              "1: the host was compared with the document; 0: that was not possible.");
+  text.sample(facts.known ? 1 : 0);
+  if (facts.known) add_resources(facts, text);
+  add_ledger(facts, text);
+  add_daemon(facts, text);
+  return text.take();
+}
+
+}  // namespace rdmacfg::metrics

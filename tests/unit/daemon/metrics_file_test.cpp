@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/metrics_file.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "system/linux/linux_host.hpp"
+#include "unit/system/temp_tree.hpp"
+
+namespace rdmacfg::daemon {
+namespace {
+
+using ::testing::HasSubstr;
+
+class MetricsFileTest : public ::testing::Test {
+ protected:
+  MetricsFileTest() {
+    tree.put("/a/other.prom", "1");
+    tree.put("/b/other.prom", "1");
+  }
+  [[nodiscard]] std::string folder(const std::string& name) const { return tree.at(name).native(); }
+  [[nodiscard]] bool exists(const std::string& path) const { return std::filesystem::exists(tree.at(path)); }
+  [[nodiscard]] MetricsFile file() const { return {*files, folder("/run/metrics")}; }
+
+  system::TempTree tree;
+  std::unique_ptr<system::Files> files = system::make_linux_files();
+  metrics::Facts facts;
+};
+
+TEST_F(MetricsFileTest, IsWrittenWhenSomethingHasChanged) {
+  auto metrics = file();
+  facts.generation = 1;
+  EXPECT_EQ(metrics.keep(folder("/a"), facts), "");
+  EXPECT_THAT(tree.get("/a/rdma-configd.prom"), HasSubstr("\nrdma_configd_generation 1\n"));
+  tree.put("/a/rdma-configd.prom", "somebody else's");
+  EXPECT_EQ(metrics.keep(folder("/a"), facts), "");
+  EXPECT_EQ(tree.get("/a/rdma-configd.prom"), "somebody else's")
+      << "nothing has changed, so nothing is written";
+  facts.generation = 2;
+  EXPECT_EQ(metrics.keep(folder("/a"), facts), "");
+  EXPECT_THAT(tree.get("/a/rdma-configd.prom"), HasSubstr("\nrdma_configd_generation 2\n"));
+}
+
+TEST_F(MetricsFileTest, GoesWithTheLineOfTheDocument) {
+  auto metrics = file();
+  EXPECT_EQ(metrics.keep("", facts), "");
+  EXPECT_EQ(metrics.keep(folder("/a"), facts), "");
+  EXPECT_EQ(metrics.keep(folder("/b"), facts), "") << "another folder";
+  EXPECT_FALSE(exists("/a/rdma-configd.prom"));
+  EXPECT_TRUE(exists("/b/rdma-configd.prom"));
+  EXPECT_EQ(metrics.keep("", facts), "");
+  EXPECT_FALSE(exists("/b/rdma-configd.prom"));
+  EXPECT_FALSE(exists("/run/metrics"));
+  EXPECT_TRUE(exists("/a/other.prom") && exists("/b/other.prom")) << "files of others stay";
+}
+
+/// The next daemon knows where the file of the one before it is.
+TEST_F(MetricsFileTest, IsRemovedByTheNextDaemon) {
+  EXPECT_EQ(file().keep(folder("/a"), facts), "");
+  EXPECT_EQ(file().keep(folder("/a"), facts), "");
+  EXPECT_TRUE(exists("/a/rdma-configd.prom"));
+  EXPECT_EQ(file().keep("", facts), "");
+  EXPECT_FALSE(exists("/a/rdma-configd.prom"));
+  tree.put("/run/metrics", folder("/a") + "/other.prom\n");
+  EXPECT_EQ(file().keep("", facts), "");
+  EXPECT_TRUE(exists("/a/other.prom")) << "a note that is not ours";
+}
+
+TEST_F(MetricsFileTest, ItsFolderIsNotCreated) {
+  auto metrics = file();
+  EXPECT_THAT(metrics.keep(folder("/c"), facts), HasSubstr("there is no folder"));
+  EXPECT_FALSE(exists("/c"));
+  std::filesystem::create_directory(tree.at("/c"));
+  EXPECT_EQ(metrics.keep(folder("/c"), facts), "") << "it is tried again";
+  EXPECT_TRUE(exists("/c/rdma-configd.prom"));
+}
+
+TEST_F(MetricsFileTest, IsNotWrittenThroughASymbolicLink) {
+  tree.put("/elsewhere", "mine");
+  std::filesystem::create_symlink(tree.at("/elsewhere"), tree.at("/a/rdma-configd.prom"));
+  (void)file().keep(folder("/a"), facts);
+  EXPECT_EQ(tree.get("/elsewhere"), "mine");
+}
+
+}  // namespace
+}  // namespace rdmacfg::daemon
