@@ -138,10 +138,10 @@ class MakesObjects {
   ~MakesObjects() = default;
 };
 
-/// What put_back_by() says of any kind; empty without the ability.
+/// put_back_by() of any kind; empty without the ability.
 std::vector<model::Key> put_back_by(const Kind* kind, const model::Key& key);
 
-/// What why_held() says of any kind; empty without the ability.
+/// why_held() of any kind; empty without the ability.
 std::string why_held(const Kind* kind, const model::Key& key, const std::vector<model::Desired>& desired,
                      const World& world);
 

@@ -49,7 +49,7 @@ struct Traits {
   bool on_rdma_port = false;
 };
 
-/// What a kind says about itself once and for all.
+/// Properties of a kind that never change.
 struct KindInfo {
   std::string_view name;
   std::span<const model::FieldSpec> fields;  ///< the field table
@@ -60,8 +60,8 @@ struct KindInfo {
   std::string_view lost_after_withdraw{};
 };
 
-/// One kind. Implementations hold no state; everything they know comes in as an argument. What only some
-/// kinds are asked is in kinds/abilities.hpp.
+/// One kind. Implementations hold no state; everything they know comes in as an argument. Questions for
+/// some kinds only are in kinds/abilities.hpp.
 class Kind {
  public:
   virtual ~Kind() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kind says about each file that it writes. Integrity, `withdraw`, the initramfs, the daemon's
+// The declaration of a file that a kind writes. Integrity, `withdraw`, the initramfs, the daemon's
 // watches, the purge of the package and the table of files in the manual are made from it
 // (catalog/owned_files.hpp).
 #pragma once

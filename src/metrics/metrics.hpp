@@ -18,7 +18,7 @@ namespace rdmacfg::metrics {
 /// Name of the file in the collector's folder.
 inline constexpr const char* kFileName = "rdma-configd.prom";
 
-/// What the daemon knows beyond a look at the host.
+/// Knowledge of the daemon beyond a look at the host.
 struct Daemon {
   std::string state;                             ///< property State of the D-Bus API
   std::map<std::string, std::uint64_t> repairs;  ///< changes of others that were changed back, by kind

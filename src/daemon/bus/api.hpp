@@ -40,7 +40,7 @@ struct Properties {
   std::string failing;        ///< what cannot be made as it should be and is tried again
   std::uint64_t repairs = 0;  ///< changes of others that were changed back, since the daemon began
   std::map<std::string, std::uint64_t> repairs_by_kind;
-  std::string last_repair;    ///< "2026-11-21T14:03:22Z ipoib ib0: mtu"; empty without one
+  std::string last_repair;  ///< "2026-11-21T14:03:22Z ipoib ib0: mtu"; empty without one
   bool operator==(const Properties&) const = default;
 };
 
