@@ -152,19 +152,20 @@ TEST_F(FabricCommand, ShowsNoControlCharactersOfHosts) {
 
 TEST_F(FabricCommand, RefusesSavedFabricsThatAreNone) {
   answer_with(fakes::fat_tree(4));
-  for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
-           {"", "is not a JSON object"},
-           {"[]", "is not a JSON object"},
-           {"{}", "was not written by"},
-           {R"({"schema":"org.rdmaconfigd.fabric/1"})", "has no fabric"},
-           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{}]})", "is damaged: a value of \"guid\""},
-           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"x"}]})", "is damaged"},
-           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x1","ports":[{"lid":70000}]}]})",
-            "\"lid\""},
-           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x1","ports":[{"width":"5X"}]}]})",
-            "\"width\""},
-           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x1","ports":[{"pkeys":[3]}]}]})",
-            "\"pkeys\""}}) {
+  for (
+      const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
+          {"", "is not a JSON object"},
+          {"[]", "is not a JSON object"},
+          {"{}", "was not written by"},
+          {R"({"schema":"org.rdmaconfigd.fabric/1"})", "has no fabric"},
+          {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{}]})", "is damaged: a value of \"guid\""},
+          {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"x"}]})", "is damaged"},
+          {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x0000000000000001","ports":[{"lid":70000}]}]})",
+           "\"lid\""},
+          {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x0000000000000001","ports":[{"width":"5X"}]}]})",
+           "\"width\""},
+          {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x0000000000000001","ports":[{"pkeys":[3]}]}]})",
+           "\"pkeys\""}}) {
     EXPECT_EQ(console.run({"fabric", "--compare", file("bad.json", text)}), 1) << text;
     EXPECT_THAT(console.err.str(), HasSubstr(why)) << text;
   }
