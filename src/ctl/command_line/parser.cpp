@@ -258,65 +258,66 @@ void Parser::add_fleet(CLI::App& fleet) {
     inner->allow_extras();
     inner->group("");
   }
-  void Parser::add_fabric(CLI::App & fabric) {
-    words(fabric, "TOPIC", "One part: hosts, switches, links, managers, partitions, groups or findings.");
-    fabric
-        .add_option("--from", arguments.from,
-                    "The port to look through (mlx4_0/1); default: the first active one.")
-        ->type_name("PORT");
-    fabric.add_flag("--tree", arguments.tree, "As a tree, from the topmost switches down to the hosts.");
-    fabric.add_option("--route", arguments.route, "Also the way that packets to this port GUID take.")
-        ->type_name("GUID")
-        ->check(not_empty);
-    fabric
-        .add_option("--compare", arguments.compare,
-                    "Compare with a fabric saved by --json; exit status 2 if something differs.")
-        ->type_name("FILE")
-        ->check(not_empty);
-    fabric
-        .add_option("--cables", arguments.cables,
-                    "Compare with a file of [[cable]] sections that say which port leads where.")
-        ->type_name("FILE")
-        ->check(not_empty);
-    fabric.add_flag("--wide", arguments.wide, "Show every column, host and link.");
-    fabric.add_option("--timeout", arguments.timeout, "Give up after SECONDS in all (default 60).")
-        ->type_name("SECONDS")
-        ->check(whole(1, 86400));
-  }
+}
 
-  void Parser::add_foreign(CLI::App & from, CLI::App & to) {
-    from.add_option(
-            "FORMAT", arguments.words,
-            "Source to read: host (all of it), live, or one format, optionally with files or folders.")
-        ->type_name("FORMAT");
-    from.add_option("--output", arguments.output, "Write the document to this file instead of stdout.")
-        ->type_name("FILE");
-    from.add_option("--name-template", arguments.name_template,
-                    "Name ports that have no name, for example 'ipoib{number}' or 'ib_{guid_tail}'.")
-        ->type_name("TEMPLATE");
-    from.add_flag("--adopt", arguments.adopt,
-                  "With live: take over names, addresses and routes as well; an apply then owns them.");
-    to.add_option("FORMAT", arguments.words, "The language to write.")->type_name("FORMAT");
-    to.add_option("--output", arguments.output,
-                  "Write the files below this folder, which is created, instead of stdout.")
-        ->type_name("DIR");
-  }
+void Parser::add_fabric(CLI::App& fabric) {
+  words(fabric, "TOPIC", "One part: hosts, switches, links, managers, partitions, groups or findings.");
+  fabric
+      .add_option("--from", arguments.from,
+                  "The port to look through (mlx4_0/1); default: the first active one.")
+      ->type_name("PORT");
+  fabric.add_flag("--tree", arguments.tree, "As a tree, from the topmost switches down to the hosts.");
+  fabric.add_option("--route", arguments.route, "Also the way that packets to this port GUID take.")
+      ->type_name("GUID")
+      ->check(not_empty);
+  fabric
+      .add_option("--compare", arguments.compare,
+                  "Compare with a fabric saved by --json; exit status 2 if something differs.")
+      ->type_name("FILE")
+      ->check(not_empty);
+  fabric
+      .add_option("--cables", arguments.cables,
+                  "Compare with a file of [[cable]] sections that say which port leads where.")
+      ->type_name("FILE")
+      ->check(not_empty);
+  fabric.add_flag("--wide", arguments.wide, "Show every column, host and link.");
+  fabric.add_option("--timeout", arguments.timeout, "Give up after SECONDS in all (default 60).")
+      ->type_name("SECONDS")
+      ->check(whole(1, 86400));
+}
 
-  CLI::App* Parser::chosen() const {
-    const auto subs = app.get_subcommands();
-    return subs.empty() ? nullptr : subs.front();
-  }
+void Parser::add_foreign(CLI::App& from, CLI::App& to) {
+  from.add_option("FORMAT", arguments.words,
+                  "Source to read: host (all of it), live, or one format, optionally with files or folders.")
+      ->type_name("FORMAT");
+  from.add_option("--output", arguments.output, "Write the document to this file instead of stdout.")
+      ->type_name("FILE");
+  from.add_option("--name-template", arguments.name_template,
+                  "Name ports that have no name, for example 'ipoib{number}' or 'ib_{guid_tail}'.")
+      ->type_name("TEMPLATE");
+  from.add_flag("--adopt", arguments.adopt,
+                "With live: take over names, addresses and routes as well; an apply then owns them.");
+  to.add_option("FORMAT", arguments.words, "The language to write.")->type_name("FORMAT");
+  to.add_option("--output", arguments.output,
+                "Write the files below this folder, which is created, instead of stdout.")
+      ->type_name("DIR");
+}
 
-  std::vector<std::string> Parser::options_of(const CLI::App* sub) const {
-    std::vector<std::string> names;
-    for (const auto* one : {&app, sub}) {
-      if (one == nullptr) continue;
-      for (const auto* option : one->get_options()) {
-        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-        for (const auto& name : option->get_snames()) names.push_back("-" + name);
-      }
+CLI::App* Parser::chosen() const {
+  const auto subs = app.get_subcommands();
+  return subs.empty() ? nullptr : subs.front();
+}
+
+std::vector<std::string> Parser::options_of(const CLI::App* sub) const {
+  std::vector<std::string> names;
+  for (const auto* one : {&app, sub}) {
+    if (one == nullptr) continue;
+    for (const auto* option : one->get_options()) {
+      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+      for (const auto& name : option->get_snames()) names.push_back("-" + name);
     }
-    return names;
   }
+  return names;
+}
 
 }  // namespace rdmacfg::ctl::detail
