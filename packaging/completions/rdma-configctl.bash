@@ -2,8 +2,7 @@
 # bash completion of rdma-configctl(1). Devices, GUIDs and interfaces are those of the host, read from /sys.
 
 # generated: rdma-configctl reference bash
-_rdma_configctl_commands='show status diff apply confirm rollback history reload edit get set monitor withdraw wait-online validate doctor verify import export fleet schema help'
-_rdma_configctl_commands='show status diff apply confirm rollback history reload edit get set monitor withdraw wait-online validate doctor verify fabric import export schema help'
+_rdma_configctl_commands='show status diff apply confirm rollback history reload edit get set monitor metrics withdraw wait-online validate doctor verify fabric import export fleet schema help'
 _rdma_configctl_options() { # SUBCOMMAND
 	case $1 in
 	'') echo '-f --config --file --root --host --json -o --format --local --pending-ok -v --verbose -q --quiet --no-pager --no-colour --no-color -V --version -h --help';;
@@ -19,6 +18,7 @@ _rdma_configctl_options() { # SUBCOMMAND
 	get) echo '';;
 	set) echo '--unset';;
 	monitor) echo '';;
+	metrics) echo '--output';;
 	withdraw) echo '-y --yes --dry-run';;
 	wait-online) echo '--timeout';;
 	validate) echo '';;
@@ -51,6 +51,7 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: the kind of its argument
 	edit/--confirm) echo 'TIME';;
 	get/) echo 'PATH';;
 	set/) echo 'PATH';;
+	metrics/--output) echo 'FILE';;
 	wait-online/--timeout) echo 'SECONDS';;
 	validate/) echo 'FILE';;
 	doctor/--report) echo 'FILE';;
