@@ -7,7 +7,9 @@
 #include <linux/inet_diag.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -142,11 +144,23 @@ TEST(InetMessages, ConnectionsHaveBothEndsAndThePort) {
   EXPECT_FALSE(parse_connection(*Message(SOCK_DIAG_BY_FAMILY, 0, unix_socket, "").header()));
 }
 
+/// Tests before this one may have left for a network namespace in which the loopback interface is down.
+bool loopback_up() {
+  const base::UniqueFd any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq request{};
+  std::copy_n("lo", 3, request.ifr_name);
+  if (::ioctl(any.get(), SIOCGIFFLAGS, &request) != 0) return false;
+  if ((request.ifr_flags & IFF_UP) != 0) return true;
+  request.ifr_flags = static_cast<short>(request.ifr_flags | IFF_UP);
+  return ::ioctl(any.get(), SIOCSIFFLAGS, &request) == 0;
+}
+
 /// Of the running kernel: a connection over the loopback interface shows both of its sockets, one that only
 /// listens shows none.
 TEST(InetConnections, AreThoseOfTheKernel) {
   const auto inet = make_linux_inet();
   if (!inet->observe_connections()) GTEST_SKIP() << "this kernel has no tcp_diag";
+  ASSERT_TRUE(loopback_up());
   const base::UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in at{};
   at.sin_family = AF_INET;

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "console.hpp"
-#include "page.hpp"
-#include "sources.hpp"
+#include "unit/ctl/console.hpp"
+#include "unit/ctl/page.hpp"
+#include "unit/ctl/sources.hpp"
 
 namespace rdmacfg::ctl::fleet_page {
 namespace {

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "console.hpp"
 #include "fakes/fleet_site.hpp"
-#include "mini_schema.hpp"
+#include "unit/ctl/console.hpp"
+#include "unit/ctl/mini_schema.hpp"
 
 namespace rdmacfg::ctl {
 namespace {
