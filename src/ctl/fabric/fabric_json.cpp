@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/characters.hpp"
 #include "base/text.hpp"
@@ -315,11 +316,26 @@ fabric::Group read_group(Reader& reader, const Json& from) {
   return one;
 }
 
-/// Nests no deeper than a fabric does, so that no text takes much of the stack.
-Json parse_flat(const std::string& text) {
+/// Whether brackets outside of strings nest no deeper than a fabric does. Counted before parsing: the
+/// parser's own way to leave parts out looks at every element of a list once for each of them.
+bool is_flat(std::string_view text) {
   constexpr int kDeepest = 16;
-  const auto keep = [](int depth, Json::parse_event_t, Json&) { return depth <= kDeepest; };
-  return Json::parse(text, keep, false);
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kDeepest) return false;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -354,7 +370,8 @@ void add_fabric(Json& out, const FabricView& view) {
 Result<fabric::Fabric> parse_fabric(const std::string& text) {
   if (text.size() > fabric::limits::kFabricFileBytes)
     return fail(Code::kInvalid, fmt::format("has more than {} bytes", fabric::limits::kFabricFileBytes));
-  const auto json = parse_flat(text);
+  if (!is_flat(text)) return fail(Code::kInvalid, "is not a saved fabric: its values nest too deep");
+  const auto json = Json::parse(text, nullptr, false);
   if (json.is_discarded() || !json.is_object()) return fail(Code::kInvalid, "is not a JSON object");
   if (json.value("schema", Json()) != kFabricSchema)
     return fail(Code::kInvalid,
