@@ -41,12 +41,7 @@ std::map<std::uint64_t, Neighbour> neighbours_of(const Node& node) {
 class Tree {
  public:
   Tree(const Fabric& fabric, bool utf8, bool wide)
-      : fabric_(fabric),
-        index_(fabric),
-        rows_(rows_of(fabric)),
-        slow_(slow_ends(fabric)),
-        utf8_(utf8),
-        wide_(wide) {
+      : index_(fabric), rows_(rows_of(fabric)), slow_(slow_ends(fabric)), utf8_(utf8), wide_(wide) {
     int top = 0;
     for (const auto& [guid, row] : rows_) top = std::max(top, row);
     for (const auto& node : fabric.nodes) {
@@ -135,7 +130,6 @@ class Tree {
     }
   }
 
-  const Fabric& fabric_;
   const Index index_;
   std::map<std::uint64_t, int> rows_;
   const std::set<End> slow_;
