@@ -109,9 +109,9 @@ class Controller {
   bool stopping_ = false;
   bool reload_again_ = false;
   bool report_drift_ = false;
-  std::string metrics_folder_;    ///< empty: no metrics are wanted
-  metrics::Facts facts_;          ///< of the last run
-  std::string said_of_metrics_;   ///< why they could not be written
+  std::optional<std::string> metrics_folder_;  ///< empty: no metrics are wanted; nothing: not known yet
+  metrics::Facts facts_;                       ///< of the last run
+  std::string said_of_metrics_;                ///< why they could not be written
   std::uint64_t settled_at_ = 0;  ///< generation of which the daemon before this one had left word; 0: none
   bool resumes_ = false;          ///< the daemon before this one had not come to its end
 };

@@ -42,7 +42,7 @@ void Controller::take_status(const Outcome& outcome) {
   if (!outcome.status.is_object()) return;  // the worker died, or the ledger cannot be read
   active_ = properties_.generation = outcome.status.value("active", std::uint64_t{0});
   report_drift_ = outcome.status.value("report_drift", false);
-  metrics_folder_ = outcome.status.value("metrics", "");
+  metrics_folder_ = outcome.status.value("metrics", std::string());
   const auto reasons = outcome.status.value("degraded", std::vector<std::string>());
   degraded_ = reasons.empty() ? std::string() : reasons.front();
   audit_.set(std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0})), Loop::now());
@@ -150,6 +150,7 @@ void Controller::publish() {
 }
 
 void Controller::publish_metrics() {
+  if (!metrics_folder_) return;
   facts_.unconfirmed = properties_.unconfirmed;
   facts_.daemon.reset();
   if (!stopping_) {
@@ -160,7 +161,7 @@ void Controller::publish_metrics() {
     for (const auto& [kind, id, why] : properties_.contention) ++now.contended[kind];
     facts_.daemon = std::move(now);
   }
-  const auto trouble = metrics_.keep(metrics_folder_, facts_);
+  const auto trouble = metrics_.keep(*metrics_folder_, facts_);
   if (!trouble.empty() && said_of_metrics_ != trouble) log(LOG_WARNING, Message::kTrouble, trouble);
   said_of_metrics_ = trouble;
 }
