@@ -59,7 +59,7 @@ sed -i '/^\[daemon\]/,$d' $CONF; exits "drift = repair again" 0 apply
 # a confirmed change, by the daemon
 sed -i 's/mtu  = 65520/mtu  = 4092/' $CONF
 exits "apply --confirm" 0 apply --confirm 20
-has "it says until when" "$OUT" "unless \`rdma-configctl confirm\` is called before"
+has "it says until when" "$OUT" "unless you run \`rdma-configctl confirm\` before then"
 is "applied" "$(mtu mlx4_ib0)" 4092
 has "history" "$(ctl history)" "waits for confirmation until"
 ok "rolled back" lab-wait 60 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520'
