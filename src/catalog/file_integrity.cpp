@@ -133,7 +133,7 @@ class OwnFileKind final : public Kind {
   }
 
  private:
-  /// Nothing where there is no such file.
+  /// Empty if the file does not exist.
   static Result<std::optional<Observed>> integrity_of(const std::string& path, const OwnedFile& file,
                                                       system::Files& files) {
     OwnFile now;

@@ -185,7 +185,7 @@ def failure(answer, what):
 
 
 def with_status(data, status):
-    """Resources of one status, each reduced to its name and reason."""
+    """Name and reason of each resource with the given status."""
     return [dict(kind=one.get("kind"), id=one.get("id"), label=one.get("label"), reason=one.get("reason"))
             for one in data.get("resources") or [] if one.get("status") == status]
 

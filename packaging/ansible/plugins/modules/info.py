@@ -19,7 +19,7 @@ options:
       - C(show) is the whole host with devices, ports, P_Keys and interfaces.
       - C(document) is the document that applies to the host, with drop-ins merged and values of the host filled in.
       - C(import) is a document made of what is configured or runs; see I(import_format).
-      - Below I(root) there is no status.
+      - C(status) is not available with I(root).
     type: list
     elements: str
     choices: [status, show, document, import]
@@ -89,7 +89,7 @@ from ansible_collections.rdma_configd.host.plugins.module_utils.configctl import
 
 
 def ask(module, configctl, words, schema, what):
-    """The object of one subcommand; ends the module where that gives a report of a failure."""
+    """Return the JSON object of a subcommand; fail the module if the subcommand reports an error."""
     answer = configctl.run(words, [schema, "report"])
     if answer.data.get("schema") != "org.rdmaconfigd.%s/1" % schema:
         module.fail_json(msg=failure(answer, what))
