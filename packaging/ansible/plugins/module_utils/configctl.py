@@ -140,11 +140,19 @@ class Configctl(object):
             return ". %s is version %s; this collection needs %s or later: upgrade the package rdma-configd" % (self.path, dots(found), dots(MINIMUM))
         return ". %s is version %s: it may be newer than this collection, or its answer was cut short" % (self.path, dots(found))
 
-    def status(self):
-        """The object of `status`, or an empty one with root: an image has no generations."""
+    def status(self, changed=False):
+        """The object of `status`, or an empty one with root: an image has no generations.
+
+        `changed`: the host was changed before, which a failure to read the status must not hide.
+        """
         if self.root:
             return {}
-        return self.run(["status"], ["status", "report"]).data
+        answer = self.run(["status"], ["status", "report"])
+        # Without a ledger nobody can tell whether an apply waits for its confirmation.
+        if answer.data.get("schema") != "org.rdmaconfigd.status/1" or answer.error and not answer.data.get("generation"):
+            self.module.fail_json(msg=failure(answer, "the host was changed, but its status cannot be read" if changed
+                                              else "the status cannot be read"), changed=changed)
+        return answer.data
 
 
 def dots(version):

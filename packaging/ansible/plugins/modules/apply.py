@@ -11,13 +11,19 @@ module: apply
 short_description: Make an RDMA host as a document says
 description:
   - Compares the host with a document of rdma-configd and makes it so, all or nothing. A change that the kernel refuses is undone with all others.
-  - The document goes to the program on its standard input. No shell and no temporary file is involved.
+  - The document goes to the program on its standard input, without a shell. With I(tables) it is in a temporary folder, which only root may read.
   - Without I(content) and I(src) it is the document of the host in C(/etc/rdma-configd), with its drop-ins.
 version_added: 0.1.0
 options:
   content:
-    description: The document as text (TOML). Tables that it names must have absolute paths.
+    description: The document as text (TOML). CSV tables that it names are given with I(tables), or have absolute paths.
     type: str
+  tables:
+    description:
+      - Texts of the CSV tables that I(content) names, by their file names without a folder.
+      - They are kept beside the document, and only together with it.
+    type: dict
+    default: {}
   src:
     description: The document as a file on the host.
     type: path
@@ -26,7 +32,7 @@ options:
       - Keep the document as C(/etc/rdma-configd/config.toml) once it is applied. Without that, the daemon holds it until it next starts or reloads.
       - The default is to keep it, but not with I(confirm), since a document that nobody has confirmed must not come back at the next boot.
         Apply it again without I(confirm) after the confirmation.
-      - Drop-ins in C(conf.d) are an error, because they would be merged with the document.
+      - Drop-ins in C(conf.d) are an error, because they would be merged with the document. Check mode finds them too.
     type: bool
   confirm:
     description:
@@ -53,7 +59,7 @@ attributes:
     description: Compares and changes nothing.
     support: full
   diff_mode:
-    description: Gives the changes of the host, and those of the installed file.
+    description: Gives the changes of the host, and those of the installed files.
     support: full
 extends_documentation_fragment:
   - rdma_configd.host.configctl
@@ -113,7 +119,7 @@ unconfirmed:
   returned: always
   type: dict
 installed:
-  description: Whether the document became, or in check mode would become, the host's own.
+  description: Whether the document or a table of it became, or in check mode would become, the host's own.
   returned: always
   type: bool
 notes:
@@ -128,12 +134,15 @@ left_over:
   elements: str
 """
 
+import os
+
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.common.text.converters import to_text
+from ansible.module_utils.common.text.converters import to_bytes, to_text
 from ansible_collections.rdma_configd.host.plugins.module_utils.configctl import (
     ARGUMENTS, Configctl, brief, diagnostics, failure, sides, with_status)
 
-MAIN_FILE = "/etc/rdma-configd/config.toml"
+FOLDER = "/etc/rdma-configd"
+MAIN_FILE = FOLDER + "/config.toml"
 
 
 def read(module, path):
@@ -147,32 +156,76 @@ def read(module, path):
         module.fail_json(msg="%s cannot be read: %s" % (path, error.strerror))
 
 
-def main_file_change(module, configctl):
-    """(before, after) of the installed file where it changes, else None."""
+def check_tables(module):
+    """Ends the module where the tables cannot be kept as they are given."""
+    tables = module.params["tables"]
+    if tables and module.params["content"] is None:
+        module.fail_json(msg="tables belong to a document that is given with content")
+    for name, table in tables.items():
+        if "/" in name or name.startswith(".") or not name.endswith(".csv"):
+            module.fail_json(msg="tables: %s must be a file name that ends in .csv, without a folder" % name)
+        if not hasattr(table, "encode"):
+            module.fail_json(msg="tables: %s must be the text of the table, not %s" % (name, type(table).__name__))
+
+
+def installs(module):
+    """Whether the document is to become the host's own."""
     params = module.params
     given = params["content"] is not None or params["src"] is not None
     wanted = params["install"] if params["install"] is not None else given and not params["confirm"] and not params["only"]
-    if not wanted:
-        return None
-    if not given:
+    if wanted and not given:
         module.fail_json(msg="install keeps a document that is given with content or src")
-    if params["confirm"]:
+    if wanted and params["confirm"]:
         module.fail_json(msg="install and confirm exclude each other: apply with confirm, confirm over a new connection, "
                              "then apply the same document again, which installs it")
+    return wanted
+
+
+def drop_ins(root):
+    """Files that would be merged with an installed document."""
+    found = []
+    for folder in ("/etc", "/run", "/usr/lib"):
+        path = root + folder + "/rdma-configd/conf.d"
+        names = os.listdir(path) if os.path.isdir(path) else []
+        found += [os.path.join(path, name) for name in sorted(names) if name.endswith(".toml") and not name.startswith(".")]
+    return found
+
+
+def file_changes(module, configctl):
+    """(path, before, after) of each installed file that changes; before is None where there is no such file."""
+    if not installs(module):
+        return []
+    params, root = module.params, (configctl.root or "").rstrip("/")
     after = params["content"]
     if after is None:
         after = read(module, params["src"])
         if after is None:
             module.fail_json(msg="src: %s does not exist on this host" % params["src"])
-    before = read(module, (configctl.root or "").rstrip("/") + MAIN_FILE)
-    return None if before == after else (before or "", after)
+    others = drop_ins(root)
+    if others and module.check_mode:  # the program says it otherwise
+        module.fail_json(msg="%s would be merged with the document; remove it, or use install=false" % ", ".join(others))
+    wanted = [("%s/%s" % (FOLDER, name), table) for name, table in sorted(params["tables"].items())] + [(MAIN_FILE, after)]
+    before = [(path, read(module, root + path), text) for path, text in wanted]
+    return [one for one in before if one[1] != one[2]]
 
 
-def arguments_of(params, check, install):
+def lay_out(module):
+    """The document and its tables in a folder of their own, which Ansible removes; the path of the document."""
+    for name, text in list(module.params["tables"].items()) + [("config.toml", module.params["content"])]:
+        path = os.path.join(module.tmpdir, name)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(to_bytes(text))
+    return os.path.join(module.tmpdir, "config.toml")
+
+
+def arguments_of(module, install):
     """The command line, and the text for standard input."""
+    params, check = module.params, module.check_mode
     words, stdin = ["apply"], None
     words += ["--dry-run"] if check else ["--yes"]
-    if params["content"] is not None:
+    if params["tables"]:
+        words += ["--config", lay_out(module)]
+    elif params["content"] is not None:
         words += ["--config", "-"]
         stdin = params["content"]
     elif params["src"] is not None:
@@ -188,30 +241,45 @@ def arguments_of(params, check, install):
     return words, stdin
 
 
-def differences(changes, file_change):
-    """For --diff: the installed file, then the host."""
-    out = []
-    if file_change:
-        out.append(dict(before_header=MAIN_FILE, after_header=MAIN_FILE, before=file_change[0], after=file_change[1]))
+def keep_tables(module, configctl, changes):
+    """Installs the tables; the program has installed the document."""
+    root = (configctl.root or "").rstrip("/")
+    for path, unused, text in changes:
+        if path == MAIN_FILE:
+            continue
+        source = os.path.join(module.tmpdir, "kept")
+        with open(source, "wb") as file:
+            file.write(to_bytes(text))
+        os.chmod(source, 0o644)
+        module.atomic_move(source, root + path)
+    missing = [path for path, unused, text in changes if read(module, root + path) != text]
+    if missing:
+        module.fail_json(msg="applied, but not kept for the next boot: %s is not as it was given" % ", ".join(missing), changed=True)
+
+
+def differences(changes, files):
+    """For --diff: the installed files, then the host."""
+    out = [dict(before_header=path, after_header=path, before=before or "", after=after) for path, before, after in files]
     if changes:
         out.append(sides(changes))
     return out
 
 
-def result_of(answer, configctl, file_change):
+def result_of(module, answer, configctl, files):
     """The result of a run that succeeded."""
     data = answer.data
     changes = data.get("changes") or []
-    status = configctl.status()
+    changed = bool(changes or files)
+    status = configctl.status(changed=changed and not module.check_mode)
     return dict(
-        changed=bool(changes) or file_change is not None,
+        changed=changed,
         exit=dict(status=answer.status, name=answer.name),
         changes=brief(changes),
         pending=with_status(data, "pending"),
         limited=with_status(data, "limited"),
         generation=(status.get("generation") or {}).get("number"),
         unconfirmed=status.get("unconfirmed"),
-        installed=file_change is not None,
+        installed=bool(files),
         notes=data.get("notes") or [],
         left_over=data.get("left_over") or [],
     )
@@ -240,23 +308,28 @@ def main():
             only=dict(type="list", elements="str", default=[]),
             retry=dict(type="bool", default=False),
             allow_removal=dict(type="bool", default=False),
+            tables=dict(type="dict", default={}),
         ),
         mutually_exclusive=[("content", "src")],
         supports_check_mode=True,
+        no_log=True,  # the host's journal is no place for a whole document
     )
     if module.params["confirm"] < 0:
         module.fail_json(msg="confirm: must be 0 or a number of seconds, not %d" % module.params["confirm"])
     configctl = Configctl(module)
-    file_change = main_file_change(module, configctl)
-    words, stdin = arguments_of(module.params, module.check_mode, file_change is not None)
+    check_tables(module)
+    files = file_changes(module, configctl)
+    words, stdin = arguments_of(module, bool(files))
     answer = configctl.run(words, ["report"], stdin=stdin)
     if answer.name not in ("ok", "differs", "partly") or answer.data.get("error"):
         fail(module, answer)
     for line in diagnostics(answer.data, "warning"):
         module.warn(line)
-    result = result_of(answer, configctl, file_change)
+    if files and not module.check_mode:
+        keep_tables(module, configctl, files)
+    result = result_of(module, answer, configctl, files)
     if module._diff:
-        result["diff"] = differences(answer.data.get("changes") or [], file_change)
+        result["diff"] = differences(answer.data.get("changes") or [], files)
     module.exit_json(**result)
 
 

@@ -17,12 +17,13 @@ options:
     description:
       - C(status) is the daemon, the generation, and resources that are not as the document says.
       - C(show) is the whole host with devices, ports, P_Keys and interfaces.
+      - C(diff) is how the host differs from its document, resource by resource.
       - C(document) is the document that applies to the host, with drop-ins merged and values of the host filled in.
       - C(import) is a document made of what is configured or runs; see I(import_format).
       - C(status) is not available with I(root).
     type: list
     elements: str
-    choices: [status, show, document, import]
+    choices: [status, show, diff, document, import]
     default: [status, show]
   names:
     description: Show only these devices, ports, interfaces or GUIDs.
@@ -74,6 +75,10 @@ show:
   description: The object org.rdmaconfigd.show/1.
   returned: with show
   type: dict
+diff_report:
+  description: The object org.rdmaconfigd.report/1 of C(diff).
+  returned: with diff
+  type: dict
 document:
   description: The document that applies to the host.
   returned: with document
@@ -100,7 +105,7 @@ def main():
     module = AnsibleModule(
         argument_spec=dict(
             ARGUMENTS,
-            gather=dict(type="list", elements="str", choices=["status", "show", "document", "import"], default=["status", "show"]),
+            gather=dict(type="list", elements="str", choices=["status", "show", "diff", "document", "import"], default=["status", "show"]),
             names=dict(type="list", elements="str", default=[]),
             import_format=dict(type="str", default="live"),
         ),
@@ -113,6 +118,8 @@ def main():
         result.update(status=answer.data, in_sync=answer.name == "ok")
     if "show" in gather:
         result["show"] = ask(module, configctl, ["show"] + module.params["names"], "show", "the host cannot be read").data
+    if "diff" in gather:
+        result["diff_report"] = configctl.run(["diff"], ["report"]).data
     if "document" in gather:
         answer = ask(module, configctl, ["show", "--document"], "document", "there is no valid document")
         result["document"] = answer.data.get("text", "")

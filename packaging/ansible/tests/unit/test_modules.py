@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from ansible.module_utils import basic
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DOCUMENT = 'version = 1\n\n[[module]]\nname = "ib_ipoib"\n'
@@ -63,6 +64,69 @@ def test_check_mode_tells_of_the_file(host):
     host.answers(("apply", "apply-same.json"))
     result = host.run("apply", check=True, content=DOCUMENT, root=str(host.folder))
     assert result["changed"] and result["installed"] and "--install" not in host.calls()[0]["words"]
+
+
+def test_a_document_that_is_not_kept_is_a_failure(host):
+    host.answers({"words": ["apply"], "answer": "apply-same.json", "lost": True})
+    result = host.run("apply", content=DOCUMENT, root=str(host.folder))
+    assert result["failed"] and result["changed"] and "not kept for the next boot: /etc/rdma-configd/config.toml" in result["msg"]
+
+
+def test_drop_ins_are_found_in_check_mode(host):
+    host.answers(("apply", "apply-same.json"))
+    folder = host.folder / "etc/rdma-configd/conf.d"
+    folder.mkdir(parents=True)
+    (folder / "10-site.toml").write_text(DOCUMENT)
+    result = host.run("apply", check=True, content=DOCUMENT, root=str(host.folder))
+    assert result["failed"] and "10-site.toml would be merged" in result["msg"]
+    assert not host.run("apply", check=True, content=DOCUMENT, root=str(host.folder), install=False).get("failed")
+
+
+TABLES = {"nodes.csv": "host,guid\na,1\n"}
+
+
+def test_tables_are_kept_with_the_document(host):
+    host.answers(("apply", "apply-same.json"))
+    (host.folder / "etc/rdma-configd").mkdir(parents=True)
+    result = host.run("apply", content=DOCUMENT, tables=TABLES, root=str(host.folder), diff=True)
+    table = host.folder / "etc/rdma-configd/nodes.csv"
+    assert result["changed"] and [one["after_header"] for one in result["diff"]] == [
+        "/etc/rdma-configd/nodes.csv", "/etc/rdma-configd/config.toml"]
+    assert table.read_text() == TABLES["nodes.csv"] and table.stat().st_mode & 0o777 == 0o644
+    assert host.calls()[0]["stdin"] == DOCUMENT + " and nodes.csv"
+    assert not host.run("apply", content=DOCUMENT, tables=TABLES, root=str(host.folder))["changed"]
+
+
+@pytest.mark.parametrize("how", [dict(check=True), dict(confirm=60), dict(install=False)])
+def test_tables_are_not_kept_before_the_document(host, how):
+    host.answers(("apply", "apply-done.json"), ("status", "status-unconfirmed.json"))
+    assert host.run("apply", content=DOCUMENT, tables=TABLES, root=str(host.folder), **how)["changed"]
+    assert host.calls()[0]["stdin"] == DOCUMENT + " and nodes.csv" and not (host.folder / "etc").exists()
+
+
+@pytest.mark.parametrize("name", ["../nodes.csv", "/etc/nodes.csv", "nodes.toml", ".csv"])
+def test_names_of_tables_have_no_folder(host, name):
+    host.answers(("apply", "apply-done.json"))
+    assert "without a folder" in host.run("apply", content=DOCUMENT, tables={name: "host\n"})["msg"]
+    assert "given with content" in host.run("apply", tables=TABLES)["msg"]
+    assert "must be the text" in host.run("apply", content=DOCUMENT, tables={"a.csv": 1})["msg"]
+
+
+def test_a_status_that_cannot_be_read_is_a_failure(host):
+    error = json.dumps(dict(schema="org.rdmaconfigd.report/1", exit=dict(status=1, name="error"), error=dict(code="denied", message="no ledger")))
+    host.answers(("apply", "apply-done.json"), {"words": ["status"], "text": error, "exit": 1})
+    result = host.run("apply", content=DOCUMENT, confirm=60)
+    assert result["failed"] and result["changed"] and "no ledger" in result["msg"]
+    result = host.run("confirm", generation=1)
+    assert result["failed"] and not result["changed"] and "no ledger" in result["msg"]
+
+
+def test_the_journal_does_not_get_the_document(host):
+    logged = []
+    host.monkeypatch.setattr(basic.AnsibleModule, "log", lambda self, text, log_args=None: logged.append(text))
+    host.answers(("apply", "apply-same.json"), STATUS)
+    host.run("apply", content=DOCUMENT, install=False)
+    assert not [text for text in logged if "ib_ipoib" in text]
 
 
 def test_a_window_does_not_install(host):
@@ -142,8 +206,13 @@ def test_info(host):
     host.answers(STATUS, ("show --document", "show-document.json"), ("show", "show.json"), ("import", "import.json"))
     result = host.run("info", gather=["status", "show", "document", "import"])
     assert result["in_sync"] is (said("status.json")["exit"]["name"] == "ok") and not result["changed"]
-    assert result["show"]["schema"] == "org.rdmaconfigd.show/1"
+    assert result["show"]["schema"] == "org.rdmaconfigd.show/1" and "diff_report" not in result
     assert "version" in result["document"] and result["imported"]["document"] == said("import.json")["document"]
+
+
+def test_info_of_differences(host):
+    host.answers(("diff", "dry-run.json"))
+    assert host.run("info", gather=["diff"])["diff_report"]["exit"]["name"] == "differs"
 
 
 def test_report(host):
