@@ -312,7 +312,7 @@ def main():
         ),
         mutually_exclusive=[("content", "src")],
         supports_check_mode=True,
-        no_log=True,  # the host's journal is no place for a whole document
+        no_log=True,  # keeps the whole document out of the host's journal
     )
     if module.params["confirm"] < 0:
         module.fail_json(msg="confirm: must be 0 or a number of seconds, not %d" % module.params["confirm"])
