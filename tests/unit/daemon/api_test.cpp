@@ -246,7 +246,7 @@ TEST_F(LateBusTest, ABusThatIsNotThereIsAskedForMoreAndMoreSeldom) {
 
 TEST_F(ApiTest, ALookEndsWhenItsClientLeavesTheBus) {
   play("[ \"$verb\" != " + verb(Job::Verb::kShow) +
-       " ] || { echo $$ >>\"$here/looks\"; while :; do sleep 0.02; done; }");
+       " ] || { echo $$ >>\"$here/looks\"; while [ -e \"$0\" ]; do sleep 0.02; done; }");
   controller.start();
   std::optional<BusClient> his;
   const auto looks = [this] { return lines_of("/looks").size(); };

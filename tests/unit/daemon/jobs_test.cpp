@@ -32,19 +32,19 @@ echo "$*" >>"$here/arguments"
 job=$(cat)
 of() {{ case $job in *'"what":"'$1'"'*) true;; *) false;; esac; }}
 result() {{ printf '{{"exit":0,"report":%s,"status":{{"active":7}}}}\n' '{}'; }}
-if of waits; then until [ -e "$here/go" ]; do sleep 0.02; done; fi
+if of waits; then until [ -e "$here/go" ] || ! [ -e "$0" ]; do sleep 0.02; done; fi
 if of progress; then echo '{{"progress":[1,3,"one"]}}'; printf '{{"progr'; sleep 0.05; echo 'ess":[3,3,"three"]}}'; fi
 if of dies; then kill -9 $$; fi
 if of silent; then exit 0; fi
 if of garbage; then echo 'no JSON'; exit 0; fi
 if of fails; then exit 1; fi
-if of undoes; then trap 'result; exit' USR1; touch "$here/ready"; while :; do sleep 0.02; done; fi
-if of unbegun; then trap 'printf "{{\"exit\":1,\"cancelled\":true,\"report\":{{}},\"status\":{{\"active\":7}}}}\n"; exit' USR2; touch "$here/ready"; while :; do sleep 0.02; done; fi
-if of early; then trap - USR2; touch "$here/ready"; while :; do sleep 0.02; done; fi
+if of undoes; then trap 'result; exit' USR1; touch "$here/ready"; while [ -e "$0" ]; do sleep 0.02; done; fi
+if of unbegun; then trap 'printf "{{\"exit\":1,\"cancelled\":true,\"report\":{{}},\"status\":{{\"active\":7}}}}\n"; exit' USR2; touch "$here/ready"; while [ -e "$0" ]; do sleep 0.02; done; fi
+if of early; then trap - USR2; touch "$here/ready"; while [ -e "$0" ]; do sleep 0.02; done; fi
 if of long; then printf '{{"exit":0,"report":'; cat "$here/report"; echo ',"status":{{"active":7}}}}'; exit; fi
 if of whole; then cat "$here/report" >&3; result; exit; fi
-if of deaf; then trap '' USR1; touch "$here/ready"; while :; do sleep 0.02; done; fi
-if of obstinate; then touch "$here/ready"; while :; do sleep 0.02; done; fi
+if of deaf; then trap '' USR1; touch "$here/ready"; while [ -e "$0" ]; do sleep 0.02; done; fi
+if of obstinate; then touch "$here/ready"; while [ -e "$0" ]; do sleep 0.02; done; fi
 result
 )";
 
