@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Each played driver's answers, refusals and side effects, as an independent dcb sees them: a row for each fact,
 # with the line of Linux 6.1 that it was read from. Files are those of drivers/net/ethernet, named in the headings.
+# nightly: CI has time for the core and the daemon
 # lab: --pci 12 --timeout 900
 # row LINE WHAT done|refused|same 'COMMAND'; then reads compares what reads back. Debian's dcb does not say that ETS and
 # PFC were refused: then it is done when something has changed, and "same" when nothing should.

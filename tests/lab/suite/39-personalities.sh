@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Adapters that are not what their kind is by default: sub-functions, RoCE switched off, iWARP, Omni-Path, enhanced IPoIB
 # that takes its time, and drivers that do not take user contexts away. Files are those of Linux 6.1's drivers.
+# nightly: CI has time for the core and the daemon
 # lab: --pci 8 --timeout 900
 I=/sys/class/infiniband
 lab() { echo "$*" >/proc/fake_hca; }

@@ -1,4 +1,5 @@
 # A real OpenSM: a P_Key that is not in the table, a partition that appears later, no subnet manager.
+# nightly: CI has time for the core and the daemon
 # lab: --snap
 systemctl stop NetworkManager
 lab-load ib:mlx4_0:1 ib:mlx4_1:1 sm=external || exit 1

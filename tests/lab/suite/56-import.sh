@@ -1,4 +1,5 @@
 # A host that was set up by hand becomes a document, and a document becomes commands that do what apply does.
+# nightly: CI has time for the core and the daemon
 # lab: --snap
 systemctl stop NetworkManager
 lab-load ib:mlx4_0:2 || exit 1

@@ -1,4 +1,5 @@
 # The D-Bus interface: every method, asked by everybody, under every polkit.
+# nightly: CI has time for the core and the daemon
 # lab: --full --timeout 900
 # tree: full
 conf <<X

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Drift that no message tells of, and what must not keep it from being repaired: a masked file of ours, a fight over another
 # setting, a message bus that was restarted; and a deadline that a reload of the units does not put off.
+# nightly: CI has time for the core and the daemon
 # lab: --full --timeout 900
 # tree: full
 systemctl stop NetworkManager

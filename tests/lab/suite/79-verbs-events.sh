@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Verbs async events: a port's event that no interface shows wakes the daemon; and a device that is held open for it
 # keeps nobody from removing it, nor its driver, nor uverbs.
+# nightly: CI has time for the core and the daemon
 # lab: --full --timeout 900
 # tree: full
 systemctl stop NetworkManager

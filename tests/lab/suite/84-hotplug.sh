@@ -1,5 +1,6 @@
-# A device is removed and comes back again and again, at a random moment of an apply: a few times in CI, 50 with
+# A device is removed and comes back again and again, at a random moment of an apply: a few times, 50 with
 # LAB_NIGHTLY=1 (LAB_POINTS is another number).
+# nightly: CI has time for the core and the daemon
 # lab: --snap --timeout 3600 --mem 2000
 systemctl stop NetworkManager
 lab-load ib:mlx4_0:2 ib:mlx4_1:2 || exit 1

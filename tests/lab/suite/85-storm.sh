@@ -1,5 +1,6 @@
 # The daemon in a storm of link events (some 10,000 with LAB_NIGHTLY=1), and a fighter that sets an MTU back each time. It stops
 # fighting and says so, does other work on time, and its processor time and its writes stay small.
+# nightly: CI has time for the core and the daemon
 # lab: --full --timeout 1800 --mem 2500
 # tree: full
 systemctl stop NetworkManager

@@ -1,6 +1,7 @@
-# Applies that nobody confirms, in real time: three times in CI, 20 with LAB_NIGHTLY=1 (LAB_POINTS is another number), every third
+# Applies that nobody confirms, in real time: three times, 20 with LAB_NIGHTLY=1 (LAB_POINTS is another number), every third
 # with the daemon killed; then one that a reboot comes before, and one that is confirmed; with LAB_NIGHTLY=1 also a driver
 # reload meanwhile, and the active document once more.
+# nightly: CI has time for the core and the daemon
 # lab: --full --timeout 1800
 # tree: full
 # boots: 2
