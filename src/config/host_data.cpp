@@ -168,6 +168,20 @@ const Text* find_text(const std::vector<Text>& texts, const Text& from, const st
   return at == texts.end() ? nullptr : &*at;
 }
 
+std::set<std::string> names_in(const HostSection& section) {
+  std::set<std::string> out;
+  const auto take = [&](const auto& values) {
+    for (const auto& [name, value] : values) out.insert(name);
+  };
+  take(section.addresses);
+  for (const auto& table : section.tables) {
+    if (!table.columns().empty()) out.insert(table.columns().begin() + 1, table.columns().end());
+  }
+  for (const auto& [host, values] : section.exact) take(values);
+  for (const auto& [pattern, values] : section.patterns) take(values);
+  return out;
+}
+
 }  // namespace
 
 bool is_host_data(std::string_view file) { return file.ends_with(".csv") || file.ends_with("/etc/hosts"); }
@@ -228,6 +242,7 @@ void HostData::add(const Node& root, const Text& text, model::Diagnostics& diagn
   const auto before = diagnostics.size();
   parse_section(at->second, report, out);
   out.incomplete = diagnostics.size() > before;
+  out.names = names_in(out);
 }
 
 void HostData::parse_section(const Node& section, const Reporter& report, HostSection& out) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -42,6 +43,7 @@ struct HostSection {
   std::unordered_map<std::string, GivenValues> exact;  ///< [host.values.NAME], by the name in lower case
   std::vector<std::pair<std::string, GivenValues>> patterns;
   std::map<std::string, AddressRule, std::less<>> addresses;
+  std::set<std::string> names;  ///< of all values above, of whichever host
 };
 
 /// Lines of /etc/hosts by name, in lower case: hosts(5).

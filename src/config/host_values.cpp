@@ -66,6 +66,12 @@ bool mentions_host(const Node& node) {
          });
 }
 
+bool mentions_host_within(const Node& table) {
+  const auto in_member = [](const auto& member) { return mentions_host_within(member.second); };
+  return mentions_host(table) || std::any_of(table.items.begin(), table.items.end(), mentions_host_within) ||
+         std::any_of(table.members.begin(), table.members.end(), in_member);
+}
+
 HostValues::HostValues(const HostData& data, std::string_view host, const std::vector<bool>& applies)
     : data_(data),
       host_(host),
@@ -173,14 +179,6 @@ HostValues::Answer HostValues::number(std::string_view which) const {
   return Found{std::to_string(*value)};
 }
 
-const AddressRule* HostValues::rule_of(std::string_view name) const {
-  for (auto at = data_.sections().size(); at-- > 0;) {
-    const auto rule = data_.sections()[at].addresses.find(name);
-    if (applies_[at] && rule != data_.sections()[at].addresses.end()) return &rule->second;
-  }
-  return nullptr;
-}
-
 HostValues::Answer HostValues::given(std::string_view name, bool addresses) const {
   std::vector<model::Diagnostic::Related> tables;
   for (auto at = data_.sections().size(); at-- > 0;) {
@@ -255,18 +253,8 @@ HostValues::Answer HostValues::given(std::string_view name, bool addresses) cons
 std::vector<std::string> HostValues::names() const {
   std::set<std::string> out;
   for (std::size_t at = 0; at < data_.sections().size(); ++at) {
-    if (!applies_[at]) continue;
-    const auto& section = data_.sections()[at];
-    for (const auto& [name, rule] : section.addresses) out.insert(name);
-    for (const auto& table : section.tables) {
-      for (std::size_t i = 1; i < table.columns().size(); ++i) out.insert(table.columns()[i]);
-    }
-    for (const auto& [host, values] : section.exact) {
-      for (const auto& [name, value] : values) out.insert(name);
-    }
-    for (const auto& [pattern, values] : section.patterns) {
-      for (const auto& [name, value] : values) out.insert(name);
-    }
+    const auto& names = data_.sections()[at].names;
+    if (applies_[at]) out.insert(names.begin(), names.end());
   }
   return {out.begin(), out.end()};
 }

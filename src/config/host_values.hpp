@@ -16,6 +16,8 @@ namespace rdmacfg::config {
 bool mentions_host(std::string_view text);
 /// Whether the value, or an item of the list, does.
 bool mentions_host(const Node& node);
+/// Whether a value of the table, or of a table within it, does; escapes are resolved by then.
+bool mentions_host_within(const Node& table);
 
 class HostValues {
  public:
@@ -54,7 +56,6 @@ class HostValues {
   [[nodiscard]] Answer address(const AddressRule& rule) const;
   [[nodiscard]] Answer counted(const AddressRule& rule) const;
   [[nodiscard]] Answer looked_up(const AddressRule& rule) const;
-  [[nodiscard]] const AddressRule* rule_of(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> names() const;
 
   const HostData& data_;

@@ -170,7 +170,7 @@ Parsed::Parsed(std::vector<Text> texts, const Limits& limits)
       }
       data_->add(tree.root, text, diagnostics_);
     }
-    mentions_.push_back(mentions_host(text.text));
+    mentions_.push_back(mentions_host_within(tree.root));
     trees_.push_back({&text, std::move(tree)});
   }
 }

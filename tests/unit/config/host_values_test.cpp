@@ -319,5 +319,19 @@ TEST(HostValues, ADocumentIsReadForManyHosts) {
   }
 }
 
+/// A text that mentions the host is read again for each host, however it is written.
+TEST(HostValues, AnEscapedBraceIsFilledInForEachHost) {
+  std::vector<Text> texts{{"/c/config.toml",
+                           "version = 1\n[[module]]\nname = \"ib_ipoib\"\n"
+                           "options = [\"a=\\u007bhost}\", 'b=1']\n"}};
+  const Parsed parsed(std::move(texts));
+  for (const auto* host : {"gpu1", "gpu2"}) {
+    const auto document = parsed.on(host, kinds::grammar());
+    EXPECT_THAT(complaints_of(document), IsEmpty());
+    EXPECT_THAT(value(document, "options"), HasSubstr(std::string("a=") + host));
+    EXPECT_EQ(document.host, host);
+  }
+}
+
 }  // namespace
 }  // namespace rdmacfg::config
