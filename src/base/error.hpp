@@ -26,8 +26,6 @@ struct Error {
   std::string message;  ///< lower case, no full stop, names the object: "mlx4_ib0: set mtu 65520"
   int sys_errno = 0;    ///< errno of the failing call, 0 when there was none
 
-  [[nodiscard]] bool retryable() const { return code == Code::kBusy || code == Code::kTimeout; }
-
   /// The same error with what was being done in front: "writing the rule file: open: Permission denied".
   [[nodiscard]] Error in(std::string_view what) const {
     return Error{code, std::string(what) + ": " + message, sys_errno};

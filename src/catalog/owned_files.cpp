@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <set>
 
 #include "catalog/all.hpp"
@@ -99,6 +100,7 @@ Result<std::vector<std::string>> files_of(const OwnedFile& file, system::Files& 
   std::vector<std::string> out;
   for (const auto& folder : *folders) {
     const auto names = files.list(folder);
+    if (!names && names.error().sys_errno == ENOTDIR) continue;  // nothing of ours can be in it
     if (!names) return base::fail(names.error());
     for (const auto& name : *names) {
       auto path = fmt::format("{}/{}", folder, name);
@@ -135,12 +137,6 @@ Result<void> after_write(OwnedFile::AfterWrite what, std::span<const std::string
       return tell_backends(host);
   }
   return {};
-}
-
-bool is_managed_folder(std::string_view folder) {
-  const auto& patterns = folder_patterns();
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](std::string_view pattern) { return matches(pattern, folder); });
 }
 
 bool is_managed_file(std::string_view path) {

@@ -35,14 +35,11 @@ std::vector<const OwnedFile*> initramfs_files();
 base::Result<void> after_write(OwnedFile::AfterWrite what, std::span<const std::string> paths,
                                system::Host& host);
 
-/// Whether rdma-configd has files of its own in a folder ("/etc/sysctl.d"), or its records.
-bool is_managed_folder(std::string_view folder);
-
 /// Whether a file below /etc is ours, or somebody else's in which settings are ours
 /// ("/etc/opensm/partitions.conf"). The records in /var and /run are not among them.
 bool is_managed_file(std::string_view path);
 
-/// All managed folders that may be there, the drop-in folders of units among them.
+/// The folders of owned files and of our records, those of units' drop-ins as far as they are there.
 std::vector<std::string> managed_folders(system::Files& files);
 
 /// Removes what a run that was killed while it wrote a file has left beside it.

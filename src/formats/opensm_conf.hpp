@@ -39,7 +39,7 @@ OpensmLayout observe_opensm_layout(system::Files& files);
 /// cannot be read, the files that are there and the distribution decide. Nothing when no OpenSM is installed.
 base::Result<std::optional<std::string>> observe_opensm_folder(system::Files& files);
 
-/// The files of the two layouts, and those of the folders.
+/// OpensmDefaults of the two layouts.
 inline constexpr std::string_view kOpensmDefaultsFile = "/etc/default/opensm";
 inline constexpr std::string_view kOpensmSysconfigFile = "/etc/sysconfig/opensm";
 /// Beginnings of lines between our marks that only we read.

@@ -13,6 +13,7 @@ Result<std::optional<std::string>> MemoryFiles::read(const std::string& path) {
   if (unreadable.contains(path)) return fail_errno(EACCES, path + ": read");
   if (links.contains(path))
     return base::fail(base::Code::kIo, path + ": it is a symbolic link, not a regular file");
+  if (content.contains(path.substr(0, path.rfind('/')))) return fail_errno(ENOTDIR, path + ": read");
   const auto at = content.find(path);
   if (at == content.end()) return std::optional<std::string>{};
   return std::optional<std::string>{at->second};
@@ -75,6 +76,7 @@ Result<void> MemoryFiles::remove(const std::string& path) {
 }
 
 Result<std::vector<std::string>> MemoryFiles::list(const std::string& folder) {
+  if (content.contains(folder)) return fail_errno(ENOTDIR, folder + ": list");
   const std::string prefix = folder.ends_with('/') ? folder : folder + "/";
   std::set<std::string> names;
   for (const auto& [path, text] : content) {

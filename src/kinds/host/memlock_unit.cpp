@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <map>
 
 #include "formats/limits_conf.hpp"
@@ -97,6 +98,7 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
       if (!folder.ends_with(".service.d")) continue;
       const auto unit = folder.substr(0, folder.size() - 2);
       auto text = host.files.read(drop_in_path(unit));
+      if (!text && text.error().sys_errno == ENOTDIR) continue;  // a file, which systemd passes over
       if (!text) return base::fail(text.error());
       if (!*text) continue;
       if (const auto limit = parse_drop_in(**text)) ours.emplace(unit, *limit);

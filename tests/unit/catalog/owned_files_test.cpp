@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 
+#include "catalog/all.hpp"
+#include "fakes/fake_kernel.hpp"
 #include "fakes/memory_files.hpp"
 #include "formats/limits_conf.hpp"
 #include "formats/opensm_conf.hpp"
@@ -38,12 +41,18 @@ TEST(Leftovers, TemporariesGoAndEverythingElseStays) {
                           Pair("/home/user/" + temporary, "not where we write")));
 }
 
-TEST(Leftovers, FoldersOfDropIns) {
-  EXPECT_TRUE(is_managed_folder("/etc/sysctl.d"));
-  EXPECT_TRUE(is_managed_folder("/etc/systemd/system/slurmd.service.d"));
-  EXPECT_FALSE(is_managed_folder("/etc/systemd/system/a/b.d"));
-  EXPECT_FALSE(is_managed_folder("/etc/systemd/system"));
-  EXPECT_FALSE(is_managed_folder("/etc"));
+TEST(Leftovers, FoldersOfDropInsAreThoseThatAreThere) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content = {{"/etc/systemd/system/slurmd.service.d/10-mine.conf", ""},
+                   {"/etc/systemd/system/a/b.d/c", ""},
+                   {"/etc/systemd/system/x.service", ""}};
+  auto folders = managed_folders(files);
+  const auto in_units = [](const std::string& folder) { return folder.starts_with("/etc/systemd/system"); };
+  EXPECT_THAT(folders, testing::Contains("/run/rdma-configd"));
+  EXPECT_THAT(folders, testing::Contains("/etc/sysctl.d"));
+  std::erase_if(folders, std::not_fn(in_units));
+  EXPECT_THAT(folders, ElementsAre("/etc/systemd/system/slurmd.service.d"));
 }
 
 TEST(Leftovers, FilesOfOursAndThoseWithSettingsOfOurs) {
@@ -118,6 +127,23 @@ TEST(OwnedFiles, FilesOfAPatternAreListed) {
             std::vector{networkd_file(port.text())});
   EXPECT_EQ(files_of(*owned_file(drop_in_path("x.service")), files).value(),
             std::vector{drop_in_path("slurmd.service")});
+}
+
+/// systemd passes over a file that is named as a folder of drop-ins, and so does everybody here.
+TEST(OwnedFiles, AFileInPlaceOfAFolderHidesNothing) {
+  fakes::FakeKernel kernel;
+  kernel.files.content = {{"/etc/systemd/system/notes.d", "text"},
+                          {"/etc/systemd/system/old.service.d", "text"},
+                          {drop_in_path("slurmd.service"), render_drop_in(model::LockLimit{})}};
+  EXPECT_EQ(files_of(*owned_file(drop_in_path("x.service")), kernel.files).value(),
+            std::vector{drop_in_path("slurmd.service")});
+  auto host = kernel.host();
+  auto world = World::observe(host).value();
+  for (const auto* name : {"file", "memlock_unit"}) {
+    const auto observed = find(name)->observe(world);
+    ASSERT_TRUE(observed) << observed.error().message;
+    EXPECT_EQ(observed->size(), 1U) << name;
+  }
 }
 
 TEST(OwnedFiles, KindsBelowKnowWhatTheInitramfsContains) {

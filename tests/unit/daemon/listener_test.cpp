@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/watch/listener.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "catalog/all.hpp"
 #include "catalog/owned_files.hpp"
+#include "fakes/memory_files.hpp"
 
 namespace rdmacfg::daemon {
 namespace {
@@ -17,7 +19,9 @@ TEST(Listener, AnApplyThatGoesPastTheDaemonIsHeardOf) {
   EXPECT_TRUE(says_applied("/var/lib/rdma-configd/generations.json"));
   EXPECT_TRUE(says_applied("/run/rdma-configd/applied"));
   EXPECT_FALSE(says_applied("/run/rdma-configd/running"));
-  EXPECT_TRUE(kinds::is_managed_folder("/run/rdma-configd"));
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  EXPECT_THAT(kinds::managed_folders(files), testing::Contains("/run/rdma-configd"));
 }
 
 TEST(Listener, PortsAreListenedToWhereSomethingIsWantedOfOne) {
