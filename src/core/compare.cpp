@@ -8,7 +8,7 @@
 
 #include "catalog/all.hpp"
 #include "kinds/abilities.hpp"
-#include "kinds/address/backend.hpp"
+#include "kinds/entry.hpp"
 
 namespace rdmacfg::core {
 

@@ -9,7 +9,7 @@
 #include "catalog/all.hpp"
 #include "catalog/bind.hpp"
 #include "catalog/preset_words.hpp"
-#include "kinds/ipoib/link_settings.hpp"
+#include "kinds/entry.hpp"
 
 namespace rdmacfg::core {
 

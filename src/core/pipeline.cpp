@@ -19,7 +19,7 @@
 #include "core/run_plan.hpp"
 #include "core/selection.hpp"
 #include "core/transaction.hpp"
-#include "kinds/host/sysctl_entry.hpp"
+#include "kinds/abilities.hpp"
 #include "store/damage.hpp"
 #include "store/state.hpp"
 
@@ -188,10 +188,11 @@ Result<void> recover(system::Host& host, const Journal& journal, State& state, c
   return {};
 }
 
-/// Whether a kernel setting that only root may read is among what is remembered of this run.
+/// Whether a value that only root may read is among what is remembered of this run.
 bool shows_hidden(system::Host& host, const Picture& picture) {
   return std::any_of(picture.observed.begin(), picture.observed.end(), [&](const auto& one) {
-    return one.key.kind == kinds::kSysctlKind && host.sysctl.hidden(one.key.id);
+    const auto* keeps = kinds::ability<kinds::KeepsSecrets>(kinds::find(one.key.kind));
+    return keeps != nullptr && keeps->is_secret(one.key, host);
   });
 }
 

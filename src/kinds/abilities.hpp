@@ -138,6 +138,15 @@ class MakesObjects {
   ~MakesObjects() = default;
 };
 
+/// Some resources have values that only root may read on the host.
+class KeepsSecrets {
+ public:
+  [[nodiscard]] virtual bool is_secret(const model::Key& key, system::Host& host) const = 0;
+
+ protected:
+  ~KeepsSecrets() = default;
+};
+
 /// put_back_by() of any kind; empty without the ability.
 std::vector<model::Key> put_back_by(const Kind* kind, const model::Key& key);
 

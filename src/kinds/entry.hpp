@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/diagnostic.hpp"
@@ -12,6 +13,14 @@
 #include "model/section.hpp"
 
 namespace rdmacfg::kinds {
+
+/// Setting of interfaces: the program that set one up. Where it is wanted the interface goes to another
+/// owner, who makes it again with all of its settings.
+inline constexpr std::string_view kManagedBy = "managed_by";
+
+/// Note of a related place: the entry that an error is about, which may take the value from [defaults]. It is
+/// left out where the value stands in the entry itself.
+inline constexpr std::string_view kTakesDefault = "for this entry";
 
 /// The entry as a Desired: its settings and policies of the table `fields`, each with its origin. Identities
 /// are in the key; derived fields and facts are the kind's to add. `state` of "absent" and "ignore" become

@@ -10,7 +10,7 @@
 
 #include "base/text.hpp"
 #include "catalog/daemon_policy.hpp"
-#include "core/guards/lifeline.hpp"
+#include "catalog/lifeline.hpp"
 
 namespace rdmacfg::core {
 
@@ -40,11 +40,11 @@ model::Diagnostic risky_removal(const config::Document& document, const Report& 
                              {}};
   };
   if (!host.offline) {
-    if (const auto lost = cut_off_by(planned.plan, host); !lost.empty())
+    if (const auto lost = kinds::cut_off_by(planned.plan, host); !lost.empty())
       return refused(fmt::format("nothing was changed: this would take away {}", lost));
   }
   if (guard != RemovalGuard::kMost) return {};
-  const auto [gone, deleted] = removed_by(planned.plan);
+  const auto [gone, deleted] = kinds::removed_by(planned.plan);
   if (gone.empty()) return {};
   std::size_t stays = 0;
   for (const auto& resource : planned.resources) {

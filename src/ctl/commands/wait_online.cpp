@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "core/online.hpp"
+#include "catalog/online.hpp"
 #include "ctl/command.hpp"
 #include "ctl/json.hpp"
 #include "ctl/render/render_report.hpp"
@@ -71,7 +71,7 @@ int wait_online(const Context& context) {
   const auto host = environment.host("/");
   const std::chrono::seconds timeout(context.arguments.timeout.value_or(kDefaultTimeout));
   const auto end = environment.now() + timeout;
-  core::Online online;
+  kinds::Online online;
   for (;;) {
     // An apply meanwhile may have changed what there is to wait for.
     const auto ledger = core::read_ledger(host->files, core::GenerationPaths());
@@ -82,7 +82,7 @@ int wait_online(const Context& context) {
     const auto document = core::parse_again(std::move(*texts), environment.host_name);
     if (!document.whole && model::has_errors(document.diagnostics))
       return refuse(context, {Code::kInvalid, document.diagnostics.front().message, 0});
-    auto found = core::observe_online(document, *host);
+    auto found = kinds::observe_online(document.sections, *host);
     if (!found) return refuse(context, found.error().in("looking at the host"));
     online = std::move(*found);
     if (online.lacking.empty() || environment.now() >= end) break;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "kinds/address/foreign_profiles.hpp"
+#include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
 
 namespace rdmacfg::kinds {

@@ -35,9 +35,6 @@ class Backends {
   std::map<std::string, model::Backend, std::less<>> decided_;  ///< by BoundPort::id
 };
 
-/// Settings "managed_by" of interfaces: the program that set them up.
-inline constexpr std::string_view kManagedBy = "managed_by";
-
 /// NetworkManager lets an interface go together with its profile, so its settings are set up again: wants
 /// that of a resource of `kind`, after the backend, where it is NetworkManager's now and is not to be.
 void take_from_network_manager(std::string_view kind, std::vector<model::Desired>& desired,

@@ -12,7 +12,7 @@
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/held_by_port.hpp"
-#include "kinds/ipoib/pkey.hpp"
+#include "kinds/pkey_removal.hpp"
 
 namespace rdmacfg::kinds {
 

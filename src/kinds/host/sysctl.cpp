@@ -63,7 +63,7 @@ std::string path_now(const Change& change, const std::vector<system::Link>& link
 
 constexpr std::array kSysctlFiles{OwnedFile{.path = kSysctlFile, .what = "Kernel settings."}};
 
-class SysctlKind final : public Kind, public NeedsWatching, public MustStay {
+class SysctlKind final : public Kind, public NeedsWatching, public MustStay, public KeepsSecrets {
  public:
   SysctlKind()
       : Kind({.name = kSysctlKind,
@@ -238,6 +238,10 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay {
 
   [[nodiscard]] bool has_to_stay(const model::Observed& then, const World& now) const override {
     return then.instance == now.host().boot_id;  // one of an interface goes with it
+  }
+
+  [[nodiscard]] bool is_secret(const model::Key& key, system::Host& host) const override {
+    return host.sysctl.hidden(key.id);
   }
 
   [[nodiscard]] std::string footing(const Change& change, const World& world) const override {

@@ -9,7 +9,8 @@
 
 #include "formats/udev_netdev_names.hpp"
 #include "kinds/ipoib/link_name.hpp"
-#include "kinds/ipoib/pkey.hpp"
+#include "kinds/pkey_link.hpp"
+#include "kinds/pkey_removal.hpp"
 
 namespace rdmacfg::kinds::detail {
 
@@ -68,7 +69,7 @@ const Desired* renaming(const Link& child, const std::vector<Desired>& desired, 
   if (!child.ipoib || !child.ipoib->child) return nullptr;
   const auto at = std::find_if(desired.begin(), desired.end(), [&](const Desired& one) {
     const auto name = text_at(one.settings, "name");
-    if (one.key.kind != pkey().name() || one.ignore || name.empty() || name == child.name) return false;
+    if (one.key.kind != kPkeyKind || one.ignore || name.empty() || name == child.name) return false;
     const auto id = pkey_id(one.key);
     return id && child_of(*id, world) == &child;
   });

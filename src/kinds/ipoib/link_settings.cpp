@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <set>
 
+#include "kinds/entry.hpp"
 #include "kinds/ipoib/ipoib.hpp"
 
 namespace rdmacfg::kinds {

@@ -18,10 +18,6 @@
 
 namespace rdmacfg::kinds {
 
-/// Note of a related place: the entry that an error is about, which may take the value from [defaults]. It is
-/// left out where the value stands in the entry itself.
-inline constexpr std::string_view kTakesDefault = "for this entry";
-
 /// The document's own rule: an MTU above the datagram limit needs connected mode to be asked for.
 void check_mode_and_mtu(const model::Desired& desired, std::string_view section,
                         model::Diagnostics& diagnostics);

@@ -12,6 +12,7 @@
 #include "kinds/address/backend.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/carried_state.hpp"
+#include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <set>
 #include <span>
 #include <string_view>
 
@@ -26,10 +25,6 @@ void parse_children(const Bound& bound, std::vector<model::Desired>& out, model:
 /// Kind::check(), with what `prune` implies added.
 void check_children(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed,
                     World& world, model::Diagnostics& diagnostics);
-
-/// Indexes of the P_Key interfaces that the plan will delete: absent, pruned, or ours and dropped.
-std::set<int> leaving(const std::vector<model::Desired>& desired,
-                      const std::vector<model::Observed>& observed, const World& world);
 
 base::Result<void> create_children(std::span<const model::Change> changes, system::Host& host);
 base::Result<void> update_children(std::span<const model::Change> changes, system::Host& host);

@@ -11,6 +11,7 @@
 #include "kinds/address/backend.hpp"
 #include "kinds/address/foreign_profiles.hpp"
 #include "kinds/address/nm_keyfile.hpp"
+#include "kinds/entry.hpp"
 #include "kinds/ipoib/pkey.hpp"
 
 namespace rdmacfg::kinds::detail {

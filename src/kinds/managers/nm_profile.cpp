@@ -11,6 +11,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/foreign_profiles.hpp"
+#include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/online.hpp"
+#include "catalog/online.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,9 @@
 #include "catalog/bind.hpp"
 #include "kinds/address/request.hpp"
 
-namespace rdmacfg::core {
+namespace rdmacfg::kinds {
 
 using base::Result;
-using kinds::Addressing;
 using model::InetMethod;
 using system::InetAddress;
 
@@ -49,7 +48,7 @@ std::string lack_of(const Addressing& wanted, int index, const std::vector<InetA
 
 bool is_waited_for(const Addressing& one) {
   if (!one.addressed() || one.ignore || one.absent || one.down) return false;
-  const auto wants = [](const kinds::WantedFamily& family) {
+  const auto wants = [](const WantedFamily& family) {
     return family.section != nullptr && family.method != InetMethod::kDisabled;
   };
   return one.port->link != nullptr && (wants(one.ipv4) || wants(one.ipv6));
@@ -57,18 +56,18 @@ bool is_waited_for(const Addressing& one) {
 
 }  // namespace
 
-Result<Online> observe_online(const config::Document& document, system::Host& host) {
-  auto world = kinds::World::observe(host);
+Result<Online> observe_online(const std::vector<model::Section>& sections, system::Host& host) {
+  auto world = World::observe(host);
   if (!world) return base::fail(world.error());
   auto addresses = host.inet.observe_addresses();
   if (!addresses) return base::fail(addresses.error());
   model::Diagnostics ignored;  // they were reported when the document was applied
-  const auto bound = kinds::bind(document.sections, *world, ignored);
+  const auto bound = kinds::bind(sections, *world, ignored);
   Online online;
-  for (const auto& one : kinds::addressing_of(bound, nullptr)) {
+  for (const auto& one : addressing_of(bound, nullptr)) {
     if (!is_waited_for(one)) continue;
     ++online.waited_for;
-    const auto* link = one.pkey ? kinds::interface_of(one.id(), *world) : one.port->link;
+    const auto* link = one.pkey ? interface_of(one.id(), *world) : one.port->link;
     if (link == nullptr) {
       online.lacking.push_back(one.label + ": is not there yet");
     } else if (!link->carrier) {
@@ -80,4 +79,4 @@ Result<Online> observe_online(const config::Document& document, system::Host& ho
   return online;
 }
 
-}  // namespace rdmacfg::core
+}  // namespace rdmacfg::kinds

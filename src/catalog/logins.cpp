@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/guards/logins.hpp"
+#include "catalog/logins.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 
-namespace rdmacfg::core {
+namespace rdmacfg::kinds {
 
 namespace {
 
@@ -98,11 +98,12 @@ Logins observe_logins(system::Host& host) {
   }
   const auto ports = login_ports(host.files);
   std::set<IpAddress> connected;
+  std::set<std::pair<IpAddress, IpAddress>> known;
   for (const auto& connection : connections) {
-    const auto remote = unmapped(connection.remote);
+    const auto remote = unmapped(connection.remote), local = unmapped(connection.local);
     if (!ports.contains(connection.local_port) && !peers.contains(remote)) continue;
     connected.insert(remote);
-    out.sessions.push_back({remote, unmapped(connection.local)});
+    if (known.emplace(remote, local).second) out.sessions.push_back({remote, local});
   }
   for (const auto& peer : peers) {
     if (!connected.contains(peer)) out.sessions.push_back({peer, std::nullopt});
@@ -149,4 +150,4 @@ std::set<std::uint16_t> login_ports(system::Files& files) {
   return out;
 }
 
-}  // namespace rdmacfg::core
+}  // namespace rdmacfg::kinds

@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "core/pipeline.hpp"
 #include "kinds/world.hpp"
 #include "model/change.hpp"
 #include "model/inet_types.hpp"
 
-namespace rdmacfg::core {
+namespace rdmacfg::kinds {
 
 /// Addresses and routes that a resource of any kind or backend gives an interface.
 struct Supply {
@@ -48,4 +47,4 @@ struct Removed {
 };
 Removed removed_by(const model::Plan& plan);
 
-}  // namespace rdmacfg::core
+}  // namespace rdmacfg::kinds

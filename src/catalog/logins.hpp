@@ -11,7 +11,7 @@
 #include "model/inet_types.hpp"
 #include "system/host.hpp"
 
-namespace rdmacfg::core {
+namespace rdmacfg::kinds {
 
 struct LoginSession {
   model::IpAddress peer;                  ///< the host that the user is logged in from
@@ -24,10 +24,11 @@ struct Logins {
 };
 
 /// Established TCP connections to sshd's ports, or from a host that logind has a session of, at whatever
-/// port; and sessions of logind without such a connection (mosh(1)).
+/// port; and sessions of logind without such a connection (mosh(1)). One for all connections between the same
+/// two addresses.
 Logins observe_logins(system::Host& host);
 
 /// TCP ports on which sshd accepts logins: 22, and those of its configuration.
 std::set<std::uint16_t> login_ports(system::Files& files);
 
-}  // namespace rdmacfg::core
+}  // namespace rdmacfg::kinds

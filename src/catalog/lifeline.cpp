@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/guards/lifeline.hpp"
+#include "catalog/lifeline.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "core/guards/logins.hpp"
+#include "catalog/logins.hpp"
 #include "kinds/address/networkd_file.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/address/request.hpp"
@@ -19,7 +19,7 @@
 #include "kinds/ipoib/pkey.hpp"
 #include "kinds/rdma/mlx4_port.hpp"
 
-namespace rdmacfg::core {
+namespace rdmacfg::kinds {
 
 namespace {
 
@@ -77,7 +77,7 @@ void add_lines(const std::vector<std::string>& lines, Family family, Supply& out
   if (value("method") == "auto" || value("method") == "dhcp") out.dynamic.insert(family);
 }
 
-Supply supply_of_profile(const kinds::NmProfile& profile) {
+Supply supply_of_profile(const NmProfile& profile) {
   Supply out;
   if (profile.autoconnect == false) return out;
   add_lines(profile.ipv4.value_or(std::vector<std::string>()), Family::kIpv4, out);
@@ -85,11 +85,11 @@ Supply supply_of_profile(const kinds::NmProfile& profile) {
   return out;
 }
 
-Supply supply_of_network(const kinds::NetworkdFile& file) {
+Supply supply_of_network(const NetworkdFile& file) {
   Supply out;
   if (file.unmanaged == true) return out;
-  for (const auto& prefix : kinds::addresses_in(file)) out.addresses.insert(prefix.address);
-  for (const auto& one : kinds::routes_in(file)) {
+  for (const auto& prefix : addresses_in(file)) out.addresses.insert(prefix.address);
+  for (const auto& one : routes_in(file)) {
     if (auto route = route_to(one)) out.routes.insert(*route);
   }
   if (file.dhcp == true) out.dynamic.insert(Family::kIpv4);
@@ -161,8 +161,7 @@ const system::InetRoute* route_of(const model::IpAddress& peer, const std::vecto
   return connected ? nullptr : best;
 }
 
-void add_logins(system::Host& host, const kinds::World& world,
-                const std::vector<system::InetAddress>& addresses,
+void add_logins(system::Host& host, const World& world, const std::vector<system::InetAddress>& addresses,
                 const std::vector<system::InetRoute>& routes, std::vector<Lifeline>& out) {
   const auto logins = observe_logins(host);
   for (const auto& one : addresses) {
@@ -187,7 +186,7 @@ void add_logins(system::Host& host, const kinds::World& world,
   }
 }
 
-std::vector<Lifeline> lifelines_of(system::Host& host, const kinds::World& world,
+std::vector<Lifeline> lifelines_of(system::Host& host, const World& world,
                                    const std::vector<system::InetAddress>& addresses) {
   std::vector<Lifeline> out;
   const auto routes = host.inet.observe_routes().value_or(std::vector<system::InetRoute>());
@@ -205,17 +204,17 @@ std::vector<Lifeline> lifelines_of(system::Host& host, const kinds::World& world
 }
 
 /// Ports that a change of port types turns from InfiniBand to Ethernet: their interfaces go.
-bool turns_to_ethernet(const Change& change, model::Guid guid, const kinds::World& world) {
+bool turns_to_ethernet(const Change& change, model::Guid guid, const World& world) {
   const auto port = world.port(guid);
   if (!port || port->device->pci != change.key.id) return false;
-  const auto after = model::from_attributes<kinds::Mlx4PortTypes>(change.after).ports;
+  const auto after = model::from_attributes<Mlx4PortTypes>(change.after).ports;
   const auto at = static_cast<std::size_t>(port->port->number) - 1;
   return after && at < after->list.size() && after->list[at] == "eth";
 }
 
 class Judge {
  public:
-  Judge(const model::Plan& plan, system::Host& host, const kinds::World& world,
+  Judge(const model::Plan& plan, system::Host& host, const World& world,
         std::vector<system::InetAddress> addresses)
       : plan_(plan), world_(world), addresses_(std::move(addresses)) {
     lifelines_ = lifelines_of(host, world_, addresses_);
@@ -223,8 +222,7 @@ class Judge {
       const auto id = interface_in(change.key);
       if (id.empty()) continue;
       const bool child = change.key.kind == "pkey";  // of which a partition may have several
-      interfaces_.push_back(
-          {&change, child ? kinds::detail::child_of(change, world_) : kinds::interface_of(id, world_)});
+      interfaces_.push_back({&change, child ? detail::child_of(change, world_) : interface_of(id, world_)});
     }
   }
 
@@ -276,7 +274,7 @@ class Judge {
 
   /// Of a profile's settings: NetworkManager does not activate it. Other kinds have no such setting.
   static bool stays_down(const model::Attributes& settings) {
-    return model::from_attributes<kinds::NmProfile>(settings).autoconnect == false;
+    return model::from_attributes<NmProfile>(settings).autoconnect == false;
   }
 
   /// Whether a change takes it from the interface that it is on.
@@ -330,7 +328,7 @@ class Judge {
   }
 
   const model::Plan& plan_;
-  const kinds::World& world_;
+  const World& world_;
   std::vector<system::InetAddress> addresses_;
   std::vector<Lifeline> lifelines_;
   std::vector<Concerned> interfaces_;
@@ -345,13 +343,13 @@ Supply supply_of(const model::Key& key, const model::Attributes& settings) {
     const auto prefix = model::IpPrefix::parse(model::text_at(settings, "address"));
     if (prefix) out.addresses.insert(prefix->address);
   } else if (key.kind == "route" && has_value(settings, "via")) {
-    const auto route = kinds::route_of(key);
+    const auto route = route_of(key);
     const auto place = route ? route_to(*route) : std::nullopt;
     if (place) out.routes.insert(*place);
   } else if (key.kind == "nm_profile") {
-    return supply_of_profile(model::from_attributes<kinds::NmProfile>(settings));
+    return supply_of_profile(model::from_attributes<NmProfile>(settings));
   } else if (key.kind == "networkd") {
-    return supply_of_network(model::from_attributes<kinds::NetworkdFile>(settings));
+    return supply_of_network(model::from_attributes<NetworkdFile>(settings));
   }
   return out;
 }
@@ -362,7 +360,7 @@ std::string interface_in(const model::Key& key) {
 }
 
 std::string cut_off_by(const model::Plan& plan, system::Host& host) {
-  const auto world = kinds::World::observe(host);
+  const auto world = World::observe(host);
   if (!world) return {};
   auto addresses = host.inet.observe_addresses();
   if (!addresses) addresses = std::vector<system::InetAddress>();
@@ -415,4 +413,4 @@ Removed removed_by(const model::Plan& plan) {
   return out;
 }
 
-}  // namespace rdmacfg::core
+}  // namespace rdmacfg::kinds

@@ -7,19 +7,20 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "config/document.hpp"
+#include "model/section.hpp"
 #include "system/host.hpp"
 
-namespace rdmacfg::core {
+namespace rdmacfg::kinds {
 
 struct Online {
   std::size_t waited_for = 0;        ///< interfaces of ports that are here and have addresses in the document
   std::vector<std::string> lacking;  ///< one sentence for each that cannot be used yet: "ib0: no carrier"
 };
 
+/// @param sections  of the document
 /// Looks once, and changes nothing. An interface of a device that is not there is not waited for, nor one
 /// that is to be down or absent, or is ignored. `manual` wants every address, and each to work; `auto` alone
 /// wants one of any family that is global; `link-local` wants carrier.
-base::Result<Online> observe_online(const config::Document& document, system::Host& host);
+base::Result<Online> observe_online(const std::vector<model::Section>& sections, system::Host& host);
 
-}  // namespace rdmacfg::core
+}  // namespace rdmacfg::kinds
