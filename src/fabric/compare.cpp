@@ -59,9 +59,8 @@ class Comparison {
       const auto* was = old == nullptr ? nullptr : old->port(port.number);
       const auto was_peer = was == nullptr ? std::nullopt : was->peer;
       if (was_peer != port.peer) {
-        // The other end says the same; of two it is told once.
-        const bool told = port.peer && *port.peer < here && is_.port(*port.peer) != nullptr;
-        if (!told) add("link", is_.name(here), peer_name(was_, was_peer), peer_name(is_, port.peer));
+        if (!is_told_there(here, was_peer, port.peer))
+          add("link", is_.name(here), peer_name(was_, was_peer), peer_name(is_, port.peer));
         continue;
       }
       if (was == nullptr) continue;
@@ -75,6 +74,15 @@ class Comparison {
     }
   }
 
+  /// Whether the other end says the same of a link: of two it is told once.
+  [[nodiscard]] bool is_told_there(End here, const std::optional<End>& was,
+                                   const std::optional<End>& is) const {
+    if (is) return *is < here && is_.port(*is) != nullptr;
+    // It is gone; the other end tells so unless it leads elsewhere now.
+    const auto* other = was && *was < here ? is_.port(*was) : nullptr;
+    return other != nullptr && !other->peer;
+  }
+
   std::string link_text(End here, const Port& port) {
     return port.peer ? fmt::format("{} - {}", is_.name(here), is_.name(*port.peer)) : is_.name(here);
   }
@@ -83,11 +91,20 @@ class Comparison {
     return fmt::format("{}, priority {}", text_of(one.state), one.priority);
   }
 
+  /// Whether a port has a subnet manager that did not answer.
+  static bool is_silent(const Index& index, std::uint64_t guid) {
+    const auto end = index.owner(guid);
+    const auto* port = end ? index.port(*end) : nullptr;
+    return port != nullptr && port->may_manage;
+  }
+
   void compare_managers() {
     std::map<std::uint64_t, std::pair<std::string, std::string>> all;
     for (const auto& one : before_.managers) all[one.port_guid].first = manager_text(one);
     for (const auto& one : after_.managers) all[one.port_guid].second = manager_text(one);
     for (const auto& [guid, texts] : all) {
+      if (texts.first.empty() && is_silent(was_, guid)) continue;
+      if (texts.second.empty() && is_silent(is_, guid)) continue;
       const auto port = is_.owner(guid);
       add("manager", port ? is_.name(*port) : model::Guid{guid}.text(), texts.first, texts.second);
     }

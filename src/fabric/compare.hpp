@@ -14,10 +14,13 @@ namespace rdmacfg::fabric {
 
 /// Something that looks wrong without anything to compare with.
 struct Finding {
-  std::string_view check;  ///< "link", "duplicate_guid", "duplicate_lid", "partition", "manager", "state"
-  std::string object;      ///< "leaf1/7 - node007/1"
-  std::string what;        ///< one sentence
+  /// "link", "duplicate_guid", "duplicate_lid", "neighbour", "partition", "manager", "state"
+  std::string_view check;
+  std::string object;  ///< "leaf1/7 - node007/1"
+  std::string what;    ///< one sentence
 };
+/// Nothing is said of what depends on answers that did not come: a fabric read in part has no finding
+/// "partition" without all P_Key tables, and none about a master without the answers of all subnet managers.
 std::vector<Finding> findings_of(const Fabric& fabric);
 
 /// A difference from what is expected.
@@ -28,7 +31,7 @@ struct Difference {
 };
 
 /// The differences of `after` from `before`. Nodes and ports are known by GUID and number; LIDs may change.
-/// Tables that one of the two has not read are not compared.
+/// Tables that one of the two has not read are not compared, nor subnet managers that gave it no answer.
 std::vector<Difference> compare(const Fabric& before, const Fabric& after);
 
 /// Where a cable should lead, [[cable]] of a cable file.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace rdmacfg::fabric {
 
@@ -27,6 +28,14 @@ std::uint16_t common(std::uint16_t a, std::uint16_t b) {
 
 Abilities common_best(Abilities a, Abilities b) {
   return {best_of(common(a.widths, b.widths)), best_of(common(a.speeds, b.speeds))};
+}
+
+/// The width and speed of a link: its ends say the same, or the worse one counts.
+Abilities active_of(const Port& a, const Port& b) {
+  const auto worse = [](std::uint16_t x, std::uint16_t y) {
+    return best_of(x == 0 || y == 0 ? std::max(x, y) : std::min(x, y));
+  };
+  return {worse(a.active.widths, b.active.widths), worse(a.active.speeds, b.active.speeds)};
 }
 
 bool falls_short(Abilities active, Abilities best) {
@@ -90,10 +99,10 @@ const Port* Node::port(int number) const {
   return at == ports.end() ? nullptr : &*at;
 }
 
-Index::Index(const Fabric& fabric) : fabric_(&fabric) {
+Index::Index(const Fabric& fabric) {
   for (const auto& node : fabric.nodes) {
     nodes_.emplace(node.guid, &node);
-    ++descriptions_[node.description];
+    descriptions_.emplace(node.description, &node);
     for (const auto& port : node.ports) {
       // All ports of a switch have the GUID of its management port.
       const bool own = node.type != NodeType::kSwitch || port.number == 0;
@@ -120,8 +129,8 @@ std::optional<End> Index::owner(std::uint64_t port_guid) const {
 std::string Index::name(std::uint64_t guid) const {
   const auto* found = node(guid);
   if (found == nullptr || found->description.empty()) return model::Guid{guid}.text();
-  const auto uses = descriptions_.find(found->description);
-  if (uses != descriptions_.end() && uses->second > 1)
+  const auto first = descriptions_.lower_bound(found->description), next = std::next(first);
+  if (next != descriptions_.end() && next->first == first->first)
     return fmt::format("{} ({})", found->description, model::Guid{guid}.text());
   return found->description;
 }
@@ -129,12 +138,17 @@ std::string Index::name(std::uint64_t guid) const {
 std::string Index::name(End end) const { return fmt::format("{}/{}", name(end.node), end.port); }
 
 std::vector<const Node*> Index::called(std::string_view text) const {
-  const auto guid = model::Guid::parse(text);
   std::vector<const Node*> out;
-  for (const auto& node : fabric_->nodes) {
-    if (node.description == text || (guid && guid->number == node.guid) || name(node.guid) == text)
-      out.push_back(&node);
-  }
+  const auto [first, last] = descriptions_.equal_range(text);
+  for (auto at = first; at != last; ++at) out.push_back(at->second);
+  // By GUID, also as name() writes it: "leaf1 (GUID)".
+  auto written = text;
+  if (const auto bracket = text.rfind(" ("); bracket != std::string_view::npos && text.ends_with(')'))
+    written = text.substr(bracket + 2, text.size() - bracket - 3);
+  const auto guid = model::Guid::parse(written);
+  const auto* found = guid ? node(guid->number) : nullptr;
+  const bool named = found != nullptr && (written == text || name(found->guid) == text);
+  if (named && std::find(out.begin(), out.end(), found) == out.end()) out.push_back(found);
   return out;
 }
 
@@ -155,7 +169,7 @@ std::vector<Below> links_below_best(const Fabric& fabric) {
   for (const auto& link : links_of(fabric)) {
     const auto *a = index.port(link.a), *b = index.port(link.b);
     if (a == nullptr || b == nullptr || a->state <= kStateDown) continue;
-    const auto active = common_best(a->active, b->active);
+    const auto active = active_of(*a, *b);
     const auto best = common_best(a->supported, b->supported);
     if (!falls_short(active, best)) continue;
     // The best of each end if the other had everything enabled.

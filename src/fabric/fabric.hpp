@@ -147,10 +147,9 @@ class Index {
   [[nodiscard]] std::vector<const Node*> called(std::string_view text) const;
 
  private:
-  const Fabric* fabric_;
   std::map<std::uint64_t, const Node*> nodes_;
   std::map<std::uint64_t, End> owners_;
-  std::map<std::string, int, std::less<>> descriptions_;
+  std::multimap<std::string_view, const Node*> descriptions_;
 };
 
 /// A link, from its smaller end; each once.

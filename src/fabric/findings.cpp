@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "fabric/compare.hpp"
 
@@ -63,7 +64,25 @@ void find_one_way_links(const Fabric& fabric, const Index& index, std::vector<Fi
   }
 }
 
+/// Two nodes with one GUID are taken for one, which has the links of the last one found; the ports that led
+/// to the first are left without an end.
+void find_silent_neighbours(const Fabric& fabric, const Index& index, std::vector<Finding>& out) {
+  for (const auto& node : fabric.nodes) {
+    for (const auto& port : node.ports) {
+      if (port.number == 0 || port.peer || port.state <= kStateDown) continue;
+      out.push_back({"neighbour", index.name(End{node.guid, port.number}),
+                     "has a link to a node that did not answer, or that has the GUID of another node"});
+    }
+  }
+}
+
 void find_lonely_partitions(const Fabric& fabric, const Index& index, std::vector<Finding>& out) {
+  const bool all_read = std::all_of(fabric.nodes.begin(), fabric.nodes.end(), [](const Node& node) {
+    return std::all_of(node.ports.begin(), node.ports.end(), [&](const Port& port) {
+      return port.pkeys || !is_end_port(node, port) || (port.number != 0 && !port.peer);
+    });
+  });
+  if (!all_read) return;
   for (const auto& one : partitions_of(fabric)) {
     const auto name = fmt::format("P_Key {:#06x}", one.partition | 0x8000U);
     if (one.full.size() + one.limited.size() == 1) {
@@ -81,7 +100,13 @@ void find_lonely_partitions(const Fabric& fabric, const Index& index, std::vecto
 void find_managers(const Fabric& fabric, std::vector<Finding>& out) {
   const auto masters = std::count_if(fabric.managers.begin(), fabric.managers.end(),
                                      [](const Manager& one) { return one.state == ManagerState::kMaster; });
-  if (masters == 0)
+  std::set<std::uint64_t> answered;
+  for (const auto& one : fabric.managers) answered.insert(one.port_guid);
+  const bool all_answered = std::all_of(fabric.nodes.begin(), fabric.nodes.end(), [&](const Node& node) {
+    return std::all_of(node.ports.begin(), node.ports.end(),
+                       [&](const Port& port) { return !port.may_manage || answered.contains(port.guid); });
+  });
+  if (masters == 0 && all_answered)
     out.push_back(
         {"manager", "the subnet",
          "has no master subnet manager: ports get no LIDs and partitions; start one, such as OpenSM"});
@@ -108,6 +133,7 @@ std::vector<Finding> findings_of(const Fabric& fabric) {
   find_managers(fabric, out);
   find_duplicates(fabric, index, out);
   find_one_way_links(fabric, index, out);
+  find_silent_neighbours(fabric, index, out);
   find_slow_links(fabric, index, out);
   find_states(fabric, index, out);
   find_lonely_partitions(fabric, index, out);

@@ -41,8 +41,8 @@ std::string fold_names(std::vector<std::string> names) {
       out.push_back(name);
       continue;
     }
-    // "9" and "10" are neighbours, "09" and "010" are not.
-    const auto width = digits.front() == '0' ? digits.size() : std::size_t{0};
+    // "9" and "10" are neighbours, as "0" and "1" are; "09" and "010" are not.
+    const auto width = digits.front() == '0' && digits.size() > 1 ? digits.size() : std::size_t{0};
     const bool padded =
         width != 0 || rows.contains({name.substr(0, first), digits.size(), name.substr(last + 1)});
     rows[{name.substr(0, first), padded ? digits.size() : 0, name.substr(last + 1)}].push_back(

@@ -12,7 +12,7 @@
 
 namespace rdmacfg::fakes {
 
-inline constexpr std::uint16_t kOnly4x = 1U << 2U, kUpTo8x = 0x0f, kUpTo12x = 0x1f;
+inline constexpr std::uint16_t kOnly4x = 1U << 2U;
 inline constexpr std::uint16_t kSdrToQdr = 0x07, kQdr = 0x04;
 
 /// A port that supports 1X and 4X at SDR to QDR, and has no link.

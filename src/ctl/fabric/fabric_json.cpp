@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bitset>
+#include <set>
 #include <string_view>
 
 #include "base/characters.hpp"
@@ -20,6 +22,7 @@ using base::Code;
 using base::fail;
 using base::Result;
 using fabric::Abilities;
+using fabric::limits::kFabricNodes;
 
 Json guid_text(std::uint64_t guid) { return guid == 0 ? Json(nullptr) : Json(model::Guid{guid}.text()); }
 
@@ -153,13 +156,16 @@ Json counts_json(const FabricView& view) {
           {"missing", view.fabric.missing.size()}};
 }
 
+/// Read ones have sorted members: an ordered object looks through all of them for each that is added.
+using Parsed = nlohmann::json;
+
 /// Reads members of objects, and remembers the first that is not as it should be.
 class Reader {
  public:
   std::string wrong;
 
   template <class Number>
-  Number number(const Json& from, const char* key, std::int64_t most) {
+  Number number(const Parsed& from, const char* key, std::int64_t most) {
     const auto at = from.find(key);
     if (at == from.end() || at->is_null()) return 0;
     if (!at->is_number_integer() || at->get<std::int64_t>() < 0 || at->get<std::int64_t>() > most)
@@ -167,15 +173,16 @@ class Reader {
     return static_cast<Number>(at->get<std::int64_t>());
   }
 
-  std::string text(const Json& from, const char* key) {
+  std::string text(const Parsed& from, const char* key) {
     constexpr std::size_t kMost = 256;
     const auto at = from.find(key);
     if (at == from.end() || at->is_null()) return {};
-    if (!at->is_string() || at->get_ref<const std::string&>().size() > kMost) return no<std::string>(key);
-    return base::harmless(at->get_ref<const std::string&>());
+    if (!at->is_string()) return no<std::string>(key);
+    auto out = base::harmless(at->get_ref<const std::string&>());
+    return out.size() > kMost ? no<std::string>(key) : out;
   }
 
-  std::uint64_t guid(const Json& from, const char* key) {
+  std::uint64_t guid(const Parsed& from, const char* key) {
     const auto written = text(from, key);
     if (written.empty()) return 0;
     const auto parsed = model::Guid::parse(written);
@@ -183,19 +190,32 @@ class Reader {
   }
 
   /// The items of a list; nothing where it is null.
-  const Json* list(const Json& from, const char* key, std::size_t most) {
+  const Parsed* list(const Parsed& from, const char* key, std::size_t most) {
     const auto at = from.find(key);
     if (at == from.end() || at->is_null()) return nullptr;
-    if (!at->is_array() || at->size() > most) return no<const Json*>(key);
+    if (!at->is_array() || at->size() > most) return no<const Parsed*>(key);
     return &*at;
   }
 
+  /// Each object of a list through a function.
+  template <class Each>
+  void objects(const Parsed& from, const char* key, std::size_t most, Each each) {
+    const auto* items = list(from, key, most);
+    if (items == nullptr) return;
+    for (const auto& item : *items) {
+      if (item.is_object())
+        each(item);
+      else
+        (void)no<int>(key);
+    }
+  }
+
   template <std::size_t N>
-  std::uint16_t set(const Json& from, const char* key, const std::array<std::string_view, N>& names) {
+  std::uint16_t set(const Parsed& from, const char* key, const std::array<std::string_view, N>& names) {
     const auto at = from.find(key);
     if (at == from.end() || at->is_null()) return 0;
     unsigned out = 0;
-    const auto add = [&](const Json& word) {
+    const auto add = [&](const Parsed& word) {
       const auto name =
           word.is_string() ? std::find(names.begin(), names.end(), word.get<std::string>()) : names.end();
       if (name == names.end()) {
@@ -231,13 +251,13 @@ int number_of_text(const std::string& text, int most, Text name) {
   return 0;
 }
 
-std::uint16_t read_pkey(Reader& reader, const Json& item) {
+std::uint16_t read_pkey(Reader& reader, const Parsed& item) {
   const auto number = item.is_string() ? base::parse_number(item.get<std::string>()) : std::nullopt;
   return number && *number <= 0xffff ? static_cast<std::uint16_t>(*number)
                                      : reader.no<std::uint16_t>("pkeys");
 }
 
-fabric::Port read_port(Reader& reader, const Json& from) {
+fabric::Port read_port(Reader& reader, const Parsed& from) {
   fabric::Port port;
   port.number = reader.number<int>(from, "port", kMostPorts - 1);
   port.guid = reader.guid(from, "guid");
@@ -268,7 +288,7 @@ fabric::Port read_port(Reader& reader, const Json& from) {
   return port;
 }
 
-fabric::Node read_node(Reader& reader, const Json& from) {
+fabric::Node read_node(Reader& reader, const Parsed& from) {
   fabric::Node node;
   node.guid = reader.guid(from, "guid");
   if (node.guid == 0) (void)reader.no<int>("guid");
@@ -281,28 +301,33 @@ fabric::Node read_node(Reader& reader, const Json& from) {
   node.description = reader.text(from, "description");
   node.vendor = reader.number<std::uint32_t>(from, "vendor_id", kMost32);
   node.device = reader.number<std::uint32_t>(from, "device_id", kMost32);
-  if (const auto* list = reader.list(from, "ports", kMostPorts)) {
-    for (const auto& item : *list) {
-      if (item.is_object()) node.ports.push_back(read_port(reader, item));
-    }
-  }
+  std::bitset<kMostPorts> numbers;
+  reader.objects(from, "ports", kMostPorts, [&](const Parsed& item) {
+    node.ports.push_back(read_port(reader, item));
+    const auto number = static_cast<std::size_t>(node.ports.back().number);
+    if (numbers.test(number)) (void)reader.no<int>("port");
+    numbers.set(number);
+  });
   return node;
 }
 
-fabric::Manager read_manager(Reader& reader, const Json& from) {
+fabric::Manager read_manager(Reader& reader, const Parsed& from) {
   fabric::Manager one;
   one.port_guid = reader.guid(from, "port_guid");
   one.lid = reader.number<int>(from, "lid", kMost16);
   one.priority = reader.number<int>(from, "priority", 15);
   auto state = reader.text(from, "state");
   std::replace(state.begin(), state.end(), '_', ' ');
-  one.state = static_cast<fabric::ManagerState>(
-      number_of_text(state, 4, [](int i) { return fabric::text_of(static_cast<fabric::ManagerState>(i)); }));
+  one.state = fabric::ManagerState::kUnknown;
+  for (const auto known : {fabric::ManagerState::kNotActive, fabric::ManagerState::kDiscovering,
+                           fabric::ManagerState::kStandby, fabric::ManagerState::kMaster}) {
+    if (fabric::text_of(known) == state) one.state = known;
+  }
   one.activity = reader.number<std::uint32_t>(from, "activity", kMost32);
   return one;
 }
 
-fabric::Group read_group(Reader& reader, const Json& from) {
+fabric::Group read_group(Reader& reader, const Parsed& from) {
   fabric::Group one;
   one.gid = reader.text(from, "gid");
   one.lid = reader.number<int>(from, "lid", kMost16);
@@ -310,7 +335,7 @@ fabric::Group read_group(Reader& reader, const Json& from) {
   one.mtu = reader.number<int>(from, "mtu", kMost16);
   const auto rate = from.find("rate_gbps");
   constexpr double kMostRate = 100'000;
-  if (rate != from.end() && rate->is_number() && rate->get<double>() >= 0 && rate->get<double>() < kMostRate)
+  if (rate != from.end() && rate->is_number() && rate->get<double>() >= 0 && rate->get<double>() <= kMostRate)
     one.rate = static_cast<int>(rate->get<double>() * 10 + 0.5);
   one.sl = reader.number<int>(from, "sl", 15);
   return one;
@@ -371,33 +396,29 @@ Result<fabric::Fabric> parse_fabric(const std::string& text) {
   if (text.size() > fabric::limits::kFabricFileBytes)
     return fail(Code::kInvalid, fmt::format("has more than {} bytes", fabric::limits::kFabricFileBytes));
   if (!is_flat(text)) return fail(Code::kInvalid, "is not a saved fabric: its values nest too deep");
-  const auto json = Json::parse(text, nullptr, false);
+  const auto json = Parsed::parse(text, nullptr, false);
   if (json.is_discarded() || !json.is_object()) return fail(Code::kInvalid, "is not a JSON object");
-  if (json.value("schema", Json()) != kFabricSchema)
+  if (json.value("schema", Parsed()) != kFabricSchema)
     return fail(Code::kInvalid,
                 fmt::format("was not written by `rdma-configctl fabric --json`: its schema is not {}",
                             kFabricSchema));
   Reader reader;
   fabric::Fabric out;
-  const auto* nodes = reader.list(json, "nodes", fabric::limits::kFabricNodes);
+  const auto* nodes = reader.list(json, "nodes", kFabricNodes);
   if (nodes == nullptr)
     return fail(Code::kInvalid, reader.wrong.empty()
                                     ? "has no fabric: it is the result of a run that failed"
-                                    : fmt::format("has more than {} nodes", fabric::limits::kFabricNodes));
-  for (const auto& item : *nodes) {
-    if (item.is_object()) out.nodes.push_back(read_node(reader, item));
-  }
-  if (const auto* list = reader.list(json, "managers", fabric::limits::kFabricNodes)) {
-    for (const auto& item : *list) {
-      if (item.is_object()) out.managers.push_back(read_manager(reader, item));
-    }
-  }
-  if (const auto* list = reader.list(json, "groups", fabric::limits::kFabricNodes)) {
-    out.groups.emplace();
-    for (const auto& item : *list) {
-      if (item.is_object()) out.groups->push_back(read_group(reader, item));
-    }
-  }
+                                    : fmt::format("its nodes are not a list of at most {}", kFabricNodes));
+  std::set<std::uint64_t> guids;
+  reader.objects(json, "nodes", kFabricNodes, [&](const Parsed& item) {
+    out.nodes.push_back(read_node(reader, item));
+    if (!guids.insert(out.nodes.back().guid).second) (void)reader.no<int>("guid");
+  });
+  reader.objects(json, "managers", kFabricNodes,
+                 [&](const Parsed& item) { out.managers.push_back(read_manager(reader, item)); });
+  if (reader.list(json, "groups", kFabricNodes) != nullptr) out.groups.emplace();
+  reader.objects(json, "groups", kFabricNodes,
+                 [&](const Parsed& item) { out.groups->push_back(read_group(reader, item)); });
   if (!reader.wrong.empty())
     return fail(Code::kInvalid,
                 fmt::format("is damaged: a value of \"{}\" is not one of a fabric", reader.wrong));

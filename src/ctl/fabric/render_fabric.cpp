@@ -176,12 +176,9 @@ Table managers_table(const Fabric& all) {
   return table;
 }
 
-std::string members_text(const Fabric& all, const Index& index, const std::vector<fabric::End>& ends,
+/// `possible`: ports whose tables were read.
+std::string members_text(const Index& index, const std::vector<fabric::End>& ends, std::size_t possible,
                          bool wide) {
-  std::size_t possible = 0;
-  for (const auto& node : all.nodes) {
-    for (const auto& port : node.ports) possible += port.pkeys ? 1U : 0U;
-  }
   if (!wide && ends.size() == possible && possible > 2) return fmt::format("all {} ports", possible);
   std::vector<std::string> names;
   for (const auto& end : ends) {
@@ -195,10 +192,14 @@ std::string members_text(const Fabric& all, const Index& index, const std::vecto
 Table partitions_table(const Fabric& all, bool wide) {
   const Index index(all);
   Table table{{{"PARTITIONS"}, {"FULL MEMBERS", 0, true}, {"LIMITED MEMBERS", 0, true}}, {}};
+  std::size_t possible = 0;
+  for (const auto& node : all.nodes) {
+    for (const auto& port : node.ports) possible += port.pkeys ? 1U : 0U;
+  }
   for (const auto& one : fabric::partitions_of(all)) {
     table.rows.push_back({{fmt::format("{:#06x}", one.partition | 0x8000U), Style::kBold},
-                          plain(members_text(all, index, one.full, wide)),
-                          plain(members_text(all, index, one.limited, wide))});
+                          plain(members_text(index, one.full, possible, wide)),
+                          plain(members_text(index, one.limited, possible, wide))});
   }
   return table;
 }

@@ -164,6 +164,12 @@ TEST_F(FabricCommand, RefusesSavedFabricsThatAreNone) {
            "\"lid\""},
           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x0000000000000001","ports":[{"width":"5X"}]}]})",
            "\"width\""},
+          {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":3})", "its nodes are not a list"},
+          {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[3]})", "\"nodes\""},
+          {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x0000000000000001"},{"guid":"0x0000000000000001"}]})",
+           "\"guid\""},
+          {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x0000000000000001","ports":[{"port":1},{"port":1}]}]})",
+           "\"port\""},
           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x0000000000000001","ports":[{"pkeys":[3]}]}]})",
            "\"pkeys\""}}) {
     EXPECT_EQ(console.run({"fabric", "--compare", file("bad.json", text)}), 1) << text;
@@ -179,6 +185,14 @@ TEST(SavedFabric, HasAtMostKFabricFileBytes) {
   EXPECT_TRUE(parse_fabric(text));
   text += ' ';
   EXPECT_FALSE(parse_fabric(text));
+}
+
+/// One that somebody else made, so that it takes long: members of one object, and brackets.
+TEST(SavedFabric, TakesNoQuadraticTime) {
+  std::string text = R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[])";
+  for (int i = 0; i < 300'000; ++i) text += fmt::format(",\"{}\":0", i);
+  EXPECT_TRUE(parse_fabric(text + '}'));
+  EXPECT_FALSE(parse_fabric(std::string(1'000'000, '[')));
 }
 
 TEST(SavedFabric, HasAtMostKFabricNodes) {

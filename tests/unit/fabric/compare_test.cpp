@@ -44,6 +44,8 @@ TEST(Findings, NameDuplicatesAndManagers) {
   EXPECT_THAT(checks_of(fabric),
               ElementsAre("manager the subnet", "duplicate_guid node002/1", "duplicate_lid node003/1"));
   fabric.managers.clear();
+  EXPECT_NE(findings_of(fabric).front().check, "manager") << "that of node001 did not answer";
+  fakes::port_of(fabric, "node001", 1)->may_manage = false;
   EXPECT_THAT(findings_of(fabric).front().what, HasSubstr("has no master subnet manager"));
 }
 
@@ -51,6 +53,23 @@ TEST(Findings, NameLinksThatTheOtherEndDoesNotKnow) {
   auto fabric = fakes::fat_tree(4);
   fakes::port_of(fabric, "leaf2", 1)->peer = End{0x100000, 1};
   EXPECT_THAT(checks_of(fabric), ElementsAre("duplicate_guid node002/1", "duplicate_guid leaf2/1"));
+}
+
+/// A node with the GUID of another takes over its place: the port that led to the other is left without an
+/// end.
+TEST(Findings, NamePortsThatAreUpWithoutANeighbour) {
+  auto fabric = fakes::fat_tree(6);
+  fakes::port_of(fabric, "leaf2", 1)->peer.reset();
+  fakes::plug(fabric, "node002", 1, "leaf3", 2);
+  EXPECT_THAT(checks_of(fabric), ElementsAre("neighbour leaf2/1"));
+}
+
+TEST(Findings, OfAFabricReadInPartSayNothingOfPartitions) {
+  auto fabric = fakes::fat_tree(4);
+  fakes::port_of(fabric, "node003", 1)->pkeys = {0xffff, 0x8009};
+  EXPECT_THAT(checks_of(fabric), ElementsAre("partition node003/1"));
+  fakes::port_of(fabric, "node004", 1)->pkeys.reset();
+  EXPECT_THAT(checks_of(fabric), IsEmpty());
 }
 
 TEST(Findings, NamePortsThatWaitAndLimitedPartitions) {
@@ -101,6 +120,17 @@ TEST(Compare, FindsMovedCablesAndLostNodes) {
               ElementsAre("link node001/1: leaf1/1 > leaf2/1", "link node002/1: leaf2/1 > leaf1/1"));
 }
 
+TEST(Compare, TellsALinkThatIsGoneOnce) {
+  const auto before = fakes::fat_tree(4);
+  auto after = before;
+  for (auto* port : {fakes::port_of(after, "node002", 1), fakes::port_of(after, "leaf2", 1)}) {
+    port->peer.reset();
+    port->state = kStateDown;
+  }
+  EXPECT_THAT(texts_of(compare(before, after)), ElementsAre("link node002/1: leaf2/1 > "));
+  EXPECT_THAT(texts_of(compare(after, before)), ElementsAre("link node002/1:  > leaf2/1"));
+}
+
 TEST(Compare, LeavesOutWhatWasNotRead) {
   const auto before = fakes::fat_tree(4);
   auto after = before;
@@ -108,7 +138,11 @@ TEST(Compare, LeavesOutWhatWasNotRead) {
   for (auto& node : after.nodes) {
     for (auto& port : node.ports) port.pkeys.reset();
   }
+  after.managers.clear();
   EXPECT_THAT(compare(before, after), IsEmpty());
+  EXPECT_THAT(compare(after, before), IsEmpty());
+  fakes::port_of(after, "node001", 1)->may_manage = false;
+  EXPECT_THAT(texts_of(compare(before, after)), ElementsAre("manager node001/1: master, priority 14 > "));
 }
 
 config::Document cable_file(const std::string& text) {

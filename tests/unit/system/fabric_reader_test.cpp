@@ -133,6 +133,18 @@ TEST(FabricReader, TakesNoMoreNodesThanKFabricNodes) {
   EXPECT_EQ(got->nodes.size(), fabric::limits::kFabricNodes);
 }
 
+TEST(FabricReader, TakesOneNodeOfAGuid) {
+  auto tree = fakes::fat_tree(4);
+  fakes::node_called(tree, "node002")->guid = tree.nodes[0].guid;
+  const auto got = read_of([&](const auto&, const Send& send) {
+    send_tree(send, tree);
+    send(EndFrame{});
+  });
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->nodes.size(), tree.nodes.size() - 1);
+  EXPECT_EQ(got->missing, std::vector<std::string>{"another node with the GUID 00:00:00:00:00:10:00:00"});
+}
+
 TEST(FabricReader, StopsAtKFabricBytes) {
   const auto got = read_of([](const auto&, const Send& send) {
     const std::string text(1024UL * 1024UL, 'x');
@@ -173,6 +185,8 @@ TEST(Decode, WidthsAndSpeedsAreInTheOrderOfWhatTheyCarry) {
   EXPECT_EQ(fabric::speed_text(speeds_of(4, 0, true)), "FDR10");
   EXPECT_EQ(fabric::speed_text(speeds_of(7, 4, false)), "HDR");
   EXPECT_EQ(fabric::speed_text(speeds_of(7, 8, false)), "NDR");
+  EXPECT_EQ(fabric::speed_text(speeds_of(7, 31, false)), "NDR");
+  EXPECT_EQ(fabric::speed_text(speeds_of(7, 30, false)), "QDR") << "extended speeds are disabled";
   EXPECT_EQ(mtu_of(5), 4096);
   EXPECT_EQ(mtu_of(0), 0);
   EXPECT_EQ(mtu_of(6), 0);

@@ -55,7 +55,8 @@ base::Result<std::vector<fabric::Group>> read_groups(const FabricLibraries& libr
     return fail_errno(-failed, what);
   for (const auto end = Clock::now() + kWait; Clock::now() < end;) {
     const int length = receive(libraries, id, buffer);
-    if (length == -EWOULDBLOCK) continue;
+    // The kernel still tries again; its last word is the status of a datagram.
+    if (length == -EWOULDBLOCK || length == -ETIMEDOUT) continue;
     if (length < 0) return fail_errno(-length, what);
     if (const int status = libraries.status(buffer.data()); status != 0) return fail_errno(status, what);
     mad = static_cast<std::uint8_t*>(libraries.get_mad(buffer.data()));

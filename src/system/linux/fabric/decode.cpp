@@ -47,6 +47,8 @@ std::uint16_t widths_of(unsigned bits) {
 
 std::uint16_t speeds_of(unsigned bits, unsigned extended, bool fdr10) {
   // SDR, DDR and QDR come first in both orders, as FDR to NDR do behind FDR10.
+  constexpr unsigned kExtendedDisabled = 30;  // of LinkSpeedExtEnabled
+  if (extended == kExtendedDisabled) extended = 0;
   unsigned out = bits & 0x7U;
   out |= (extended & 0xfU) << static_cast<unsigned>(fabric::Speed::kFdr);
   if (fdr10) out |= 1U << static_cast<unsigned>(fabric::Speed::kFdr10);

@@ -14,8 +14,8 @@ namespace rdmacfg::system::detail {
 /// A set of LinkWidth bits (1X, 4X, 8X, 12X, 2X) in the order of fabric::Width.
 std::uint16_t widths_of(unsigned bits);
 
-/// The speeds of a port: LinkSpeed bits (SDR, DDR, QDR), LinkSpeedExt bits (FDR, EDR, HDR, NDR), and whether
-/// Mellanox' FDR10 is among them.
+/// The speeds of a port: LinkSpeed bits (SDR, DDR, QDR), LinkSpeedExt bits (FDR, EDR, HDR, NDR; 30:
+/// disabled), and whether Mellanox' FDR10 is among them.
 std::uint16_t speeds_of(unsigned bits, unsigned extended, bool fdr10);
 
 /// Bytes of an MTU code (1: 256 to 5: 4096); 0 for another.

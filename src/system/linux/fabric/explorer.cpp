@@ -321,13 +321,15 @@ fabric::Route Explorer::trace(const ibnd_port_t& target) {
   const ibnd_node_t* node = fabric_->from_node;
   int in = 0;
   while (route.hops.size() < IB_SUBNET_PATH_HOPS_MAX) {
-    if (node == target.node) {
+    // A LID of a host is that of one port; all ports of a switch lead to its own.
+    const bool is_switch = node->type == IB_NODE_SWITCH;
+    const int reached = in == 0 ? fabric_->from_portnum : in;
+    const bool arrived = node == target.node && (is_switch || reached == target.portnum);
+    if (arrived || (in != 0 && !is_switch)) {
       route.hops.push_back({node->guid, in, 0});
-      return route;
-    }
-    if (in != 0 && node->type != IB_NODE_SWITCH) {
-      route.hops.push_back({node->guid, in, 0});
-      route.broken = "it ends at another host";
+      if (!arrived)
+        route.broken =
+            node == target.node ? "it ends at another port of the host" : "it ends at another host";
       return route;
     }
     fabric::Hop hop;

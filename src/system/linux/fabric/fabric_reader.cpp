@@ -94,8 +94,9 @@ class Assembly {
   }
   void operator()(detail::NodeFrame& frame) {
     if (fabric_.nodes.size() >= fabric::limits::kFabricNodes) return;
+    if (!places_.emplace(frame.node.guid, fabric_.nodes.size()).second)
+      return miss(fmt::format("another node with the GUID {}", model::Guid{frame.node.guid}.text()));
     frame.node.description = base::harmless(frame.node.description);
-    places_.emplace(frame.node.guid, fabric_.nodes.size());
     fabric_.nodes.push_back(std::move(frame.node));
   }
   void operator()(detail::NodesDoneFrame&) { nodes_done_ = true; }
