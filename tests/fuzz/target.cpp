@@ -28,7 +28,7 @@ const std::vector<Target>& targets() {
   static const auto kAll = [] {
     std::vector<Target> all;
     for (auto part : {document_targets(), import_targets(), state_targets(), kernel_targets(), word_targets(),
-                      report_targets(), fleet_targets()}) {
+                      report_targets(), fleet_targets(), fabric_targets()}) {
       std::move(part.begin(), part.end(), std::back_inserter(all));
     }
     return all;

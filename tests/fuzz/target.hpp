@@ -30,6 +30,7 @@ std::vector<Target> kernel_targets();
 std::vector<Target> word_targets();
 std::vector<Target> report_targets();
 std::vector<Target> fleet_targets();
+std::vector<Target> fabric_targets();
 
 const std::vector<Target>& targets();
 const Target* find_target(std::string_view name);
