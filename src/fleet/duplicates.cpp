@@ -23,13 +23,14 @@ struct Duplicate {
 
 /// One finding each; those of one line of the document together when they are many: a step that is missing
 /// there gives all hosts one address.
-void tell_duplicates(const Site& site, const char* rule, const char* what, const std::string& hint,
-                     std::map<Spot, std::vector<Duplicate>>& by_line, std::vector<Finding>& out) {
+void tell_duplicates(const Site& site, const char* rule, const char* what, const char* many,
+                     const std::string& hint, std::map<Spot, std::vector<Duplicate>>& by_line,
+                     std::vector<Finding>& out) {
   for (auto& [line, list] : by_line) {
     if (list.size() >= kApart) {
       Finding one{
           rule, model::Severity::kError,
-          fmt::format("{} {}s are given more than once, such as {}", list.size(), what, list.front().text),
+          fmt::format("{} {} are given more than once, such as {}", list.size(), many, list.front().text),
           hint};
       for (auto& each : list) one.hosts.insert(one.hosts.end(), each.hosts.begin(), each.hosts.end());
       tidy(one.hosts);
@@ -75,7 +76,8 @@ void check_addresses(const Site& site, std::vector<Finding>& out) {
     }
     i = end;
   }
-  tell_duplicates(site, "address", "address", "give each interface an address of its own", by_line, out);
+  tell_duplicates(site, "address", "address", "addresses", "give each interface an address of its own",
+                  by_line, out);
 }
 
 void check_guids(const Site& site, std::vector<Finding>& out) {
@@ -106,8 +108,8 @@ void check_guids(const Site& site, std::vector<Finding>& out) {
     }
     i = end;
   }
-  tell_duplicates(site, "guid", "GUID", "look at the port with `rdma-configctl show` on one of the hosts",
-                  by_line, out);
+  tell_duplicates(site, "guid", "GUID", "GUIDs",
+                  "look at the port with `rdma-configctl show` on one of the hosts", by_line, out);
 }
 
 void check_host_names(const Site& site, std::vector<Finding>& out) {

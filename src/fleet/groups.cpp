@@ -51,49 +51,77 @@ ByName groups_in_table(const config::Text& file, model::Diagnostics& diagnostics
   return out;
 }
 
-ByName groups_in_toml(const config::Text& file, model::Diagnostics& diagnostics) {
-  ByName out;
-  config::Limits limits;
-  limits.file_bytes = model::limits::kFleetFileBytes;
-  if (auto wrong = config::check_text(file, limits)) {
-    diagnostics.push_back(std::move(*wrong));
-    return out;
-  }
-  auto tree = config::parse_tree(file, limits);
-  for (auto* list : {&tree.errors, &tree.faults})
-    diagnostics.insert(diagnostics.end(), list->begin(), list->end());
-  for (const auto& [group, node] : tree.root.members) {
-    std::vector<const config::Node*> items{&node};
-    if (node.sort == config::Node::Sort::kList) {
-      items.clear();
-      for (const auto& item : node.items) items.push_back(&item);
+/// The groups of a TOML file; it is bounded by the hosts that it lists, and by complaints.
+class TomlGroups {
+ public:
+  TomlGroups(const config::Text& file, model::Diagnostics& diagnostics)
+      : file_(file), diagnostics_(diagnostics) {}
+
+  ByName read() && {
+    config::Limits limits;
+    limits.file_bytes = model::limits::kFleetFileBytes;
+    if (auto wrong = config::check_text(file_, limits)) {
+      diagnostics_.push_back(std::move(*wrong));
+      return std::move(out_);
     }
-    for (const auto* item : items) {
-      const auto where = config::location_of(file, item->at);
-      const auto* text = std::get_if<std::string>(&item->scalar);
-      if (text == nullptr) {
-        diagnostics.push_back(
-            wrong_at(where, fmt::format("{}: is {}, must be a list of hosts", group, sort_of(*item)),
-                     "write rack1 = \"gpu[001-040]\""));
-        continue;
-      }
-      auto list = parse_hosts({file.name, *text});
-      for (auto& one : list.diagnostics) {
-        one.where = where;
-        one.message = fmt::format("{}: {}", group, one.message);
-        diagnostics.push_back(std::move(one));
-      }
-      for (const auto& host : list.names) {
-        const auto [at, fresh] = out.emplace(base::lower(host), group);
-        if (!fresh && at->second != group)
-          diagnostics.push_back(wrong_at(where,
-                                         fmt::format("{}: host {} is in {} already", group, host, at->second),
-                                         "each host is in one group"));
+    auto tree = config::parse_tree(file_, limits);
+    for (auto* list : {&tree.errors, &tree.faults})
+      diagnostics_.insert(diagnostics_.end(), list->begin(), list->end());
+    for (const auto& [group, node] : tree.root.members) {
+      if (node.sort != config::Node::Sort::kList) {
+        item(group, node);
+      } else {
+        for (const auto& one : node.items) item(group, one);
       }
     }
+    if (left_out_ > 0)
+      diagnostics_.push_back(
+          wrong_at({file_.name, 0, 1, 1}, fmt::format("{} more mistakes are not shown", left_out_), ""));
+    return std::move(out_);
   }
-  return out;
-}
+
+ private:
+  void item(const std::string& group, const config::Node& node) {
+    if (listed_ > model::limits::kFleetHosts) return;
+    const auto where = config::location_of(file_, node.at);
+    const auto* text = std::get_if<std::string>(&node.scalar);
+    if (text == nullptr)
+      return tell(wrong_at(where, fmt::format("{}: is {}, must be a list of hosts", group, sort_of(node)),
+                           "write rack1 = \"gpu[001-040]\""));
+    auto list = parse_hosts({file_.name, *text});
+    for (auto& one : list.diagnostics) {
+      one.where = where;
+      one.message = fmt::format("{}: {}", group, one.message);
+      tell(std::move(one));
+    }
+    listed_ += list.names.size();
+    if (listed_ > model::limits::kFleetHosts)
+      return tell(
+          wrong_at(where,
+                   fmt::format("{}: more than the {} hosts that are allowed in all; the rest is left out",
+                               group, model::limits::kFleetHosts),
+                   "list each host once"));
+    for (const auto& host : list.names) {
+      const auto [at, fresh] = out_.emplace(base::lower(host), group);
+      if (!fresh && at->second != group)
+        tell(wrong_at(where, fmt::format("{}: host {} is in {} already", group, host, at->second),
+                      "each host is in one group"));
+    }
+  }
+
+  void tell(model::Diagnostic one) {
+    if (diagnostics_.size() < model::limits::kErrors) {
+      diagnostics_.push_back(std::move(one));
+    } else {
+      ++left_out_;
+    }
+  }
+
+  const config::Text& file_;
+  model::Diagnostics& diagnostics_;
+  ByName out_;
+  std::size_t listed_ = 0, left_out_ = 0;
+};
 
 std::string group_in(std::string_view before, std::string_view after, std::string_view name) {
   for (std::size_t length = 1; length <= name.size(); ++length) {
@@ -133,7 +161,7 @@ Groups group_by_pattern(std::string_view pattern, const std::vector<std::string>
 Groups group_by_file(const config::Text& file, const std::vector<std::string>& hosts) {
   Groups out;
   out.of_host.resize(hosts.size());
-  const auto groups = file.name.ends_with(".toml") ? groups_in_toml(file, out.diagnostics)
+  const auto groups = file.name.ends_with(".toml") ? TomlGroups(file, out.diagnostics).read()
                                                    : groups_in_table(file, out.diagnostics);
   if (groups.empty() && !out.diagnostics.empty()) return out;
   for (std::size_t at = 0; at < hosts.size(); ++at) {

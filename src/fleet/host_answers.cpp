@@ -37,9 +37,13 @@ std::string text_at(const Json& json, const char* key) {
   return text.is_string() ? text.get_ref<const std::string&>() : std::string();
 }
 
+/// A count, a port, an MTU: nothing of what is larger than any of them.
 std::optional<std::int64_t> number_at(const Json& json, const char* key) {
+  constexpr std::int64_t kMost = 0x7fff'ffff;
   const auto& number = at(json, key);
-  return number.is_number_integer() ? std::optional(number.get<std::int64_t>()) : std::nullopt;
+  if (!number.is_number_integer()) return std::nullopt;
+  const auto value = number.get<std::int64_t>();
+  return value >= 0 && value <= kMost ? std::optional(value) : std::nullopt;
 }
 
 /// A value for people; empty: null.
@@ -65,8 +69,11 @@ bool is_read(std::string_view key) {
   return key == "mtu" || std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
-/// Builds only the values of keys that are read. The rest is checked all the same.
+/// Builds only the values of keys that are read, and nothing that nests deeper than any answer. The rest is
+/// checked all the same.
 class Sieve : public Json::json_sax_t {
+  static constexpr std::size_t kDeepest = 32;
+
  public:
   Json root;
   std::optional<std::size_t> wrong_at;  ///< byte, from 1
@@ -116,7 +123,9 @@ class Sieve : public Json::json_sax_t {
     return true;
   }
   bool open(Json value) {
-    auto* at = skipped_ > 0 ? nullptr : place(std::move(value));
+    const bool too_deep = open_.size() >= kDeepest;
+    if (too_deep) skip_next_ = false;
+    auto* at = skipped_ > 0 || too_deep ? nullptr : place(std::move(value));
     if (at == nullptr) {
       ++skipped_;
     } else {

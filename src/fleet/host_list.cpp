@@ -159,6 +159,12 @@ class ListParser {
       if (c == '#') at = std::min(all.find('\n', at), all.size());
       from = at + 1;
     }
+    if (left_out_ > 0) {
+      auto last = out_.diagnostics.back();
+      last.message = fmt::format("{} more mistakes are not shown", left_out_);
+      last.hint.clear();
+      out_.diagnostics.push_back(std::move(last));
+    }
     if (out_.names.empty() && out_.diagnostics.empty())
       wrong(0, 1, "no host is listed", "write hosts as gpu[001-512],login1");
     return std::move(out_);
@@ -198,6 +204,10 @@ class ListParser {
   }
 
   void wrong(std::size_t at, int length, std::string message, std::string hint) {
+    if (out_.diagnostics.size() == model::limits::kErrors) {
+      ++left_out_;
+      return;
+    }
     const auto before = std::string_view(text_.text).substr(0, at);
     const auto line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
     const int line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
@@ -213,6 +223,7 @@ class ListParser {
   const config::Text& text_;
   std::size_t most_;
   bool full_ = false;
+  std::size_t left_out_ = 0;  ///< complaints
   HostList out_;
   std::unordered_set<std::string> seen_;
 };

@@ -21,7 +21,8 @@ struct HostList {
 
 /// Reads a list: items are separated by commas, blanks and ends of lines; '#' begins a comment. A reversed or
 /// empty range, a bracket without end, a name that no host can have, a host that is listed before, and more
-/// hosts than `most` are errors with their place in `text`. An empty list is one, too.
+/// hosts than `most` are errors with their place in `text`; those beyond kErrors are counted. An empty list
+/// is one, too.
 HostList parse_hosts(const config::Text& text, std::size_t most = model::limits::kFleetHosts);
 
 /// The shortest list that parse_hosts() reads as these names, in natural order: "gpu[003-007,9],login1".

@@ -79,10 +79,12 @@ class Partitions {
   void check_networks() {
     for (const auto family : {Family::kIpv4, Family::kIpv6}) {
       std::map<Lane, Shares<Networks>> lanes;
+      members_.clear();
       for (const auto& [place, networks] : networks_) {
         if (place.second != family) continue;
         const auto& one = site_.interfaces[place.first];
         lanes[lane_of(one)].add(networks, one.host);
+        members_[lane_of(one)].emplace_back(place.first, &networks);
       }
       std::map<std::pair<std::uint16_t, Networks>, Lane> home;
       for (const auto& [lane, shares] : lanes) {
@@ -146,7 +148,7 @@ class Partitions {
     const auto& most = shares.most();
     std::map<HostId, std::uint32_t> interfaces;
     Shares<Networks> others;
-    for (const auto& [place, networks] : networks_of(lane, family)) {
+    for (const auto& [place, networks] : members_.at(lane)) {
       if ((clear && *networks == most) || swapped_.contains({place, family})) continue;
       others.add(*networks, site_.interfaces[place].host);
       interfaces.emplace(site_.interfaces[place].host, place);
@@ -177,16 +179,6 @@ class Partitions {
                         text_of_networks(most), hosts_text(shares.hosts.at(most).size())),
             "hosts of one partition need one network; look at prefix lengths, too"},
            hosts);
-  }
-
-  [[nodiscard]] std::vector<std::pair<std::uint32_t, const Networks*>> networks_of(const Lane& lane,
-                                                                                   Family family) const {
-    std::vector<std::pair<std::uint32_t, const Networks*>> out;
-    for (const auto& [place, networks] : networks_) {
-      if (place.second == family && lane_of(site_.interfaces[place.first]) == lane)
-        out.emplace_back(place.first, &networks);
-    }
-    return out;
   }
 
   /// MTU or mode. P_Key interfaces are compared within their partition, ports within their network.
@@ -237,6 +229,8 @@ class Partitions {
   const Site& site_;
   std::vector<Finding>& out_;
   std::map<Place, Networks> networks_;
+  /// Interfaces of a lane with their networks, of the family that is checked.
+  std::map<Lane, std::vector<std::pair<std::uint32_t, const Networks*>>> members_;
   std::map<Place, Spot> spots_;
   std::set<std::uint16_t> merged_;
   std::set<Place> swapped_;
@@ -258,11 +252,13 @@ void check_traffic(const Site& site, std::vector<Finding>& out) {
   std::map<std::pair<What, std::uint32_t>, Group> groups;
   std::map<What, std::map<std::uint32_t, std::set<HostId>>> rails;
   for (const auto& one : site.traffic) rails[one.what][one.rail].insert(one.host);
+  std::set<What> apart;  // of rails that several hosts share
+  for (const auto& [what, by_rail] : rails) {
+    if (std::any_of(by_rail.begin(), by_rail.end(), [](const auto& rail) { return rail.second.size() > 1; }))
+      apart.insert(what);
+  }
   for (const auto& one : site.traffic) {
-    const auto& by_rail = rails[one.what];
-    const bool apart =
-        std::any_of(by_rail.begin(), by_rail.end(), [](const auto& rail) { return rail.second.size() > 1; });
-    auto& group = groups[{one.what, apart ? one.rail : 0}];
+    auto& group = groups[{one.what, apart.contains(one.what) ? one.rail : 0}];
     group.shares.add(one.said.value, one.host);
     group.spots.try_emplace({one.said.value, one.host}, one.said.where);
   }

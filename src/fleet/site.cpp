@@ -127,12 +127,15 @@ class Reader {
   }
 
   void manager(const Section& section) {
+    // Facts of one host stand together, those of the last one behind all others.
     std::uint32_t fabric = 0;
-    for (const auto& other : site_.managers) fabric += other.host == host_ ? 1 : 0;
+    for (auto at = site_.managers.rbegin(); at != site_.managers.rend() && at->host == host_; ++at) ++fabric;
     if (const auto guid = guid_at(section, "guid")) {
       // That of an [[ipoib]] entry of the same host is the same port.
-      const bool known = std::any_of(site_.guids.begin(), site_.guids.end(), [&](const OwnGuid& one) {
-        return one.host == host_ && one.number == guid->number && !one.node;
+      const auto others = std::find_if(site_.guids.rbegin(), site_.guids.rend(),
+                                       [&](const OwnGuid& one) { return one.host != host_; });
+      const bool known = std::any_of(site_.guids.rbegin(), others, [&](const OwnGuid& one) {
+        return one.number == guid->number && !one.node;
       });
       if (!known) own(*guid, false, *section.find("guid"));
     }

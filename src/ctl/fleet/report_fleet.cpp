@@ -35,6 +35,20 @@ void wrong_file(FleetFolder& out, const std::string& path, std::string message, 
       {model::Severity::kError, {path, 0, 1, 1}, std::move(message), std::move(hint), {}});
 }
 
+/// A host's output is there once, in a file of its name or in its folder.
+void add_file(FleetFolder& out, const std::string& host, const fs::path& path, std::string_view sort) {
+  auto& files = out.files[host];
+  const auto other =
+      std::find_if(files.begin(), files.end(), [&](const auto& one) { return one.ends_with(sort); });
+  if (other == files.end()) {
+    files.push_back(path.string());
+  } else {
+    wrong_file(out, path.string(),
+               fmt::format("{} is of host {} as well; it is used, and this is not", *other, host),
+               "remove one of the two");
+  }
+}
+
 /// HOST.show.json and HOST.diff.json, or HOST/show.json and HOST/diff.json. Other names than *.json say
 /// nothing.
 base::Result<FleetFolder> files_in(const std::string& folder) {
@@ -51,7 +65,12 @@ base::Result<FleetFolder> files_in(const std::string& folder) {
     if (name.starts_with('.')) continue;
     if (fs::is_directory(path, error)) {
       for (const auto* file : {"show.json", "diff.json"}) {
-        if (fs::exists(path / file, error)) out.files[name].push_back((path / file).string());
+        if (!fs::exists(path / file, error)) continue;
+        if (fleet::is_host_name(name))
+          add_file(out, name, path / file, file);
+        else
+          wrong_file(out, (path / file).string(), "its folder does not have the name of a host",
+                     "call it HOST/" + std::string(file));
       }
       continue;
     }
@@ -63,7 +82,7 @@ base::Result<FleetFolder> files_in(const std::string& folder) {
                  "call it HOST.show.json or HOST.diff.json");
       continue;
     }
-    out.files[host].push_back(path.string());
+    add_file(out, host, path, std::string_view(name).substr(host.size() + 1));
   }
   if (out.files.size() > model::limits::kFleetHosts)
     return base::fail(base::Code::kInvalid,

@@ -138,6 +138,21 @@ TEST(FleetReport, FaultyJsonHasItsPlace) {
       "none");
 }
 
+/// Answers of somebody who means harm: deep nesting, and numbers that overflow.
+TEST(FleetReport, TakesWhateverAnAnswerIs) {
+  HostAnswers answers({"a1"});
+  const std::string deep(100'000, '['), ends(100'000, ']');
+  EXPECT_FALSE(answers.add(
+      0, {"x", head_of("show", "ok") +
+                   R"(, "resources": [{"status": "differs", "kind": "k", "attributes": [{"name": "n",
+      "now": )" + deep +
+                   ends + R"(, "wanted": )" + deep + "1" + ends +
+                   R"(}]}], "devices": [{"ports": [{"device": "m", "port": 1,
+      "mtu_active": -9223372036854775808}]}], "interfaces": [{"name": "ib0", "device": "m", "port": 1,
+      "mode": "datagram", "mtu": 18446744073709551615}]})"}));
+  EXPECT_TRUE(answers.too_large().empty());
+}
+
 TEST(Groups, APatternNamesThePartOfTheName) {
   const std::vector<std::string> hosts{"r1n01", "r12n03.example.net", "sm1"};
   const auto groups = group_by_pattern("{group}n*", hosts);
@@ -157,6 +172,12 @@ TEST(Groups, AFileIsATableOrToml) {
   ASSERT_EQ(toml.diagnostics.size(), 2U);
   EXPECT_EQ(toml.diagnostics[0].where.text(), "racks.toml:2:15");
   EXPECT_EQ(toml.diagnostics[1].message, "b: host r1n01 is in a already");
+  const auto large =
+      group_by_file({"racks.toml", "a = \"x[1-100000]\"\nb = \"login\"\nc = \"r1n01\"\n"}, hosts);
+  ASSERT_EQ(large.diagnostics.size(), 2U);
+  EXPECT_THAT(large.diagnostics[0].message, HasSubstr("b: more than the 100000 hosts"));
+  const auto twice = group_by_file({"racks.toml", "a = \"x[1-100]\"\nb = \"x[1-100]\"\n"}, hosts);
+  EXPECT_EQ(twice.diagnostics.size(), model::limits::kErrors + 2);
   EXPECT_THAT(group_by_file({"racks.csv", "host\nr1n01\n"}, hosts).diagnostics[0].message,
               HasSubstr("no column with groups"));
 }

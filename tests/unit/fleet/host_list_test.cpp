@@ -72,6 +72,16 @@ TEST(HostList, ItIsBounded) {  // kFleetHosts
   EXPECT_EQ(parse_hosts({"x", "a[1-100001]"}).names.size(), 0U);
 }
 
+TEST(HostList, ItsComplaintsAreBounded) {  // kErrors
+  std::string text;
+  for (std::size_t i = 0; i < model::limits::kErrors; ++i) text += "a[\n";
+  EXPECT_EQ(list_of(text).diagnostics.size(), model::limits::kErrors);
+  const auto list = list_of(text + "a[ a[\nb1");
+  EXPECT_EQ(list.names.size(), 1U);
+  ASSERT_EQ(list.diagnostics.size(), model::limits::kErrors + 1);
+  EXPECT_EQ(list.diagnostics.back().message, "2 more mistakes are not shown");
+}
+
 TEST(HostList, NamesFold) {
   const auto fold = [](const std::string& text) { return fold_hosts(list_of(text).names); };
   EXPECT_EQ(fold("gpu009 gpu[003-007]"), "gpu[003-007,009]");

@@ -91,6 +91,16 @@ TEST(SiteCheck, OneAddressForAllIsOneFinding) {
   EXPECT_THAT(text_of(report), HasSubstr("address a[1-50]: address 10.0.0.1 is given to 50 hosts\n"));
 }
 
+TEST(SiteCheck, ManyDuplicatesOfALineAreOneFinding) {
+  const auto report = site_of("a[1-25],b[1-25]",
+                              "[host.address]\nib0 = { network = \"10.1.0.0/16\" }\n[[opensm]]\nguid = "
+                              "\"00:02:c9:03:00:31:78:f2\"\n[[ipoib]]\ndevice = \"mlx5_0\"\nport = 1\n"
+                              "ipv4 = { addresses = [\"{host.ib0}\"] }\n");
+  EXPECT_THAT(
+      text_of(report),
+      HasSubstr("address a[1-25],b[1-25]: 25 addresses are given more than once, such as 10.1.0.1\n"));
+}
+
 TEST(SiteCheck, APartitionWithoutAClearNetworkIsAWarning) {
   const auto report =
       site_of("r[1-3]n[1-2]",

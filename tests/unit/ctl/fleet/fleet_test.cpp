@@ -157,6 +157,16 @@ TEST_F(FleetCommand, ReportTellsFaultyFilesAndReadsTheRest) {
   EXPECT_EQ(out["diagnostics"].size(), 5U);
 }
 
+TEST_F(FleetCommand, ReportUsesOneOutputOfAHost) {
+  write("in/a1.show.json", fakes::show_of_host(1));
+  write("in/a1/show.json", fakes::show_of_host(2));
+  write("in/a 2/show.json", fakes::show_of_host(3));
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
+  EXPECT_THAT(console.err.str(),
+              AllOf(HasSubstr("in/a1/show.json is of host a1 as well"),
+                    HasSubstr("does not have the name of a host"), HasSubstr("1 host: 0 findings")));
+}
+
 TEST_F(FleetCommand, AnEmptyFolderIsAnError) {
   std::filesystem::create_directories(path("in"));
   EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
