@@ -25,11 +25,17 @@ std::tm local(std::time_t time) {
 
 }  // namespace
 
+std::optional<metrics::LastApply> last_apply(const Ledger& ledger) {
+  if (ledger.generations.empty()) return std::nullopt;
+  const auto& last = ledger.generations.back();
+  return metrics::LastApply{.number = last.number, .when = last.when, .rolled_back = !last.fate.empty()};
+}
+
 Standing standing_of(const Ledger& ledger, const config::Document* document, const std::string& boot_id,
                      const Clock& clock) {
   Standing out;
   if (const auto* active = ledger.find(ledger.active)) out.active = *active;
-  if (!ledger.generations.empty()) out.last = ledger.generations.back();
+  out.last = last_apply(ledger);
   out.unconfirmed = ledger.unconfirmed;
   out.left = time_left(ledger, boot_id, clock).value_or(std::chrono::milliseconds(0));
   out.rebooted = out.unconfirmed && out.unconfirmed->boot_id != boot_id;

@@ -11,13 +11,14 @@
 #include "base/error.hpp"
 #include "config/document.hpp"
 #include "core/commit.hpp"
+#include "metrics/metrics.hpp"
 #include "store/generations.hpp"
 
 namespace rdmacfg::core {
 
 struct Standing {
-  std::optional<Generation> active;        ///< nothing: no document is applied
-  std::optional<Generation> last;          ///< applied last, also where it was rolled back
+  std::optional<Generation> active;  ///< nothing: no document is applied
+  std::optional<metrics::LastApply> last;
   std::optional<Unconfirmed> unconfirmed;  ///< an apply that waits for confirmation
   std::chrono::milliseconds left{0};       ///< for that; 0: its time is over
   bool rebooted = false;                   ///< it was applied in another boot, so it is over
@@ -26,6 +27,9 @@ struct Standing {
   bool refused = false;                    ///< it was rolled back: nobody applies it but on request
   std::string fate;                        ///< why, "it was not confirmed in time"; may be empty
 };
+
+/// Applied last, also where it was rolled back; nothing without a generation.
+std::optional<metrics::LastApply> last_apply(const Ledger& ledger);
 
 /// `document`: the system's own, if there is one; of one with errors nothing is compared.
 Standing standing_of(const Ledger& ledger, const config::Document* document, const std::string& boot_id,

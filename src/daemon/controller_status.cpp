@@ -36,8 +36,6 @@ void Controller::take_status(const Outcome& outcome) {
     properties_.contended.push_back(key.text() + ": " + why);
     properties_.contention.emplace_back(key.kind, key.id, why);
   }
-  facts_.resources.clear();
-  facts_.open.clear();
   metrics::count(outcome.report, facts_);
   if (!outcome.status.is_object()) return;  // the worker died, or the ledger cannot be read
   active_ = properties_.generation = outcome.status.value("active", std::uint64_t{0});
@@ -153,14 +151,9 @@ void Controller::publish_metrics() {
   if (!metrics_folder_) return;
   facts_.unconfirmed = properties_.unconfirmed;
   facts_.daemon.reset();
-  if (!stopping_) {
-    metrics::Daemon now{.state = properties_.state,
-                        .repairs = properties_.repairs_by_kind,
-                        .contended = {},
-                        .refused = !properties_.refused.empty()};
-    for (const auto& [kind, id, why] : properties_.contention) ++now.contended[kind];
-    facts_.daemon = std::move(now);
-  }
+  if (!stopping_)
+    facts_.daemon = metrics::daemon_of(properties_.state, properties_.repairs_by_kind, properties_.contention,
+                                       properties_.refused);
   const auto trouble = metrics_.keep(*metrics_folder_, facts_);
   if (!trouble.empty() && said_of_metrics_ != trouble) log(LOG_WARNING, Message::kTrouble, trouble);
   said_of_metrics_ = trouble;

@@ -84,7 +84,7 @@ class Text {
 
 void add_open(const Facts& facts, Text& text) {
   using Series = std::pair<std::string, std::size_t>;  // labels, number
-  std::map<std::string, std::size_t> by_labels, rest;
+  std::map<std::string, std::size_t> by_labels, shown;
   for (const auto& [what, number] : facts.open) {
     const auto& [kind, status, reason] = what;
     by_labels[fmt::format("kind=\"{}\",status=\"{}\",reason=\"{}\"", escaped(kind), label_of(status),
@@ -93,15 +93,13 @@ void add_open(const Facts& facts, Text& text) {
   std::vector<Series> series(by_labels.begin(), by_labels.end());
   std::stable_sort(series.begin(), series.end(),
                    [](const Series& a, const Series& b) { return a.second > b.second; });
-  for (std::size_t i = model::limits::kMetricReasons; i < series.size(); ++i) {
-    const auto& labels = series[i].first;
-    rest[labels.substr(0, labels.find(",reason=")) + ",reason=\"other\""] += series[i].second;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const auto& [labels, number] = series[i];
+    const bool frequent = i < model::limits::kMetricReasons;
+    shown[frequent ? labels : labels.substr(0, labels.find(",reason=")) + ",reason=\"other\""] += number;
   }
-  if (series.size() > model::limits::kMetricReasons) series.resize(model::limits::kMetricReasons);
-  std::sort(series.begin(), series.end());
   text.family("rdma_configd_not_in_sync", "gauge", "Resources that are not as the document says, by reason.");
-  for (const auto& [labels, number] : series) text.sample(number, labels);
-  for (const auto& [labels, number] : rest) text.sample(number, labels);
+  for (const auto& [labels, number] : shown) text.sample(number, labels);
 }
 
 void add_resources(const Facts& facts, Text& text) {
@@ -167,7 +165,18 @@ void add_daemon(const Facts& facts, Text& text) {
 
 }  // namespace
 
+Daemon daemon_of(std::string state, std::map<std::string, std::uint64_t> repairs,
+                 const std::vector<std::tuple<std::string, std::string, std::string>>& contention,
+                 const std::string& refused) {
+  Daemon out{
+      .state = std::move(state), .repairs = std::move(repairs), .contended = {}, .refused = !refused.empty()};
+  for (const auto& [kind, id, why] : contention) ++out.contended[kind];
+  return out;
+}
+
 void count(const model::Report& report, Facts& facts) {
+  facts.resources.clear();
+  facts.open.clear();
   facts.known = report.exit != model::Exit::kError;
   for (const auto& resource : report.resources) {
     const auto status = resource.status == Status::kDone ? Status::kInSync : resource.status;
@@ -184,7 +193,7 @@ std::string text_of(const Facts& facts) {
               "1: the host was compared with the document; 0: that was not possible.");
   text.sample(facts.known ? 1 : 0);
   if (facts.known) add_resources(facts, text);
-  add_ledger(facts, text);
+  if (facts.ledger_known) add_ledger(facts, text);
   add_daemon(facts, text);
   return text.take();
 }

@@ -18,6 +18,9 @@ namespace rdmacfg::metrics {
 /// Name of the file in the collector's folder.
 inline constexpr const char* kFileName = "rdma-configd.prom";
 
+/// Keeps the path of the daemon's file from one daemon to the next, and for `withdraw`.
+inline constexpr const char* kNote = "/run/rdma-configd/metrics";
+
 /// Knowledge of the daemon beyond a look at the host.
 struct Daemon {
   std::string state;                             ///< property State of the D-Bus API
@@ -25,6 +28,11 @@ struct Daemon {
   std::map<std::string, std::size_t> contended;  ///< resources that somebody else keeps changing, by kind
   bool refused = false;                          ///< the configuration is not what is held
 };
+
+/// Properties of the daemon's D-Bus API, as the daemon and rdma-configctl both have them.
+Daemon daemon_of(std::string state, std::map<std::string, std::uint64_t> repairs,
+                 const std::vector<std::tuple<std::string, std::string, std::string>>& contention,
+                 const std::string& refused);
 
 /// The last document that was applied, or taken back.
 struct LastApply {
@@ -39,15 +47,16 @@ struct Facts {
   std::map<std::string, std::map<model::Status, std::size_t>> resources;
   /// Kind, status and reason of those that are not as wanted.
   std::map<std::tuple<std::string, model::Status, std::string>, std::size_t> open;
-  bool known = true;              ///< false: the host could not be compared with the document
-  std::uint64_t generation = 0;   ///< that is held; 0: none
+  bool known = true;             ///< false: the host could not be compared with the document
+  bool ledger_known = true;      ///< false: it could not be read, so there are no metrics of what was applied
+  std::uint64_t generation = 0;  ///< that is held; 0: none
   std::optional<LastApply> last;  ///< nothing: nothing was applied yet
   std::string unconfirmed;        ///< until when, UTC; empty: nothing waits
   bool degraded = false;          ///< a record of ours was damaged
   std::optional<Daemon> daemon;   ///< nothing: it does not run
 };
 
-/// Counts the resources of a report, and takes over whether it could be made at all.
+/// Replaces what was counted before: the resources of a report, and whether it could be made at all.
 void count(const model::Report& report, Facts& facts);
 
 /// The metrics. Reasons are labels: the most frequent limits::kMetricReasons, cut to limits::kMetricText; the

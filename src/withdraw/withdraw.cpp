@@ -5,11 +5,13 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "catalog/all.hpp"
 #include "catalog/bind.hpp"
 #include "catalog/owned_files.hpp"
 #include "core/picture.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
+#include "metrics/metrics.hpp"
 #include "store/damage.hpp"
 #include "store/state.hpp"
 
@@ -117,8 +119,18 @@ Result<void> find_files(kinds::OwnedFile::Extent extent, system::Files& files, W
   return {};
 }
 
+/// The last metrics of the daemon, which would say for ever that it does not run.
+void remove_metrics(system::Files& files) {
+  const auto note = files.read(metrics::kNote);
+  if (!note || !*note) return;
+  const std::string path(base::trim(**note));
+  if (path.ends_with(std::string("/") + metrics::kFileName)) (void)files.remove(path);
+  (void)files.remove(metrics::kNote);
+}
+
 Result<void> forget(Context& context) {
   auto& files = context.host.files;
+  remove_metrics(files);
   // The copy of the ledger goes first: it would be taken for the ledger.
   for (const auto& path :
        {context.paths.take_back, context.paths.backup, context.paths.ledger, context.paths.let_be,

@@ -18,17 +18,12 @@ metrics::Facts facts_of(const Outlook& outlook, system::Host& host) {
   if (const auto& standing = outlook.standing) {
     if (standing->active) facts.generation = standing->active->number;
     if (standing->unconfirmed) facts.unconfirmed = standing->unconfirmed->deadline;
-    if (const auto& last = standing->last)
-      facts.last = {.number = last->number, .when = last->when, .rolled_back = !last->fate.empty()};
+    facts.last = standing->last;
   }
-  if (const auto& daemon = outlook.daemon) {
-    metrics::Daemon told{.state = daemon->state,
-                         .repairs = daemon->repairs_by_kind,
-                         .contended = {},
-                         .refused = !daemon->refused.empty()};
-    for (const auto& [kind, id, why] : daemon->contended) ++told.contended[kind];
-    facts.daemon = std::move(told);
-  }
+  facts.ledger_known = outlook.standing.has_value();
+  if (const auto& daemon = outlook.daemon)
+    facts.daemon =
+        metrics::daemon_of(daemon->state, daemon->repairs_by_kind, daemon->contended, daemon->refused);
   return facts;
 }
 

@@ -105,7 +105,9 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "confirmation, and what the daemon has repaired. With --output, it replaces FILE in one step. The "
      "daemon "
      "keeps such a file itself if [daemon] metrics names a folder. It changes nothing and does not need "
-     "root.",
+     "root, but the generation and the last apply are told to root only. Exit status 0: done; 1: the host "
+     "could "
+     "not be compared with the document, which the metrics say, too, or FILE could not be written.",
      "metrics\tthe metrics\nmetrics --output /var/lib/prometheus/node-exporter/rdma-configd.prom\tfor the "
      "textfile collector, from a timer"},
     {"withdraw", "", "Hand the host over to its administrator, before rdma-configd is removed.",
@@ -206,7 +208,8 @@ constexpr std::string_view kStatuses =
     "Exit status:\n"
     "  0  in sync, or done\n"
     "  1  error; nothing was changed\n"
-    "  2  diff and --dry-run: there are changes to make; doctor, status: something is wrong\n"
+    "  2  diff, --dry-run: there are changes to make; doctor, status, fabric, fleet report: something is "
+    "wrong\n"
     "  3  apply failed and was undone\n"
     "  4  apply failed, and undoing is incomplete (the leftovers are named), or the outcome is not known\n"
     "  5  done, but something is pending or limited (--pending-ok makes it 0)\n";

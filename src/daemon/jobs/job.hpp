@@ -46,8 +46,8 @@ struct Job {
   std::uint64_t settled_at = 0;
   /// kApply that is tried again: core::kAppliedMark when it fell due. When it says something else
   /// now, somebody has applied since, past the daemon, and that is held instead. Nothing: the first try.
-  std::optional<std::string>
-      applied_then{};  /// Before a hold or an apply of its own: kinds::HasHiddenState, with these handles.
+  std::optional<std::string> applied_then{};
+  /// Before a hold or an apply of its own: kinds::HasHiddenState, with these handles.
   std::optional<std::set<std::string>> closely{};
   std::string expect{};  ///< core::digest_of the plan that was agreed to; empty: any
   std::string who{};

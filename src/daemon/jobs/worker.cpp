@@ -19,6 +19,7 @@
 #include "core/guards/delegation.hpp"
 #include "core/guards/doubts.hpp"
 #include "core/plan.hpp"
+#include "core/standing.hpp"
 #include "daemon/jobs/document_json.hpp"
 #include "daemon/jobs/job.hpp"
 #include "daemon/summary.hpp"
@@ -289,10 +290,8 @@ Json status_json(core::Context& context, const Told& told, bool history) {
   out["report_drift"] = policy.drift == model::Drift::kReport;
   out["audit_s"] = policy.audit.value_or(model::Audit{}).seconds;
   out["metrics"] = policy.metrics.value_or(model::MetricsFolder{}).path;
-  if (!ledger->generations.empty()) {
-    const auto& last = ledger->generations.back();
-    out["last"] = {{"number", last.number}, {"when", last.when}, {"rolled_back", !last.fate.empty()}};
-  }
+  if (const auto last = core::last_apply(*ledger))
+    out["last"] = {{"number", last->number}, {"when", last->when}, {"rolled_back", last->rolled_back}};
   if (const auto& waiting = ledger->unconfirmed) {
     out["unconfirmed"] = {
         {"generation", waiting->generation},

@@ -64,6 +64,35 @@ struct Host : Console {
   }
 };
 
+TEST(MetricsCommand, TellsHowTheHostStands) {
+  Host host;
+  host.daemon.repairs_by_kind = {{"ipoib", 3}};
+  host.daemon.contended = {{"ipoib", "g", "mtu"}};
+  ASSERT_EQ(host.apply(kRename), 0) << host.err.str();
+  EXPECT_EQ(host.run({"metrics"}), 0) << host.err.str();
+  const auto text = host.out.str();
+  EXPECT_THAT(text, AllOf(HasSubstr("\nrdma_configd_compared 1\n"),
+                          HasSubstr("\nrdma_configd_resources{kind=\"ipoib\",status=\"in_sync\"} 1\n"),
+                          HasSubstr("\nrdma_configd_generation 1\n"), HasSubstr("\nrdma_configd_up 1\n"),
+                          HasSubstr("\nrdma_configd_last_apply_rolled_back 0\n"),
+                          HasSubstr("\nrdma_configd_repairs_total{kind=\"ipoib\"} 3\n"),
+                          HasSubstr("\nrdma_configd_contended{kind=\"ipoib\"} 1\n")));
+  const auto file = (host.folder() / "out.prom").string();
+  EXPECT_EQ(host.run({"metrics", "--output", file}), 0);
+  EXPECT_EQ(host.out.str(), "");
+  std::ostringstream written;
+  written << std::ifstream(file).rdbuf();
+  EXPECT_EQ(written.str(), text);
+  EXPECT_EQ(host.run({"metrics", "--output", (host.folder() / "none" / "out.prom").string()}), 1);
+  EXPECT_EQ(host.run({"metrics", "--root", host.folder().string()}), 1);
+  EXPECT_EQ(host.run({"metrics", "--json"}), 1);
+
+  host.document("version = 1\nx = 1\n");
+  EXPECT_EQ(host.run({"metrics"}), 1) << "the host could not be compared";
+  EXPECT_THAT(host.out.str(),
+              AllOf(HasSubstr("\nrdma_configd_compared 0\n"), HasSubstr("\nrdma_configd_up 1\n")));
+}
+
 TEST(Status, TellsOneScreenAndAStatusForMonitoring) {
   Host host;
   host.daemon.repairs = 3;

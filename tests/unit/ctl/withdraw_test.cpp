@@ -65,6 +65,17 @@ TEST_F(Withdraw, KeepsWhatOurFilesDoAndForgetsThatTheyWereOurs) {
   EXPECT_THAT(console.out.str(), HasSubstr("There is nothing of rdma-configd on this host"));
 }
 
+/// Else Prometheus would miss the daemon for ever.
+TEST_F(Withdraw, RemovesTheMetricsOfTheDaemon) {
+  files()["/prom/rdma-configd.prom"] = "rdma_configd_up 0\n";
+  files()["/prom/other.prom"] = "";
+  files()["/run/rdma-configd/metrics"] = "/prom/rdma-configd.prom\n";
+  EXPECT_EQ(console.run({"withdraw", "--yes"}), 0) << console.err.str();
+  EXPECT_FALSE(files().contains("/prom/rdma-configd.prom"));
+  EXPECT_TRUE(files().contains("/prom/other.prom"));
+  EXPECT_FALSE(files().contains("/run/rdma-configd/metrics"));
+}
+
 TEST_F(Withdraw, NothingIsAppliedByItselfUntilSomebodyApplies) {
   ASSERT_EQ(console.run({"withdraw", "--yes"}), 0);
   console.document(kRename);

@@ -91,6 +91,27 @@ TEST(Metrics, OfAHostThatCannotBeComparedHaveNoResources) {
   EXPECT_THAT(text, Not(HasSubstr("last_apply")));
 }
 
+TEST(Metrics, OfALedgerThatCannotBeReadSayNothingOfIt) {
+  Facts facts;
+  facts.ledger_known = false;
+  const auto text = text_of(facts);
+  EXPECT_THAT(text, Not(HasSubstr("rdma_configd_generation")));
+  EXPECT_THAT(text, Not(HasSubstr("rdma_configd_unconfirmed")));
+  EXPECT_THAT(text, HasSubstr("\nrdma_configd_up 0\n"));
+}
+
+/// Two samples of the same labels would make the whole file invalid.
+TEST(Metrics, HaveEachSeriesOnce) {
+  model::Report report;
+  for (std::size_t i = 0; i <= model::limits::kMetricReasons; ++i)
+    report.resources.push_back(resource_of("pkey", std::to_string(i), Status::kPending,
+                                           i == 0 ? "other" : fmt::format("reason {:03}", i)));
+  report.resources.push_back(resource_of("pkey", "again", Status::kPending, "other"));
+  Facts facts;
+  count(report, facts);
+  EXPECT_THAT(text_of(facts), HasSubstr("kind=\"pkey\",status=\"pending\",reason=\"other\"} 3\n"));
+}
+
 /// The reasons beyond the limit are counted together.
 TEST(Metrics, HaveABoundedNumberOfReasons) {
   const auto with = [](std::size_t reasons) {
