@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The limits of what a fabric and files about it may say. docs/RELIABILITY.md lists the same table;
-// tests/unit/fabric/fabric_test.cpp compares the two.
+// tests/unit/daemon/limits_test.cpp compares the two.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of limits: documents and units agree with it.
+// The tables of limits: documents and units agree with them.
 #include "model/limits.hpp"
 
 #include <fmt/format.h>
@@ -10,10 +10,13 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 #include "catalog/owned_files.hpp"
+#include "fabric/limits.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::model::limits {
@@ -32,27 +35,55 @@ std::string line_of(const Row& row) {
   return fmt::format("| `{}` | {} {} | {} | {} |\n", row.name, row.value, row.unit, row.beyond, row.reason);
 }
 
-TEST(Limits, TheDocumentListsThemAsTheyAre) {
-  const auto text = content("docs/RELIABILITY.md");
-  std::string table;
-  for (const auto& row : kTable) table += line_of(row);
-  EXPECT_THAT(text, HasSubstr("|---|---|---|---|\n" + table)) << "the table must be:\n" << table;
+/// A header with limits, and its table.
+struct Source {
+  const char* header;
+  std::span<const Row> rows;
+};
+const std::vector<Source> kSources{{"src/model/limits.hpp", kTable},
+                                   {"src/fabric/limits.hpp", fabric::limits::kTable}};
+
+TEST(Limits, EveryTableIsKnownHere) {
+  std::set<std::string> found, known;
+  for (const auto& source : kSources) known.insert(source.header);
+  const std::filesystem::path root(SOURCE_ROOT);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "src")) {
+    const auto extension = entry.path().extension();
+    if (extension != ".hpp" && extension != ".cpp") continue;
+    const auto path = std::filesystem::relative(entry.path(), root).string();
+    const bool has_table = content(path).find("limits::Row") != std::string::npos;
+    if (entry.path().filename() == "limits.hpp" || has_table) found.insert(path);
+  }
+  EXPECT_EQ(found, known)
+      << "a table of limits that no test reads; add it to kSources and to docs/RELIABILITY.md";
 }
 
-TEST(Limits, EachConstantIsInTheTable) {
-  const auto header = content("src/model/limits.hpp");
-  std::set<std::string> names;
-  for (const auto& row : kTable)
-    EXPECT_TRUE(names.emplace(row.name).second) << row.name << " is defined twice";
-  const std::regex constant(R"(inline constexpr [\w:]+ (k\w+))");
-  std::size_t seen = 0;
-  for (std::sregex_iterator at(header.begin(), header.end(), constant), end; at != end; ++at) {
-    const auto name = (*at)[1].str();
-    if (name == "kKiB" || name == "kTable") continue;
-    ++seen;
-    EXPECT_TRUE(names.contains(name)) << name << " is not in the table";
+TEST(Limits, TheDocumentListsThemAsTheyAre) {
+  const auto text = content("docs/RELIABILITY.md");
+  for (const auto& source : kSources) {
+    std::string table;
+    for (const auto& row : source.rows) table += line_of(row);
+    EXPECT_THAT(text, HasSubstr("|---|---|---|---|\n" + table + '\n')) << "the table must be:\n" << table;
+    EXPECT_THAT(text, HasSubstr(fmt::format("`{}`", source.header)));
   }
-  EXPECT_EQ(seen, names.size());
+}
+
+TEST(Limits, EachConstantIsInItsTable) {
+  std::set<std::string> names;
+  for (const auto& source : kSources) {
+    const auto header = content(source.header);
+    std::size_t seen = 0;
+    for (const auto& row : source.rows)
+      EXPECT_TRUE(names.emplace(row.name).second) << row.name << " is defined twice";
+    const std::regex constant(R"(inline constexpr [\w:]+ (k\w+))");
+    for (std::sregex_iterator at(header.begin(), header.end(), constant), end; at != end; ++at) {
+      const auto name = (*at)[1].str();
+      if (name == "kKiB" || name == "kTable") continue;
+      ++seen;
+      EXPECT_TRUE(names.contains(name)) << name << " is not in the table";
+    }
+    EXPECT_EQ(seen, source.rows.size()) << source.header;
+  }
 }
 
 TEST(Limits, TheServiceHasThoseOfTheTable) {
@@ -134,11 +165,13 @@ TEST(Limits, EachIsTriedByATest) {
         tests += content(std::filesystem::relative(path, SOURCE_ROOT));
     }
   }
-  for (const auto& row : kTable) {
-    if (kNotTried.contains(row.name)) continue;
-    const auto at = kCalled.find(row.name);
-    EXPECT_THAT(tests, HasSubstr(at == kCalled.end() ? row.name : at->second))
-        << row.name << ": a test at the limit, and one beyond it, are missing";
+  for (const auto& source : kSources) {
+    for (const auto& row : source.rows) {
+      if (kNotTried.contains(row.name)) continue;
+      const auto at = kCalled.find(row.name);
+      EXPECT_THAT(tests, HasSubstr(at == kCalled.end() ? row.name : at->second))
+          << row.name << ": a test at the limit, and one beyond it, are missing";
+    }
   }
 }
 
