@@ -162,7 +162,8 @@ class InitramfsKind final : public Kind, public ClearsAway {
       at = std::prev(desired.end());
     }
     auto& image = *at;
-    if ((!rebuilds(image.policy) && !world.offline()) || !can_rebuild(world.host())) return;
+    if ((!rebuilds_here(image.policy, world.host()) && !world.offline()) || !can_rebuild(world.host()))
+      return;
     const auto wanted = digest_of(contents_after(desired, observed));
     const auto now = digest_now(world.host().files);
     if (world.offline()) {
@@ -256,25 +257,40 @@ class InitramfsKind final : public Kind, public ClearsAway {
     auto& host = world.host();
     const auto tool = host.initramfs.tool();
     Verdict verdict;
+    const auto reason = host.initramfs.by_hand();
     if (tool && !host.initramfs.has_image()) {
-      verdict.warnings.emplace_back(
-          "there is no initramfs in /boot, so none is rebuilt; one that this host boots from does not hold "
-          "our "
-          "module options and naming rules");
+      verdict.warnings.push_back(
+          reason ? fmt::format("{}, and hold our module options and naming rules only when you run {}",
+                               *reason, command_for(host, *tool))
+                 : "there is no initramfs in /boot, so none is rebuilt; one that this host boots from does "
+                   "not hold "
+                   "our module options and naming rules");
     } else if (!tool) {
       verdict.warnings.emplace_back(
           "no tool to rebuild an initramfs is installed (update-initramfs, dracut); if this host boots from "
           "one, it does not hold our module options and naming rules");
-    } else if (!rebuilds(desired.policy) && !newer(host)) {
+    } else if (!rebuilds_here(desired.policy, host) && !newer(host)) {
       verdict.sort = Verdict::Sort::kPending;
-      verdict.reason = fmt::format("initramfs stale: run {}", *tool);
+      verdict.reason = fmt::format("initramfs stale: run {}", command_for(host, *tool));
+      if (reason) verdict.reason += fmt::format(" ({})", *reason);
     }
     return verdict;
   }
 
  private:
-  static bool rebuilds(const model::Attributes& policy) {
-    return model::value_of(policy, kPolicy) != model::Value{std::string("report")};
+  static bool rebuilds_here(const model::Attributes& policy, system::Host& host) {
+    return model::value_of(policy, kPolicy) != model::Value{std::string("report")} &&
+           !host.initramfs.by_hand();
+  }
+
+  /// The tool's command with what it has to be told of our files.
+  static std::string command_for(system::Host& host, const std::string& tool) {
+    std::string command = tool;
+    if (!tool.starts_with("rpm-ostree")) return command;
+    for (const auto path : kInitramfsFiles) {
+      if (is_there(host.files, path)) command += fmt::format(" --track={}", path);
+    }
+    return command;
   }
 
   static std::string files_before(const Change& change) {

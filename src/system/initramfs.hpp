@@ -15,9 +15,13 @@ class Initramfs {
  public:
   virtual ~Initramfs() = default;
 
-  /// The command that an administrator would give: "update-initramfs -u -k all", "dracut -f"; nothing when no
-  /// tool is installed.
+  /// The command that an administrator would give: "update-initramfs -u -k all", "dracut -f", "sdbootutil
+  /// mkinitrd"; nothing when no tool is installed. That of ostree wants a --track=FILE for each file.
   virtual std::optional<std::string> tool() = 0;
+
+  /// Why this system does not let a service run the tool ("/boot is mounted read-only"), so that an
+  /// administrator gives the command; nothing where rebuild() can do it.
+  virtual std::optional<std::string> by_hand() = 0;
 
   /// Whether there is an image at all; a machine may boot without one.
   virtual bool has_image() = 0;

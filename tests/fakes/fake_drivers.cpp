@@ -22,6 +22,10 @@ std::optional<std::string> FakeInitramfs::tool() {
   return command.empty() ? std::nullopt : std::optional(command);
 }
 
+std::optional<std::string> FakeInitramfs::by_hand() {
+  return reason.empty() ? std::nullopt : std::optional(reason);
+}
+
 bool FakeInitramfs::newer_than(std::span<const std::string> /*paths*/) { return newer; }
 
 Result<void> FakeInitramfs::rebuild() {

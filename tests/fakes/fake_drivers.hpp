@@ -21,6 +21,7 @@ class FakeInitramfs final : public system::Initramfs {
 
   std::string command{};  ///< of the tool; empty: none is installed
   bool newer = false;     ///< somebody rebuilt it by hand
+  std::string reason{};   ///< why it has to be run by hand; empty: it need not
   bool there = true;      ///< false: this host has no image
   bool makes = true;      ///< false: the tool ends well, and makes none
   std::map<std::string, std::string> image{};
@@ -28,6 +29,7 @@ class FakeInitramfs final : public system::Initramfs {
   [[nodiscard]] std::string dump() const;
 
   std::optional<std::string> tool() override;
+  std::optional<std::string> by_hand() override;
   bool has_image() override { return there; }
   bool newer_than(std::span<const std::string> paths) override;
   base::Result<void> rebuild() override;

@@ -89,8 +89,9 @@ void describe_drivers(FakeKernel& kernel, const json& host) {
   const json modules = host.value("modules", json::object());
   describe_modules(kernel, modules);
   const json initramfs = host.value("initramfs", json::object());
-  allow_keys(initramfs, {"tool", "newer", "there", "makes"}, "initramfs");
+  allow_keys(initramfs, {"tool", "by_hand", "newer", "there", "makes"}, "initramfs");
   kernel.initramfs.command = initramfs.value("tool", kernel.initramfs.command);
+  kernel.initramfs.reason = initramfs.value("by_hand", kernel.initramfs.reason);
   kernel.initramfs.there = initramfs.value("there", kernel.initramfs.there);
   kernel.initramfs.makes = initramfs.value("makes", kernel.initramfs.makes);
   kernel.initramfs.newer = initramfs.value("newer", kernel.initramfs.newer);

@@ -6,9 +6,11 @@
 # Not the names of RDMA devices: one that has its name already when the real udevd handles its "add" event would be renamed
 # again by rdma-core's 60-rdma-persistent-naming.rules. They are given behind the root switch.
 
-# Only where rdma-configd has written something.
+# Only where rdma-configd has written something, and not in the image of a crash kernel, which has little memory for the queues
+# that options ask for (kdumpctl sets IN_KDUMP).
 check() {
 	local file
+	[[ -z ${IN_KDUMP-} ]] || return 255
 	for file in "${dracutsysrootdir-}"/etc/{udev/rules.d/70-rdma-configd-*.rules,modprobe.d/rdma-configd*.conf}; do
 		[[ -f $file ]] && return 0
 	done

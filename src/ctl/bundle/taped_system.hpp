@@ -138,6 +138,9 @@ class TapedInitramfs final : public system::Initramfs, Taped {
   std::optional<std::string> tool() override {
     return ask("initramfs.tool", "", [&] { return real_->initramfs.tool(); });
   }
+  std::optional<std::string> by_hand() override {
+    return ask("initramfs.by_hand", "", [&] { return real_->initramfs.by_hand(); });
+  }
   bool has_image() override {
     return ask("initramfs.image", "", [&] { return real_->initramfs.has_image(); });
   }

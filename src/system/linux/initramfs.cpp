@@ -3,14 +3,17 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <ctime>
+#include <fstream>
 #include <utility>
 
 #include "system/linux/dbus/systemd.hpp"
 #include "system/linux/initramfs_images.hpp"
 #include "system/linux/linux_host.hpp"
+#include "system/linux/mounts.hpp"
 
 namespace rdmacfg::system {
 
@@ -46,7 +49,31 @@ constexpr std::array<Tool, 3> kTools{
      {"/usr/bin/dracut", kDracut, kDracutAll},
      {"/usr/sbin/dracut", kDracut, kDracutAll}}};
 
+// openSUSE's boot loaders of the Boot Loader Specification start copies on the EFI partition, which dracut
+// alone does not make (sdbootutil's is_installed(); /etc/sysconfig/bootloader).
+constexpr Way kSdbootutil{"sdbootutil mkinitrd", "rdma-configd-sdbootutil.service"};
+constexpr std::array<std::string_view, 2> kSdbootLoaders{"systemd-boot", "grub2-bls"};
+// Not by a unit of ours: the next snapshot, or the next deployment, has the image (transactional-update(8),
+// rpm-ostree(1)).
+constexpr Way kTransactional{"transactional-update initrd", {}};
+constexpr Way kOstree{"rpm-ostree initramfs-etc", {}};
+
 using detail::FileTime;
+
+/// Whether openSUSE's tool for such boot loaders made what this system boots.
+bool sdbootutil_boots(const std::filesystem::path& root) {
+  std::error_code error;
+  if (!std::filesystem::exists(root / "usr/bin/sdbootutil", error)) return false;
+  std::ifstream file(root / "etc/sysconfig/bootloader");
+  constexpr std::string_view kType = "LOADER_TYPE=";
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(kType)) continue;
+    std::erase_if(line, [](char c) { return c == '"' || c == '\'' || c == ' ' || c == '\t'; });
+    return std::find(kSdbootLoaders.begin(), kSdbootLoaders.end(), line.substr(kType.size())) !=
+           kSdbootLoaders.end();
+  }
+  return false;
+}
 
 std::optional<FileTime> changed(const std::filesystem::path& path) {
   struct stat status {};
@@ -56,11 +83,18 @@ std::optional<FileTime> changed(const std::filesystem::path& path) {
 
 class LinuxInitramfs final : public Initramfs {
  public:
-  explicit LinuxInitramfs(std::filesystem::path root) : root_(std::move(root)) {}
+  LinuxInitramfs(std::filesystem::path root, std::filesystem::path mounts)
+      : root_(std::move(root)), mounts_(std::move(mounts)) {}
 
   std::optional<std::string> tool() override {
     const auto way = find();
     return way ? std::optional(std::string(way->command)) : std::nullopt;
+  }
+
+  std::optional<std::string> by_hand() override {
+    if (ostree()) return "the images of this system are made by ostree";
+    if (boot_is_read_only()) return "/boot is mounted read-only";
+    return std::nullopt;
   }
 
   bool has_image() override { return !detail::observe_images(root_).empty(); }
@@ -83,6 +117,8 @@ class LinuxInitramfs final : public Initramfs {
   Result<void> rebuild() override {
     const auto found = find();
     if (!found) return fail(Code::kNotFound, "rebuilding the initramfs: no tool is installed");
+    if (const auto reason = by_hand())
+      return fail(Code::kUnsupported, fmt::format("{}: {}; run it by hand", found->command, *reason));
     const auto what = fmt::format("running {}", found->command);
     const auto before = detail::observe_images(root_);
     systemd_.set_timeout(kDeadline);
@@ -106,24 +142,38 @@ class LinuxInitramfs final : public Initramfs {
     return std::string(static_cast<const char*>(names.release));
   }
 
+  [[nodiscard]] bool there(std::string_view path) const {
+    return changed(root_ / std::filesystem::path(path).relative_path()).has_value();
+  }
+
+  /// Of a system that ostree has booted, ostree(1).
+  [[nodiscard]] bool ostree() const { return there("/run/ostree-booted"); }
+
+  [[nodiscard]] bool boot_is_read_only() const { return detail::mounted_read_only(mounts_, "/boot"); }
+
   /// How it is done here; nothing without a tool.
   [[nodiscard]] std::optional<Way> find() const {
+    if (ostree()) return kOstree;
+    if (boot_is_read_only() && there("/usr/sbin/transactional-update")) return kTransactional;
+    if (sdbootutil_boots(root_)) return kSdbootutil;
     for (const auto& tool : kTools) {
-      if (!changed(root_ / std::filesystem::path(tool.path).relative_path())) continue;
+      if (!there(tool.path)) continue;
       const bool all = !running() || detail::of_several_kernels(detail::observe_images(root_));
       return all ? tool.all : tool.one;
     }
     return std::nullopt;
   }
 
-  std::filesystem::path root_;
+  std::filesystem::path root_, mounts_;
   detail::Systemd systemd_;
 };
 
 }  // namespace
 
-std::unique_ptr<Initramfs> make_linux_initramfs(std::filesystem::path root) {
-  return std::make_unique<LinuxInitramfs>(std::move(root));
+std::unique_ptr<Initramfs> make_linux_initramfs(std::filesystem::path root,
+                                                const std::filesystem::path& mounts) {
+  const bool running = root == "/" || mounts != "/proc/1/mounts";
+  return std::make_unique<LinuxInitramfs>(std::move(root), running ? mounts : std::filesystem::path());
 }
 
 }  // namespace rdmacfg::system

@@ -70,7 +70,10 @@ std::unique_ptr<Units> make_linux_units();
 std::unique_ptr<Modules> make_linux_modules(std::filesystem::path sysfs = "/sys");
 
 /// update-initramfs or dracut, run by a unit of ours.
-std::unique_ptr<Initramfs> make_linux_initramfs(std::filesystem::path root = "/");
+/// `mounts`: the table that says what is mounted read-only, proc_mounts(5). Of PID 1, since the service
+/// itself sees most of the system so (ProtectSystem=). Of an image tree nothing is known.
+std::unique_ptr<Initramfs> make_linux_initramfs(std::filesystem::path root = "/",
+                                                const std::filesystem::path& mounts = "/proc/1/mounts");
 
 /// dcbnl over rtnetlink; the socket is opened at the first use.
 std::unique_ptr<Dcb> make_linux_dcb();

@@ -115,6 +115,58 @@ TEST(LinuxInitramfs, TheToolIsTheOneThatMadeTheImages) {
   EXPECT_EQ(make_linux_initramfs(TempTree().path())->tool(), std::nullopt);
 }
 
+TEST(LinuxInitramfs, OpenSusesBootLoadersTakeTheirImagesFromTheirOwnTool) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("usr/bin/sdbootutil", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all")
+      << "installed is not in use";
+  tree.put("etc/sysconfig/bootloader", "# comment\nLOADER_TYPE=\"grub2-efi\"\nSECURE_BOOT=\"yes\"\n");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all");
+  for (const auto* line :
+       {"LOADER_TYPE=\"grub2-bls\"\n", "LOADER_TYPE=systemd-boot\n", "LOADER_TYPE='systemd-boot' \n"}) {
+    tree.put("etc/sysconfig/bootloader", line);
+    EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "sdbootutil mkinitrd") << line;
+    EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), std::nullopt);
+  }
+}
+
+TEST(LinuxInitramfs, AReadOnlyBootIsLeftToTheAdministrator) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  const auto of = [&](const std::string& mounts) {
+    tree.put("mounts", mounts);
+    return make_linux_initramfs(tree.path(), tree.at("mounts"));
+  };
+  const std::string root = "/dev/sda2 / btrfs ro,relatime,subvol=/@/.snapshots/7/snapshot 0 0\n";
+  EXPECT_EQ(of(root)->by_hand(), "/boot is mounted read-only");
+  EXPECT_EQ(of(root)->tool(), "dracut -f --regenerate-all");
+  const auto refused = of(root)->rebuild();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::kUnsupported);
+  EXPECT_EQ(of(root + "/dev/sda1 /boot ext4 rw,relatime 0 0\n")->by_hand(), std::nullopt);
+  EXPECT_EQ(of(root + "/dev/sda1 /boot/efi vfat rw 0 0\n")->by_hand(), "/boot is mounted read-only")
+      << "what lies below it says nothing";
+  EXPECT_EQ(
+      of("/dev/sda2 / ext4 rw 0 0\n/dev/sda1 /boot ext4 rw 0 0\n/dev/sda1 /boot ext4 ro 0 0\n")->by_hand(),
+      "/boot is mounted read-only")
+      << "the last one mounted is the one that is seen";
+  EXPECT_EQ(of("/dev/sda2 / ext4 rw,errors=remount-ro 0 0\n")->by_hand(), std::nullopt);
+  EXPECT_EQ(of("/dev/sda2 / ext4 rw 0 0\nx /bootstrap ext4 ro 0 0\n")->by_hand(), std::nullopt);
+  tree.put("usr/sbin/transactional-update", "");
+  EXPECT_EQ(of(root)->tool(), "transactional-update initrd");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), std::nullopt)
+      << "of an image tree nothing is known";
+}
+
+TEST(LinuxInitramfs, OstreeMakesItsImages) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("run/ostree-booted", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), "the images of this system are made by ostree");
+}
+
 TEST(LinuxInitramfs, AnImageTreeIsStaleWhileItsNewestKernelsImageIsOlder) {
   TempTree tree;
   tree.put("usr/sbin/update-initramfs", "");

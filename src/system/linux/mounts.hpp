@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is mounted how. Source: proc_mounts(5), getmntent(3).
+#pragma once
+
+#include <filesystem>
+
+namespace rdmacfg::system::detail {
+
+/// Whether `folder` lies on a file system that `table` (/proc/PID/mounts) says is mounted read-only: the last
+/// one that is mounted there or on the nearest folder above it. False when the table cannot be read.
+bool mounted_read_only(const std::filesystem::path& table, const std::filesystem::path& folder);
+
+}  // namespace rdmacfg::system::detail
