@@ -283,7 +283,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
            !host.initramfs.by_hand();
   }
 
-  /// The tool's command with what it has to be told of our files.
+  /// The command, with the names of our files where the tool takes only files that it is told.
   static std::string command_for(system::Host& host, const std::string& tool) {
     std::string command = tool;
     if (!tool.starts_with("rpm-ostree")) return command;

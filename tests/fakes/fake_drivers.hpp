@@ -21,7 +21,7 @@ class FakeInitramfs final : public system::Initramfs {
 
   std::string command{};  ///< of the tool; empty: none is installed
   bool newer = false;     ///< somebody rebuilt it by hand
-  std::string reason{};   ///< why it has to be run by hand; empty: it need not
+  std::string reason{};   ///< why only an administrator can run it; empty: a service can, too
   bool there = true;      ///< false: this host has no image
   bool makes = true;      ///< false: the tool ends well, and makes none
   std::map<std::string, std::string> image{};

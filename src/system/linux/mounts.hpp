@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is mounted how. Source: proc_mounts(5), getmntent(3).
+// The table of mounts. Source: proc_mounts(5), getmntent(3).
 #pragma once
 
 #include <filesystem>
