@@ -98,39 +98,70 @@ bool matches_glob(std::string_view pattern, std::string_view text) {
   return ::fnmatch(std::string(pattern).c_str(), std::string(text).c_str(), 0) == 0;
 }
 
-bool matches_host(std::string_view pattern, std::string_view host) {
-  // A range is peeled off first: both sides of it are host patterns again.
+namespace {
+
+/// "node[08-12]" in a host pattern: a glob, then a range of numbers.
+struct HostRange {
+  std::string_view before;
+  std::uint64_t low = 0, high = 0;
+  std::size_t shortest = 0, longest = 0;  ///< digits
+
+  [[nodiscard]] bool holds(std::string_view number_text) const {
+    if (!all_digits(number_text) || (number_text.size() > shortest && number_text.front() == '0'))
+      return false;
+    const auto number = parse_number(number_text);
+    return number && *number >= low && *number <= high;
+  }
+  static bool all_digits(std::string_view text) {
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  }
+};
+
+/// The first range of the pattern, which it takes off; nothing when only a glob is left. "[0-9]" is a class
+/// of one character, and means the same either way.
+std::optional<HostRange> take_range(std::string_view& pattern) {
   for (auto open = pattern.find('['); open != std::string_view::npos; open = pattern.find('[', open + 1)) {
     const auto close = pattern.find(']', open);
     if (close == std::string_view::npos) break;
     const auto inside = pattern.substr(open + 1, close - open - 1);
-    const auto dash = inside.find('-');
-    if (dash == std::string_view::npos) continue;
-    const auto low_text = inside.substr(0, dash), high_text = inside.substr(dash + 1);
-    const auto digits = [](std::string_view t) {
-      return !t.empty() &&
-             std::all_of(t.begin(), t.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-    };
-    // "[0-9]" is a class of one character and means the same either way.
-    if (!digits(low_text) || !digits(high_text)) continue;
+    const auto dash = std::min(inside.find('-'), inside.size());
+    const auto low_text = inside.substr(0, dash),
+               high_text = inside.substr(std::min(dash + 1, inside.size()));
+    if (!HostRange::all_digits(low_text) || !HostRange::all_digits(high_text)) continue;
     const auto low = parse_number(low_text), high = parse_number(high_text);
     if (!low || !high) continue;
-    const auto before = pattern.substr(0, open), after = pattern.substr(close + 1);
-    const std::size_t shortest = low_text.size(), longest = std::max(low_text.size(), high_text.size());
-    for (std::size_t at = 0; at < host.size(); ++at) {
-      for (std::size_t length = shortest; length <= longest && at + length <= host.size(); ++length) {
-        const auto number_text = host.substr(at, length);
-        if (!digits(number_text) || (length > shortest && number_text.front() == '0')) continue;
-        const auto number = parse_number(number_text);
-        if (number && *number >= *low && *number <= *high && matches_glob(before, host.substr(0, at)) &&
-            matches_host(after, host.substr(at + length))) {
-          return true;
-        }
+    const HostRange out{pattern.substr(0, open), *low, *high, low_text.size(),
+                        std::max(low_text.size(), high_text.size())};
+    pattern.remove_prefix(close + 1);
+    return out;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool matches_host(std::string_view pattern, std::string_view host) {
+  // The places of the name up to which the pattern's beginning can match; each is looked at once for each
+  // range.
+  std::vector<bool> reached(host.size() + 1);
+  reached[0] = true;
+  while (const auto range = take_range(pattern)) {
+    std::vector<bool> next(host.size() + 1);
+    for (std::size_t from = 0; from < host.size(); ++from) {
+      if (!reached[from]) continue;
+      for (std::size_t at = from; at < host.size(); ++at) {
+        if (!matches_glob(range->before, host.substr(from, at - from))) continue;
+        for (auto length = range->shortest; length <= range->longest && at + length <= host.size(); ++length)
+          next[at + length] = next[at + length] || range->holds(host.substr(at, length));
       }
     }
-    return false;
+    reached = std::move(next);
   }
-  return matches_glob(pattern, host);
+  for (std::size_t from = 0; from <= host.size(); ++from) {
+    if (reached[from] && matches_glob(pattern, host.substr(from))) return true;
+  }
+  return false;
 }
 
 }  // namespace rdmacfg::base

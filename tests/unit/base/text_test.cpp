@@ -66,6 +66,13 @@ TEST(Text, HostRanges) {
   EXPECT_TRUE(matches_host("n[8-12]", "n12"));
   EXPECT_FALSE(matches_host("n[8-12]", "n08"));
   EXPECT_TRUE(matches_host("r[1-4]n[01-36].*", "r3n36.example.org"));
+  EXPECT_TRUE(matches_host("*[1-9][10-20]", "a1b315"));
+  EXPECT_FALSE(matches_host("*[1-9][10-20]", "a1b305"));
+  std::string many;
+  for (int i = 0; i < 20; ++i) many += "[1-99]";
+  EXPECT_TRUE(matches_host(many, std::string(30, '1')));
+  EXPECT_FALSE(matches_host(many, std::string(40, '1') + "x"))
+      << "one of 2^20 ways to read it, each tried once";
   EXPECT_FALSE(matches_host("r[1-4]n[01-36].*", "r5n36.example.org"));
   EXPECT_TRUE(matches_host("login[ab][0-9]", "loginb7"));
   EXPECT_TRUE(matches_host("login*", "login"));
