@@ -67,7 +67,7 @@ std::vector<std::string> shell_words(std::string_view command, const std::string
          {"2>&1", "2>/dev/null", "2> /dev/null", "&>/dev/null", ">/dev/null", "> /dev/null"}) {
       text = base::trim(text);
       if (!text.ends_with(end)) continue;
-      text.resize(text.size() - end.size());
+      text.erase(text.size() - end.size());
       again = true;
     }
   }
