@@ -15,6 +15,7 @@
 #include "system/modules.hpp"
 #include "system/network_manager.hpp"
 #include "system/networkd.hpp"
+#include "system/pci.hpp"
 #include "system/rdma.hpp"
 #include "system/rdma_admin.hpp"
 #include "system/rdma_system.hpp"
@@ -60,6 +61,7 @@ struct Host {
   Accounts& accounts;
   Sysctl& sysctl;
   RdmaSystem& rdma_system;
+  Pci& pci;
   std::string boot_id;  ///< /proc/sys/kernel/random/boot_id
   bool offline = false;
   /// The run comes of an event, and only holds what was applied: a module that somebody has unloaded since is

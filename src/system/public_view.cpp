@@ -91,6 +91,22 @@ class PublicModules final : public Modules {
   Modules& modules_;
 };
 
+/// The kernel shows others the first 64 bytes of the configuration space, where bridges are told apart.
+class PublicPci final : public Pci {
+ public:
+  explicit PublicPci(Pci& pci) : pci_(pci) {}
+  Result<std::vector<std::string>> list() override { return pci_.list(); }
+  Result<std::optional<PciCapabilities>> observe(const std::string& address) override {
+    auto found = pci_.observe(address);
+    if (found && *found)
+      *found = PciCapabilities{.bridge = (*found)->bridge, .max_read_request = {}, .redirects = {}};
+    return found;
+  }
+
+ private:
+  Pci& pci_;
+};
+
 }  // namespace public_view
 
 struct PublicView::Ports {
@@ -98,6 +114,7 @@ struct PublicView::Ports {
       : files(real.files, std::move(records)),
         modules(real.modules),
         sysctl(real.sysctl),
+        pci(real.pci),
         host{.links = real.links,
              .inet = real.inet,
              .resolver = real.resolver,
@@ -118,12 +135,14 @@ struct PublicView::Ports {
              .accounts = real.accounts,
              .sysctl = sysctl,
              .rdma_system = real.rdma_system,
+             .pci = pci,
              .boot_id = real.boot_id,
              .offline = real.offline} {}
 
   public_view::PublicFiles files;
   public_view::PublicModules modules;
   public_view::PublicSysctl sysctl;
+  public_view::PublicPci pci;
   Host host;
 };
 

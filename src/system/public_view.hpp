@@ -8,7 +8,8 @@
 namespace rdmacfg::system {
 
 /// A host as somebody sees it who may read only what everybody may: files, kernel settings and module
-/// parameters whose mode does not let others read them look as they do to such a user (EACCES, or not shown).
+/// parameters whose mode does not let others read them look as they do to such a user (EACCES, or not shown),
+/// and so does the configuration space of PCI devices.
 /// Nothing can be written through it. By the mode of what is read, not by a list of names.
 class PublicView {
  public:

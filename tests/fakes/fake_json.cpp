@@ -54,7 +54,7 @@ void describe_child(FakeKernel& kernel, const std::string& parent, const json& f
 Port port_of(const json& from, int number) {
   allow_keys(from,
              {"guid", "state", "link_layer", "mtu", "group_mtu", "group_mtus", "pkeys", "pkeys_readable",
-              "sm", "interface", "netdev", "in_bond", "gid_types", "roce_mode", "roce_tos"},
+              "sm", "rate", "interface", "netdev", "in_bond", "gid_types", "roce_mode", "roce_tos"},
              "port");
   Port port;
   port.number = number;
@@ -73,6 +73,7 @@ Port port_of(const json& from, int number) {
   }
   port.pkeys_readable = from.value("pkeys_readable", true);
   port.sm = from.value("sm", true);
+  port.rate = from.value("rate", port.rate);
   port.netdev = from.value("netdev", "");
   port.in_bond = from.value("in_bond", "");
   port.gid_types = from.value("gid_types", port.gid_types);
@@ -82,13 +83,16 @@ Port port_of(const json& from, int number) {
 }
 
 void describe_device(FakeKernel& kernel, const json& from) {
-  allow_keys(from, {"name", "driver", "pci", "node_guid", "connected", "verbs", "soft", "ports", "iwarp"},
-             "device");
+  allow_keys(
+      from,
+      {"name", "driver", "pci", "node_guid", "connected", "verbs", "soft", "ports", "iwarp", "firmware"},
+      "device");
   Device device;
   device.name = from.at("name").get<std::string>();
   device.driver = from.value("driver", device.driver);
   device.iwarp = from.value("iwarp", false);
   device.pci = from.value("pci", "");
+  device.firmware = from.value("firmware", device.firmware);
   device.connected = from.value("connected", true);
   device.verbs = from.value("verbs", true);
   device.soft = from.value("soft", "");
@@ -151,11 +155,11 @@ std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
 void FakeKernel::add(std::string_view text) {
   const json from = json::parse(text, nullptr, true, true);
   allow_keys(from,
-             {"rename_up",  "slow_carrier",     "devices",    "links",    "rules",           "files",
-              "unreadable", "systemd",          "units",      "modules",  "module_tree",     "initramfs",
-              "dcb",        "mlx4_ports",       "users",      "groups",   "sysctl",          "rdma_system",
-              "rdma_cm",    "rdma_cm_folders",  "soft_types", "resolved", "network_manager", "duplicates",
-              "networkd",   "mlx4_without_dpdp"},
+             {"rename_up",  "slow_carrier",      "devices",    "links",    "rules",           "files",
+              "unreadable", "systemd",           "units",      "modules",  "module_tree",     "initramfs",
+              "dcb",        "mlx4_ports",        "users",      "groups",   "sysctl",          "rdma_system",
+              "rdma_cm",    "rdma_cm_folders",   "soft_types", "resolved", "network_manager", "duplicates",
+              "networkd",   "mlx4_without_dpdp", "pci"},
              "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
@@ -204,6 +208,15 @@ void FakeKernel::add(std::string_view text) {
     rdma_system.loaded = described.value("loaded", true);
     rdma_system.shared = described.value("shared", true);
     rdma_system.other_namespaces = described.value("other_namespaces", false);
+  }
+  const json described_pci = from.value("pci", json::object());
+  for (const auto& [address, one] : described_pci.items()) {
+    allow_keys(one, {"bridge", "max_read_request", "redirects"}, "pci");
+    system::PciCapabilities found{
+        .bridge = one.value("bridge", false), .max_read_request = {}, .redirects = {}};
+    if (one.contains("max_read_request")) found.max_read_request = one.at("max_read_request").get<int>();
+    if (one.contains("redirects")) found.redirects = one.at("redirects").get<bool>();
+    pci.devices[address] = found;
   }
   resolver.running = from.value("resolved", resolver.running);
   for (const auto& address : from.value("duplicates", json::array()))

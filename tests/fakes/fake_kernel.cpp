@@ -186,6 +186,7 @@ system::Host FakeKernel::host() {
           .accounts = accounts,
           .sysctl = sysctl,
           .rdma_system = rdma_system,
+          .pci = pci,
           .boot_id = boot_id};
 }
 

@@ -183,7 +183,7 @@ Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices(
   for (const auto& from : machine.devices) {
     system::RdmaDevice device;
     device.name = from.name;
-    device.firmware = "2.42.5000";
+    device.firmware = from.firmware;
     device.node_type = from.iwarp ? "RNIC" : "CA";
     device.node_guid = device.system_guid = model::Guid{from.node_guid};
     device.driver = from.driver;
@@ -196,7 +196,7 @@ Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices(
       port.number = p.number;
       port.state = p.state;
       port.physical_state = p.state == "DOWN" ? "Polling" : "LinkUp";
-      port.rate = "56 Gb/sec (4X FDR)";
+      port.rate = p.rate;
       port.link_layer = p.link_layer;
       port.lid = p.sm ? p.number : 0;
       port.sm_lid = p.sm ? p.sm_lid : 0;

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of the fake kernel that belong to no device: /proc/sys, and RDMA's network-namespace mode.
+// Settings of the fake kernel that belong to no device: /proc/sys, RDMA's network-namespace mode; PCI
+// devices.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "fakes/faults.hpp"
 #include "fakes/machine.hpp"
 #include "fakes/memory_files.hpp"
+#include "system/pci.hpp"
 #include "system/rdma_system.hpp"
 #include "system/sysctl.hpp"
 
@@ -21,6 +25,7 @@ class FakeSysctl final : public system::Sysctl {
   FakeSysctl(Faults& faults, Machine& machine) : faults_(faults), machine_(machine) {}
 
   void set(const std::string& path, const std::string& value) { values_[key_of(path)] = value; }
+  void unset(const std::string& path) { values_.erase(key_of(path)); }
   void reboot() { values_ = booted_; }
   /// The values of set() so far are the kernel's initial ones.
   void keep_as_booted() { booted_ = values_; }
@@ -40,6 +45,26 @@ class FakeSysctl final : public system::Sysctl {
   Machine& machine_;
   std::map<std::string, std::string> values_;
   std::map<std::string, std::string> booted_;
+};
+
+class FakePci final : public system::Pci {
+ public:
+  std::map<std::string, system::PciCapabilities> devices;
+  bool readable = true;  ///< beyond the first 64 bytes
+
+  base::Result<std::vector<std::string>> list() override {
+    std::vector<std::string> out;
+    for (const auto& [address, capabilities] : devices) out.push_back(address);
+    return out;
+  }
+  base::Result<std::optional<system::PciCapabilities>> observe(const std::string& address) override {
+    const auto at = devices.find(address);
+    if (at == devices.end()) return std::optional<system::PciCapabilities>();
+    return std::optional(
+        readable
+            ? at->second
+            : system::PciCapabilities{.bridge = at->second.bridge, .max_read_request = {}, .redirects = {}});
+  }
 };
 
 class FakeRdmaSystem final : public system::RdmaSystem {

@@ -30,6 +30,7 @@ struct Port {
   bool pkeys_readable = true;
   bool sm = true;  ///< a subnet manager answers
   int sm_lid = 1;
+  std::string rate = "56 Gb/sec (4X FDR)";  ///< as sysfs has it
   // Of Ethernet only:
   std::string netdev{};   ///< the interface of its own, or the bond that it is in
   std::string in_bond{};  ///< then, without a RoCE LAG, the interface of its own
@@ -42,6 +43,7 @@ struct Device {
   std::string name;
   std::string driver = "mlx4_core";
   std::string pci{};
+  std::string firmware = "2.42.5000";
   std::uint64_t node_guid = 0;
   bool connected = true;  ///< can do connected mode; false: enhanced IPoIB
   bool verbs = true;      ///< user-space verbs can tell the MTU

@@ -114,5 +114,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Unit, name, id, load, active, su
                                                 needs_reload, ends_by_itself, stops_unneeded)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Mlx4Device, pci, types)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ModuleInfo, builtin, parameters)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PciCapabilities, bridge, max_read_request, redirects)
 
 }  // namespace rdmacfg::system

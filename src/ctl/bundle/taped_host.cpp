@@ -28,6 +28,7 @@ struct TapedHost::Ports {
         accounts(tape, real),
         sysctl(tape, real),
         rdma_system(tape, real),
+        pci(tape, real),
         host{.links = links,
              .inet = inet,
              .resolver = resolver,
@@ -48,6 +49,7 @@ struct TapedHost::Ports {
              .accounts = accounts,
              .sysctl = sysctl,
              .rdma_system = rdma_system,
+             .pci = pci,
              .boot_id = std::move(boot_id)} {}
 
   taped::TapedLinks links;
@@ -70,6 +72,7 @@ struct TapedHost::Ports {
   taped::TapedAccounts accounts;
   taped::TapedSysctl sysctl;
   taped::TapedRdmaSystem rdma_system;
+  taped::TapedPci pci;
   system::Host host;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA devices over a tape: their attributes, the defaults of rdma_cm, port types of mlx4.
+// RDMA devices over a tape: their attributes, the defaults of rdma_cm, port types of mlx4; PCI devices.
 #pragma once
 
 #include "ctl/bundle/taped_port.hpp"
@@ -67,6 +67,17 @@ class TapedMlx4Ports final : public system::Mlx4Ports, Taped {
     return ask("mlx4_ports", "", [&] { return real_->mlx4_ports.observe_mlx4(); });
   }
   Result<void> set_type(Name /*pci*/, int /*port*/, Name /*type*/) override { return refuse_to_change(); }
+};
+
+class TapedPci final : public system::Pci, Taped {
+ public:
+  using Taped::Taped;
+  Result<std::vector<std::string>> list() override {
+    return ask("pci", "", [&] { return real_->pci.list(); });
+  }
+  Result<std::optional<system::PciCapabilities>> observe(Name address) override {
+    return ask("pci.device", address, [&] { return real_->pci.observe(address); });
+  }
 };
 
 class TapedRdmaSystem final : public system::RdmaSystem, Taped {

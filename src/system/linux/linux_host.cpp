@@ -29,6 +29,7 @@ struct LinuxHost {
              .accounts = *accounts,
              .sysctl = *sysctl,
              .rdma_system = *rdma_system,
+             .pci = *pci,
              .boot_id = linux_boot_id(),
              .offline = root != "/"} {}
 
@@ -50,6 +51,7 @@ struct LinuxHost {
   std::unique_ptr<Accounts> accounts = make_linux_accounts();
   std::unique_ptr<Sysctl> sysctl = make_linux_sysctl();
   std::unique_ptr<RdmaSystem> rdma_system = make_linux_rdma_system();
+  std::unique_ptr<Pci> pci = make_linux_pci();
   std::unique_ptr<RdmaCm> rdma_cm = make_linux_rdma_cm(*units);
   std::unique_ptr<Files> files;
   Host host;

@@ -106,6 +106,9 @@ std::unique_ptr<Sysctl> make_linux_sysctl();
 /// RDMA netlink.
 std::unique_ptr<RdmaSystem> make_linux_rdma_system();
 
+/// /sys/bus/pci.
+std::unique_ptr<Pci> make_linux_pci(const std::filesystem::path& sysfs = "/sys");
+
 /// /proc/sys/kernel/random/boot_id, empty when it cannot be read.
 std::string linux_boot_id();
 
