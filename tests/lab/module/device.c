@@ -58,7 +58,7 @@ static int fh_query_port(struct ib_device *ibdev, u32 n, struct ib_port_attr *a)
 
 	a->max_msg_sz = 1 << 30;
 	a->max_vl_num = 4;
-	a->active_width = IB_WIDTH_4X;
+	a->active_width = p->narrow ? IB_WIDTH_1X : IB_WIDTH_4X;
 	a->active_speed = IB_SPEED_QDR;
 	if (p->eth) {
 		bool up = netif_running(p->ndev) && netif_carrier_ok(p->ndev);
