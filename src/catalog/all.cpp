@@ -17,6 +17,7 @@
 #include "kinds/ethernet/lossless.hpp"
 #include "kinds/ethernet/pfc.hpp"
 #include "kinds/ethernet/roce.hpp"
+#include "kinds/expect/expect.hpp"
 #include "kinds/host/memlock.hpp"
 #include "kinds/host/module.hpp"
 #include "kinds/host/service.hpp"
@@ -99,6 +100,7 @@ std::span<const Kind* const> all() {
       &opensm(),         //
       &partition(),      //
       &initramfs(),      //
+      &expect(),         //
   });
   return kAll;
 }
@@ -128,6 +130,7 @@ const std::vector<SectionSpec>& grammar() {
       soft_rdma_section(),      //
       rdma_device_section(),    //
       roce_section(),           //
+      expect_section(),         //
       daemon_section(),         //
   };
   return kGrammar;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "catalog/all.hpp"
@@ -110,12 +111,16 @@ class Comparer {
     if (picture_.world.offline() || (desired.pending && observed == nullptr)) return;
     auto verdict = kinds::find(desired.key.kind)->judge(desired, observed, {}, picture_.world);
     report.warnings.insert(report.warnings.end(), verdict.warnings.begin(), verdict.warnings.end());
+    std::move(verdict.measured.begin(), verdict.measured.end(), std::back_inserter(report.attributes));
     if (!differing.empty()) return;
     if (verdict.sort == Verdict::Sort::kLimited || !limited.empty()) {
       report.status = Status::kLimited;
       report.reason = limited.empty() ? std::move(verdict.reason) : std::move(limited);
     } else if (verdict.sort == Verdict::Sort::kPending) {
       report.status = Status::kPending;
+      report.reason = std::move(verdict.reason);
+    } else if (verdict.sort == Verdict::Sort::kUnmet) {
+      report.status = Status::kUnmet;
       report.reason = std::move(verdict.reason);
     }
   }

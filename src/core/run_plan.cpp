@@ -362,7 +362,8 @@ bool is_asked_for(const model::Key& key, const Options& options) {
 
 bool any_waiting(const Report& report, const Options& options) {
   return std::any_of(report.resources.begin(), report.resources.end(), [&](const ResourceReport& r) {
-    return (r.status == Status::kPending || r.status == Status::kLimited) && is_asked_for(r.key, options);
+    return (r.status == Status::kPending || r.status == Status::kLimited || r.status == Status::kUnmet) &&
+           is_asked_for(r.key, options);
   });
 }
 

@@ -123,6 +123,13 @@ int status_of(const Context& context, model::Exit exit) {
   return static_cast<int>(exit);
 }
 
+int status_of(const Context& context, const model::Report& report) {
+  // An unmet expectation does not wait for anything: only a person makes it right.
+  if (report.exit == model::Exit::kPartly && model::has_status(report, model::Status::kUnmet))
+    return static_cast<int>(report.exit);
+  return status_of(context, report.exit);
+}
+
 int refuse(const Context& context, const base::Error& error) {
   model::Report report;
   report.error = error;

@@ -120,6 +120,9 @@ void emit(const Context& context, nlohmann::ordered_json json);
 /// The exit status, as --pending-ok wants it.
 int status_of(const Context& context, model::Exit exit);
 
+/// The same of a report: an unmet expectation stays, as nothing but a person makes it right.
+int status_of(const Context& context, const model::Report& report);
+
 /// Ends with an error before anything was done: to stderr, or as a report in JSON.
 int refuse(const Context& context, const base::Error& error);
 

@@ -301,9 +301,9 @@ Json head(const char* schema, const std::string& command, const model::Report& r
 
 Json summary_json(const model::Report& report) {
   using model::Status;
-  constexpr std::array kAll{Status::kInSync,  Status::kDiffers,  Status::kDone,
-                            Status::kLimited, Status::kPending,  Status::kFailed,
-                            Status::kForeign, Status::kReleased, Status::kIgnored};
+  constexpr std::array kAll{Status::kInSync,   Status::kDiffers, Status::kDone,   Status::kLimited,
+                            Status::kPending,  Status::kUnmet,   Status::kFailed, Status::kForeign,
+                            Status::kReleased, Status::kIgnored};
   Json out{{"resources", report.resources.size()}};
   for (const auto status : kAll) {
     out[status_name(status)] =

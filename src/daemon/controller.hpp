@@ -93,6 +93,7 @@ class Controller {
   Waiting waiting_;
   std::string degraded_;  ///< Health::degraded
   Said said_;
+  Expectations expectations_;
   bool ready_ = false;
   bool running_ = false;      ///< an apply or a hold of ours
   bool expiring_ = false;     ///< an expiry of ours

@@ -30,6 +30,8 @@ void Controller::take_status(const Outcome& outcome) {
   properties_.pending = with_reasons(outcome.report, Status::kPending);
   waiting_ = waiting_in(outcome.report);
   properties_.limited = with_reasons(outcome.report, Status::kLimited);
+  properties_.unmet = with_reasons(outcome.report, Status::kUnmet);
+  expectations_.tell(outcome.report);
   properties_.contended.clear();
   properties_.contention.clear();
   for (const auto& [key, why] : reconciler_.contended()) {
@@ -133,6 +135,7 @@ Health Controller::health() const {
   if (!properties_.contended.empty()) health.contended = properties_.contended.front();
   health.pending = waiting_.pending;
   health.limited = waiting_.limited;
+  health.unmet = waiting_.unmet;
   return health;
 }
 

@@ -21,6 +21,7 @@ std::string Health::status() const {
   if (busy) return now + "; " + out;
   if (pending > 0) out += fmt::format(", {} pending", pending);
   if (limited > 0) out += fmt::format(", {} limited", limited);
+  if (unmet > 0) out += fmt::format(", {} unmet", unmet);
   if (!refused.empty()) out += "; the configuration is not applied: " + refused;
   if (!failing.empty()) out += "; failing: " + failing;
   if (!degraded.empty()) out += "; DEGRADED: " + degraded;

@@ -20,6 +20,7 @@ struct Health {
   std::string contended{};  ///< what somebody else keeps changing
   std::size_t pending = 0;
   std::size_t limited = 0;
+  std::size_t unmet = 0;  ///< expectations
 
   /// Property State of the D-Bus API.
   [[nodiscard]] std::string state() const;

@@ -38,6 +38,10 @@ const char* id_of(Message message) {
       return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e09";
     case Message::kRequest:
       return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e0a";
+    case Message::kUnmet:
+      return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e0b";
+    case Message::kMet:
+      return "6f1b0d6c1f0e4c0f9d6a0a7a5a3d1e0c";
   }
   return "";
 }
@@ -69,6 +73,10 @@ std::string_view name_of(Message message) {
       return "trouble";
     case Message::kNoted:
       return "noted";
+    case Message::kUnmet:
+      return "unmet";
+    case Message::kMet:
+      return "met";
     case Message::kRequest:
       return "request";
   }

@@ -20,6 +20,8 @@ enum class Message {
   kRolledBack,
   kTrouble,  ///< of the daemon itself
   kNoted,    ///< about a run as a whole
+  kUnmet,    ///< an expectation is not met
+  kMet,      ///< it is again
   kRequest,  ///< somebody asked for something on the bus, or it has ended
 };
 

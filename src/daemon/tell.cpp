@@ -173,6 +173,27 @@ void tell(const Job& job, const model::Report& report, const Suspect& suspect, S
   for (const auto& left : report.left_over) log(LOG_ERR, Message::kFailed, "could not be undone: " + left);
 }
 
+void Expectations::tell(const model::Report& report) {
+  if (report.resources.empty()) return;
+  std::set<model::Key> now;
+  for (const auto& resource : report.resources) {
+    const auto& key = resource.key;
+    if (resource.status == Status::kUnmet) {
+      now.insert(key);
+      if (unmet_.contains(key)) continue;
+      log(LOG_WARNING, Message::kUnmet,
+          fmt::format("not as expected: {}: {}", resource.label, resource.reason),
+          {{"RDMA_KIND", key.kind},
+           {"RDMA_RESOURCE", key.id},
+           {"RDMA_REASON", for_catalog(resource.reason)}});
+    } else if (resource.status == Status::kInSync && unmet_.contains(key)) {
+      log(LOG_NOTICE, Message::kMet, fmt::format("as expected again: {}", resource.label),
+          {{"RDMA_KIND", key.kind}, {"RDMA_RESOURCE", key.id}});
+    }
+  }
+  unmet_ = std::move(now);
+}
+
 void tell_drifted(const model::Report& report, const std::vector<model::Key>& fresh,
                   const std::function<std::string(const model::Key& key)>& suspect) {
   for (const auto& change : report.drifted) {

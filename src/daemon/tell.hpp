@@ -65,4 +65,15 @@ void tell(
 void tell_drifted(const model::Report& report, const std::vector<model::Key>& fresh,
                   const std::function<std::string(const model::Key& key)>& suspect);
 
+/// Expectations from one look to the next.
+class Expectations {
+ public:
+  /// Says which are not met and were (or were not looked at) before, and which are met that had been
+  /// reported. A report of no resources, as of a look that failed, says nothing about any.
+  void tell(const model::Report& report);
+
+ private:
+  std::set<model::Key> unmet_;  ///< that have been reported
+};
+
 }  // namespace rdmacfg::daemon

@@ -29,6 +29,7 @@ void document_held(const Patient& patient, std::vector<Finding>& out);
 void daemon_down(const Patient& patient, std::vector<Finding>& out);
 void contended(const Patient& patient, std::vector<Finding>& out);
 void port_down(const Patient& patient, std::vector<Finding>& out);
+void unmet(const Patient& patient, std::vector<Finding>& out);
 void not_as_wanted(const Patient& patient, std::vector<Finding>& out);
 
 // The host around them.

@@ -86,6 +86,7 @@ const std::vector<Check>& checks() {
        detail::stale_initramfs},
       {"rivals", "other programs and files that set the same things", detail::rivals},
       {"contended", "settings that somebody else keeps changing back", detail::contended},
+      {"unmet", "expectations that are not met", detail::unmet},
       {"not_as_wanted", "whatever else is not as the document says", detail::not_as_wanted},
   };
   return kChecks;

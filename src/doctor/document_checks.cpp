@@ -152,6 +152,15 @@ void port_down(const Patient& patient, std::vector<Finding>& out) {
   }
 }
 
+void unmet(const Patient& patient, std::vector<Finding>& out) {
+  if (patient.report == nullptr) return;
+  for (const auto& resource : patient.report->resources) {
+    if (resource.status != Status::kUnmet) continue;
+    out.push_back({"unmet", Finding::Weight::kProblem, resource.label, resource.reason,
+                   "rdma-configd only checks it: repair the host, or expect something else", resource.key});
+  }
+}
+
 void not_as_wanted(const Patient& patient, std::vector<Finding>& out) {
   if (patient.report == nullptr) return;
   std::set<model::Key> said;
@@ -182,6 +191,7 @@ void not_as_wanted(const Patient& patient, std::vector<Finding>& out) {
              fmt::format("{} is as far as the fabric allows: {}", resource.key.kind, resource.reason),
              "change the fabric and then `rdma-configctl apply --retry`, or want less", resource.key});
         break;
+      case Status::kUnmet:
       case Status::kInSync:
       case Status::kDone:
       case Status::kForeign:

@@ -40,7 +40,7 @@ std::string message_of(const Difference& one) {
 }
 
 int rank_of(const FleetFinding& one) {
-  constexpr std::array<std::string_view, 6> kOrder{"error",  "failed",  "differs",
+  constexpr std::array<std::string_view, 7> kOrder{"error",  "failed",  "differs", "unmet",
                                                    "unlike", "limited", "pending"};
   return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), one.difference.status) - kOrder.begin());
 }

@@ -18,8 +18,8 @@ struct FleetFinding {
   Difference difference;  ///< what it is about, with the hosts
 };
 
-/// Worst first: hosts that could not say, failed, differing, unlike others, limited, pending; those of more
-/// hosts before those of fewer. A host is unlike others when at most a third differ from what two thirds
+/// Worst first: hosts that could not say, failed, differing, unmet, unlike others, limited, pending; those of
+/// more hosts before those of fewer. A host is unlike others when at most a third differ from what two thirds
 /// have; its difference from the document is not repeated there.
 std::vector<FleetFinding> sum_up(const HostAnswers& answers);
 

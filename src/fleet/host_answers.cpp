@@ -191,13 +191,15 @@ class AnswerReader {
   }
 
   void read_resource(const Json& resource) {
-    constexpr std::array<std::string_view, 4> kWrong{"failed", "differs", "limited", "pending"};
+    constexpr std::array<std::string_view, 5> kWrong{"failed", "differs", "unmet", "limited", "pending"};
     Difference one;
     one.status = text_at(resource, "status");
     if (std::find(kWrong.begin(), kWrong.end(), one.status) == kWrong.end()) return;
     one.kind = text_at(resource, "kind");
     one.label = text_at(resource, "label");
     one.reason = text_at(resource, "reason");
+    // A number that is at least another one differs from it, and is as expected.
+    if (one.status == "unmet") return out_.difference(host_, std::move(one));
     std::vector<const Json*> differing;
     bool any_now = false;
     for (const auto& attribute : list_at(resource, "attributes")) {

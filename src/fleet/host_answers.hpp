@@ -19,7 +19,8 @@ namespace rdmacfg::fleet {
 /// A difference of hosts from their documents; those that are equal but for addresses, GUIDs and the host's
 /// own name are one.
 struct Difference {
-  /// "error" (the host could not say), or the status of a resource: failed, differs, limited, pending.
+  /// "error" (the host could not say), or the status of a resource: failed, differs, unmet, limited,
+  /// pending.
   std::string status;
   std::string kind, label, attribute;  ///< of the resource; empty where there is none
   std::string now, wanted;             ///< empty where they are not known

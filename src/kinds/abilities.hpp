@@ -89,6 +89,18 @@ class HasHiddenState {
   ~HasHiddenState() = default;
 };
 
+/// Some verdicts compare with what earlier looks have found.
+class KeepsReadings {
+ public:
+  /// Adds what the kind's `resources` show to a record outside of the state. The daemon calls it after looks
+  /// of its own; nobody else writes the record.
+  virtual base::Result<void> keep_readings(std::span<const model::ResourceReport> resources,
+                                           system::Host& host) const = 0;
+
+ protected:
+  ~KeepsReadings() = default;
+};
+
 /// An entry that cannot be resolved now may mean a resource which no other entry mentions.
 class MayBeMeant {
  public:

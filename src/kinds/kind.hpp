@@ -25,11 +25,14 @@ struct Verdict {
     kNone,     ///< nothing to say
     kLimited,  ///< by the fabric: keep it, do not fight
     kPending,  ///< waits for something
+    kUnmet,    ///< is not as expected, and nobody is to change it
   };
   Sort sort = Sort::kNone;
   std::string reason;
   std::vector<std::string> fields;    ///< that `reason` explains; empty: the resource as a whole
   std::vector<std::string> warnings;  ///< works, but an administrator wants to know
+  /// Attributes that the kind has compared itself, for reports.
+  std::vector<model::AttributeReport> measured{};
 };
 
 /// Properties of a kind that hold for all its resources at all times.
@@ -41,6 +44,8 @@ struct Traits {
   /// Its changes only take back what somebody else has done: with drift = "report" they wait for the next
   /// apply, also where nothing was known of the resource before.
   bool only_mends = false;
+  /// Its resources are checked and never changed: it observes no settings, and has its say in judge().
+  bool only_checked = false;
   /// A resource that the document does not mention is worth a line in a report.
   bool listed_when_foreign = true;
   /// Events of interfaces that are not IPoIB concern it.

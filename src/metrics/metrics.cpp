@@ -17,12 +17,12 @@ using model::Status;
 
 namespace {
 
-constexpr std::array kCounted{Status::kInSync, Status::kDiffers, Status::kPending, Status::kLimited,
-                              Status::kFailed};
+constexpr std::array kCounted{Status::kInSync,  Status::kDiffers, Status::kPending,
+                              Status::kLimited, Status::kUnmet,   Status::kFailed};
 
 bool is_open(Status status) {
   return status == Status::kDiffers || status == Status::kPending || status == Status::kLimited ||
-         status == Status::kFailed;
+         status == Status::kUnmet || status == Status::kFailed;
 }
 
 /// "in sync" as a label: in_sync.

@@ -72,6 +72,10 @@ inline constexpr std::size_t kDescriptors = 65'536;
 // State.
 inline constexpr std::size_t kGenerations = 32;
 
+// Expectations.
+inline constexpr std::size_t kCounterSeries = 4096;
+inline constexpr std::size_t kCounterReadings = 16;
+
 // Metrics.
 inline constexpr std::size_t kMetricReasons = 32;
 inline constexpr std::size_t kMetricText = 120;
@@ -166,6 +170,10 @@ inline constexpr auto kTable = std::to_array<Row>({
      "of the daemon: one for each interface, two for each verbs device"},
     {"kGenerations", kGenerations, "generations", "the oldest goes",
      "what history shows and rollback reaches"},
+    {"kCounterSeries", kCounterSeries, "counters", "the growth of the rest is not known",
+     "counters of ports whose growth is watched; one file of at most 2 MiB in /run"},
+    {"kCounterReadings", kCounterReadings, "readings", "one between two others goes",
+     "earlier readings of one counter"},
     {"kMetricReasons", kMetricReasons, "series", "the rest is counted as \"other\"",
      "reasons in metrics; each is a time series for every host"},
     {"kMetricText", kMetricText, "bytes", "cut", "one reason in metrics"},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/report.hpp"
 
+#include <algorithm>
+
 namespace rdmacfg::model {
 
 std::string_view text_of(Operation operation) {
@@ -27,6 +29,8 @@ std::string_view text_of(Status status) {
       return "limited";
     case Status::kPending:
       return "pending";
+    case Status::kUnmet:
+      return "unmet";
     case Status::kFailed:
       return "failed";
     case Status::kForeign:
@@ -37,6 +41,11 @@ std::string_view text_of(Status status) {
       return "ignored";
   }
   return "failed";
+}
+
+bool has_status(const Report& report, Status status) {
+  return std::any_of(report.resources.begin(), report.resources.end(),
+                     [&](const ResourceReport& one) { return one.status == status; });
 }
 
 }  // namespace rdmacfg::model

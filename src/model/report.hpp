@@ -20,6 +20,7 @@ enum class Status {
   kDone,      ///< was changed, and a fresh observation confirms it
   kLimited,   ///< as far as the fabric lets it be; kept, not fought
   kPending,   ///< waits for something: a device, a driver reload, a reboot
+  kUnmet,     ///< not as expected; checked only, so nothing changes it
   kFailed,    ///< the kernel refused, or did not do what it said
   kForeign,   ///< somebody else's, not in the document; left alone
   kReleased,  ///< no longer in the document; its leftovers go with the next reset
@@ -61,7 +62,7 @@ enum class Exit {
   kDiffers = 2,         ///< diff: there are changes to make
   kUndone = 3,          ///< apply failed and was undone
   kUndoIncomplete = 4,  ///< apply failed and undoing is incomplete
-  kPartly = 5,          ///< done, with something pending or limited
+  kPartly = 5,          ///< done, with something pending, limited or unmet
 };
 
 /// The findings and actions of a run of the pipeline.
@@ -75,5 +76,8 @@ struct Report {
   std::vector<std::string> left_over;     ///< what undoing could not restore
   Exit exit = Exit::kOk;
 };
+
+/// Whether a resource has this status.
+bool has_status(const Report& report, Status status);
 
 }  // namespace rdmacfg::model

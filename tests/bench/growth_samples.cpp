@@ -317,6 +317,8 @@ std::vector<DocumentSample> make_documents() {
          return fmt::format("[[soft_rdma]]\ninterface = \"eth{}\"\ntype = \"rxe\"\nname = \"r{}\"\n", i, i);
        }),
        many_links()},
+      {"expect", entries([](int i) { return fmt::format("[[expect]]\nname = \"e{}\"\nrate = 56\n", i); }),
+       small},
       {"rdma_device by pci", entries([](int i) {
          return fmt::format("[[rdma_device]]\npci = \"{}\"\nname = \"d{}\"\n", pci(i), i);
        }),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catalog/all.hpp"
+#include "kinds/expect/rows.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -88,6 +89,9 @@ constexpr std::string_view kVocabulary =
     "rmem_max wmem_max rmem_default wmem_default netdev_max_backlog tcp_timestamps tcp_sack tcp_low_latency "
     "optmem_max shmmax shmall nr_hugepages max_map_count forwarding ip_forward log_martians "
     "base_reachable_time_ms "
+    // Answers to expectations.
+    "always madvise performance powersave schedutil ondemand conservative userspace tsc hpet acpi_pm kvm hv "
+    "clock notsupported notimplemented forceoff identity DMA FQ blocked GT PCIe Unknown powersupersave N A "
     // systemd's units around RDMA.
     "ndd lldpad slurmd slurm srp_daemon srpd iwpmd ibacm rshim mst openvswitch firewalld nftables iptables "
     "networking wicked wickedd dhcpcd networkd resolved udevd timesyncd tuned irqbalance mlnx snap nv sriov "
@@ -128,6 +132,10 @@ std::unordered_set<std::string> all_known_words() {
   };
   for (const auto& section : kinds::grammar()) add_section(add_section, section);
   for (const auto* kind : kinds::all()) add_all(kind->name());
+  for (const auto& row : kinds::expect_rows()) {
+    add_all(row.name);
+    add_all(row.reads);
+  }
   return out;
 }
 

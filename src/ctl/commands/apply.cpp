@@ -22,7 +22,7 @@ namespace {
 
 int finish(const Context& context, const config::Document& document, const Report& report,
            const Report& shown) {
-  const int status = status_of(context, report.exit);
+  const int status = status_of(context, report);
   if (context.arguments.json) {
     emit(context, to_json(report, "apply", status));
     return status;
@@ -223,7 +223,7 @@ int apply_agreed(const Context& context, const config::Document& document, syste
 namespace {
 
 int look_only(const Context& context, const config::Document& document, const Report& plan) {
-  const int status = status_of(context, plan.exit);
+  const int status = status_of(context, plan);
   if (context.arguments.json) {
     emit(context, to_json(plan, "apply", status));
     return status;

@@ -20,7 +20,7 @@ int diff(const Context& context) {
 }
 
 int show_diff(const Context& context, const config::Document& document, const model::Report& report) {
-  const int status = status_of(context, report.exit);
+  const int status = status_of(context, report);
   if (context.arguments.json) {
     emit(context, to_json(report, "diff", status));
     return status;

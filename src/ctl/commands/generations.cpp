@@ -24,7 +24,7 @@ constexpr const char* kTakenBack = "Done: the host is as it was before that appl
 int finish(const Context& context, const base::Result<Report>& report, const Report& shown = {},
            const std::string& taken_back = {}) {
   if (!report) return refuse(context, report.error());
-  const int status = status_of(context, report->exit);
+  const int status = status_of(context, *report);
   if (context.arguments.json) {
     emit(context, to_json(*report, context.arguments.command, status));
     return status;

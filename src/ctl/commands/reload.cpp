@@ -59,7 +59,7 @@ int reload(const Context& context) {
                          ledger->refuses(core::digest_of(*document));
     if (refused) report->exit = Exit::kError;
   }
-  const int status = status_of(context, report->exit);
+  const int status = status_of(context, *report);
   if (context.arguments.json) {
     emit(context, to_json(*report, "reload", status));
     return status;

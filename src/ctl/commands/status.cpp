@@ -25,7 +25,7 @@ constexpr std::size_t kMostLines = 8;  ///< of one sort; it is one screen
 
 bool is_open(Status status) {
   return status == Status::kDiffers || status == Status::kFailed || status == Status::kPending ||
-         status == Status::kLimited;
+         status == Status::kLimited || status == Status::kUnmet;
 }
 
 struct Picture {
@@ -51,7 +51,7 @@ Exit judge(const Picture& picture) {
       (daemon && (!daemon->contended.empty() || !daemon->refused.empty() || !daemon->failing.empty()));
   if (wrong) return Exit::kDiffers;
   const bool waits = picture.has(Status::kPending) || picture.has(Status::kLimited) ||
-                     (outlook.standing && outlook.standing->unconfirmed);
+                     picture.has(Status::kUnmet) || (outlook.standing && outlook.standing->unconfirmed);
   return waits ? Exit::kPartly : Exit::kOk;
 }
 
@@ -138,7 +138,8 @@ void add_daemon(const Picture& picture, std::vector<Row>& rows) {
 }
 
 void add_open(const Picture& picture, std::vector<Row>& rows) {
-  for (const auto status : {Status::kFailed, Status::kDiffers, Status::kPending, Status::kLimited}) {
+  for (const auto status :
+       {Status::kFailed, Status::kDiffers, Status::kUnmet, Status::kPending, Status::kLimited}) {
     std::vector<std::string> lines;
     std::set<std::string> said;
     for (const auto* one : picture.open) {
@@ -173,12 +174,15 @@ std::string resources_text(const model::Report& report) {
   add(tally.in_sync, "in sync");
   add(tally.failed, "failed");
   add(tally.differs, "differing");
+  add(tally.unmet, "unmet");
   add(tally.pending, "pending");
   add(tally.limited, "limited");
   return parts.empty() ? "none in the document" : base::join(parts, ", ");
 }
 
-std::pair<std::string_view, Style> headline(Exit exit) {
+std::pair<std::string_view, Style> headline(const model::Report& report, Exit exit) {
+  if (exit == Exit::kPartly && model::has_status(report, Status::kUnmet))
+    return {"an expectation is not met", Style::kBad};
   switch (exit) {
     case Exit::kOk:
       return {"everything is as the document says", Style::kGood};
@@ -226,7 +230,7 @@ void print(const Context& context, const Picture& picture, Exit exit) {
   }
   Table table{{{""}, {""}, {"", 0, true}}, {}};
   for (auto& [name, cell] : rows) table.rows.push_back({{" "}, {name, Style::kDim}, cell});
-  const auto [text, style] = headline(exit);
+  const auto [text, style] = headline(outlook.report, exit);
   context.environment.out << look.paint(text, style) << '\n' << render_table(table, look);
 }
 
@@ -251,7 +255,7 @@ int status(const Context& context) {
   if (picture.outlook.standing) {
     for (auto& note : core::notes_of(*picture.outlook.standing)) report.notes.push_back(std::move(note));
   }
-  const int status = status_of(context, report.exit);
+  const int status = status_of(context, report);
   if (context.arguments.json) {
     emit(context, json_of(picture, status));
     return status;
@@ -261,7 +265,7 @@ int status(const Context& context) {
   if (report.error) context.say_error(report.error->message);
   if (context.arguments.names) {
     const auto contended = picture.outlook.daemon ? picture.outlook.daemon->contended.size() : 0;
-    context.environment.out << headline(report.exit).first << ": " << resources_text(report)
+    context.environment.out << headline(report, report.exit).first << ": " << resources_text(report)
                             << (contended > 0 ? fmt::format(", {} contended", contended) : std::string())
                             << '\n';
     return status;

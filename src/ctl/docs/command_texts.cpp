@@ -12,7 +12,8 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "Show devices, ports, P_Keys and interfaces, and how they compare with the document.",
      "Shows RDMA devices (firmware, board id, node GUID), their ports (state, rate, LIDs, MTUs, GUID), P_Key "
      "tables, IPoIB interfaces with their addresses, and how each resource compares with the document: in "
-     "sync, differs, limited, pending, foreign, released or ignored. With NAME, shows only that device, port "
+     "sync, differs, limited, pending, unmet, foreign, released or ignored. With NAME, shows only that "
+     "device, port "
      "(mlx4_0/1), interface or GUID, with every detail; several names and patterns such as 'mlx5_*' work "
      "too. A TOPIC shows one part: devices, ports, pkeys, gids, roce, ipoib, dcb, limits, modules, services, "
      "lossless or resources. When a port has many P_Key interfaces, they fold into one line; --wide shows "
@@ -22,10 +23,11 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "document\nshow --document\tthe document that applies to this host, with its drop-ins merged"},
     {"status", "", "Show on one screen whether everything is as it should be; exit status for monitoring.",
      "Shows whether the daemon runs, which generation is active, who applied it and when, what is waiting "
-     "for confirmation and how long it still has, what is pending, limited, contended or different, and what "
-     "the daemon has repaired. It changes nothing and does not need root. Exit status 0: everything is as "
-     "the document says; 5: something is waiting (pending, limited, or an unconfirmed apply); 2: something "
-     "is wrong (different, failed, contended, or the document is not the one that is held); 1: the document "
+     "for confirmation and how long it still has, what is pending, limited, unmet, contended or different, "
+     "and what the daemon has repaired. It changes nothing and does not need root. Exit status 0: everything "
+     "is as the document says; 5: something is waiting (pending, limited, or an unconfirmed apply), or an "
+     "expectation is not met, which --pending-ok does not change; 2: something is wrong (different, failed, "
+     "contended, or the document is not the one that is held); 1: the document "
      "has errors, or the host could not be read.",
      "status\tthe screen\nstatus -q\tonly the exit status\nstatus --json\tfor a monitoring agent"},
     {"diff", "[FILE...|N [M]]", "Show the changes that apply would make, and what they interrupt.",
@@ -33,14 +35,15 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "is deleted. Each line shows the current and the desired value, when the change takes effect unless at "
      "once, and what it interrupts. With a number N it compares the host with generation N; with two "
      "numbers, the texts of two generations. It changes nothing. Exit status 2 means that there are changes "
-     "to make.",
+     "to make, 5 that something is pending, limited or unmet.",
      "diff\twhat an apply would do\ndiff new.toml\twhat applying new.toml would do\ndiff --explain\twith the "
      "file and line behind each value\ndiff 3\twhat going back to generation 3 would do\ndiff 3 5\tlines of "
      "the document that changed from 3 to 5"},
     {"apply", "[FILE...]", "Make the host match the document: all of it, or nothing.",
      "Shows the changes, asks, makes them, and verifies that the kernel did. If one is refused, all are "
      "undone. Values limited by the fabric are kept and reported; changes that wait for a device or a reboot "
-     "are pending. The document in FILE is held until the daemon next reads the system's own, at its next "
+     "are pending; expectations that are not met are reported, and undo nothing. The document in FILE is "
+     "held until the daemon next reads the system's own, at its next "
      "start or reload; --install makes it the system's own. With --confirm on a terminal, it counts down and "
      "asks whether to keep the changes; elsewhere `rdma-configctl confirm` keeps them. With --only, the "
      "selected entries are put into the active document, and the rest of the host stays as it is. Needs "
@@ -212,7 +215,7 @@ constexpr std::string_view kStatuses =
     "wrong\n"
     "  3  apply failed and was undone\n"
     "  4  apply failed, and undoing is incomplete (the leftovers are named), or the outcome is not known\n"
-    "  5  done, but something is pending or limited (--pending-ok makes it 0)\n";
+    "  5  done, but something is pending or limited (--pending-ok makes it 0) or unmet\n";
 
 constexpr std::string_view kTour =
     "A first tour:\n"

@@ -9,6 +9,7 @@
 #include "catalog/all.hpp"
 #include "catalog/owned_files.hpp"
 #include "ctl/docs/schema.hpp"
+#include "kinds/expect/rows.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -260,6 +261,7 @@ std::string render_part(std::string_view name) {
   if (name == "man-files") return kinds::owned_files_as_man();
   if (name == "shell-files") return kinds::owned_files_as_shell();
   if (name == "man-sections") return render_man_sections(kinds::grammar());
+  if (name == "expectations") return kinds::expect_rows_as_markdown();
   if (name == "bash") return render_bash(describe_command_line());
   if (name == "zsh") return render_zsh(describe_command_line());
   if (name == "fish") return render_fish(describe_command_line());

@@ -141,8 +141,10 @@ void add(Block& block, const Change& change) {
 int rank(Status status) {
   switch (status) {
     case Status::kFailed:
-      return 5;
+      return 6;
     case Status::kDiffers:
+      return 5;
+    case Status::kUnmet:
       return 4;
     case Status::kPending:
       return 3;
@@ -214,11 +216,14 @@ Tally tally_of(const std::vector<model::ResourceReport>& resources) {
   Tally tally;
   for (const auto& [thing, status] : worst) {
     switch (rank(status)) {
-      case 5:
+      case 6:
         ++tally.failed;
         break;
-      case 4:
+      case 5:
         ++tally.differs;
+        break;
+      case 4:
+        ++tally.unmet;
         break;
       case 3:
         ++tally.pending;

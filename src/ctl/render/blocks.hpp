@@ -42,6 +42,7 @@ struct Tally {
   int in_sync = 0;  ///< as the document says, already or since this run
   int differs = 0;
   int limited = 0;
+  int unmet = 0;
   int pending = 0;
   int failed = 0;
 };

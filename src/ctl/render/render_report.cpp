@@ -40,6 +40,7 @@ std::string warnings_of(const Report& report, const Look& look) {
 
 std::string rest_of(const Tally& tally) {
   std::string out;
+  if (tally.unmet > 0) out += fmt::format(", {} unmet", tally.unmet);
   if (tally.pending > 0) out += fmt::format(", {} pending", tally.pending);
   if (tally.limited > 0) out += fmt::format(", {} limited", tally.limited);
   if (tally.failed > 0) out += fmt::format(", {} failed", tally.failed);
@@ -81,6 +82,7 @@ Style style_of(Status status) {
     case Status::kPending:
     case Status::kReleased:
       return Style::kNotice;
+    case Status::kUnmet:
     case Status::kFailed:
       return Style::kBad;
     case Status::kForeign:
@@ -125,8 +127,8 @@ namespace {
 
 /// Healthy resources come first, so that the others stand next to the closing line.
 int place_of(Status status) {
-  constexpr std::array kOrder{Status::kDone, Status::kReleased, Status::kLimited, Status::kPending,
-                              Status::kFailed};
+  constexpr std::array kOrder{Status::kDone,    Status::kReleased, Status::kLimited,
+                              Status::kPending, Status::kUnmet,    Status::kFailed};
   return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), status) - kOrder.begin());
 }
 

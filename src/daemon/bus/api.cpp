@@ -352,6 +352,7 @@ void Api::add_properties() {
   add("Unconfirmed", &Properties::unconfirmed);
   add("Pending", &Properties::pending);
   add("Limited", &Properties::limited);
+  add("Unmet", &Properties::unmet);
   add("Contended", &Properties::contended);
   object_->property("Contention", [this] {
     return checked([&] {

@@ -33,6 +33,7 @@ struct Properties {
   std::string unconfirmed;             ///< until when, UTC; empty when nothing waits for confirmation
   std::vector<std::string> pending;    ///< resources that wait for something, by label
   std::vector<std::string> limited;    ///< resources that the fabric keeps from being as wanted
+  std::vector<std::string> unmet;      ///< expectations that are not met
   std::vector<std::string> contended;  ///< resources that somebody else changes back
   /// The same for programs: kind, id and reason.
   std::vector<std::tuple<std::string, std::string, std::string>> contention;

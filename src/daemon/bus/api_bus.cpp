@@ -74,7 +74,7 @@ void Api::watch_clients() {
 void Api::set(const Properties& told) {
   // Labels have names of devices in them, which need not even be UTF-8.
   auto properties = told;
-  for (auto* labels : {&properties.pending, &properties.limited, &properties.contended}) {
+  for (auto* labels : {&properties.pending, &properties.limited, &properties.unmet, &properties.contended}) {
     for (auto& label : *labels) label = base::harmless(label);
   }
   for (auto& [kind, id, why] : properties.contention) {
@@ -89,6 +89,7 @@ void Api::set(const Properties& told) {
   if (properties.unconfirmed != properties_.unconfirmed) changed.emplace_back("Unconfirmed");
   if (properties.pending != properties_.pending) changed.emplace_back("Pending");
   if (properties.limited != properties_.limited) changed.emplace_back("Limited");
+  if (properties.unmet != properties_.unmet) changed.emplace_back("Unmet");
   if (properties.contended != properties_.contended) changed.emplace_back("Contended");
   if (properties.contention != properties_.contention) changed.emplace_back("Contention");
   if (properties.refused != properties_.refused) changed.emplace_back("Refused");

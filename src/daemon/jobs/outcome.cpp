@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/jobs/outcome.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -36,7 +37,9 @@ Waiting waiting_in(const model::Report& report) {
     if (resource.status == Status::kLimited) limited.emplace(resource.key.id, resource.label);
   }
   std::erase_if(limited, [&](const auto& id) { return pending.contains(id); });
-  return {pending.size(), limited.size()};
+  const auto unmet = std::count_if(report.resources.begin(), report.resources.end(),
+                                   [](const auto& one) { return one.status == Status::kUnmet; });
+  return {pending.size(), limited.size(), static_cast<std::size_t>(unmet)};
 }
 
 std::string why_refused(const model::Report& report) {

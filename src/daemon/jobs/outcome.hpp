@@ -19,11 +19,12 @@ bool good(const model::Report& report);
 /// interface wait for the same.
 std::vector<std::string> with_reasons(const model::Report& report, model::Status status);
 
-/// How many objects (not kinds of one object) wait for something, and how many of the others the fabric
-/// limits.
+/// How many objects (not kinds of one object) wait for something, how many of the others the fabric limits,
+/// and how many expectations are not met.
 struct Waiting {
   std::size_t pending = 0;
   std::size_t limited = 0;
+  std::size_t unmet = 0;
 };
 Waiting waiting_in(const model::Report& report);
 

@@ -274,6 +274,18 @@ bool look_closely(core::Context& context, const std::set<std::string>& handles,
   return true;
 }
 
+/// Values of this look that later ones compare with.
+void keep_readings(const Job& job, const Report& report, system::Host& host,
+                   std::vector<std::string>& notes) {
+  if ((job.verb != Job::Verb::kHold && !job.by_itself) || report.resources.empty()) return;
+  for (const auto* kind : kinds::all()) {
+    const auto* keeper = kinds::ability<kinds::KeepsReadings>(kind);
+    if (keeper == nullptr) continue;
+    if (auto done = keeper->keep_readings(report.resources, host); !done)
+      notes.push_back(done.error().message);
+  }
+}
+
 /// The main process's part of the ledger.
 Json status_json(core::Context& context, const Told& told, bool history) {
   const auto ledger = core::read_ledger(context.host.files, context.paths);
@@ -403,6 +415,7 @@ int work(int in, int out, int whole) {
       std::vector<std::string> notes;
       looked = job.closely && look_closely(context, *job.closely, notes);
       report = run_for_caller(job, context, request, told);
+      keep_readings(job, report, context.host, notes);
       report.notes.insert(report.notes.end(), notes.begin(), notes.end());
     } else {
       report = failed(taken.error());

@@ -73,6 +73,23 @@ TEST_F(Checks, NagiosHasStatusLineAndFigures) {
   EXPECT_EQ(first, "status -o name --timeout 5");
 }
 
+TEST_F(Checks, AnUnmetExpectationIsToldFromWhatWaits) {
+  says("an expectation is not met: 12 in sync, 2 unmet, 1 pending", 5);
+  auto ended = run("./check_rdma_configd");
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_EQ(ended.out,
+            "RDMA CRITICAL - an expectation is not met: 12 in sync, 2 unmet, 1 pending | in_sync=12 unmet=2 "
+            "pending=1\n");
+  EXPECT_EQ(run("./check_rdma_configd -p").status, 2);
+  EXPECT_EQ(run("./check_rdma_configd -e").status, 1);
+  program("scontrol", fmt::format("echo \"$@\" >>{0}/calls\n", console.folder().string()));
+  EXPECT_THAT(run("SLURMD_NODENAME=n1 ./slurm-health-check").out, HasSubstr("2 unmet"));
+  EXPECT_TRUE(std::filesystem::exists(console.folder() / "calls")) << "the node is drained";
+  ended = run("bash -c 'die() { echo \"die $*\"; }; . ./rdma_configd.nhc; check_rdma_configd'");
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.out, HasSubstr("an expectation is not met"));
+}
+
 TEST_F(Checks, SlurmDrainsWhatIsWrongOnce) {
   program("scontrol",
           fmt::format("echo \"$@\" >>{0}/calls\ncat {0}/node 2>/dev/null\n", console.folder().string()));

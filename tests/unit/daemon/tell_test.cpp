@@ -41,6 +41,34 @@ TEST(Tell, ARepairNamesTheSuspectIfThereIsOne) {
       << "what somebody asked for nobody is suspected of";
 }
 
+TEST(Tell, AnExpectationIsReportedWhenItBecomesUnmetAndWhenItIsMetAgain) {
+  if (::access("/run/systemd/journal/socket", W_OK) == 0) GTEST_SKIP() << "it would go to the journal";
+  Expectations expectations;
+  model::Report report;
+  report.resources.push_back({.key = {"expect", "x/1"},
+                              .label = "x of mlx5_0/1",
+                              .status = model::Status::kUnmet,
+                              .reason = "rate is 10 Gb/s, expected at least 100 Gb/s"});
+  const auto told = [&] {
+    ::testing::internal::CaptureStderr();
+    expectations.tell(report);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(told(), "not as expected: x of mlx5_0/1: rate is 10 Gb/s, expected at least 100 Gb/s\n");
+  EXPECT_EQ(told(), "") << "once";
+  report.resources[0].reason = "rate is 40 Gb/s, expected at least 100 Gb/s";
+  EXPECT_EQ(told(), "") << "it still is not met";
+  auto failed = std::exchange(report, {});
+  EXPECT_EQ(told(), "") << "a look that failed says nothing";
+  report = std::move(failed);
+  EXPECT_EQ(told(), "");
+  report.resources[0].status = model::Status::kInSync;
+  EXPECT_EQ(told(), "as expected again: x of mlx5_0/1\n");
+  EXPECT_EQ(told(), "");
+  report.resources[0].status = model::Status::kUnmet;
+  EXPECT_EQ(told(), "not as expected: x of mlx5_0/1: rate is 40 Gb/s, expected at least 100 Gb/s\n");
+}
+
 model::Change change_of(model::Operation operation) {
   model::Change change;
   change.operation = operation;

@@ -110,6 +110,11 @@ limited:
   returned: always
   type: list
   elements: dict
+unmet:
+  description: Expectations of the document that the host does not meet (kind, id, label, reason). Nothing repairs them.
+  returned: always
+  type: list
+  elements: dict
 generation:
   description: Number of the active generation; null below I(root).
   returned: always
@@ -277,6 +282,7 @@ def result_of(module, answer, configctl, files):
         changes=brief(changes),
         pending=with_status(data, "pending"),
         limited=with_status(data, "limited"),
+        unmet=with_status(data, "unmet"),
         generation=(status.get("generation") or {}).get("number"),
         unconfirmed=status.get("unconfirmed"),
         installed=bool(files),
