@@ -30,7 +30,8 @@ inline std::string read(const fs::path& path) {
 }
 
 inline bool is_open(const std::string& status) {
-  return status == "differs" || status == "failed" || status == "pending" || status == "limited";
+  return status == "differs" || status == "failed" || status == "pending" || status == "limited" ||
+         status == "unmet";
 }
 
 /// One host, asked by every subcommand.
