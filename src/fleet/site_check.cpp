@@ -126,14 +126,13 @@ SiteReport check_site(std::vector<config::Text> texts, std::vector<std::string> 
   const auto documents = static_cast<std::size_t>(
       std::count_if(parsed.texts().begin(), parsed.texts().end(),
                     [](const auto& text) { return !config::is_host_data(text.name); }));
+  auto files = parsed.texts();  // the same for all hosts
   for (HostId host = 0; host < out.hosts.size(); ++host) {
     auto document = parsed.on(out.hosts[host], kinds::grammar());
-    if (host == 0) {  // the same on all hosts
-      document.files = parsed.texts();
-      core::require_version(document);
-      document.files.clear();
-    }
+    document.files.swap(files);
+    if (host == 0) core::require_version(document);
     core::doubt(document);
+    document.files.swap(files);
     out.compared = out.compared && document.whole;
     if (document.skipped.size() == documents) without.push_back(host);
     const auto report = core::validate(document, limits);

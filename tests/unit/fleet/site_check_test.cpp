@@ -17,6 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::UnorderedElementsAreArray;
 
 using Mistake = std::pair<std::string, std::string>;
@@ -129,6 +130,14 @@ TEST(SiteCheck, MapsOfDscpsAreCompared) {
   const auto report = site_of("a,b,c", "", {pfc("a", "26:3"), pfc("b", "26:3"), pfc("c", "24:3")});
   EXPECT_THAT(text_of(report),
               HasSubstr("pfc-dscp c: ens1: priorities of DSCPs 24:3, but 26:3 on 2 hosts\n"));
+}
+
+TEST(SiteCheck, DoubtsAboutTheLayoutAreThoseOfValidate) {
+  const std::string entry = "[[ipoib]]\ndevice = \"mlx5_0\"\nport = 1\n[[ipoib.pkey]]\npkey = 0x8002\n";
+  EXPECT_THAT(text_of(site_of("n[1-3]", entry + "mtu = 2044\n")),
+              Not(HasSubstr("belongs to this P_Key interface")));
+  EXPECT_THAT(text_of(site_of("n[1-3]", entry + "\nmtu = 2044\n")),
+              HasSubstr("n[1-3]: [[ipoib.pkey]] mtu: belongs to this P_Key interface"));
 }
 
 TEST(SiteCheck, NothingIsComparedWhenAFileCannotBeRead) {
