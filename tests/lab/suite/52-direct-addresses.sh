@@ -1,4 +1,5 @@
 # Addresses, routes and their owner with the direct backend: two ports reach each other, foreign ones stay, drift is repaired.
+# nightly: CI has time for the core and the daemon
 # lab: --snap
 systemctl stop NetworkManager
 lab-load ib:mlx4_0:2 || exit 1

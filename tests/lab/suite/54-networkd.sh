@@ -1,4 +1,5 @@
 # The networkd backend against the real systemd-networkd: addresses, routes, ping, updates, restart, drift, rollback; then the same document with the others.
+# nightly: CI has time for the core and the daemon
 # lab: --snap --mem 2048
 systemctl stop NetworkManager; systemctl mask -q --runtime NetworkManager
 lab-load ib:mlx4_0:2 || exit 1
