@@ -44,6 +44,17 @@ struct Open {
   }
 };
 
+/// The line that is parsed. Newer releases of expat have a function with 64 bits for it, and deprecate the
+/// other.
+template <class Parser>
+auto line_number(Parser parser, int /*preferred*/) -> decltype(XML_GetCurrentLineNumber64(parser)) {
+  return XML_GetCurrentLineNumber64(parser);
+}
+template <class Parser>
+auto line_number(Parser parser, long /*else*/) {
+  return XML_GetCurrentLineNumber(parser);
+}
+
 class XmlBuilder {
  public:
   explicit XmlBuilder(const File& file)
@@ -99,7 +110,7 @@ class XmlBuilder {
     XML_StopParser(parser_.get(), XML_FALSE);
   }
 
-  [[nodiscard]] int now() const { return static_cast<int>(XML_GetCurrentLineNumber(parser_.get())); }
+  [[nodiscard]] int now() const { return static_cast<int>(line_number(parser_.get(), 0)); }
 
   YamlNode node_here() {
     YamlNode node;
