@@ -36,6 +36,30 @@ std::string inside_quotes(std::string word) {
   return word;
 }
 
+/// A word as an integer of TOML: its error is that of std::from_chars(), and invalid_argument where something
+/// else is in it.
+struct Integer {
+  std::int64_t number = 0;
+  std::errc error{};
+};
+
+Integer integer_of(std::string_view word) {
+  std::string digits(word);
+  std::erase(digits, '_');
+  if (digits.starts_with('+')) digits.erase(0, 1);
+  int radix = 10;
+  if (digits.starts_with("0x")) radix = 16;
+  if (digits.starts_with("0o")) radix = 8;
+  if (digits.starts_with("0b")) radix = 2;
+  if (radix != 10) digits.erase(0, 2);
+  Integer out;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out.number, radix);
+  out.error = end == digits.data() + digits.size() ? error : std::errc::invalid_argument;
+  return out;
+}
+
+ScalarError too_large(std::string_view word) { return {fmt::format("{} is too large a number", word), ""}; }
+
 ScalarError word_error(std::string_view word) {
   const auto is = [&](auto... other) { return ((word == other) || ...); };
   std::size_t cut = 0;
@@ -53,6 +77,8 @@ ScalarError word_error(std::string_view word) {
       std::all_of(word.begin(), word.end(), [](char c) { return (c >= '0' && c <= '9') || c == '_'; });
   if (digits && word.size() > 1 && word.front() == '0')
     return {"a number does not begin with 0", "hexadecimal ones begin with 0x"};
+  if (integer_of(word).error == std::errc::result_out_of_range)
+    return too_large(shown);  // refused by toml11 4
   return {shown + " is not a valid value", fmt::format("put text in quotes: \"{}\"", shown)};
 }
 
@@ -71,25 +97,12 @@ ScalarError control_error(std::uint32_t code, std::string_view text) {
           model::Value(harmless(text))};
 }
 
-/// toml11 3.7.1 silently cuts a number that does not fit.
-bool fits(std::string_view word, std::int64_t number) {
-  std::string digits(word);
-  std::erase(digits, '_');
-  if (digits.starts_with('+')) digits.erase(0, 1);
-  int radix = 10;
-  if (digits.starts_with("0x")) radix = 16;
-  if (digits.starts_with("0o")) radix = 8;
-  if (digits.starts_with("0b")) radix = 2;
-  if (radix != 10) digits.erase(0, 2);
-  std::int64_t exact = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), exact, radix);
-  return error == std::errc{} && end == digits.data() + digits.size() && exact == number;
-}
-
 Scalar accept(TomlScalar scalar, std::string_view token) {
   if (const auto* foreign = std::get_if<Foreign>(&scalar)) return *foreign;
   if (const auto* number = std::get_if<std::int64_t>(&scalar)) {
-    if (!fits(token, *number)) return ScalarError{fmt::format("{} is too large a number", token), ""};
+    // toml11 3.7.1 silently cuts a number that does not fit.
+    const auto exact = integer_of(token);
+    if (exact.error != std::errc{} || exact.number != *number) return too_large(token);
     return model::Value(*number);
   }
   if (const auto* truth = std::get_if<bool>(&scalar)) return model::Value(*truth);

@@ -21,7 +21,7 @@ using TomlScalar = std::variant<bool, std::int64_t, std::string, Foreign>;
 
 /// @param token  valid UTF-8, checked by guard.hpp
 /// @return nothing when the token is not exactly one scalar. Release 3 truncates an integer that does not
-/// fit.
+/// fit, release 4 takes it for no scalar.
 std::optional<TomlScalar> decode_toml(std::string_view token);
 
 }  // namespace rdmacfg::config
