@@ -118,8 +118,8 @@ struct HostRange {
   }
 };
 
-/// The first range of the pattern, which it takes off; nothing when only a glob is left. "[0-9]" is a class
-/// of one character, and means the same either way.
+/// Removes the first range from the pattern and returns it; nothing when only a glob is left. "[0-9]" matches
+/// the same as a range and as a character class.
 std::optional<HostRange> take_range(std::string_view& pattern) {
   for (auto open = pattern.find('['); open != std::string_view::npos; open = pattern.find('[', open + 1)) {
     const auto close = pattern.find(']', open);

@@ -260,11 +260,11 @@ class InitramfsKind final : public Kind, public ClearsAway {
     const auto reason = host.initramfs.by_hand();
     if (tool && !host.initramfs.has_image()) {
       verdict.warnings.push_back(
-          reason ? fmt::format("{}, and hold our module options and naming rules only when you run {}",
-                               *reason, command_for(host, *tool))
-                 : "there is no initramfs in /boot, so none is rebuilt; one that this host boots from does "
-                   "not hold "
-                   "our module options and naming rules");
+          reason
+              ? fmt::format("{}; to include our module options and naming rules, run {}", *reason,
+                            command_for(host, *tool))
+              : "/boot has no initramfs to rebuild; an image elsewhere that this host boots lacks our module "
+                "options and naming rules");
     } else if (!tool) {
       verdict.warnings.emplace_back(
           "no tool to rebuild an initramfs is installed (update-initramfs, dracut); if this host boots from "

@@ -127,7 +127,7 @@ class Reader {
   }
 
   void manager(const Section& section) {
-    // Facts of one host stand together, those of the last one behind all others.
+    // Facts are grouped by host; the last host's are at the end.
     std::uint32_t fabric = 0;
     for (auto at = site_.managers.rbegin(); at != site_.managers.rend() && at->host == host_; ++at) ++fabric;
     if (const auto guid = guid_at(section, "guid")) {

@@ -114,7 +114,7 @@ struct Site {
   std::vector<PartitionFact> partitions;
   std::vector<Traffic> traffic;
 
-  /// Takes what concerns others from the document of a host: of one host after the other.
+  /// Collects the facts of a host's document that rules compare across hosts. Hosts are added in order.
   void add(HostId host, const config::Document& document);
 
   [[nodiscard]] model::Location location(const Spot& spot) const {

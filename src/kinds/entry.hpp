@@ -18,8 +18,8 @@ namespace rdmacfg::kinds {
 /// owner, who makes it again with all of its settings.
 inline constexpr std::string_view kManagedBy = "managed_by";
 
-/// Note of a related place: the entry that an error is about, which may take the value from [defaults]. It is
-/// left out where the value stands in the entry itself.
+/// Note of a related place: the entry with the error, when its value comes from [defaults]. An entry with a
+/// value of its own gets no such note.
 inline constexpr std::string_view kTakesDefault = "for this entry";
 
 /// The entry as a Desired: its settings and policies of the table `fields`, each with its origin. Identities

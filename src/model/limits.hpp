@@ -172,7 +172,7 @@ inline constexpr auto kTable = std::to_array<Row>({
      "what history shows and rollback reaches"},
     {"kCounterSeries", kCounterSeries, "counters", "the growth of the rest is not known",
      "counters of ports whose growth is watched; one file of at most 2 MiB in /run"},
-    {"kCounterReadings", kCounterReadings, "readings", "one between two others goes",
+    {"kCounterReadings", kCounterReadings, "readings", "a reading from the middle is dropped",
      "earlier readings of one counter"},
     {"kMetricReasons", kMetricReasons, "series", "the rest is counted as \"other\"",
      "reasons in metrics; each is a time series for every host"},

@@ -19,8 +19,8 @@ bool good(const model::Report& report);
 /// interface wait for the same.
 std::vector<std::string> with_reasons(const model::Report& report, model::Status status);
 
-/// How many objects (not kinds of one object) wait for something, how many of the others the fabric limits,
-/// and how many expectations are not met.
+/// Counts of pending objects, of other objects that the fabric limits, and of unmet expectations. An object
+/// with resources of several kinds counts once.
 struct Waiting {
   std::size_t pending = 0;
   std::size_t limited = 0;

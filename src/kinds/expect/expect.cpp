@@ -72,7 +72,7 @@ std::string nearest_hint(const std::string& word, const std::vector<std::string>
               : std::string("docs/EXPECT.md lists them");
 }
 
-/// The entries of one [[expect]] as policies of each of the levels.
+/// Sorts the keys of one [[expect]] by level (host, device, port), as policies.
 class Entry {
  public:
   Entry(const Section& section, const World& world, Diagnostics& diagnostics)

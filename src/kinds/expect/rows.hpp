@@ -52,7 +52,7 @@ std::string_view text_of(ExpectRow::Relation relation);
 
 std::span<const ExpectRow> expect_rows();
 
-/// Nothing when there is no row of that name; counters and settings have names of their own.
+/// Null when no row has that name. Counters and settings are separate namespaces.
 const ExpectRow* expect_row(std::string_view name, ExpectRow::About about);
 /// The row of a key of [[expect]].
 const ExpectRow* expect_row(std::string_view key);

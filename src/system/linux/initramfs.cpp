@@ -92,7 +92,7 @@ class LinuxInitramfs final : public Initramfs {
   }
 
   std::optional<std::string> by_hand() override {
-    if (ostree()) return "the images of this system are made by ostree";
+    if (ostree()) return "ostree makes this system's images";
     if (boot_is_read_only()) return "/boot is mounted read-only";
     return std::nullopt;
   }

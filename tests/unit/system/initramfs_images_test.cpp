@@ -164,7 +164,7 @@ TEST(LinuxInitramfs, OstreeMakesItsImages) {
   tree.put("usr/bin/dracut", "");
   tree.put("run/ostree-booted", "");
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
-  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), "the images of this system are made by ostree");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), "ostree makes this system's images");
 }
 
 TEST(LinuxInitramfs, AnImageTreeIsStaleWhileItsNewestKernelsImageIsOlder) {

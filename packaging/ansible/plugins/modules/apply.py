@@ -197,7 +197,7 @@ def drop_ins(root):
 
 
 def file_changes(module, configctl):
-    """(path, before, after) of each installed file that changes; before is None where there is no such file."""
+    """List (path, before, after) for each installed file that changes; before is None for a new file."""
     if not installs(module):
         return []
     params, root = module.params, (configctl.root or "").rstrip("/")
