@@ -35,25 +35,14 @@ bool newer(system::Host& host) {
   return host.initramfs.newer_than(paths);
 }
 
-/// Whether images load ib_ipoib, so that interfaces get their names from the rules in the image: those with
-/// rdma-core's module for dracut, which dracut adds by itself ("05rdma", "50rdma"). Elsewhere a name alone
-/// needs no rebuild.
-bool names_in_image(system::Host& host) {
-  const auto tool = host.initramfs.tool();
-  if (!tool || !tool->starts_with("dracut")) return false;
-  const auto modules = host.files.list("/usr/lib/dracut/modules.d");
-  return modules && std::any_of(modules->begin(), modules->end(), [](const std::string& name) {
-           return name.size() == 6 && name.ends_with("rdma") && name.find_first_not_of("0123456789") == 2;
-         });
-}
-
 /// Whether an image may hold what no entry means any more: one that we made, or one that somebody else made
 /// while our options were there, or our names where images have those.
 bool may_hold_dropped(const std::string& stamp, system::Host& host) {
-  const bool names = names_in_image(host);
-  const bool options = std::any_of(kInitramfsFiles.begin(), kInitramfsFiles.end(), [&](const auto path) {
-    return (names || path != kRuleFile) && is_there(host.files, path);
-  });
+  const bool names = has_rdma_in_image(host);
+  const auto contents = contents_now(host);
+  const bool options = contents && std::any_of(contents->begin(), contents->end(), [&](const auto& file) {
+                         return names || file.first != kRuleFile;
+                       });
   if (options) return !stamp.empty() || can_rebuild(host);
   return stamp == kDroppedStamp ? !newer(host) : !stamp.empty();
 }
@@ -67,19 +56,24 @@ std::string image_now(const std::string& stamp, const std::string& digest) {
   return stamp == digest || stamp == kUnfinishedStamp ? stamp : std::string(kStale);
 }
 
+bool is_in_image(const OwnedFile& file, system::Host& host) {
+  return file.text_after != nullptr && (file.path != kMlx4File || has_rdma_in_image(host));
+}
+
 /// Whether it writes what an initramfs contains.
-bool concerns_us(std::string_view name) {
+bool concerns_us(std::string_view name, system::Host& host) {
   const auto* kind = find(name);
   if (kind == nullptr) return false;
   const auto files = kind->files();
-  return std::any_of(files.begin(), files.end(),
-                     [](const OwnedFile& file) { return file.text_after != nullptr; });
+  return std::any_of(files.begin(), files.end(), [&](const auto& file) { return is_in_image(file, host); });
 }
 
 /// Our files as they will be when all that is desired is done.
-Contents contents_after(const std::vector<Desired>& desired, const std::vector<Observed>& observed) {
+Contents contents_after(const std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                        system::Host& host) {
   Contents out;
   for (const auto* file : initramfs_files()) {
+    if (!is_in_image(*file, host)) continue;
     if (auto text = file->text_after(desired, observed)) out.emplace(file->path, std::move(*text));
   }
   return out;
@@ -126,7 +120,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
     auto& files = world.host().files;
     const auto stamp = read_stamp(files);
     if (!stamp) return base::fail(stamp.error());
-    const auto digest = digest_now(files);
+    const auto digest = digest_now(world.host());
     if (!digest) return base::fail(digest.error());
     if (stamp->empty() && digest->empty()) return out;
     Observed observed;
@@ -152,9 +146,10 @@ class InitramfsKind final : public Kind, public ClearsAway {
     if (at == desired.end()) {
       // Settings that the document drops must leave the image, too.
       const bool dropped = mine != observed.end() && may_hold_dropped(*stamp, world.host());
-      const bool named = std::any_of(desired.begin(), desired.end(),
-                                     [](const auto& one) { return one.key.kind == "link_name"; });
-      if (!dropped && !(named && names_in_image(world.host()))) return;
+      const bool for_rdma = std::any_of(desired.begin(), desired.end(), [](const auto& one) {
+        return one.key.kind == "link_name" || one.key.kind == "mlx4_port";
+      });
+      if (!dropped && !(for_rdma && has_rdma_in_image(world.host()))) return;
       Desired rest;
       rest.key = {std::string(kInitramfsKind), std::string(kId)};
       rest.label = kInitramfsKind;
@@ -164,8 +159,8 @@ class InitramfsKind final : public Kind, public ClearsAway {
     auto& image = *at;
     if ((!rebuilds_here(image.policy, world.host()) && !world.offline()) || !can_rebuild(world.host()))
       return;
-    const auto wanted = digest_of(contents_after(desired, observed));
-    const auto now = digest_now(world.host().files);
+    const auto wanted = digest_of(contents_after(desired, observed, world.host()));
+    const auto now = digest_now(world.host());
     if (world.offline()) {
       // No systemd answers there that could run the tool, so it stays with the administrator.
       const bool as_it_is = now && *now == wanted;
@@ -189,17 +184,18 @@ class InitramfsKind final : public Kind, public ClearsAway {
       const auto differs = [&](const auto& setting) {
         return setting.second != model::value_of(now_set, setting.first);
       };
-      if (concerns_us(one.key.kind) && std::any_of(one.settings.begin(), one.settings.end(), differs))
+      if (concerns_us(one.key.kind, world.host()) &&
+          std::any_of(one.settings.begin(), one.settings.end(), differs))
         image.needs.push_back(one.key);
       there.erase(one.key);
     }
     for (const auto& [key, one] : there) {
-      if (concerns_us(key.kind) && one->ours_by_nature) image.needs.push_back(key);
+      if (concerns_us(key.kind, world.host()) && one->ours_by_nature) image.needs.push_back(key);
     }
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
-    const auto digest = digest_now(world.host().files);
+    const auto digest = digest_now(world.host());
     if (!digest) return base::fail(digest.error());
     for (auto* change : changes) {
       change->carried = {std::string(kFilesBefore) + *digest};
@@ -216,7 +212,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
       const auto target = image_of(change.after);
       const auto stamp = read_stamp(host.files);
       if (!stamp) return base::fail(stamp.error());
-      const auto digest = digest_now(host.files);
+      const auto digest = digest_now(host);
       if (!digest) return base::fail(digest.error());
       const bool outdated = target == kStale || target == kUnfinishedStamp;
       const auto expected = outdated ? files_before(change) : target;
@@ -240,7 +236,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
 
   std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {
     const auto stamp = read_stamp(host.files);
-    const auto digest = digest_now(host.files);
+    const auto digest = digest_now(host);
     for (const auto& change : changes) {
       if (stamp && digest && image_now(*stamp, *digest) == image_of(change.before)) continue;
       return {fmt::format("initramfs: an image may hold options and names that were taken back; run {}",

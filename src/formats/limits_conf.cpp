@@ -177,15 +177,40 @@ std::string drop_in_path(const std::string& unit) {
   return fmt::format("/etc/systemd/system/{}.d/{}", unit, kDropInName);
 }
 
-std::vector<MemlockLine> memlock_lines(system::Files& files) {
-  std::vector<std::string> paths{"/etc/security/limits.conf"};
-  if (const auto names = files.list(std::string(kLimitsFolder))) {
-    for (const auto& name : *names) {
-      if (name.ends_with(".conf")) paths.push_back(fmt::format("{}/{}", kLimitsFolder, name));
+namespace {
+
+std::string_view name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// The files that pam_limits reads, in its order. Since 1.5.3 also those of the distribution: a file of /etc
+/// hides the one of its name, and those of limits.d are sorted by their names whatever their folder
+/// (limits.conf(5); the folders are those of Fedora and openSUSE).
+std::vector<std::string> pam_files(system::Files& files) {
+  constexpr std::array<std::string_view, 3> kFolders{"/etc/security", "/usr/etc/security",
+                                                     "/usr/share/security"};
+  std::map<std::string, std::string> by_name;
+  std::string main;
+  for (const auto folder : kFolders) {
+    if (auto path = fmt::format("{}/limits.conf", folder); main.empty()) {
+      const auto text = files.read_linked(path);
+      if (text && *text) main = std::move(path);
+    }
+    const auto names = files.list(fmt::format("{}/limits.d", folder));
+    for (const auto& name : names ? *names : std::vector<std::string>()) {
+      if (name.ends_with(".conf")) by_name.try_emplace(name, fmt::format("{}/limits.d/{}", folder, name));
     }
   }
+  std::vector<std::string> out;
+  if (!main.empty()) out.push_back(std::move(main));
+  for (auto& [name, path] : by_name) out.push_back(std::move(path));
+  return out;
+}
+
+}  // namespace
+
+std::vector<MemlockLine> memlock_lines(system::Files& files) {
   std::vector<MemlockLine> out;
-  for (const auto& path : paths) {
+  for (const auto& path : pam_files(files)) {
+    const bool after = path.find("/limits.d/") != std::string::npos && name_of(path) > name_of(kLimitsFile);
     const auto text = files.read_linked(path);
     if (!text || !*text) continue;
     int number = 0;
@@ -194,7 +219,8 @@ std::vector<MemlockLine> memlock_lines(system::Files& files) {
       const auto words = fields_of(line);
       // pam_limits takes all but the domain in any case.
       if (words.size() != 4 || base::lower(words[2]) != "memlock") continue;
-      out.push_back({path, number, std::string(words[0]), base::lower(words[1]), base::lower(words[3])});
+      out.push_back(
+          {path, number, std::string(words[0]), base::lower(words[1]), base::lower(words[3]), after});
     }
   }
   return out;
@@ -207,7 +233,7 @@ Result<std::map<std::string, std::vector<ForeignLimit>>> foreign_limits(system::
     if (line.file == kLimitsFile) continue;
     out[line.domain].push_back({line.file, line.line,
                                 fmt::format("{} {} memlock {}", line.domain, line.type, line.limit),
-                                line.file > kLimitsFile && line.file.starts_with(kLimitsFolder)});
+                                line.after_ours});
   }
   return out;
 }

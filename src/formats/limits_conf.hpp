@@ -67,7 +67,7 @@ struct ForeignLimit {
   bool wins = false;  ///< it is read after ours
 };
 
-/// Lines for memlock in limits.conf and the other files of limits.d, by domain.
+/// Lines for memlock in limits.conf and the other files of limits.d, the distribution's too, by domain.
 base::Result<std::map<std::string, std::vector<ForeignLimit>>> foreign_limits(system::Files& files);
 
 /// A line about locked memory in limits.conf or limits.d, ours too.
@@ -75,6 +75,7 @@ struct MemlockLine {
   std::string file;
   int line = 0;
   std::string domain, type, limit;  ///< as written; type "-" is soft and hard
+  bool after_ours = false;          ///< pam_limits reads the file after kLimitsFile, or would
 };
 
 /// All of them, in the order in which pam_limits reads them. Files that cannot be read are passed over.

@@ -164,11 +164,11 @@ void know_profiles(Anonymiser& anonymiser, system::Host& host) {
 /// The stamp of the initramfs is a digest of our files: where it was right it is made to fit them again.
 void mend_stamp(system::Host& real, HostReport& report) {
   const auto stamp = real.files.read(kInitramfsStamp);
-  const auto digest = kinds::digest_now(real.files);
+  const auto digest = kinds::digest_now(real);
   if (!stamp || !*stamp || !digest || base::trim(**stamp) != *digest || digest->empty()) return;
   Tape tape(report.observed);
   TapedHost replayed(tape, report.boot_id);
-  if (const auto other = kinds::digest_now(replayed.host().files))
+  if (const auto other = kinds::digest_now(replayed.host()))
     report.observed["file"][kInitramfsStamp] = *other + (**stamp).substr(base::trim(**stamp).size());
 }
 

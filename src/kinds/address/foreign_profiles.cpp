@@ -297,13 +297,17 @@ void warn_of_other_configurations(const std::vector<Desired>& desired, World& wo
         const bool port = meant || (!coming.empty() && is_about(file.text, coming));
         const auto child = port ? std::string() : child_in(file.text, one.key.id, desired);
         if (!port && child.empty()) continue;
+        const bool generated = file.file.find("/network/10-netplan-") != std::string::npos;
         warn(diagnostics, one,
              fmt::format("{} ({}) configures {} too", file.file, place.whose,
                          !port         ? child
                          : !meant      ? coming
                          : now.empty() ? one.label
                                        : now),
-             "take the interface out of that file: one of the two should configure it");
+             generated
+                 ? "take the interface out of the YAML files in /etc/netplan and run netplan apply: "
+                   "systemd-networkd takes that file and not ours, and netplan writes it again at each boot"
+                 : "take the interface out of that file: one of the two should configure it");
       }
     }
   }

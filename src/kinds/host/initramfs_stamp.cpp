@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -27,14 +30,35 @@ std::string digest_of(const Contents& contents) {
   return fmt::format("{:016x}", hash);
 }
 
-Result<std::string> digest_now(system::Files& files) {
-  Contents contents;
+bool has_rdma_in_image(system::Host& host) {
+  const auto tool = host.initramfs.tool();
+  if (!tool || !tool->starts_with("dracut")) return false;
+  const auto modules = host.files.list("/usr/lib/dracut/modules.d");
+  return modules && std::any_of(modules->begin(), modules->end(), [](const std::string& name) {
+           return name.size() == 6 && name.ends_with("rdma") && name.find_first_not_of("0123456789") == 2;
+         });
+}
+
+Result<Contents> contents_now(system::Host& host) {
+  Contents out;
   for (const auto path : kInitramfsFiles) {
-    auto content = files.read(std::string(path));
+    if (path == kMlx4File) continue;
+    auto content = host.files.read(std::string(path));
     if (!content) return base::fail(content.error());
-    if (*content) contents.emplace(path, std::move(**content));
+    if (*content) out.emplace(path, std::move(**content));
   }
-  return digest_of(contents);
+  if (!has_rdma_in_image(host)) return out;
+  const auto file = read_marked(host.files, std::string(kMlx4File));
+  if (!file) return base::fail(file.error());
+  if (auto lines = lines_between(file->text.value_or(std::string()), kMlx4Marks); !lines.empty())
+    out.emplace(kMlx4File, std::move(lines));
+  return out;
+}
+
+Result<std::string> digest_now(system::Host& host) {
+  const auto contents = contents_now(host);
+  if (!contents) return base::fail(contents.error());
+  return digest_of(*contents);
 }
 
 Result<std::string> read_stamp(system::Files& files) {
@@ -59,11 +83,13 @@ Result<void> note_dropped_options(system::Host& host, std::string_view path, boo
   const auto stamp = read_stamp(host.files);
   if (!stamp) return base::fail(stamp.error());
   if (!goes) return *stamp == kDroppedStamp ? write_stamp(host.files, {}) : Result<void>{};
-  const auto digest = digest_now(host.files);
+  const auto digest = digest_now(host);
   if (!digest) return base::fail(digest.error());
   // Of an image that we made with this file the digest tells.
   if (*stamp == *digest || *stamp == kUnfinishedStamp || *stamp == kDroppedStamp) return {};
-  if (!is_there(host.files, path) || !can_rebuild(host)) return {};
+  const auto contents = contents_now(host);
+  if (!contents) return base::fail(contents.error());
+  if (!contents->contains(path) || !can_rebuild(host)) return {};
   return write_stamp(host.files, kDroppedStamp);
 }
 

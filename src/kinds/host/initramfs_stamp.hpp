@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "formats/mlx4_conf.hpp"
 #include "formats/modprobe_conf.hpp"
 #include "formats/udev_netdev_names.hpp"
 #include "system/host.hpp"
@@ -16,8 +17,13 @@ namespace rdmacfg::kinds {
 
 /// Our files that an initramfs contains. Their kinds declare them so (OwnedFile::text_after), and a test
 /// compares; kinds that write one of them need the list, and know no other kind.
-inline constexpr std::array<std::string_view, 4> kInitramfsFiles{kModuleOptionsFile, kPfcOptionsFile,
-                                                                 kNetnsOptionsFile, kRuleFile};
+inline constexpr std::array<std::string_view, 5> kInitramfsFiles{kModuleOptionsFile, kPfcOptionsFile,
+                                                                 kNetnsOptionsFile, kRuleFile, kMlx4File};
+
+/// Whether images hold rdma-core's module for dracut, which dracut adds by itself ("05rdma", "50rdma"). Such
+/// an image loads ib_ipoib, so that interfaces get their names from the rules in it, and takes the port types
+/// of ConnectX-3 from its copy of kMlx4File. Elsewhere neither needs a rebuild.
+bool has_rdma_in_image(system::Host& host);
 
 /// Digest of our files that the initramfs was last rebuilt with.
 inline constexpr std::string_view kInitramfsStamp = "/var/lib/rdma-configd/initramfs";
@@ -27,12 +33,15 @@ inline constexpr std::string_view kUnfinishedStamp = "unfinished";
 /// The stamp while an image of somebody else's may hold options that the document dropped.
 inline constexpr std::string_view kDroppedStamp = "dropped";
 
-/// Content by path, of those files that are there.
+/// Content by path, of those files that are there; of a file of others only our lines.
 using Contents = std::map<std::string_view, std::string>;
+
+/// Of this host's images.
+base::Result<Contents> contents_now(system::Host& host);
 
 /// 64-bit FNV-1a in hexadecimal; nothing for no file. It tells changes apart, and is not cryptographic.
 std::string digest_of(const Contents& contents);
-base::Result<std::string> digest_now(system::Files& files);
+base::Result<std::string> digest_now(system::Host& host);
 
 /// The content of kInitramfsStamp; empty without one, and an empty one removes it.
 base::Result<std::string> read_stamp(system::Files& files);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/ipoib/link_name.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <set>
 
+#include "formats/firewalld_zones.hpp"
 #include "formats/udev_netdev_names.hpp"
 #include "kinds/carried_state.hpp"
 #include "kinds/held_by_port.hpp"
@@ -139,6 +142,7 @@ class LinkNameKind final : public Kind, public HeldByPort {
       }
     }
     if (links.empty()) return {};
+    for (auto* change : changes) warn_of_zone(*change, world);
     auto luggage = observe_luggage(world.host(), links);
     if (!luggage) return base::fail(luggage.error());
     for (auto* change : changes) {
@@ -212,6 +216,19 @@ class LinkNameKind final : public Kind, public HeldByPort {
     const auto* link = guid ? world.parent(*guid) : nullptr;
     const auto name = text_at(change.after, "name");
     return link != nullptr && !name.empty() && name != link->name ? link : nullptr;
+  }
+
+  /// firewalld knows interfaces by their names.
+  static void warn_of_zone(Change& change, World& world) {
+    const auto* link = moved(change, world);
+    if (link == nullptr) return;
+    const auto name = text_at(change.after, "name");
+    const auto zone = firewalld_zone(world.host().files, link->name);
+    if (!zone || firewalld_zone(world.host().files, name) == zone) return;
+    change.interrupts.push_back(
+        fmt::format("firewalld has {0} in zone {1}, and gives {2} its default zone; to keep the zone, run "
+                    "firewall-cmd --permanent --zone={1} --change-interface={2} and firewall-cmd --reload",
+                    link->name, *zone, name));
   }
 
   /// How many of the interfaces of changes are there.

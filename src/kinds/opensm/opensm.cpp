@@ -254,18 +254,32 @@ class OpensmKind final : public Kind, public NeedsWatching {
         base::join(*instances, ", "), path);
   }
 
+  /// NVIDIA's packages bring an OpenSM of their own, with another service.
+  static std::string beside_ofed(system::Files& files) {
+    constexpr std::array kServices{"/etc/init.d/opensmd", "/usr/lib/systemd/system/opensmd.service",
+                                   "/lib/systemd/system/opensmd.service"};
+    const bool there = std::any_of(kServices.begin(), kServices.end(), [&](const char* path) {
+      const auto text = files.read_linked(path);
+      return text && text->has_value();
+    });
+    return there ? "; opensmd of MLNX_OFED or DOCA, which is here, is not managed: write [[service]] name = "
+                   "\"opensmd\" to have it started"
+                 : "";
+  }
+
   static std::string why_not(const Desired& one, const std::map<model::Key, Opensm>& now,
                              const std::set<int>& ours, World& world) {
     auto& files = world.host().files;
     const auto layout = observe_opensm_layout(files);
     if (layout == OpensmLayout::kNone) {
       const auto folder = observe_opensm_folder(files);
-      if (!folder || !*folder) return std::string(kNoOpensm);
+      if (!folder || !*folder) return std::string(kNoOpensm) + beside_ofed(files);
       return "neither opensm@.service nor /etc/sysconfig/opensm is there: how OpenSM is started is not known";
     }
     const auto at = now.find(one.key);
     if (at == now.end()) {
-      return layout == OpensmLayout::kRhel ? "there is no opensm.service" : "there is no opensm@.service";
+      const auto* unit = layout == OpensmLayout::kRhel ? "opensm.service" : "opensm@.service";
+      return fmt::format("there is no {}{}", unit, beside_ofed(files));
     }
     if (at->second.running == true) return {};
     if (auto why = why_not_listed(layout, files); !why.empty()) return why;

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "formats/managed_block.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/initramfs_stamp.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -59,10 +60,16 @@ struct Mlx4File {
     auto text = others;
     if (!lines.empty()) {
       text = begin_marked(others, kMlx4Marks);
-      for (const auto& [pci, types] : lines) text += pci + " " + base::join(types.list, " ") + "\n";
+      text += text_of(lines);
       text += std::string(kMlx4Marks.end) + "\n";
     }
     return files.write(std::string(kMlx4File), text);
+  }
+
+  static std::string text_of(const Lines& lines) {
+    std::string out;
+    for (const auto& [pci, types] : lines) out += pci + " " + base::join(types.list, " ") + "\n";
+    return out;
   }
 
   static std::optional<std::pair<std::string, PortTypes>> parse_line(std::string_view line) {
@@ -94,10 +101,22 @@ bool has_rdma_device(const std::string& pci, system::Host& host) {
          std::any_of(devices->begin(), devices->end(), [&](const auto& device) { return device.pci == pci; });
 }
 
+std::optional<std::string> port_types_after(std::span<const Desired> desired,
+                                            std::span<const Observed> /*observed*/) {
+  Lines lines;
+  for (const auto& one : desired) {
+    if (one.key.kind != kMlx4PortKind) continue;
+    if (const auto line = model::from_attributes<Mlx4PortTypes>(one.settings).at_boot)
+      lines[one.key.id] = *line;
+  }
+  return lines.empty() ? std::nullopt : std::optional(Mlx4File::text_of(lines));
+}
+
 constexpr std::array kMlx4Files{OwnedFile{.path = kMlx4File,
                                           .what = "Port types of mlx4 adapters.",
                                           .extent = OwnedFile::Extent::kBlock,
-                                          .marks = &kMlx4Marks}};
+                                          .marks = &kMlx4Marks,
+                                          .text_after = port_types_after}};
 
 class Mlx4PortKind final : public Kind {
  public:
@@ -233,6 +252,9 @@ class Mlx4PortKind final : public Kind {
       }
     }
     if (file->damage && file->lines != before) return base::fail(error_of(*file->damage, kMlx4File));
+    if (file->lines.size() < before.size()) {
+      if (auto done = note_dropped_options(host, kMlx4File, file->lines.empty()); !done) return done;
+    }
     if (!file->damage) {
       if (auto done = file->write(host.files); !done) return done;
     }

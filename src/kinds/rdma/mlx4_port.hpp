@@ -4,14 +4,11 @@
 #include <optional>
 #include <tuple>
 
+#include "formats/mlx4_conf.hpp"
 #include "kinds/kind.hpp"
 #include "model/port_types.hpp"
 
 namespace rdmacfg::kinds {
-
-/// Read by the "install" line for mlx4_core of RHEL's rdma-core; elsewhere we apply the types ourselves when
-/// the adapter appears.
-inline constexpr std::string_view kMlx4File = "/etc/rdma/mlx4.conf";
 
 /// Whether the ports of a ConnectX-3 adapter are InfiniBand or Ethernet.
 struct Mlx4PortTypes {

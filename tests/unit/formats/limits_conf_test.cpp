@@ -43,6 +43,26 @@ TEST(MemlockFile, TheLastLimitOfADropInCounts) {
   EXPECT_EQ(parse_drop_in(render_drop_in({4096})), model::LockLimit{4096});
 }
 
+TEST(MemlockFile, FilesOfTheDistributionAreReadAmongThoseOfEtc) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content["/usr/share/security/limits.conf"] = "a - memlock 1\n";
+  files.content["/usr/share/security/limits.d/10-x.conf"] = "b - memlock 2\n";
+  files.content["/etc/security/limits.d/10-x.conf"] = "c - memlock 3\n";
+  files.content["/usr/etc/security/limits.d/zzz.conf"] = "d - memlock 4\n";
+  files.content["/etc/security/limits.d/20-y.conf"] = "e - memlock 5\n";
+  std::string order, wins;
+  for (const auto& line : memlock_lines(files)) order += line.domain;
+  EXPECT_EQ(order, "aced") << "by name whatever the folder; /etc hides a name";
+  const auto foreign = foreign_limits(files);
+  ASSERT_TRUE(foreign);
+  for (const auto& [domain, lines] : *foreign) wins += lines.front().wins ? domain : "";
+  EXPECT_EQ(wins, "d");
+  files.content["/etc/security/limits.conf"] = "f - memlock 6\n";
+  EXPECT_EQ(memlock_lines(files).front().domain, "f")
+      << "the file of the distribution is for hosts without one";
+}
+
 TEST(MemlockFile, ALaterDropInOfAnotherFolderWins) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
