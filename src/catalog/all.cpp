@@ -35,6 +35,8 @@
 #include "kinds/rdma/rdma_system.hpp"
 #include "kinds/rdma/soft_rdma.hpp"
 #include "kinds/selector.hpp"
+#include "kinds/storage/nfs_mount.hpp"
+#include "kinds/storage/nfs_server.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -99,6 +101,8 @@ std::span<const Kind* const> all() {
       &opensm_option(),  //
       &opensm(),         //
       &partition(),      //
+      &nfs_server(),     //
+      &nfs_mount(),      //
       &initramfs(),      //
       &expect(),         //
   });
@@ -130,6 +134,8 @@ const std::vector<SectionSpec>& grammar() {
       soft_rdma_section(),      //
       rdma_device_section(),    //
       roce_section(),           //
+      nfs_server_section(),     //
+      nfs_mount_section(),      //
       expect_section(),         //
       daemon_section(),         //
   };

@@ -104,7 +104,12 @@ Result<std::vector<std::string>> files_of(const OwnedFile& file, system::Files& 
     if (!names) return base::fail(names.error());
     for (const auto& name : *names) {
       auto path = fmt::format("{}/{}", folder, name);
-      if (owned_file(path) == &file) out.push_back(std::move(path));
+      if (owned_file(path) != &file) continue;
+      if (file.ours != nullptr) {
+        const auto text = files.read(path);
+        if (!text || !*text || !file.ours(**text)) continue;  // what is not to be read is not ours
+      }
+      out.push_back(std::move(path));
     }
   }
   std::sort(out.begin(), out.end());

@@ -51,6 +51,9 @@ struct OwnedFile {
                                            std::span<const model::Observed> observed) = nullptr;
 
   AfterWrite after_write = AfterWrite::kNothing;
+
+  /// Of a pattern that names of others' files match, too: whether a text is that of a file of ours.
+  bool (*ours)(std::string_view text) = nullptr;
 };
 
 }  // namespace rdmacfg::kinds

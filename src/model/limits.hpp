@@ -76,6 +76,10 @@ inline constexpr std::size_t kGenerations = 32;
 inline constexpr std::size_t kCounterSeries = 4096;
 inline constexpr std::size_t kCounterReadings = 16;
 
+// Mounts.
+inline constexpr std::size_t kMountOptions = 32;
+inline constexpr std::size_t kMountOptionBytes = 128;
+
 // Metrics.
 inline constexpr std::size_t kMetricReasons = 32;
 inline constexpr std::size_t kMetricText = 120;
@@ -174,6 +178,9 @@ inline constexpr auto kTable = std::to_array<Row>({
      "counters of ports whose growth is watched; one file of at most 2 MiB in /run"},
     {"kCounterReadings", kCounterReadings, "readings", "a reading from the middle is dropped",
      "earlier readings of one counter"},
+    {"kMountOptions", kMountOptions, "options", "validate: error, exit 1",
+     "of one [[nfs_mount]]; nfs(5) has about 60, and no mount needs half of them"},
+    {"kMountOptionBytes", kMountOptionBytes, "bytes", "validate: error, exit 1", "one of them"},
     {"kMetricReasons", kMetricReasons, "series", "the rest is counted as \"other\"",
      "reasons in metrics; each is a time series for every host"},
     {"kMetricText", kMetricText, "bytes", "cut", "one reason in metrics"},

@@ -15,6 +15,7 @@
 #include "system/modules.hpp"
 #include "system/network_manager.hpp"
 #include "system/networkd.hpp"
+#include "system/nfsd.hpp"
 #include "system/pci.hpp"
 #include "system/rdma.hpp"
 #include "system/rdma_admin.hpp"
@@ -58,6 +59,7 @@ struct Host {
   Initramfs& initramfs;
   Dcb& dcb;
   Mlx4Ports& mlx4_ports;
+  Nfsd& nfsd;
   Accounts& accounts;
   Sysctl& sysctl;
   RdmaSystem& rdma_system;

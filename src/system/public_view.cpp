@@ -132,6 +132,7 @@ struct PublicView::Ports {
              .initramfs = real.initramfs,
              .dcb = real.dcb,
              .mlx4_ports = real.mlx4_ports,
+             .nfsd = real.nfsd,
              .accounts = real.accounts,
              .sysctl = sysctl,
              .rdma_system = real.rdma_system,

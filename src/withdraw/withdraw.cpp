@@ -84,14 +84,17 @@ Result<void> check_free(const std::string& path, system::Files& files) {
 
 Result<void> keep_whole(const std::string& path, system::Files& files, Withdrawal& plan) {
   const auto slash = path.rfind('/');
-  const auto plain = kinds::plain_name(std::string_view(path).substr(slash + 1));
-  if (!plain) return {};
+  const auto name = path.substr(slash + 1);
+  // A mount unit keeps its name, and is told by its first line alone.
+  const auto plain = kinds::plain_name(name).value_or(name);
   const auto text = files.read(path);
   if (!text) return base::fail(text.error());
   auto content = *text ? kinds::plain_text(**text) : std::nullopt;
   if (!content) return {};
-  auto to = fmt::format("{}/{}", path.substr(0, slash), *plain);
-  if (auto free = check_free(to, files); !free) return free;
+  auto to = fmt::format("{}/{}", path.substr(0, slash), plain);
+  if (to != path) {
+    if (auto free = check_free(to, files); !free) return free;
+  }
   plan.kept.push_back({path, std::move(to), std::move(*content)});
   return {};
 }

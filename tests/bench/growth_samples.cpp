@@ -317,6 +317,15 @@ std::vector<DocumentSample> make_documents() {
          return fmt::format("[[soft_rdma]]\ninterface = \"eth{}\"\ntype = \"rxe\"\nname = \"r{}\"\n", i, i);
        }),
        many_links()},
+      {"nfs_mount", entries([](int i) {
+         return fmt::format("[[nfs_mount]]\npath = \"/m/{}\"\nserver = \"192.0.2.1\"\nexport = \"/x{}\"\n", i,
+                            i);
+       }),
+       with_file("/etc/fstab", [](int i) { return fmt::format("192.0.2.1:/y /n/{} nfs ro 0 0", i); })},
+      {"nfs_mount options",
+       list("[[nfs_mount]]\npath = \"/m\"\nserver = \"a\"\nexport = \"/x\"\noptions = ",
+            [](int i) { return fmt::format("o{}", i); }),
+       small},
       {"expect", entries([](int i) { return fmt::format("[[expect]]\nname = \"e{}\"\nrate = 56\n", i); }),
        small},
       {"rdma_device by pci", entries([](int i) {

@@ -34,7 +34,7 @@ class Document:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.modules, self.sysctls, self.memlocks, self.options, self.partitions = {}, {}, {}, {}, []
-        self.ports, self.devices = [], []
+        self.ports, self.devices, self.mounts, self.nfs_port = [], [], [], None
         self.fill()
 
     def word(self, least=1, most=8):
@@ -74,6 +74,15 @@ class Document:
             self.port(number)
         for number in self.some(2):
             self.devices.append({"pci": f"0000:{number + 1:02x}:00.0", "name": "zz_" + self.word(3) + r.choice(["", "-1", ".2"])})
+
+        if r.random() < 0.5:
+            self.nfs_port = r.choice([20049, r.randint(1024, 65535)])
+        for number in self.some(3):
+            self.mounts.append({
+                "path": f"/zz{number}" + "".join("/" + r.choice(["", "."]) + self.odd("ab.-_+@:=~%,") + "x" for _ in self.some(2)),
+                "server": r.choice(["192.0.2.1", "2001:db8::1", "storage-1.example"]), "export": r.choice(["/", "/a%b/c", "/e:/x,y"]),
+                "port": r.choice([None, 20050]), "options": r.choice([None, [], ["vers=4.2"], ["hard", "timeo=600", "sec=krb5p"]]),
+                "mount": r.choice([None, True, False])})
 
     def partition_entries(self):
         r = self.random
@@ -130,6 +139,10 @@ class Document:
             out += "[[partition]]\n" + keys(one)
         for one in self.devices:
             out += "[[rdma_device]]\n" + keys(one)
+        if self.nfs_port:
+            out += f"[nfs_server]\nrdma_port = {self.nfs_port}\n"
+        for one in self.mounts:
+            out += "[[nfs_mount]]\n" + keys(one)
         for one in self.ports:
             out += "[[ipoib]]\n" + keys({key: what for key, what in one.items() if key != "children"})
             for name in ("ipv4", "ipv6"):

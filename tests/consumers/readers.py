@@ -13,6 +13,7 @@ import subprocess
 from documents import kib, network
 
 NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+TOOLS = os.environ.get("RDMACFG_FOREIGN_TOOLS", "/usr/local/lib/rdma-configd-test-tools")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -172,6 +173,49 @@ def drop_ins(root, document):
             bytes_ = int(found.group(1))
             read[unit] = None if bytes_ == (1 << 64) - 1 else bytes_ // 1024
     return differences("drop-ins: LimitMEMLOCK in KiB", wanted, read)
+
+
+def nfs_conf(root, document):
+    with open(f"{root}/etc/nfs.conf", "w") as file:  # without it nfsconf reads nothing
+        file.write("[nfsd]\nrdma=\n")
+    read = [run([f"{TOOLS}/usr/sbin/nfsconf", "--file", f"{root}/etc/nfs.conf", "--get", "nfsd", key]).strip() for key in ("rdma", "rdma-port")]
+    wanted = ["y", str(document.nfs_port)] if document.nfs_port else ["", ""]
+    return differences("nfs.conf", wanted, read)
+
+
+def mounts(root, document):
+    """Mounts as systemd reads them, and those that remote-fs.target starts at boot."""
+    if not document.mounts:
+        return None
+    folder, wanted = f"{root}/mounts", {}
+    shutil.copytree(f"{root}/etc/systemd/system", folder, dirs_exist_ok=True)
+    for target in ("sysinit", "basic", "shutdown", "umount", "remote-fs", "remote-fs-pre", "network", "network-online", "local-fs", "rdma-configd-online"):
+        with open(f"{folder}/{target}.target", "w") as file:
+            file.write(f"[Unit]\nDescription={target}\nDefaultDependencies=no\n")
+    for one in document.mounts:
+        name = run(["systemd-escape", "--path", "--suffix=mount", "--", one["path"]]).strip()
+        server = f"[{one['server']}]" if ":" in one["server"] else one["server"]
+        options = ["_netdev", "proto=rdma", f"port={one['port'] or 20049}"] + (one["options"] or [])
+        wanted[name] = [one["path"], f"{server}:{one['export']}", "nfs", ",".join(options), one["mount"] is not False]
+    names = " ".join(wanted)
+    with open(f"{folder}/consumers.target", "w") as file:
+        file.write(f"[Unit]\nDefaultDependencies=no\nWants=remote-fs.target {names}\n")
+    os.chmod(root, 0o755)
+    out = run(NOBODY + ["/usr/lib/systemd/systemd", "--test", "--system", "--unit=consumers.target"],
+              env={"SYSTEMD_UNIT_PATH": folder, "SYSTEMD_LOG_LEVEL": "warning", "HOME": "/"})
+    read, unit, at_boot = {}, None, set()
+    for line in out.splitlines():
+        if line.startswith("\t-> Unit "):
+            unit = line[len("\t-> Unit "):].rstrip(":")
+        found = re.match(r"\t\t?(Where|What|File System Type|Options|Wants): (.*)$", line)
+        if found and unit in wanted and found.group(1) != "Wants":
+            read.setdefault(unit, []).append(found.group(2))
+        if found and unit == "remote-fs.target" and found.group(1) == "Wants":
+            at_boot.add(found.group(2).split(" ")[0])
+    read = {unit: what + [unit in at_boot] for unit, what in read.items()}
+    plain = [f"{folder}/{name}" for name in wanted if ":" not in name and "\\" not in name]  # it takes such names for NAME:ALIAS
+    said = run(["systemd-analyze", "verify", "--man=no"] + plain, env={"SYSTEMD_UNIT_PATH": folder}) if plain else ""
+    return differences("mount units", wanted, read) + [f"systemd-analyze: {line}" for line in said.splitlines()]
 
 
 def opensm_options(root, document):
@@ -341,4 +385,4 @@ def networkd(root, document):
 
 # Each with the number of documents of which it gets one: some take seconds.
 ALL = [(kmod, 1), (modules_load, 1), (sysctl, 1), (sysusers, 1), (pam_limits, 1), (network_manager, 1), (opensm_options, 2),
-       (drop_ins, 2), (udev, 5), (networkd, 5), (partitions, 20)]
+       (drop_ins, 2), (nfs_conf, 1), (mounts, 2), (udev, 5), (networkd, 5), (partitions, 20)]

@@ -147,6 +147,17 @@ constexpr const char* kMemlock =
 constexpr const char* kSysctl =
     "version = 1\n[[sysctl]]\ninterface = \"ib0\"\narp_ignore = 1\nrp_filter = 2\n"
     "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh3\"\nvalue = 8192\n";
+constexpr const char* kNfs = R"({
+  "files": { "/usr/sbin/mount.nfs": "", "/etc/nfs.conf": "[nfsd]\nthreads=8\n",
+             "/etc/systemd/system/other.mount": "[Mount]\nWhat=a:/b\nWhere=/other\n" },
+  "units": { "remote-fs.target": {}, "nfs-server.service": { "enabled": true, "running": true } } })";
+constexpr const char* kNfsPort = "version = 1\n[nfs_server]\nrdma_port = 20049\n";
+constexpr const char* kNfsOtherPort = "version = 1\n[nfs_server]\nrdma_port = 20050\n";
+std::string nfs_mounts(const std::string& server, const std::string& more = "") {
+  return "version = 1\n[[nfs_mount]]\npath = \"/data\"\nserver = \"" + server + "\"\nexport = \"/export\"\n" +
+         more + "[[nfs_mount]]\npath = \"/data/a-b\"\nserver = \"192.0.2.9\"\nexport = \"/x\"\n";
+}
+
 /// RoCE, and interfaces for software devices.
 constexpr const char* kEthernetHost = R"({
   "devices": [
@@ -686,6 +697,17 @@ const std::vector<Scenario>& scenarios() {
       {.name = "child_of_an_ifcfg_file_adopted",
        .host = kManagedByIfcfg,
        .documents = {text({kA, kProfile}) + child("0x800a", kChildAddress)}},
+      {.name = "nfs_server", .host = kNfs, .documents = {kNfsPort}},
+      {.name = "nfs_server_on_another_port", .host = kNfs, .documents = {kNfsPort, kNfsOtherPort}},
+      {.name = "nfs_server_dropped", .host = kNfs, .documents = {kNfsPort, "version = 1\n"}},
+      {.name = "nfs_mounts", .host = kNfs, .documents = {nfs_mounts("192.0.2.1")}},
+      {.name = "nfs_mounts_of_another_server",
+       .host = kNfs,
+       .documents = {nfs_mounts("192.0.2.1"), nfs_mounts("192.0.2.2")}},
+      {.name = "nfs_mounts_not_any_more",
+       .host = kNfs,
+       .documents = {nfs_mounts("192.0.2.1"), nfs_mounts("192.0.2.1", "mount = false\n")}},
+      {.name = "nfs_mounts_dropped", .host = kNfs, .documents = {nfs_mounts("192.0.2.1"), "version = 1\n"}},
       {.name = "profiles_dropped", .host = kManaged, .documents = {text({kA, kProfile}), "version = 1\n"}},
   };
   return kAll;

@@ -77,6 +77,7 @@ std::string FakeKernel::dump(const DumpOptions& options) const {
   out += modules.dump() + initramfs.dump() + dcb.dump() + mlx4_ports.dump();
   out += sysctl.dump();
   out += rdma_system.dump();
+  out += nfsd.dump();
   for (const auto& [path, text] : files.content) {
     if (!options.without_files_below.empty() && path.starts_with(options.without_files_below)) continue;
     out += "file " + path + "\n";

@@ -236,6 +236,7 @@ void FakeKernel::add(std::string_view text) {
   units.answers = from.value("systemd", units.answers);
   const json described_units = from.value("units", json::object());
   for (const auto& [name, unit] : described_units.items()) units.add(name, unit_of(unit));
+  units.read_fragments();
 }
 
 }  // namespace rdmacfg::fakes

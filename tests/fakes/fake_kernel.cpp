@@ -183,6 +183,7 @@ system::Host FakeKernel::host() {
           .initramfs = initramfs,
           .dcb = dcb,
           .mlx4_ports = mlx4_ports,
+          .nfsd = nfsd,
           .accounts = accounts,
           .sysctl = sysctl,
           .rdma_system = rdma_system,

@@ -16,6 +16,7 @@
 #include "fakes/fake_managers.hpp"
 #include "fakes/fake_modules.hpp"
 #include "fakes/fake_networkd.hpp"
+#include "fakes/fake_nfsd.hpp"
 #include "fakes/fake_settings.hpp"
 #include "fakes/fake_timers.hpp"
 #include "fakes/fake_units.hpp"
@@ -93,6 +94,7 @@ class FakeKernel final : public system::Links,
   FakeSysctl sysctl{faults, machine};
   FakeRdmaSystem rdma_system{faults};
   FakePci pci;
+  FakeNfsd nfsd{faults, files, units};
   std::string boot_id = "5f0c0de0-0000-4000-8000-000000000001";
   /// Whether the kernel goes on with a batch after a refusal; an adapter may see either.
   bool go_on_after_refusal = true;

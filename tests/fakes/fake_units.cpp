@@ -17,6 +17,19 @@ using base::Result;
 
 namespace {
 
+constexpr const char* kMounts = "/proc/1/mountinfo";
+constexpr std::string_view kUnitFiles = "/etc/systemd/system/";
+
+/// The value of a line "Key=value" of a unit, with specifiers undone.
+std::string line_of(const std::string& unit, const std::string& key) {
+  const auto at = unit.find("\n" + key + "=");
+  if (at == std::string::npos) return {};
+  const auto start = at + key.size() + 2;
+  auto value = unit.substr(start, unit.find('\n', start) - start);
+  for (std::size_t i = 0; (i = value.find("%%", i)) != std::string::npos; ++i) value.erase(i, 1);
+  return value;
+}
+
 /// The last LimitMEMLOCK= of drop-ins; systemd 252's default without one.
 std::string memlock_of(const std::string& drop_ins) {
   std::string limit = "8388608";
@@ -49,11 +62,50 @@ void FakeUnits::start(FakeUnit& unit) {
 }
 
 void FakeUnits::reboot() {
+  files_.content.erase(kMounts);
+  read_fragments();
+  const auto at_boot = drop_ins_of("remote-fs.target");
   for (auto& [name, unit] : units) {
     unit.drop_ins = drop_ins_of(name);
     unit.running = false;
+    if (!unit.fragment.empty() && unit.starts &&
+        at_boot.find("\nWants=" + name + "\n") != std::string::npos) {
+      start(unit);
+      mount(name, unit);
+    }
     if (unit.enabled && unit.starts && !unit.masked && !name.ends_with("@.service")) start(unit);
   }
+}
+
+void FakeUnits::read_fragments() {
+  for (const auto& [path, text] : files_.content) {
+    if (!path.starts_with(kUnitFiles) || !path.ends_with(".mount")) continue;
+    const auto [at, made] = units.try_emplace(path.substr(kUnitFiles.size()));
+    if (made) at->second.installable = false;
+    at->second.fragment = text;
+  }
+  std::erase_if(units, [&](const auto& one) {
+    return !one.second.fragment.empty() && !one.second.running &&
+           !files_.content.contains(std::string(kUnitFiles) + one.first);
+  });
+}
+
+void FakeUnits::mount(const std::string& /*name*/, const FakeUnit& unit) {
+  const auto options = line_of(unit.fragment, "Options");
+  const auto shown = options.starts_with("_netdev,") ? options.substr(8) : options;
+  files_.content[kMounts] +=
+      fmt::format("40 25 0:42 / {} rw,relatime shared:1 - nfs4 {} rw,{}\n", line_of(unit.fragment, "Where"),
+                  line_of(unit.fragment, "What"), shown);
+}
+
+void FakeUnits::unmount(const FakeUnit& unit) {
+  std::string left;
+  for (const auto line : base::split(files_.content[kMounts], '\n')) {
+    const auto words = base::split(line, ' ');
+    if (words.size() > 4 && words[4] != line_of(unit.fragment, "Where")) left += std::string(line) + "\n";
+  }
+  files_.content[kMounts] = left;
+  if (left.empty()) files_.content.erase(kMounts);
 }
 
 std::string FakeUnits::dump() const {
@@ -65,8 +117,11 @@ std::string FakeUnits::dump() const {
     out += fmt::format("unit {}{}{}", name, unit.enabled ? " enabled" : " disabled",
                        unit.running ? " running" : " stopped");
     if (unit.masked) out += " masked";
-    if (unit.running) out += " memlock " + unit.memlock;
-    if (unit.drop_ins != drop_ins_of(name)) out += " needs-reload";
+    if (unit.running && unit.fragment.empty()) out += " memlock " + unit.memlock;
+    const auto file = files_.content.find(std::string(kUnitFiles) + name);
+    const bool stale =
+        !unit.fragment.empty() && (file == files_.content.end() || file->second != unit.fragment);
+    if (stale || unit.drop_ins != drop_ins_of(name)) out += " needs-reload";
     out += "\n";
   }
   return out;
@@ -97,8 +152,24 @@ std::string FakeUnits::own_name(const std::string& name) const {
   return name;
 }
 
+/// Loaded when somebody asks for it; active while something is mounted there, whoever did it.
+FakeUnit* FakeUnits::find_mount(const std::string& name) {
+  const auto file = files_.content.find(std::string(kUnitFiles) + name);
+  if (!units.contains(name) && file == files_.content.end()) return nullptr;
+  auto& unit = units[name];
+  if (unit.fragment.empty() && file != files_.content.end()) {
+    unit.installable = false;
+    unit.fragment = file->second;
+  }
+  const auto mounts = files_.content.find(kMounts);
+  unit.running = mounts != files_.content.end() &&
+                 mounts->second.find(" " + line_of(unit.fragment, "Where") + " ") != std::string::npos;
+  return &unit;
+}
+
 FakeUnit* FakeUnits::find(const std::string& name) {
   const auto own = own_name(name);
+  if (own.ends_with(".mount")) return find_mount(own);
   if (const auto at = units.find(own); at != units.end()) return &at->second;
   const auto at = own.find('@');
   if (at == std::string::npos) return nullptr;
@@ -131,7 +202,10 @@ Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_units(
                   : from->enabled      ? "enabled"
                                        : "disabled";
       unit.main_pid = from->running ? from->pid : 0;
-      unit.needs_reload = from->drop_ins != drop_ins_of(unit.id);
+      const auto file = files_.content.find(std::string(kUnitFiles) + unit.id);
+      const bool stale =
+          !from->fragment.empty() && (file == files_.content.end() || file->second != from->fragment);
+      unit.needs_reload = stale || from->drop_ins != drop_ins_of(unit.id);
       unit.ends_by_itself = from->oneshot;
       unit.stops_unneeded = !from->needed;
     }
@@ -183,12 +257,17 @@ Result<void> FakeUnits::act(system::UnitAction action, const std::string& name) 
         if (unit->running) return 0;
         [[fallthrough]];
       case UnitAction::kRestart:
+        if (unit->running && unit->busy) return EIO;
+        if (unit->running && !unit->fragment.empty()) unmount(*unit);
         unit->running = false;
         if (unit->masked || !unit->starts) return EIO;
         if (!unit->refuses.empty() && unit->refuses == memlock_of(unit->drop_ins)) return EIO;
         if (unit->needed) start(*unit);
+        if (!unit->fragment.empty()) mount(name, *unit);
         return 0;
       case UnitAction::kStop:
+        if (unit->running && unit->busy) return EIO;
+        if (unit->running && !unit->fragment.empty()) unmount(*unit);
         unit->running = false;
         return 0;
       case UnitAction::kReload:
@@ -230,6 +309,7 @@ std::optional<model::LockLimit> FakeUnits::observe_memlock(std::int64_t pid) {
 Result<void> FakeUnits::reload_manager() {
   if (!answers) return no_systemd();
   const int err = faults_.call("systemd: daemon-reload", [&] {
+    read_fragments();
     for (auto& [name, unit] : units) unit.drop_ins = drop_ins_of(name);
     return 0;
   });

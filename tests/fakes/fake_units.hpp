@@ -28,11 +28,14 @@ struct FakeUnit {
   int hangups = 0;                     ///< SIGHUPs that the main process got
   int starts_seen = 0;
   std::string drop_ins{};  ///< the drop-in files as systemd read them last
+  std::string fragment{};  ///< the same of its file in /etc/systemd/system; of mount units alone
+  bool busy = false;       ///< a mount that is in use: it cannot be stopped
   std::string memlock{};   ///< LimitMEMLOCK of the main process, as its drop-ins said at its start
 };
 
 /// systemd: units that are declared in tests; "name@.service" stands for any instance. Drop-ins count from
-/// the next reload of the manager on, limits of a process from the next start of its unit.
+/// the next reload of the manager on, limits of a process from the next start of its unit. Mount units are
+/// those that have a file; their mounts are in /proc/1/mountinfo.
 class FakeUnits final : public system::Units {
  public:
   FakeUnits(Faults& faults, MemoryFiles& files) : faults_(faults), files_(files) {}
@@ -42,6 +45,8 @@ class FakeUnits final : public system::Units {
   std::map<std::string, FakeUnit> units;
 
   FakeUnit& add(const std::string& name, const FakeUnit& unit);
+  /// Loads mount units from their files.
+  void read_fragments();
   /// Running units stop, and enabled ones start.
   void reboot();
   [[nodiscard]] std::string dump() const;
@@ -59,8 +64,11 @@ class FakeUnits final : public system::Units {
   /// The unit's own name where `name` is an alias of it.
   [[nodiscard]] std::string own_name(const std::string& name) const;
   FakeUnit* find(const std::string& name);
+  FakeUnit* find_mount(const std::string& name);
   [[nodiscard]] std::string drop_ins_of(const std::string& name) const;
   void start(FakeUnit& unit);
+  void mount(const std::string& name, const FakeUnit& unit);
+  void unmount(const FakeUnit& unit);
 
   Faults& faults_;
   MemoryFiles& files_;

@@ -5,6 +5,9 @@
 #include "daemon/bus/api_options.hpp"
 #include "formats/limits_conf.hpp"
 #include "formats/modprobe_conf.hpp"
+#include "formats/mount_table.hpp"
+#include "formats/mount_unit.hpp"
+#include "formats/nfs_conf.hpp"
 #include "formats/opensm_conf.hpp"
 #include "formats/sysctl_conf.hpp"
 #include "formats/udev_netdev_names.hpp"
@@ -107,6 +110,15 @@ void run_files(std::string_view bytes) {
   (void)parse_opensm_drop_in(text);
   const auto defaults = parse_opensm_defaults(text);
   if (!defaults.damage) (void)render_opensm_defaults(defaults, OpensmLayout::kDebian);
+  again(parse_boot_mounts(text), render_boot_mounts,
+        [](const std::string& from) { return parse_boot_mounts(from); });
+  if (const auto unit = parse_mount_unit(text))
+    require(parse_mount_unit(render_mount_unit(*unit)) == *unit,
+            "a mount unit of ours is written again as the same");
+  if (const auto port = parse_nfs_server(text))
+    require(parse_nfs_server(render_nfs_server(*port)) == *port, "a port is written again as the same");
+  (void)parse_mountinfo(text);
+  (void)parse_fstab(text);
   constexpr std::string_view kId = "00:02:c9:03:00:31:78:f2";
   (void)render_keyfile(kId, parse_keyfile(text));
   (void)render_network(kId, parse_network(kId, text));
@@ -136,6 +148,11 @@ std::vector<Target> word_targets() {
             "manual\naddress1=192.0.2.1/24\n",
             "[Match]\nProperty=A=1\n[Network]\nDNS=192.0.2.1\nDomains=a "
             "b\n[Route]\nDestination=198.51.100.0/24\nGateway=192.0.2.9\nMetric=5\n",
+            "# Written by rdma-configd; changes here are "
+            "overwritten.\n[Mount]\nWhat=[2001:db8::1]:/x%%\nWhere=/a\n"
+            "Options=_netdev,proto=rdma,port=20049,hard\n",
+            "[nfsd]\nrdma=y\nrdma-port=20049\n",
+            "40 25 0:42 / /a\\040b rw shared:1 - nfs4 a:/b rw,proto=rdma,port=20049\n",
             "PORTS=\"ALL\"\n# begin of rdma-configd\n# ports of the document: 0x0002c903003178f2:5\n# end of "
             "rdma-configd\n"}}};
 }

@@ -211,7 +211,7 @@ using Found = std::map<std::string, Restricted>;
 void find_restricted(const std::vector<Section>& sections, system::Host& host, Found& found) {
   for (const auto& section : sections) {
     std::string which = section.path;
-    for (const auto* identity : {"name", "key", "domain", "interface"})
+    for (const auto* identity : {"name", "key", "domain", "interface", "path"})
       which += '\n' + text_of(section, identity);
     for (const auto& [key, entry] : section.entries) {
       auto rule = rule_against(section, key, entry.value, host);

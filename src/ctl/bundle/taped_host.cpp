@@ -25,6 +25,7 @@ struct TapedHost::Ports {
         initramfs(tape, real),
         dcb(tape, real),
         mlx4_ports(tape, real),
+        nfsd(tape, real),
         accounts(tape, real),
         sysctl(tape, real),
         rdma_system(tape, real),
@@ -46,6 +47,7 @@ struct TapedHost::Ports {
              .initramfs = initramfs,
              .dcb = dcb,
              .mlx4_ports = mlx4_ports,
+             .nfsd = nfsd,
              .accounts = accounts,
              .sysctl = sysctl,
              .rdma_system = rdma_system,
@@ -69,6 +71,7 @@ struct TapedHost::Ports {
   taped::TapedInitramfs initramfs;
   taped::TapedDcb dcb;
   taped::TapedMlx4Ports mlx4_ports;
+  taped::TapedNfsd nfsd;
   taped::TapedAccounts accounts;
   taped::TapedSysctl sysctl;
   taped::TapedRdmaSystem rdma_system;

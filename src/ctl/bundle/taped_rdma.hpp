@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA devices over a tape: their attributes, the defaults of rdma_cm, port types of mlx4; PCI devices.
+// RDMA devices over a tape: their attributes, the defaults of rdma_cm, port types of mlx4; NFS over RDMA; PCI
+// devices.
 #pragma once
 
 #include "ctl/bundle/taped_port.hpp"
@@ -67,6 +68,15 @@ class TapedMlx4Ports final : public system::Mlx4Ports, Taped {
     return ask("mlx4_ports", "", [&] { return real_->mlx4_ports.observe_mlx4(); });
   }
   Result<void> set_type(Name /*pci*/, int /*port*/, Name /*type*/) override { return refuse_to_change(); }
+};
+
+class TapedNfsd final : public system::Nfsd, Taped {
+ public:
+  using Taped::Taped;
+  Result<std::optional<std::vector<int>>> observe_rdma_ports() override {
+    return ask("nfsd.rdma_ports", "", [&] { return real_->nfsd.observe_rdma_ports(); });
+  }
+  Result<void> listen_rdma(int /*port*/) override { return refuse_to_change(); }
 };
 
 class TapedPci final : public system::Pci, Taped {

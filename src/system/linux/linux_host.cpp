@@ -26,6 +26,7 @@ struct LinuxHost {
              .initramfs = *initramfs,
              .dcb = *dcb,
              .mlx4_ports = *mlx4_ports,
+             .nfsd = *nfsd,
              .accounts = *accounts,
              .sysctl = *sysctl,
              .rdma_system = *rdma_system,
@@ -48,6 +49,7 @@ struct LinuxHost {
   std::unique_ptr<Initramfs> initramfs;
   std::unique_ptr<Dcb> dcb = make_linux_dcb();
   std::unique_ptr<Mlx4Ports> mlx4_ports = make_linux_mlx4_ports();
+  std::unique_ptr<Nfsd> nfsd = make_linux_nfsd();
   std::unique_ptr<Accounts> accounts = make_linux_accounts();
   std::unique_ptr<Sysctl> sysctl = make_linux_sysctl();
   std::unique_ptr<RdmaSystem> rdma_system = make_linux_rdma_system();

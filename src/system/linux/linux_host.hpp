@@ -81,6 +81,9 @@ std::unique_ptr<Dcb> make_linux_dcb();
 /// /sys/bus/pci/devices/*/mlx4_port{1,2}.
 std::unique_ptr<Mlx4Ports> make_linux_mlx4_ports(const std::filesystem::path& sysfs = "/sys");
 
+/// /proc/fs/nfsd.
+std::unique_ptr<Nfsd> make_linux_nfsd(const std::filesystem::path& proc = "/proc");
+
 /// rtnetlink: IPoIB interfaces with their addresses and routes, or with `all` every interface; DCB.
 base::Result<std::unique_ptr<EventSource>> watch_links(bool all);
 

@@ -11,6 +11,7 @@
 #include "fakes/fake_kernel.hpp"
 #include "fakes/memory_files.hpp"
 #include "formats/limits_conf.hpp"
+#include "formats/mount_unit.hpp"
 #include "formats/opensm_conf.hpp"
 #include "formats/udev_backend.hpp"
 #include "kinds/address/networkd_file.hpp"
@@ -52,7 +53,8 @@ TEST(Leftovers, FoldersOfDropInsAreThoseThatAreThere) {
   EXPECT_THAT(folders, testing::Contains("/run/rdma-configd"));
   EXPECT_THAT(folders, testing::Contains("/etc/sysctl.d"));
   std::erase_if(folders, std::not_fn(in_units));
-  EXPECT_THAT(folders, ElementsAre("/etc/systemd/system/slurmd.service.d"));
+  EXPECT_THAT(folders, ElementsAre("/etc/systemd/system", "/etc/systemd/system/remote-fs.target.d",
+                                   "/etc/systemd/system/slurmd.service.d"));
 }
 
 TEST(Leftovers, FilesOfOursAndThoseWithSettingsOfOurs) {
@@ -144,6 +146,16 @@ TEST(OwnedFiles, AFileInPlaceOfAFolderHidesNothing) {
     ASSERT_TRUE(observed) << observed.error().message;
     EXPECT_EQ(observed->size(), 1U) << name;
   }
+}
+
+/// Mount units have the names of their paths, whoever made them.
+TEST(OwnedFiles, FilesOfOthersWithSuchANameAreNotOurs) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content = {{mount_unit_file("/ours"), render_mount_unit({"/ours", "192.0.2.1", "/x", 20049, {}})},
+                   {mount_unit_file("/theirs"), "[Mount]\nWhat=a:/b\nWhere=/theirs\n"}};
+  EXPECT_EQ(files_of(*owned_file(mount_unit_file("/theirs")), files).value(),
+            std::vector{mount_unit_file("/ours")});
 }
 
 TEST(OwnedFiles, KindsBelowKnowWhatTheInitramfsContains) {

@@ -74,6 +74,8 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
            "[[memlock]]\ndomain = '*'\nlimit = 'unlimited'\nunits = ['dbus.service']\nrestart = true\n",
            "[[memlock]]\ndomain = '@nosuchgroup'\nlimit = 'unlimited'\n",
            "[rdma_system]\nnetns = 'shared'\n",
+           "[nfs_server]\nrdma_port = 20049\n",
+           "[[nfs_mount]]\npath = '/scratch'\nserver = 'a'\nexport = '/x'\n",
            "[daemon]\ndrift = 'report'\n",
        }) {
     EXPECT_THAT(refusal(text), HasSubstr("only root may set this")) << text;

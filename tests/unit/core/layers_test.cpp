@@ -38,6 +38,7 @@ const std::vector<Area> kOrder{
     {"kinds/managers", {"config", "system/linux"}},
     {"kinds/ethernet", {"config", "system/linux"}},
     {"kinds/opensm", {"config", "system/linux"}},
+    {"kinds/storage", {"config", "system/linux"}},
     {"kinds/expect", {"config", "system/linux"}},
     {"catalog", {"config", "system/linux"}},
     {"store", {"system/linux"}},

@@ -8,17 +8,17 @@
 namespace rdmacfg::kinds {
 namespace {
 
-const model::Guid kGuid{0x0002c903003178f2};
+const model::Guid kNamedPort{0x0002c903003178f2};
 
 TEST(RuleFile, MatchesTheLastEightBytesOfAPortsOwnInterface) {
-  EXPECT_NE(render_rules({{kGuid, "mlx4_ib0"}})
+  EXPECT_NE(render_rules({{kNamedPort, "mlx4_ib0"}})
                 .find("ACTION==\"add\", SUBSYSTEM==\"net\", DRIVERS==\"?*\", ATTR{type}==\"32\", "
                       "ATTR{address}==\"?*00:02:c9:03:00:31:78:f2\", NAME=\"mlx4_ib0\"\n"),
             std::string::npos);
 }
 
 TEST(RuleFile, ReadsWhatItWrites) {
-  const Rules rules{{kGuid, "mlx4_ib0"}, {model::Guid{0x0002c903003178f3}, "mlx4_ib1"}};
+  const Rules rules{{kNamedPort, "mlx4_ib0"}, {model::Guid{0x0002c903003178f3}, "mlx4_ib1"}};
   EXPECT_EQ(parse_rules(render_rules(rules)), rules);
 }
 
@@ -30,7 +30,7 @@ TEST(RuleFile, PassesOverWhatIsNotItsOwn) {
 TEST(RuleFile, GoesWithItsLastRule) {
   fakes::Faults faults;
   fakes::MemoryFiles files{faults};
-  ASSERT_TRUE(write_rules(files, {{kGuid, "mlx4_ib0"}}));
+  ASSERT_TRUE(write_rules(files, {{kNamedPort, "mlx4_ib0"}}));
   EXPECT_TRUE(files.read(std::string(kRuleFile))->has_value());
   ASSERT_TRUE(write_rules(files, {}));
   EXPECT_FALSE(files.read(std::string(kRuleFile))->has_value());
@@ -49,7 +49,7 @@ TEST(ForeignNames, FindsOtherRulesOfTheSamePortAndWhichOfThemWin) {
                           "NAME==\"\", ENV{ID_NET_NAME}!=\"\", NAME=\"$env{ID_NET_NAME}\"\n"));
   ASSERT_TRUE(files.write("/etc/systemd/network/10-ib.link",
                           "[Match]\nMACAddress=00:02:c9:03:00:31:78:f2\n[Link]\nName=link_ib\n"));
-  const auto found = ForeignNames::read(files)->of(kGuid, "mlx4_ib0");
+  const auto found = ForeignNames::read(files)->of(kNamedPort, "mlx4_ib0");
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].name, "old_ib");
   EXPECT_EQ(found[0].line, 2);
@@ -67,7 +67,7 @@ TEST(ForeignNames, OfAMaskedFileTheFirstCounts) {
   ASSERT_TRUE(files.write("/etc/udev/rules.d/75-x.rules", "# nothing\n"));
   ASSERT_TRUE(files.write("/usr/lib/udev/rules.d/75-x.rules",
                           "ATTR{address}==\"?*00:02:c9:03:00:31:78:f2\", NAME=\"late\"\n"));
-  EXPECT_TRUE(ForeignNames::read(files)->of(kGuid, "mlx4_ib0").empty());
+  EXPECT_TRUE(ForeignNames::read(files)->of(kNamedPort, "mlx4_ib0").empty());
 }
 
 }  // namespace

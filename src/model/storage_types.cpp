@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/storage_types.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "model/inet_types.hpp"
+
+namespace rdmacfg::model {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+namespace {
+
+constexpr std::string_view kAlphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+constexpr std::size_t kServerLongest = 255;
+constexpr std::size_t kPathLongest = 1024;
+
+bool consists_of(std::string_view text, std::string_view more) {
+  return text.find_first_not_of(std::string(kAlphanumeric) + std::string(more)) == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<ServicePort> Codec<ServicePort>::parse(const Value& written) {
+  constexpr std::int64_t kLeast = 1024, kMost = 65535;
+  const auto* number = std::get_if<std::int64_t>(&written);
+  if (number == nullptr) return fail(Code::kInvalid, "must be an integer such as 20049");
+  if (*number < kLeast || *number > kMost)
+    return fail(Code::kInvalid,
+                fmt::format("{} is out of range; must be from {} to {}", *number, kLeast, kMost));
+  return ServicePort{*number};
+}
+
+Value Codec<ServicePort>::value(const ServicePort& parsed) { return parsed.number; }
+
+Result<ServerName> ServerName::parse(std::string_view text) {
+  if (const auto address = IpAddress::parse(text)) return ServerName{address->text()};
+  const bool whole = !text.empty() && text.size() <= kServerLongest && consists_of(text, "._-");
+  if (!whole || text.front() == '-' || text.front() == '.' || text.find("..") != std::string_view::npos)
+    return fail(Code::kInvalid, fmt::format("\"{}\" is not a host name or an IP address", text));
+  return ServerName{std::string(text)};
+}
+
+Result<ServerName> Codec<ServerName>::parse(const Value& written) {
+  if (const auto* text = std::get_if<std::string>(&written)) return ServerName::parse(*text);
+  return fail(Code::kInvalid, "must be a text such as \"192.0.2.1\" or \"storage1\"");
+}
+
+Value Codec<ServerName>::value(const ServerName& parsed) { return parsed.text; }
+
+Result<PlainPath> PlainPath::parse(std::string_view text) {
+  if (!text.starts_with('/'))
+    return fail(Code::kInvalid, fmt::format("\"{}\" is not an absolute path", text));
+  if (text.size() > kPathLongest)
+    return fail(Code::kInvalid, fmt::format("a path of {} bytes; {} are allowed", text.size(), kPathLongest));
+  if (!consists_of(text, "_.+@:=~%,-/")) {
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" has characters other than letters, digits and _.+@:=~%,-", text));
+  }
+  std::string plain;
+  for (const auto part : base::split(text.substr(1), '/')) {
+    if (part == "." || part == "..")
+      return fail(Code::kInvalid, fmt::format("\"{}\" has a part \"{}\"", text, part));
+    if (!part.empty()) plain += "/" + std::string(part);
+  }
+  return PlainPath{plain.empty() ? "/" : std::move(plain)};
+}
+
+Result<PlainPath> Codec<PlainPath>::parse(const Value& written) {
+  if (const auto* text = std::get_if<std::string>(&written)) return PlainPath::parse(*text);
+  return fail(Code::kInvalid, "must be a text such as \"/data/scratch\"");
+}
+
+Value Codec<PlainPath>::value(const PlainPath& parsed) { return parsed.text; }
+
+}  // namespace rdmacfg::model

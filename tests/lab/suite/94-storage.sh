@@ -1,0 +1,96 @@
+# NFS over RDMA on Soft-RoCE: a server and a mount that carry data, live, after a reboot, and what is left of them when they are dropped.
+# nightly
+# lab: --full --timeout 1500 --mem 3072
+# tree: full
+# boots: 2
+M=/scratch
+mounted() { findmnt -rno SOURCE,OPTIONS $M; }
+listens() { grep -c "^rdma $1$" /proc/fs/nfsd/portlist; }
+if [ "$BOOT" = 1 ]; then
+	# An interface that is there at each boot before anybody needs it.
+	cat >/etc/systemd/system/lab-net.service <<-'X'
+	[Unit]
+	DefaultDependencies=no
+	Before=network-pre.target
+	Wants=network-pre.target
+	[Service]
+	Type=oneshot
+	RemainAfterExit=yes
+	ExecStart=/bin/sh -c 'ip link add v0 type veth peer name v1; ip addr add 192.0.2.1/24 dev v0; ip link set v1 up; ip link set v0 up'
+	[Install]
+	WantedBy=sysinit.target
+	X
+	mkdir -p /srv/export /etc/nfs.conf.d
+	echo '/srv/export *(rw,no_root_squash,no_subtree_check,insecure,fsid=0)' >/etc/exports
+	printf '[nfsd]\ngrace-time=10\nlease-time=10\nthreads=2\n' >/etc/nfs.conf.d/lab.conf
+	# The upper layer of the guest's root cannot be exported: a file system of its own.
+	truncate -s 64M /srv/export.img; mkfs.ext4 -q /srv/export.img
+	echo '/srv/export.img /srv/export ext4 loop 0 0' >>/etc/fstab
+	systemctl daemon-reload; systemctl enable -q lab-net nfs-server; mount /srv/export; systemctl start lab-net
+	ok "an NFS server runs, without RDMA" systemctl restart nfs-server
+	is "no listener" "$(listens 20049)" 0
+	conf <<-X
+	[[soft_rdma]]
+	interface = "v0"
+	type = "rxe"
+	name = "rxe_lab"
+
+	[nfs_server]
+	rdma_port = 20049
+
+	[[nfs_mount]]
+	path    = "$M"
+	server  = "192.0.2.1"
+	export  = "/"
+	options = ["vers=4.2", "hard"]
+	X
+	starts=$(systemctl show -P ExecMainStartTimestampMonotonic nfs-server)
+	# The device first: a mount without it would fail.
+	exits "apply of the device and the server" 0 apply --only rxe_lab --only "NFS server over RDMA"
+	is "the server was not restarted" "$(systemctl show -P ExecMainStartTimestampMonotonic nfs-server)" "$starts"
+	ok "it listens" test "$(listens 20049)" -ge 1
+	exits "apply of the mount" 0 apply
+	has "nfsconf reads it" "$(nfsconf --get nfsd rdma; nfsconf --get nfsd rdma-port)" 20049
+	ok "systemd has nothing against the unit" systemd-analyze verify --man=no scratch.mount
+else
+	ok "the daemon holds the document" lab-wait 120 'systemctl -q is-active rdma-configd'
+	ok "mounted at boot" lab-wait 240 'findmnt -rn /scratch'
+	ok "the server listens since its start" test "$(listens 20049)" -ge 1
+	is "the data of before the reboot" "$(cat $M/data | sha256sum)" "$(cat /root/sum)"
+fi
+has "it is mounted over RDMA" "$(mounted)" proto=rdma
+has "the port" "$(mounted)" port=20049
+ok "data are written" sh -c "head -c 8M /dev/urandom >$M/data && sync -f $M"
+sha256sum <$M/data >/root/sum
+is "the server has them" "$(sha256sum </srv/export/data)" "$(cat /root/sum)"
+echo 3 >/proc/sys/vm/drop_caches
+is "and they are read" "$(sha256sum <$M/data)" "$(cat /root/sum)"
+lab-wait 60 'rdma-configctl diff >/dev/null'; exits "diff is empty" 0 ctl diff
+no_writes "second apply"
+[ "$BOOT" = 1 ] && finish
+
+# In use it is not taken away.
+exec 7<$M/data
+cp $CONF /root/whole; sed -i '/nfs_mount/,$d' $CONF
+exits "a mount in use is not dropped" 3 apply
+has "it is mounted still" "$(mounted)" proto=rdma
+ok "and its unit is there" test -e /etc/systemd/system/scratch.mount
+exec 7<&-
+exits "dropped" 0 apply
+is "unmounted" "$(findmnt -rn $M)" ""
+ok "no file of ours is left" test ! -e /etc/systemd/system/scratch.mount -a ! -e /etc/systemd/system/remote-fs.target.d/50-rdma-configd-nfs.conf
+has "fstab's stays" "$(findmnt -rno SOURCE /srv/export)" loop
+
+sed -i 's/20049/20050/' $CONF
+exits "another port" 0 apply
+is "only that one" "$(grep ^rdma /proc/fs/nfsd/portlist | sort -u)" "rdma 20050"
+sed -i '/nfs_server/,$d' $CONF
+exits "none" 0 apply
+is "no listener is left" "$(grep -c ^rdma /proc/fs/nfsd/portlist)" 0
+ok "the server runs" test -n "$(grep '^tcp 2049' /proc/fs/nfsd/portlist)"
+
+# Handed over, it goes on.
+cp /root/whole $CONF; exits "again" 0 apply
+exits "withdraw" 0 ctl withdraw --yes
+has "it is mounted all the same" "$(mounted)" proto=rdma
+has "the unit is the administrator's" "$(head -1 /etc/systemd/system/scratch.mount)" "yours now"

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/mount_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rdmacfg::kinds {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+// As Linux 6.1 prints it.
+constexpr std::string_view kTable =
+    "25 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro\n"
+    "40 25 0:42 / /a\\040b rw,relatime shared:7 master:3 - nfs4 192.0.2.1:/x "
+    "rw,vers=4.2,rsize=1048576,hard,proto=rdma,port=20049,timeo=600,retrans=2\n"
+    "41 25 0:43 / /v6 rw - nfs [2001:db8::1]:/y rw,vers=3,proto=rdma6,port=20049,soft\n"
+    "42 25 0:44 / /tcp rw - nfs4 192.0.2.1:/z rw,vers=4.1,proto=tcp\n"
+    "43 42 0:45 / /tcp rw - nfs4 192.0.2.2:/z rw,vers=4.1,proto=tcp,port=2050\n"
+    "broken line\n44 25 0:46 / /short rw - tmpfs\n";
+
+TEST(Mountinfo, IsReadByPath) {
+  const auto mounts = parse_mountinfo(kTable);
+  ASSERT_EQ(mounts.size(), 4U);
+  EXPECT_FALSE(mounts.at("/").is_nfs());
+  EXPECT_EQ(mounts.at("/").options.at("errors"), "remount-ro");
+  EXPECT_EQ(text_of_nfs(mounts.at("/a b")), "192.0.2.1:/x rdma 20049");
+  EXPECT_EQ(text_of_nfs(mounts.at("/v6")), "[2001:db8::1]:/y rdma 20049");
+  EXPECT_EQ(text_of_nfs(mounts.at("/tcp")), "192.0.2.2:/z tcp 2050") << "the last one hides the others";
+}
+
+TEST(Mountinfo, WithoutAPortItIsTheStandardOne) {
+  EXPECT_EQ(text_of_nfs({"a:/b", "nfs4", {{"proto", "tcp"}}}), "a:/b tcp 2049");
+}
+
+TEST(Mountinfo, OptionsWithOtherValues) {
+  const auto mounts = parse_mountinfo(kTable);
+  const auto& mount = mounts.at("/a b");
+  EXPECT_THAT(other_options({"vers=4.2", "hard", "rsize=4096", "noatime", "sec=sys"}, mount), IsEmpty());
+  EXPECT_THAT(other_options({"nfsvers=3", "soft", "timeo=50", "nconnect=4"}, mount),
+              ElementsAre("vers=4.2", "hard", "timeo=600"));
+  EXPECT_THAT(other_options({"vers=4"}, mount), IsEmpty());
+}
+
+TEST(Fstab, LinesAreByPath) {
+  const auto* text =
+      "# comment\nUUID=1 / ext4 defaults 0 1\n\na:/b\t/my\\040data/ nfs4 ro 0 0\n#x /off nfs\nbad /y\n";
+  EXPECT_THAT(parse_fstab(text), ElementsAre(Pair("/", 2), Pair("/my data", 4)));
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/nfs_conf.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fakes/memory_files.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+TEST(NfsConf, OursIsReadAsItWasWritten) {
+  EXPECT_EQ(parse_nfs_server(render_nfs_server(20049)), 20049);
+  EXPECT_EQ(parse_nfs_server("[nfsd]\nrdma=n\nrdma-port=20049\n"), std::nullopt);
+  EXPECT_EQ(parse_nfs_server("[mountd]\nrdma=y\nrdma-port=20049\n"), std::nullopt);
+  EXPECT_EQ(parse_nfs_server(""), std::nullopt);
+}
+
+TEST(NfsConf, SectionsAndKeysHaveNoCaseAndTheLastLineCounts) {
+  const auto says = parse_nfs_conf(
+      "[NFSD]\n# rdma=n\n RDMA = On\nrdma-port=1\n[exports]\nrdma=n\n[nfsd]\nrdma-port=\"nfsrdma\"\n");
+  EXPECT_EQ(says.rdma, true);
+  EXPECT_EQ(says.port, 20049);
+  EXPECT_EQ(says.line, 8);
+}
+
+TEST(NfsConf, FilesOfOthersThatAreReadLaterWin) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content = {{"/etc/nfs.conf", "[nfsd]\nrdma=y\n"},
+                   {"/etc/nfs.conf.d/local.conf", "[nfsd]\nthreads=8\n"},
+                   {"/etc/nfs.conf.d/site.conf", "[nfsd]\nrdma-port=20050\n"},
+                   {"/etc/nfs.conf.d/zz-rdma-configd.conf", render_nfs_server(20049)},
+                   {"/etc/nfs.conf.d/zzz.conf", "[nfsd]\nrdma=0\n"},
+                   {"/etc/nfs.conf.d/zzz.conf.bak", "[nfsd]\nrdma=1\n"}};
+  auto others = read_foreign_nfs_conf(files).value();
+  ASSERT_EQ(others.size(), 3U);
+  EXPECT_FALSE(others[0].wins);
+  EXPECT_FALSE(others[1].wins);
+  EXPECT_TRUE(others[2].wins);
+  EXPECT_EQ(foreign_rdma_port(others), std::nullopt);
+  others.pop_back();
+  EXPECT_EQ(foreign_rdma_port(others), 20050);
+  EXPECT_EQ(foreign_rdma_port({}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
