@@ -37,6 +37,7 @@
 #include "kinds/selector.hpp"
 #include "kinds/storage/nfs_mount.hpp"
 #include "kinds/storage/nfs_server.hpp"
+#include "kinds/storage/nvme_target.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -103,6 +104,7 @@ std::span<const Kind* const> all() {
       &partition(),      //
       &nfs_server(),     //
       &nfs_mount(),      //
+      &nvme_target(),    //
       &initramfs(),      //
       &expect(),         //
   });
@@ -136,6 +138,7 @@ const std::vector<SectionSpec>& grammar() {
       roce_section(),           //
       nfs_server_section(),     //
       nfs_mount_section(),      //
+      nvme_target_section(),    //
       expect_section(),         //
       daemon_section(),         //
   };

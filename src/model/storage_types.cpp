@@ -76,4 +76,23 @@ Result<PlainPath> Codec<PlainPath>::parse(const Value& written) {
 
 Value Codec<PlainPath>::value(const PlainPath& parsed) { return parsed.text; }
 
+Result<Nqn> Nqn::parse(std::string_view text) {
+  constexpr std::size_t kLongest = 223;
+  constexpr std::string_view kDiscovery = "nqn.2014-08.org.nvmexpress.discovery";
+  if (text.size() > kLongest)
+    return fail(Code::kInvalid, fmt::format("an NQN of {} bytes; 223 are allowed", text.size()));
+  if (!text.starts_with("nqn.") || text.size() == 4 || !consists_of(text, "._:-"))
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" is not an NQN, such as nqn.2014-08.org.example:disk", text));
+  if (text == kDiscovery) return fail(Code::kInvalid, fmt::format("{} is the kernel's own", text));
+  return Nqn{std::string(text)};
+}
+
+Result<Nqn> Codec<Nqn>::parse(const Value& written) {
+  if (const auto* text = std::get_if<std::string>(&written)) return Nqn::parse(*text);
+  return fail(Code::kInvalid, "must be a text such as \"nqn.2014-08.org.example:disk\"");
+}
+
+Value Codec<Nqn>::value(const Nqn& parsed) { return parsed.text; }
+
 }  // namespace rdmacfg::model

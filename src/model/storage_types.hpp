@@ -43,4 +43,14 @@ struct PlainPath {
 RDMACFG_CODEC(PlainPath, "absolute path",
               R"({"type":"string","maxLength":1024,"pattern":"^/[A-Za-z0-9_.+@:=~%,/-]*$"})");
 
+/// A name of an NVMe subsystem or host (NVM Express Base Specification, 4.5): "nqn.2014-08.org.example:disk".
+struct Nqn {
+  std::string text;
+
+  static base::Result<Nqn> parse(std::string_view text);
+  auto operator<=>(const Nqn&) const = default;
+};
+
+RDMACFG_CODEC(Nqn, "NQN", R"({"type":"string","maxLength":223,"pattern":"^nqn\\.[A-Za-z0-9._:-]+$"})");
+
 }  // namespace rdmacfg::model

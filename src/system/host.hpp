@@ -16,6 +16,7 @@
 #include "system/network_manager.hpp"
 #include "system/networkd.hpp"
 #include "system/nfsd.hpp"
+#include "system/nvme_target.hpp"
 #include "system/pci.hpp"
 #include "system/rdma.hpp"
 #include "system/rdma_admin.hpp"
@@ -60,6 +61,7 @@ struct Host {
   Dcb& dcb;
   Mlx4Ports& mlx4_ports;
   Nfsd& nfsd;
+  NvmeTarget& nvme_target;
   Accounts& accounts;
   Sysctl& sysctl;
   RdmaSystem& rdma_system;

@@ -133,6 +133,7 @@ struct PublicView::Ports {
              .dcb = real.dcb,
              .mlx4_ports = real.mlx4_ports,
              .nfsd = real.nfsd,
+             .nvme_target = real.nvme_target,
              .accounts = real.accounts,
              .sysctl = sysctl,
              .rdma_system = real.rdma_system,

@@ -322,6 +322,13 @@ std::vector<DocumentSample> make_documents() {
                             i);
        }),
        with_file("/etc/fstab", [](int i) { return fmt::format("192.0.2.1:/y /n/{} nfs ro 0 0", i); })},
+      {"nvme_target", entries([](int i) {
+         return fmt::format(
+             "[[nvme_target]]\nnqn = \"nqn.x:n{}\"\naddresses = [\"192.0.2.1\"]\n[[nvme_target.namespace]]\n"
+             "nsid = 1\ndevice = \"/dev/d{}\"\n",
+             i, i);
+       }),
+       small},
       {"nfs_mount options",
        list("[[nfs_mount]]\npath = \"/m\"\nserver = \"a\"\nexport = \"/x\"\noptions = ",
             [](int i) { return fmt::format("o{}", i); }),

@@ -158,6 +158,30 @@ std::string nfs_mounts(const std::string& server, const std::string& more = "") 
          more + "[[nfs_mount]]\npath = \"/data/a-b\"\nserver = \"192.0.2.9\"\nexport = \"/x\"\n";
 }
 
+/// Subsystems of others, one of them on the port that the document needs.
+constexpr const char* kNvme = R"({ "nvme_target": {
+  "subsystems": { "nqn.2014-08.org.example:theirs": { "hosts": ["nqn.2014-08.org.example:host1"],
+                                                       "namespaces": { "1": "/dev/sdb" } },
+                  "nqn.2014-08.org.example:two": { "any_host": true, "namespaces": { "1": "/dev/sdc", "2": "/dev/sdd" } } },
+  "ports": { "1": { "address": "192.0.2.1", "subsystems": ["nqn.2014-08.org.example:theirs", "nqn.2014-08.org.example:two"] },
+             "2": { "transport": "tcp", "address": "192.0.2.1", "subsystems": ["nqn.2014-08.org.example:theirs"] } } } })";
+std::string nvme_subsystem(const std::string& name, const std::string& more, const std::string& device) {
+  return "[[nvme_target]]\nnqn = \"nqn.2014-08.org.example:" + name + "\"\n" + more +
+         "[[nvme_target.namespace]]\nnsid = 1\ndevice = \"" + device + "\"\n";
+}
+const std::string kNvmeOne =
+    "version = 1\n" + nvme_subsystem("one",
+                                     "hosts = [\"nqn.2014-08.org.example:host1\"]\n"
+                                     "addresses = [\"192.0.2.1\", \"2001:db8::1\"]\n",
+                                     "/dev/sde");
+const std::string kNvmeOther =
+    "version = 1\n" + nvme_subsystem("one", "any_host = true\naddresses = [\"192.0.2.2\"]\n", "/dev/sdf");
+const std::string kNvmeTheirs =
+    "version = 1\n" + nvme_subsystem("two",
+                                     "hosts = [\"nqn.2014-08.org.example:host2\"]\n"
+                                     "addresses = [\"192.0.2.3\"]\n",
+                                     "/dev/sde");
+
 /// RoCE, and interfaces for software devices.
 constexpr const char* kEthernetHost = R"({
   "devices": [
@@ -708,6 +732,12 @@ const std::vector<Scenario>& scenarios() {
        .host = kNfs,
        .documents = {nfs_mounts("192.0.2.1"), nfs_mounts("192.0.2.1", "mount = false\n")}},
       {.name = "nfs_mounts_dropped", .host = kNfs, .documents = {nfs_mounts("192.0.2.1"), "version = 1\n"}},
+      {.name = "nvme_target", .host = "{}", .documents = {kNvmeOne}},
+      {.name = "nvme_target_beside_others", .host = kNvme, .documents = {kNvmeOne}},
+      {.name = "nvme_target_changed", .host = kNvme, .documents = {kNvmeOne, kNvmeOther}},
+      {.name = "nvme_target_of_others", .host = kNvme, .documents = {kNvmeTheirs}},
+      {.name = "nvme_target_given_back", .host = kNvme, .documents = {kNvmeTheirs, "version = 1\n"}},
+      {.name = "nvme_target_dropped", .host = kNvme, .documents = {kNvmeOne, "version = 1\n"}},
       {.name = "profiles_dropped", .host = kManaged, .documents = {text({kA, kProfile}), "version = 1\n"}},
   };
   return kAll;

@@ -144,6 +144,37 @@ FakeUnit unit_of(const json& from) {
   return unit;
 }
 
+void describe_nvme_target(FakeKernel& kernel, const json& from) {
+  allow_keys(from, {"subsystems", "ports", "missing"}, "nvme_target");
+  auto& target = kernel.nvme_target;
+  target.loaded = true;
+  for (const auto& path : from.value("missing", json::array()))
+    target.missing_devices.insert(path.get<std::string>());
+  const json subsystems = from.value("subsystems", json::object());
+  for (const auto& [nqn, one] : subsystems.items()) {
+    allow_keys(one, {"any_host", "hosts", "namespaces"}, "nvme_target subsystem");
+    auto& made = target.subsystems[nqn];
+    made.nqn = nqn;
+    made.any_host = one.value("any_host", false);
+    made.hosts = one.value("hosts", made.hosts);
+    target.hosts.insert(made.hosts.begin(), made.hosts.end());
+    const json spaces = one.value("namespaces", json::object());
+    for (const auto& [nsid, device] : spaces.items())
+      made.namespaces.push_back({std::stoi(nsid), device.get<std::string>(), "", true});
+  }
+  const json ports = from.value("ports", json::object());
+  for (const auto& [id, one] : ports.items()) {
+    allow_keys(one, {"transport", "address", "service", "subsystems"}, "nvme_target port");
+    system::NvmePort port{.id = std::stoi(id),
+                          .transport = one.value("transport", "rdma"),
+                          .family = "ipv4",
+                          .address = one.value("address", ""),
+                          .service = one.value("service", "4420"),
+                          .subsystems = one.value("subsystems", std::vector<std::string>{})};
+    target.ports[port.id] = std::move(port);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
@@ -155,11 +186,11 @@ std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
 void FakeKernel::add(std::string_view text) {
   const json from = json::parse(text, nullptr, true, true);
   allow_keys(from,
-             {"rename_up",  "slow_carrier",      "devices",    "links",    "rules",           "files",
-              "unreadable", "systemd",           "units",      "modules",  "module_tree",     "initramfs",
-              "dcb",        "mlx4_ports",        "users",      "groups",   "sysctl",          "rdma_system",
-              "rdma_cm",    "rdma_cm_folders",   "soft_types", "resolved", "network_manager", "duplicates",
-              "networkd",   "mlx4_without_dpdp", "pci"},
+             {"rename_up",  "slow_carrier",      "devices",    "links",      "rules",           "files",
+              "unreadable", "systemd",           "units",      "modules",    "module_tree",     "initramfs",
+              "dcb",        "mlx4_ports",        "users",      "groups",     "sysctl",          "rdma_system",
+              "rdma_cm",    "rdma_cm_folders",   "soft_types", "resolved",   "network_manager", "duplicates",
+              "networkd",   "mlx4_without_dpdp", "pci",        "nvme_target"},
              "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
@@ -218,6 +249,8 @@ void FakeKernel::add(std::string_view text) {
     if (one.contains("redirects")) found.redirects = one.at("redirects").get<bool>();
     pci.devices[address] = found;
   }
+  if (const json described = from.value("nvme_target", json::object()); !described.empty())
+    describe_nvme_target(*this, described);
   resolver.running = from.value("resolved", resolver.running);
   for (const auto& address : from.value("duplicates", json::array()))
     inet.duplicates.insert(address.get<std::string>());

@@ -122,6 +122,7 @@ void FakeKernel::reboot() {
   modules.reboot();
   dcb.reboot();
   mlx4_ports.reboot();
+  nvme_target.reboot();
   sysctl.reboot();
   const auto options = files.content.find("/etc/modprobe.d/rdma-configd-netns.conf");
   rdma_system.shared =
@@ -184,6 +185,7 @@ system::Host FakeKernel::host() {
           .dcb = dcb,
           .mlx4_ports = mlx4_ports,
           .nfsd = nfsd,
+          .nvme_target = nvme_target,
           .accounts = accounts,
           .sysctl = sysctl,
           .rdma_system = rdma_system,

@@ -16,8 +16,8 @@
 #include "fakes/fake_managers.hpp"
 #include "fakes/fake_modules.hpp"
 #include "fakes/fake_networkd.hpp"
-#include "fakes/fake_nfsd.hpp"
 #include "fakes/fake_settings.hpp"
+#include "fakes/fake_storage.hpp"
 #include "fakes/fake_timers.hpp"
 #include "fakes/fake_units.hpp"
 #include "fakes/faults.hpp"
@@ -95,6 +95,7 @@ class FakeKernel final : public system::Links,
   FakeRdmaSystem rdma_system{faults};
   FakePci pci;
   FakeNfsd nfsd{faults, files, units};
+  FakeNvmeTarget nvme_target{faults};
   std::string boot_id = "5f0c0de0-0000-4000-8000-000000000001";
   /// Whether the kernel goes on with a batch after a refusal; an adapter may see either.
   bool go_on_after_refusal = true;

@@ -208,10 +208,11 @@ struct Restricted {
 /// By what it says: the entry by all of its keys that say which one it is, key and value.
 using Found = std::map<std::string, Restricted>;
 
-void find_restricted(const std::vector<Section>& sections, system::Host& host, Found& found) {
+void find_restricted(const std::vector<Section>& sections, system::Host& host, Found& found,
+                     const std::string& above = {}) {
   for (const auto& section : sections) {
-    std::string which = section.path;
-    for (const auto* identity : {"name", "key", "domain", "interface", "path"})
+    std::string which = above + section.path;
+    for (const auto* identity : {"name", "key", "domain", "interface", "path", "nqn", "nsid"})
       which += '\n' + text_of(section, identity);
     for (const auto& [key, entry] : section.entries) {
       auto rule = rule_against(section, key, entry.value, host);
@@ -219,7 +220,7 @@ void find_restricted(const std::vector<Section>& sections, system::Host& host, F
       found.emplace(fmt::format("{}\n{}\n{}", which, key, model::text_of(entry.value)),
                     Restricted{&section, entry.where, std::move(*rule)});
     }
-    find_restricted(section.children, host, found);
+    find_restricted(section.children, host, found, which + "\n");
   }
 }
 

@@ -26,6 +26,7 @@ struct TapedHost::Ports {
         dcb(tape, real),
         mlx4_ports(tape, real),
         nfsd(tape, real),
+        nvme_target(tape, real),
         accounts(tape, real),
         sysctl(tape, real),
         rdma_system(tape, real),
@@ -48,6 +49,7 @@ struct TapedHost::Ports {
              .dcb = dcb,
              .mlx4_ports = mlx4_ports,
              .nfsd = nfsd,
+             .nvme_target = nvme_target,
              .accounts = accounts,
              .sysctl = sysctl,
              .rdma_system = rdma_system,
@@ -72,6 +74,7 @@ struct TapedHost::Ports {
   taped::TapedDcb dcb;
   taped::TapedMlx4Ports mlx4_ports;
   taped::TapedNfsd nfsd;
+  taped::TapedNvmeTarget nvme_target;
   taped::TapedAccounts accounts;
   taped::TapedSysctl sysctl;
   taped::TapedRdmaSystem rdma_system;

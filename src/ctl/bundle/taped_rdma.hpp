@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA devices over a tape: their attributes, the defaults of rdma_cm, port types of mlx4; NFS over RDMA; PCI
-// devices.
+// RDMA devices over a tape: their attributes, the defaults of rdma_cm, port types of mlx4; NFS and NVMe over
+// RDMA; PCI devices.
 #pragma once
 
 #include "ctl/bundle/taped_port.hpp"
@@ -77,6 +77,28 @@ class TapedNfsd final : public system::Nfsd, Taped {
     return ask("nfsd.rdma_ports", "", [&] { return real_->nfsd.observe_rdma_ports(); });
   }
   Result<void> listen_rdma(int /*port*/) override { return refuse_to_change(); }
+};
+
+class TapedNvmeTarget final : public system::NvmeTarget, Taped {
+ public:
+  using Taped::Taped;
+  Result<std::optional<system::NvmeTargetState>> observe() override {
+    return ask("nvme_target", "", [&] { return real_->nvme_target.observe(); });
+  }
+  Result<void> start() override { return refuse_to_change(); }
+  Result<void> make_subsystem(Name /*nqn*/) override { return refuse_to_change(); }
+  Result<void> remove_subsystem(Name /*nqn*/) override { return refuse_to_change(); }
+  Result<void> set_any_host(Name /*nqn*/, bool /*any*/) override { return refuse_to_change(); }
+  Result<void> allow_host(Name /*nqn*/, Name /*host*/) override { return refuse_to_change(); }
+  Result<void> disallow_host(Name /*nqn*/, Name /*host*/) override { return refuse_to_change(); }
+  Result<void> make_namespace(Name /*nqn*/, const system::NvmeNamespace& /*wanted*/) override {
+    return refuse_to_change();
+  }
+  Result<void> remove_namespace(Name /*nqn*/, int /*nsid*/) override { return refuse_to_change(); }
+  Result<void> make_port(const system::NvmePort& /*port*/) override { return refuse_to_change(); }
+  Result<void> remove_port(int /*id*/) override { return refuse_to_change(); }
+  Result<void> offer(int /*port*/, Name /*nqn*/) override { return refuse_to_change(); }
+  Result<void> withdraw(int /*port*/, Name /*nqn*/) override { return refuse_to_change(); }
 };
 
 class TapedPci final : public system::Pci, Taped {

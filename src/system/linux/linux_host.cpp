@@ -27,6 +27,7 @@ struct LinuxHost {
              .dcb = *dcb,
              .mlx4_ports = *mlx4_ports,
              .nfsd = *nfsd,
+             .nvme_target = *nvme_target,
              .accounts = *accounts,
              .sysctl = *sysctl,
              .rdma_system = *rdma_system,
@@ -54,6 +55,7 @@ struct LinuxHost {
   std::unique_ptr<Sysctl> sysctl = make_linux_sysctl();
   std::unique_ptr<RdmaSystem> rdma_system = make_linux_rdma_system();
   std::unique_ptr<Pci> pci = make_linux_pci();
+  std::unique_ptr<NvmeTarget> nvme_target = make_linux_nvme_target(*units, *modules);
   std::unique_ptr<RdmaCm> rdma_cm = make_linux_rdma_cm(*units);
   std::unique_ptr<Files> files;
   Host host;

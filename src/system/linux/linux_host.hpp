@@ -84,6 +84,11 @@ std::unique_ptr<Mlx4Ports> make_linux_mlx4_ports(const std::filesystem::path& sy
 /// /proc/fs/nfsd.
 std::unique_ptr<Nfsd> make_linux_nfsd(const std::filesystem::path& proc = "/proc");
 
+/// /sys/kernel/config/nvmet; `units` is asked to mount configfs, and to open devices that the caller cannot
+/// see.
+std::unique_ptr<NvmeTarget> make_linux_nvme_target(Units& units, Modules& modules,
+                                                   const std::filesystem::path& sysfs = "/sys");
+
 /// rtnetlink: IPoIB interfaces with their addresses and routes, or with `all` every interface; DCB.
 base::Result<std::unique_ptr<EventSource>> watch_links(bool all);
 

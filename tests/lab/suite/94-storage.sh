@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # NFS over RDMA on Soft-RoCE: a server and a mount that carry data, live, after a reboot, and what is left of them when they are dropped.
 # nightly
 # lab: --full --timeout 1500 --mem 3072
@@ -46,7 +47,7 @@ if [ "$BOOT" = 1 ]; then
 	X
 	starts=$(systemctl show -P ExecMainStartTimestampMonotonic nfs-server)
 	# The device first: a mount without it would fail.
-	exits "apply of the device and the server" 0 apply --only rxe_lab --only "NFS server over RDMA"
+	exits "apply of the device and the server" 0 apply --only soft_rdma --only nfs_server
 	is "the server was not restarted" "$(systemctl show -P ExecMainStartTimestampMonotonic nfs-server)" "$starts"
 	ok "it listens" test "$(listens 20049)" -ge 1
 	exits "apply of the mount" 0 apply

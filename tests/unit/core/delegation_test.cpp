@@ -74,6 +74,9 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
            "[[memlock]]\ndomain = '*'\nlimit = 'unlimited'\nunits = ['dbus.service']\nrestart = true\n",
            "[[memlock]]\ndomain = '@nosuchgroup'\nlimit = 'unlimited'\n",
            "[rdma_system]\nnetns = 'shared'\n",
+           "[[nvme_target]]\nnqn = 'nqn.2014-08.org.example:a'\nany_host = "
+           "true\n[[nvme_target.namespace]]\nnsid = 1\n"
+           "device = '/dev/sda'\n",
            "[nfs_server]\nrdma_port = 20049\n",
            "[[nfs_mount]]\npath = '/scratch'\nserver = 'a'\nexport = '/x'\n",
            "[daemon]\ndrift = 'report'\n",

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/storage/nvme_target.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/digest.hpp"
+#include "base/text.hpp"
+#include "formats/mount_table.hpp"
+#include "kinds/entry.hpp"
+#include "model/inet_types.hpp"
+#include "model/limits.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Observed;
+using model::Severity;
+using system::NvmeNamespace;
+using system::NvmePort;
+using system::NvmeSubsystem;
+using system::NvmeTargetState;
+
+namespace {
+
+constexpr std::string_view kNvmeTargetKind = "nvme_target";
+constexpr std::int64_t kNvmePort = 4420;  // "nvme" of services(5)
+constexpr std::int64_t kNsidMost = 1024;  // NVMET_MAX_NAMESPACES of drivers/nvme/target/nvmet.h
+/// Ports that we make have numbers from here on, by which they are known as ours; others, nvmetcli among
+/// them, begin at 1.
+constexpr int kOurPorts = 0xc000;
+constexpr int kLastPort = 0xffff;
+constexpr std::string_view kRdmaTransport = "rdma";
+
+using Texts = std::vector<std::string>;
+
+bool in(const Texts& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+std::string listener_of(const NvmePort& port) { return port.address + " " + port.service; }
+
+/// "1 /dev/x" → 1 and "/dev/x".
+NvmeNamespace namespace_of(const std::string& nqn, const std::string& text) {
+  const auto space = text.find(' ');
+  NvmeNamespace out;
+  out.nsid = static_cast<int>(base::parse_number(text.substr(0, space)).value_or(0));
+  if (space != std::string::npos) out.device = text.substr(space + 1);
+  // The kernel would draw another one at each boot, and hosts know disks by it.
+  out.uuid = base::uuid_of(fmt::format("{} {}", nqn, out.nsid));
+  return out;
+}
+
+std::string text_of_namespace(const NvmeNamespace& one) {
+  return fmt::format("{} {}{}", one.nsid, one.device, one.enabled ? "" : " (disabled)");
+}
+
+const NvmeSubsystem* find_subsystem(const NvmeTargetState& state, const std::string& nqn) {
+  const auto at = std::find_if(state.subsystems.begin(), state.subsystems.end(),
+                               [&](const auto& one) { return one.nqn == nqn; });
+  return at == state.subsystems.end() ? nullptr : &*at;
+}
+
+NvmeTargetSubsystem settings_of(const NvmeSubsystem& subsystem, const NvmeTargetState& state) {
+  NvmeTargetSubsystem out;
+  out.any_host = subsystem.any_host;
+  if (!subsystem.hosts.empty()) out.hosts = subsystem.hosts;
+  Texts listeners, namespaces;
+  for (const auto& port : state.ports) {
+    if (port.transport == kRdmaTransport && in(port.subsystems, subsystem.nqn))
+      listeners.push_back(listener_of(port));
+  }
+  std::sort(listeners.begin(), listeners.end());
+  for (const auto& one : subsystem.namespaces) namespaces.push_back(text_of_namespace(one));
+  if (!listeners.empty()) out.listeners = std::move(listeners);
+  if (!namespaces.empty()) out.namespaces = std::move(namespaces);
+  return out;
+}
+
+/// In Change::carried: a namespace that was there, with its UUID, for undoing.
+std::string carried_namespace(const NvmeNamespace& one) {
+  return fmt::format("{} {}", one.uuid, text_of_namespace(one));
+}
+
+/// Brings one subsystem to the settings of a change, whatever it is like.
+class Reach {
+ public:
+  Reach(system::NvmeTarget& target, const Change& change)
+      : target_(target), nqn_(change.key.id), carried_(change.carried) {}
+
+  Result<void> remove(const NvmeTargetState& state) {
+    const auto* now = find_subsystem(state, nqn_);
+    if (now == nullptr) return {};
+    if (auto done = offer_at({}, state); !done) return done;
+    if (auto done = name_hosts({}, *now); !done) return done;
+    if (auto done = hold_namespaces({}, *now); !done) return done;
+    return target_.remove_subsystem(nqn_);
+  }
+
+  /// Namespaces and hosts before it is offered, so that nobody sees it half done.
+  Result<void> make(const NvmeTargetSubsystem& wanted, const NvmeTargetState& state) {
+    const auto* there = find_subsystem(state, nqn_);
+    if (there == nullptr) {
+      if (auto done = target_.make_subsystem(nqn_); !done) return done;
+    }
+    const auto now = there == nullptr ? NvmeSubsystem{nqn_, false, {}, {}} : *there;
+    if (auto done = admit(wanted, now); !done) return done;
+    if (auto done = hold_namespaces(wanted.namespaces.value_or(Texts{}), now); !done) return done;
+    return offer_at(wanted.listeners.value_or(Texts{}), state);
+  }
+
+ private:
+  /// The kernel refuses names while any host may connect, and the other way round.
+  Result<void> admit(const NvmeTargetSubsystem& wanted, const NvmeSubsystem& now) {
+    const bool any = wanted.any_host.value_or(false);
+    if (!any && now.any_host) {
+      if (auto done = target_.set_any_host(nqn_, false); !done) return done;
+    }
+    if (auto done = name_hosts(any ? Texts{} : wanted.hosts.value_or(Texts{}), now); !done) return done;
+    return any && !now.any_host ? target_.set_any_host(nqn_, true) : Result<void>{};
+  }
+
+  Result<void> name_hosts(const Texts& wanted, const NvmeSubsystem& now) {
+    for (const auto& host : now.hosts) {
+      if (in(wanted, host)) continue;
+      if (auto done = target_.disallow_host(nqn_, host); !done) return done;
+    }
+    for (const auto& host : wanted) {
+      if (in(now.hosts, host)) continue;
+      if (auto done = target_.allow_host(nqn_, host); !done) return done;
+    }
+    return {};
+  }
+
+  Result<void> hold_namespaces(const Texts& wanted, const NvmeSubsystem& now) {
+    std::set<int> kept;
+    for (const auto& one : now.namespaces) {
+      if (in(wanted, text_of_namespace(one))) {
+        kept.insert(one.nsid);
+      } else if (auto done = target_.remove_namespace(nqn_, one.nsid); !done) {
+        return done;
+      }
+    }
+    for (const auto& text : wanted) {
+      auto one = namespace_of(nqn_, text);
+      if (kept.contains(one.nsid)) continue;
+      for (const auto& then : carried_) {
+        if (then.ends_with(" " + text)) one.uuid = then.substr(0, then.find(' '));
+      }
+      if (auto done = target_.make_namespace(nqn_, one); !done) return done;
+    }
+    return {};
+  }
+
+  Result<void> offer_at(const Texts& wanted, const NvmeTargetState& state) {
+    std::set<int> taken;
+    std::map<std::string, const NvmePort*> there;
+    for (const auto& port : state.ports) {
+      taken.insert(port.id);
+      if (port.transport != kRdmaTransport) continue;
+      there.try_emplace(listener_of(port), &port);
+      const bool offered = in(port.subsystems, nqn_), wants = in(wanted, listener_of(port));
+      if (offered && !wants) {
+        if (auto done = target_.withdraw(port.id, nqn_); !done) return done;
+      }
+      if (!wants && port.id >= kOurPorts && (port.subsystems.empty() || port.subsystems == Texts{nqn_})) {
+        if (auto done = target_.remove_port(port.id); !done) return done;
+        taken.erase(port.id);
+      }
+    }
+    for (const auto& listener : wanted) {
+      const auto at = there.find(listener);
+      if (at != there.end() && in(at->second->subsystems, nqn_)) continue;
+      auto id = at == there.end() ? make_port(listener, taken) : Result<int>(at->second->id);
+      if (!id) return base::fail(id.error());
+      if (auto done = target_.offer(*id, nqn_); !done) return done;
+    }
+    return {};
+  }
+
+  Result<int> make_port(const std::string& listener, std::set<int>& taken) {
+    int id = kOurPorts;
+    while (id <= kLastPort && taken.contains(id)) ++id;
+    if (id > kLastPort) return base::fail(base::Code::kUnsupported, "nvmet: it has no free port number");
+    taken.insert(id);
+    const auto space = listener.find(' ');
+    NvmePort port{.id = id,
+                  .transport = std::string(kRdmaTransport),
+                  .family = listener.find(':') == std::string::npos ? "ipv4" : "ipv6",
+                  .address = listener.substr(0, space),
+                  .service = listener.substr(space + 1),
+                  .subsystems = {}};
+    if (auto done = target_.make_port(port); !done) return base::fail(done.error());
+    return id;
+  }
+
+  system::NvmeTarget& target_;
+  std::string nqn_;
+  const Texts& carried_;
+};
+
+/// Reports all that is wrong with an entry, and adds what follows from it.
+class TargetEntry {
+ public:
+  TargetEntry(const model::Section& section, Desired& desired, Diagnostics& diagnostics)
+      : section_(section), desired_(desired), diagnostics_(diagnostics) {}
+
+  void complete() {
+    hosts();
+    listeners();
+    namespaces();
+  }
+
+ private:
+  void wrong(const model::Location& where, std::string_view key, std::string what, std::string hint) {
+    diagnostics_.push_back(
+        {Severity::kError, where, fmt::format("[[nvme_target]] {}: {}", key, what), std::move(hint), {}});
+  }
+
+  void hosts() {
+    const auto* any = section_.find("any_host");
+    const auto* named = section_.find("hosts");
+    desired_.settings.try_emplace("any_host", false);
+    desired_.origins.try_emplace("any_host", section_.where);
+    Texts list;
+    if (named != nullptr) {
+      if (const auto* texts = std::get_if<Texts>(&named->value)) list = *texts;
+      for (const auto& host : list) {
+        if (auto nqn = model::Nqn::parse(host); !nqn) wrong(named->where, "hosts", nqn.error().message, "");
+      }
+    }
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    if (any != nullptr && any->value == model::Value{true} && !list.empty()) {
+      wrong(any->where, "any_host", "the kernel takes either names or any host",
+            "leave hosts out, or any_host");
+    }
+    desired_.settings["hosts"] = list.empty() ? model::Value{} : model::Value{list};
+    desired_.origins.try_emplace("hosts", section_.where);
+  }
+
+  void listeners() {
+    const auto* addresses = section_.find("addresses");
+    const auto wanted = model::from_attributes<NvmeTargetSubsystem>(desired_.policy);
+    Texts out;
+    for (const auto& written : wanted.addresses.value_or(Texts{})) {
+      const auto address = model::IpAddress::parse(written);
+      if (!address || address->multicast()) {
+        wrong(addresses->where, "addresses", fmt::format("\"{}\" is not an address of a host", written), "");
+        continue;
+      }
+      out.push_back(fmt::format("{} {}", address->text(), wanted.port ? wanted.port->number : kNvmePort));
+    }
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    desired_.settings["listeners"] = out.empty() ? model::Value{} : model::Value{std::move(out)};
+    desired_.origins["listeners"] = addresses == nullptr ? section_.where : addresses->where;
+  }
+
+  void namespaces() {
+    std::map<std::int64_t, std::string> devices;
+    for (const auto& child : section_.children) {
+      if (child.path != "nvme_target.namespace") continue;
+      const auto* nsid = child.find("nsid");
+      const auto* device = child.find("device");
+      if (nsid == nullptr) continue;  // reported already, by the grammar
+      const auto number = std::get<std::int64_t>(nsid->value);
+      if (number < 1 || number > kNsidMost) {
+        wrong(nsid->where, "namespace.nsid",
+              fmt::format("{} is out of range; must be from 1 to {}", number, kNsidMost), "");
+      } else if (device == nullptr) {
+        wrong(child.where, "namespace.device", "it is missing", "device = \"/dev/disk/by-id/…\"");
+      } else {
+        devices.emplace(number, model::text_of(device->value));
+      }
+    }
+    Texts out;
+    for (const auto& [number, device] : devices) out.push_back(fmt::format("{} {}", number, device));
+    desired_.settings["namespaces"] = out.empty() ? model::Value{} : model::Value{std::move(out)};
+    desired_.origins["namespaces"] = section_.where;
+  }
+
+  const model::Section& section_;
+  Desired& desired_;
+  Diagnostics& diagnostics_;
+};
+
+class NvmeTargetKind final : public Kind {
+ public:
+  NvmeTargetKind()
+      : Kind({.name = kNvmeTargetKind,
+              .fields = model::specs<NvmeTargetSubsystem>(),
+              .traits = {.listed_when_foreign = false},
+              .lost_after_withdraw = "NVMe targets (nvmetcli save, and nvmet.service)"}) {}
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    for (const auto* section : bound.of(kNvmeTargetKind)) {
+      const auto* nqn = section->find("nqn");
+      if (nqn == nullptr) continue;  // reported already, by the grammar
+      const auto id = model::text_of(nqn->value);
+      auto desired = desired_of(*section, fields(), {std::string(kNvmeTargetKind), id}, id);
+      TargetEntry(*section, desired, diagnostics).complete();
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    if (world.offline()) return out;
+    const auto state = world.host().nvme_target.observe();
+    if (!state) return base::fail(state.error());
+    if (!*state) return out;
+    for (const auto& subsystem : (*state)->subsystems) {
+      Observed observed;
+      observed.key = {std::string(kNvmeTargetKind), subsystem.nqn};
+      observed.label = subsystem.nqn;
+      observed.instance = world.host().boot_id;
+      observed.settings = model::to_attributes(settings_of(subsystem, **state));
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& diagnostics) const override {
+    std::map<model::Key, const Observed*> now;
+    for (const auto& one : observed) now.emplace(one.key, &one);
+    std::set<std::string> mounted;
+    for (auto& one : desired) {
+      if (one.key.kind != kNvmeTargetKind) continue;
+      if (world.offline()) {
+        one.settings.clear();
+        continue;
+      }
+      // Anything that is not to be there, and is not, needs no mention.
+      const auto at = now.find(one.key);
+      std::erase_if(one.settings, [&](const auto& setting) {
+        return setting.second == model::Value{} &&
+               (at == now.end() || !at->second->settings.contains(setting.first));
+      });
+      if (mounted.empty()) mounted = mounted_devices(world.host().files);
+      const auto wanted = model::from_attributes<NvmeTargetSubsystem>(one.settings);
+      for (const auto& text : wanted.namespaces.value_or(Texts{})) {
+        const auto device = namespace_of(one.key.id, text).device;
+        if (!mounted.contains(device)) continue;
+        diagnostics.push_back({Severity::kError,
+                               one.origins.at("namespaces"),
+                               fmt::format("[[nvme_target]] namespace: {} is mounted on this host", device),
+                               "two hosts that write to one file system destroy it: unmount it first",
+                               {}});
+      }
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    if (changes.empty() || world.offline()) return {};
+    const auto state = world.host().nvme_target.observe();
+    if (!state) return base::fail(state.error());
+    for (auto* change : changes) {
+      if (const auto* subsystem = *state ? find_subsystem(**state, change->key.id) : nullptr) {
+        for (const auto& one : subsystem->namespaces) change->carried.push_back(carried_namespace(one));
+      }
+      const auto now = model::from_attributes<NvmeTargetSubsystem>(change->before);
+      const auto then =
+          change->operation == model::Operation::kDelete ? NvmeTargetSubsystem{} : whole(*change);
+      for (const auto& text : now.namespaces.value_or(Texts{})) {
+        if (!in(then.namespaces.value_or(Texts{}), text))
+          change->interrupts.push_back(fmt::format("hosts lose namespace {} of {}", text, change->label));
+      }
+      for (const auto& text : now.listeners.value_or(Texts{})) {
+        if (!in(then.listeners.value_or(Texts{}), text))
+          change->interrupts.push_back(
+              fmt::format("hosts that are connected to {} by {} lose it", change->label, text));
+      }
+      if (then.any_host == false && now.any_host == true)
+        change->interrupts.push_back(fmt::format("hosts that are not named lose {}", change->label));
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    for (const auto& change : changes) {
+      const bool goes = change.after.empty();
+      auto state = host.nvme_target.observe();
+      if (!state) return base::fail(state.error());
+      if (!*state && goes) continue;
+      if (!*state) {
+        if (auto done = host.nvme_target.start(); !done) return done;
+        state = host.nvme_target.observe();
+        if (!state) return base::fail(state.error());
+        if (!*state)
+          return base::fail(base::Code::kUnsupported, "nvmet: it is not there, although it is loaded");
+      }
+      Reach reach(host.nvme_target, change);
+      auto done = goes ? reach.remove(**state) : reach.make(whole(change), **state);
+      if (!done) return done;
+    }
+    return {};
+  }
+
+ private:
+  /// An update leaves alone what it does not mention.
+  static NvmeTargetSubsystem whole(const Change& change) {
+    auto all = change.before;
+    for (const auto& [field, value] : change.after) all.insert_or_assign(field, value);
+    return model::from_attributes<NvmeTargetSubsystem>(all);
+  }
+
+  static std::set<std::string> mounted_devices(system::Files& files) {
+    std::set<std::string> out{""};
+    for (const auto* path : {"/proc/1/mountinfo", "/proc/self/mountinfo"}) {
+      const auto text = files.read(path);
+      if (!text || !*text) continue;
+      for (const auto& [where, one] : parse_mountinfo(**text)) out.insert(one.source);
+      break;
+    }
+    return out;
+  }
+};
+
+}  // namespace
+
+model::SectionSpec nvme_target_section() {
+  model::SectionSpec space{
+      .name = "namespace", .doc = "A block device of the subsystem.", .identities = {{"nsid"}}};
+  add_written(space.fields, model::specs<NvmeTargetNamespace>());
+  model::SectionSpec section{
+      .name = kNvmeTargetKind,
+      .doc =
+          "A subsystem of the kernel's NVMe target (nvmet): block devices that this host offers to "
+          "others over RDMA. The document says all that belongs to it.",
+      .identities = {{"nqn"}}};
+  add_written(section.fields, model::specs<NvmeTargetSubsystem>());
+  section.children = {std::move(space)};
+  return section;
+}
+
+const Kind& nvme_target() {
+  static const NvmeTargetKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// [[nvme_target]]: block devices that this host offers to others as NVMe over RDMA.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kinds/kind.hpp"
+#include "model/section.hpp"
+#include "model/storage_types.hpp"
+
+namespace rdmacfg::kinds {
+
+/// A subsystem of the kernel's NVMe target, with all that belongs to it.
+struct NvmeTargetSubsystem {
+  std::optional<model::Nqn> nqn;
+  std::optional<std::vector<std::string>> hosts;
+  std::optional<bool> any_host;
+  std::optional<std::vector<std::string>> addresses;
+  std::optional<model::ServicePort> port;
+  std::optional<std::vector<std::string>> listeners;
+  std::optional<std::vector<std::string>> namespaces;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("nqn", &NvmeTargetSubsystem::nqn, model::Role::kIdentity,
+                   "Name of the subsystem: \"nqn.2014-08.org.example:scratch\".", "-"),
+      model::field("hosts", &NvmeTargetSubsystem::hosts, model::Role::kSetting,
+                   "NQNs of the hosts that may connect, as /etc/nvme/hostnqn has them there.", "none"),
+      model::field("any_host", &NvmeTargetSubsystem::any_host, model::Role::kSetting,
+                   "Whether every host may connect, whatever its NQN.", "false"),
+      model::field("addresses", &NvmeTargetSubsystem::addresses, model::Role::kPolicy,
+                   "Addresses of this host on which it is offered: [\"192.0.2.1\"]."),
+      model::field("port", &NvmeTargetSubsystem::port, model::Role::kPolicy, "Port at these addresses.",
+                   "4420"),
+      model::field("listeners", &NvmeTargetSubsystem::listeners, model::Role::kDerived,
+                   "Addresses and ports on which it is offered."),
+      model::field("namespaces", &NvmeTargetSubsystem::namespaces, model::Role::kDerived,
+                   "Its namespaces: number and device.")};
+};
+
+/// A block device of a subsystem.
+struct NvmeTargetNamespace {
+  std::optional<std::int64_t> nsid;
+  std::optional<model::PlainPath> device;
+
+  static constexpr auto kFields = std::tuple{
+      model::field("nsid", &NvmeTargetNamespace::nsid, model::Role::kIdentity,
+                   "Its number, from 1 on; hosts know the device by it.", "-"),
+      model::field("device", &NvmeTargetNamespace::device, model::Role::kPolicy,
+                   "A block device or a file: \"/dev/disk/by-id/…\". A name that stays over a reboot.")};
+};
+
+model::SectionSpec nvme_target_section();
+
+const Kind& nvme_target();
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source: drivers/nvme/target/configfs.c.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "base/text.hpp"
+#include "base/unique_fd.hpp"
+#include "system/linux/files/sysfs_dir.hpp"
+#include "system/linux/linux_host.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::fail_errno;
+using base::Result;
+using detail::SysfsDir;
+
+constexpr auto kGroupMode = 0755;
+constexpr auto kNvmetMountTime = std::chrono::milliseconds(2000);
+
+/// One part of a path, whatever somebody may call it.
+bool is_part(const std::string& name) {
+  return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
+}
+
+class ConfigfsNvmeTarget final : public NvmeTarget {
+ public:
+  ConfigfsNvmeTarget(Units& units, Modules& modules, const std::filesystem::path& sysfs)
+      : units_(units), modules_(modules), folder_(sysfs / "kernel/config/nvmet") {}
+
+  Result<std::optional<NvmeTargetState>> observe() override {
+    detail::Trouble trouble;
+    const auto folder = SysfsDir::open(folder_, &trouble);
+    if (!folder) return trouble.unless_any(std::optional<NvmeTargetState>{});
+    NvmeTargetState state;
+    if (const auto subsystems = folder->sub("subsystems")) {
+      for (const auto& nqn : subsystems->list()) {
+        if (const auto one = subsystems->sub(nqn)) state.subsystems.push_back(subsystem_of(nqn, *one));
+      }
+    }
+    if (const auto ports = folder->sub("ports")) {
+      for (const auto& id : ports->list()) {
+        const auto number = base::parse_number(id);
+        const auto one = ports->sub(id);
+        if (number && *number <= 0xffff && one)
+          state.ports.push_back(port_of(static_cast<int>(*number), *one));
+      }
+    }
+    std::sort(state.ports.begin(), state.ports.end(),
+              [](const auto& a, const auto& b) { return a.id < b.id; });
+    return trouble.unless_any(std::optional(std::move(state)));
+  }
+
+  Result<void> start() override {
+    if (::access(folder_.c_str(), F_OK) == 0) return {};
+    if (auto loaded = modules_.load("nvmet"); !loaded) return loaded;
+    const auto end = std::chrono::steady_clock::now() + kNvmetMountTime;
+    (void)units_.act(UnitAction::kStart, "sys-kernel-config.mount");
+    while (::access(folder_.c_str(), F_OK) != 0 && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (::access(folder_.c_str(), F_OK) == 0) return {};
+    return fail(Code::kUnsupported, fmt::format("{}: not there, although nvmet is loaded", folder_.string()));
+  }
+
+  Result<void> make_subsystem(const std::string& nqn) override {
+    return make("subsystems", nqn, fmt::format("{}: make the subsystem", nqn));
+  }
+  Result<void> remove_subsystem(const std::string& nqn) override {
+    return remove_folder(subsystem(nqn), fmt::format("{}: remove the subsystem", nqn));
+  }
+
+  Result<void> set_any_host(const std::string& nqn, bool any) override {
+    return write(subsystem(nqn) / "attr_allow_any_host", any ? "1" : "0",
+                 fmt::format("{}: let {} connect", nqn, any ? "any host" : "named hosts only"));
+  }
+
+  Result<void> allow_host(const std::string& nqn, const std::string& host) override {
+    const auto what = fmt::format("{}: let {} connect", nqn, host);
+    if (auto made = make("hosts", host, what); !made) return made;
+    auto done = link(folder_ / "hosts" / host, subsystem(nqn) / "allowed_hosts" / host, what);
+    if (!done) (void)::rmdir((folder_ / "hosts" / host).c_str());
+    return done;
+  }
+
+  Result<void> disallow_host(const std::string& nqn, const std::string& host) override {
+    const auto what = fmt::format("{}: do not let {} connect", nqn, host);
+    if (auto done = unlink(subsystem(nqn) / "allowed_hosts" / host, what); !done) return done;
+    (void)::rmdir((folder_ / "hosts" / host).c_str());  // others name it: EBUSY
+    return {};
+  }
+
+  Result<void> make_namespace(const std::string& nqn, const NvmeNamespace& wanted) override {
+    const auto what = fmt::format("{}: offer {} as namespace {}", nqn, wanted.device, wanted.nsid);
+    const auto at = subsystem(nqn) / "namespaces" / std::to_string(wanted.nsid);
+    if (::mkdir(at.c_str(), kGroupMode) != 0 && errno != EEXIST) return fail_errno(errno, what);
+    auto done = write(at / "device_path", wanted.device, what);
+    if (done && !wanted.uuid.empty()) done = write(at / "device_uuid", wanted.uuid, what);
+    if (done) done = enable(at, nqn, wanted.nsid, what);
+    if (!done) (void)::rmdir(at.c_str());
+    return done;
+  }
+
+  Result<void> remove_namespace(const std::string& nqn, int nsid) override {
+    return remove_folder(subsystem(nqn) / "namespaces" / std::to_string(nsid),
+                         fmt::format("{}: remove namespace {}", nqn, nsid));
+  }
+
+  Result<void> make_port(const NvmePort& port) override {
+    const auto what = fmt::format("make the NVMe port {} {}", port.address, port.service);
+    const auto at = folder_ / "ports" / std::to_string(port.id);
+    if (::mkdir(at.c_str(), kGroupMode) != 0) return fail_errno(errno, what);
+    for (const auto& [file, value] : {std::pair{"addr_trtype", port.transport},
+                                      {"addr_adrfam", port.family},
+                                      {"addr_traddr", port.address},
+                                      {"addr_trsvcid", port.service}}) {
+      if (auto done = write(at / file, value, what); !done) {
+        (void)::rmdir(at.c_str());
+        return done;
+      }
+    }
+    return {};
+  }
+
+  Result<void> remove_port(int id) override {
+    return remove_folder(folder_ / "ports" / std::to_string(id), fmt::format("remove the NVMe port {}", id));
+  }
+
+  Result<void> offer(int port, const std::string& nqn) override {
+    return link(subsystem(nqn), port_folder(port) / "subsystems" / nqn,
+                fmt::format("{}: offer it on port {}", nqn, port));
+  }
+
+  Result<void> withdraw(int port, const std::string& nqn) override {
+    return unlink(port_folder(port) / "subsystems" / nqn,
+                  fmt::format("{}: withdraw it from port {}", nqn, port));
+  }
+
+ private:
+  [[nodiscard]] std::filesystem::path subsystem(const std::string& nqn) const {
+    return folder_ / "subsystems" / nqn;
+  }
+  [[nodiscard]] std::filesystem::path port_folder(int id) const {
+    return folder_ / "ports" / std::to_string(id);
+  }
+
+  static NvmeSubsystem subsystem_of(const std::string& nqn, const SysfsDir& folder) {
+    NvmeSubsystem out{
+        .nqn = nqn, .any_host = folder.text("attr_allow_any_host") == "1", .hosts = {}, .namespaces = {}};
+    if (const auto hosts = folder.sub("allowed_hosts")) out.hosts = hosts->list();
+    if (const auto namespaces = folder.sub("namespaces")) {
+      for (const auto& id : namespaces->list()) {
+        const auto nsid = base::parse_number(id);
+        const auto one = namespaces->sub(id);
+        if (!nsid || *nsid > 0x7fffffff || !one) continue;
+        out.namespaces.push_back({static_cast<int>(*nsid), one->text("device_path"), one->text("device_uuid"),
+                                  one->text("enable") == "1"});
+      }
+    }
+    std::sort(out.namespaces.begin(), out.namespaces.end(),
+              [](const auto& a, const auto& b) { return a.nsid < b.nsid; });
+    return out;
+  }
+
+  static NvmePort port_of(int id, const SysfsDir& folder) {
+    NvmePort out{.id = id,
+                 .transport = folder.text("addr_trtype"),
+                 .family = folder.text("addr_adrfam"),
+                 .address = folder.text("addr_traddr"),
+                 .service = folder.text("addr_trsvcid"),
+                 .subsystems = {}};
+    if (const auto subsystems = folder.sub("subsystems")) out.subsystems = subsystems->list();
+    return out;
+  }
+
+  Result<void> make(const char* kind, const std::string& name, const std::string& what) {
+    if (!is_part(name)) return fail(Code::kInvalid, what + ": not a valid NQN");
+    if (::mkdir((folder_ / kind / name).c_str(), kGroupMode) == 0 || errno == EEXIST) return {};
+    return fail_errno(errno, what);
+  }
+
+  static Result<void> remove_folder(const std::filesystem::path& path, const std::string& what) {
+    if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return {};
+    return fail_errno(errno, what);
+  }
+
+  static Result<void> link(const std::filesystem::path& to, const std::filesystem::path& at,
+                           const std::string& what) {
+    if (::symlink(to.c_str(), at.c_str()) == 0 || errno == EEXIST) return {};
+    return fail_errno(errno, what);
+  }
+
+  static Result<void> unlink(const std::filesystem::path& path, const std::string& what) {
+    if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+    return fail_errno(errno, what);
+  }
+
+  static Result<void> write(const std::filesystem::path& path, const std::string& value,
+                            const std::string& what) {
+    const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file) return fail_errno(errno, what);
+    const auto line = value + "\n";
+    if (::write(file.get(), line.data(), line.size()) < 0) return fail_errno(errno, what);
+    return {};
+  }
+
+  /// The kernel opens the device as the writer sees it, and the daemon sees no block devices and may not
+  /// write files (PrivateDevices=, ProtectSystem=).
+  Result<void> enable(const std::filesystem::path& at, const std::string& nqn, int nsid,
+                      const std::string& what) {
+    auto done = write(at / "enable", "1", what);
+    const int error = done ? 0 : done.error().sys_errno;
+    if (error != ENOENT && error != EROFS && error != EACCES) return done;
+    const auto unit = fmt::format("rdma-configd-nvme-namespace@{}.service",
+                                  escaped(fmt::format("{}/namespaces/{}", nqn, nsid)));
+    constexpr std::size_t kUnitNameLongest = 255;
+    if (unit.size() > kUnitNameLongest) return done;
+    const auto asked = units_.act(UnitAction::kStart, unit);
+    detail::Trouble ignored;
+    const auto folder = SysfsDir::open(at, &ignored);
+    return asked && folder && folder->text("enable") == "1" ? Result<void>{} : done;
+  }
+
+  /// systemd-escape(1), of a path without a '/' before it.
+  static std::string escaped(const std::string& text) {
+    constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:_.";
+    std::string out;
+    for (const char c : text) {
+      if (c == '/') {
+        out += '-';
+      } else if (kPlain.find(c) != std::string_view::npos && !(out.empty() && c == '.')) {
+        out += c;
+      } else {
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+      }
+    }
+    return out;
+  }
+
+  Units& units_;
+  Modules& modules_;
+  std::filesystem::path folder_;
+};
+
+}  // namespace
+
+std::unique_ptr<NvmeTarget> make_linux_nvme_target(Units& units, Modules& modules,
+                                                   const std::filesystem::path& sysfs) {
+  return std::make_unique<ConfigfsNvmeTarget>(units, modules, sysfs);
+}
+
+}  // namespace rdmacfg::system

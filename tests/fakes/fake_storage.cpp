@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fakes/fake_storage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/text.hpp"
+#include "formats/nfs_conf.hpp"
+
+namespace rdmacfg::fakes {
+
+using base::fail_errno;
+using base::Result;
+using system::NvmeNamespace;
+using system::NvmePort;
+using system::NvmeSubsystem;
+using system::NvmeTargetState;
+
+namespace {
+
+void insert_sorted(std::vector<std::string>& list, const std::string& text) {
+  list.push_back(text);
+  std::sort(list.begin(), list.end());
+}
+
+bool holds(const std::vector<std::string>& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+}  // namespace
+
+void FakeNvmeTarget::reboot() {
+  loaded = false;
+  subsystems.clear();
+  ports.clear();
+  hosts.clear();
+}
+
+std::string FakeNvmeTarget::dump() const {
+  std::string out;
+  for (const auto& [nqn, one] : subsystems) {
+    out += fmt::format("nvme {} hosts {}\n", nqn, one.any_host ? "any" : base::join(one.hosts, ","));
+    for (const auto& space : one.namespaces)
+      out += fmt::format("  namespace {} {}{}\n", space.nsid, space.device, space.enabled ? "" : " disabled");
+  }
+  for (const auto& [id, port] : ports) {
+    out += fmt::format("nvme-port {} {} {} {} {}: {}\n", id, port.transport, port.family, port.address,
+                       port.service, base::join(port.subsystems, ","));
+  }
+  for (const auto& host : hosts) out += fmt::format("nvme-host {}\n", host);
+  return out;
+}
+
+Result<void> FakeNvmeTarget::call(const std::string& what, const std::function<int()>& effect) {
+  const int err = faults_.call(what, effect);
+  return err == 0 ? Result<void>() : fail_errno(err, what);
+}
+
+Result<void> FakeNvmeTarget::change(const std::string& nqn, const std::string& what,
+                                    const std::function<int(NvmeSubsystem&)>& effect) {
+  return call(what, [&] {
+    const auto at = subsystems.find(nqn);
+    return at == subsystems.end() ? ENOENT : effect(at->second);
+  });
+}
+
+Result<std::optional<NvmeTargetState>> FakeNvmeTarget::observe() {
+  if (!loaded) return std::optional<NvmeTargetState>{};
+  NvmeTargetState state;
+  for (const auto& [nqn, one] : subsystems) state.subsystems.push_back(one);
+  for (const auto& [id, one] : ports) state.ports.push_back(one);
+  return std::optional(std::move(state));
+}
+
+Result<void> FakeNvmeTarget::start() {
+  loaded = true;  // a module that is loaded changes nothing that anybody sees
+  return {};
+}
+
+Result<void> FakeNvmeTarget::make_subsystem(const std::string& nqn) {
+  if (subsystems.contains(nqn)) return {};
+  return call(nqn + ": make the subsystem", [&] {
+    subsystems[nqn].nqn = nqn;
+    return 0;
+  });
+}
+
+Result<void> FakeNvmeTarget::remove_subsystem(const std::string& nqn) {
+  if (!subsystems.contains(nqn)) return {};
+  return change(nqn, nqn + ": remove the subsystem", [&](NvmeSubsystem& one) {
+    if (!one.namespaces.empty() || !one.hosts.empty()) return ENOTEMPTY;
+    for (const auto& [id, port] : ports) {
+      if (holds(port.subsystems, nqn)) return EBUSY;
+    }
+    subsystems.erase(nqn);
+    return 0;
+  });
+}
+
+Result<void> FakeNvmeTarget::set_any_host(const std::string& nqn, bool any) {
+  return change(nqn, fmt::format("{}: let {} connect", nqn, any ? "any host" : "named hosts only"),
+                [&](NvmeSubsystem& one) {
+                  if (any && !one.hosts.empty()) return EINVAL;
+                  one.any_host = any;
+                  return 0;
+                });
+}
+
+Result<void> FakeNvmeTarget::allow_host(const std::string& nqn, const std::string& host) {
+  return change(nqn, fmt::format("{}: let {} connect", nqn, host), [&](NvmeSubsystem& one) {
+    if (one.any_host) return EINVAL;
+    hosts.insert(host);
+    if (!holds(one.hosts, host)) insert_sorted(one.hosts, host);
+    return 0;
+  });
+}
+
+Result<void> FakeNvmeTarget::disallow_host(const std::string& nqn, const std::string& host) {
+  return change(nqn, fmt::format("{}: do not let {} connect", nqn, host), [&](NvmeSubsystem& one) {
+    std::erase(one.hosts, host);
+    const bool named = std::any_of(subsystems.begin(), subsystems.end(),
+                                   [&](const auto& other) { return holds(other.second.hosts, host); });
+    if (!named) hosts.erase(host);
+    return 0;
+  });
+}
+
+Result<void> FakeNvmeTarget::make_namespace(const std::string& nqn, const NvmeNamespace& wanted) {
+  return change(nqn, fmt::format("{}: offer {} as namespace {}", nqn, wanted.device, wanted.nsid),
+                [&](NvmeSubsystem& one) {
+                  if (missing_devices.contains(wanted.device)) return ENOENT;
+                  std::erase_if(one.namespaces, [&](const auto& space) {
+                    return space.nsid == wanted.nsid && !space.enabled;
+                  });
+                  for (const auto& space : one.namespaces) {
+                    if (space.nsid == wanted.nsid) return EBUSY;  // its attributes cannot be written
+                  }
+                  auto made = wanted;
+                  made.enabled = true;
+                  one.namespaces.push_back(made);
+                  std::sort(one.namespaces.begin(), one.namespaces.end(),
+                            [](const auto& a, const auto& b) { return a.nsid < b.nsid; });
+                  return 0;
+                });
+}
+
+Result<void> FakeNvmeTarget::remove_namespace(const std::string& nqn, int nsid) {
+  return change(nqn, fmt::format("{}: remove namespace {}", nqn, nsid), [&](NvmeSubsystem& one) {
+    std::erase_if(one.namespaces, [&](const auto& space) { return space.nsid == nsid; });
+    return 0;
+  });
+}
+
+Result<void> FakeNvmeTarget::make_port(const NvmePort& port) {
+  return call(fmt::format("make the NVMe port {} {}", port.address, port.service), [&] {
+    if (!ports.try_emplace(port.id, port).second) return EEXIST;
+    ports[port.id].subsystems.clear();
+    return 0;
+  });
+}
+
+Result<void> FakeNvmeTarget::remove_port(int id) {
+  if (!ports.contains(id)) return {};
+  return call(fmt::format("remove the NVMe port {}", id), [&] {
+    if (!ports.at(id).subsystems.empty()) return ENOTEMPTY;
+    ports.erase(id);
+    return 0;
+  });
+}
+
+Result<void> FakeNvmeTarget::offer(int port, const std::string& nqn) {
+  return change(nqn, fmt::format("{}: offer it on port {}", nqn, port), [&](NvmeSubsystem& /*one*/) {
+    const auto at = ports.find(port);
+    if (at == ports.end()) return ENOENT;
+    if (!holds(at->second.subsystems, nqn)) insert_sorted(at->second.subsystems, nqn);
+    return 0;
+  });
+}
+
+Result<void> FakeNvmeTarget::withdraw(int port, const std::string& nqn) {
+  return call(fmt::format("{}: withdraw it from port {}", nqn, port), [&] {
+    const auto at = ports.find(port);
+    if (at != ports.end()) std::erase(at->second.subsystems, nqn);
+    return 0;
+  });
+}
+
+bool FakeNfsd::runs() const {
+  const auto at = units_.units.find("nfs-server.service");
+  const bool running = at != units_.units.end() && at->second.running;
+  if (!running) {
+    if (!by_hand) ports_.clear();
+    return by_hand;
+  }
+  if (at->second.starts_seen != starts_seen_) {  // rpc.nfsd, as the files are read then
+    starts_seen_ = at->second.starts_seen;
+    ports_.clear();
+    std::string all;
+    for (const auto& [path, text] : files_.content) {
+      const bool read =
+          path == "/etc/nfs.conf" || (path.starts_with("/etc/nfs.conf.d/") && path.ends_with(".conf"));
+      if (read) all += text + "\n";
+    }
+    const auto says = kinds::parse_nfs_conf(all);
+    if (says.rdma == true) ports_.insert(static_cast<int>(says.port.value_or(20049)));
+  }
+  return true;
+}
+
+std::string FakeNfsd::dump() const {
+  if (!runs()) return {};
+  std::string out = "nfsd";
+  for (const int port : ports_) out += fmt::format(" rdma {}", port);
+  return out + "\n";
+}
+
+Result<std::optional<std::vector<int>>> FakeNfsd::observe_rdma_ports() {
+  if (!runs()) return std::optional<std::vector<int>>{};
+  return std::optional(std::vector<int>(ports_.begin(), ports_.end()));
+}
+
+Result<void> FakeNfsd::listen_rdma(int port) {
+  const auto what = fmt::format("nfsd: serve RDMA on port {}", port);
+  const int err = faults_.call(what, [&] {
+    if (!runs()) return EIO;
+    if (listen_error != 0) return listen_error;
+    return ports_.insert(port).second ? 0 : EADDRINUSE;
+  });
+  return err == 0 ? Result<void>() : fail_errno(err, what);
+}
+
+}  // namespace rdmacfg::fakes

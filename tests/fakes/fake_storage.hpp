@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fakes of storage over RDMA: the kernel's NFS server as rpc.nfsd of nfs-server.service starts it, and
+// nvmet's configfs as Linux 6.1 has it (drivers/nvme/target/configfs.c).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fakes/fake_units.hpp"
+#include "fakes/faults.hpp"
+#include "fakes/memory_files.hpp"
+#include "system/nfsd.hpp"
+#include "system/nvme_target.hpp"
+
+namespace rdmacfg::fakes {
+
+/// It runs while nfs-server.service does, with the listeners that nfs.conf has at its start and those that
+/// were added since. A test may have it run without a unit.
+class FakeNfsd final : public system::Nfsd {
+ public:
+  FakeNfsd(Faults& faults, MemoryFiles& files, FakeUnits& units)
+      : faults_(faults), files_(files), units_(units) {}
+
+  bool by_hand = false;  ///< it runs, and not by its unit
+  int listen_error = 0;  ///< of every new listener
+
+  [[nodiscard]] std::string dump() const;
+
+  base::Result<std::optional<std::vector<int>>> observe_rdma_ports() override;
+  base::Result<void> listen_rdma(int port) override;
+
+ private:
+  bool runs() const;
+
+  Faults& faults_;
+  MemoryFiles& files_;
+  FakeUnits& units_;
+  mutable int starts_seen_ = 0;
+  mutable std::set<int> ports_;  // taken from the files at the first question after a start
+};
+
+class FakeNvmeTarget final : public system::NvmeTarget {
+ public:
+  explicit FakeNvmeTarget(Faults& faults) : faults_(faults) {}
+
+  bool loaded = false;
+  std::map<std::string, system::NvmeSubsystem> subsystems;
+  std::map<int, system::NvmePort> ports;
+  std::set<std::string> hosts;            ///< the kernel's objects of hosts
+  std::set<std::string> missing_devices;  ///< paths at which there is no device
+
+  void reboot();
+  [[nodiscard]] std::string dump() const;
+
+  base::Result<std::optional<system::NvmeTargetState>> observe() override;
+  base::Result<void> start() override;
+  base::Result<void> make_subsystem(const std::string& nqn) override;
+  base::Result<void> remove_subsystem(const std::string& nqn) override;
+  base::Result<void> set_any_host(const std::string& nqn, bool any) override;
+  base::Result<void> allow_host(const std::string& nqn, const std::string& host) override;
+  base::Result<void> disallow_host(const std::string& nqn, const std::string& host) override;
+  base::Result<void> make_namespace(const std::string& nqn, const system::NvmeNamespace& wanted) override;
+  base::Result<void> remove_namespace(const std::string& nqn, int nsid) override;
+  base::Result<void> make_port(const system::NvmePort& port) override;
+  base::Result<void> remove_port(int id) override;
+  base::Result<void> offer(int port, const std::string& nqn) override;
+  base::Result<void> withdraw(int port, const std::string& nqn) override;
+
+ private:
+  base::Result<void> call(const std::string& what, const std::function<int()>& effect);
+  /// The effect on a subsystem that is there.
+  base::Result<void> change(const std::string& nqn, const std::string& what,
+                            const std::function<int(system::NvmeSubsystem&)>& effect);
+
+  Faults& faults_;
+};
+
+}  // namespace rdmacfg::fakes

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# An NVMe target on Soft-RoCE: made beside a subsystem of others, a disk that carries data over a reboot, and what is left when it is dropped.
+# nightly
+# lab: --full --timeout 1500 --mem 3072
+# tree: full
+# boots: 2
+NQN=nqn.2014-08.org.example:scratch HOST=nqn.2014-08.org.example:node1 T=/sys/kernel/config/nvmet
+connect() { nvme connect -t rdma -a 192.0.2.1 -s 4420 -n $NQN -q $HOST; lab-wait 60 '[ -b "$(echo /dev/nvme*n1)" ]'; DISK=$(echo /dev/nvme*n1); }
+disconnect() { nvme disconnect -n $NQN; }
+modprobe -a nvme_rdma nvmet_rdma
+if [ "$BOOT" = 1 ]; then
+	cat >/etc/systemd/system/lab-net.service <<-'X'
+	[Unit]
+	DefaultDependencies=no
+	Before=network-pre.target
+	Wants=network-pre.target
+	[Service]
+	Type=oneshot
+	RemainAfterExit=yes
+	ExecStart=/bin/sh -c 'ip link add v0 type veth peer name v1; ip addr add 192.0.2.1/24 dev v0; ip link set v1 up; ip link set v0 up'
+	[Install]
+	WantedBy=sysinit.target
+	X
+	# A file system of its own: files of the guest's overlay cannot be opened for direct I/O.
+	truncate -s 96M /srv/back.img; mkfs.ext4 -q /srv/back.img; mkdir -p /srv/back
+	echo '/srv/back.img /srv/back ext4 loop 0 0' >>/etc/fstab
+	systemctl daemon-reload; systemctl enable -q lab-net; mount /srv/back; systemctl start lab-net
+	truncate -s 32M /srv/back/disk.img
+	conf <<-X
+	[[soft_rdma]]
+	interface = "v0"
+	type = "rxe"
+	name = "rxe_lab"
+
+	[[nvme_target]]
+	nqn       = "$NQN"
+	hosts     = ["$HOST"]
+	addresses = ["192.0.2.1"]
+
+	  [[nvme_target.namespace]]
+	  nsid   = 1
+	  device = "/srv/back/disk.img"
+	X
+	mountpoint -q /sys/kernel/config || systemctl start sys-kernel-config.mount
+	mkdir $T/subsystems/nqn.2014-08.org.example:theirs $T/ports/1; echo 1 >$T/subsystems/nqn.2014-08.org.example:theirs/attr_allow_any_host
+	exits "apply of the device" 0 apply --only soft_rdma
+	exits "apply" 0 apply
+	ok "what others made is there" test -d $T/subsystems/nqn.2014-08.org.example:theirs -a -d $T/ports/1
+else
+	ok "the daemon holds the document" lab-wait 120 'systemctl -q is-active rdma-configd'
+	ok "the target is there after the boot" lab-wait 120 "[ \"\$(cat $T/subsystems/$NQN/namespaces/1/enable)\" = 1 ]"
+	ok "and is offered" lab-wait 60 "[ -e $T/ports/49152/subsystems/$NQN ]"
+fi
+is "the namespace is enabled" "$(cat $T/subsystems/$NQN/namespaces/1/enable)" 1
+is "only the host may" "$(ls $T/subsystems/$NQN/allowed_hosts)" $HOST
+is "its UUID is that of the name" "$(tee -a /root/uuids <$T/subsystems/$NQN/namespaces/1/device_uuid)" "$(head -1 /root/uuids)"
+ok "a host connects" connect
+if [ "$BOOT" = 1 ]; then
+	head -c 8M /dev/urandom >/root/data
+	ok "data are written" dd if=/root/data of="$DISK" bs=1M oflag=direct status=none
+fi
+is "and read" "$(dd if="$DISK" bs=1M count=8 iflag=direct status=none | sha256sum)" "$(sha256sum </root/data)"
+disconnect
+lab-wait 60 'rdma-configctl diff >/dev/null'; exits "diff is empty" 0 ctl diff
+no_writes "second apply"
+[ "$BOOT" = 1 ] && finish
+
+truncate -s 32M /srv/back/other.img
+sed -i 's/disk.img/other.img/' $CONF
+exits "another device" 0 apply
+is "it is that one" "$(cat $T/subsystems/$NQN/namespaces/1/device_path)" /srv/back/other.img
+sed -i 's,/srv/back/other.img,/srv/back/none.img,' $CONF
+exits "one that is not there" 3 apply
+is "the former one is back" "$(cat $T/subsystems/$NQN/namespaces/1/device_path) $(cat $T/subsystems/$NQN/namespaces/1/enable)" "/srv/back/other.img 1"
+sed -i '/nvme_target/,$d' $CONF
+exits "dropped" 0 apply
+ok "nothing is left" test ! -e $T/subsystems/$NQN -a ! -e $T/ports/49152 -a ! -e $T/hosts/$HOST
