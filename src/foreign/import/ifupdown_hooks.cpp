@@ -28,7 +28,7 @@ bool has(const Words& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// echo VALUE > /sys/class/net/INTERFACE/FILE
+/// echo VALUE > /sys/class/net/INTERFACE/FILE, of mode, create_child, umcast and mtu
 struct Echo {
   std::string value, interface, file;
 };
@@ -37,9 +37,17 @@ std::optional<Echo> echo_of(const Words& words) {
   if (words.size() != 4 || words[0] != "echo" || words[2] != ">") return std::nullopt;
   const auto parts = base::split(words[3], '/');
   if (parts.size() != 6 || parts[3] != "net") return std::nullopt;
-  if (parts[5] != "mode" && parts[5] != "create_child") return std::nullopt;
+  if (parts[5] != "mode" && parts[5] != "create_child" && parts[5] != "umcast" && parts[5] != "mtu")
+    return std::nullopt;
   if (parts[4].find_first_of("$`*?") != std::string_view::npos) return std::nullopt;  // a shell's matter
   return Echo{words[1], std::string(parts[4]), std::string(parts[5])};
+}
+
+/// An echo into a file that only IPoIB interfaces have.
+std::optional<Echo> ipoib_echo_of(const Words& words) {
+  auto echo = echo_of(words);
+  if (echo && echo->file == "mtu") echo.reset();
+  return echo;
 }
 
 /// ip link add [link PARENT] [name] NAME type ipoib [pkey KEY] [mode MODE] [umcast FLAG]
@@ -137,6 +145,11 @@ class Taker {
       const auto mode = model::parse_ipoib_mode(echo.value);
       return mode ? put(one->mode, *mode, *one, "mode") : mode.error().message;
     }
+    if (echo.file == "umcast" || echo.file == "mtu") {
+      auto* one = of(echo.interface);
+      if (one == nullptr) return unknown(echo.interface);
+      return echo.file == "mtu" ? set_mtu(*one, echo.value) : set_umcast(*one, echo.value);
+    }
     const auto pkey = pkey_of(echo.value);
     // The kernel names the child after its parent and the P_Key, as a full member.
     if (pkey) return make(child_name(echo.interface, *pkey), echo.interface, echo.value);
@@ -154,12 +167,21 @@ class Taker {
       if (!mode) return mode.error().message;
       why = put(one.mode, *mode, one, "mode");
     }
-    if (!add.umcast.empty()) {
-      const auto umcast = yes_or_no(add.umcast);
-      if (!umcast) return fmt::format("umcast {}: is neither 0 nor 1", add.umcast);
-      if (why.empty()) why = put(one.umcast, *umcast, one, "umcast");
-    }
+    if (!add.umcast.empty() && why.empty()) why = set_umcast(one, add.umcast);
     return why;
+  }
+
+  std::string set_umcast(Interface& one, std::string_view value) {
+    const auto umcast = yes_or_no(value);
+    if (!umcast) return fmt::format("umcast {}: is neither 0 nor 1", value);
+    return put(one.umcast, *umcast, one, "umcast");
+  }
+
+  std::string set_mtu(Interface& one, std::string_view value) {
+    const auto number = base::parse_number(value);
+    if (!number || *number > static_cast<std::uint64_t>(model::kMtuConnectedMax))
+      return fmt::format("{} is not a valid MTU", value);
+    return put(one.mtu, static_cast<std::int64_t>(*number), one, "MTU");
   }
 
   std::string route() {
@@ -196,10 +218,7 @@ class Taker {
     auto* one = of(device);
     if (one == nullptr) return unknown(device);
     if (!mtu.empty()) {
-      const auto number = base::parse_number(mtu);
-      if (!number || *number > static_cast<std::uint64_t>(model::kMtuConnectedMax))
-        return fmt::format("{} is not a valid MTU", mtu);
-      if (auto why = put(one->mtu, static_cast<std::int64_t>(*number), *one, "MTU"); !why.empty()) return why;
+      if (auto why = set_mtu(*one, mtu); !why.empty()) return why;
     }
     if (!name.empty()) return rename(device, name);
     return rest.empty() ? std::string() : fmt::format("{}: is not understood", rest);
@@ -236,7 +255,7 @@ bool is_of_ipoib(const Hook& hook) {
   const auto parts = parts_of(hook.command);
   return std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
     const auto words = shell_words(part.text, hook.own);
-    return echo_of(words) || add_of(words);
+    return ipoib_echo_of(words) || add_of(words);
   });
 }
 
@@ -245,7 +264,7 @@ bool shows_ipoib(const Hook& hook) {
   return std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
     const auto words = shell_words(part.text, hook.own);
     if (const auto add = add_of(words)) return add->name == hook.own || add->parent == hook.own;
-    const auto echo = echo_of(words);
+    const auto echo = ipoib_echo_of(words);
     if (!echo) return false;
     const auto pkey = pkey_of(echo->value);
     return echo->interface == hook.own ||
@@ -258,7 +277,7 @@ bool renames_child(const std::vector<Hook>& hooks) {
   for (const auto& hook : hooks) {
     for (const auto& part : parts_of(hook.command)) {
       const auto words = shell_words(part.text, hook.own);
-      const auto echo = echo_of(words);
+      const auto echo = ipoib_echo_of(words);
       if (echo && echo->file == "create_child") {
         if (const auto pkey = pkey_of(echo->value)) made.insert(child_name(echo->interface, *pkey));
       }

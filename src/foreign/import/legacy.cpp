@@ -2,6 +2,7 @@
 // The files of OFED and RHEL for the whole host: openib.conf, rdma.conf (rdma-core's redhat/), mlx4.conf.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.hpp"
@@ -96,6 +97,35 @@ void take_acts(Keys& keys) {
   }
 }
 
+/// Files beside rdma.conf that the document has no words for: they stay in force.
+struct Kept {
+  std::string_view name;
+  std::string_view why;
+};
+constexpr auto kKept = std::to_array<Kept>({
+    {"sriov-vfs", "the document has no virtual functions; keep this file"},
+    {"srp_daemon.conf", "the document has no SRP targets; keep this file"},
+    {"ibacm_opts.cfg", "the document has no options of ibacm; keep this file"},
+    {"ibacm_addr.cfg", "the document has no addresses of ibacm; keep this file"},
+});
+
+/// Whether it is one of kKept, which is said where it has a line that is not a comment.
+bool is_kept(const File& file, Claims& claims) {
+  const auto name = file.path.substr(file.path.rfind('/') + 1);
+  const auto* at =
+      std::find_if(kKept.begin(), kKept.end(), [&](const Kept& one) { return one.name == name; });
+  if (at == kKept.end()) return false;
+  int number = 0;
+  for (const auto raw : base::split(file.text, '\n')) {
+    ++number;
+    const auto line = base::trim(raw);
+    if (line.empty() || line.front() == '#') continue;
+    claims.pass({file.path, number}, std::string(at->why));
+    break;
+  }
+  return true;
+}
+
 }  // namespace
 
 void parse_openib(std::span<const File> files, Claims& claims) {
@@ -124,6 +154,7 @@ void parse_openib(std::span<const File> files, Claims& claims) {
 
 void parse_rdma_conf(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
+    if (is_kept(file, claims)) continue;
     Keys keys(file.path, parse_assignments(file), claims);
     // The script loads IPoIB with RDS, and RDS itself.
     if (yes_or_no(keys.peek("RDS_LOAD")) == true) {

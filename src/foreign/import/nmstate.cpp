@@ -63,6 +63,10 @@ class State {
       const auto* name = item.find("name");
       if (name != nullptr && is_ours(item)) ours_.insert(name->text);
     }
+    // A P_Key interface that is to go is meant by its name alone; its parent may come behind it.
+    for (const auto& item : interfaces) {
+      if (is_absent_child(item)) ours_.insert(item.find("name")->text);
+    }
     for (const auto& item : interfaces) interface(item);
     if (const auto* node = keys.mapping("routes")) routes(*node);
     if (const auto* node = keys.mapping("dns-resolver")) servers(*node);
@@ -79,7 +83,16 @@ class State {
   [[nodiscard]] bool is_ours(const YamlNode& node) const {
     const auto *type = node.find("type"), *name = node.find("name");
     if (type != nullptr) return base::lower(type->text) == "infiniband";
-    return node.find("infiniband") != nullptr || (name != nullptr && claims_.knows(name->text));
+    return node.find("infiniband") != nullptr ||
+           (name != nullptr && (claims_.knows(name->text) || ours_.contains(name->text)));
+  }
+
+  [[nodiscard]] bool is_absent_child(const YamlNode& node) const {
+    const auto *name = node.find("name"), *state = node.find("state");
+    if (name == nullptr || state == nullptr || state->text != "absent" || node.find("type") != nullptr)
+      return false;
+    const auto child = child_of_name(name->text);
+    return child && (ours_.contains(child->parent) || claims_.knows(child->parent));
   }
 
   void interface(const YamlNode& node) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/text.hpp"
@@ -46,6 +47,50 @@ std::string echoed_interface(const std::vector<std::string>& words) {
   return parts.size() == 6 && parts[3] == "net" ? std::string(parts[4]) : std::string();
 }
 
+/// Commands for RDMA that the document has other words for: named, since what they set is lost otherwise.
+struct Tool {
+  std::string_view command;
+  std::string_view second;  ///< its second word, where it has many uses
+  std::string_view section;
+};
+constexpr auto kTools = std::to_array<Tool>({
+    {"mlnx_qos", "", "[[lossless]] or [[pfc]]"},
+    {"dcb", "", "[[lossless]] or [[pfc]]"},
+    {"lldptool", "", "[[lossless]] or [[pfc]]"},
+    {"cma_roce_mode", "", "[[roce]]"},
+    {"cma_roce_tos", "", "[[roce]]"},
+    {"rxe_cfg", "", "[[soft_rdma]]"},
+    {"rdma", "link", "[[soft_rdma]]"},
+    {"rdma", "dev", "[[rdma_device]]"},
+    {"rdma", "system", "[rdma_system]"},
+    {"opensm", "", "[[opensm]]"},
+    {"ulimit", "-l", "[[memlock]]"},
+});
+
+/// Files of the kernel into which scripts write for RDMA.
+struct Attribute {
+  std::string_view part;
+  std::string_view section;
+};
+constexpr auto kAttributes = std::to_array<Attribute>({{"/config/rdma_cm/", "[[roce]]"},
+                                                       {"/mlx4_port", "[[mlx4_port]]"},
+                                                       {"/neigh/default/gc_thresh", "[[sysctl]]"},
+                                                       {"neigh.default.gc_thresh", "[[sysctl]]"}});
+
+/// The section that says what a command does; empty when it is not about RDMA, or only looks.
+std::string_view section_for(const std::vector<std::string>& words, std::string_view text) {
+  if (words.empty() || std::find(words.begin(), words.end(), "show") != words.end()) return {};
+  for (const auto& tool : kTools) {
+    const bool second = tool.second.empty() || (words.size() > 1 && words[1] == tool.second);
+    if (words.front() == tool.command && second) return tool.section;
+  }
+  const bool writes = text.find('>') != std::string_view::npos || words.front() == "sysctl";
+  for (const auto& attribute : kAttributes) {
+    if (writes && text.find(attribute.part) != std::string_view::npos) return attribute.section;
+  }
+  return {};
+}
+
 class ImportedScript {
  public:
   explicit ImportedScript(Claims& claims) : claims_(claims) {}
@@ -72,7 +117,7 @@ class ImportedScript {
     if (name.empty()) name = set_interface(words, claims_);
     const bool literal = !name.empty() && name.find_first_of("$`*?{") == std::string::npos;
     const bool ours = touches_ipoib(text) || (literal && claims_.knows(name));
-    if (!ours) return;
+    if (!ours) return other(words, text, where);
     if (words.size() > 1 && words.front() == "ip" &&
         (words[1] == "addr" || words[1] == "address" || words[1] == "a"))
       return address(words, name, where);
@@ -85,6 +130,26 @@ class ImportedScript {
     } else {
       claims_.miss(where, fmt::format("{}: {}", text, why));
     }
+  }
+
+  /// A command that is not for an IPoIB interface: modules are loaded, the rest is named where it is for
+  /// RDMA.
+  void other(const std::vector<std::string>& words, std::string_view text, const Place& where) {
+    if (const auto section = section_for(words, text); !section.empty())
+      return claims_.miss(where, fmt::format("{}: write {}", text, section));
+    if (words.size() < 2 || words.front() != "modprobe") return;
+    const auto name = std::find_if(words.begin() + 1, words.end(),
+                                   [](const std::string& word) { return !word.starts_with('-'); });
+    if (name == words.end() || !is_rdma_module(*name)) return;
+    const bool removes = std::any_of(
+        words.begin() + 1, name, [](const std::string& word) { return word == "-r" || word == "--remove"; });
+    if (removes) return claims_.miss(where, fmt::format("{}: the document does not unload modules", text));
+    if (name + 1 != words.end())
+      return claims_.miss(where, fmt::format("{}: write [[module]], with its options", text));
+    auto module = *name;
+    std::replace(module.begin(), module.end(), '-', '_');
+    claims_.entry("module", {{"name", module}}, where);
+    claims_.took(where);
   }
 
   /// ip addr add ADDRESS dev INTERFACE
