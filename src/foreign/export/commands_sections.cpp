@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/text.hpp"
 #include "config/guard.hpp"
+#include "foreign/export/exporter.hpp"
 #include "kinds/ethernet/roce_ports.hpp"
 
 namespace rdmacfg::foreign {
@@ -27,6 +31,25 @@ std::vector<std::string> list_at(const Section& section, std::string_view key) {
   return list == nullptr ? std::vector<std::string>{} : *list;
 }
 
+/// What to do by hand where a section has no commands.
+struct ByHand {
+  std::string_view path;
+  std::string_view what;
+};
+constexpr auto kByHand = std::to_array<ByHand>({
+    {"lossless", "dcb(8) sets it: dcb pfc, dcb ets, dcb app, dcb buffer; mlx4_en takes module options"},
+    {"initramfs",
+     "rebuild it when options of modules change: update-initramfs -u (Debian), dracut -f (others)"},
+    {"opensm",
+     "OpenSM has its ports in /etc/default/opensm (Debian) or /etc/sysconfig/opensm; then systemctl start "
+     "opensm"},
+    {"opensm_option", "a line of opensm.conf"},
+    {"partition", "a line of partitions.conf, as opensm(8) describes it"},
+    {"rdma_device", "rdma dev set renames it until the next boot; `export udev` writes the rule"},
+    {"expect", "expectations are checks, which rdma-configd alone makes"},
+    {"daemon", "settings of rdma-configd itself"},
+});
+
 class SectionWriter {
  public:
   SectionWriter(const Section& section, std::string& out, std::vector<Remark>& notes)
@@ -35,7 +58,7 @@ class SectionWriter {
   void write() {
     const auto& path = section_.path;
     const auto before = out_.size();
-    line(fmt::format("\n# [[{}]] {}", path,
+    line(fmt::format("\n# {} {}", label_of(section_),
                      config::harmless(Place{section_.where.file, section_.where.line}.text())));
     if (path == "module") return module();
     if (path == "mlx4_port") return mlx4_port();
@@ -45,8 +68,12 @@ class SectionWriter {
     if (path == "soft_rdma") return soft_rdma();
     if (path == "roce") return roce();
     if (path == "pfc") return pfc();
+    if (path == "rdma_system") return rdma_system();
     out_.resize(before);
-    note(fmt::format("[[{}]]: see the documentation of its own tool", path));
+    const auto* at =
+        std::find_if(kByHand.begin(), kByHand.end(), [&](const ByHand& one) { return one.path == path; });
+    note(fmt::format("{}: {}", label_of(section_),
+                     at == kByHand.end() ? std::string_view("there are no commands for it") : at->what));
   }
 
  private:
@@ -90,9 +117,10 @@ class SectionWriter {
     const auto domain = text("domain"), limit = text("limit");
     if (limit.empty()) return;
     line("mkdir -p /etc/security/limits.d");
-    line(fmt::format("printf '%s\\n' {} {} >>/etc/security/limits.d/rdma.conf",
-                     word(fmt::format("{} soft memlock {}", domain, limit)),
-                     word(fmt::format("{} hard memlock {}", domain, limit))));
+    for (const auto* type : {"soft", "hard"}) {
+      const auto wanted = word(fmt::format("{} {} memlock {}", domain, type, limit));
+      line(fmt::format("grep -qsxF {0} {1} || echo {0} >>{1}", wanted, "/etc/security/limits.d/rdma.conf"));
+    }
     for (const auto& unit : list_at(section_, "units"))
       note(fmt::format("LimitMEMLOCK of {}: systemctl edit {}", unit, unit));
   }
@@ -149,8 +177,8 @@ class SectionWriter {
     if (const auto driver = text("driver"); !driver.empty()) {
       unsigned mask = 0;
       for (const auto& one : priorities) mask |= 1U << base::parse_number(one).value_or(0);
-      line(fmt::format("echo 'options {0} pfctx={1:#04x} pfcrx={1:#04x}' >/etc/modprobe.d/{0}.conf", driver,
-                       mask));
+      line(fmt::format("echo 'options {0} pfctx={1:#04x} pfcrx={1:#04x}' >/etc/modprobe.d/{0}-pfc.conf",
+                       driver, mask));
       line("# The driver takes them when it is reloaded; rebuild the initramfs, too.");
       return;
     }
@@ -160,6 +188,14 @@ class SectionWriter {
       line(fmt::format("dcb pfc set dev {} prio-pfc {}", text("interface"), words));
     for (const auto* key : {"traffic_classes", "bandwidth", "strict", "dscp", "dcbx"}) {
       if (section_.find(key) != nullptr) note(fmt::format("[[pfc]] {}: see dcb(8)", key));
+    }
+  }
+
+  void rdma_system() {
+    if (const auto netns = text("netns"); !netns.empty()) {
+      line(fmt::format("rdma system set netns {}", netns));
+      line(fmt::format("echo 'options ib_core netns_mode={}' >/etc/modprobe.d/ib_core-netns.conf",
+                       netns == "shared" ? 1 : 0));
     }
   }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "catalog/all.hpp"
+#include "config/check.hpp"
 #include "foreign/inet.hpp"
 #include "formats/udev_netdev_names.hpp"
 #include "formats/udev_rdma_names.hpp"
@@ -131,7 +133,7 @@ class Expressing {
     const auto four = one.ipv4.search, six = one.ipv6.search;
     place_search(one);
     if (four != one.ipv4.search || six != one.ipv6.search)
-      note(one, "domains of one family; they are the interface's");
+      note(one, "search domains of one family only; they become the interface's");
   }
 
   const Words& words_;
@@ -265,6 +267,13 @@ const Target* find_target(std::string_view name) {
   return at == targets().end() ? nullptr : &*at;
 }
 
+std::string label_of(const Section& section) {
+  const auto& all = kinds::grammar();
+  const auto at = std::find_if(all.begin(), all.end(),
+                               [&](const model::SectionSpec& one) { return one.name == section.path; });
+  return config::label_of(section.path, at == all.end() || at->repeated);
+}
+
 Output export_document(const std::vector<Section>& sections, const Target& target) {
   Output out;
   const auto homes = express(homes_of(sections), target.words, out.notes);
@@ -278,7 +287,7 @@ Output export_document(const std::vector<Section>& sections, const Target& targe
       for (const auto& child : section.children) note_policies(child, out.notes);
     } else if (!commands && !(section.path == "rdma_device" && target.name == "udev")) {
       out.notes.push_back(
-          {where, fmt::format("{} does not support [[{}]]", target.words.tool, section.path)});
+          {where, fmt::format("{} does not support {}", target.words.tool, label_of(section))});
     }
   }
   if (!commands) {
@@ -288,6 +297,8 @@ Output export_document(const std::vector<Section>& sections, const Target& targe
     out.files.push_back({"", render_commands(homes, sections, out.notes)});
   }
   if (out.notes.empty()) return out;
+  std::stable_sort(out.notes.begin(), out.notes.end(),
+                   [](const Remark& a, const Remark& b) { return a.where < b.where; });
   std::string comment;
   for (const auto& note : out.notes) comment += fmt::format("# not expressed: {}\n", note.text);
   if (out.files.empty()) return out;

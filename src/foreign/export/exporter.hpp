@@ -66,6 +66,9 @@ std::string render_commands(const std::vector<Household::Home>& homes,
 /// ("Unknown section"), although systemd.network(5) has it.
 void render_mode_rules(const std::vector<Household::Home>& homes, Output& out);
 
+/// "[[ipoib]]" or "[daemon]", as the section is written.
+std::string label_of(const model::Section& section);
+
 /// The first line of what is rendered.
 std::string first_line(std::string_view target);
 
