@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,6 +56,10 @@ class Files {
   /// Whether it is a symbolic link to /dev/null, by which systemd and udev are told to take no file of that
   /// name.
   virtual bool masks(const std::string& /*path*/) { return false; }
+
+  /// When it was created (statx(2), btime): microseconds of CLOCK_REALTIME. Nothing where the file system
+  /// does not know, as devtmpfs before Linux 6.0, or where it does not exist.
+  virtual std::optional<std::uint64_t> born(const std::string& /*path*/) { return std::nullopt; }
 
   /// Whether another user than root owns it, or others may read or write it; false where it is not known.
   virtual bool open_to_others(const std::string& /*path*/) { return false; }

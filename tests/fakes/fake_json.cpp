@@ -185,13 +185,13 @@ std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
 
 void FakeKernel::add(std::string_view text) {
   const json from = json::parse(text, nullptr, true, true);
-  allow_keys(from,
-             {"rename_up",  "slow_carrier",      "devices",    "links",      "rules",           "files",
-              "unreadable", "systemd",           "units",      "modules",    "module_tree",     "initramfs",
-              "dcb",        "mlx4_ports",        "users",      "groups",     "sysctl",          "rdma_system",
-              "rdma_cm",    "rdma_cm_folders",   "soft_types", "resolved",   "network_manager", "duplicates",
-              "networkd",   "mlx4_without_dpdp", "pci",        "nvme_target"},
-             "host");
+  allow_keys(
+      from, {"rename_up",  "slow_carrier",      "devices",    "links",       "rules",           "files",
+             "unreadable", "systemd",           "units",      "modules",     "module_tree",     "initramfs",
+             "dcb",        "mlx4_ports",        "users",      "groups",      "sysctl",          "rdma_system",
+             "rdma_cm",    "rdma_cm_folders",   "soft_types", "resolved",    "network_manager", "duplicates",
+             "networkd",   "mlx4_without_dpdp", "pci",        "nvme_target", "births"},
+      "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
   for (const auto& link : from.value("links", json::array())) {
@@ -225,6 +225,8 @@ void FakeKernel::add(std::string_view text) {
   for (const auto& [path, content] : described_files.items()) {
     files.content[path] = content.get<std::string>();
   }
+  const json described_births = from.value("births", json::object());
+  for (const auto& [path, born] : described_births.items()) files.births[path] = born.get<std::uint64_t>();
   describe_drivers(*this, from);
   for (const auto& path : from.value("unreadable", json::array()))
     files.unreadable.insert(path.get<std::string>());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -29,6 +31,10 @@ class MemoryFiles final : public system::Files {
   }
   void keep_private(bool is_private) override { keeps_private = is_private; }
   bool hidden(const std::string& path) override { return root_only.contains(path); }
+  std::optional<std::uint64_t> born(const std::string& path) override {
+    const auto at = births.find(path);
+    return at == births.end() ? std::nullopt : std::optional(at->second);
+  }
   bool open_to_others(const std::string& path) override { return exposed.contains(path); }
 
   /// The content itself, without counting and faults.
@@ -43,6 +49,8 @@ class MemoryFiles final : public system::Files {
   std::set<std::string> unreadable;
   /// Paths at which there is no regular file.
   std::set<std::string> links;
+  /// When files were created, where that is known.
+  std::map<std::string, std::uint64_t> births;
   /// Paths of files that others than root may read.
   std::set<std::string> exposed;
 

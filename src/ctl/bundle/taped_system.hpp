@@ -34,6 +34,9 @@ class TapedFiles final : public system::Files, Taped {
   bool masks(Name path) override {
     return ask("file.masks", path, [&] { return real_->files.masks(path); });
   }
+  std::optional<std::uint64_t> born(Name path) override {
+    return ask("file.born", path, [&] { return real_->files.born(path); });
+  }
   bool open_to_others(Name path) override {
     return ask("file.open_to_others", path, [&] { return real_->files.open_to_others(path); });
   }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kTick = 10'000;  ///< microseconds of USER_HZ (proc(5))
 /// A subnet manager that is started as soon as its port is there begins before udev has dealt with the
-/// device.
+/// device. Where the kernel does not say when it made the device, udev has so long for it.
 constexpr std::uint64_t kUdevIsLate = 5'000'000;
 
 std::string content(system::Files& files, const std::string& path) {
@@ -27,8 +27,22 @@ std::string content(system::Files& files, const std::string& path) {
   return text && *text ? std::string(base::trim(**text)) : std::string();
 }
 
-/// When udev first saw the MAD device of a port, microseconds since boot.
-std::optional<std::uint64_t> umad_since(system::Files& files, const PortRef& port) {
+/// When the MAD device of a port came, microseconds since boot.
+struct UmadSince {
+  std::uint64_t seen = 0;             ///< when udev first saw it
+  std::optional<std::uint64_t> made;  ///< not before that time, where the kernel says when it made the device
+};
+
+/// udev may be late, as long as it is at boot: by no more than its record is younger than the device.
+std::optional<std::uint64_t> made_at(system::Files& files, const std::string& device,
+                                     const std::string& record, std::uint64_t seen) {
+  const auto device_born = files.born(device), record_born = files.born(record);
+  if (!device_born || !record_born || *record_born < *device_born) return std::nullopt;
+  const auto late = *record_born - *device_born;
+  return late < seen ? std::optional(seen - late) : std::nullopt;
+}
+
+std::optional<UmadSince> umad_since(system::Files& files, const PortRef& port) {
   const std::string folder = "/sys/class/infiniband_mad";
   const auto names = files.list(folder);
   if (!names) return std::nullopt;
@@ -37,9 +51,10 @@ std::optional<std::uint64_t> umad_since(system::Files& files, const PortRef& por
     if (!name.starts_with("umad") || content(files, at + "/ibdev") != port.device->name ||
         base::parse_number(content(files, at + "/port")) != static_cast<std::uint64_t>(port.port->number))
       continue;
-    const auto database = content(files, "/run/udev/data/c" + content(files, at + "/dev"));
-    for (const auto line : base::split(database, '\n')) {
-      if (line.starts_with("I:")) return base::parse_number(line.substr(2));
+    const auto record = "/run/udev/data/c" + content(files, at + "/dev");
+    for (const auto line : base::split(content(files, record), '\n')) {
+      const auto seen = line.starts_with("I:") ? base::parse_number(line.substr(2)) : std::nullopt;
+      if (seen) return UmadSince{*seen, made_at(files, "/dev/infiniband/" + name, record, *seen)};
     }
   }
   return std::nullopt;
@@ -62,7 +77,8 @@ bool lost_port(system::Files& files, const PortRef& port, std::int64_t pid) {
   if (pid <= 0) return false;
   const auto since = umad_since(files, port);
   const auto start = since ? began(files, pid) : std::nullopt;
-  return start && *since > *start + kUdevIsLate;
+  if (!start || since->seen <= *start) return false;
+  return since->seen > *start + kUdevIsLate || since->made.value_or(0) > *start + kTick;
 }
 
 Result<OpensmUnits> observe_opensm_units(system::Host& host, const std::set<Guid>& guids) {

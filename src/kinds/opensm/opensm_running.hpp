@@ -32,7 +32,8 @@ std::set<model::Guid> infiniband_ports(const World& world);
 
 /// Whether a port's MAD device (umad) came after the process had begun, which then holds one that has gone: a
 /// PCI rescan, a reload of the driver, another port type. False where it cannot be told. Sources: udev's
-/// database (I:, microseconds of CLOCK_MONOTONIC), proc(5) (starttime).
+/// database (I:, microseconds of CLOCK_MONOTONIC), proc(5) (starttime), the age of the device's node in
+/// devtmpfs.
 bool lost_port(system::Files& files, const PortRef& port, std::int64_t pid);
 
 /// Has those that run read partitions.conf again.

@@ -114,9 +114,10 @@ class UdevEvents final : public EventSource {
       const bool synthetic = udev_device_get_property_value(device, "SYNTH_UUID") != nullptr;
       // That of a device which has been told of, or will be.
       const char* subsystem = udev_device_get_subsystem(device);
-      const bool verbs = subsystem != nullptr && subsystem == std::string_view("infiniband_verbs");
-      events.push_back({detail::device_came(action, synthetic) && !verbs ? Event::Sort::kDevice
-                                                                         : Event::Sort::kDeviceChange,
+      const std::string_view sort(subsystem == nullptr ? "" : subsystem);
+      const bool more = sort == "infiniband_verbs" || sort == "infiniband_mad";
+      events.push_back({detail::device_came(action, synthetic) && !more ? Event::Sort::kDevice
+                                                                        : Event::Sort::kDeviceChange,
                         std::string(name == nullptr ? "" : name) + " " + action});
       udev_device_unref(device);
     }
@@ -214,7 +215,8 @@ Result<std::unique_ptr<EventSource>> watch_devices() {
     return base::fail_errno(errno, "listening to udev");
   }
   auto events = std::make_unique<UdevEvents>(context, monitor);
-  for (const char* subsystem : {"infiniband", "infiniband_verbs", "module"}) {
+  // A subnet manager whose port came back is known by its MAD device, of which udev has no record before.
+  for (const char* subsystem : {"infiniband", "infiniband_verbs", "infiniband_mad", "module"}) {
     (void)udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nullptr);
   }
   (void)udev_monitor_set_receive_buffer_size(monitor, kReceiveBuffer);

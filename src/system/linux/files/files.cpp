@@ -304,6 +304,18 @@ class LinuxFiles final : public Files {
     return place && link_of(*place) == "/dev/null";
   }
 
+  std::optional<std::uint64_t> born(const std::string& path) override {
+    constexpr std::uint64_t kSecond = 1'000'000, kMicrosecond = 1'000;
+    const auto place = find(path, For::kReading);
+    struct statx status {};
+    if (!place ||
+        ::statx(place->folder.get(), place->name.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0 ||
+        (status.stx_mask & STATX_BTIME) == 0 || status.stx_btime.tv_sec < 0)
+      return std::nullopt;
+    return static_cast<std::uint64_t>(status.stx_btime.tv_sec) * kSecond +
+           status.stx_btime.tv_nsec / kMicrosecond;
+  }
+
   bool open_to_others(const std::string& path) override {
     const auto place = find(path, For::kReading);
     struct stat status {};
