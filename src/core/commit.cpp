@@ -92,7 +92,7 @@ Report commit(const config::Document& document, const Request& request, Context&
     // Nothing was begun: the document does not fit this host.
     if (request.by_itself && report.exit == Exit::kError && model::has_errors(report.diagnostics) &&
         held != 0 && !run.ledger().is_active(digest)) {
-      report = run.held_instead_of(report.diagnostics, "the document has errors");
+      report = run.held_instead_of(report.diagnostics, "the document was not applied");
     }
   }
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());

@@ -64,6 +64,7 @@ class Comparer {
     if (picture_.world.offline() && desired.settings.empty() && !desired.pending && !desired.ignore) return;
     const auto* observed = picture_.find(desired.key);
     ResourceReport report{.key = desired.key, .label = desired.label};
+    report.there = observed != nullptr;
     report.instance = kinds::find(desired.key.kind)->footing(start(desired.key, {}), picture_.world);
     if (report.instance.empty() && observed != nullptr) report.instance = observed->instance;
     if (desired.ignore) {
@@ -216,8 +217,8 @@ class Comparer {
         change.operation = Operation::kDelete;
       if (!stays.empty()) {
         report.status = Status::kReleased;
-        report.reason = "no longer in the document; still " + fmt::format("{}", fmt::join(stays, ", ")) +
-                        " until the next reset";
+        report.reason =
+            fmt::format("no longer in the document; keeps {} until the next reset", fmt::join(stays, ", "));
       }
     }
     const bool changes = change.operation == Operation::kDelete || !change.fields.empty();

@@ -63,6 +63,12 @@ std::vector<std::string> notes_of(const Standing& standing) {
                           waiting->generation,
                           standing.rebooted ? "before the host was rebooted" : "in time"));
   }
+  if (standing.gone && standing.active) {
+    out.push_back(
+        fmt::format("the daemon holds generation {}, which came from elsewhere or whose file has gone: "
+                    "`rdma-configctl history show {}` prints it",
+                    standing.active->number, standing.active->number));
+  }
   if (!standing.compared || standing.is_active) return out;
   if (standing.refused) {
     const auto why = standing.fate.empty() ? std::string() : fmt::format(" ({})", standing.fate);

@@ -52,6 +52,7 @@ Outlook outlook_of(const Context& context, system::Host& host,
     const bool own = context.own_document() && out.document;
     out.standing =
         core::standing_of(*ledger, own ? &*out.document : nullptr, host.boot_id, core::system_clock());
+    out.standing->gone = out.none && out.standing->active.has_value();
   }
   if (const auto service = context.environment.service()) {
     if (auto status = service->status()) out.daemon = std::move(*status);

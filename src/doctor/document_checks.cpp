@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "doctor/checks.hpp"
 #include "withdraw/withdraw.hpp"
 
@@ -24,20 +25,30 @@ std::string said(const model::Value& value) {
   return text.empty() ? "none" : text;  // an empty list
 }
 
+/// Whether a field follows from another key, so that naming it would say the same twice.
+bool is_derived(const model::Key& key, std::string_view field) {
+  const auto* kind = kinds::find(key.kind);
+  if (kind == nullptr) return false;
+  const auto fields = kind->fields();
+  return std::any_of(fields.begin(), fields.end(), [&](const auto& spec) {
+    return spec.name == field && spec.role == model::Role::kDerived;
+  });
+}
+
 /// "mode is datagram, not connected; mtu is 2044, not 65520".
 std::string differences(const ResourceReport& resource) {
-  std::vector<std::string> parts;
-  bool there = false;
+  std::vector<std::string> written, derived;
   for (const auto& one : resource.attributes) {
-    there = there || one.now.index() != 0;
     if (one.wanted.index() == 0 || one.now == one.wanted) continue;
+    auto& parts = is_derived(resource.key, one.name) ? derived : written;
     parts.push_back(one.now.index() == 0
-                        ? fmt::format("{} is not {}", one.name, said(one.wanted))
+                        ? fmt::format("{} is not set to {}", one.name, said(one.wanted))
                         : fmt::format("{} is {}, not {}", one.name, said(one.now), said(one.wanted)));
   }
+  auto& parts = written.empty() ? derived : written;
   // Of several lines, such as the content of a file, nothing can be read in a sentence.
   std::erase_if(parts, [](const auto& part) { return part.find('\n') != std::string::npos; });
-  if (!there) return "it is not there";
+  if (!resource.there) return "it is not there";
   return base::join(parts, "; ");
 }
 
@@ -73,6 +84,14 @@ void document_held(const Patient& patient, std::vector<Finding>& out) {
              : fmt::format("it was not confirmed {} and is about to be rolled back",
                            standing.rebooted ? "before the host was rebooted" : "in time"),
          "`rdma-configctl confirm` keeps it, `rdma-configctl rollback` takes it back at once"});
+  }
+  if (standing.gone && standing.active) {
+    out.push_back({"document_held", Finding::Weight::kRisk, object,
+                   fmt::format("there is none in /etc/rdma-configd, and the daemon holds generation {} ({})",
+                               standing.active->number, standing.active->when),
+                   fmt::format("`rdma-configctl history show {}` prints it; write it to "
+                               "/etc/rdma-configd/config.toml",
+                               standing.active->number)});
   }
   if (!standing.compared || standing.is_active) return;
   if (standing.refused) {

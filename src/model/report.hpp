@@ -45,7 +45,8 @@ struct ResourceReport {
   std::vector<std::string> warnings{};  ///< works, but an administrator wants to know
   std::vector<AttributeReport> attributes{};
   std::string
-      instance{};  ///< the kernel object it is on, another one after a driver reload; empty: not known
+      instance{};     ///< the kernel object it is on, another one after a driver reload; empty: not known
+  bool there = true;  ///< it exists, however its settings are
 };
 
 /// Settings of a resource that are left as they are, whatever the document says.

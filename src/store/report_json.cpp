@@ -59,10 +59,15 @@ Json resource_json(const model::ResourceReport& one) {
                           {"wanted", to_json(attribute.wanted)},
                           {"origin", attribute.origin ? location_json(*attribute.origin) : Json(nullptr)}});
   }
-  return {{"kind", one.key.kind},     {"id", one.key.id},
-          {"label", one.label},       {"status", std::string(model::text_of(one.status))},
-          {"reason", one.reason},     {"warnings", one.warnings},
-          {"instance", one.instance}, {"attributes", std::move(attributes)}};
+  return {{"kind", one.key.kind},
+          {"id", one.key.id},
+          {"label", one.label},
+          {"status", std::string(model::text_of(one.status))},
+          {"reason", one.reason},
+          {"warnings", one.warnings},
+          {"instance", one.instance},
+          {"there", one.there},
+          {"attributes", std::move(attributes)}};
 }
 
 model::Status status_from(const std::string& text) {
@@ -80,6 +85,7 @@ model::ResourceReport resource_from(const Json& json) {
   one.reason = json.at("reason").get<std::string>();
   one.warnings = json.at("warnings").get<std::vector<std::string>>();
   one.instance = json.value("instance", std::string());
+  one.there = json.value("there", true);
   for (const auto& attribute : json.at("attributes")) {
     model::AttributeReport report{attribute.at("name").get<std::string>(), value_from(attribute.at("now")),
                                   value_from(attribute.at("wanted")), std::nullopt};

@@ -109,7 +109,7 @@ Json json_of(const Picture& picture, int status) {
 using Row = std::pair<std::string, Cell>;
 
 std::string document_text(const Outlook& outlook) {
-  if (outlook.none) return "none";
+  if (outlook.none) return outlook.standing && outlook.standing->gone ? "none any more" : "none";
   if (!outlook.document) return "cannot be read";
   const auto& files = outlook.document->files;
   auto text = files.empty() ? std::string("empty") : files.front().name;
@@ -183,8 +183,11 @@ std::string resources_text(const model::Report& report) {
 std::pair<std::string_view, Style> headline(const model::Report& report, Exit exit) {
   if (exit == Exit::kPartly && model::has_status(report, Status::kUnmet))
     return {"an expectation is not met", Style::kBad};
+  const bool nothing = std::all_of(report.resources.begin(), report.resources.end(),
+                                   [](const auto& one) { return one.status == Status::kForeign; });
   switch (exit) {
     case Exit::kOk:
+      if (nothing) return {"nothing is configured", Style::kNotice};
       return {"everything is as the document says", Style::kGood};
     case Exit::kPartly:
       return {"something waits", Style::kNotice};

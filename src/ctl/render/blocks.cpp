@@ -163,6 +163,12 @@ int rank(Status status) {
 
 }  // namespace
 
+std::string value_text(const Value& value) {
+  if (value.index() == 0) return "not set";
+  auto text = model::text_of(value);
+  return text.empty() ? "none" : text;
+}
+
 bool is_derived(const model::Key& key, std::string_view field) {
   const auto* kind = kinds::find(key.kind);
   if (kind == nullptr) return false;

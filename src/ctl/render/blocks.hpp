@@ -33,6 +33,9 @@ struct Block {
 /// The changes of the report's plan by object, in the plan's order except that children follow their parent.
 std::vector<Block> blocks_of(const model::Report& report);
 
+/// "not set", "none" of an empty list, or the value.
+std::string value_text(const model::Value& value);
+
 /// Whether a field of that resource follows from another key, so that naming it would say the same twice.
 bool is_derived(const model::Key& key, std::string_view field);
 

@@ -67,12 +67,6 @@ struct Widths {
   int name = 0, now = 0, wanted = 0;
 };
 
-std::string value_text(const model::Value& value) {
-  if (value.index() == 0) return "not set";
-  auto text = model::text_of(value);
-  return text.empty() ? "none" : text;  // an empty list
-}
-
 Widths widths_of(const std::vector<Block>& blocks, const Look& look) {
   constexpr int kWidest = 24;  // a longer list pushes only its own line
   Widths w;

@@ -231,7 +231,9 @@ std::string device_block(const DeviceView& view, const Look& look) {
   const auto& d = *view.device;
   return block(
       d.name, "RDMA device",
-      {{"type", cell(d.node_type.empty() ? d.hca_type : fmt::format("{} ({})", d.hca_type, d.node_type))},
+      {{"type", cell(d.node_type.empty()  ? d.hca_type
+                     : d.hca_type.empty() ? d.node_type
+                                          : fmt::format("{} ({})", d.hca_type, d.node_type))},
        {"firmware", cell(d.firmware)},
        {"hardware", cell(view.hardware)},
        {"vendor", cell(view.ids ? fmt::format("{:#06x}, part {}", view.ids->vendor, view.ids->part) : "")},
@@ -295,16 +297,13 @@ void append(std::string& out, const std::string& part) {
 std::string differences(const model::ResourceReport& resource, const Look& look) {
   std::vector<std::string> written;
   std::vector<std::string> derived;
-  bool there = false;
   for (const auto& attribute : resource.attributes) {
-    there = there || attribute.now.index() != 0;
     if (attribute.wanted.index() == 0 || attribute.now == attribute.wanted) continue;
-    const auto now = attribute.now.index() == 0 ? "not set" : model::text_of(attribute.now);
     auto& parts = is_derived(resource.key, attribute.name) ? derived : written;
-    parts.push_back(
-        fmt::format("{} {} {} {}", attribute.name, now, look.arrow(), model::text_of(attribute.wanted)));
+    parts.push_back(fmt::format("{} {} {} {}", attribute.name, value_text(attribute.now), look.arrow(),
+                                value_text(attribute.wanted)));
   }
-  if (!there) return "is not there";
+  if (!resource.there) return "is not there";
   return base::join(written.empty() ? derived : written, ", ");
 }
 

@@ -145,13 +145,11 @@ std::string render_outcomes(const Report& report, const Look& look, bool deleted
   }
   std::stable_sort(resources.begin(), resources.end(),
                    [](const auto* a, const auto* b) { return place_of(a->status) < place_of(b->status); });
-  // A deleted resource is not counted.
-  for (const auto& change : report.plan.changes) {
-    const bool gone = deleted && change.operation == Operation::kDelete;
-    const auto label = change.label.empty() ? change.key.id : change.label;
-    if (gone && said.emplace(label, Status::kDone, "deleted").second)
+  // A deleted resource is not counted. An object goes as a whole, whatever number of kinds has a part in it.
+  for (const auto& block : deleted ? blocks_of(report) : std::vector<Block>()) {
+    if (block.operation == Operation::kDelete && said.emplace(block.title, Status::kDone, "deleted").second)
       table.rows.push_back(
-          {{"done", style_of(Status::kDone)}, {label, Style::kPlain}, {"deleted", Style::kPlain}});
+          {{"done", style_of(Status::kDone)}, {block.title, Style::kPlain}, {"deleted", Style::kPlain}});
   }
   for (const auto* one : resources) {
     const auto& resource = *one;

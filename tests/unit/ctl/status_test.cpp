@@ -121,6 +121,25 @@ TEST(Status, TellsOneScreenAndAStatusForMonitoring) {
   EXPECT_THAT(host.err.str(), HasSubstr("config.toml:2"));
 }
 
+TEST(Status, WhereNothingIsConfiguredNothingIsAsTheDocumentSays) {
+  Host host;
+  ASSERT_EQ(host.apply("version = 1\n"), 0) << host.err.str();
+  EXPECT_EQ(host.run({"status"}), 0) << host.out.str() << host.err.str();
+  EXPECT_THAT(host.out.str(), StartsWith("nothing is configured\n"));
+}
+
+TEST(Status, ADocumentThatIsNotThereAnyMoreIsSaidByAll) {
+  Host host;
+  const auto file = host.folder() / "a.toml";
+  std::ofstream(file) << kRename;
+  ASSERT_EQ(host.run({"apply", "--yes", "--local", file}), 0) << host.err.str();
+  if (std::filesystem::exists("/etc/rdma-configd/config.toml")) GTEST_SKIP() << "this host has a document";
+  EXPECT_EQ(host.run({"status"}), 0) << "it is held as it was";
+  EXPECT_THAT(host.out.str(), AllOf(HasSubstr("none any more"), HasSubstr("1, applied")));
+  EXPECT_EQ(host.run({"doctor"}), 2);
+  EXPECT_THAT(host.out.str(), HasSubstr("the daemon holds generation 1"));
+}
+
 TEST(Status, ADaemonThatIsMissingOrInTroubleIsWrong) {
   Host host;
   ASSERT_EQ(host.apply(kRename), 0);

@@ -196,6 +196,10 @@ class Maker {
     key(text, 5, "[[rdma_device]]\npci = \"0000:10:00.0\"\nname = \"fab0\"");
     key(text, 6, "[[mlx4_port]]\npci = \"0000:10:00.0\"\nports = [\"ib\", \"ib\"]");
     key(text, 6, "[rdma_system]\nnetns = \"shared\"");
+    key(text, 4, "[[soft_rdma]]\ninterface = \"eth1\"\ntype = \"rxe\"\nname = \"rxe0\"");
+    key(text, 5, "[[lossless]]\ninterface = \"eth1\"\npriority = 3\ndscp = 26");
+    key(text, 4, fmt::format("[[expect]]\nname = \"fabric\"\ndevices = {}", dice_.below(3) + 1));
+    key(text, 5, "[[expect]]\nname = \"links\"\nactive_ports = 1\nsubnet_manager = true");
     return text;
   }
 
