@@ -198,7 +198,7 @@ class Checker {
     if (const auto near = base::nearest(name, known)) {
       hint = fmt::format("did you mean \"{}\"?", *near);
     } else if (!known.empty()) {
-      hint = fmt::format("there can be defaults for {}", base::join(known, ", "));
+      hint = fmt::format("defaults are possible for {}", base::join(known, ", "));
     }
     report_.wrong(node.key, fmt::format("[defaults.{}]: there are no defaults for {}", path, path), hint);
   }

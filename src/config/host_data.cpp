@@ -25,7 +25,7 @@ void report_key(std::string_view name, const Node& node, const std::string& labe
   report.wrong(node.key,
                fmt::format("{} {}: unknown key{}", label, name,
                            near ? fmt::format("; did you mean \"{}\"?", *near) : ""),
-               near ? "" : fmt::format("there can be {}", base::join(known, ", ")));
+               near ? "" : fmt::format("valid here: {}", base::join(known, ", ")));
 }
 
 bool is_table(const Node& node, const std::string& label, std::string_view hint, const Reporter& report) {

@@ -164,7 +164,7 @@ void report_unknown(std::string_view name, const Node& node, const Place& place,
     if (const auto other = base::nearest(name, others))
       message += fmt::format("; did you mean \"{}\"?", *other);
     known.insert(known.end(), others.begin(), others.end());
-    hint = known.empty() ? "nothing can be here" : fmt::format("there can be {}", base::join(known, ", "));
+    hint = known.empty() ? "nothing is valid here" : fmt::format("valid here: {}", base::join(known, ", "));
   }
   report.wrong(is_section && node.origin == Node::Origin::kHeader ? node.at : node.key, std::move(message),
                std::move(hint));

@@ -50,7 +50,7 @@ TEST(Check, UnknownKeys) {
                           "a:4:1: [[ipoib]] colour: unknown key", "a:7:1: [[ipoib.pkey]] dscp: unknown key"));
   EXPECT_EQ(document.diagnostics[0].where.length, 4);
   EXPECT_EQ(document.diagnostics[1].hint,
-            "there can be name, mode, mtu, state, umcast, on_unsupported, addresses, guid, device, port, "
+            "valid here: name, mode, mtu, state, umcast, on_unsupported, addresses, guid, device, port, "
             "match, pkey");
   EXPECT_EQ(document.diagnostics[2].hint, "dscp belongs to [[roce]]");
 }
@@ -65,7 +65,7 @@ TEST(Check, UnknownSections) {
                                               "a:6:11: [defaults.ipob]: there are no defaults for ipob",
                                               "a:7:11: [defaults.roce]: there are no defaults for roce"));
   EXPECT_EQ(document.diagnostics[1].hint,
-            "there can be match, defaults, host, ipoib, roce, pfc, node, version");
+            "valid here: match, defaults, host, ipoib, roce, pfc, node, version");
   EXPECT_EQ(document.diagnostics[4].hint, "did you mean \"ipoib\"?");
 }
 
