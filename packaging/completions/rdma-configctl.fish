@@ -117,7 +117,7 @@ complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l allow-remov
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l retry -d 'Retry values that the fabric limited before.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l install -d 'Make FILE the system\'s own document, /etc/rdma-configd/config.toml, once it is applied.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l confirm -x -a '(__rdma_configctl_value "TIME")' -d 'Roll back after TIME unless confirmed: 60, 60s, 5m.'
-complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l only -x -a '(__rdma_configctl_value "NAME")' -d 'Apply only entries that match, and their dependencies: a section, a name or a pattern.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l only -x -a '(__rdma_configctl_value "NAME")' -d 'Apply only entries that match, and their dependencies: a section, a name, SECTION[NAME] or a pattern.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l boot -d 'For the boot unit: never prompt, and print little.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l wait -x -a '(__rdma_configctl_value "SECONDS")' -d 'Wait SECONDS for carrier before judging an MTU (default 2).'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from rollback' -a '(__rdma_configctl_value "N")'

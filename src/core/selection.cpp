@@ -168,6 +168,22 @@ void close_over(const std::vector<Change>& changes, std::set<Key>& keys) {
   }
 }
 
+bool is_called(const EntryUnit& unit, std::string_view word) {
+  return std::any_of(unit.called.begin(), unit.called.end(),
+                     [&](const auto& name) { return name == word || base::matches_glob(word, name); });
+}
+
+/// A name or pattern; or of one section, as get and set have it: "ipoib[mlx4_ib0]", "ipoib/mlx4_ib0".
+bool is_meant(const EntryUnit& unit, const std::string& word) {
+  if (is_called(unit, word)) return true;
+  const auto cut = word.find_first_of("[/");
+  if (cut == std::string::npos || cut == 0 || (word[cut] == '[' && word.back() != ']')) return false;
+  const auto section = std::string_view(word).substr(0, cut);
+  const auto name = std::string_view(word).substr(cut + 1, word.size() - cut - (word[cut] == '[' ? 2 : 1));
+  return (section == unit.section->path || section == "pkey") && !name.empty() && is_called(unit, section) &&
+         is_called(unit, name);
+}
+
 class Selector {
  public:
   Selector(EntryUnits wanted, EntryUnits active, const model::Report& planned)
@@ -178,9 +194,7 @@ class Selector {
     bool found = false;
     for (auto* units : {&wanted_, &active_}) {
       for (auto& unit : units->list) {
-        if (std::none_of(unit.called.begin(), unit.called.end(),
-                         [&](const auto& name) { return name == word || base::matches_glob(word, name); }))
-          continue;
+        if (!is_meant(unit, word)) continue;
         unit.selected = found = true;
       }
     }
@@ -190,9 +204,8 @@ class Selector {
       for (const auto& unit : units->list) names.insert(names.end(), unit.called.begin(), unit.called.end());
     }
     const auto near = base::nearest(word, names);
-    return base::fail(Code::kNotFound,
-                      fmt::format("--only {}: no entry of the document is called so{}", pattern,
-                                  near ? fmt::format("; did you mean {}?", *near) : ""));
+    return base::fail(Code::kNotFound, fmt::format("--only {}: no entry of the document matches{}", pattern,
+                                                   near ? fmt::format("; did you mean {}?", *near) : ""));
   }
 
   /// Selects what goes with what is selected, until nothing more does.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.hpp"
 #include "ctl/command_line/help.hpp"
@@ -18,7 +19,40 @@ using detail::Parser;
 
 namespace {
 
+/// What other tools call it.
+struct Habit {
+  std::string_view word, ours;
+};
+constexpr auto kHabits = std::to_array<Habit>({
+    {"plan", "diff"},
+    {"preview", "diff"},
+    {"check", "validate"},
+    {"lint", "validate"},
+    {"list", "show"},
+    {"ls", "show"},
+    {"describe", "show"},
+    {"watch", "monitor"},
+    {"log", "history"},
+    {"logs", "history"},
+    {"undo", "rollback"},
+    {"revert", "rollback"},
+    {"restore", "rollback"},
+    {"commit", "confirm"},
+    {"try", "apply --confirm 2m"},
+    {"load", "reload"},
+    {"destroy", "withdraw"},
+    {"uninstall", "withdraw"},
+    {"version", "--version"},
+    {"dump", "show --document"},
+    {"unset", "set --unset"},
+    {"migrate", "import"},
+});
+
 base::Failure unknown_command(const std::string& word) {
+  const auto habit =
+      std::find_if(kHabits.begin(), kHabits.end(), [&](const Habit& one) { return one.word == word; });
+  if (habit != kHabits.end())
+    return fail(Code::kInvalid, fmt::format("unknown subcommand {}; did you mean {}?", word, habit->ours));
   std::vector<std::string> known{"schema", "help"};
   for (const auto& command : command_texts()) known.emplace_back(command.name);
   const auto near = base::nearest(word, known);
@@ -89,15 +123,56 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
                                         : fmt::format("; see rdma-configctl {} --help", sub->get_name())));
 }
 
+/// CLI11 takes a word "[…]" apart, which is a list of TOML or a pattern: marked, it is left whole.
+constexpr char kWhole = '\x1d';
+
+std::vector<std::string> marked(int argc, const char* const* argv) {
+  std::vector<std::string> words(argv, argv + argc);
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto& before = words[i - 1];
+    const bool value_of_option = before.starts_with("--") || before == "-f" || before == "-o";
+    if (!value_of_option && words[i].starts_with('[') && words[i].ends_with(']'))
+      words[i].insert(0, 1, kWhole);
+  }
+  return words;
+}
+
+void unmark(std::vector<std::string>& words) {
+  for (auto& word : words) {
+    if (word.starts_with(kWhole)) word.erase(0, 1);
+  }
+}
+
+/// "--only: NAME is missing" of CLI11's "--only: 1 required NAME missing".
+std::string without_value(const std::string& message) {
+  constexpr std::string_view kOne = ": 1 required ", kEnd = " missing";
+  const auto at = message.find(kOne);
+  if (at == std::string::npos || !message.ends_with(kEnd)) return message;
+  const auto name = at + kOne.size();
+  return fmt::format("{}: {} is missing", message.substr(0, at),
+                     message.substr(name, message.size() - kEnd.size() - name));
+}
+
+base::Result<void> parse_words(Parser& parser, int argc, const char* const* argv) {
+  try {
+    const auto words = marked(argc, argv);
+    std::vector<const char*> pointers;
+    for (const auto& word : words) pointers.push_back(word.c_str());
+    parser.app.parse(argc, pointers.data());
+    unmark(parser.arguments.words);
+  } catch (const CLI::ArgumentMismatch& error) {
+    return fail(Code::kInvalid, without_value(error.what()));
+  } catch (const CLI::ParseError& error) {
+    return fail(Code::kInvalid, error.what());
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, const Look& look) {
   Parser parser;
-  try {
-    parser.app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return fail(Code::kInvalid, error.what());
-  }
+  if (auto done = parse_words(parser, argc, argv); !done) return base::fail(done.error());
   CommandLine line;
   const auto* sub = parser.chosen();
   if (sub != nullptr && sub->get_name() == "help") {
@@ -113,7 +188,8 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
     line.help = sub == nullptr ? detail::help_of(parser, look) : detail::help_of(*sub, parser, look);
     return line;
   }
-  const auto rest = parser.app.remaining(true);
+  auto rest = parser.app.remaining(true);
+  unmark(rest);
   if (!rest.empty()) return unknown(rest.front(), parser);
   line.arguments = std::move(parser.arguments);
   line.arguments.no_colour = parser.colourless;

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "base/text.hpp"
 #include "ctl/docs/command_texts.hpp"
@@ -24,6 +26,14 @@ CLI::Validator whole(std::uint64_t first, std::uint64_t last, const std::string&
     if (value && *value >= first && *value <= last) return "";
     return meaning.empty() ? fmt::format("\"{}\" is not a whole number from {} to {}", word, first, last)
                            : fmt::format("\"{}\" is not {}", word, meaning);
+  };
+  return CLI::Validator(complaint, "");
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const auto complaint = [words = std::move(words)](const std::string& word) -> std::string {
+    if (std::find(words.begin(), words.end(), word) != words.end()) return "";
+    return fmt::format("\"{}\" is not one of {}", word, base::join(words, ", "));
   };
   return CLI::Validator(complaint, "");
 }
@@ -104,7 +114,7 @@ void Parser::add_common() {
   app.add_option("-o,--format", format,
                  "text, wide (every column), name (names only), json; of fabric also dot (Graphviz) and svg.")
       ->type_name("STYLE")
-      ->check(CLI::IsMember({"text", "wide", "name", "json", "dot", "svg"}).description(""));
+      ->check(one_of({"text", "wide", "name", "json", "dot", "svg"}));
   app.add_flag("--local", arguments.local, "Work in this process, even if the daemon runs.");
   app.add_flag("--pending-ok", arguments.pending_ok, "Exit with 0 even if something is pending or limited.");
   app.add_flag("-v,--verbose", arguments.verbose, "Print more: the files read, the resources in sync.");
@@ -192,7 +202,8 @@ void Parser::add_apply(CLI::App& apply) {
   add_confirm(apply);
   apply
       .add_option("--only", arguments.only,
-                  "Apply only entries that match, and their dependencies: a section, a name or a pattern.")
+                  "Apply only entries that match, and their dependencies: a section, a name, SECTION[NAME] "
+                  "or a pattern.")
       ->type_name("NAME")
       ->allow_extra_args(false);
   apply.add_flag("--boot", arguments.boot, "For the boot unit: never prompt, and print little.");

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.hpp"
 
@@ -16,71 +15,6 @@ using base::Result;
 using config::Node;
 
 namespace {
-
-/// Keys by whose value alone an entry can be selected.
-constexpr std::array kNames{"guid", "name",   "interface", "device", "pkey",
-                            "unit", "domain", "driver",    "key",    "path"};
-
-bool is_bare(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-}
-
-std::string written(const std::vector<PathStep>& path, std::size_t steps) {
-  std::string out;
-  for (std::size_t i = 0; i < steps; ++i) {
-    out += fmt::format("{}{}", i == 0 ? "" : ".", path[i].name);
-    if (!path[i].selector.empty()) out += fmt::format("[{}]", path[i].selector);
-  }
-  return out;
-}
-
-bool is_value(const Node& node, std::string_view key, const std::string& wanted) {
-  if (node.sort != Node::Sort::kScalar) return false;
-  const auto text = model::text_of(node.scalar);
-  if (base::lower(text) == base::lower(wanted)) return true;
-  const auto one = base::parse_number(text), other = base::parse_number(wanted);
-  if (!one || !other) return false;
-  return *one == *other || (key == "pkey" && ((*one ^ *other) & 0x7fffU) == 0);
-}
-
-bool is_selected(const Node& entry, const std::string& selector) {
-  const auto equals = selector.find('=');
-  if (equals != std::string::npos) {
-    const auto key = base::trim(std::string_view(selector).substr(0, equals));
-    auto value = std::string(base::trim(std::string_view(selector).substr(equals + 1)));
-    if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
-      value = value.substr(1, value.size() - 2);
-    const auto at = entry.members.find(key);
-    return at != entry.members.end() && is_value(at->second, key, value);
-  }
-  return std::any_of(kNames.begin(), kNames.end(), [&](const char* key) {
-    const auto at = entry.members.find(key);
-    return at != entry.members.end() && is_value(at->second, key, selector);
-  });
-}
-
-/// One of several entries; nullptr: there is none of that selector.
-Result<const Node*> select(const Node& list, const std::vector<PathStep>& path, std::size_t step) {
-  const auto& selector = path[step].selector;
-  const auto name = written(path, step + 1);
-  if (selector.empty()) {
-    if (list.items.size() == 1) return &list.items.front();
-    return fail(Code::kInvalid,
-                fmt::format("{}: there are {} entries; say which: {}[0], {}[NAME] or {}[KEY=VALUE]", name,
-                            list.items.size(), name, name, name));
-  }
-  std::vector<const Node*> found;
-  for (const auto& item : list.items) {
-    if (is_selected(item, selector)) found.push_back(&item);
-  }
-  if (found.size() > 1)
-    return fail(Code::kInvalid, fmt::format("{}: {} entries match; say which with a number or KEY=VALUE",
-                                            name, found.size()));
-  if (found.size() == 1) return found.front();
-  const auto number = base::parse_number(selector);
-  if (number && *number < list.items.size()) return &list.items[static_cast<std::size_t>(*number)];
-  return nullptr;
-}
 
 /// Places in a text, and where what stands there ends.
 class Offsets {
@@ -223,7 +157,7 @@ std::string with_section(std::string text, const std::vector<PathStep>& path, co
   if (!text.empty() && text.back() != '\n') text += '\n';
   if (!text.empty()) text += '\n';
   const std::vector<PathStep> section(path.begin(), path.end() - 1);
-  return text + fmt::format("[{}]\n{} = {}\n", written(section, section.size()), path.back().name, value);
+  return text + fmt::format("[{}]\n{} = {}\n", path_text(section, section.size()), path.back().name, value);
 }
 
 Result<config::Tree> tree_of(const config::Text& text) {
@@ -234,71 +168,6 @@ Result<config::Tree> tree_of(const config::Text& text) {
 }
 
 }  // namespace
-
-Result<std::vector<PathStep>> parse_path(std::string_view path) {
-  std::vector<PathStep> out;
-  std::size_t at = 0;
-  const auto wrong = [&](std::string_view what) {
-    return fail(Code::kInvalid, fmt::format("{}: {}; write SECTION.KEY or SECTION[SELECTOR].KEY, such as "
-                                            "ipoib[mlx4_ib0].mtu",
-                                            path, what));
-  };
-  while (true) {
-    PathStep step;
-    const auto start = at;
-    while (at < path.size() && is_bare(path[at])) ++at;
-    step.name = path.substr(start, at - start);
-    if (step.name.empty()) return wrong("a name is missing");
-    if (at < path.size() && path[at] == '[') {
-      const auto end = path.find(']', at);
-      if (end == std::string_view::npos) return wrong("the bracket is not closed");
-      step.selector = base::trim(path.substr(at + 1, end - at - 1));
-      if (step.selector.empty()) return wrong("the brackets are empty");
-      at = end + 1;
-    }
-    out.push_back(std::move(step));
-    if (at == path.size()) return out;
-    if (path[at] != '.') return wrong(fmt::format("'{}' is not expected", path[at]));
-    ++at;
-  }
-}
-
-Result<Found> find_node(const Node& root, const std::vector<PathStep>& path) {
-  Found found{&root, nullptr, 0};
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    const auto at = found.entry->members.find(path[i].name);
-    const bool last = i + 1 == path.size();
-    if (at == found.entry->members.end()) {
-      if (!last) found.entry = nullptr;
-      return found;
-    }
-    const auto* node = &at->second;
-    const bool entries = node->sort == Node::Sort::kList && !node->items.empty() &&
-                         node->items.front().sort == Node::Sort::kTable;
-    if (entries && (!last || !path[i].selector.empty())) {
-      auto one = select(*node, path, i);
-      if (!one) return fail(one.error());
-      if (*one == nullptr) {
-        found.entry = nullptr;
-        return found;
-      }
-      node = *one;
-    } else if (!path[i].selector.empty() && !is_selected(*node, path[i].selector)) {
-      found.entry = nullptr;
-      return found;
-    }
-    found.steps = i + 1;
-    if (last) {
-      found.value = node;
-      return found;
-    }
-    if (node->sort != Node::Sort::kTable)
-      return fail(Code::kInvalid,
-                  fmt::format("{} is {}, which has no keys", written(path, i + 1), config::sort_of(*node)));
-    found.entry = node;
-  }
-  return found;
-}
 
 std::string as_toml(const std::string& text) {
   const auto tree = config::parse_tree({"", "x = " + text + "\n"}, {});
@@ -333,7 +202,7 @@ Result<std::string> with_value(const config::Text& text, const std::vector<PathS
         found->value->sort == Node::Sort::kList && found->value->origin == Node::Origin::kHeader;
     if (table || list_of_tables)
       return fail(Code::kInvalid,
-                  fmt::format("{} is a section; name one of its keys", written(path, path.size())));
+                  fmt::format("{} is a section; name one of its keys", path_text(path, path.size())));
     const auto start = offsets.of(found->value->at);
     return text.text.substr(0, start) + value + text.text.substr(offsets.value_end(start));
   }
@@ -342,12 +211,14 @@ Result<std::string> with_value(const config::Text& text, const std::vector<PathS
     if (found->entry == &tree->root || found->entry->origin != Node::Origin::kImplied)
       return inserted(text.text, *found->entry, path.back().name, value);
   }
-  const bool selected =
-      std::any_of(path.begin(), path.end(), [](const auto& step) { return !step.selector.empty(); });
-  if (selected) {
-    return fail(Code::kNotFound,
-                fmt::format("{}: there is no such entry in {}", written(path, path.size() - 1), text.name));
-  }
+  const auto rest = path.begin() + static_cast<std::ptrdiff_t>(found->steps);
+  const auto selects = [](const PathStep& step) { return !step.selector.empty(); };
+  if (std::any_of(rest, path.end(), selects))
+    return fail(Code::kNotFound, describe_missing(tree->root, path, text.name));
+  // A table of an entry that does not have it yet: its keys are dotted ones of the entry.
+  if (found->deepest != &tree->root && found->deepest->origin != Node::Origin::kImplied)
+    return inserted(text.text, *found->deepest,
+                    path_text(std::vector<PathStep>(rest, path.end()), path.size() - found->steps), value);
   return with_section(text.text, path, value);
 }
 
@@ -356,15 +227,17 @@ Result<std::string> without_value(const config::Text& text, const std::vector<Pa
   if (!tree) return fail(tree.error());
   const auto found = find_node(tree->root, path);
   if (!found) return fail(found.error());
-  if (found->value == nullptr)
-    return fail(Code::kNotFound, fmt::format("{} is not in {}", written(path, path.size()), text.name));
+  if (found->value == nullptr) return fail(Code::kNotFound, describe_missing(tree->root, path, text.name));
   const auto& value = *found->value;
+  if (found->single)
+    return fail(Code::kInvalid, fmt::format("{}: single values cannot be removed; set the whole list",
+                                            path_text(path, path.size())));
   const Offsets offsets(text.text);
   const bool header = (value.sort == Node::Sort::kTable && !is_inline(text.text, offsets, value)) ||
                       (value.sort == Node::Sort::kList && value.origin == Node::Origin::kHeader);
   if (header)
     return fail(Code::kInvalid, fmt::format("{} is a section: remove it with `rdma-configctl edit`",
-                                            written(path, path.size())));
+                                            path_text(path, path.size())));
   const auto& whole = text.text;
   auto start = offsets.of(value.key);
   auto end = offsets.value_end(offsets.of(value.at));

@@ -20,18 +20,27 @@ struct PathStep {
   std::string selector;  ///< what stands in [ ]; empty without one
 };
 
+/// The first steps of a path, as they are written.
+std::string path_text(const std::vector<PathStep>& path, std::size_t steps);
+
 /// Fails with what is wrong with it, naming the place.
 base::Result<std::vector<PathStep>> parse_path(std::string_view path);
 
 /// The node of a tree that a path leads to; `entry` is the table that has the key or would have it.
 struct Found {
-  const config::Node* entry = nullptr;  ///< nullptr: not there
-  const config::Node* value = nullptr;  ///< nullptr: not there
-  std::size_t steps = 0;                ///< that could be taken
+  const config::Node* entry = nullptr;    ///< nullptr: not there
+  const config::Node* value = nullptr;    ///< nullptr: not there
+  const config::Node* deepest = nullptr;  ///< the last table that was reached
+  std::size_t steps = 0;                  ///< that could be taken
+  bool single = false;                    ///< `value` is one of a list of values
 };
 
 /// Fails where a step is ambiguous or selects nothing.
 base::Result<Found> find_node(const config::Node& root, const std::vector<PathStep>& path);
+
+/// Why find_node() found no value, with what there is instead.
+std::string describe_missing(const config::Node& root, const std::vector<PathStep>& path,
+                             std::string_view in = "the document");
 
 /// The text with `value` (TOML) at the path: in the place of the old value, behind the last key of the entry,
 /// or in a section of its own at the end. Comments and everything else stay.
@@ -43,5 +52,8 @@ base::Result<std::string> without_value(const config::Text& text, const std::vec
 
 /// `written` if it is a value of TOML, else in quotes, as text.
 std::string as_toml(const std::string& written);
+
+/// The same for the key at `path`: a list where the key takes nothing else, of what commas separate.
+std::string as_toml_for(const std::vector<PathStep>& path, const std::string& written);
 
 }  // namespace rdmacfg::ctl

@@ -25,7 +25,12 @@ config::Node node_of(const model::Section& section) {
   node.sort = config::Node::Sort::kTable;
   for (const auto& [key, entry] : section.entries) {
     config::Node value;
-    value.scalar = entry.value;
+    if (const auto* list = std::get_if<std::vector<std::string>>(&entry.value)) {
+      value.sort = config::Node::Sort::kList;
+      for (const auto& item : *list) value.items.emplace_back().scalar = item;
+    } else {
+      value.scalar = entry.value;
+    }
     node.members.emplace(key, std::move(value));
   }
   return node;
@@ -84,6 +89,9 @@ void print(std::ostream& out, const config::Node& node, const std::string& prefi
     const auto* text = std::get_if<std::string>(&node.scalar);
     out << (prefix.empty() ? "" : prefix + " = ")
         << (text != nullptr ? *text : value_json(node.scalar).dump()) << '\n';
+  } else if (node.sort == config::Node::Sort::kList &&
+             (node.items.empty() || node.items.front().sort != config::Node::Sort::kTable)) {
+    out << (prefix.empty() ? "" : prefix + " = ") << json_of(node).dump() << '\n';
   } else if (node.sort == config::Node::Sort::kList) {
     for (std::size_t i = 0; i < node.items.size(); ++i)
       print(out, node.items[i], fmt::format("{}[{}]", prefix, i));
@@ -96,20 +104,74 @@ void print(std::ostream& out, const config::Node& node, const std::string& prefi
 /// The file in which a path is to be written: the last one that has the key, else the first with the entry,
 /// else the first.
 Result<std::size_t> file_for(const std::vector<config::Text>& texts, const std::vector<PathStep>& path) {
-  std::optional<std::size_t> entry, value;
+  std::optional<std::size_t> value;
+  std::size_t entry = 0, most = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto tree = config::parse_tree(texts[i], {});
     if (!tree.errors.empty()) continue;  // with_value() says what is wrong with the one that is chosen
     const auto found = find_node(tree.root, path);
     if (!found) return base::fail(found.error().in(texts[i].name));
     if (found->value != nullptr) value = i;
-    const bool has_entry = found->entry != nullptr && found->steps + 1 >= path.size() && path.size() > 1;
-    if (has_entry && !entry) entry = i;
+    if (found->steps > most) {
+      most = found->steps;
+      entry = i;
+    }
   }
-  return value ? *value : entry.value_or(0);
+  return value.value_or(entry);
+}
+
+/// What is written once for all sections: merged into them, it is only in the files.
+std::optional<config::Node> before_merging(const config::Document& document,
+                                           const std::vector<PathStep>& path) {
+  if (path.front().name != "version" && path.front().name != "defaults") return std::nullopt;
+  std::optional<config::Node> out;
+  for (const auto& text : document.files) {
+    const bool skipped =
+        std::any_of(document.skipped.begin(), document.skipped.end(),
+                    [&](const std::string& reason) { return reason.starts_with(text.name); });
+    if (skipped) continue;
+    const auto tree = config::parse_tree(text, {});
+    const auto found = find_node(tree.root, path);
+    if (found && found->value != nullptr) out = *found->value;
+  }
+  return out;
+}
+
+/// "PATH=VALUE" is two words, as netplan writes it; a '=' in brackets belongs to a selector.
+void split_at_equals(std::vector<std::string>& words) {
+  const auto& word = words.front();
+  int open = 0;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    open += word[i] == '[' ? 1 : word[i] == ']' ? -1 : 0;
+    if (word[i] != '=' || open != 0) continue;
+    words = {word.substr(0, i), word.substr(i + 1)};
+    return;
+  }
 }
 
 }  // namespace
+
+std::string as_toml_for(const std::vector<PathStep>& path, const std::string& written) {
+  const auto plain = as_toml(written);
+  const auto* specs = &kinds::grammar();
+  const model::SectionSpec* spec = nullptr;
+  for (std::size_t i = path.front().name == "defaults" ? 1 : 0; i + 1 < path.size(); ++i) {
+    spec = spec_of(*specs, path[i].name);
+    if (spec == nullptr) return plain;
+    specs = &spec->children;
+  }
+  if (spec == nullptr || !path.back().selector.empty() || plain.starts_with('[')) return plain;
+  const auto field = std::find_if(spec->fields.begin(), spec->fields.end(),
+                                  [&](const model::FieldSpec& one) { return one.name == path.back().name; });
+  if (field == spec->fields.end() || field->parse == nullptr) return plain;
+  std::vector<std::string> items;
+  for (const auto item : base::split(written, ',')) items.emplace_back(base::trim(item));
+  const auto number = base::parse_number(written);
+  const auto scalar = number ? model::Value(static_cast<std::int64_t>(*number)) : model::Value(written);
+  if (field->parse(scalar) || field->parse(model::Value(written)) || !field->parse(items)) return plain;
+  for (auto& item : items) item = as_toml(item);
+  return fmt::format("[{}]", base::join(items, ", "));
+}
 
 int get(const Context& context) {
   if (context.arguments.words.size() != 1)
@@ -126,30 +188,33 @@ int get(const Context& context) {
   const auto tree = tree_of(document->sections, kinds::grammar());
   const auto found = find_node(tree, *path);
   if (!found) return refuse(context, found.error());
-  if (found->value == nullptr)
-    return refuse(context, {Code::kNotFound, fmt::format("{} is not in the document", written), 0});
+  const auto raw = found->value == nullptr ? before_merging(*document, *path) : std::nullopt;
+  const auto* value = raw ? &*raw : found->value;
+  if (value == nullptr) return refuse(context, {Code::kNotFound, describe_missing(tree, *path), 0});
   if (context.arguments.json) {
     auto json = head(kValueSchema, "get", {}, 0);
     json["path"] = written;
-    json["value"] = json_of(*found->value);
+    json["value"] = json_of(*value);
     emit(context, std::move(json));
     return 0;
   }
-  print(context.environment.out, *found->value, "");
+  print(context.environment.out, *value, "");
   return 0;
 }
 
 int set(const Context& context) {
   const auto& arguments = context.arguments;
+  auto words = arguments.words;
+  if (!arguments.unset && words.size() == 1) split_at_equals(words);
   const std::size_t wanted = arguments.unset ? 1 : 2;
-  if (arguments.words.size() != wanted) {
+  if (words.size() != wanted) {
     return refuse(context,
                   {Code::kInvalid,
                    arguments.unset ? "set --unset takes one path, such as ipoib[mlx4_ib0].umcast"
                                    : "set takes a path and a value, such as ipoib[mlx4_ib0].mtu 4092",
                    0});
   }
-  const auto path = parse_path(arguments.words.front());
+  const auto path = parse_path(words.front());
   if (!path) return refuse(context, path.error());
   auto texts = texts_to_edit(context);
   if (!texts) return refuse(context, texts.error());
@@ -157,7 +222,7 @@ int set(const Context& context) {
   if (!index) return refuse(context, index.error());
   auto& text = (*texts)[*index];
   const auto changed =
-      arguments.unset ? without_value(text, *path) : with_value(text, *path, as_toml(arguments.words[1]));
+      arguments.unset ? without_value(text, *path) : with_value(text, *path, as_toml_for(*path, words[1]));
   if (!changed) return refuse(context, changed.error());
   if (*changed == text.text) {
     context.say("it is so already; nothing was changed");

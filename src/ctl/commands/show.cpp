@@ -16,10 +16,14 @@ using model::Status;
 
 namespace {
 
-/// The request: a topic, and names with patterns already resolved.
+/// The request: topics, and names with patterns already resolved.
 struct Wanted {
-  std::string topic;
+  std::vector<std::string> topics;
   std::vector<std::string> names;
+
+  [[nodiscard]] bool has(std::string_view topic) const {
+    return std::find(topics.begin(), topics.end(), topic) != topics.end();
+  }
 };
 
 bool is_pattern(const std::string& word) { return word.find_first_of("*?[") != std::string::npos; }
@@ -58,9 +62,8 @@ std::optional<Wanted> wanted_of(const std::vector<std::string>& words, const Hos
   const auto all = names_in(host, resources);
   for (const auto& word : words) {
     const auto& topics = show_topics();
-    const bool first = &word == &words.front();
-    if (first && std::find(topics.begin(), topics.end(), word) != topics.end()) {
-      wanted.topic = word;
+    if (std::find(topics.begin(), topics.end(), word) != topics.end()) {
+      if (!wanted.has(word)) wanted.topics.push_back(word);
       continue;
     }
     std::set<std::string> names;
@@ -85,16 +88,18 @@ std::optional<Wanted> wanted_of(const std::vector<std::string>& words, const Hos
 void print_names(const Context& context, const Wanted& wanted, const HostView& host,
                  const std::vector<model::ResourceReport>& resources) {
   std::vector<std::string> names;
-  const bool all = wanted.topic.empty();
+  const auto wants = [&](std::string_view topic) {
+    return !context.arguments.differs && (wanted.topics.empty() || wanted.has(topic));
+  };
   for (const auto& device : host.devices) {
-    if (all || wanted.topic == "devices") names.push_back(device.device->name);
-    if (!all && wanted.topic != "ports" && wanted.topic != "pkeys" && wanted.topic != "gids") continue;
+    if (wants("devices")) names.push_back(device.device->name);
+    if (!wants("ports") && !wants("pkeys") && !wants("gids")) continue;
     for (const auto& port : device.ports) names.push_back(port.name());
   }
   for (const auto& interface : host.interfaces) {
-    if (all || wanted.topic == "ipoib") names.push_back(interface.link->name);
+    if (wants("ipoib")) names.push_back(interface.link->name);
   }
-  if (wanted.topic == "resources" || context.arguments.differs) {
+  if (wanted.has("resources") || context.arguments.differs) {
     for (const auto& resource : resources)
       names.push_back(resource.label.empty() ? resource.key.id : resource.label);
   }
@@ -113,9 +118,13 @@ void print(const Context& context, const Wanted& wanted, const HostView& host, c
   if (context.arguments.differs) {
     text = render_conformity(report.resources, look);
     if (text.empty() && !report.error && outlook.document) context.say("everything is as the document says");
-  } else if (!wanted.topic.empty()) {
-    text = render_topic(wanted.topic, host, report.resources, look, &left_out, fold);
-    if (text.empty()) context.say(fmt::format("no {} here", wanted.topic));
+  } else if (!wanted.topics.empty()) {
+    for (const auto& topic : wanted.topics) {
+      const auto part = render_topic(topic, host, report.resources, look, &left_out, fold);
+      if (part.empty()) context.say(fmt::format("no {} here", topic));
+      if (!text.empty() && !part.empty()) text += '\n';
+      text += part;
+    }
   } else {
     text = wanted.names.empty() ? render_host(host, look, &left_out, fold) : render_details(host, look);
     const auto conformity = render_conformity(report.resources, look);
@@ -125,7 +134,7 @@ void print(const Context& context, const Wanted& wanted, const HostView& host, c
   context.environment.out << text;
   if (context.offline()) {
     context.say(fmt::format("devices and interfaces are not looked at below {}", context.arguments.root));
-  } else if (host.devices.empty() && host.interfaces.empty() && wanted.topic.empty() &&
+  } else if (host.devices.empty() && host.interfaces.empty() && wanted.topics.empty() &&
              !context.arguments.differs) {
     context.say(
         "no RDMA device and no IPoIB interface on this host (is the driver loaded? `lspci` and `modprobe` "

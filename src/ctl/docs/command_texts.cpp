@@ -8,7 +8,7 @@ namespace rdmacfg::ctl {
 namespace {
 
 constexpr auto kCommands = std::to_array<CommandText>({
-    {"show", "[TOPIC] [NAME|GLOB...]",
+    {"show", "[TOPIC...] [NAME|GLOB...]",
      "Show devices, ports, P_Keys and interfaces, and how they compare with the document.",
      "Shows RDMA devices (firmware, board id, node GUID), their ports (state, rate, LIDs, MTUs, GUID), P_Key "
      "tables, IPoIB interfaces with their addresses, and how each resource compares with the document: in "
@@ -85,17 +85,19 @@ constexpr auto kCommands = std::to_array<CommandText>({
     {"get", "PATH", "Print a value of the document.",
      "Prints the value of the document at PATH, after merging drop-ins and defaults: SECTION.KEY, or "
      "SECTION[SELECTOR].KEY if there are several entries. A SELECTOR is a number from 0, a value that names "
-     "the entry (its guid, name, interface, pkey), or KEY=VALUE. A PATH without a key prints all keys of the "
-     "entry.",
+     "the entry (its guid, name, interface, pkey), or KEY=VALUE; behind the key of a list, a number selects "
+     "one value. A PATH without a key prints all keys of the entry.",
      "get rdma_system.netns\ta key of a section\nget ipoib[mlx4_ib0].mtu\tof the entry with that name\nget "
      "'ipoib[guid=00:02:c9:03:00:31:78:f2].pkey[0x8002].mode'\tof a P_Key interface"},
-    {"set", "PATH VALUE", "Change a value in the document's file, keeping its comments.",
+    {"set", "PATH VALUE|PATH=VALUE", "Change a value in the document's file, keeping its comments.",
      "Writes VALUE at PATH (see `get`) into the file that has the entry, and changes nothing else in it: "
-     "comments and order stay. VALUE is TOML; a word that is not TOML is taken as a string. A missing "
-     "section is added at the end of the file. The new text is checked before it is written. --unset removes "
+     "comments and order stay. VALUE is TOML; a word that is not TOML is taken as a string, or as a list "
+     "separated by commas where the key takes a list. A missing section is added at the end of the file. The "
+     "new text is checked before it is written. --unset removes "
      "the key. Nothing is applied: `rdma-configctl apply` does that. Needs root for files in /etc.",
      "set ipoib[mlx4_ib0].mtu 4092\tchange a number\nset 'ipoib[mlx4_ib0].mode' connected\tchange a "
-     "string\nset --unset ipoib[mlx4_ib0].umcast\tremove a key\nset -f new.toml rdma_system.netns shared\tin "
+     "string\nset 'ipoib[mlx4_ib0].ipv4.addresses' 192.0.2.1/24,192.0.2.2/24\ta list\nset --unset "
+     "ipoib[mlx4_ib0].umcast\tremove a key\nset -f new.toml rdma_system.netns shared\tin "
      "another file"},
     {"monitor", "", "Print the daemon's events as they happen.",
      "Prints a line for each event of the daemon: changes, repairs, drift, contention, refusals, "

@@ -84,12 +84,25 @@ TEST(SetValue, StandsBehindTheOtherKeys) {
 
 TEST(SetValue, SaysWhatItCannotDo) {
   EXPECT_THAT(with("ipoib.mtu", "1"), HasSubstr("there are 2 entries; say which"));
-  EXPECT_THAT(with("ipoib[ib9].mtu", "1"), HasSubstr("there is no such entry in x.toml"));
+  EXPECT_THAT(with("ipoib[ib9].mtu", "1"),
+              HasSubstr("there is no ipoib[ib9] in x.toml; there are mlx4_ib0, 1"));
   EXPECT_THAT(with("ipoib[0].mtu.x", "1"), HasSubstr("is an integer, which has no keys"));
   EXPECT_THAT(with("rdma_system", "1"), HasSubstr("is a section"));
   EXPECT_THAT(with("x", "1", "a = \n"), HasSubstr("x.toml:1:"));
   for (const auto* path : {"", "a.", ".a", "a[", "a[]", "a b", "a[0]b"})
     EXPECT_FALSE(parse_path(path)) << path;
+}
+
+TEST(SetValue, ReachesSingleValuesAndTablesThatAreNotThereYet) {
+  EXPECT_EQ(with("ipoib[1].ipv4.addresses[1]", "\"192.0.2.9/24\""), changed("192.0.2.2/24", "192.0.2.9/24"));
+  EXPECT_THAT(with("ipoib[1].ipv4.addresses[2]", "1"), HasSubstr("the list has 2 values, counted from [0]"));
+  EXPECT_EQ(with("ipoib[mlx4_ib0].ipv6.addresses", "[\"2001:db8::1/64\"]"),
+            changed("mode = 'connected'\n", "mode = 'connected'\nipv6.addresses = [\"2001:db8::1/64\"]\n"));
+  EXPECT_THAT(with("ipoib[mlx4_ib0].pkey[0x8009].mtu", "1"),
+              HasSubstr("there is no ipoib[mlx4_ib0].pkey[0x8009] in x.toml; there is 0x8002"));
+  const std::string setting = "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh3\"\nvalue = 1\n";
+  EXPECT_THAT(with("sysctl[net/ipv4/neigh/default/gc_thresh3].value", "2", setting),
+              HasSubstr("value = 2\n"));
 }
 
 TEST(UnsetValue, TakesTheLineAway) {
@@ -100,6 +113,7 @@ TEST(UnsetValue, TakesTheLineAway) {
             changed("ipv4.addresses = [\n  \"192.0.2.1/24\",  # the first ]\n  \"192.0.2.2/24\",\n]\n", ""));
   EXPECT_THAT(without("ipoib[0].umcast"), HasSubstr("is not in x.toml"));
   EXPECT_THAT(without("rdma_system"), HasSubstr("is a section"));
+  EXPECT_THAT(without("ipoib[1].ipv4.addresses[1]"), HasSubstr("set the whole list"));
 }
 
 TEST(AsToml, QuotesWhatIsNotAValue) {
@@ -112,6 +126,49 @@ TEST(AsToml, QuotesWhatIsNotAValue) {
   EXPECT_EQ(as_toml("00:02:c9:03:00:31:78:f2"), "\"00:02:c9:03:00:31:78:f2\"");
   EXPECT_EQ(as_toml("1\nx = 2"), "\"1\\u000ax = 2\"");
   EXPECT_EQ(as_toml("a\"b\\"), "\"a\\\"b\\\\\"");
+}
+
+TEST(AsToml, MakesAListWhereTheKeyTakesNothingElse) {
+  const auto as = [](const std::string& path, const std::string& written) {
+    return as_toml_for(*parse_path(path), written);
+  };
+  EXPECT_EQ(as("ipoib[a].ipv4.addresses", "192.0.2.1/24"), "[\"192.0.2.1/24\"]");
+  EXPECT_EQ(as("ipoib[a].ipv4.addresses", "192.0.2.1/24, 192.0.2.2/24"),
+            "[\"192.0.2.1/24\", \"192.0.2.2/24\"]");
+  EXPECT_EQ(as("ipoib[a].ipv4.addresses", "[\"192.0.2.1/24\"]"), "[\"192.0.2.1/24\"]");
+  EXPECT_EQ(as("ipoib[a].ipv4.addresses[0]", "192.0.2.1/24"), "\"192.0.2.1/24\"");
+  EXPECT_EQ(as("ipoib[a].ipv4.addresses", "nonsense"), "\"nonsense\"");
+  EXPECT_EQ(as("roce[mlx5_0].mode", "v2"), "\"v2\"");
+  EXPECT_EQ(as("ipoib[a].mtu", "4092"), "4092");
+  EXPECT_EQ(as("defaults.ipoib.mode", "connected"), "\"connected\"");
+  EXPECT_EQ(as("nothing.like.it", "a,b"), "\"a,b\"");
+}
+
+TEST(GetAndSet, ReadAndWriteWhateverThePathIs) {
+  Console console;
+  const auto file = console.folder() / "a.toml";
+  std::ofstream(file) << kRename << "[ipoib.ipv4]\naddresses = [\"192.0.2.1/24\", \"192.0.2.2/24\"]\n"
+                      << "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh3\"\nvalue = 8192\n"
+                      << "[defaults.ipoib]\numcast = true  # all\n";
+  const auto got = [&](const std::string& path) {
+    const int status = console.run({"get", "-f", file, path});
+    return status == 0 ? console.out.str() : console.err.str();
+  };
+  EXPECT_EQ(got("ipoib[mlx4_ib0].ipv4.addresses"), "[\"192.0.2.1/24\",\"192.0.2.2/24\"]\n");
+  EXPECT_EQ(got("ipoib[mlx4_ib0].ipv4.addresses[1]"), "192.0.2.2/24\n");
+  EXPECT_EQ(got("defaults.ipoib.umcast"), "true\n");
+  EXPECT_EQ(got("version"), "1\n");
+  EXPECT_EQ(got("sysctl[net.ipv4.neigh.default.gc_thresh3].value"), "8192\n");
+  EXPECT_THAT(got("ipoib.mlx4_ib0.mtu"), HasSubstr("is not in the document; write ipoib[mlx4_ib0]"));
+  EXPECT_THAT(got("ipoib[mlx4_ib1].mtu"),
+              HasSubstr("there is no ipoib[mlx4_ib1] in the document; there is mlx4_ib0"));
+  EXPECT_THAT(got("ipoib[mlx4_ib0].mtuu"), HasSubstr("did you mean mtu?"));
+  // As a shell hands them over: a list in brackets, and path and value in one word.
+  EXPECT_EQ(console.run({"set", "-f", file, "ipoib[mlx4_ib0].ipv4.addresses", "[\"192.0.2.7/24\"]"}), 0)
+      << console.err.str();
+  EXPECT_EQ(got("ipoib[mlx4_ib0].ipv4.addresses"), "[\"192.0.2.7/24\"]\n");
+  EXPECT_EQ(console.run({"set", "-f", file, "ipoib[name=mlx4_ib0].mtu=4092"}), 0) << console.err.str();
+  EXPECT_EQ(got("ipoib[mlx4_ib0].mtu"), "4092\n");
 }
 
 TEST(GetAndSet, ChangeAFileAndCheckIt) {

@@ -87,6 +87,9 @@ TEST(Habits, TopicsNamesAndPatterns) {
   EXPECT_THAT(console.out.str(), AllOf(HasSubstr("ib0.8002"), Not(HasSubstr("ib1"))));
   EXPECT_EQ(console.run({"show", "ib0", "ib1"}), 0);
   EXPECT_THAT(console.out.str(), AllOf(HasSubstr("ib0  IPoIB"), HasSubstr("ib1  IPoIB")));
+  EXPECT_EQ(console.run({"show", "mlx4_0/1", "ports", "ipoib"}), 0) << "in any order, and several";
+  EXPECT_THAT(console.out.str(), AllOf(StartsWith("PORTS"), HasSubstr("IPOIB INTERFACES"),
+                                       HasSubstr("mlx4_0/1"), Not(HasSubstr("mlx4_0/2"))));
   EXPECT_EQ(console.run({"show", "eth*"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("nothing here matches eth*"));
   EXPECT_EQ(console.run({"show", "prots"}), 1);
@@ -112,6 +115,8 @@ TEST(Habits, OnlyWhatDiffers) {
   EXPECT_EQ(console.run({"show", "--differs", "-f", file}), 0);
   EXPECT_THAT(console.out.str(), AllOf(HasSubstr("ib0"), HasSubstr("pending"), Not(HasSubstr("foreign")),
                                        Not(HasSubstr("PORTS"))));
+  EXPECT_EQ(console.run({"show", "--differs", "-o", "name", "-f", file}), 0);
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("mlx4_ib0\n"), Not(HasSubstr("mlx4_0\n"))));
 }
 
 TEST(Habits, GenerationsAreShownAndCompared) {
@@ -152,6 +157,8 @@ TEST(Habits, DeletionsAreSaid) {
   ASSERT_EQ(console.run({"apply", "--yes", child}), 0) << console.err.str();
   ASSERT_EQ(console.run({"apply", "--yes", console.file("b.toml", kRename)}), 0) << console.err.str();
   EXPECT_THAT(console.out.str(), AllOf(HasSubstr("done  mlx4_ib0.8002  deleted"), HasSubstr("1 deleted")));
+  ASSERT_EQ(console.run({"apply", "--yes", console.file("c.toml", "version = 1\n")}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), Not(HasSubstr(std::string("done  ") + kGuid1))) << "one line for an object";
 }
 
 TEST(Habits, LongOutputGoesThroughThePager) {

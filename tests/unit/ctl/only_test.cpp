@@ -142,6 +142,18 @@ TEST(ApplyOnly, CanBeConfirmed) {
   EXPECT_TRUE(host.has("rail1"));
 }
 
+TEST(ApplyOnly, TakesANameOfOneSection) {
+  for (const auto* word : {"ipoib[rail0]", "ipoib/rail0", "ipoib[rail?]"}) {
+    Only host;
+    ASSERT_EQ(host.apply(kPort1 + "name = \"rail0\"\n" + kPort2 + "name = \"store1\"\n", {"--only", word}), 0)
+        << word << host.err.str();
+    EXPECT_TRUE(host.has("rail0"));
+    EXPECT_TRUE(host.has("ib1"));
+  }
+  Only host;
+  EXPECT_EQ(host.apply(kPort1 + "name = \"rail0\"\n", {"--only", "roce/rail0"}), 1);
+}
+
 TEST(ApplyOnly, RefusesWhatCannotBe) {
   Only host;
   const auto document = kPort1 + "name = \"rail0\"\n" + kPort2 + "name = \"rail1\"\n";
@@ -150,7 +162,7 @@ TEST(ApplyOnly, RefusesWhatCannotBe) {
     EXPECT_THAT(host.err.str(), HasSubstr(why));
   };
   refuses(document, {"--only", "rial0"},
-          "--only rial0: no entry of the document is called so; did you mean rail0?");
+          "--only rial0: no entry of the document matches; did you mean rail0?");
   refuses(document, {"--only", "rail0", "--boot"}, "--only and --boot exclude each other");
   refuses(document, {"--only", "rail0", "--install"}, "--install keeps a whole one");
   refuses(kPort1 + "name = \"rail0\"\n" + kPort2 + "mode = \"conected\"\n", {"--only", "rail0"}, "conected");

@@ -39,6 +39,10 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"-x", "show"}, "show has no option -x; see rdma-configctl show --help");
   fails({"status", "ib0"}, "status takes no more arguments, but there is ib0");
   fails({"diff", "/nonexistent.toml"}, "/nonexistent.toml: No such file or directory");
+  fails({"plan"}, "unknown subcommand plan; did you mean diff?");
+  fails({"version"}, "unknown subcommand version; did you mean --version?");
+  fails({"show", "-o", "yaml"}, "--format: \"yaml\" is not one of text, wide, name, json, dot, svg");
+  fails({"apply", "--only"}, "--only: NAME is missing");
   fails({"help", "shwo"}, "unknown subcommand shwo; did you mean show?");
   fails({"show", "diff"}, "show and diff cannot be combined");
   fails({}, "missing subcommand: show, status, diff, apply, …; see --help");

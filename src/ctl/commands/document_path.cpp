@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths into the document, "ipoib[mlx4_ib0].pkey[0x8002].mtu".
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "ctl/commands/document_edit.hpp"
+
+namespace rdmacfg::ctl {
+
+using base::Code;
+using base::fail;
+using base::Result;
+using config::Node;
+
+namespace {
+
+/// Keys by whose value alone an entry can be selected.
+constexpr std::array kNames{"guid", "name",   "interface", "device", "pkey",
+                            "unit", "domain", "driver",    "key",    "path"};
+
+/// The same, in the order in which people call an entry.
+constexpr std::array kSpoken{"name",   "interface", "device", "pkey", "unit", "domain",
+                             "driver", "key",       "path",   "guid", "pci"};
+
+bool is_bare(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+/// Kernel settings are written with dots or slashes.
+std::string with_slashes(std::string text) {
+  std::replace(text.begin(), text.end(), '.', '/');
+  return text;
+}
+
+bool is_value(const Node& node, std::string_view key, const std::string& wanted) {
+  if (node.sort != Node::Sort::kScalar) return false;
+  const auto text = model::text_of(node.scalar);
+  if (base::lower(text) == base::lower(wanted)) return true;
+  if (key == "key" && with_slashes(text) == with_slashes(wanted)) return true;
+  const auto one = base::parse_number(text), other = base::parse_number(wanted);
+  if (!one || !other) return false;
+  return *one == *other || (key == "pkey" && ((*one ^ *other) & 0x7fffU) == 0);
+}
+
+bool is_selected(const Node& entry, const std::string& selector) {
+  const auto equals = selector.find('=');
+  if (equals != std::string::npos) {
+    const auto key = base::trim(std::string_view(selector).substr(0, equals));
+    auto value = std::string(base::trim(std::string_view(selector).substr(equals + 1)));
+    if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
+      value = value.substr(1, value.size() - 2);
+    const auto at = entry.members.find(key);
+    return at != entry.members.end() && is_value(at->second, key, value);
+  }
+  return std::any_of(kNames.begin(), kNames.end(), [&](const char* key) {
+    const auto at = entry.members.find(key);
+    return at != entry.members.end() && is_value(at->second, key, selector);
+  });
+}
+
+bool is_list_of_tables(const Node& node) {
+  return node.sort == Node::Sort::kList && !node.items.empty() &&
+         node.items.front().sort == Node::Sort::kTable;
+}
+
+/// Selectors of a list's entries, for people: "mlx4_ib0, mlx4_ib1".
+std::string selectors_of(const Node& list) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < list.items.size() && i < kMost; ++i) {
+    const auto& members = list.items[i].members;
+    const auto name =
+        std::find_if(kSpoken.begin(), kSpoken.end(), [&](const char* key) { return members.contains(key); });
+    const auto* value = name == kSpoken.end() ? nullptr : &members.find(*name)->second.scalar;
+    const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
+    out.push_back(value == nullptr    ? std::to_string(i)
+                  : number != nullptr ? fmt::format("{:#06x}", *number)  // a P_Key
+                                      : model::text_of(*value));
+  }
+  return base::join(out, ", ") + (list.items.size() > kMost ? ", …" : "");
+}
+
+/// One of several entries; nullptr: there is none of that selector.
+Result<const Node*> select(const Node& list, const std::vector<PathStep>& path, std::size_t step) {
+  const auto& selector = path[step].selector;
+  const auto name = path_text(path, step + 1);
+  if (selector.empty()) {
+    if (list.items.size() == 1) return &list.items.front();
+    return fail(Code::kInvalid,
+                fmt::format("{}: there are {} entries; say which: {}[0], {}[NAME] or {}[KEY=VALUE]", name,
+                            list.items.size(), name, name, name));
+  }
+  std::vector<const Node*> found;
+  for (const auto& item : list.items) {
+    if (is_selected(item, selector)) found.push_back(&item);
+  }
+  if (found.size() > 1)
+    return fail(Code::kInvalid, fmt::format("{}: {} entries match; say which with a number or KEY=VALUE",
+                                            name, found.size()));
+  if (found.size() == 1) return found.front();
+  const auto number = base::parse_number(selector);
+  if (number && *number < list.items.size()) return &list.items[static_cast<std::size_t>(*number)];
+  return nullptr;
+}
+
+}  // namespace
+
+std::string path_text(const std::vector<PathStep>& path, std::size_t steps) {
+  std::string out;
+  for (std::size_t i = 0; i < steps; ++i) {
+    out += fmt::format("{}{}", i == 0 ? "" : ".", path[i].name);
+    if (!path[i].selector.empty()) out += fmt::format("[{}]", path[i].selector);
+  }
+  return out;
+}
+
+Result<std::vector<PathStep>> parse_path(std::string_view path) {
+  std::vector<PathStep> out;
+  std::size_t at = 0;
+  const auto wrong = [&](std::string_view what) {
+    return fail(Code::kInvalid, fmt::format("{}: {}; write SECTION.KEY or SECTION[SELECTOR].KEY, such as "
+                                            "ipoib[mlx4_ib0].mtu",
+                                            path, what));
+  };
+  while (true) {
+    PathStep step;
+    const auto start = at;
+    while (at < path.size() && is_bare(path[at])) ++at;
+    step.name = path.substr(start, at - start);
+    if (step.name.empty()) return wrong("a name is missing");
+    if (at < path.size() && path[at] == '[') {
+      const auto end = path.find(']', at);
+      if (end == std::string_view::npos) return wrong("the bracket is not closed");
+      step.selector = base::trim(path.substr(at + 1, end - at - 1));
+      if (step.selector.empty()) return wrong("the brackets are empty");
+      at = end + 1;
+    }
+    out.push_back(std::move(step));
+    if (at == path.size()) return out;
+    if (path[at] != '.') return wrong(fmt::format("'{}' is not expected", path[at]));
+    ++at;
+  }
+}
+
+Result<Found> find_node(const Node& root, const std::vector<PathStep>& path) {
+  Found found{&root, nullptr, &root, 0};
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const auto at = found.entry->members.find(path[i].name);
+    const bool last = i + 1 == path.size();
+    found.deepest = found.entry;
+    if (at == found.entry->members.end()) {
+      if (!last) found.entry = nullptr;
+      return found;
+    }
+    const auto* node = &at->second;
+    if (node->sort == Node::Sort::kList && !is_list_of_tables(*node) && !path[i].selector.empty()) {
+      const auto number = base::parse_number(path[i].selector);
+      if (!last || !number || *number >= node->items.size())
+        return fail(Code::kNotFound,
+                    fmt::format("{}: the list has {} value{}, counted from [0]", path_text(path, path.size()),
+                                node->items.size(), node->items.size() == 1 ? "" : "s"));
+      found.value = &node->items[static_cast<std::size_t>(*number)];
+      found.single = true;
+      found.steps = i + 1;
+      return found;
+    }
+    if (is_list_of_tables(*node) && (!last || !path[i].selector.empty())) {
+      auto one = select(*node, path, i);
+      if (!one) return fail(one.error());
+      if (*one == nullptr) {
+        found.entry = nullptr;
+        return found;
+      }
+      node = *one;
+    } else if (!path[i].selector.empty() && !is_selected(*node, path[i].selector)) {
+      found.entry = nullptr;
+      return found;
+    }
+    found.steps = i + 1;
+    if (last) {
+      found.value = node;
+      return found;
+    }
+    if (node->sort != Node::Sort::kTable)
+      return fail(Code::kInvalid,
+                  fmt::format("{} is {}, which has no keys", path_text(path, i + 1), config::sort_of(*node)));
+    found.entry = node;
+  }
+  return found;
+}
+
+std::string describe_missing(const Node& root, const std::vector<PathStep>& path, std::string_view in) {
+  const auto whole = path_text(path, path.size());
+  const Node *at = &root, *list = nullptr;  // list: the one of which `at` is the only entry
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const auto member = at->members.find(path[i].name);
+    if (member == at->members.end()) {
+      const auto named = [&](const Node& item) { return is_selected(item, path[i].name); };
+      if (list != nullptr && std::any_of(list->items.begin(), list->items.end(), named))
+        return fmt::format("{} is not in {}; write {}[{}]", whole, in, path_text(path, i), path[i].name);
+      std::vector<std::string> keys;
+      for (const auto& [key, node] : at->members) keys.push_back(key);
+      const auto near = base::nearest(path[i].name, keys);
+      return fmt::format("{} is not in {}{}", whole, in,
+                         near ? fmt::format("; did you mean {}?", *near) : std::string());
+    }
+    const auto* node = &member->second;
+    list = is_list_of_tables(*node) && path[i].selector.empty() ? node : nullptr;
+    if (is_list_of_tables(*node)) {
+      const auto one = select(*node, path, i);
+      if (!one) return one.error().message;
+      if (*one == nullptr)
+        return fmt::format("there is no {} in {}; there {} {}", path_text(path, i + 1), in,
+                           node->items.size() == 1 ? "is" : "are", selectors_of(*node));
+      node = *one;
+    }
+    at = node;
+  }
+  return fmt::format("{} is not in {}", whole, in);
+}
+
+}  // namespace rdmacfg::ctl
