@@ -238,6 +238,18 @@ TEST_F(FilesTest, OnlyALinkToDevNullMasks) {
     EXPECT_FALSE(files->masks(path)) << path;
 }
 
+TEST_F(FilesTest, TellsWhenAFileWasCreatedWhereThatIsKnown) {
+  tree.put("/first", "");
+  tree.put("/second", "");
+  EXPECT_EQ(files->born("/none"), std::nullopt);
+  const auto first = files->born("/first"), second = files->born("/second");
+  if (!first || !second) GTEST_SKIP() << "this file system does not tell";
+  EXPECT_LE(*first, *second);
+  EXPECT_GT(*first, 1'600'000'000'000'000U) << "microseconds since 1970";
+  tree.put("/first", "changed");
+  EXPECT_EQ(files->born("/first"), first);
+}
+
 TEST_F(FilesTest, LinksOfOthersAreReadThrough) {
   tree.put("/srv/theirs", "text");
   tree.link("/etc/absolute", "/srv/theirs");
