@@ -19,7 +19,7 @@ using detail::Parser;
 
 namespace {
 
-/// What other tools call it.
+/// Subcommands of other tools.
 struct Habit {
   std::string_view word, ours;
 };

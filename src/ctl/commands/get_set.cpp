@@ -120,7 +120,7 @@ Result<std::size_t> file_for(const std::vector<config::Text>& texts, const std::
   return value.value_or(entry);
 }
 
-/// What is written once for all sections: merged into them, it is only in the files.
+/// Values for all sections: merged into them, they are only in the files.
 std::optional<config::Node> before_merging(const config::Document& document,
                                            const std::vector<PathStep>& path) {
   if (path.front().name != "version" && path.front().name != "defaults") return std::nullopt;

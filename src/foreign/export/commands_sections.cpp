@@ -31,7 +31,7 @@ std::vector<std::string> list_at(const Section& section, std::string_view key) {
   return list == nullptr ? std::vector<std::string>{} : *list;
 }
 
-/// What to do by hand where a section has no commands.
+/// The way by hand where a section has no commands.
 struct ByHand {
   std::string_view path;
   std::string_view what;
@@ -46,6 +46,8 @@ constexpr auto kByHand = std::to_array<ByHand>({
     {"opensm_option", "a line of opensm.conf"},
     {"partition", "a line of partitions.conf, as opensm(8) describes it"},
     {"rdma_device", "rdma dev set renames it until the next boot; `export udev` writes the rule"},
+    {"nfs_server", "rdma=y and rdma-port= in section [nfsd] of nfs.conf; then systemctl restart nfs-server"},
+    {"nfs_mount", "a line of fstab with proto=rdma, or mount -o proto=rdma"},
     {"expect", "expectations are checks, which rdma-configd alone makes"},
     {"daemon", "settings of rdma-configd itself"},
 });

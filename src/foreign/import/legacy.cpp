@@ -80,7 +80,7 @@ constexpr auto kActs = std::to_array<Act>({
      "the script raises net.ipv4.neigh.default.gc_thresh1 to gc_thresh3 with the size of the "
      "fabric; write [[sysctl]] with the values that /proc/sys has now"},
     {"TECH_PREVIEW_LOAD", "which modules that loads is the script's matter; write [[module]]"},
-    {"NFSoRDMA_LOAD", "write [[module]] name = \"rpcrdma\", and the port in nfs.conf"},
+    {"NFSoRDMA_LOAD", "write [nfs_server] with its rdma_port"},
 });
 
 void take_acts(Keys& keys) {

@@ -16,7 +16,7 @@ load() { lab-load ib:mlx4_0:1 ib:mlx4_1:1 sm=external; }
 load || exit 1
 unit=opensm@0x0002c90300a0b001.service pci=0000:00:10.0
 pid() { systemctl show -p MainPID --value $unit; }
-# What the fabric needs of a subnet manager, and that no second restart follows.
+# The fabric has all it needs of a subnet manager, and no second restart follows.
 returned() {	# WHAT OLD-PID
 	ok "$1: it is restarted" lab-wait 90 "p=\$(systemctl show -p MainPID --value $unit); [ \$p != 0 ] && [ \$p != $2 ]"
 	ok "$1: every port is active" lab-wait 90 '[ "$(cat /sys/class/infiniband/*/ports/1/state | sort -u)" = "4: ACTIVE" ]'
