@@ -20,6 +20,7 @@
 #include "kinds/expect/expect.hpp"
 #include "kinds/host/memlock.hpp"
 #include "kinds/host/module.hpp"
+#include "kinds/host/package.hpp"
 #include "kinds/host/service.hpp"
 #include "kinds/host/sysctl.hpp"
 #include "kinds/ipoib/ipoib.hpp"
@@ -105,6 +106,7 @@ std::span<const Kind* const> all() {
       &nfs_server(),     //
       &nfs_mount(),      //
       &nvme_target(),    //
+      &package(),        //
       &initramfs(),      //
       &expect(),         //
   });
@@ -125,6 +127,7 @@ const std::vector<SectionSpec>& grammar() {
       pfc_section(),            //
       lossless_section(),       //
       initramfs_section(),      //
+      packages_section(),       //
       mlx4_port_section(),      //
       sysctl_section(),         //
       rdma_system_section(),    //

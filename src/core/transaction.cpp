@@ -129,7 +129,7 @@ std::vector<std::string> left_over(const Plan& plan, system::Host& host, std::op
   for (const auto& change : plan.changes) {
     if (!can_be_undone(change, picture->world)) continue;
     const auto* kind = kinds::find(change.key.kind);
-    if (kind != nullptr && kind->traits().waits_for_confirmation)
+    if (kind != nullptr && (kind->traits().waits_for_confirmation || kind->traits().stays))
       continue;  // says by itself what is left of it
     const auto* now = picture->find(change.key);
     if (change.operation == Operation::kCreate) {

@@ -45,8 +45,6 @@ inline constexpr std::string_view kOpensmSysconfigFile = "/etc/sysconfig/opensm"
 /// Beginnings of lines between our marks that only we read.
 inline constexpr std::array<std::string_view, 2> kOpensmNotes{"# ports of the document: ", "# before: "};
 
-inline constexpr std::string_view kNoOpensm = "OpenSM is not installed; package opensm has it";
-
 /// The program that starts OpenSM at boot: Debian's starts an opensm@ instance for each port, RHEL's runs
 /// them itself.
 inline constexpr const char* kOpensmService = "opensm.service";

@@ -46,6 +46,8 @@ struct Traits {
   bool only_mends = false;
   /// Its resources are checked and never changed: it observes no settings, and has its say in judge().
   bool only_checked = false;
+  /// Never taken back: neither by undoing nor when the document drops it. The plan says so.
+  bool stays = false;
   /// A resource that the document does not mention is worth a line in a report.
   bool listed_when_foreign = true;
   /// Events of interfaces that are not IPoIB concern it.

@@ -17,6 +17,7 @@
 #include "system/networkd.hpp"
 #include "system/nfsd.hpp"
 #include "system/nvme_target.hpp"
+#include "system/packages.hpp"
 #include "system/pci.hpp"
 #include "system/rdma.hpp"
 #include "system/rdma_admin.hpp"
@@ -66,6 +67,7 @@ struct Host {
   Sysctl& sysctl;
   RdmaSystem& rdma_system;
   Pci& pci;
+  Packages& packages;
   std::string boot_id;  ///< /proc/sys/kernel/random/boot_id
   bool offline = false;
   /// The run comes of an event, and only holds what was applied: a module that somebody has unloaded since is

@@ -139,6 +139,7 @@ struct PublicView::Ports {
              .sysctl = sysctl,
              .rdma_system = real.rdma_system,
              .pci = pci,
+             .packages = real.packages,
              .boot_id = real.boot_id,
              .offline = real.offline} {}
 

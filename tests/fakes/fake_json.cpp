@@ -190,7 +190,7 @@ void FakeKernel::add(std::string_view text) {
              "unreadable", "systemd",           "units",      "modules",     "module_tree",     "initramfs",
              "dcb",        "mlx4_ports",        "users",      "groups",      "sysctl",          "rdma_system",
              "rdma_cm",    "rdma_cm_folders",   "soft_types", "resolved",    "network_manager", "duplicates",
-             "networkd",   "mlx4_without_dpdp", "pci",        "nvme_target", "births"},
+             "networkd",   "mlx4_without_dpdp", "pci",        "nvme_target", "births",          "packagekit"},
       "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
@@ -253,6 +253,10 @@ void FakeKernel::add(std::string_view text) {
   }
   if (const json described = from.value("nvme_target", json::object()); !described.empty())
     describe_nvme_target(*this, described);
+  if (const json described = from.value("packagekit", json::object()); !described.empty()) {
+    packages.answers = true;
+    for (const auto& [name, file] : described.items()) packages.repositories[name] = file.get<std::string>();
+  }
   resolver.running = from.value("resolved", resolver.running);
   for (const auto& address : from.value("duplicates", json::array()))
     inet.duplicates.insert(address.get<std::string>());

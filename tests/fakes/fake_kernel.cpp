@@ -190,6 +190,7 @@ system::Host FakeKernel::host() {
           .sysctl = sysctl,
           .rdma_system = rdma_system,
           .pci = pci,
+          .packages = packages,
           .boot_id = boot_id};
 }
 

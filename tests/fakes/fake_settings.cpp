@@ -124,6 +124,18 @@ std::optional<bool> FakeRdmaSystem::observe_shared() {
   return shared;
 }
 
+Result<void> FakePackages::install(std::span<const std::string> names) {
+  const auto what = fmt::format("install {}", base::join({names.begin(), names.end()}, ", "));
+  const int err = faults_.call(what, [&] {
+    for (const auto& name : names) {
+      if (!repositories.contains(name)) return ENOENT;
+    }
+    for (const auto& name : names) files_.content[repositories.at(name)] = "program";
+    return 0;
+  });
+  return err == 0 ? Result<void>() : fail_errno(err, what);
+}
+
 Result<void> FakeRdmaSystem::set_shared(bool wanted) {
   const std::string what = wanted ? "rdma system: set netns shared" : "rdma system: set netns exclusive";
   const int err = faults_.call(what, [&] {

@@ -12,6 +12,7 @@
 #include "fakes/faults.hpp"
 #include "fakes/machine.hpp"
 #include "fakes/memory_files.hpp"
+#include "system/packages.hpp"
 #include "system/pci.hpp"
 #include "system/rdma_system.hpp"
 #include "system/sysctl.hpp"
@@ -65,6 +66,23 @@ class FakePci final : public system::Pci {
             ? at->second
             : system::PciCapabilities{.bridge = at->second.bridge, .max_read_request = {}, .redirects = {}});
   }
+};
+
+/// Files are those of the host; a package that is installed brings its first file.
+class FakePackages final : public system::Packages {
+ public:
+  FakePackages(Faults& faults, MemoryFiles& files) : faults_(faults), files_(files) {}
+
+  bool answers = false;                             ///< PackageKit
+  std::map<std::string, std::string> repositories;  ///< a file of each package that can be installed
+
+  bool has(const std::string& path) override { return files_.content.contains(path); }
+  bool can_install() override { return answers; }
+  base::Result<void> install(std::span<const std::string> names) override;
+
+ private:
+  Faults& faults_;
+  MemoryFiles& files_;
 };
 
 class FakeRdmaSystem final : public system::RdmaSystem {

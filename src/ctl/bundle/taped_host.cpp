@@ -31,6 +31,7 @@ struct TapedHost::Ports {
         sysctl(tape, real),
         rdma_system(tape, real),
         pci(tape, real),
+        packages(tape, real),
         host{.links = links,
              .inet = inet,
              .resolver = resolver,
@@ -54,6 +55,7 @@ struct TapedHost::Ports {
              .sysctl = sysctl,
              .rdma_system = rdma_system,
              .pci = pci,
+             .packages = packages,
              .boot_id = std::move(boot_id)} {}
 
   taped::TapedLinks links;
@@ -79,6 +81,7 @@ struct TapedHost::Ports {
   taped::TapedSysctl sysctl;
   taped::TapedRdmaSystem rdma_system;
   taped::TapedPci pci;
+  taped::TapedPackages packages;
   system::Host host;
 };
 

@@ -112,6 +112,18 @@ class TapedPci final : public system::Pci, Taped {
   }
 };
 
+class TapedPackages final : public system::Packages, Taped {
+ public:
+  using Taped::Taped;
+  bool has(Name path) override {
+    return ask("package.file", path, [&] { return real_->packages.has(path); });
+  }
+  bool can_install() override {
+    return ask("packages", "", [&] { return real_->packages.can_install(); });
+  }
+  Result<void> install(std::span<const std::string> /*names*/) override { return refuse_to_change(); }
+};
+
 class TapedRdmaSystem final : public system::RdmaSystem, Taped {
  public:
   using Taped::Taped;

@@ -11,6 +11,7 @@
 
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/package_table.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -28,25 +29,6 @@ namespace {
 constexpr std::string_view kServiceKind = "service";
 // There is one systemd, and what we set of its units outlives a reboot.
 constexpr std::string_view kInstance = "unit";
-
-/// Which package has a unit, in the words of Debian and of RHEL where they differ.
-std::string package_of(const std::string& unit) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kPackages{{
-      {"rdma-ndd.", "rdma-core"},
-      {"iwpmd.", "rdma-core (iwpmd on RHEL)"},
-      {"srp_daemon", "srptools (srp_daemon on RHEL)"},
-      {"srpd.", "srptools"},
-      {"ibacm.", "ibacm"},
-      {"opensm", "opensm"},
-      {"lldpad.", "lldpad"},
-      {"rdma-hw.", "rdma-core"},
-      {"rdma-load-modules@", "rdma-core"},
-  }};
-  for (const auto& [name, package] : kPackages) {
-    if (unit.starts_with(name)) return std::string(package);
-  }
-  return {};
-}
 
 bool runs(const Unit& unit) {
   if (unit.job == "start" || unit.job == "restart") return true;
@@ -137,13 +119,12 @@ class ServiceKind final : public Kind, public NeedsWatching {
         postpone(one, units && *units ? "systemd does not know such a unit" : "no systemd answers here");
       } else if (!at->second->there()) {
         const auto wanted = model::from_attributes<Service>(one.settings);
-        const auto package = package_of(one.key.id);
+        const auto* package = package_of_unit(one.key.id);
         if (!wanted.enabled.value_or(false) && !wanted.running.value_or(false)) {
           one.settings.clear();  // what is not there neither starts nor runs
-        } else if (package.empty()) {
-          postpone(one, "there is no such unit");
         } else {
-          postpone(one, "there is no such unit; package " + package + " has it");
+          postpone(one, "there is no such unit" +
+                            (package == nullptr ? "" : how_to_get(*package, world.host().files)));
         }
       } else {
         check_unit(one, *at->second, observed, diagnostics);

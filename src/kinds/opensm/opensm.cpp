@@ -12,6 +12,7 @@
 #include "formats/opensm_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/package_table.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 #include "kinds/opensm/opensm_units.hpp"
 
@@ -273,7 +274,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     const auto layout = observe_opensm_layout(files);
     if (layout == OpensmLayout::kNone) {
       const auto folder = observe_opensm_folder(files);
-      if (!folder || !*folder) return std::string(kNoOpensm) + beside_ofed(files);
+      if (!folder || !*folder) return without_opensm(files) + beside_ofed(files);
       return "neither opensm@.service nor /etc/sysconfig/opensm is there: how OpenSM is started is not known";
     }
     const auto at = now.find(one.key);

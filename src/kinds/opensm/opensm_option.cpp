@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "formats/opensm_conf.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/package_table.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 
 namespace rdmacfg::kinds {
@@ -119,7 +120,7 @@ class OpensmOptionKind final : public Kind {
     }
     for (auto& one : desired) {
       if (one.key.kind != kOpensmOptionKind) continue;
-      one.pending = std::string(kNoOpensm);
+      one.pending = without_opensm(world.host().files);
       one.settings.clear();
     }
   }

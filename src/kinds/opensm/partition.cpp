@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "formats/opensm_conf.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/package_table.hpp"
 #include "kinds/ipoib/pkey.hpp"
 #include "kinds/opensm/opensm_option.hpp"
 #include "kinds/opensm/opensm_running.hpp"
@@ -141,7 +142,7 @@ class PartitionKind final : public Kind {
              {}});
       }
       if (!installed) {
-        one.pending = std::string(kNoOpensm);
+        one.pending = without_opensm(world.host().files);
         one.settings.clear();
       }
     }

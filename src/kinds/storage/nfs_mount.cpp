@@ -13,6 +13,7 @@
 #include "formats/mount_unit.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/package_table.hpp"
 #include "kinds/storage/nfs_mount_parse.hpp"
 
 namespace rdmacfg::kinds {
@@ -333,7 +334,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
       const auto names = host.files.list(folder);
       if (names && std::binary_search(names->begin(), names->end(), "mount.nfs")) return {};
     }
-    return "there is no mount.nfs; package nfs-common has it (nfs-utils on RHEL, nfs-client on SUSE)";
+    return "there is no mount.nfs" + how_to_get(*find_package("nfs-common"), host.files);
   }
 
   /// A mount of others at the same place stays theirs.

@@ -10,6 +10,7 @@
 #include "formats/nfs_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/package_table.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -107,7 +108,8 @@ class NfsServerKind final : public Kind, public NeedsWatching {
       const bool runs = ports && *ports;
       if (!runs) one.settings.erase("listening");  // rpc.nfsd reads the file when it starts
       if (!runs && unit && *unit && !(*unit)->there()) {
-        one.pending = "there is no nfs-server.service; package nfs-kernel-server has it (nfs-utils on RHEL)";
+        one.pending = "there is no nfs-server.service" +
+                      how_to_get(*find_package("nfs-kernel-server"), world.host().files);
         one.settings.clear();
       }
     }

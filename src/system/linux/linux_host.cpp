@@ -32,6 +32,7 @@ struct LinuxHost {
              .sysctl = *sysctl,
              .rdma_system = *rdma_system,
              .pci = *pci,
+             .packages = *packages,
              .boot_id = linux_boot_id(),
              .offline = root != "/"} {}
 
@@ -56,6 +57,7 @@ struct LinuxHost {
   std::unique_ptr<RdmaSystem> rdma_system = make_linux_rdma_system();
   std::unique_ptr<Pci> pci = make_linux_pci();
   std::unique_ptr<NvmeTarget> nvme_target = make_linux_nvme_target(*units, *modules);
+  std::unique_ptr<Packages> packages = make_linux_packages();
   std::unique_ptr<RdmaCm> rdma_cm = make_linux_rdma_cm(*units);
   std::unique_ptr<Files> files;
   Host host;

@@ -117,6 +117,9 @@ std::unique_ptr<RdmaSystem> make_linux_rdma_system();
 /// /sys/bus/pci.
 std::unique_ptr<Pci> make_linux_pci(const std::filesystem::path& sysfs = "/sys");
 
+/// PackageKit.
+std::unique_ptr<Packages> make_linux_packages();
+
 /// /proc/sys/kernel/random/boot_id, empty when it cannot be read.
 std::string linux_boot_id();
 

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/host/package.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/text.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/host/package_table.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Observed;
+using model::Severity;
+
+namespace {
+
+constexpr std::string_view kPackageKind = "package";
+
+/// Sections whose entries need a package.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kNeeds{
+    {{"opensm", "opensm"},
+     {"opensm_option", "opensm"},
+     {"partition", "opensm"},
+     {"nfs_server", "nfs-kernel-server"},
+     {"nfs_mount", "nfs-common"}}};
+
+bool is_installed(const Package& package, system::Packages& host) {
+  return std::any_of(package.has.begin(), package.has.end(),
+                     [&](auto path) { return !path.empty() && host.has(std::string(path)); });
+}
+
+void unknown_package(const model::Entry& names, const std::string& name, Diagnostics& diagnostics) {
+  std::vector<std::string> known;
+  for (const auto& one : packages()) known.emplace_back(one.name);
+  const auto near = base::nearest(name, known);
+  diagnostics.push_back(
+      {Severity::kError,
+       names.where,
+       fmt::format("[packages] names: {} is not one of the packages that are known here", name),
+       near ? fmt::format("did you mean \"{}\"?", *near) : "known are " + base::join(known, ", "),
+       {}});
+}
+
+class PackageKind final : public Kind {
+ public:
+  PackageKind()
+      : Kind({.name = kPackageKind,
+              .fields = model::specs<PackageThere>(),
+              .traits = {.waits_for_confirmation = true, .stays = true, .listed_when_foreign = false}}) {}
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    for (const auto* section : bound.of("packages")) {
+      const auto wanted = model::from_attributes<PackagesWanted>(section->attributes());
+      std::map<const Package*, model::Location> needed;
+      if (const auto* names = section->find("names")) {
+        for (const auto& name : wanted.names.value_or(std::vector<std::string>())) {
+          const auto* package = find_package(name);
+          if (package == nullptr) unknown_package(*names, name, diagnostics);
+          if (package != nullptr) needed.emplace(package, names->where);
+        }
+      }
+      for (const auto& [kind, name] : kNeeds) {
+        const auto entries = bound.of(kind);
+        if (!entries.empty()) needed.emplace(find_package(name), entries.front()->where);
+      }
+      for (const auto* entry : bound.of("service")) {
+        const auto* unit = entry->find("name");
+        const auto* package = unit == nullptr ? nullptr : package_of_unit(model::text_of(unit->value));
+        if (package != nullptr) needed.emplace(package, unit->where);
+      }
+      for (const auto& [package, where] : needed) {
+        Desired desired;
+        desired.key = {std::string(kPackageKind), std::string(package->name)};
+        desired.label = package->name;
+        desired.where = where;
+        desired.settings["installed"] = true;
+        desired.origins.emplace("installed", where);
+        desired.policy["install"] = wanted.install.value_or(false);
+        out.push_back(std::move(desired));
+      }
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    if (world.offline()) return out;
+    for (const auto& id : world.concerned(kPackageKind)) {
+      const auto* package = find_package(id);
+      if (package == nullptr) continue;
+      Observed observed;
+      observed.key = {std::string(kPackageKind), id};
+      observed.label = id;
+      observed.settings["installed"] = is_installed(*package, world.host().packages);
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& /*diagnostics*/) const override {
+    std::optional<bool> can;
+    std::optional<Distribution> here;
+    for (auto& one : desired) {
+      if (one.key.kind != kPackageKind || world.offline()) continue;
+      const auto at = std::find_if(observed.begin(), observed.end(),
+                                   [&](const auto& other) { return other.key == one.key; });
+      if (at != observed.end() && at->settings.at("installed") == model::Value{true}) continue;
+      const bool install = model::value_of(one.policy, "install") == model::Value{true};
+      if (install && !can) can = world.host().packages.can_install();
+      if (install && *can) continue;
+      if (!here) here = distribution(world.host().files);
+      const std::array<const Package*, 1> wanted{find_package(one.key.id)};
+      const auto command = install_command(*here, wanted);
+      one.pending = command.empty() ? "it is not installed" : "it is not installed: " + command;
+      if (install) *one.pending += " (PackageKit does not answer here)";
+      one.settings.clear();
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
+    for (auto* change : changes)
+      change->interrupts.emplace_back(
+          "PackageKit installs it and what it needs; it stays installed after a rollback");
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    std::vector<std::string> names;
+    const auto here = distribution(host.files);
+    for (const auto& change : changes) {
+      const auto* package = find_package(change.key.id);
+      const auto wanted = model::from_attributes<PackageThere>(change.after).installed;
+      if (package == nullptr || wanted != true || is_installed(*package, host.packages)) continue;
+      names.emplace_back(name_on(*package, here));
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names.empty() ? Result<void>{} : host.packages.install(names);
+  }
+
+  [[nodiscard]] bool returns(std::string_view /*field*/, const model::Attributes& /*before*/,
+                             const model::Attributes& /*then*/) const override {
+    return false;
+  }
+};
+
+}  // namespace
+
+model::SectionSpec packages_section() {
+  model::SectionSpec section{.name = "packages", .repeated = false, .doc = "Packages that this host needs."};
+  add_written(section.fields, model::specs<PackagesWanted>());
+  return section;
+}
+
+const Kind& package() {
+  static const PackageKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

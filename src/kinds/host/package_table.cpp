@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/host/package_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "formats/opensm_conf.hpp"
+
+namespace rdmacfg::kinds {
+
+namespace {
+
+constexpr std::array kPackageTable{
+    Package{"rdma-core",
+            "",
+            "",
+            {"/usr/lib/udev/rdma_rename", "/lib/udev/rdma_rename"},
+            "udev rules, modules and services of the RDMA stack"},
+    Package{"ibverbs-providers",
+            "libibverbs",
+            "libibverbs",
+            {"/etc/libibverbs.d/mlx5.driver"},
+            "user-space drivers of RDMA adapters"},
+    Package{"ibverbs-utils",
+            "libibverbs-utils",
+            "libibverbs-utils",
+            {"/usr/bin/ibv_devinfo"},
+            "ibv_devinfo, ibv_rc_pingpong"},
+    Package{"rdmacm-utils",
+            "librdmacm-utils",
+            "librdmacm-utils",
+            {"/usr/bin/rping"},
+            "rping, ucmatose and other tests of connections"},
+    Package{
+        "infiniband-diags", "", "", {"/usr/sbin/ibstat", "/usr/bin/ibstat"}, "ibstat, iblinkinfo, perfquery"},
+    Package{"perftest", "", "", {"/usr/bin/ib_write_bw"}, "ib_write_bw, ib_send_lat"},
+    Package{"opensm", "", "", {"/usr/sbin/opensm", "/usr/bin/opensm"}, "subnet manager"},
+    Package{"srptools", "srp_daemon", "srp_daemon", {"/usr/sbin/srp_daemon"}, "SRP initiator"},
+    Package{"ibacm", "", "", {"/usr/sbin/ibacm"}, "address resolution for large fabrics"},
+    Package{"nvme-cli", "", "", {"/usr/sbin/nvme", "/usr/bin/nvme"}, "NVMe over Fabrics, initiator"},
+    Package{"nvmetcli",
+            "",
+            "",
+            {"/usr/sbin/nvmetcli", "/usr/bin/nvmetcli"},
+            "NVMe over Fabrics, target (not in Debian 12)"},
+    Package{"targetcli-fb",
+            "targetcli",
+            "python3-targetcli-fb",
+            {"/usr/bin/targetcli", "/usr/sbin/targetcli"},
+            "SRP and iSER targets (LIO)"},
+    Package{"nfs-kernel-server",
+            "nfs-utils",
+            "nfs-kernel-server",
+            {"/usr/sbin/rpc.nfsd", "/sbin/rpc.nfsd"},
+            "NFS server"},
+    Package{
+        "nfs-common", "nfs-utils", "nfs-client", {"/usr/sbin/mount.nfs", "/sbin/mount.nfs"}, "NFS mounts"},
+    Package{"open-iscsi",
+            "iscsi-initiator-utils",
+            "open-iscsi",
+            {"/usr/sbin/iscsiadm", "/sbin/iscsiadm"},
+            "iSER initiator"},
+    Package{"lldpad", "", "open-lldp", {"/usr/sbin/lldpad"}, "LLDP and DCBX"},
+    Package{"mstflint", "", "", {"/usr/bin/mstflint"}, "firmware of NVIDIA's adapters"},
+    Package{"ethtool", "", "", {"/usr/sbin/ethtool", "/sbin/ethtool"}, "settings of Ethernet adapters"},
+    Package{"iproute2", "iproute", "iproute2", {"/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"}, "ip, rdma, dcb"},
+};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kUnitsOf{{
+    {"rdma-ndd.", "rdma-core"},
+    {"rdma-hw.", "rdma-core"},
+    {"rdma-load-modules@", "rdma-core"},
+    {"iwpmd.", "rdma-core"},
+    {"srp_daemon", "srptools"},
+    {"srpd.", "srptools"},
+    {"ibacm.", "ibacm"},
+    {"opensm", "opensm"},
+    {"lldpad.", "lldpad"},
+    {"nvmf-", "nvme-cli"},
+    {"nfs-server.", "nfs-kernel-server"},
+    {"iscsid.", "open-iscsi"},
+}};
+
+}  // namespace
+
+std::span<const Package> packages() { return kPackageTable; }
+
+const Package* find_package(std::string_view name) {
+  const auto at = std::find_if(kPackageTable.begin(), kPackageTable.end(),
+                               [&](const Package& one) { return one.name == name; });
+  if (at != kPackageTable.end()) return &*at;
+  const auto other = std::find_if(kPackageTable.begin(), kPackageTable.end(), [&](const Package& one) {
+    return !name.empty() && (one.rhel == name || one.suse == name);
+  });
+  return other == kPackageTable.end() ? nullptr : &*other;
+}
+
+const Package* package_of_unit(std::string_view unit) {
+  for (const auto& [begin, package] : kUnitsOf) {
+    if (unit.starts_with(begin)) return find_package(package);
+  }
+  return nullptr;
+}
+
+Distribution distribution(system::Files& files) {
+  const auto text = files.read_linked("/etc/os-release");
+  if (!text || !*text) return Distribution::kUnknown;
+  const auto ids = shell_value(**text, "ID").value_or("") + " " + shell_value(**text, "ID_LIKE").value_or("");
+  const auto is = [&](std::string_view word) { return ids.find(word) != std::string::npos; };
+  if (is("suse")) return Distribution::kSuse;
+  if (is("rhel") || is("fedora") || is("centos")) return Distribution::kRhel;
+  if (is("debian") || is("ubuntu")) return Distribution::kDebian;
+  return Distribution::kUnknown;
+}
+
+std::string_view name_on(const Package& package, Distribution distribution) {
+  const auto other = distribution == Distribution::kRhel   ? package.rhel
+                     : distribution == Distribution::kSuse ? package.suse
+                                                           : std::string_view();
+  return other.empty() ? package.name : other;
+}
+
+std::string install_command(Distribution distribution, std::span<const Package* const> wanted) {
+  constexpr std::array<std::string_view, 4> kCommands{"", "apt install", "dnf install", "zypper install"};
+  std::string out(kCommands.at(static_cast<std::size_t>(distribution)));
+  if (out.empty()) return out;
+  for (const auto* package : wanted) out.append(" ").append(name_on(*package, distribution));
+  return out;
+}
+
+std::string how_to_get(const Package& package, system::Files& files) {
+  const std::array<const Package*, 1> wanted{&package};
+  const auto command = install_command(distribution(files), wanted);
+  return command.empty() ? fmt::format("; package {} has it", package.name) : ": " + command;
+}
+
+std::string without_opensm(system::Files& files) {
+  return "OpenSM is not installed" + how_to_get(*find_package("opensm"), files);
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packages that RDMA hosts need, by family of distributions. Sources: debian/control of rdma-core, opensm,
+// nvme-cli, targetcli-fb, nfs-utils, open-iscsi; redhat/ and suse/ rdma-core.spec; Fedora's and openSUSE's
+// package indexes.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "system/files.hpp"
+
+namespace rdmacfg::kinds {
+
+enum class Distribution { kUnknown, kDebian, kRhel, kSuse };
+
+struct Package {
+  std::string_view name;                ///< in documents: Debian's
+  std::string_view rhel, suse;          ///< empty: the same
+  std::array<std::string_view, 3> has;  ///< one of these files is there where it is installed; empty: no more
+  std::string_view what;                ///< for people
+};
+
+std::span<const Package> packages();
+
+/// By the name of any family; nullptr for one that is not in the table.
+const Package* find_package(std::string_view name);
+
+/// The package with a systemd unit, by the beginning of its name; nullptr where it is not known.
+const Package* package_of_unit(std::string_view unit);
+
+/// os-release(5): ID and ID_LIKE.
+Distribution distribution(system::Files& files);
+
+std::string_view name_on(const Package& package, Distribution distribution);
+
+/// "apt install opensm"; empty for an unknown distribution.
+std::string install_command(Distribution distribution, std::span<const Package* const> wanted);
+
+/// ": apt install opensm", or where the distribution is not known "; package opensm has it".
+std::string how_to_get(const Package& package, system::Files& files);
+
+/// "OpenSM is not installed: apt install opensm"
+std::string without_opensm(system::Files& files);
+
+}  // namespace rdmacfg::kinds
