@@ -32,11 +32,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kNeeds{
      {"nfs_server", "nfs-kernel-server"},
      {"nfs_mount", "nfs-common"}}};
 
-bool is_installed(const Package& package, system::Packages& host) {
-  return std::any_of(package.has.begin(), package.has.end(),
-                     [&](auto path) { return !path.empty() && host.has(std::string(path)); });
-}
-
 void unknown_package(const model::Entry& names, const std::string& name, Diagnostics& diagnostics) {
   std::vector<std::string> known;
   for (const auto& one : packages()) known.emplace_back(one.name);

@@ -115,6 +115,11 @@ Distribution distribution(system::Files& files) {
   return Distribution::kUnknown;
 }
 
+bool is_installed(const Package& package, system::Packages& host) {
+  return std::any_of(package.has.begin(), package.has.end(),
+                     [&](auto path) { return !path.empty() && host.has(std::string(path)); });
+}
+
 std::string_view name_on(const Package& package, Distribution distribution) {
   const auto other = distribution == Distribution::kRhel   ? package.rhel
                      : distribution == Distribution::kSuse ? package.suse

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "system/files.hpp"
+#include "system/packages.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -33,6 +34,9 @@ const Package* package_of_unit(std::string_view unit);
 
 /// os-release(5): ID and ID_LIKE.
 Distribution distribution(system::Files& files);
+
+/// Whether one of its files is there.
+bool is_installed(const Package& package, system::Packages& host);
 
 std::string_view name_on(const Package& package, Distribution distribution);
 

@@ -330,11 +330,9 @@ class NfsMountKind final : public Kind, public NeedsWatching {
     const std::vector<std::string> any{"remote-fs.target"};
     const auto units = host.units.observe_units(any);
     if (!units || !*units) return "no systemd answers here";
-    for (const auto* folder : {"/usr/sbin", "/sbin", "/usr/bin"}) {
-      const auto names = host.files.list(folder);
-      if (names && std::binary_search(names->begin(), names->end(), "mount.nfs")) return {};
-    }
-    return "there is no mount.nfs" + how_to_get(*find_package("nfs-common"), host.files);
+    const auto& package = *find_package("nfs-common");
+    if (is_installed(package, host.packages)) return {};
+    return "there is no mount.nfs" + how_to_get(package, host.files);
   }
 
   /// A mount of others at the same place stays theirs.
