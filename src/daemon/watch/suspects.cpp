@@ -23,7 +23,7 @@ constexpr std::string_view kLinks = "ipoib pkey address route dns";
 /// kernel.
 constexpr std::string_view kFiles = "*";
 /// Kinds that have no file below /etc of their own, and rest on such files or on services all the same.
-constexpr std::array<std::string_view, 4> kOnFiles{"dns", "file", "initramfs", "service"};
+constexpr std::array<std::string_view, 5> kOnFiles{"dns", "file", "initramfs", "package", "service"};
 
 constexpr std::array kRivals{
     Rival{"NetworkManager", "ipoib pkey address route dns nm_profile sysctl"},
@@ -41,6 +41,9 @@ constexpr std::array kRivals{
     Rival{"mlnx_qos", "dcb"},
     Rival{"lldpad", "dcb"},
     Rival{"dcbd", "dcb"},
+    Rival{"nvmetcli", "nvme_target"},
+    Rival{"packagekitd", "package"},
+    Rival{"unattended-upgr", "package"},
     Rival{"puppet", kFiles},
     Rival{"chef-client", kFiles},
     Rival{"salt-minion", kFiles},

@@ -52,7 +52,8 @@ std::optional<UmadSince> umad_since(system::Files& files, const PortRef& port) {
         base::parse_number(content(files, at + "/port")) != static_cast<std::uint64_t>(port.port->number))
       continue;
     const auto record = "/run/udev/data/c" + content(files, at + "/dev");
-    for (const auto line : base::split(content(files, record), '\n')) {
+    const auto database = content(files, record);
+    for (const auto line : base::split(database, '\n')) {
       const auto seen = line.starts_with("I:") ? base::parse_number(line.substr(2)) : std::nullopt;
       if (seen) return UmadSince{*seen, made_at(files, "/dev/infiniband/" + name, record, *seen)};
     }
