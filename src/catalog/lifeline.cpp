@@ -66,7 +66,8 @@ void add_lines(const std::vector<std::string>& lines, Family family, Supply& out
       if (words.size() > 1 && !words[1].empty()) gateway = true;
     } else if (key.starts_with("route") && key.find_first_not_of("0123456789", 5) == std::string::npos) {
       auto in = main;
-      for (const auto option : base::split(value(key + "_options"), ',')) {
+      const auto options = value(key + "_options");
+      for (const auto option : base::split(options, ',')) {
         if (!option.starts_with("table=")) continue;
         in = static_cast<std::uint32_t>(base::parse_number(option.substr(6)).value_or(in));
       }
