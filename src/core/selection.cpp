@@ -173,7 +173,8 @@ bool is_called(const EntryUnit& unit, std::string_view word) {
                      [&](const auto& name) { return name == word || base::matches_glob(word, name); });
 }
 
-/// A name or pattern; or of one section, as get and set have it: "ipoib[mlx4_ib0]", "ipoib/mlx4_ib0".
+/// A name or pattern, or one within a section, spelled as for get and set: "ipoib[mlx4_ib0]",
+/// "ipoib/mlx4_ib0".
 bool is_meant(const EntryUnit& unit, const std::string& word) {
   if (is_called(unit, word)) return true;
   const auto cut = word.find_first_of("[/");

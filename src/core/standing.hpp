@@ -25,7 +25,7 @@ struct Standing {
   bool compared = false;                   ///< a document was laid beside it: the two below say something
   bool is_active = false;                  ///< the document is what was applied
   bool refused = false;                    ///< it was rolled back: nobody applies it but on request
-  bool gone = false;                       ///< there is no document any more, and the active one is held
+  bool gone = false;                       ///< the document was removed; its last generation is still held
   std::string fate;                        ///< why, "it was not confirmed in time"; may be empty
 };
 

@@ -133,7 +133,7 @@ class Expressing {
     const auto four = one.ipv4.search, six = one.ipv6.search;
     place_search(one);
     if (four != one.ipv4.search || six != one.ipv6.search)
-      note(one, "search domains of one family only; they become the interface's");
+      note(one, "search domains are set for one family, but apply to the whole interface");
   }
 
   const Words& words_;

@@ -72,7 +72,7 @@ std::string nearest_hint(const std::string& word, const std::vector<std::string>
               : std::string("docs/EXPECT.md lists them");
 }
 
-/// Sorts the keys of one [[expect]] by level (host, device, port), as policies.
+/// Turns the keys of an [[expect]] entry into policies, grouped by level (host, device, port).
 class Entry {
  public:
   Entry(const Section& section, const World& world, Diagnostics& diagnostics)
