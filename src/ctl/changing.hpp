@@ -31,6 +31,10 @@ int apply_agreed(const Context& context, const config::Document& document, syste
 /// told. @return `status`, or that of what was asked for
 int ask_to_keep(const Context& context, system::Host& host, int status);
 
+/// Adds what core::removal_warning() says of a plan that is only looked at.
+void add_removal_warning(const Context& context, const config::Document& document, system::Host& host,
+                         model::Report& plan);
+
 /// Says so when a plan interrupts the interface through which this ssh session comes in.
 void warn_of_session(const Context& context, system::Host& host, const model::Report& plan);
 

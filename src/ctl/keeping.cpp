@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "core/guards/removal.hpp"
 #include "core/standing.hpp"
 #include "ctl/changing.hpp"
 #include "ctl/render/terminal.hpp"
@@ -37,6 +38,13 @@ bool concerns(const model::Change& change, const system::Link& link) {
 }
 
 }  // namespace
+
+void add_removal_warning(const Context& context, const config::Document& document, system::Host& host,
+                         model::Report& plan) {
+  if (context.offline() || context.arguments.allow_removal || plan.exit == model::Exit::kError) return;
+  if (auto warning = core::removal_warning(document, plan, host); !warning.message.empty())
+    plan.diagnostics.push_back(std::move(warning));
+}
 
 void warn_of_session(const Context& context, system::Host& host, const model::Report& plan) {
   if (context.offline()) return;

@@ -23,25 +23,23 @@ constexpr std::size_t kHandful = 5;
 constexpr std::size_t kNamed = 5;  ///< labels in the message
 constexpr std::int64_t kAnything = 100;
 
-}  // namespace
+constexpr const char* kHowToAllow =
+    "if that is meant: `rdma-configctl apply --allow-removal` does it; `max_removal = 100` in [daemon] "
+    "always "
+    "allows it";
 
-model::Diagnostic risky_removal(const config::Document& document, const Report& planned, system::Host& host,
-                                RemovalGuard guard) {
+struct Loss {
+  std::string what;       ///< empty: nothing that matters
+  bool lifeline = false;  ///< by which administrators reach the host
+};
+
+Loss loss_by(const config::Document& document, const Report& planned, system::Host& host,
+             RemovalGuard guard) {
   const auto share =
       kinds::daemon_policy(document.sections).max_removal.value_or(model::RemovalShare{}).percent;
   if (share >= kAnything) return {};
-  const auto refused = [](std::string message) {
-    return model::Diagnostic{model::Severity::kError,
-                             {},
-                             std::move(message),
-                             "if that is meant: `rdma-configctl apply --allow-removal` does it; `max_removal "
-                             "= 100` in [daemon] always "
-                             "allows it",
-                             {}};
-  };
   if (!host.offline) {
-    if (const auto lost = kinds::cut_off_by(planned.plan, host); !lost.empty())
-      return refused(fmt::format("nothing was changed: this would take away {}", lost));
+    if (auto lost = kinds::cut_off_by(planned.plan, host); !lost.empty()) return {std::move(lost), true};
   }
   if (guard != RemovalGuard::kMost) return {};
   const auto [gone, deleted] = kinds::removed_by(planned.plan);
@@ -60,8 +58,33 @@ model::Diagnostic risky_removal(const config::Document& document, const Report& 
     return {};
   auto named = base::join(std::span(gone).first(std::min(gone.size(), kNamed)), ", ");
   if (gone.size() > kNamed) named += fmt::format(" and {} more", gone.size() - kNamed);
-  return refused(fmt::format("nothing was changed: this would take away {} of {} managed resources ({})",
-                             gone.size(), managed, named));
+  return {fmt::format("{} of {} managed resources ({})", gone.size(), managed, named)};
+}
+
+}  // namespace
+
+model::Diagnostic risky_removal(const config::Document& document, const Report& planned, system::Host& host,
+                                RemovalGuard guard) {
+  const auto loss = loss_by(document, planned, host, guard);
+  if (loss.what.empty()) return {};
+  return {model::Severity::kError,
+          {},
+          fmt::format("nothing was changed: this would take away {}", loss.what),
+          kHowToAllow,
+          {}};
+}
+
+model::Diagnostic removal_warning(const config::Document& document, const Report& planned,
+                                  system::Host& host) {
+  const auto loss = loss_by(document, planned, host, RemovalGuard::kMost);
+  if (loss.what.empty()) return {};
+  return {model::Severity::kWarning,
+          {},
+          fmt::format("this would take away {}; {} refuse it", loss.what,
+                      loss.lifeline ? "`apply --yes`, `reload` and the start of the host"
+                                    : "`reload` and the start of the host"),
+          kHowToAllow,
+          {}};
 }
 
 }  // namespace rdmacfg::core

@@ -16,4 +16,8 @@ namespace rdmacfg::core {
 model::Diagnostic risky_removal(const config::Document& document, const model::Report& planned,
                                 system::Host& host, RemovalGuard guard);
 
+/// The same as a warning, for whoever looks at the plan: who would refuse it. An empty message: nobody.
+model::Diagnostic removal_warning(const config::Document& document, const model::Report& planned,
+                                  system::Host& host);
+
 }  // namespace rdmacfg::core

@@ -222,7 +222,8 @@ int apply_agreed(const Context& context, const config::Document& document, syste
 
 namespace {
 
-int look_only(const Context& context, const config::Document& document, const Report& plan) {
+int look_only(const Context& context, const config::Document& document, system::Host& host, Report plan) {
+  add_removal_warning(context, document, host, plan);
   const int status = status_of(context, plan);
   if (context.arguments.json) {
     emit(context, to_json(plan, "apply", status));
@@ -244,7 +245,8 @@ int apply_document(const Context& context, const config::Document& document, sys
 
   auto plan = placed(context, core::diff(document, host, options_of(context)));
   plan.diagnostics = together(document, plan);
-  if (arguments.dry_run || plan.exit == Exit::kError) return look_only(context, document, plan);
+  if (arguments.dry_run || plan.exit == Exit::kError)
+    return look_only(context, document, host, std::move(plan));
   tell(context, document, plan.diagnostics);
   if (!plan.plan.empty()) {
     context.environment.out << render_plan(plan, context.out) << '\n' << std::flush;
@@ -280,7 +282,7 @@ int apply_part(const Context& context, const config::Document& document, system:
   auto planned = placed(context, core::diff(document, host, options_of(context)));
   if (planned.exit == Exit::kError) {
     planned.diagnostics = together(document, planned);
-    return look_only(context, document, planned);
+    return look_only(context, document, host, std::move(planned));
   }
   const auto active = held(context, host);
   if (!active) return refuse(context, active.error());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ctl/changing.hpp"
 #include "ctl/generation_diff.hpp"
 #include "ctl/json.hpp"
 #include "ctl/outlook.hpp"
@@ -16,6 +17,7 @@ int diff(const Context& context) {
   if (outlook.standing) {
     for (auto& note : core::notes_of(*outlook.standing)) report.notes.push_back(std::move(note));
   }
+  add_removal_warning(context, *outlook.document, *host, report);
   return show_diff(context, *outlook.document, report);
 }
 

@@ -46,6 +46,14 @@ class Offsets {
     return end == std::string::npos ? text_.size() : end + 1;
   }
 
+  /// Behind blanks, line feeds and comments.
+  [[nodiscard]] std::size_t token(std::size_t at) const {
+    while ((at = std::min(text_.find_first_not_of(" \t\r\n", at), text_.size())) < text_.size() &&
+           text_[at] == '#')
+      at = line_end(at);
+    return at;
+  }
+
   /// Behind the value that begins there. The text is valid TOML.
   [[nodiscard]] std::size_t value_end(std::size_t at) const {
     if (text_[at] == '"' || text_[at] == '\'') return quoted_end(at);
@@ -160,6 +168,32 @@ std::string with_section(std::string text, const std::vector<PathStep>& path, co
   return text + fmt::format("[{}]\n{} = {}\n", path_text(section, section.size()), path.back().name, value);
 }
 
+/// One value of a list goes with the comma that sets it apart, and with its line where it has one of its own.
+std::string without_item(std::string text, std::size_t start, std::size_t end) {
+  const auto comma = Offsets(text).token(end);
+  if (comma < text.size() && text[comma] == ',') {
+    if (text.find_first_not_of(" \t", end) == comma) {
+      end = comma + 1;
+    } else {
+      text.erase(comma, 1);
+    }
+  } else if (const auto before = text.find_last_not_of(" \t", start - 1); text[before] == ',') {
+    start = before;
+  }
+  const Offsets offsets(text);
+  const auto line = offsets.line_start(start);
+  const auto rest = std::min(text.find_first_not_of(" \t\r", end), text.size() - 1);
+  const bool last_of_line = text[rest] == '\n' || text[rest] == '#';
+  if (last_of_line && text.find_first_not_of(" \t", line) >= start)
+    return text.erase(line, offsets.line_end(end) - line);
+  if (last_of_line) {
+    start = text.find_last_not_of(" \t", start - 1) + 1;
+  } else if (text[end - 1] == ',') {
+    end = rest;
+  }
+  return text.erase(start, end - start);
+}
+
 Result<config::Tree> tree_of(const config::Text& text) {
   auto tree = config::parse_tree(text, {});
   if (tree.errors.empty()) return tree;
@@ -229,10 +263,11 @@ Result<std::string> without_value(const config::Text& text, const std::vector<Pa
   if (!found) return fail(found.error());
   if (found->value == nullptr) return fail(Code::kNotFound, describe_missing(tree->root, path, text.name));
   const auto& value = *found->value;
-  if (found->single)
-    return fail(Code::kInvalid, fmt::format("{}: single values cannot be removed; set the whole list",
-                                            path_text(path, path.size())));
   const Offsets offsets(text.text);
+  if (found->single) {
+    const auto start = offsets.of(value.at);
+    return without_item(text.text, start, offsets.value_end(start));
+  }
   const bool header = (value.sort == Node::Sort::kTable && !is_inline(text.text, offsets, value)) ||
                       (value.sort == Node::Sort::kList && value.origin == Node::Origin::kHeader);
   if (header)

@@ -94,10 +94,12 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "comments and order stay. VALUE is TOML; a word that is not TOML is taken as a string, or as a list "
      "separated by commas where the key takes a list. A missing section is added at the end of the file. The "
      "new text is checked before it is written. --unset removes "
-     "the key. Nothing is applied: `rdma-configctl apply` does that. Needs root for files in /etc.",
+     "the key, or one value of a list. Nothing is applied: `rdma-configctl apply` does that. Needs root for "
+     "files in /etc.",
      "set ipoib[mlx4_ib0].mtu 4092\tchange a number\nset 'ipoib[mlx4_ib0].mode' connected\tchange a "
      "string\nset 'ipoib[mlx4_ib0].ipv4.addresses' 192.0.2.1/24,192.0.2.2/24\ta list\nset --unset "
-     "ipoib[mlx4_ib0].umcast\tremove a key\nset -f new.toml rdma_system.netns shared\tin "
+     "ipoib[mlx4_ib0].umcast\tremove a key\nset --unset ipoib[mlx4_ib0].ipv4.addresses[0]\tremove the "
+     "first value of a list\nset -f new.toml rdma_system.netns shared\tin "
      "another file"},
     {"monitor", "", "Print the daemon's events as they happen.",
      "Prints a line for each event of the daemon: changes, repairs, drift, contention, refusals, "

@@ -1,4 +1,5 @@
 # Names: an interface that is up, swaps and circles, alternative names, names that are taken, rules of others.
+# nightly: CI has time for the core and the daemon
 # lab: --snap
 systemctl stop NetworkManager
 lab-load ib:mlx4_0:2 ib:mlx4_1:2 || exit 1

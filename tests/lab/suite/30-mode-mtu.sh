@@ -1,4 +1,5 @@
 # Transport modes and MTUs, limits of adapters, and limits of the fabric.
+# nightly: CI has time for the core and the daemon
 # lab: --snap
 systemctl stop NetworkManager
 lab-load ib:mlx4_0:2 eib:mlx5_0:1 || exit 1

@@ -113,7 +113,7 @@ TEST(UnsetValue, TakesTheLineAway) {
             changed("ipv4.addresses = [\n  \"192.0.2.1/24\",  # the first ]\n  \"192.0.2.2/24\",\n]\n", ""));
   EXPECT_THAT(without("ipoib[0].umcast"), HasSubstr("is not in x.toml"));
   EXPECT_THAT(without("rdma_system"), HasSubstr("is a section"));
-  EXPECT_THAT(without("ipoib[1].ipv4.addresses[1]"), HasSubstr("set the whole list"));
+  EXPECT_EQ(without("ipoib[1].ipv4.addresses[1]"), changed("  \"192.0.2.2/24\",\n", ""));
 }
 
 TEST(AsToml, QuotesWhatIsNotAValue) {
@@ -193,6 +193,34 @@ TEST(GetAndSet, ChangeAFileAndCheckIt) {
   EXPECT_EQ(console.run({"get", "-f", file, "ipoib[0].mtu"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("is not in the document"));
   EXPECT_EQ(console.run({"set", "-f", file, "ipoib[0].mtu"}), 1);
+}
+
+TEST(GetAndSet, OneValueOfAListGoesWithItsCommaAndItsLine) {
+  const struct {
+    const char *before, *selector, *after;
+  } cases[] = {
+      {R"(["a", "b", "c"])", "0", R"(["b", "c"])"},
+      {R"(["a", "b", "c"])", "1", R"(["a", "c"])"},
+      {R"(["a", "b", "c"])", "2", R"(["a", "b"])"},
+      {R"([ "a" ])", "0", R"([  ])"},
+      {R"(["a",])", "0", R"([])"},
+      {"[\n  \"a\",  # first\n  \"b\",\n]", "0", "[\n  \"b\",\n]"},
+      {"[\n  \"a\",\n  \"b\"  # last\n]", "1", "[\n  \"a\",\n]"},
+      {"[\n  \"a\"  # with, a comma\n  , \"b\"\n]", "0", "[\n   \"b\"\n]"},
+      {"[\"a\",\n \"b\", \"c\",\n]", "1", "[\"a\",\n \"c\",\n]"},
+      {"[\"a\", \"b\",\n \"c\"]", "1", "[\"a\",\n \"c\"]"},
+      {"[\"a\", \"b\" # c\n]", "1", "[\"a\" # c\n]"},
+      {R"(["a#,", 'b'])", "1", R"(["a#,"])"},
+  };
+  for (const auto& one : cases) {
+    const auto path = parse_path(std::string("x.y[") + one.selector + "]");
+    ASSERT_TRUE(path);
+    const auto text = std::string("[x]\ny = ") + one.before + " # end\nz = 1\n";
+    const auto got = without_value({"f", text}, *path);
+    ASSERT_TRUE(got) << one.before << ": " << got.error().message;
+    EXPECT_EQ(*got, std::string("[x]\ny = ") + one.after + " # end\nz = 1\n") << one.before;
+    EXPECT_TRUE(config::parse_tree({"f", *got}, {}).errors.empty()) << *got;
+  }
 }
 
 TEST(Edit, ChecksAsksWritesAndApplies) {

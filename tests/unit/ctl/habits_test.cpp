@@ -218,6 +218,30 @@ TEST(Habits, TheSessionThatIsCutOffIsNamed) {
   EXPECT_THAT(console.err.str(), Not(HasSubstr("ssh session")));
 }
 
+TEST(Habits, ALookSaysWhatAnApplyThatNobodySeesWouldRefuse) {
+  Words console;
+  const auto with = [&](const std::string& keys) {
+    return console.file("a.toml", std::string("version = 1\n[[ipoib]]\nguid = \"") + kGuid1 +
+                                      "\"\nname = \"mlx4_ib0\"\nstate = \"up\"\n" + keys);
+  };
+  ASSERT_EQ(console.run({"apply", "--yes", with("ipv4 = { addresses = [\"192.0.2.7/24\"] }\n")}), 0)
+      << console.err.str();
+  console.kernel.files.content["/proc/net/tcp"] =
+      "  sl  local_address rem_address   st\n"
+      "   0: 070200C0:0016 090200C0:D431 01 00000000:00000000 00:00000000 00000000     0        0 1 1 0\n";
+  const auto without = with("ipv4 = { addresses = [\"192.0.2.8/24\"] }\n");
+  const auto said =
+      AllOf(HasSubstr("warning: this would take away mlx4_ib0 192.0.2.7, which carries a login session"),
+            HasSubstr("`apply --yes`"), HasSubstr("--allow-removal"));
+  EXPECT_EQ(console.run({"diff", without}), 2);
+  EXPECT_THAT(console.err.str(), said);
+  EXPECT_EQ(console.run({"apply", "--dry-run", without}), 2);
+  EXPECT_THAT(console.err.str(), said);
+  EXPECT_EQ(console.run({"apply", "--dry-run", "--allow-removal", without}), 2);
+  EXPECT_THAT(console.err.str(), IsEmpty());
+  EXPECT_EQ(console.run({"apply", "--yes", without}), 1) << "as it was said";
+}
+
 TEST(UnifiedDiff, HasContextAndHunks) {
   EXPECT_EQ(unified_diff("a", "x\n", "b", "x\n"), "");
   EXPECT_EQ(unified_diff("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "b", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n"),
