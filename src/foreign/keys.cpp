@@ -153,11 +153,15 @@ Keys::Keys(std::string file, std::vector<Item> items, Claims& claims)
   }
 }
 
+const std::vector<std::size_t>& Keys::places_of(std::string_view key) const {
+  static const std::vector<std::size_t> kNowhere;
+  const auto at = places_.find(key);
+  return at == places_.end() ? kNowhere : at->second;
+}
+
 std::optional<Item> Keys::take(std::string_view key) {
   std::optional<Item> out;
-  const auto places = places_.find(key);
-  if (places == places_.end()) return out;
-  for (const auto at : places->second) {
+  for (const auto at : places_of(key)) {
     auto& held = items_[at];
     if (!held.asked) claims_.took(place(held.item));
     held.asked = true;
@@ -175,8 +179,8 @@ std::optional<Item> Keys::take(std::string_view key) {
 
 std::vector<Item> Keys::take_all(std::string_view key) {
   std::vector<Item> out;
-  for (auto& held : items_) {
-    if (held.item.key != key) continue;
+  for (const auto at : places_of(key)) {
+    auto& held = items_[at];
     if (!held.asked) claims_.took(place(held.item));
     held.asked = true;
     if (!held.item.why.empty()) {
@@ -191,15 +195,21 @@ std::vector<Item> Keys::take_all(std::string_view key) {
 }
 
 void Keys::pass(std::span<const std::string_view> keys) {
-  for (auto& held : items_) {
-    if (held.item.key.empty()) continue;
-    const bool known = std::any_of(keys.begin(), keys.end(), [&](std::string_view key) {
-      return key.ends_with('*') ? held.item.key.starts_with(key.substr(0, key.size() - 1))
-                                : held.item.key == key;
-    });
-    if (!known || held.asked) continue;
-    held.asked = true;
-    claims_.took(place(held.item));
+  const auto pass_all = [&](const std::vector<std::size_t>& places) {
+    for (const auto at : places) {
+      if (!items_[at].asked) claims_.took(place(items_[at].item));
+      items_[at].asked = true;
+    }
+  };
+  for (const auto key : keys) {
+    if (!key.ends_with('*')) {
+      pass_all(places_of(key));
+      continue;
+    }
+    const auto prefix = key.substr(0, key.size() - 1);
+    for (auto at = places_.lower_bound(prefix); at != places_.end() && at->first.starts_with(prefix); ++at) {
+      if (!at->first.empty()) pass_all(at->second);
+    }
   }
 }
 
@@ -211,11 +221,8 @@ void Keys::usual(std::string_view key, std::string_view value) {
 }
 
 Place Keys::where(std::string_view key) const {
-  const Item* found = nullptr;
-  for (const auto& held : items_) {
-    if (held.item.key == key) found = &held.item;
-  }
-  return found == nullptr ? Place{file_, 0} : place(*found);
+  const auto& places = places_of(key);
+  return places.empty() ? Place{file_, 0} : place(items_[places.back()].item);
 }
 
 void Keys::mark(Interface& one, std::string_view path, std::string_view key) const {
@@ -242,16 +249,11 @@ void Keys::finish() {
   }
 }
 
-bool Keys::has(std::string_view key) const {
-  return std::any_of(items_.begin(), items_.end(), [&](const Held& held) { return held.item.key == key; });
-}
+bool Keys::has(std::string_view key) const { return places_.contains(key); }
 
 std::string Keys::peek(std::string_view key) const {
-  std::string out;
-  for (const auto& held : items_) {
-    if (held.item.key == key) out = base::trim(held.item.value);
-  }
-  return out;
+  const auto& places = places_of(key);
+  return places.empty() ? std::string() : std::string(base::trim(items_[places.back()].item.value));
 }
 
 std::vector<std::string> Keys::left() const {

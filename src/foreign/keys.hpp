@@ -93,6 +93,8 @@ class Keys {
     Item item;
     bool asked = false;
   };
+  [[nodiscard]] const std::vector<std::size_t>& places_of(std::string_view key) const;
+
   std::string file_;
   std::vector<Held> items_;
   std::map<std::string, std::vector<std::size_t>, std::less<>> places_;  ///< in items_, by key

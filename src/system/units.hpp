@@ -63,6 +63,10 @@ class Units {
   /// started gets five seconds to set it up, and kTimeout says that it has not.
   virtual base::Result<void> signal(const std::string& unit, int number) = 0;
 
+  /// Ends all processes of a service at once, with SIGKILL; success also when there are none. systemd sees
+  /// that it has failed, and starts it again where the unit says so.
+  virtual base::Result<void> kill(const std::string& unit) = 0;
+
   /// Waits until the main process of a service has a handler for the signal, which a daemon sets up when it
   /// is ready, or has ended; at most five seconds, and kTimeout then.
   virtual base::Result<void> await_handler(const std::string& /*unit*/, int /*number*/) { return {}; }

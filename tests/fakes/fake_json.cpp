@@ -128,7 +128,7 @@ void describe_device(FakeKernel& kernel, const json& from) {
 FakeUnit unit_of(const json& from) {
   allow_keys(from,
              {"enabled", "running", "masked", "installable", "starts", "reloads", "needed", "refuses",
-              "oneshot", "aliases"},
+              "oneshot", "aliases", "hangs"},
              "unit");
   FakeUnit unit;
   unit.enabled = from.value("enabled", unit.enabled);
@@ -141,6 +141,7 @@ FakeUnit unit_of(const json& from) {
   unit.needed = from.value("needed", unit.needed);
   unit.oneshot = from.value("oneshot", unit.oneshot);
   unit.aliases = from.value("aliases", unit.aliases);
+  unit.hangs = from.value("hangs", unit.hangs);
   return unit;
 }
 

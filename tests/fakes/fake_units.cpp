@@ -257,7 +257,7 @@ Result<void> FakeUnits::act(system::UnitAction action, const std::string& name) 
         if (unit->running) return 0;
         [[fallthrough]];
       case UnitAction::kRestart:
-        if (unit->running && unit->busy) return EIO;
+        if (unit->running && (unit->busy || unit->hangs)) return EIO;
         if (unit->running && !unit->fragment.empty()) unmount(*unit);
         unit->running = false;
         if (unit->masked || !unit->starts) return EIO;
@@ -266,7 +266,7 @@ Result<void> FakeUnits::act(system::UnitAction action, const std::string& name) 
         if (!unit->fragment.empty()) mount(name, *unit);
         return 0;
       case UnitAction::kStop:
-        if (unit->running && unit->busy) return EIO;
+        if (unit->running && (unit->busy || unit->hangs)) return EIO;
         if (unit->running && !unit->fragment.empty()) unmount(*unit);
         unit->running = false;
         return 0;
@@ -291,6 +291,17 @@ Result<void> FakeUnits::signal(const std::string& name, int number) {
     return 0;
   });
   return err == 0 ? Result<void>() : fail_errno(err, what);
+}
+
+Result<void> FakeUnits::kill(const std::string& name) {
+  if (!answers) return no_systemd();
+  auto* unit = find(name);
+  if (unit == nullptr) return no_unit(name);
+  const int err = faults_.call(name + ": kill", [&] {
+    unit->running = unit->hangs = false;
+    return 0;
+  });
+  return err == 0 ? Result<void>() : fail_errno(err, name + ": kill");
 }
 
 std::optional<model::LockLimit> FakeUnits::observe_memlock(std::int64_t pid) {

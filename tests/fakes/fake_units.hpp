@@ -29,6 +29,7 @@ struct FakeUnit {
   int starts_seen = 0;
   std::string drop_ins{};  ///< the drop-in files as systemd read them last
   std::string fragment{};  ///< the same of its file in /etc/systemd/system; of mount units alone
+  bool hangs = false;      ///< its processes do not end when they are told to, only when they are killed
   bool busy = false;       ///< a mount that is in use: it cannot be stopped
   std::string memlock{};   ///< LimitMEMLOCK of the main process, as its drop-ins said at its start
 };
@@ -57,6 +58,7 @@ class FakeUnits final : public system::Units {
   base::Result<void> set_enabled(const std::string& unit, bool enabled) override;
   base::Result<void> act(system::UnitAction action, const std::string& unit) override;
   base::Result<void> signal(const std::string& unit, int number) override;
+  base::Result<void> kill(const std::string& unit) override;
   std::optional<model::LockLimit> observe_memlock(std::int64_t pid) override;
   base::Result<void> reload_manager() override;
 

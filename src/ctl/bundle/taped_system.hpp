@@ -90,6 +90,7 @@ class TapedUnits final : public system::Units, Taped {
   Result<void> set_enabled(Name /*unit*/, bool /*enabled*/) override { return refuse_to_change(); }
   Result<void> act(system::UnitAction /*action*/, Name /*unit*/) override { return refuse_to_change(); }
   Result<void> signal(Name /*unit*/, int /*number*/) override { return refuse_to_change(); }
+  Result<void> kill(Name /*unit*/) override { return refuse_to_change(); }
   Result<void> reload_manager() override { return refuse_to_change(); }
 
  private:

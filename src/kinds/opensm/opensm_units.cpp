@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -74,6 +75,18 @@ bool revives(const Change& change) {
   return model::from_attributes<Opensm>(change.after).running == true &&
          model::from_attributes<Opensm>(change.before).running == false &&
          std::find(change.fields.begin(), change.fields.end(), "running") != change.fields.end();
+}
+
+/// Starts one again that runs without its port. It does not end by itself where it waits for an answer from
+/// that port, and systemd gives it TimeoutStopSec= (90 s) without a subnet manager: it is killed. What it
+/// keeps (guid2lid) it writes under another name first (osm_db_files.c).
+Result<void> revive(const std::string& unit, std::int64_t pid, Guid guid, system::Host& host) {
+  const auto world = World::observe(host);
+  if (!world) return base::fail(world.error());
+  if (const auto port = world->port(guid); port && lost_port(host.files, *port, pid)) {
+    if (auto done = host.units.kill(unit); !done) return done;
+  }
+  return host.units.act(UnitAction::kRestart, unit);
 }
 
 /// The file with what changes want of it, and opensm.service enabled as long as ports of ours are in it.
@@ -223,7 +236,7 @@ Result<void> apply_instances(std::span<const Change> changes, system::Host& host
     const bool running = runs(*units, name);
     Result<void> done;
     if (running && revives(change)) {
-      done = host.units.act(UnitAction::kRestart, name);
+      done = revive(name, units->at(name).main_pid, *guid, host);
     } else if (*wanted.running != running) {
       done = host.units.act(*wanted.running ? UnitAction::kStart : UnitAction::kStop, name);
     } else if (running && restart.contains(name)) {
@@ -252,8 +265,11 @@ Result<void> apply_service(std::span<const Change> changes, system::Host& host, 
   if (!runs(*now, kOpensmService)) {
     return wanted ? host.units.act(UnitAction::kStart, kOpensmService) : Result<void>{};
   }
-  const bool revived = std::any_of(changes.begin(), changes.end(), revives);
-  return *differs || stale || revived ? host.units.act(UnitAction::kRestart, kOpensmService) : Result<void>{};
+  for (const auto& change : changes) {
+    const auto guid = Guid::parse(change.key.id);
+    if (guid && revives(change)) return revive(kOpensmService, now->at(kOpensmService).main_pid, *guid, host);
+  }
+  return *differs || stale ? host.units.act(UnitAction::kRestart, kOpensmService) : Result<void>{};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -148,6 +149,20 @@ class SystemdUnits final : public Units {
     BusError error;
     const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "KillUnit",
                                           &error.error, nullptr, "ssi", unit.c_str(), "main", number);
+    if (status < 0) return fail(error.error_of(status, what));
+    return {};
+  }
+
+  Result<void> kill(const std::string& unit) override {
+    const std::string what = fmt::format("{}: kill", unit);
+    auto bus = systemd_.bus();
+    if (!bus) return fail(bus.error());
+    if (*bus == nullptr) return fail(nobody(what));
+    BusError error;
+    const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "KillUnit",
+                                          &error.error, nullptr, "ssi", unit.c_str(), "all", SIGKILL);
+    if (status < 0 && sd_bus_error_has_name(&error.error, "org.freedesktop.systemd1.NoSuchProcess") != 0)
+      return {};
     if (status < 0) return fail(error.error_of(status, what));
     return {};
   }
