@@ -52,6 +52,9 @@ struct Source {
   bool every_host = false;  ///< tables are read whole, not only the lines that are for `host`
 };
 
+/// The name of a text that was read from standard input ("-").
+inline constexpr const char* kStandardInput = "<standard input>";
+
 /// One file as text.
 struct Text {
   std::string name;  ///< as diagnostics show it

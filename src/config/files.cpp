@@ -160,7 +160,7 @@ Result<std::optional<Text>> read_drop_in(const Root& root, std::string_view fold
 Result<std::vector<Text>> read_one(const std::filesystem::path& file, const Limits& limits) {
   if (file == "-") {
     return read_all(STDIN_FILENO, "standard input", limits.file_bytes).map([](std::string text) {
-      return std::vector<Text>{{.name = "<standard input>", .text = std::move(text), .is_private = true}};
+      return std::vector<Text>{{.name = kStandardInput, .text = std::move(text), .is_private = true}};
     });
   }
   const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));

@@ -46,7 +46,7 @@ Result<std::vector<config::Text>> with_tables(const Context& context, std::vecto
 
 Result<void> write_document(const Context& context, const std::string& name, std::string_view text) {
   if (!context.arguments.config.empty()) {
-    if (name == "-") {
+    if (name == config::kStandardInput) {
       context.environment.out << text;
       return {};
     }

@@ -133,6 +133,10 @@ void Reconciler::count_revert(const model::Change& change, const std::string& fi
   if (!change.footing.empty() && !reverts.footing.empty() && change.footing != reverts.footing)
     reverts.times.clear();
   if (!change.footing.empty()) reverts.footing = change.footing;
+  if (!change.returned.empty() && change.returned != reverts.returned) {
+    reverts.returned = change.returned;
+    reverts.times.clear();
+  }
   reverts.times.push_back(now);
   while (!reverts.times.empty() && reverts.times.front() + kRevertWindow < now) reverts.times.pop_front();
   if (reverts.times.size() < kReverts) return;

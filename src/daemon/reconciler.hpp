@@ -83,7 +83,8 @@ class Reconciler {
     std::string reason;
   };
   struct Reverts {
-    std::string footing;  ///< the kernel object that they were on
+    std::string footing;   ///< the kernel object that they were on
+    std::string returned;  ///< the last one whose return was answered
     std::deque<Time> times;
   };
 

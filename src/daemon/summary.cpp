@@ -62,6 +62,7 @@ model::Change short_of(const model::Change& change, bool values) {
   cut(out.fields);
   out.overruled = change.overruled;
   out.footing = change.footing;
+  out.returned = change.returned;
   if (!values) return out;
   out.before = change.before;
   out.after = change.after;

@@ -189,6 +189,8 @@ void Expectations::tell(const model::Report& report) {
     } else if (resource.status == Status::kInSync && unmet_.contains(key)) {
       log(LOG_NOTICE, Message::kMet, fmt::format("as expected again: {}", resource.label),
           {{"RDMA_KIND", key.kind}, {"RDMA_RESOURCE", key.id}});
+    } else if (resource.status != Status::kInSync && unmet_.contains(key)) {
+      now.insert(key);  // not known now: a counter was reset, say
     }
   }
   unmet_ = std::move(now);

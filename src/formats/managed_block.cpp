@@ -51,14 +51,6 @@ MarkedText parse_marked(std::string_view text, const Marks& marks) {
   return out;
 }
 
-std::string lines_between(std::string_view text, const Marks& marks) {
-  std::string out;
-  for (const auto& line : parse_marked(text, marks).lines) {
-    if (line.ours) out.append(line.text).append("\n");
-  }
-  return out;
-}
-
 std::string begin_marked(std::string others, const Marks& marks) {
   const bool unended = !others.empty() && !others.ends_with('\n');
   if (unended) others += '\n';

@@ -48,9 +48,6 @@ struct MarkedText {
 
 MarkedText parse_marked(std::string_view text, const Marks& marks);
 
-/// Our lines alone, as they stand; empty without a part of ours.
-std::string lines_between(std::string_view text, const Marks& marks);
-
 /// `others` and the begin of our part after it. That their last line had no end is kept in it.
 std::string begin_marked(std::string others, const Marks& marks);
 

@@ -47,7 +47,7 @@ bool take_source(std::string_view source, NfsMountUnit& unit) {
 void take_options(std::string_view options, NfsMountUnit& unit) {
   constexpr std::string_view kPort = "port=";
   for (const auto option : base::split(options, ',')) {
-    if (option == "_netdev" || option == "proto=rdma" || option.empty()) continue;
+    if (option == "_netdev" || option == "proto=rdma" || option == "proto=rdma6" || option.empty()) continue;
     if (option.starts_with(kPort)) {
       const auto port = base::parse_number(option.substr(kPort.size()));
       const auto number = port && *port <= 65535 ? static_cast<std::int64_t>(*port) : 0;
@@ -85,7 +85,9 @@ std::string nfs_source(std::string_view server, std::string_view exported) {
 
 std::string render_mount_unit(const NfsMountUnit& unit) {
   const auto source = doubled(nfs_source(unit.server, unit.exported));
-  auto options = fmt::format("_netdev,proto=rdma,port={}", unit.port);
+  // mount.nfs(8) looks servers up in the family of the protocol: rdma is IPv4 alone.
+  const bool ipv6 = unit.server.find(':') != std::string::npos;
+  auto options = fmt::format("_netdev,proto={},port={}", ipv6 ? "rdma6" : "rdma", unit.port);
   for (const auto& option : unit.options) options += "," + option;
   return fmt::format(
       "{}\n[Unit]\nDescription={} over RDMA\nDocumentation=man:rdma-configd.toml(5) man:nfs(5)\n"

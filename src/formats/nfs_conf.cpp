@@ -28,6 +28,12 @@ std::optional<bool> truth_of(std::string_view word) {
   return std::nullopt;
 }
 
+std::optional<std::int64_t> port_of(std::string_view value) {
+  const auto port = base::parse_number(value);
+  if (port && *port <= 65535) return static_cast<std::int64_t>(*port);
+  return value == "nfsrdma" ? std::optional(kStandardPort) : std::nullopt;
+}
+
 std::string_view unquoted(std::string_view value) {
   if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
     return value.substr(1, value.size() - 2);
@@ -55,12 +61,14 @@ NfsdRdma parse_nfs_conf(std::string_view text) {
     const auto value = unquoted(base::trim(line.substr(equals + 1)));
     if (key == "rdma") {
       out.rdma = truth_of(value);
+      // rpc.nfsd(8) still takes the port here.
+      if (const auto port = out.rdma ? std::nullopt : port_of(value)) {
+        out.rdma = true;
+        out.port = port;
+      }
       out.line = number;
     } else if (key == "rdma-port") {
-      const auto port = base::parse_number(value);
-      out.port = port && *port <= 65535 ? std::optional(static_cast<std::int64_t>(*port))
-                 : value == "nfsrdma"   ? std::optional(kStandardPort)
-                                        : std::nullopt;
+      out.port = port_of(value);
       out.line = number;
     }
   }

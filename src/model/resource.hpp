@@ -44,4 +44,12 @@ struct Observed {
   bool ours_by_nature = false;  ///< lives in a file of ours, so nobody else can have made it
 };
 
+/// The first one of each key, for those that look up many.
+template <class Resource>
+std::map<Key, const Resource*> by_key(const std::vector<Resource>& all) {
+  std::map<Key, const Resource*> out;
+  for (const auto& one : all) out.emplace(one.key, &one);
+  return out;
+}
+
 }  // namespace rdmacfg::model

@@ -71,6 +71,7 @@ Json to_json(const Change& change) {
   out["origins"] = Json::object();
   for (const auto& [field, where] : change.origins) out["origins"][field] = to_json(where);
   out["footing"] = change.footing;
+  if (!change.returned.empty()) out["returned"] = change.returned;
   out["overruled"] = change.overruled;
   out["carried"] = change.carried;
   return out;
@@ -125,6 +126,7 @@ Change change_from(const Json& json) {
     }
   }
   change.footing = json.value("footing", std::string());
+  change.returned = json.value("returned", std::string());
   change.overruled = json.value("overruled", std::vector<std::string>());
   change.beside = json.value("beside", std::vector<std::string>());
   change.carried = json.value("carried", std::vector<std::string>());

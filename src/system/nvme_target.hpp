@@ -60,11 +60,12 @@ class NvmeTarget {
   virtual base::Result<void> set_any_host(const std::string& nqn, bool any) = 0;
   /// Refused while any host may connect.
   virtual base::Result<void> allow_host(const std::string& nqn, const std::string& host) = 0;
-  /// Connections of the host are ended. The kernel's object of the host goes when no other subsystem names
-  /// it.
+  /// The host stays connected until the subsystem is withdrawn from its port. The kernel's object of the host
+  /// goes when no other subsystem names it and it has no keys.
   virtual base::Result<void> disallow_host(const std::string& nqn, const std::string& host) = 0;
 
-  /// Makes and enables it: the device is opened.
+  /// Makes it, and enables it where that is wanted: the device is opened, and refused while this host uses
+  /// it.
   virtual base::Result<void> make_namespace(const std::string& nqn, const NvmeNamespace& wanted) = 0;
   virtual base::Result<void> remove_namespace(const std::string& nqn, int nsid) = 0;
 

@@ -191,7 +191,8 @@ void FakeKernel::add(std::string_view text) {
              "unreadable", "systemd",           "units",      "modules",     "module_tree",     "initramfs",
              "dcb",        "mlx4_ports",        "users",      "groups",      "sysctl",          "rdma_system",
              "rdma_cm",    "rdma_cm_folders",   "soft_types", "resolved",    "network_manager", "duplicates",
-             "networkd",   "mlx4_without_dpdp", "pci",        "nvme_target", "births",          "packagekit"},
+             "networkd",   "mlx4_without_dpdp", "pci",        "nvme_target", "births",          "packagekit",
+             "nfsd_hidden"},
       "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
@@ -252,6 +253,7 @@ void FakeKernel::add(std::string_view text) {
     if (one.contains("redirects")) found.redirects = one.at("redirects").get<bool>();
     pci.devices[address] = found;
   }
+  nfsd.hidden = from.value("nfsd_hidden", nfsd.hidden);
   if (const json described = from.value("nvme_target", json::object()); !described.empty())
     describe_nvme_target(*this, described);
   if (const json described = from.value("packagekit", json::object()); !described.empty()) {

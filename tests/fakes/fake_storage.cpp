@@ -137,9 +137,7 @@ Result<void> FakeNvmeTarget::make_namespace(const std::string& nqn, const NvmeNa
                   for (const auto& space : one.namespaces) {
                     if (space.nsid == wanted.nsid) return EBUSY;  // its attributes cannot be written
                   }
-                  auto made = wanted;
-                  made.enabled = true;
-                  one.namespaces.push_back(made);
+                  one.namespaces.push_back(wanted);
                   std::sort(one.namespaces.begin(), one.namespaces.end(),
                             [](const auto& a, const auto& b) { return a.nsid < b.nsid; });
                   return 0;
@@ -217,13 +215,14 @@ std::string FakeNfsd::dump() const {
 }
 
 Result<std::optional<std::vector<int>>> FakeNfsd::observe_rdma_ports() {
-  if (!runs()) return std::optional<std::vector<int>>{};
+  if (hidden || !runs()) return std::optional<std::vector<int>>{};
   return std::optional(std::vector<int>(ports_.begin(), ports_.end()));
 }
 
 Result<void> FakeNfsd::listen_rdma(int port) {
   const auto what = fmt::format("nfsd: serve RDMA on port {}", port);
   const int err = faults_.call(what, [&] {
+    if (hidden) return ENOENT;
     if (!runs()) return EIO;
     if (listen_error != 0) return listen_error;
     return ports_.insert(port).second ? 0 : EADDRINUSE;

@@ -25,6 +25,7 @@ class FakeNfsd final : public system::Nfsd {
       : faults_(faults), files_(files), units_(units) {}
 
   bool by_hand = false;  ///< it runs, and not by its unit
+  bool hidden = false;   ///< /proc/fs/nfsd cannot be seen, as in a service with a /proc of its own
   int listen_error = 0;  ///< of every new listener
 
   [[nodiscard]] std::string dump() const;

@@ -62,15 +62,8 @@ void replace_values(Change& change, const Change* seen) {
   change.carried.clear();
 }
 
-template <class One>
-std::map<model::Key, const One*> by_key(const std::vector<One>& all) {
-  std::map<model::Key, const One*> out;
-  for (const auto& one : all) out.emplace(one.key, &one);
-  return out;
-}
-
 void replace_values(std::vector<Change>& changes, const std::vector<Change>& seen) {
-  const auto shown = by_key(seen);
+  const auto shown = model::by_key(seen);
   for (auto& change : changes) {
     const auto at = shown.find(change.key);
     replace_values(change, at == shown.end() ? nullptr : at->second);
@@ -79,7 +72,7 @@ void replace_values(std::vector<Change>& changes, const std::vector<Change>& see
 
 /// The statuses are those of the change, all else is what can be seen now.
 void replace_values(std::vector<ResourceReport>& resources, const std::vector<ResourceReport>& seen) {
-  const auto shown = by_key(seen);
+  const auto shown = model::by_key(seen);
   std::erase_if(resources, [&](auto& resource) {
     const auto at = shown.find(resource.key);
     if (at == shown.end()) {

@@ -240,19 +240,13 @@ Result<std::string> with_value(const config::Text& text, const std::vector<PathS
     const auto start = offsets.of(found->value->at);
     return text.text.substr(0, start) + value + text.text.substr(offsets.value_end(start));
   }
-  if (found->entry != nullptr && (path.size() == 1 || found->entry != &tree->root)) {
-    // [a.b] alone makes an a that stands nowhere.
-    if (found->entry == &tree->root || found->entry->origin != Node::Origin::kImplied)
-      return inserted(text.text, *found->entry, path.back().name, value);
-  }
-  const auto rest = path.begin() + static_cast<std::ptrdiff_t>(found->steps);
+  const std::vector<PathStep> rest(path.begin() + static_cast<std::ptrdiff_t>(found->home_steps), path.end());
   const auto selects = [](const PathStep& step) { return !step.selector.empty(); };
-  if (std::any_of(rest, path.end(), selects))
+  if (std::any_of(rest.begin(), rest.end(), selects))
     return fail(Code::kNotFound, describe_missing(tree->root, path, text.name));
-  // A table of an entry that does not have it yet: its keys are dotted ones of the entry.
-  if (found->deepest != &tree->root && found->deepest->origin != Node::Origin::kImplied)
-    return inserted(text.text, *found->deepest,
-                    path_text(std::vector<PathStep>(rest, path.end()), path.size() - found->steps), value);
+  // Of a table that is not there yet, or has no header of its own, the keys are dotted ones.
+  if (found->home != &tree->root || path.size() == 1 || found->deepest->origin == Node::Origin::kDotted)
+    return inserted(text.text, *found->home, path_text(rest, rest.size()), value);
   return with_section(text.text, path, value);
 }
 
@@ -274,6 +268,10 @@ Result<std::string> without_value(const config::Text& text, const std::vector<Pa
     return fail(Code::kInvalid, fmt::format("{} is a section: remove it with `rdma-configctl edit`",
                                             path_text(path, path.size())));
   const auto& whole = text.text;
+  if (found->entry != found->home && is_inline(whole, offsets, *found->home))
+    return fail(Code::kInvalid,
+                fmt::format("{} stands in braces, with dots in its key; set {} as a whole",
+                            path_text(path, path.size()), path_text(path, found->home_steps)));
   auto start = offsets.of(value.key);
   auto end = offsets.value_end(offsets.of(value.at));
   if (found->entry != nullptr && is_inline(whole, offsets, *found->entry)) {

@@ -32,10 +32,18 @@ struct Found {
   const config::Node* value = nullptr;    ///< nullptr: not there
   const config::Node* deepest = nullptr;  ///< the last table that was reached
   std::size_t steps = 0;                  ///< that could be taken
-  bool single = false;                    ///< `value` is one of a list of values
+  bool single = false;                    ///< `value` is one of a list that stands where it is
+  bool counted = false;                   ///< an entry was selected by its place in the list
+  /// The last table on the way that has a header or braces of its own; after that, keys are dotted ones of
+  /// it.
+  const config::Node* home = nullptr;
+  std::size_t home_steps = 0;  ///< that lead to it
 };
 
-/// Fails where a step is ambiguous or selects nothing.
+/// A selector that leads to one entry of a list of tables: its name, guid, …, or its place.
+std::string selector_of(const config::Node& list, std::size_t place);
+
+/// Fails with kInvalid where a step is ambiguous or leads nowhere, with kNotFound where a list is too short.
 base::Result<Found> find_node(const config::Node& root, const std::vector<PathStep>& path);
 
 /// Why find_node() found no value, with what there is instead.

@@ -84,7 +84,8 @@ std::string selectors_of(const Node& list) {
 }
 
 /// One of several entries; nullptr: there is none of that selector.
-Result<const Node*> select(const Node& list, const std::vector<PathStep>& path, std::size_t step) {
+Result<const Node*> select(const Node& list, const std::vector<PathStep>& path, std::size_t step,
+                           bool* counted = nullptr) {
   const auto& selector = path[step].selector;
   const auto name = path_text(path, step + 1);
   if (selector.empty()) {
@@ -102,11 +103,26 @@ Result<const Node*> select(const Node& list, const std::vector<PathStep>& path, 
                                             name, found.size()));
   if (found.size() == 1) return found.front();
   const auto number = base::parse_number(selector);
-  if (number && *number < list.items.size()) return &list.items[static_cast<std::size_t>(*number)];
-  return nullptr;
+  if (!number || *number >= list.items.size()) return nullptr;
+  if (counted != nullptr) *counted = true;
+  return &list.items[static_cast<std::size_t>(*number)];
 }
 
 }  // namespace
+
+std::string selector_of(const Node& list, std::size_t place) {
+  const auto& members = list.items[place].members;
+  for (const auto* key : kSpoken) {
+    const auto at = members.find(key);
+    if (at == members.end() || at->second.sort != Node::Sort::kScalar) continue;
+    const auto* number = std::get_if<std::int64_t>(&at->second.scalar);
+    auto out = number != nullptr ? fmt::format("{:#06x}", *number) : model::text_of(at->second.scalar);
+    const auto others = std::count_if(list.items.begin(), list.items.end(),
+                                      [&](const Node& item) { return is_selected(item, out); });
+    if (others == 1 && out.find_first_of("[]=") == std::string::npos) return out;
+  }
+  return std::to_string(place);
+}
 
 std::string path_text(const std::vector<PathStep>& path, std::size_t steps) {
   std::string out;
@@ -146,7 +162,8 @@ Result<std::vector<PathStep>> parse_path(std::string_view path) {
 }
 
 Result<Found> find_node(const Node& root, const std::vector<PathStep>& path) {
-  Found found{&root, nullptr, &root, 0};
+  Found found;
+  found.entry = found.deepest = found.home = &root;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const auto at = found.entry->members.find(path[i].name);
     const bool last = i + 1 == path.size();
@@ -168,12 +185,13 @@ Result<Found> find_node(const Node& root, const std::vector<PathStep>& path) {
       return found;
     }
     if (is_list_of_tables(*node) && (!last || !path[i].selector.empty())) {
-      auto one = select(*node, path, i);
+      auto one = select(*node, path, i, &found.counted);
       if (!one) return fail(one.error());
       if (*one == nullptr) {
         found.entry = nullptr;
         return found;
       }
+      found.single = last && node->origin == Node::Origin::kValue;
       node = *one;
     } else if (!path[i].selector.empty() && !is_selected(*node, path[i].selector)) {
       found.entry = nullptr;
@@ -188,6 +206,9 @@ Result<Found> find_node(const Node& root, const std::vector<PathStep>& path) {
       return fail(Code::kInvalid,
                   fmt::format("{} is {}, which has no keys", path_text(path, i + 1), config::sort_of(*node)));
     found.entry = node;
+    if (node->origin == Node::Origin::kDotted || node->origin == Node::Origin::kImplied) continue;
+    found.home = node;
+    found.home_steps = i + 1;
   }
   return found;
 }

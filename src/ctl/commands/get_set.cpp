@@ -94,30 +94,66 @@ void print(std::ostream& out, const config::Node& node, const std::string& prefi
     out << (prefix.empty() ? "" : prefix + " = ") << json_of(node).dump() << '\n';
   } else if (node.sort == config::Node::Sort::kList) {
     for (std::size_t i = 0; i < node.items.size(); ++i)
-      print(out, node.items[i], fmt::format("{}[{}]", prefix, i));
+      print(out, node.items[i], fmt::format("{}[{}]", prefix, selector_of(node, i)));
   } else {
     for (const auto& [key, member] : node.members)
       print(out, member, prefix.empty() ? key : fmt::format("{}.{}", prefix, key));
   }
 }
 
+/// Files that are for other hosts, by the document's notes on them: "NAME: reason".
+bool is_for_others(const config::Document& document, const std::string& name) {
+  return std::any_of(document.skipped.begin(), document.skipped.end(),
+                     [&](const std::string& reason) { return reason.starts_with(name + ": "); });
+}
+
 /// The file in which a path is to be written: the last one that has the key, else the first with the entry,
-/// else the first.
-Result<std::size_t> file_for(const std::vector<config::Text>& texts, const std::vector<PathStep>& path) {
-  std::optional<std::size_t> value;
-  std::size_t entry = 0, most = 0;
+/// else the first; of those that are for this host, where there is one.
+Result<std::size_t> file_for(const Context& context, const std::vector<config::Text>& texts,
+                             const std::vector<PathStep>& path) {
+  const auto document = config::parse_texts(texts, host_name(context), kinds::grammar());
+  std::optional<std::size_t> value, first;
+  std::optional<base::Error> error;
+  std::size_t entry = 0, most = 0, with_section = 0;
+  bool counted = false;
   for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (is_for_others(document, texts[i].name)) continue;
+    if (!first) entry = *(first = i);
     const auto tree = config::parse_tree(texts[i], {});
     if (!tree.errors.empty()) continue;  // with_value() says what is wrong with the one that is chosen
+    if (tree.root.members.contains(path.front().name)) ++with_section;
     const auto found = find_node(tree.root, path);
-    if (!found) return base::fail(found.error().in(texts[i].name));
+    if (!found) {
+      if (!error) error = found.error().in(texts[i].name);
+      if (found.error().code == Code::kNotFound)
+        value = i;  // a list that is too short is the list all the same
+      continue;
+    }
+    counted = counted || found->counted;
     if (found->value != nullptr) value = i;
     if (found->steps > most) {
       most = found->steps;
       entry = i;
     }
   }
+  if (counted && with_section > 1)
+    return base::fail(Code::kInvalid,
+                      fmt::format("{}: entries are counted in each file, and {} files have some; write what "
+                                  "the entry is called: {}[NAME]",
+                                  path_text(path, path.size()), with_section, path.front().name));
+  if (!value && error) return base::fail(*error);
   return value.value_or(entry);
+}
+
+void lay_over(config::Node& below, const config::Node& above) {
+  if (below.sort != config::Node::Sort::kTable || above.sort != config::Node::Sort::kTable) {
+    below = above;
+    return;
+  }
+  for (const auto& [key, member] : above.members) {
+    const auto [at, fresh] = below.members.try_emplace(key, member);
+    if (!fresh) lay_over(at->second, member);
+  }
 }
 
 /// Values for all sections: merged into them, they are only in the files.
@@ -126,13 +162,15 @@ std::optional<config::Node> before_merging(const config::Document& document,
   if (path.front().name != "version" && path.front().name != "defaults") return std::nullopt;
   std::optional<config::Node> out;
   for (const auto& text : document.files) {
-    const bool skipped =
-        std::any_of(document.skipped.begin(), document.skipped.end(),
-                    [&](const std::string& reason) { return reason.starts_with(text.name); });
-    if (skipped) continue;
+    if (is_for_others(document, text.name)) continue;
     const auto tree = config::parse_tree(text, {});
     const auto found = find_node(tree.root, path);
-    if (found && found->value != nullptr) out = *found->value;
+    if (!found || found->value == nullptr) continue;
+    if (out) {
+      lay_over(*out, *found->value);
+    } else {
+      out = *found->value;
+    }
   }
   return out;
 }
@@ -168,7 +206,10 @@ std::string as_toml_for(const std::vector<PathStep>& path, const std::string& wr
   for (const auto item : base::split(written, ',')) items.emplace_back(base::trim(item));
   const auto number = base::parse_number(written);
   const auto scalar = number ? model::Value(static_cast<std::int64_t>(*number)) : model::Value(written);
-  if (field->parse(scalar) || field->parse(model::Value(written)) || !field->parse(items)) return plain;
+  // A list of texts takes a single one, too, but none with a comma is meant.
+  const bool texts = field->type == "list of texts" && items.size() > 1;
+  if (!texts && (field->parse(scalar) || field->parse(model::Value(written)))) return plain;
+  if (!field->parse(items)) return plain;
   for (auto& item : items) item = as_toml(item);
   return fmt::format("[{}]", base::join(items, ", "));
 }
@@ -218,16 +259,13 @@ int set(const Context& context) {
   if (!path) return refuse(context, path.error());
   auto texts = texts_to_edit(context);
   if (!texts) return refuse(context, texts.error());
-  const auto index = file_for(*texts, *path);
+  const auto index = file_for(context, *texts, *path);
   if (!index) return refuse(context, index.error());
   auto& text = (*texts)[*index];
   const auto changed =
       arguments.unset ? without_value(text, *path) : with_value(text, *path, as_toml_for(*path, words[1]));
   if (!changed) return refuse(context, changed.error());
-  if (*changed == text.text) {
-    context.say("it is so already; nothing was changed");
-    return 0;
-  }
+  const bool same = *changed == text.text;
   text.text = *changed;
   auto all = with_tables(context, *texts);
   if (!all) return refuse(context, all.error());
@@ -239,9 +277,17 @@ int set(const Context& context) {
                             fmt::format("{} was not changed: the document would have errors", text.name), 0});
   }
   tell(context, document, report.diagnostics);
-  if (auto done = write_document(context, text.name, text.text); !done) return refuse(context, done.error());
+  // A document on a pipe goes on, changed or not.
+  if (!same || text.name == config::kStandardInput) {
+    if (auto done = write_document(context, text.name, text.text); !done)
+      return refuse(context, done.error());
+  }
   if (arguments.json) {
     emit(context, to_json(report, "set", 0));
+    return 0;
+  }
+  if (same) {
+    context.say("it is so already; nothing was changed");
     return 0;
   }
   context.say(

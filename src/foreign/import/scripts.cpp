@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -82,9 +83,14 @@ std::string_view section_for(const std::vector<std::string>& words, std::string_
   if (words.empty() || std::find(words.begin(), words.end(), "show") != words.end()) return {};
   for (const auto& tool : kTools) {
     const bool second = tool.second.empty() || (words.size() > 1 && words[1] == tool.second);
-    if (words.front() == tool.command && second) return tool.section;
+    if (words.front() == tool.command && second)
+      return tool.command == "rdma" && words.size() < 4 ? std::string_view() : tool.section;  // it lists
   }
-  const bool writes = text.find('>') != std::string_view::npos || words.front() == "sysctl";
+  const bool sets = std::any_of(words.begin() + 1, words.end(),
+                                [](const std::string& word) { return word.find('=') != std::string::npos; });
+  const bool writes = std::any_of(words.begin(), words.end(),
+                                  [](const std::string& word) { return word.starts_with('>'); }) ||
+                      (words.front() == "sysctl" && sets);
   for (const auto& attribute : kAttributes) {
     if (writes && text.find(attribute.part) != std::string_view::npos) return attribute.section;
   }
@@ -138,17 +144,32 @@ class ImportedScript {
     if (const auto section = section_for(words, text); !section.empty())
       return claims_.miss(where, fmt::format("{}: write {}", text, section));
     if (words.size() < 2 || words.front() != "modprobe") return;
-    const auto name = std::find_if(words.begin() + 1, words.end(),
-                                   [](const std::string& word) { return !word.starts_with('-'); });
-    if (name == words.end() || !is_rdma_module(*name)) return;
-    const bool removes = std::any_of(
-        words.begin() + 1, name, [](const std::string& word) { return word == "-r" || word == "--remove"; });
-    if (removes) return claims_.miss(where, fmt::format("{}: the document does not unload modules", text));
-    if (name + 1 != words.end())
+    bool unloads = false, asks = false, all = false;
+    std::vector<std::string> names;
+    for (const auto& word : std::span(words).subspan(1)) {
+      const bool letters = word.starts_with('-') && !word.starts_with("--");
+      const auto has = [&](std::string_view some) {
+        return letters && word.find_first_of(some) != std::string::npos;
+      };
+      unloads = unloads || has("r") || word.starts_with("--remove");
+      asks = asks || has("nDRcV") || word.starts_with("--show") || word == "--dry-run" ||
+             word == "--resolve-alias" || word == "--version";
+      all = all || has("a") || word == "--all";
+      if (!word.starts_with('-')) names.push_back(word);
+    }
+    if (asks || names.empty()) return;
+    const bool several = all || unloads;  // else what follows the name are its options
+    const auto end = several ? names.end() : names.begin() + 1;
+    if (std::none_of(names.begin(), end, [](const std::string& name) { return is_rdma_module(name); }))
+      return;
+    if (unloads) return claims_.miss(where, fmt::format("{}: the document does not unload modules", text));
+    if (!several && names.size() > 1)
       return claims_.miss(where, fmt::format("{}: write [[module]], with its options", text));
-    auto module = *name;
-    std::replace(module.begin(), module.end(), '-', '_');
-    claims_.entry("module", {{"name", module}}, where);
+    for (auto& module : names) {
+      if (!is_rdma_module(module)) continue;
+      std::replace(module.begin(), module.end(), '-', '_');
+      claims_.entry("module", {{"name", module}}, where);
+    }
     claims_.took(where);
   }
 

@@ -46,6 +46,10 @@ std::vector<Part> parts_of(std::string_view line) {
       ++at;
       continue;
     }
+    if (c == '#' && (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t')) {
+      line = line.substr(0, at);  // a comment
+      break;
+    }
     const auto next = joint_at(line, at);
     if (next.empty()) continue;
     add(at);

@@ -184,13 +184,19 @@ std::string ways_out(const ForeignProfile& profile) {
   return fmt::format("nmcli connection delete {0}, or nmcli connection modify {0} autoconnect no", id);
 }
 
-/// The document's name for the interface of a port from now on, or once the port is there; empty where it
-/// says nothing.
-std::string coming_name(const std::vector<Desired>& desired, std::string_view port) {
-  const auto at = std::find_if(desired.begin(), desired.end(), [&](const Desired& one) {
-    return one.key.kind == "link_name" && one.key.id == port && !one.ignore;
-  });
-  return at == desired.end() ? std::string() : model::text_at(at->settings, "rule");
+/// The document's names for the interfaces of ports from now on, or once the port is there, by port.
+std::map<std::string, std::string, std::less<>> coming_names(const std::vector<Desired>& desired) {
+  std::map<std::string, std::string, std::less<>> out;
+  for (const auto& one : desired) {
+    if (one.key.kind == "link_name" && !one.ignore)
+      out.emplace(one.key.id, model::text_at(one.settings, "rule"));
+  }
+  return out;
+}
+
+std::string name_in(const std::map<std::string, std::string, std::less<>>& names, std::string_view port) {
+  const auto at = names.find(port);
+  return at == names.end() ? std::string() : at->second;
 }
 
 void warn(Diagnostics& diagnostics, const Desired& one, const std::string& message, std::string hint) {
@@ -228,13 +234,15 @@ std::string how_to_stop(const ForeignProfile& profile, std::string_view interfac
 
 void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
   const auto profiles = profiles_of_others(world);
+  if (profiles.empty()) return;
+  const auto names = coming_names(desired);
   for (const auto& one : desired) {
     if (one.key.kind != "nm_profile" || one.ignore) continue;
     const auto* link = interface_of(one.key.id, world);
     auto parents = names_of_port(one.key.id, world, profiles);
     const auto& id = one.key.id;
     const auto slash = id.find('/');
-    auto coming = coming_name(desired, id.substr(0, slash));
+    auto coming = name_in(names, id.substr(0, slash));
     if (const auto wanted = model::text_at(one.settings, "parent"); !wanted.empty()) {
       parents.insert(wanted);
       if (const auto pkey = model::Pkey::parse(id.substr(slash + 1)))
@@ -258,13 +266,21 @@ void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world,
 
 namespace {
 
-/// The P_Key interface of a port that a file speaks of; empty when it speaks of none.
-std::string child_in(const std::string& text, const std::string& port, const std::vector<Desired>& desired) {
-  const auto at = std::find_if(desired.begin(), desired.end(), [&](const Desired& one) {
-    return one.key.kind == "pkey" && !one.ignore && one.key.id.starts_with(port + "/") &&
-           !one.label.empty() && is_about(text, one.label);
-  });
-  return at == desired.end() ? std::string() : at->label;
+/// P_Key interfaces of the document, by port.
+std::map<std::string, std::vector<std::string>> children_of(const std::vector<Desired>& desired) {
+  std::map<std::string, std::vector<std::string>> out;
+  for (const auto& one : desired) {
+    if (one.key.kind == "pkey" && !one.ignore && !one.label.empty())
+      out[one.key.id.substr(0, one.key.id.find('/'))].push_back(one.label);
+  }
+  return out;
+}
+
+/// The first of them that a file speaks of; empty when it speaks of none.
+std::string child_in(const std::string& text, const std::vector<std::string>& children) {
+  const auto at = std::find_if(children.begin(), children.end(),
+                               [&](const std::string& name) { return is_about(text, name); });
+  return at == children.end() ? std::string() : *at;
 }
 
 }  // namespace
@@ -285,17 +301,19 @@ void warn_of_other_configurations(const std::vector<Desired>& desired, World& wo
        {"/run/systemd/network", "", ".network", "systemd-networkd"},
        {"/etc/network/interfaces.d", "", "", "ifupdown (cloud-init writes there too)"},
        {"/etc/network", "interfaces", "", "ifupdown"}}};
+  const auto names = coming_names(desired);
+  auto children = children_of(desired);
   for (const auto& place : kPlaces) {
     for (const auto& file : files_in(world, place.folder, place.prefix, place.suffix)) {
       for (const auto& one : desired) {
         if (one.key.kind != "backend" || one.ignore || one.settings.empty()) continue;
         const auto* link = interface_of(one.key.id, world);
         const auto now = link == nullptr ? std::string() : link->name;
-        const auto coming = coming_name(desired, one.key.id);
+        const auto coming = name_in(names, one.key.id);
         const bool meant = base::lower(file.text).find(one.key.id) != std::string::npos ||
                            (!now.empty() && is_about(file.text, now));
         const bool port = meant || (!coming.empty() && is_about(file.text, coming));
-        const auto child = port ? std::string() : child_in(file.text, one.key.id, desired);
+        const auto child = port ? std::string() : child_in(file.text, children[one.key.id]);
         if (!port && child.empty()) continue;
         const bool generated = file.file.find("/network/10-netplan-") != std::string::npos;
         warn(diagnostics, one,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -254,6 +255,7 @@ void check_dcb_entry(const Desired& one, Diagnostics& diagnostics) {
 
 void check_dcb(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
                Diagnostics& diagnostics) {
+  const auto now = model::by_key(observed);
   for (auto& one : desired) {
     if (one.key.kind != kDcbKind || one.pending) continue;
     const auto* link = world.named(one.key.id);
@@ -267,15 +269,14 @@ void check_dcb(std::vector<Desired>& desired, const std::vector<Observed>& obser
             fmt::format("write interface = \"{}\"", link->name), diagnostics);
       continue;
     }
-    const auto at = std::find_if(observed.begin(), observed.end(),
-                                 [&](const auto& other) { return other.key == one.key; });
-    if (at == observed.end()) {
+    const auto at = now.find(one.key);
+    if (at == now.end()) {
       error(one, "interface", fmt::format("{} has no data center bridging", one.key.id),
             hint_without_dcb(*link, world), diagnostics);
       continue;
     }
     const auto state = world.host().dcb.observe_dcb(one.key.id);
-    if (state && *state) check_driver(one, *at, **state, world, diagnostics);
+    if (state && *state) check_driver(one, *at->second, **state, world, diagnostics);
   }
 }
 

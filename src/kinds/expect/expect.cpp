@@ -134,6 +134,15 @@ class Entry {
              "name at least one");
       return false;
     }
+    const auto& first = written.front();
+    if (row.relation == ExpectRow::Relation::kNotBefore &&
+        (first.empty() || first.front() == '.' ||
+         first.find_first_not_of("0123456789.") != std::string::npos)) {
+      refuse(diagnostics_, entry.where,
+             fmt::format("[[expect]] {}: \"{}\" is not a version", row.name, first),
+             fmt::format("numbers between dots: {} = \"28.39.1002\"", row.name));
+      return false;
+    }
     if (row.choices.empty()) return true;
     std::vector<std::string> known;
     for (const auto choice : base::split(row.choices, ' ')) known.emplace_back(choice);

@@ -50,8 +50,13 @@ Result<Contents> contents_now(system::Host& host) {
   if (!has_rdma_in_image(host)) return out;
   const auto file = read_marked(host.files, std::string(kMlx4File));
   if (!file) return base::fail(file.error());
-  if (auto lines = lines_between(file->text.value_or(std::string()), kMlx4Marks); !lines.empty())
-    out.emplace(kMlx4File, std::move(lines));
+  // Without remarks of ours on the text around them, which port_types_after() does not know.
+  const auto text = file->text.value_or(std::string());
+  std::string lines;
+  for (const auto& line : parse_marked(text, kMlx4Marks).lines) {
+    if (line.ours && !line.text.starts_with('#')) lines.append(line.text).append("\n");
+  }
+  if (!lines.empty()) out.emplace(kMlx4File, std::move(lines));
   return out;
 }
 

@@ -113,9 +113,10 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
     for (const auto& one : observed) {
       if (one.key.kind == kSysctlKind && one.settings.contains("value")) live.insert(one.key.id);
     }
+    const auto makers = model::by_key(desired);
     for (auto& one : desired) {
       if (one.key.kind != kSysctlKind) continue;
-      const bool may_come = !one.needs.empty() && !world.offline() && comes(one, desired);
+      const bool may_come = !one.needs.empty() && !world.offline() && comes(one, makers);
       if (!live.contains(one.key.id) && !may_come) {
         one.settings.erase("value");
         if (!world.offline()) explain_missing(one, world, diagnostics);
@@ -315,12 +316,9 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
   }
 
   /// Whether what makes the interface is going to do so in this run.
-  static bool comes(const Desired& one, const std::vector<Desired>& desired) {
-    for (const auto& other : desired) {
-      if (other.key != one.needs.front()) continue;
-      return !other.pending && !other.ignore && !other.absent;
-    }
-    return false;
+  static bool comes(const Desired& one, const std::map<model::Key, const Desired*>& makers) {
+    const auto at = makers.find(one.needs.front());
+    return at != makers.end() && !at->second->pending && !at->second->ignore && !at->second->absent;
   }
 };
 

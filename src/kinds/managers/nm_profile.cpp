@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "base/text.hpp"
@@ -199,6 +200,7 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
     if (!any) return;
     if (!world.offline()) {
       const auto state = world.host().network_manager.observe();
+      const auto seen = model::by_key(observed);
       for (auto& one : desired) {
         // Without its device a profile waits for it by itself.
         if (one.key.kind != kNmProfileKind || one.ignore || one.settings.empty() || one.pending || !state ||
@@ -206,7 +208,7 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
           continue;
         one.settings["active"] = one.settings["autoconnect"];
         one.origins["active"] = one.where;
-        name_what_drifted(one, observed);
+        if (const auto now = seen.find(one.key); now != seen.end()) name_what_drifted(one, *now->second);
         const auto* link = interface_of(one.key.id.substr(0, one.key.id.find('/')), world);
         const auto wanted = model::from_attributes<NmProfile>(one.settings).mode;
         if (link == nullptr || wanted != model::IpoibMode::kConnected || link->ipoib->connected_capable)
@@ -309,11 +311,8 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
 
  private:
   /// Of a profile that is up, and of which only a part is not in effect, that part is wanted by name.
-  static void name_what_drifted(Desired& one, const std::vector<Observed>& observed) {
-    const auto at = std::find_if(observed.begin(), observed.end(),
-                                 [&](const Observed& now) { return now.key == one.key; });
-    if (at == observed.end()) return;
-    const auto now = model::from_attributes<NmProfile>(at->settings);
+  static void name_what_drifted(Desired& one, const Observed& observed) {
+    const auto now = model::from_attributes<NmProfile>(observed.settings);
     const auto wanted = model::from_attributes<NmProfile>(one.settings);
     if (wanted.active != true || now.active != false || !now.live_mode) return;
     NmProfile live;
@@ -328,6 +327,10 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
   /// Profiles have mode 0600: a caller other than root has nothing to compare.
   static void pass_over_unreadable(std::vector<Desired>& desired, const std::vector<Observed>& observed,
                                    Diagnostics& diagnostics) {
+    std::map<model::Key, Desired*> wanted;
+    for (auto& one : desired) {
+      if (one.key.kind == kNmProfileKind) wanted.emplace(one.key, &one);
+    }
     for (const auto& one : observed) {
       if (one.key.kind != kNmProfileKind || !one.settings.empty()) continue;
       model::Diagnostic d{Severity::kWarning,
@@ -336,10 +339,9 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
                                       nm_file(one.key.id)),
                           "run this as root, or ask the daemon",
                           {}};
-      for (auto& wanted : desired) {
-        if (wanted.key != one.key) continue;
-        d.where = wanted.where;
-        wanted.settings.clear();
+      if (const auto at = wanted.find(one.key); at != wanted.end()) {
+        d.where = at->second->where;
+        at->second->settings.clear();
       }
       diagnostics.push_back(std::move(d));
     }

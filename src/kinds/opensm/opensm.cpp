@@ -149,6 +149,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
       const auto wanted = model::from_attributes<Opensm>(change->after);
       const auto guid = Guid::parse(change->key.id);
       if (now.running == false && wanted.running == true && guid && lost(*guid, world)) {
+        change->returned = world.port(*guid)->device->instance;
         change->interrupts.push_back(change->label +
                                      " is restarted: its port has gone and come back since it started");
       } else if (now.running == true && wanted.running == false) {

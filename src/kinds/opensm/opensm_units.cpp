@@ -78,8 +78,8 @@ bool revives(const Change& change) {
 }
 
 /// Starts one again that runs without its port. It does not end by itself where it waits for an answer from
-/// that port, and systemd gives it TimeoutStopSec= (90 s) without a subnet manager: it is killed. What it
-/// keeps (guid2lid) it writes under another name first (osm_db_files.c).
+/// that port, and systemd gives it TimeoutStopSec= (90 s) without a subnet manager: it is killed. Its
+/// files (guid2lid) are written under another name first (osm_db_files.c).
 Result<void> revive(const std::string& unit, std::int64_t pid, Guid guid, system::Host& host) {
   const auto world = World::observe(host);
   if (!world) return base::fail(world.error());

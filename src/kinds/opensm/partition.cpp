@@ -117,6 +117,12 @@ class PartitionKind final : public Kind {
     report_damage(there.damage, path, kPartitionKind, desired, !there.rules.empty(), diagnostics);
     const Desired* first = nullptr;
     std::set<std::uint16_t> ours;
+    std::map<std::string, std::vector<const Partitions::Foreign*>> by_name;
+    std::map<std::uint16_t, std::vector<const Partitions::Foreign*>> by_number;
+    for (const auto& foreign : there.foreign) {
+      by_name[foreign.name].push_back(&foreign);
+      by_number[foreign.partition].push_back(&foreign);
+    }
     for (auto& one : desired) {
       if (one.key.kind != kPartitionKind) continue;
       if (first == nullptr) first = &one;
@@ -124,20 +130,20 @@ class PartitionKind final : public Kind {
       if (!pkey) continue;
       ours.insert(pkey->partition());
       const auto name = name_of(model::text_at(one.settings, "rule"));
-      for (const auto& foreign : there.foreign) {
-        if (foreign.partition != pkey->partition() && foreign.name == name) {
-          diagnostics.push_back({Severity::kError,
-                                 one.where,
-                                 fmt::format("{}:{} already has a partition called {}, which is {:#06x}",
-                                             path, foreign.line, name, foreign.partition),
-                                 "write another name; OpenSM takes the second for more of the first",
-                                 {}});
-        }
-        if (foreign.partition != pkey->partition()) continue;
+      for (const auto* foreign : by_name[name]) {
+        if (foreign->partition == pkey->partition()) continue;
+        diagnostics.push_back({Severity::kError,
+                               one.where,
+                               fmt::format("{}:{} already has a partition called {}, which is {:#06x}", path,
+                                           foreign->line, name, foreign->partition),
+                               "write another name; OpenSM takes the second for more of the first",
+                               {}});
+      }
+      for (const auto* foreign : by_number[pkey->partition()]) {
         diagnostics.push_back(
             {Severity::kError,
              one.where,
-             fmt::format("{}:{} already has a rule for {:#06x}", path, foreign.line, pkey->partition()),
+             fmt::format("{}:{} already has a rule for {:#06x}", path, foreign->line, pkey->partition()),
              "remove that rule, or this entry",
              {}});
       }

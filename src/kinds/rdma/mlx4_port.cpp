@@ -196,19 +196,19 @@ class Mlx4PortKind final : public Kind {
     const auto file = Mlx4File::read(world.host().files);
     if (file)
       report_damage(file->damage, kMlx4File, kMlx4PortKind, desired, !file->lines.empty(), diagnostics);
+    const auto foreign = foreign_lines(world.host().files);
+    const auto now = model::by_key(observed);
     for (auto& one : desired) {
       if (one.key.kind != kMlx4PortKind) continue;
-      warn_foreign(one, world.host().files, diagnostics);
-      const auto at = std::find_if(observed.begin(), observed.end(), [&](const auto& other) {
-        return other.key == one.key && other.settings.contains("ports");
-      });
-      if (at == observed.end()) {
+      warn_foreign(one, foreign, diagnostics);
+      const auto at = now.find(one.key);
+      if (at == now.end() || !at->second->settings.contains("ports")) {
         one.settings.erase("ports");
         if (!world.offline()) one.pending = fmt::format("no ConnectX-3 adapter at {} now", one.key.id);
         continue;
       }
       const auto wanted = model::from_attributes<Mlx4PortTypes>(one.settings).ports;
-      const auto there = model::from_attributes<Mlx4PortTypes>(at->settings).ports;
+      const auto there = model::from_attributes<Mlx4PortTypes>(at->second->settings).ports;
       if (wanted && there && wanted->list.size() != there->list.size()) {
         diagnostics.push_back(Diagnostic{Severity::kError,
                                          one.origins.at("ports"),
@@ -223,14 +223,14 @@ class Mlx4PortKind final : public Kind {
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    std::map<std::string, std::string> devices;  // the last of an adapter
+    for (const auto& one : world.snapshot().devices) devices.insert_or_assign(one.pci, " " + one.name);
     for (auto* change : changes) {
       const auto wanted = model::from_attributes<Mlx4PortTypes>(change->after).ports;
       const auto before = model::from_attributes<Mlx4PortTypes>(change->before).ports;
       if (!wanted || wanted == before) continue;
-      std::string device;
-      for (const auto& one : world.snapshot().devices) {
-        if (one.pci == change->key.id) device = " " + one.name;
-      }
+      const auto at = devices.find(change->key.id);
+      const auto device = at == devices.end() ? std::string() : at->second;
       change->interrupts.push_back(
           fmt::format("the whole RDMA device{} goes away and returns: all interfaces of both ports go down "
                       "and lose their "
@@ -252,7 +252,7 @@ class Mlx4PortKind final : public Kind {
       }
     }
     if (file->damage && file->lines != before) return base::fail(error_of(*file->damage, kMlx4File));
-    if (file->lines.size() < before.size()) {
+    if (file->lines.size() < before.size() && has_rdma_in_image(host)) {
       if (auto done = note_dropped_options(host, kMlx4File, file->lines.empty()); !done) return done;
     }
     if (!file->damage) {
@@ -274,14 +274,24 @@ class Mlx4PortKind final : public Kind {
   }
 
  private:
-  /// Other lines for the same adapter; ours come last, and so have the last word.
-  static void warn_foreign(const Desired& one, system::Files& files, Diagnostics& diagnostics) {
+  /// Numbers of the lines of others, by PCI address; ours come last, and so have the last word.
+  static std::map<std::string, std::vector<int>> foreign_lines(system::Files& files) {
+    std::map<std::string, std::vector<int>> out;
     const auto text = files.read(std::string(kMlx4File));
-    if (!text || !*text) return;
+    if (!text || !*text) return out;
     const auto marked = parse_marked(**text, kMlx4Marks);
     for (const auto& [line, number, ours] : marked.lines) {
-      const auto found = ours ? std::nullopt : Mlx4File::parse_line(line);
-      if (!found || found->first != one.key.id) continue;
+      if (const auto found = ours ? std::nullopt : Mlx4File::parse_line(line))
+        out[found->first].push_back(number);
+    }
+    return out;
+  }
+
+  static void warn_foreign(const Desired& one, const std::map<std::string, std::vector<int>>& foreign,
+                           Diagnostics& diagnostics) {
+    const auto at = foreign.find(one.key.id);
+    if (at == foreign.end()) return;
+    for (const auto number : at->second) {
       diagnostics.push_back(Diagnostic{
           Severity::kWarning,
           one.origins.at("ports"),

@@ -110,19 +110,21 @@ class RdmaDeviceKind final : public Kind {
     for (const auto& one : desired) {
       if (one.key.kind == kRdmaDeviceKind) moving.insert(device_of(one.key, world));
     }
+    std::map<std::string, std::vector<const RdmaDevice*>> named;
+    for (const auto& device : world.snapshot().devices) named[device.name].push_back(&device);
     std::optional<std::vector<ForeignDeviceRule>> foreign;
     for (const auto& one : desired) {
       const auto wanted = text_at(one.settings, "rule");
       if (one.key.kind != kRdmaDeviceKind || wanted.empty()) continue;
       const auto* mine = device_of(one.key, world);
-      for (const auto& device : world.snapshot().devices) {
-        if (device.name != wanted || &device == mine || moving.contains(&device)) continue;
+      for (const auto* holder : named[wanted]) {
+        if (holder == mine || moving.contains(holder)) continue;
         diagnostics.push_back(
             Diagnostic{Severity::kError,
                        one.origins.at("name"),
                        fmt::format("[[rdma_device]] name: \"{}\" is already the name of {}, "
                                    "which no entry names",
-                                   wanted, describe(device)),
+                                   wanted, describe(*holder)),
                        "take another name, or write an entry that renames that device too",
                        {}});
       }

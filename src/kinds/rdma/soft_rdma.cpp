@@ -174,18 +174,20 @@ class SoftRdmaKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
+    std::map<std::string, std::vector<const system::RdmaDevice*>> named;
+    for (const auto& device : world.snapshot().devices) named[device.name].push_back(&device);
+    const auto entries = model::by_key(desired);
     for (const auto& one : desired) {
       const auto wanted = text_at(one.settings, "name");
       if (one.key.kind != kSoftRdmaKind || wanted.empty()) continue;
       check_driver(one, world, diagnostics);
       const auto* mine = device_of(one.key.id, world);
-      for (const auto& device : world.snapshot().devices) {
-        if (device.name != wanted || &device == mine) continue;
+      for (const auto* holder : named[wanted]) {
+        if (holder == mine) continue;
+        const auto& device = *holder;
         // Another entry's, or one that this plan removes or renames: only the kernel can tell in the end.
         const auto other = id_of(device);
-        const bool listed = std::any_of(desired.begin(), desired.end(), [&](const auto& each) {
-          return each.key.kind == kSoftRdmaKind && each.key.id == other;
-        });
+        const bool listed = entries.contains({std::string(kSoftRdmaKind), other});
         if (listed || (!other.empty() && ours(other, world))) continue;
         diagnostics.push_back(Diagnostic{
             Severity::kError,

@@ -364,7 +364,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
       return;
     }
     const auto mount = mounts.find(one.key.id);
-    if (ours || mount == mounts.end()) return;
+    if (mount == mounts.end() || mount->second.type == "autofs" || (ours && mount->second.is_nfs())) return;
     const auto now = mount->second.is_nfs()
                          ? text_of_nfs(mount->second)
                          : fmt::format("{} ({})", mount->second.source, mount->second.type);

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 3> kOfTheKernel{"/dev/", "/proc/", "/sys/
 struct Elsewhere {
   std::string_view option, place;
 };
-constexpr std::array<Elsewhere, 14> kElsewhere{{{"proto", "it is rdma"},
+constexpr std::array<Elsewhere, 16> kElsewhere{{{"proto", "it is rdma"},
                                                 {"rdma", "it is so without"},
                                                 {"tcp", "[[nfs_mount]] is for RDMA"},
                                                 {"udp", "[[nfs_mount]] is for RDMA"},
@@ -41,6 +41,8 @@ constexpr std::array<Elsewhere, 14> kElsewhere{{{"proto", "it is rdma"},
                                                 {"users", "it is for fstab alone"},
                                                 {"owner", "it is for fstab alone"},
                                                 {"remount", "a mount is made once"},
+                                                {"bg", "systemd does not wait for it, and holds up no boot"},
+                                                {"fg", "it is so without"},
                                                 {"bind", "NFS does not have it"}}};
 
 class EntryCheck {

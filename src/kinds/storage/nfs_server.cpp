@@ -48,6 +48,12 @@ Result<std::optional<system::Unit>> server_unit(system::Host& host) {
   return std::optional((*units)->front());
 }
 
+/// The port in our file.
+std::optional<std::int64_t> port_in_file(system::Files& files) {
+  const auto text = files.read(std::string(kNfsServerFile));
+  return text && *text ? parse_nfs_server(**text) : std::nullopt;
+}
+
 class NfsServerKind final : public Kind, public NeedsWatching {
  public:
   NfsServerKind()
@@ -107,6 +113,14 @@ class NfsServerKind final : public Kind, public NeedsWatching {
       const auto ports = world.host().nfsd.observe_rdma_ports();
       const bool runs = ports && *ports;
       if (!runs) one.settings.erase("listening");  // rpc.nfsd reads the file when it starts
+      const auto wanted = model::from_attributes<NfsServer>(one.settings).rdma_port;
+      if (!runs && unit && *unit && (*unit)->active == "active" && wanted &&
+          wanted->number != port_in_file(world.host().files)) {
+        one.pending = std::string(kNfsServerUnit) +
+                      " runs, and what it listens on cannot be seen from here (the service has a /proc of "
+                      "its own): `rdma-configctl apply` as root does it";
+        one.settings.clear();
+      }
       if (!runs && unit && *unit && !(*unit)->there()) {
         one.pending = "there is no nfs-server.service" +
                       how_to_get(*find_package("nfs-kernel-server"), world.host().files);

@@ -44,21 +44,28 @@ bool in(const Texts& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-std::string listener_of(const NvmePort& port) { return port.address + " " + port.service; }
+std::string listener_of(const NvmePort& port) {
+  const auto address = model::IpAddress::parse(port.address);  // others may spell it in another way
+  return (address ? address->text() : port.address) + " " + port.service;
+}
 
-/// "1 /dev/x" → 1 and "/dev/x".
+constexpr std::string_view kDisabled = " (disabled)";
+
+/// "1 /dev/x (disabled)" → 1, "/dev/x", and that it is not enabled.
 NvmeNamespace namespace_of(const std::string& nqn, const std::string& text) {
   const auto space = text.find(' ');
   NvmeNamespace out;
   out.nsid = static_cast<int>(base::parse_number(text.substr(0, space)).value_or(0));
   if (space != std::string::npos) out.device = text.substr(space + 1);
+  out.enabled = !out.device.ends_with(kDisabled);
+  if (!out.enabled) out.device.erase(out.device.size() - kDisabled.size());
   // The kernel would draw another one at each boot, and hosts know disks by it.
   out.uuid = base::uuid_of(fmt::format("{} {}", nqn, out.nsid));
   return out;
 }
 
 std::string text_of_namespace(const NvmeNamespace& one) {
-  return fmt::format("{} {}{}", one.nsid, one.device, one.enabled ? "" : " (disabled)");
+  return fmt::format("{} {}{}", one.nsid, one.device, one.enabled ? "" : kDisabled);
 }
 
 const NvmeSubsystem* find_subsystem(const NvmeTargetState& state, const std::string& nqn) {
@@ -83,6 +90,13 @@ NvmeTargetSubsystem settings_of(const NvmeSubsystem& subsystem, const NvmeTarget
   return out;
 }
 
+/// Whether a host that may connect now may not any more.
+bool excludes(const NvmeTargetSubsystem& wanted, const NvmeSubsystem& now) {
+  const auto named = wanted.hosts.value_or(Texts{});
+  return std::any_of(now.hosts.begin(), now.hosts.end(),
+                     [&](const std::string& host) { return !in(named, host); });
+}
+
 /// In Change::carried: a namespace that was there, with its UUID, for undoing.
 std::string carried_namespace(const NvmeNamespace& one) {
   return fmt::format("{} {}", one.uuid, text_of_namespace(one));
@@ -97,6 +111,13 @@ class Reach {
   Result<void> remove(const NvmeTargetState& state) {
     const auto* now = find_subsystem(state, nqn_);
     if (now == nullptr) return {};
+    // Undoing could not offer it there again.
+    for (const auto& port : state.ports) {
+      if (port.transport != kRdmaTransport && in(port.subsystems, nqn_))
+        return base::fail(base::Code::kBusy,
+                          fmt::format("{}: port {} ({}) offers it, too; withdraw it there first", nqn_,
+                                      port.id, port.transport));
+    }
     if (auto done = offer_at({}, state); !done) return done;
     if (auto done = name_hosts({}, *now); !done) return done;
     if (auto done = hold_namespaces({}, *now); !done) return done;
@@ -119,6 +140,7 @@ class Reach {
   /// The kernel refuses names while any host may connect, and the other way round.
   Result<void> admit(const NvmeTargetSubsystem& wanted, const NvmeSubsystem& now) {
     const bool any = wanted.any_host.value_or(false);
+    excludes_ = !any && (now.any_host || excludes(wanted, now));
     if (!any && now.any_host) {
       if (auto done = target_.set_any_host(nqn_, false); !done) return done;
     }
@@ -166,7 +188,7 @@ class Reach {
       if (port.transport != kRdmaTransport) continue;
       there.try_emplace(listener_of(port), &port);
       const bool offered = in(port.subsystems, nqn_), wants = in(wanted, listener_of(port));
-      if (offered && !wants) {
+      if (offered && (!wants || excludes_)) {
         if (auto done = target_.withdraw(port.id, nqn_); !done) return done;
       }
       if (!wants && port.id >= kOurPorts && (port.subsystems.empty() || port.subsystems == Texts{nqn_})) {
@@ -176,7 +198,7 @@ class Reach {
     }
     for (const auto& listener : wanted) {
       const auto at = there.find(listener);
-      if (at != there.end() && in(at->second->subsystems, nqn_)) continue;
+      if (at != there.end() && in(at->second->subsystems, nqn_) && !excludes_) continue;
       auto id = at == there.end() ? make_port(listener, taken) : Result<int>(at->second->id);
       if (!id) return base::fail(id.error());
       if (auto done = target_.offer(*id, nqn_); !done) return done;
@@ -203,6 +225,9 @@ class Reach {
   system::NvmeTarget& target_;
   std::string nqn_;
   const Texts& carried_;
+  /// Hosts that may not connect any more stay connected until the subsystem is withdrawn
+  /// (nvmet_port_del_ctrls() of drivers/nvme/target/core.c).
+  bool excludes_ = false;
 };
 
 /// Reports all that is wrong with an entry, and adds what follows from it.
@@ -332,6 +357,7 @@ class NvmeTargetKind final : public Kind {
     std::map<model::Key, const Observed*> now;
     for (const auto& one : observed) now.emplace(one.key, &one);
     std::set<std::string> mounted;
+    const auto addresses = given_addresses(desired);
     for (auto& one : desired) {
       if (one.key.kind != kNvmeTargetKind) continue;
       if (world.offline()) {
@@ -346,6 +372,10 @@ class NvmeTargetKind final : public Kind {
       });
       if (mounted.empty()) mounted = mounted_devices(world.host().files);
       const auto wanted = model::from_attributes<NvmeTargetSubsystem>(one.settings);
+      for (const auto& listener : wanted.listeners.value_or(Texts{})) {
+        const auto given = addresses.find(listener.substr(0, listener.find(' ')));
+        if (given != addresses.end()) one.needs.push_back(given->second);
+      }
       for (const auto& text : wanted.namespaces.value_or(Texts{})) {
         const auto device = namespace_of(one.key.id, text).device;
         if (!mounted.contains(device)) continue;
@@ -378,8 +408,15 @@ class NvmeTargetKind final : public Kind {
           change->interrupts.push_back(
               fmt::format("hosts that are connected to {} by {} lose it", change->label, text));
       }
-      if (then.any_host == false && now.any_host == true)
-        change->interrupts.push_back(fmt::format("hosts that are not named lose {}", change->label));
+      const auto named = then.hosts.value_or(Texts{});
+      const auto before = now.hosts.value_or(Texts{});
+      const bool fewer = std::any_of(before.begin(), before.end(),
+                                     [&](const std::string& host) { return !in(named, host); });
+      if (change->operation != model::Operation::kDelete && then.any_host != true &&
+          (now.any_host == true || fewer))
+        change->interrupts.push_back(fmt::format(
+            "all hosts lose {} for a moment; those that are not named any more do not get it back",
+            change->label));
     }
     return {};
   }
@@ -408,8 +445,22 @@ class NvmeTargetKind final : public Kind {
   /// An update leaves alone what it does not mention.
   static NvmeTargetSubsystem whole(const Change& change) {
     auto all = change.before;
+    for (const auto& field : change.fields) {  // undoing takes away what was not there
+      if (!change.after.contains(field)) all.erase(field);
+    }
     for (const auto& [field, value] : change.after) all.insert_or_assign(field, value);
     return model::from_attributes<NvmeTargetSubsystem>(all);
+  }
+
+  /// Addresses that the document gives interfaces, which has to happen before the target listens there.
+  static std::map<std::string, model::Key> given_addresses(const std::vector<Desired>& desired) {
+    std::map<std::string, model::Key> out;
+    for (const auto& one : desired) {
+      if (one.key.kind != "address" || one.ignore) continue;
+      const auto prefix = one.key.id.substr(one.key.id.rfind(' ') + 1);
+      out.emplace(prefix.substr(0, prefix.find('/')), one.key);
+    }
+    return out;
   }
 
   static std::set<std::string> mounted_devices(system::Files& files) {

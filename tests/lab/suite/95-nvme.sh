@@ -5,7 +5,7 @@
 # tree: full
 # boots: 2
 NQN=nqn.2014-08.org.example:scratch HOST=nqn.2014-08.org.example:node1 T=/sys/kernel/config/nvmet
-connect() { nvme connect -t rdma -a 192.0.2.1 -s 4420 -n $NQN -q $HOST; lab-wait 60 '[ -b "$(echo /dev/nvme*n1)" ]'; DISK=$(echo /dev/nvme*n1); }
+connect() { nvme connect -t rdma -a 192.0.2.1 -s 4420 -n $NQN -q $HOST; lab-wait 60 '[ -b "$(echo /dev/nvme*n1)" ]'; }
 disconnect() { nvme disconnect -n $NQN; }
 modprobe -a nvme_rdma nvmet_rdma
 if [ "$BOOT" = 1 ]; then
@@ -55,6 +55,7 @@ is "the namespace is enabled" "$(cat $T/subsystems/$NQN/namespaces/1/enable)" 1
 is "only the host may" "$(ls $T/subsystems/$NQN/allowed_hosts)" $HOST
 is "its UUID is that of the name" "$(tee -a /root/uuids <$T/subsystems/$NQN/namespaces/1/device_uuid)" "$(head -1 /root/uuids)"
 ok "a host connects" connect
+DISK=$(echo /dev/nvme*n1)	# checks run in subshells
 if [ "$BOOT" = 1 ]; then
 	head -c 8M /dev/urandom >/root/data
 	ok "data are written" dd if=/root/data of="$DISK" bs=1M oflag=direct status=none

@@ -44,8 +44,8 @@ std::string with(const std::string& path, const std::string& value, const std::s
   return out ? *out : "error: " + out.error().message;
 }
 
-std::string without(const std::string& path) {
-  const auto out = without_value({"x.toml", kText}, *parse_path(path));
+std::string without(const std::string& path, const std::string& text = kText) {
+  const auto out = without_value({"x.toml", text}, *parse_path(path));
   return out ? *out : "error: " + out.error().message;
 }
 
@@ -103,6 +103,28 @@ TEST(SetValue, ReachesSingleValuesAndTablesThatAreNotThereYet) {
   const std::string setting = "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh3\"\nvalue = 1\n";
   EXPECT_THAT(with("sysctl[net/ipv4/neigh/default/gc_thresh3].value", "2", setting),
               HasSubstr("value = 2\n"));
+}
+
+TEST(SetValue, WritesKeysOfTablesWithoutAHeaderWithDots) {
+  const std::string dotted = "[[expect]]\nname = \"fabric\"\nmatch.driver = \"mlx5_core\"\n";
+  EXPECT_EQ(with("expect[fabric].match.link_layer", "\"InfiniBand\"", dotted),
+            dotted + "match.link_layer = \"InfiniBand\"\n");
+  const std::string implied = "[[ipoib]]\nname = \"a\"\n[[ipoib.ipv4.routes]]\nto = \"192.0.2.0/24\"\n";
+  const auto set = with("ipoib[a].ipv4.method", "\"manual\"", implied);
+  EXPECT_THAT(set, HasSubstr("name = \"a\"\nipv4.method = \"manual\"\n"));
+  EXPECT_TRUE(config::parse_tree({"x.toml", set}, {}).errors.empty());
+  EXPECT_EQ(with("a.c", "2", "a.b = 1\n"), "a.b = 1\na.c = 2\n");
+  EXPECT_EQ(without("a.b", "a.b = 1\na.c = 2\n"), "a.c = 2\n");
+  const std::string braces = "defaults = { ipoib.mtu = 4092, ipoib.mode = \"connected\" }\n";
+  EXPECT_THAT(without("defaults.ipoib.mtu", braces), HasSubstr("set defaults as a whole"));
+  EXPECT_EQ(with("defaults.ipoib.umcast", "true", braces),
+            "defaults = { ipoib.mtu = 4092, ipoib.mode = \"connected\", ipoib.umcast = true }\n");
+}
+
+TEST(UnsetValue, TakesOneTableOutOfAList) {
+  const std::string list = "[[ipoib]]\npkey = [{ pkey = 0x8001 }, { pkey = 0x8002 }]\n";
+  EXPECT_EQ(without("ipoib[0].pkey[0x8001]", list), "[[ipoib]]\npkey = [{ pkey = 0x8002 }]\n");
+  EXPECT_EQ(without("ipoib[0].pkey[0x8002]", list), "[[ipoib]]\npkey = [{ pkey = 0x8001 }]\n");
 }
 
 TEST(UnsetValue, TakesTheLineAway) {
@@ -221,6 +243,44 @@ TEST(GetAndSet, OneValueOfAListGoesWithItsCommaAndItsLine) {
     EXPECT_EQ(*got, std::string("[x]\ny = ") + one.after + " # end\nz = 1\n") << one.before;
     EXPECT_TRUE(config::parse_tree({"f", *got}, {}).errors.empty()) << *got;
   }
+}
+
+TEST(GetAndSet, WriteIntoTheFileThatCounts) {
+  Console console;
+  const auto folder = console.folder() / "root/etc/rdma-configd";
+  std::filesystem::create_directories(folder / "conf.d");
+  const auto root = (console.folder() / "root").string();
+  const auto write = [&](const std::string& one, const std::string& other) {
+    std::ofstream(folder / "config.toml") << one;
+    std::ofstream(folder / "conf.d/50-more.toml") << other;
+  };
+  const auto other = [&] {
+    std::ifstream in(folder / "conf.d/50-more.toml");
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  };
+  const std::string a = "[[ipoib]]\nname = \"a0\"\nguid = \"00:02:c9:03:00:31:78:f2\"\nmtu = 2044\n";
+  const std::string b = "[[ipoib]]\nname = \"b0\"\nguid = \"00:02:c9:03:00:31:78:f3\"\nmtu = 2044\n";
+  write("version = 1\n" + a, b);
+  EXPECT_EQ(console.run({"set", "--root", root, "ipoib[0].mtu", "4092"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("entries are counted in each file"));
+  write("version = 1\n" + a, "[match]\nhost = \"storage*\"\n" + a);
+  EXPECT_EQ(console.run({"set", "--root", root, "ipoib[a0].mtu", "4092"}), 0) << console.err.str();
+  EXPECT_THAT(other(), HasSubstr("2044")) << "it is for other hosts";
+  write("version = 1\n[defaults.ipoib]\nmtu = 4092\n", "[defaults.ipoib]\nmode = \"datagram\"\n");
+  EXPECT_EQ(console.run({"get", "--root", root, "defaults.ipoib"}), 0) << console.err.str();
+  EXPECT_EQ(console.out.str(), "mode = datagram\nmtu = 4092\n");
+}
+
+TEST(GetAndSet, AListOfTextsIsSeparatedByCommas) {
+  Console console;
+  const auto file = console.folder() / "a.toml";
+  std::ofstream(file) << "version = 1\n[[expect]]\nname = \"x\"\n";
+  EXPECT_EQ(console.run({"set", "-f", file, "expect[x].firmware", "28.39.1002,28.40.1000"}), 0)
+      << console.err.str();
+  EXPECT_EQ(console.run({"get", "-f", file, "expect[x].firmware"}), 0);
+  EXPECT_EQ(console.out.str(), "[\"28.39.1002\",\"28.40.1000\"]\n");
 }
 
 TEST(Edit, ChecksAsksWritesAndApplies) {

@@ -315,6 +315,19 @@ TEST(Reconciler, WhatGoesWithItsDeviceIsNotFoughtFor) {
   }
 }
 
+TEST(Reconciler, EachReturnOfAnObjectIsTheFirstTime) {
+  Reconciler reconciler;
+  auto report = report_of({{kIb0, Status::kDone, {"running"}}});
+  auto& returned = report.plan.changes.front().returned;
+  for (int i = 0; i < 10; ++i) {
+    returned = "boot/" + std::to_string(i);
+    reconciler.ended(report, Time(1000));
+    EXPECT_THAT(reconciler.contended(), IsEmpty());
+  }
+  for (std::size_t i = 1; i < Reconciler::kReverts; ++i) reconciler.ended(report, Time(1000));
+  EXPECT_THAT(reconciler.contended(), ElementsAre(Key(kIb0))) << "the same one again and again";
+}
+
 TEST(Reconciler, WhatFailedToBeMadeIsNotFoughtFor) {
   Reconciler reconciler;
   for (int i = 0; i < 10; ++i)

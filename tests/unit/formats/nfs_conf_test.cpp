@@ -21,6 +21,12 @@ TEST(NfsConf, SectionsAndKeysHaveNoCaseAndTheLastLineCounts) {
   EXPECT_EQ(says.rdma, true);
   EXPECT_EQ(says.port, 20049);
   EXPECT_EQ(says.line, 8);
+  // As older releases had it (rpc.nfsd(8)).
+  for (const auto* value : {"20050", "nfsrdma"}) {
+    const auto older = parse_nfs_conf(std::string("[nfsd]\nrdma=") + value + "\n");
+    EXPECT_EQ(older.rdma, true) << value;
+    EXPECT_EQ(older.port, std::string_view(value) == "nfsrdma" ? 20049 : 20050);
+  }
 }
 
 TEST(NfsConf, FilesOfOthersThatAreReadLaterWin) {

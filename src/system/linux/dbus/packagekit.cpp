@@ -68,7 +68,19 @@ struct Transaction {
     if (sd_bus_message_read(message, "uu", &self.exit, &runtime) >= 0) self.ended = true;
     return 0;
   }
+  /// PackageKit itself went away: nothing tells of the transaction any more.
+  static int on_owner(sd_bus_message* message, void* user, sd_bus_error* /*error*/) {
+    auto& self = *static_cast<Transaction*>(user);
+    const char *name = nullptr, *before = nullptr, *now = nullptr;
+    if (sd_bus_message_read(message, "sss", &name, &before, &now) < 0 || *now != '\0' || self.ended) return 0;
+    self.trouble = "it ended before it had finished";
+    self.ended = true;
+    return 0;
+  }
 };
+
+constexpr const char* kOwnerMatch =
+    "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.freedesktop.PackageKit'";
 
 class PackageKit final : public Packages {
  public:
@@ -144,6 +156,11 @@ class PackageKit final : public Packages {
       if (status < 0) return fail_errno(-status, what);
       slots.emplace_back(slot, sd_bus_slot_unref);
     }
+    sd_bus_slot* owner = nullptr;
+    if (status = sd_bus_add_match(*opened, &owner, kOwnerMatch, Transaction::on_owner, &transaction);
+        status < 0)
+      return fail_errno(-status, what);
+    slots.emplace_back(owner, sd_bus_slot_unref);
     if (auto begun = begin(*opened, {path, method}, flags, names, what); !begun) return fail(begun.error());
     if (auto waited = wait(*opened, transaction, what, end); !waited) return fail(waited.error());
     if (transaction.exit != kSuccess) {

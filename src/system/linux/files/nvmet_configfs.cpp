@@ -86,16 +86,17 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
 
   Result<void> allow_host(const std::string& nqn, const std::string& host) override {
     const auto what = fmt::format("{}: let {} connect", nqn, host);
+    const bool known = ::access((folder_ / "hosts" / host).c_str(), F_OK) == 0;
     if (auto made = make("hosts", host, what); !made) return made;
     auto done = link(folder_ / "hosts" / host, subsystem(nqn) / "allowed_hosts" / host, what);
-    if (!done) (void)::rmdir((folder_ / "hosts" / host).c_str());
+    if (!done && !known) forget_host(host);
     return done;
   }
 
   Result<void> disallow_host(const std::string& nqn, const std::string& host) override {
     const auto what = fmt::format("{}: do not let {} connect", nqn, host);
     if (auto done = unlink(subsystem(nqn) / "allowed_hosts" / host, what); !done) return done;
-    (void)::rmdir((folder_ / "hosts" / host).c_str());  // others name it: EBUSY
+    forget_host(host);
     return {};
   }
 
@@ -103,9 +104,11 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
     const auto what = fmt::format("{}: offer {} as namespace {}", nqn, wanted.device, wanted.nsid);
     const auto at = subsystem(nqn) / "namespaces" / std::to_string(wanted.nsid);
     if (::mkdir(at.c_str(), kGroupMode) != 0 && errno != EEXIST) return fail_errno(errno, what);
-    auto done = write(at / "device_path", wanted.device, what);
+    Result<void> done;
+    if (!wanted.device.empty()) done = write(at / "device_path", wanted.device, what);
     if (done && !wanted.uuid.empty()) done = write(at / "device_uuid", wanted.uuid, what);
-    if (done) done = enable(at, nqn, wanted.nsid, what);
+    if (done && wanted.enabled) done = claim(wanted.device, what);
+    if (done && wanted.enabled) done = enable(at, nqn, wanted.nsid, what);
     if (!done) (void)::rmdir(at.c_str());
     return done;
   }
@@ -146,6 +149,28 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
   }
 
  private:
+  /// The kernel's object of a host goes with the last subsystem that names it (else: EBUSY), unless it has
+  /// keys (DH-HMAC-CHAP), which nobody could give back.
+  void forget_host(const std::string& host) const {
+    const auto at = folder_ / "hosts" / host;
+    detail::Trouble ignored;
+    const auto folder = SysfsDir::open(at, &ignored);
+    if (!folder || !folder->text("dhchap_key").empty() || !folder->text("dhchap_ctrl_key").empty()) return;
+    (void)::rmdir(at.c_str());
+  }
+
+  /// nvmet opens a device beside others that use it: a file system, swap, LVM, RAID, a partition of it. As
+  /// mkfs does, this asks for it alone. A device that cannot be opened here is left to the kernel.
+  static Result<void> claim(const std::string& device, const std::string& what) {
+    struct stat status {};
+    if (::stat(device.c_str(), &status) != 0 || !S_ISBLK(status.st_mode)) return {};
+    const base::UniqueFd alone(::open(device.c_str(), O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC));
+    if (alone || errno != EBUSY) return {};
+    return fail(Code::kBusy, fmt::format("{}: this host uses it (mounted, swap, LVM, RAID, or a partition of "
+                                         "it is)",
+                                         what));
+  }
+
   [[nodiscard]] std::filesystem::path subsystem(const std::string& nqn) const {
     return folder_ / "subsystems" / nqn;
   }
