@@ -247,6 +247,7 @@ TEST(GetAndSet, OneValueOfAListGoesWithItsCommaAndItsLine) {
 
 TEST(GetAndSet, WriteIntoTheFileThatCounts) {
   Console console;
+  console.kernel.files.content["/etc/hostname"] = "node1\n";
   const auto folder = console.folder() / "root/etc/rdma-configd";
   std::filesystem::create_directories(folder / "conf.d");
   const auto root = (console.folder() / "root").string();
