@@ -195,7 +195,8 @@ def mounts(root, document):
     for one in document.mounts:
         name = run(["systemd-escape", "--path", "--suffix=mount", "--", one["path"]]).strip()
         server = f"[{one['server']}]" if ":" in one["server"] else one["server"]
-        options = ["_netdev", "proto=rdma", f"port={one['port'] or 20049}"] + (one["options"] or [])
+        proto = "rdma6" if ":" in one["server"] else "rdma"
+        options = ["_netdev", f"proto={proto}", f"port={one['port'] or 20049}"] + (one["options"] or [])
         wanted[name] = [one["path"], f"{server}:{one['export']}", "nfs", ",".join(options), one["mount"] is not False]
     names = " ".join(wanted)
     with open(f"{folder}/consumers.target", "w") as file:
