@@ -118,7 +118,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
           wanted->number != port_in_file(world.host().files)) {
         one.pending = std::string(kNfsServerUnit) +
                       " runs, and what it listens on cannot be seen from here (the service has a /proc of "
-                      "its own): `rdma-configctl apply` as root does it";
+                      "its own): `rdma-configctl apply --local` as root does it";
         one.settings.clear();
       }
       if (!runs && unit && *unit && !(*unit)->there()) {
