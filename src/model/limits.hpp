@@ -177,7 +177,7 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kCounterSeries", kCounterSeries, "counters", "the growth of the rest is not known",
      "counters of ports whose growth is watched; one file of at most 2 MiB in /run"},
     {"kCounterReadings", kCounterReadings, "readings", "a reading from the middle is dropped",
-     "readings kept of one counter"},
+     "readings kept per counter"},
     {"kMountOptions", kMountOptions, "options", "validate: error, exit 1",
      "per [[nfs_mount]]; nfs(5) lists about 60"},
     {"kMountOptionBytes", kMountOptionBytes, "bytes", "validate: error, exit 1", "one of them"},

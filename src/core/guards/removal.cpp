@@ -25,8 +25,7 @@ constexpr std::int64_t kAnything = 100;
 
 constexpr const char* kHowToAllow =
     "if that is meant: `rdma-configctl apply --allow-removal` does it; `max_removal = 100` in [daemon] "
-    "always "
-    "allows it";
+    "always allows it";
 
 struct Loss {
   std::string what;       ///< empty: nothing that matters

@@ -147,8 +147,7 @@ class ModuleKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     std::optional<std::map<std::string, std::vector<ForeignLine>>> foreign;  // by module, once it is needed
-    std::map<model::Key, const Observed*> now;
-    for (const auto& one : observed) now.emplace(one.key, &one);
+    const auto now = model::by_key(observed);
     for (auto& one : desired) {
       if (one.key.kind != kModuleKind) continue;
       // Anything that is not to be there, and is not, needs no mention.

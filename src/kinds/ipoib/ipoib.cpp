@@ -107,8 +107,7 @@ class IpoibKind final : public Kind,
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     take_from_network_manager(kIpoibKind, desired, observed);
-    std::map<model::Key, const Observed*> now;
-    for (const auto& one : observed) now.emplace(one.key, &one);
+    const auto now = model::by_key(observed);
     for (auto& one : desired) {
       if (one.key.kind != kIpoibKind || one.ignore || one.pending) continue;
       const auto* link = link_of(one.key, world);

@@ -173,8 +173,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
-    std::map<model::Key, const Observed*> now;
-    for (const auto& one : observed) now.emplace(one.key, &one);
+    const auto now = model::by_key(observed);
     std::vector<std::string> paths;
     for (const auto& one : desired) {
       if (one.key.kind == kNfsMountKind) paths.push_back(one.key.id);

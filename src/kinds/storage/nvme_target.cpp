@@ -11,8 +11,8 @@
 #include "base/text.hpp"
 #include "formats/mount_table.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/storage/nvme_target_parse.hpp"
 #include "model/inet_types.hpp"
-#include "model/limits.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -30,8 +30,6 @@ using system::NvmeTargetState;
 namespace {
 
 constexpr std::string_view kNvmeTargetKind = "nvme_target";
-constexpr std::int64_t kNvmePort = 4420;  // "nvme" of services(5)
-constexpr std::int64_t kNsidMost = 1024;  // NVMET_MAX_NAMESPACES of drivers/nvme/target/nvmet.h
 /// Ports that we make have numbers from here on, by which they are known as ours; others, nvmetcli among
 /// them, begin at 1.
 constexpr int kOurPorts = 0xc000;
@@ -90,11 +88,9 @@ NvmeTargetSubsystem settings_of(const NvmeSubsystem& subsystem, const NvmeTarget
   return out;
 }
 
-/// Whether a host that may connect now may not any more.
-bool excludes(const NvmeTargetSubsystem& wanted, const NvmeSubsystem& now) {
-  const auto named = wanted.hosts.value_or(Texts{});
-  return std::any_of(now.hosts.begin(), now.hosts.end(),
-                     [&](const std::string& host) { return !in(named, host); });
+/// Whether a host that is named now is not any more.
+bool excludes(const Texts& wanted, const Texts& now) {
+  return std::any_of(now.begin(), now.end(), [&](const std::string& host) { return !in(wanted, host); });
 }
 
 /// In Change::carried: a namespace that was there, with its UUID, for undoing.
@@ -140,7 +136,7 @@ class Reach {
   /// The kernel refuses names while any host may connect, and the other way round.
   Result<void> admit(const NvmeTargetSubsystem& wanted, const NvmeSubsystem& now) {
     const bool any = wanted.any_host.value_or(false);
-    excludes_ = !any && (now.any_host || excludes(wanted, now));
+    excludes_ = !any && (now.any_host || excludes(wanted.hosts.value_or(Texts{}), now.hosts));
     if (!any && now.any_host) {
       if (auto done = target_.set_any_host(nqn_, false); !done) return done;
     }
@@ -230,92 +226,6 @@ class Reach {
   bool excludes_ = false;
 };
 
-/// Reports all that is wrong with an entry, and adds what follows from it.
-class TargetEntry {
- public:
-  TargetEntry(const model::Section& section, Desired& desired, Diagnostics& diagnostics)
-      : section_(section), desired_(desired), diagnostics_(diagnostics) {}
-
-  void complete() {
-    hosts();
-    listeners();
-    namespaces();
-  }
-
- private:
-  void wrong(const model::Location& where, std::string_view key, std::string what, std::string hint) {
-    diagnostics_.push_back(
-        {Severity::kError, where, fmt::format("[[nvme_target]] {}: {}", key, what), std::move(hint), {}});
-  }
-
-  void hosts() {
-    const auto* any = section_.find("any_host");
-    const auto* named = section_.find("hosts");
-    desired_.settings.try_emplace("any_host", false);
-    desired_.origins.try_emplace("any_host", section_.where);
-    Texts list;
-    if (named != nullptr) {
-      if (const auto* texts = std::get_if<Texts>(&named->value)) list = *texts;
-      for (const auto& host : list) {
-        if (auto nqn = model::Nqn::parse(host); !nqn) wrong(named->where, "hosts", nqn.error().message, "");
-      }
-    }
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    if (any != nullptr && any->value == model::Value{true} && !list.empty()) {
-      wrong(any->where, "any_host", "the kernel takes either names or any host",
-            "leave hosts out, or any_host");
-    }
-    desired_.settings["hosts"] = list.empty() ? model::Value{} : model::Value{list};
-    desired_.origins.try_emplace("hosts", section_.where);
-  }
-
-  void listeners() {
-    const auto* addresses = section_.find("addresses");
-    const auto wanted = model::from_attributes<NvmeTargetSubsystem>(desired_.policy);
-    Texts out;
-    for (const auto& written : wanted.addresses.value_or(Texts{})) {
-      const auto address = model::IpAddress::parse(written);
-      if (!address || address->multicast()) {
-        wrong(addresses->where, "addresses", fmt::format("\"{}\" is not an address of a host", written), "");
-        continue;
-      }
-      out.push_back(fmt::format("{} {}", address->text(), wanted.port ? wanted.port->number : kNvmePort));
-    }
-    std::sort(out.begin(), out.end());
-    out.erase(std::unique(out.begin(), out.end()), out.end());
-    desired_.settings["listeners"] = out.empty() ? model::Value{} : model::Value{std::move(out)};
-    desired_.origins["listeners"] = addresses == nullptr ? section_.where : addresses->where;
-  }
-
-  void namespaces() {
-    std::map<std::int64_t, std::string> devices;
-    for (const auto& child : section_.children) {
-      if (child.path != "nvme_target.namespace") continue;
-      const auto* nsid = child.find("nsid");
-      const auto* device = child.find("device");
-      if (nsid == nullptr) continue;  // reported already, by the grammar
-      const auto number = std::get<std::int64_t>(nsid->value);
-      if (number < 1 || number > kNsidMost) {
-        wrong(nsid->where, "namespace.nsid",
-              fmt::format("{} is out of range; must be from 1 to {}", number, kNsidMost), "");
-      } else if (device == nullptr) {
-        wrong(child.where, "namespace.device", "it is missing", "device = \"/dev/disk/by-id/…\"");
-      } else {
-        devices.emplace(number, model::text_of(device->value));
-      }
-    }
-    Texts out;
-    for (const auto& [number, device] : devices) out.push_back(fmt::format("{} {}", number, device));
-    desired_.settings["namespaces"] = out.empty() ? model::Value{} : model::Value{std::move(out)};
-    desired_.origins["namespaces"] = section_.where;
-  }
-
-  const model::Section& section_;
-  Desired& desired_;
-  Diagnostics& diagnostics_;
-};
-
 class NvmeTargetKind final : public Kind {
  public:
   NvmeTargetKind()
@@ -330,7 +240,7 @@ class NvmeTargetKind final : public Kind {
       if (nqn == nullptr) continue;  // reported already, by the grammar
       const auto id = model::text_of(nqn->value);
       auto desired = desired_of(*section, fields(), {std::string(kNvmeTargetKind), id}, id);
-      TargetEntry(*section, desired, diagnostics).complete();
+      complete_nvme_target(*section, desired, diagnostics);
       out.push_back(std::move(desired));
     }
   }
@@ -354,8 +264,7 @@ class NvmeTargetKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
-    std::map<model::Key, const Observed*> now;
-    for (const auto& one : observed) now.emplace(one.key, &one);
+    const auto now = model::by_key(observed);
     std::set<std::string> mounted;
     const auto addresses = given_addresses(desired);
     for (auto& one : desired) {
@@ -408,10 +317,7 @@ class NvmeTargetKind final : public Kind {
           change->interrupts.push_back(
               fmt::format("hosts that are connected to {} by {} lose it", change->label, text));
       }
-      const auto named = then.hosts.value_or(Texts{});
-      const auto before = now.hosts.value_or(Texts{});
-      const bool fewer = std::any_of(before.begin(), before.end(),
-                                     [&](const std::string& host) { return !in(named, host); });
+      const bool fewer = excludes(then.hosts.value_or(Texts{}), now.hosts.value_or(Texts{}));
       if (change->operation != model::Operation::kDelete && then.any_host != true &&
           (now.any_host == true || fewer))
         change->interrupts.push_back(fmt::format(
