@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <tuple>
 
 #include "base/text.hpp"
+#include "fabric/counters.hpp"
 #include "kinds/ethernet/roce.hpp"
 #include "kinds/ethernet/roce_ports.hpp"
 
@@ -85,7 +88,51 @@ std::string hardware_of(const system::RdmaDevice& device, const kinds::World& wo
   return text && *text ? std::string(base::trim(**text)) : std::string();
 }
 
+void read_counters(const std::string& folder, kinds::World& world, std::vector<CounterView>& out) {
+  constexpr std::size_t kMost = 512;
+  auto& files = world.host().files;
+  const auto names = files.list(folder);
+  if (!names) return;
+  for (const auto& name : *names) {
+    if (name == "lifespan" || out.size() == kMost) continue;  // that is a setting
+    const auto text = files.read(folder + "/" + name);
+    if (!text || !*text) continue;
+    const auto value = base::parse_number(base::trim(**text));
+    constexpr auto kLargest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (value && *value <= kLargest) out.push_back({name, static_cast<std::int64_t>(*value)});
+  }
+}
+
+/// Errors first, then what a busy port has, then traffic; what is not known stands between.
+void sort_counters(std::vector<CounterView>& counters) {
+  const auto rank = [](const CounterView& one) {
+    const auto* meaning = fabric::counter_meaning(one.name);
+    const auto sort = meaning == nullptr ? fabric::CounterSort::kWaiting : meaning->sort;
+    return std::tuple(sort == fabric::CounterSort::kError     ? 0
+                      : sort == fabric::CounterSort::kWaiting ? 1
+                                                              : 2,
+                      std::string_view(one.name));
+  };
+  std::sort(counters.begin(), counters.end(),
+            [&](const CounterView& a, const CounterView& b) { return rank(a) < rank(b); });
+}
+
 }  // namespace
+
+void add_counters(HostView& host, kinds::World& world) {
+  if (world.offline()) return;
+  for (auto& device : host.devices) {
+    const auto folder = "/sys/class/infiniband/" + device.device->name;
+    read_counters(folder + "/hw_counters", world, device.counters);
+    sort_counters(device.counters);
+    for (auto& port : device.ports) {
+      const auto of_port = fmt::format("{}/ports/{}", folder, port.port->number);
+      read_counters(of_port + "/counters", world, port.counters);
+      read_counters(of_port + "/hw_counters", world, port.counters);
+      sort_counters(port.counters);
+    }
+  }
+}
 
 model::Guid PortView::guid() const {
   if (port->guid.number != 0 || !gids || gids->empty() || gids->front().index != 0) return port->guid;

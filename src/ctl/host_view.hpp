@@ -2,6 +2,7 @@
 // The host as `show` prints it, gathered once and then rendered as tables or JSON.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,12 @@
 
 namespace rdmacfg::ctl {
 
+/// A counter of a port, or of a device, by its name in sysfs.
+struct CounterView {
+  std::string name;
+  std::int64_t value = 0;
+};
+
 struct PortView {
   const system::RdmaDevice* device = nullptr;
   const system::RdmaPort* port = nullptr;
@@ -19,6 +26,7 @@ struct PortView {
   std::optional<system::PortMtu> mtu;
   std::optional<std::vector<system::Gid>> gids;
   model::Attributes roce;  ///< mode, tos and dscp where they are known
+  std::vector<CounterView> counters{};  ///< by add_counters(): errors first
 
   [[nodiscard]] std::string name() const { return device->name + "/" + std::to_string(port->number); }
   /// As ibstat has it: of an Ethernet port, to which nothing is bound by it, what its first GID ends with.
@@ -30,6 +38,7 @@ struct DeviceView {
   std::string hardware;  ///< revision, as ibstat's "Hardware version": "0xb0"
   std::optional<system::DeviceIds> ids;
   std::vector<PortView> ports;
+  std::vector<CounterView> counters{};  ///< by add_counters(), those that a driver has for all ports together
 };
 
 struct InterfaceView {
@@ -47,6 +56,9 @@ struct HostView {
 };
 
 HostView view_of(kinds::World& world);
+
+/// Reads the counters of every port, which takes a file for each.
+void add_counters(HostView& host, kinds::World& world);
 
 /// Leaves of `host` and `resources` what belongs to one of `names`: a device, a port ("mlx4_0/1"), an
 /// interface, or a GUID of port, node or system; of a device all its ports, of a port its interfaces, of an

@@ -143,45 +143,71 @@ Json roce_json(const model::Attributes& roce) {
   return out;
 }
 
+Json counters_json(const std::vector<CounterView>& counters) {
+  Json out = Json::object();
+  for (const auto& one : counters) out[one.name] = one.value;
+  return out;
+}
+
 Json port_json(const PortView& view) {
   const auto& port = *view.port;
-  return {{"device", view.device->name},
-          {"port", port.number},
-          {"link_layer", text_or_null(port.link_layer)},
-          {"state", text_or_null(port.state)},
-          {"physical_state", text_or_null(port.physical_state)},
-          {"rate", text_or_null(port.rate)},
-          {"lid", optional_json(port.lid)},
-          {"sm_lid", optional_json(port.sm_lid)},
-          {"lmc", optional_json(port.lmc)},
-          {"capabilities", optional_json(port.capabilities)},
-          {"mtu_active", view.mtu ? Json(view.mtu->active) : Json(nullptr)},
-          {"mtu_max", view.mtu ? Json(view.mtu->max) : Json(nullptr)},
-          {"guid", guid_json(view.guid())},
-          {"gid_prefix", text_or_null(port.gid_prefix)},
-          {"netdevs", port.netdevs},
-          {"pkeys", pkeys_json(view.pkeys)},
-          {"gids", gids_json(view.gids)},
-          {"roce", view.port->link_layer == "Ethernet" ? roce_json(view.roce) : Json(nullptr)}};
+  Json out = {{"device", view.device->name},
+              {"port", port.number},
+              {"link_layer", text_or_null(port.link_layer)},
+              {"state", text_or_null(port.state)},
+              {"physical_state", text_or_null(port.physical_state)},
+              {"rate", text_or_null(port.rate)},
+              {"lid", optional_json(port.lid)},
+              {"sm_lid", optional_json(port.sm_lid)},
+              {"lmc", optional_json(port.lmc)},
+              {"capabilities", optional_json(port.capabilities)},
+              {"mtu_active", view.mtu ? Json(view.mtu->active) : Json(nullptr)},
+              {"mtu_max", view.mtu ? Json(view.mtu->max) : Json(nullptr)},
+              {"guid", guid_json(view.guid())},
+              {"gid_prefix", text_or_null(port.gid_prefix)},
+              {"netdevs", port.netdevs},
+              {"pkeys", pkeys_json(view.pkeys)},
+              {"gids", gids_json(view.gids)},
+              {"roce", view.port->link_layer == "Ethernet" ? roce_json(view.roce) : Json(nullptr)}};
+  if (!view.counters.empty()) out["counters"] = counters_json(view.counters);
+  return out;
+}
+
+Json protocol_of(const system::RdmaDevice& device) {
+  if (device.omni_path) return "omni_path";
+  if (device.node_type == "RNIC") return "iwarp";
+  if (device.ports.empty() || device.ports.front().link_layer.empty()) return nullptr;
+  return device.ports.front().link_layer == "InfiniBand" ? "infiniband" : "roce";
+}
+
+Json limits_json(const std::optional<system::DeviceIds>& ids) {
+  if (!ids || ids->limits.empty()) return nullptr;
+  Json out = Json::object();
+  for (const auto& [name, value] : ids->limits) out[name] = value;
+  return out;
 }
 
 Json device_json(const DeviceView& view) {
   const auto& device = *view.device;
-  return {{"name", device.name},
-          {"hca_type", text_or_null(device.hca_type)},
-          {"node_type", text_or_null(device.node_type)},
-          {"firmware", text_or_null(device.firmware)},
-          {"hardware", text_or_null(view.hardware)},
-          {"vendor_id", view.ids ? Json(view.ids->vendor) : Json(nullptr)},
-          {"vendor_part_id", view.ids ? Json(view.ids->part) : Json(nullptr)},
-          {"board_id", text_or_null(device.board_id)},
-          {"node_guid", guid_json(device.node_guid)},
-          {"system_guid", guid_json(device.system_guid)},
-          {"node_description", text_or_null(device.node_description)},
-          {"driver", text_or_null(device.driver)},
-          {"pci", text_or_null(device.pci)},
-          {"soft", text_or_null(device.soft)},
-          {"ports", list_json(view.ports, port_json)}};
+  Json out = {{"name", device.name},
+              {"hca_type", text_or_null(device.hca_type)},
+              {"node_type", text_or_null(device.node_type)},
+              {"firmware", text_or_null(device.firmware)},
+              {"hardware", text_or_null(view.hardware)},
+              {"vendor_id", view.ids ? Json(view.ids->vendor) : Json(nullptr)},
+              {"vendor_part_id", view.ids ? Json(view.ids->part) : Json(nullptr)},
+              {"limits", limits_json(view.ids)},
+              {"board_id", text_or_null(device.board_id)},
+              {"node_guid", guid_json(device.node_guid)},
+              {"system_guid", guid_json(device.system_guid)},
+              {"node_description", text_or_null(device.node_description)},
+              {"driver", text_or_null(device.driver)},
+              {"pci", text_or_null(device.pci)},
+              {"soft", text_or_null(device.soft)},
+              {"protocol", protocol_of(device)},
+              {"ports", list_json(view.ports, port_json)}};
+  if (!view.counters.empty()) out["counters"] = counters_json(view.counters);
+  return out;
 }
 
 Json interface_json(const InterfaceView& view) {

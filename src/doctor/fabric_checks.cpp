@@ -90,9 +90,11 @@ void no_subnet_manager(const Patient& patient, std::vector<Finding>& out) {
          fmt::format("the link is up, but the port waits in state {}: no subnet manager has configured it, "
                      "so it has no LID and IPoIB has no carrier",
                      port.port->state),
-         "start a subnet manager on this subnet (opensm on one host, or the one in the switch), or repair "
-         "the "
-         "one that is there"});
+         port.device->omni_path ? "start the fabric manager of Omni-Path (opafm.service on one host), or "
+                                  "repair the one that is there"
+                                : "start a subnet manager on this subnet (opensm on one host, or the one in "
+                                  "the switch), or repair "
+                                  "the one that is there"});
   });
 }
 

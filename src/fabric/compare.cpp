@@ -71,7 +71,21 @@ class Comparison {
             std::string(state_text(port.state)));
       if (was->pkeys && port.pkeys)
         add("pkeys", is_.name(here), pkeys_text(*was->pkeys), pkeys_text(*port.pkeys));
+      if (was->counters && port.counters) compare_counters(here, *was->counters, *port.counters);
     }
+  }
+
+  /// Errors that were counted since. A counter that is lower than it was has been cleared.
+  void compare_counters(End here, const PortCounters& was, const PortCounters& is) {
+    PortCounters before{}, after{};
+    for (std::size_t i = 0; i < is.size(); ++i) {
+      if (is[i] == was[i]) continue;
+      before[i] = is[i] > was[i] ? was[i] : 0;
+      after[i] = is[i];
+    }
+    const auto found = errors_text(after);
+    const auto expected = errors_text(before);
+    if (!found.empty()) add("counters", is_.name(here), expected.empty() ? "no errors" : expected, found);
   }
 
   /// Whether the other end says the same of a link: of two it is told once.
@@ -127,22 +141,6 @@ class Comparison {
   std::vector<Difference> out_;
 };
 
-/// The port that a cable file names; nothing with the reason in `why`.
-std::optional<End> find_end(const Index& index, const std::string& text, std::string& why) {
-  const auto slash = text.rfind('/');
-  const auto number = slash == std::string::npos ? std::nullopt : base::parse_number(text.substr(slash + 1));
-  if (!number || *number == 0 || *number > 254) {
-    why = "is not a node and a port, such as leaf1/7";
-    return std::nullopt;
-  }
-  const auto nodes = index.called(std::string_view(text).substr(0, slash));
-  if (nodes.size() != 1) {
-    why = nodes.empty() ? "is not in the fabric" : "is the name of several nodes; use the GUID";
-    return std::nullopt;
-  }
-  return End{nodes.front()->guid, static_cast<int>(*number)};
-}
-
 }  // namespace
 
 std::vector<Difference> compare(const Fabric& before, const Fabric& after) {
@@ -154,12 +152,12 @@ std::vector<Difference> check_cables(const Fabric& fabric, const std::vector<Cab
   std::vector<Difference> out;
   for (const auto& cable : cables) {
     std::string why;
-    const auto from = find_end(index, cable.from, why);
+    const auto from = index.called_port(cable.from, why);
     if (!from) {
       out.push_back({"cable", cable.from, cable.to, why});
       continue;
     }
-    const auto to = find_end(index, cable.to, why);
+    const auto to = index.called_port(cable.to, why);
     const auto* port = index.port(*from);
     const auto found = port == nullptr ? std::nullopt : port->peer;
     if (!to || found != to) {

@@ -25,7 +25,8 @@ std::vector<Finding> findings_of(const Fabric& fabric);
 
 /// A difference from what is expected.
 struct Difference {
-  std::string_view what;  ///< "node", "link", "speed", "state", "pkeys", "manager", "group", "cable", "name"
+  std::string_view what;  ///< "node", "link", "speed", "state", "pkeys", "manager", "group", "cable", "name",
+                          ///< "counters"
   std::string object;
   std::string before, after;  ///< expected and found; empty: not there
 };

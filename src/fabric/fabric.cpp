@@ -7,6 +7,8 @@
 #include <bit>
 #include <iterator>
 
+#include "base/text.hpp"
+
 namespace rdmacfg::fabric {
 
 namespace {
@@ -150,6 +152,32 @@ std::vector<const Node*> Index::called(std::string_view text) const {
   const bool named = found != nullptr && (written == text || name(found->guid) == text);
   if (named && std::find(out.begin(), out.end(), found) == out.end()) out.push_back(found);
   return out;
+}
+
+std::size_t ports_with_errors(const Fabric& fabric) {
+  std::size_t out = 0;
+  for (const auto& node : fabric.nodes) {
+    for (const auto& port : node.ports) {
+      if (port.counters && !errors_text(*port.counters).empty()) ++out;
+    }
+  }
+  return out;
+}
+
+std::optional<End> Index::called_port(std::string_view text, std::string& why) const {
+  const auto slash = text.rfind('/');
+  const auto number =
+      slash == std::string_view::npos ? std::nullopt : base::parse_number(text.substr(slash + 1));
+  if (!number || *number == 0 || *number > 254) {
+    why = "is not a node and a port, such as leaf1/7";
+    return std::nullopt;
+  }
+  const auto nodes = called(text.substr(0, slash));
+  if (nodes.size() != 1) {
+    why = nodes.empty() ? "is not in the fabric" : "is the name of several nodes; use the GUID";
+    return std::nullopt;
+  }
+  return End{nodes.front()->guid, static_cast<int>(*number)};
 }
 
 std::vector<Link> links_of(const Fabric& fabric) {

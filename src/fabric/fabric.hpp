@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/counters.hpp"
 #include "model/types.hpp"
 
 namespace rdmacfg::fabric {
@@ -67,6 +68,7 @@ struct Port {
   /// As they are in the table, without empty entries; nothing: not read (the outer ports of a switch), or no
   /// answer.
   std::optional<std::vector<std::uint16_t>> pkeys{};
+  std::optional<PortCounters> counters{};  ///< nothing: not asked for, or no answer
 };
 
 struct Node {
@@ -145,12 +147,18 @@ class Index {
   [[nodiscard]] std::string name(End end) const;
   /// Nodes that are called so: by name(), description or GUID.
   [[nodiscard]] std::vector<const Node*> called(std::string_view text) const;
+  /// The port "leaf1/7" of a node that is called so; nothing, with the reason in `why`, when there is no
+  /// such.
+  [[nodiscard]] std::optional<End> called_port(std::string_view text, std::string& why) const;
 
  private:
   std::map<std::uint64_t, const Node*> nodes_;
   std::map<std::uint64_t, End> owners_;
   std::multimap<std::string_view, const Node*> descriptions_;
 };
+
+/// How many ports have counted errors.
+std::size_t ports_with_errors(const Fabric& fabric);
 
 /// A link, from its smaller end; each once.
 struct Link {

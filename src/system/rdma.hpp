@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -46,6 +47,8 @@ struct RdmaDevice {
   std::string pci;       ///< "0000:10:00.0"; empty when the parent is not on PCI
   std::string soft;      ///< "rxe" or "siw" for a software device over a network interface, else empty
   std::string instance;  ///< another text for each registration of a device, whatever its name
+  bool omni_path =
+      false;  ///< its ports read "InfiniBand", and have a fabric manager and datagrams of their own
   bool leaving = false;  ///< the kernel is removing it: its interfaces go down one by one, then disappear
   std::vector<RdmaPort> ports;
 };
@@ -56,10 +59,12 @@ struct PortMtu {
   int active = 0;
 };
 
-/// The maker of an adapter, as ibv_query_device(3) and ibv_devinfo(1) have it.
+/// The maker and the limits of an adapter, as ibv_query_device(3) and ibv_devinfo(1) have it.
 struct DeviceIds {
   std::uint32_t vendor = 0;  ///< IEEE organisation, "0x02c9" for Mellanox
   std::uint32_t part = 0;    ///< the vendor's number of the model, mostly the PCI device
+  /// Limits by the names of ibv_query_device(3): "max_qp"; in that order.
+  std::vector<std::pair<std::string, std::uint64_t>> limits{};
 };
 
 /// A place of a port's GID table.

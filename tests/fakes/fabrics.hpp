@@ -113,10 +113,24 @@ class FakeFabricReader : public system::FabricReader {
     auto out = answer_;
     if (out && request.route_to != 0)
       out->route = fabric::Route{request.route_to, 0, {}, "no port of the fabric has this GUID"};
+    for (auto& node : out ? out->nodes : none_) {
+      for (auto& port : node.ports) {
+        if (!request.counters) port.counters.reset();
+      }
+    }
     return out;
   }
+  base::Result<std::vector<fabric::End>> clear_counters(
+      const system::FabricRequest& /*request*/, const std::vector<system::CounterPlace>& places) override {
+    cleared = places;
+    return silent;
+  }
+
+  std::vector<system::CounterPlace> cleared;
+  std::vector<fabric::End> silent;  ///< ports that do not answer when they are to be cleared
 
  private:
+  std::vector<fabric::Node> none_;
   base::Result<fabric::Fabric> answer_;
 };
 

@@ -203,6 +203,7 @@ Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices(
       port.lmc = 0;
       port.guid = model::Guid{p.guid};
       port.gid_prefix = "fe80:0000:0000:0000";
+      device.omni_path = device.omni_path || p.mtu > 4096;  // InfiniBand ends there
       if (!p.netdev.empty()) port.netdevs.push_back(p.netdev);
       if (!p.in_bond.empty()) port.netdevs.push_back(p.in_bond);
       for (const auto& link : machine.links) {

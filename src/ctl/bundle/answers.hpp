@@ -93,7 +93,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RdmaPort, number, state, physica
                                                 lid, sm_lid, lmc, capabilities, guid, gid_prefix, netdevs)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RdmaDevice, name, firmware, board_id, hca_type, node_type,
                                                 node_description, node_guid, system_guid, driver, pci, soft,
-                                                instance, leaving, ports)
+                                                instance, omni_path, leaving, ports)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PortMtu, max, active)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DeviceIds, vendor, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gid, index, type, gid, netdev)

@@ -272,7 +272,8 @@ void Parser::add_fleet(CLI::App& fleet) {
 }
 
 void Parser::add_fabric(CLI::App& fabric) {
-  words(fabric, "TOPIC", "One part: hosts, switches, links, managers, partitions, groups or findings.");
+  words(fabric, "TOPIC",
+        "One part: hosts, switches, links, managers, partitions, groups, counters or findings.");
   fabric
       .add_option("--from", arguments.from,
                   "The port to look through (mlx4_0/1); default: the first active one.")
@@ -290,6 +291,12 @@ void Parser::add_fabric(CLI::App& fabric) {
       .add_option("--cables", arguments.cables,
                   "Compare with a file of [[cable]] sections that say which port leads where.")
       ->type_name("FILE")
+      ->check(not_empty);
+  fabric
+      .add_option(
+          "--clear-counters", arguments.clear_counters,
+          "Show the counters of this port (leaf1/7) or node, or of all, and then set those of errors to 0.")
+      ->type_name("PORT|NODE|all")
       ->check(not_empty);
   fabric.add_flag("--wide", arguments.wide, "Show every column, host and link.");
   fabric.add_option("--timeout", arguments.timeout, "Give up after SECONDS in all (default 60).")

@@ -95,8 +95,19 @@ Result<Expected> read_expected(const Context& context) {
   return out;
 }
 
-Result<system::FabricRequest> fabric_request_of(const Arguments& arguments) {
+bool has_counters(const fabric::Fabric& fabric) {
+  return std::any_of(fabric.nodes.begin(), fabric.nodes.end(), [](const fabric::Node& node) {
+    return std::any_of(node.ports.begin(), node.ports.end(),
+                       [](const fabric::Port& port) { return port.counters.has_value(); });
+  });
+}
+
+Result<system::FabricRequest> fabric_request_of(const Arguments& arguments,
+                                                const std::set<std::string>& topics,
+                                                const Expected& expected) {
   system::FabricRequest request;
+  request.counters = topics.contains("counters") || !arguments.clear_counters.empty() ||
+                     (expected.saved && has_counters(*expected.saved));
   request.port = arguments.from;
   if (arguments.timeout) request.timeout = std::chrono::seconds(*arguments.timeout);
   if (!arguments.route.empty()) {
@@ -126,10 +137,50 @@ Result<FabricView> look(const Context& context, const system::FabricRequest& req
   return view;
 }
 
+/// The ports that --clear-counters names; of a node all whose counters were read.
+Result<std::vector<system::CounterPlace>> places_of(const fabric::Fabric& fabric, const std::string& wanted) {
+  const fabric::Index index(fabric);
+  std::vector<system::CounterPlace> out;
+  const auto add = [&](const fabric::Node& node, int only) {
+    for (const auto& port : node.ports) {
+      if (!port.counters || (only != 0 && port.number != only)) continue;
+      const auto* owner = node.type == fabric::NodeType::kSwitch ? node.port(0) : &port;
+      if (owner != nullptr && owner->lid != 0) out.push_back({{node.guid, port.number}, owner->lid});
+    }
+  };
+  const auto refused = [&](const std::string& why) {
+    return fail(Code::kNotFound, fmt::format("--clear-counters {}: {}", wanted, why));
+  };
+  if (wanted == "all") {
+    for (const auto& node : fabric.nodes) add(node, 0);
+  } else if (const auto nodes = index.called(wanted); !nodes.empty()) {
+    if (nodes.size() > 1) return refused("is the name of several nodes; use the GUID");
+    add(*nodes.front(), 0);
+  } else {
+    std::string why;
+    const auto end = index.called_port(wanted, why);
+    if (!end) return refused(wanted.find('/') == std::string::npos ? "is not in the fabric" : why);
+    add(*index.node(end->node), end->port);
+  }
+  if (out.empty()) return refused("no counters could be read there");
+  return out;
+}
+
+/// Clears what was asked for, behind the look at it. @return what to tell
+Result<std::string> clear(const Context& context, const system::FabricRequest& request, FabricView& view) {
+  const auto places = places_of(view.fabric, context.arguments.clear_counters);
+  if (!places) return fail(places.error());
+  const auto silent = context.environment.fabric_reader()->clear_counters(request, *places);
+  if (!silent) return fail(silent.error().in("clearing counters"));
+  const fabric::Index index(view.fabric);
+  for (const auto& end : *silent) view.not_cleared.push_back(fmt::format("{}: no answer", index.name(end)));
+  return fmt::format("the error counters of {} are 0 now", count(places->size() - silent->size(), "port"));
+}
+
 Exit exit_of(const FabricView& view) {
   if (!view.differences.empty()) return Exit::kDiffers;
   if (view.fabric.route && !view.fabric.route->broken.empty()) return Exit::kDiffers;
-  return view.fabric.missing.empty() ? Exit::kOk : Exit::kPartly;
+  return view.fabric.missing.empty() && view.not_cleared.empty() ? Exit::kOk : Exit::kPartly;
 }
 
 void print_fabric(const Context& context, const FabricView& view, const std::set<std::string>& topics) {
@@ -150,12 +201,16 @@ void print_fabric(const Context& context, const FabricView& view, const std::set
     bool left_out = false;
     out << render_fabric(view, topics, arguments.wide, context.out, &left_out);
     if (left_out) context.say("some columns are hidden (terminal too narrow); --wide shows them");
+    if (topics.contains("counters") && !arguments.wide && has_counters(view.fabric) &&
+        fabric::ports_with_errors(view.fabric) == 0)
+      context.say("no port has counted an error");
     if (!arguments.compare.empty() || !arguments.cables.empty())
       context.say(view.differences.empty() ? "everything is as expected"
                                            : fmt::format("{} from what is expected",
                                                          count(view.differences.size(), "difference")));
   }
   for (const auto& one : view.fabric.missing) context.say_error("not read: " + one);
+  for (const auto& one : view.not_cleared) context.say_error("not cleared: " + one);
 }
 
 }  // namespace
@@ -170,12 +225,18 @@ int show_fabric(const Context& context) {
                   {Code::kInvalid, "fabric reads no document; --cables FILE says which port leads where", 0});
   const auto topics = fabric_topics(context);
   if (!topics) return refuse(context, topics.error());
-  const auto request = fabric_request_of(arguments);
-  if (!request) return refuse(context, request.error());
   const auto expected = read_expected(context);
   if (!expected) return refuse(context, expected.error());
-  const auto view = look(context, *request, *expected);
+  const auto request = fabric_request_of(arguments, *topics, *expected);
+  if (!request) return refuse(context, request.error());
+  auto view = look(context, *request, *expected);
   if (!view) return refuse(context, view.error());
+  std::string cleared;
+  if (!arguments.clear_counters.empty()) {
+    auto done = clear(context, *request, *view);
+    if (!done) return refuse(context, done.error());
+    cleared = std::move(*done);
+  }
   model::Report report;
   report.exit = exit_of(*view);
   report.diagnostics = expected->diagnostics;
@@ -185,7 +246,9 @@ int show_fabric(const Context& context) {
     add_fabric(json, *view);
     emit(context, std::move(json));
   } else {
-    print_fabric(context, *view, *topics);
+    print_fabric(context, *view,
+                 topics->empty() && !cleared.empty() ? std::set<std::string>{"counters"} : *topics);
+    if (!cleared.empty()) context.say(cleared);
   }
   return status;
 }

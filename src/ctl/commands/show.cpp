@@ -93,7 +93,7 @@ void print_names(const Context& context, const Wanted& wanted, const HostView& h
   };
   for (const auto& device : host.devices) {
     if (wants("devices")) names.push_back(device.device->name);
-    if (!wants("ports") && !wants("pkeys") && !wants("gids")) continue;
+    if (!wants("ports") && !wants("pkeys") && !wants("gids") && !wants("counters")) continue;
     for (const auto& port : device.ports) names.push_back(port.name());
   }
   for (const auto& interface : host.interfaces) {
@@ -121,7 +121,9 @@ void print(const Context& context, const Wanted& wanted, const HostView& host, c
   } else if (!wanted.topics.empty()) {
     for (const auto& topic : wanted.topics) {
       const auto part = render_topic(topic, host, report.resources, look, &left_out, fold);
-      if (part.empty()) context.say(fmt::format("no {} here", topic));
+      if (part.empty())
+        context.say(topic == "counters" ? "no counter here is above 0; --wide shows all that there are"
+                                        : fmt::format("no {} here", topic));
       if (!text.empty() && !part.empty()) text += '\n';
       text += part;
     }
@@ -154,6 +156,8 @@ int show(const Context& context) {
   auto world = kinds::World::observe(*host);
   if (!world) return refuse(context, world.error().in("looking at the host"));
   auto view = view_of(*world);
+  const auto& words = context.arguments.words;
+  if (std::find(words.begin(), words.end(), "counters") != words.end()) add_counters(view, *world);
   auto outlook = outlook_of(context, *host);
   auto& report = outlook.report;
   if (outlook.document) tell(context, *outlook.document, report.diagnostics);

@@ -13,13 +13,15 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "Shows RDMA devices (firmware, board id, node GUID), their ports (state, rate, LIDs, MTUs, GUID), P_Key "
      "tables, IPoIB interfaces with their addresses, and how each resource compares with the document: in "
      "sync, differs, limited, pending, unmet, foreign, released or ignored. With NAME, shows only that "
-     "device, port "
-     "(mlx4_0/1), interface or GUID, with every detail; several names and patterns such as 'mlx5_*' work "
-     "too. A TOPIC shows one part: devices, ports, pkeys, gids, roce, ipoib, dcb, limits, modules, services, "
-     "lossless or resources. When a port has many P_Key interfaces, they fold into one line; --wide shows "
+     "device, port (mlx4_0/1), interface or GUID, with every detail; several names and patterns such as "
+     "'mlx5_*' work too. A TOPIC shows one part: devices, ports, pkeys, gids, counters (those above 0; "
+     "--wide "
+     "shows all), roce, ipoib, dcb, limits, modules, services, lossless or resources. When a port has many "
+     "P_Key interfaces, they fold into one line; --wide shows "
      "each. It changes nothing and does not need root; values that cannot be read are \"unknown\".",
      "show\tthe whole host\nshow ports\tthe ports alone\nshow ipoib 'ib*' --wide\tinterfaces by pattern, "
-     "with every column\nshow mlx5_0/1\tone port in detail\nshow --differs\tonly the differences from the "
+     "with every column\nshow mlx5_0/1\tone port in detail\nshow counters mlx5_0\terrors and traffic that "
+     "its ports have counted\nshow --differs\tonly the differences from the "
      "document\nshow --document\tthe document that applies to this host, with its drop-ins merged"},
     {"status", "", "Show on one screen whether everything is as it should be; exit status for monitoring.",
      "Shows whether the daemon runs, which generation is active, who applied it and when, what is waiting "
@@ -157,24 +159,22 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "LID 1\nverify --ipoib ib0 --to 192.0.2.1\tover this interface"},
     {"fabric", "[TOPIC...]", "Show the InfiniBand fabric: hosts, switches, links, partitions.",
      "Looks at the fabric behind a port of this host: hosts and switches, links and what is below the best "
-     "that "
-     "both ends support, subnet managers, P_Key tables, multicast groups, and with --route the way to a "
-     "port. "
-     "Hosts that are alike share a line; --wide shows each. A TOPIC shows one part. --format dot and "
-     "--format svg "
-     "draw it. --compare names the differences from a fabric saved by --json, --cables those from a file "
-     "with "
-     "sections such as [[cable]] from = \"leaf1/7\", to = \"node007/1\", and optionally width and speed. It "
-     "only "
-     "asks, and changes nothing. Needs root, or access to /dev/infiniband/umad*. Exit status 0: done; 2: "
-     "something "
-     "is not as --compare or --cables expects, or the route does not arrive; 5: a part could not be read (it "
-     "is "
-     "named); 1: nothing could.",
+     "that both ends support, subnet managers, P_Key tables, multicast groups, with the topic counters the "
+     "errors that each port has counted, and with --route the way to a port. Hosts that are alike share a "
+     "line; --wide shows each. A TOPIC shows one part. --format dot and --format svg draw it. --compare "
+     "names "
+     "the differences from a fabric saved by --json, --cables those from a file with sections such as "
+     "[[cable]] from = \"leaf1/7\", to = \"node007/1\", and optionally width and speed. It only asks, and "
+     "changes nothing, except that --clear-counters sets error counters to 0. Needs root, or access to "
+     "/dev/infiniband/umad*. Exit status 0: done; 2: something is not as --compare or --cables expects, or "
+     "the "
+     "route does not arrive; 5: a part could not be read, or a counter not be cleared (it is named); 1: "
+     "nothing could.",
      "fabric\tthe whole fabric\nfabric --tree\tswitches and what hangs on them\nfabric partitions "
-     "groups\tonly "
-     "these\nfabric --json > good.json\tsave it\nfabric --compare good.json\twhat differs from then\nfabric "
-     "--route 00:02:c9:03:00:31:78:f2\tthe way to a port\nfabric -o svg > fabric.svg\ta drawing"},
+     "groups\tonly these\nfabric counters\tports that have counted errors\nfabric --clear-counters "
+     "leaf1/7\tbegin to count anew\nfabric --json > good.json\tsave it\nfabric --compare good.json\twhat "
+     "differs from then\nfabric --route 00:02:c9:03:00:31:78:f2\tthe way to a port\nfabric -o svg > "
+     "fabric.svg\ta drawing"},
     {"import", "[FORMAT [PATH...]]", "Make one document from other tools' files, or from the running host.",
      "Reads files of other tools and prints one document on stdout; it changes nothing on the host. `host`, "
      "the default, reads every known place at once; `live` looks at the running interfaces. FORMAT reads "

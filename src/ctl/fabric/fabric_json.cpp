@@ -58,6 +58,12 @@ Json abilities_json(const Abilities& abilities) {
 
 Json pkey_text(std::uint16_t pkey) { return fmt::format("{:#06x}", pkey); }
 
+Json counters_json(const fabric::PortCounters& counters) {
+  Json out = Json::object();
+  for (std::size_t i = 0; i < counters.size(); ++i) out[fabric::kPortCounterMeanings[i].name] = counters[i];
+  return out;
+}
+
 Json fabric_port_json(const fabric::Port& port) {
   return {{"port", port.number},
           {"guid", guid_text(port.guid)},
@@ -73,7 +79,8 @@ Json fabric_port_json(const fabric::Port& port) {
           {"mtu", port.mtu == 0 ? Json(nullptr) : Json(port.mtu)},
           {"subnet_manager", port.may_manage},
           {"peer", port.peer ? end_json(*port.peer) : Json(nullptr)},
-          {"pkeys", port.pkeys ? array_of(*port.pkeys, pkey_text) : Json(nullptr)}};
+          {"pkeys", port.pkeys ? array_of(*port.pkeys, pkey_text) : Json(nullptr)},
+          {"counters", port.counters ? counters_json(*port.counters) : Json(nullptr)}};
 }
 
 Json node_json(const fabric::Node& node) {
@@ -171,6 +178,12 @@ class Reader {
     if (!at->is_number_integer() || at->get<std::int64_t>() < 0 || at->get<std::int64_t>() > most)
       return no<Number>(key);
     return static_cast<Number>(at->get<std::int64_t>());
+  }
+
+  std::uint64_t counter(const Parsed& from, const char* key) {
+    const auto at = from.find(key);
+    if (at == from.end() || at->is_null()) return 0;
+    return at->is_number_unsigned() ? at->get<std::uint64_t>() : no<std::uint64_t>(key);
   }
 
   std::string text(const Parsed& from, const char* key) {
@@ -285,6 +298,11 @@ fabric::Port read_port(Reader& reader, const Parsed& from) {
     port.pkeys.emplace();
     for (const auto& item : *list) port.pkeys->push_back(read_pkey(reader, item));
   }
+  if (const auto at = from.find("counters"); at != from.end() && at->is_object()) {
+    auto& counters = port.counters.emplace();
+    for (std::size_t i = 0; i < counters.size(); ++i)
+      counters[i] = reader.counter(*at, std::string(fabric::kPortCounterMeanings[i].name).c_str());
+  }
   return port;
 }
 
@@ -390,6 +408,7 @@ void add_fabric(Json& out, const FabricView& view) {
                 {"found", text(one.after)}};
   });
   out["missing"] = all.missing;
+  if (!view.not_cleared.empty()) out["not_cleared"] = view.not_cleared;
 }
 
 Result<fabric::Fabric> parse_fabric(const std::string& text) {

@@ -17,6 +17,7 @@ struct FabricView {
   fabric::Fabric fabric;
   std::vector<fabric::Finding> findings;
   std::vector<fabric::Difference> differences;
+  std::vector<std::string> not_cleared{};  ///< ports of --clear-counters that gave no answer
 };
 
 /// The members of the object behind those of head().

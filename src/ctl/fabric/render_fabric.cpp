@@ -214,6 +214,32 @@ Table groups_table(const Fabric& all) {
   return table;
 }
 
+/// The ports that have counted errors; all that were read with `every`.
+Table counters_table(const Fabric& all, bool every) {
+  constexpr std::size_t kSent = 0, kReceived = 1, kWaited = 4;
+  constexpr std::uint64_t kWord = 4;  // bytes of a unit
+  const Index index(all);
+  Table table{{{"COUNTERS"}, {"TO", 1}, {"SENT", 3}, {"RECEIVED", 3}, {"WAITED", 2}, {"ERRORS", 0, true}},
+              {}};
+  for (const auto& node : all.nodes) {
+    for (const auto& port : node.ports) {
+      if (!port.counters) continue;
+      const auto errors = fabric::errors_text(*port.counters);
+      if (errors.empty() && !every) continue;
+      const auto bytes = [&](std::size_t at) {
+        return every ? plain(fmt::format("{} B", (*port.counters)[at] * kWord)) : Cell{};
+      };
+      table.rows.push_back({{index.name(fabric::End{node.guid, port.number}), Style::kBold},
+                            plain(port.peer ? index.name(*port.peer) : std::string()),
+                            bytes(kSent),
+                            bytes(kReceived),
+                            every ? plain(std::to_string((*port.counters)[kWaited])) : Cell{},
+                            errors.empty() ? Cell{"none", Style::kDim} : Cell{errors, Style::kBad}});
+    }
+  }
+  return table;
+}
+
 Table route_table(const Fabric& all) {
   const Index index(all);
   Table table{{{fmt::format("ROUTE TO {}", model::Guid{all.route->to}.text())}, {"ENTERS BY"}, {"LEAVES BY"}},
@@ -275,6 +301,7 @@ std::string render_fabric(const FabricView& view, const std::set<std::string>& t
   add("links", wide || topics.contains("links") ? links_table(all, true) : slow_table(all));
   add("partitions", partitions_table(all, wide));
   add("groups", groups_table(all));
+  add("counters", counters_table(all, wide));
   if (all.route) add("", route_table(all));
   add("findings", findings_table(view));
   add("", differences_table(view));

@@ -7,29 +7,17 @@
 
 #include "base/text.hpp"
 #include "ctl/render/blocks.hpp"
+#include "ctl/render/host_cells.hpp"
 #include "ctl/render/render_facts.hpp"
 #include "ctl/render/render_report.hpp"
 #include "ctl/render/render_table.hpp"
+#include "fabric/counters.hpp"
 
 namespace rdmacfg::ctl {
 
 using system::RdmaPort;
 
 namespace {
-
-constexpr std::string_view kUnknown = "unknown";
-
-Cell cell(const std::string& text) {
-  return text.empty() ? Cell{std::string(kUnknown), Style::kDim} : Cell{text, Style::kPlain};
-}
-
-/// Like cell(), for what an object may lack: "-" is an answer, and no gap in knowledge.
-Cell maybe(const std::string& text) {
-  return text.empty() ? Cell{"-", Style::kDim} : Cell{text, Style::kPlain};
-}
-
-std::string text(model::Guid guid) { return guid.number == 0 ? std::string() : guid.text(); }
-std::string text(std::optional<int> number) { return number ? std::to_string(*number) : std::string(); }
 
 /// The sysfs text without what repeats in every row: "56 Gb/sec (4X FDR)" is "56 Gb/s 4X FDR".
 std::string short_rate(std::string rate) {
@@ -38,27 +26,8 @@ std::string short_rate(std::string rate) {
   return rate;
 }
 
-Style style_of_state(const std::string& state) {
-  if (state == "ACTIVE") return Style::kGood;
-  return state == "DOWN" ? Style::kBad : Style::kNotice;
-}
-
-Cell state_cell(const RdmaPort& port) {
-  return port.state.empty() ? cell("") : Cell{port.state, style_of_state(port.state)};
-}
-
 std::string mtu_text(const std::optional<system::PortMtu>& mtu) {
   return mtu ? fmt::format("{}/{}", mtu->active, mtu->max) : std::string();
-}
-
-Cell link_cell(const system::Link& link) {
-  if (!link.up) return {"down", Style::kDim};
-  return link.carrier ? Cell{"up", Style::kGood} : Cell{"up, no carrier", Style::kNotice};
-}
-
-std::string pkeys_text(const PortView& port) {
-  if (!port.pkeys) return {};
-  return port.pkeys->empty() ? "none" : compress(*port.pkeys);
 }
 
 std::string section(std::string_view title, const Table& table, const Look& look, bool* left_out) {
@@ -76,6 +45,13 @@ Table devices_table(const HostView& host) {
   return table;
 }
 
+/// As administrators tell fabrics apart: Omni-Path says InfiniBand, and iWARP Ethernet.
+std::string fabric_of(const system::RdmaDevice& device, const RdmaPort& port) {
+  if (device.omni_path) return "Omni-Path";
+  if (device.node_type == "RNIC") return "iWARP";
+  return port.link_layer == "InfiniBand" ? "IB" : port.link_layer;
+}
+
 Table ports_table(const HostView& host) {
   Table table{{{"PORT"},
                {"LINK", 2},
@@ -91,10 +67,10 @@ Table ports_table(const HostView& host) {
   for (const auto& device : host.devices) {
     for (const auto& view : device.ports) {
       const auto& p = *view.port;
-      table.rows.push_back({cell(view.name()), cell(p.link_layer == "InfiniBand" ? "IB" : p.link_layer),
-                            state_cell(p), cell(p.physical_state), cell(short_rate(p.rate)),
-                            cell(text(p.lid)), cell(text(p.sm_lid)), cell(mtu_text(view.mtu)),
-                            maybe(text(view.guid())), maybe(base::join(p.netdevs, ", "))});
+      table.rows.push_back({cell(view.name()), cell(fabric_of(*device.device, p)), state_cell(p),
+                            cell(p.physical_state), cell(short_rate(p.rate)), cell(text(p.lid)),
+                            cell(text(p.sm_lid)), cell(mtu_text(view.mtu)), maybe(text(view.guid())),
+                            maybe(base::join(p.netdevs, ", "))});
     }
   }
   return table;
@@ -116,11 +92,12 @@ Table pkeys_table(const HostView& host) {
 Table gids_table(const HostView& host) {
   Table table{{{"PORT"}, {"INDEX"}, {"TYPE"}, {"GID"}, {"NETDEV", 1}}, {}};
   for (const auto& device : host.devices) {
+    const bool iwarp = device.device->node_type == "RNIC";  // the kernel says "IB/RoCE v1" of its one GID
     for (const auto& view : device.ports) {
       if (!view.gids) continue;
       for (const auto& gid : *view.gids) {
-        table.rows.push_back({cell(view.name()), cell(std::to_string(gid.index)), cell(gid.type),
-                              cell(gid.gid), maybe(gid.netdev)});
+        table.rows.push_back({cell(view.name()), cell(std::to_string(gid.index)),
+                              cell(iwarp ? "iWARP" : gid.type), cell(gid.gid), maybe(gid.netdev)});
       }
     }
   }
@@ -133,7 +110,7 @@ Table roce_table(const HostView& host) {
   Table table{{{"PORT"}, {"MODE"}, {"TOS"}, {"DSCP"}, {"NETDEV", 1}}, {}};
   for (const auto& device : host.devices) {
     for (const auto& view : device.ports) {
-      if (view.port->link_layer != "Ethernet") continue;
+      if (view.port->link_layer != "Ethernet" || device.device->node_type == "RNIC") continue;
       const auto value = [&](std::string_view field) {
         const auto& found = model::value_of(view.roce, field);
         return cell(found.index() == 0 ? std::string() : model::text_of(found));
@@ -141,6 +118,27 @@ Table roce_table(const HostView& host) {
       table.rows.push_back({cell(view.name()), value("mode"), value("tos"), value("dscp"),
                             maybe(base::join(view.port->netdevs, ", "))});
     }
+  }
+  return table;
+}
+
+/// What has counted anything; all with `every`.
+Table counters_table(const HostView& host, bool every) {
+  Table table{{{"PORT"}, {"COUNTER"}, {"VALUE"}, {"COUNTS", 1, true}}, {}};
+  const auto add = [&](const std::string& name, const std::vector<CounterView>& counters) {
+    for (const auto& one : counters) {
+      if (one.value == 0 && !every) continue;
+      const auto* meaning = fabric::counter_meaning(one.name);
+      const bool error = meaning != nullptr && meaning->sort == fabric::CounterSort::kError && one.value != 0;
+      table.rows.push_back({cell(name),
+                            cell(one.name),
+                            {std::to_string(one.value), error ? Style::kBad : Style::kPlain},
+                            maybe(meaning == nullptr ? std::string() : std::string(meaning->what))});
+    }
+  };
+  for (const auto& device : host.devices) {
+    add(device.device->name, device.counters);
+    for (const auto& port : device.ports) add(port.name(), port.counters);
   }
   return table;
 }
@@ -218,76 +216,6 @@ Table interfaces_table(const HostView& host, bool fold) {
   return table;
 }
 
-using Lines = std::vector<std::pair<std::string, Cell>>;
-
-std::string block(const std::string& title, const std::string& what, const Lines& lines, const Look& look) {
-  Table table{{{""}, {""}, {"", 0, true}}, {}};
-  for (const auto& [name, value] : lines) table.rows.push_back({{" "}, {name, Style::kDim}, value});
-  return look.paint(clean(title, look.utf8), Style::kBold) + "  " + look.paint(what, Style::kDim) + '\n' +
-         render_table(table, look);
-}
-
-std::string device_block(const DeviceView& view, const Look& look) {
-  const auto& d = *view.device;
-  return block(
-      d.name, "RDMA device",
-      {{"type", cell(d.node_type.empty()  ? d.hca_type
-                     : d.hca_type.empty() ? d.node_type
-                                          : fmt::format("{} ({})", d.hca_type, d.node_type))},
-       {"firmware", cell(d.firmware)},
-       {"hardware", cell(view.hardware)},
-       {"vendor", cell(view.ids ? fmt::format("{:#06x}, part {}", view.ids->vendor, view.ids->part) : "")},
-       {"board id", cell(d.board_id)},
-       {"node GUID", cell(text(d.node_guid))},
-       {"system GUID", cell(text(d.system_guid))},
-       {"description", cell(d.node_description)},
-       {"driver", maybe(d.driver)},
-       {"PCI address", maybe(d.pci)}},
-      look);
-}
-
-std::string port_block(const PortView& view, const Look& look) {
-  const auto& p = *view.port;
-  const auto capabilities = p.capabilities ? fmt::format("{:#010x}", *p.capabilities) : std::string();
-  return block(view.name(), "port",
-               {{"link layer", cell(p.link_layer)},
-                {"state", state_cell(p)},
-                {"physical state", cell(p.physical_state)},
-                {"rate", cell(p.rate)},
-                {"base LID", cell(text(p.lid))},
-                {"LMC", cell(text(p.lmc))},
-                {"SM LID", cell(text(p.sm_lid))},
-                {"active MTU", cell(view.mtu ? std::to_string(view.mtu->active) : "")},
-                {"max MTU", cell(view.mtu ? std::to_string(view.mtu->max) : "")},
-                {"capability mask", cell(capabilities)},
-                {"port GUID", maybe(text(view.guid()))},
-                {"GID prefix", cell(p.gid_prefix)},
-                {"interfaces", maybe(base::join(p.netdevs, ", "))},
-                {"P_Keys", cell(pkeys_text(view))}},
-               look);
-}
-
-std::string interface_block(const InterfaceView& view, const Look& look) {
-  const auto& link = *view.link;
-  const auto& ipoib = *link.ipoib;
-  const auto port =
-      view.port ? fmt::format("{}/{}", view.port->device->name, view.port->port->number) : std::string();
-  Lines lines{{"port", cell(port)}, {"port GUID", cell(text(ipoib.guid))}};
-  if (ipoib.child) lines.emplace_back("parent", cell(view.parent));
-  if (!link.altnames.empty()) lines.emplace_back("other names", cell(base::join(link.altnames, ", ")));
-  const Lines rest{
-      {"P_Key", cell(ipoib.pkey.text())},
-      {"mode", cell(std::string(model::text_of(ipoib.mode)))},
-      {"connected mode", cell(ipoib.connected_capable ? "possible" : "not possible with this adapter")},
-      {"MTU", cell(std::to_string(link.mtu))},
-      {"umcast", cell(ipoib.umcast ? "yes" : "no")},
-      {"state", link_cell(link)},
-      {"addresses", maybe(base::join(view.addresses, ", "))},
-      {"index", cell(std::to_string(link.index))}};
-  lines.insert(lines.end(), rest.begin(), rest.end());
-  return block(link.name, ipoib.child ? "P_Key interface" : "IPoIB interface", lines, look);
-}
-
 void append(std::string& out, const std::string& part) {
   if (!out.empty() && !part.empty()) out += '\n';
   out += part;
@@ -340,9 +268,9 @@ std::string render_host(const HostView& host, const Look& look, bool* left_out, 
 }
 
 const std::vector<std::string>& show_topics() {
-  static const std::vector<std::string> kTopics{"devices", "ports",    "pkeys",    "gids",
-                                                "roce",    "ipoib",    "dcb",      "limits",
-                                                "modules", "services", "lossless", "resources"};
+  static const std::vector<std::string> kTopics{"devices",  "ports",    "pkeys",    "gids",   "counters",
+                                                "roce",     "ipoib",    "dcb",      "limits", "modules",
+                                                "services", "lossless", "resources"};
   return kTopics;
 }
 
@@ -356,6 +284,7 @@ std::string render_topic(const std::string& topic, const HostView& host,
   if (topic == "ports") return one("PORTS", ports_table(host));
   if (topic == "pkeys") return one("P_KEY TABLES", pkeys_table(host));
   if (topic == "gids") return one("GID TABLES", gids_table(host));
+  if (topic == "counters") return one("COUNTERS", counters_table(host, !fold));
   if (topic == "roce") return one("ROCE DEFAULTS OF RDMA_CM", roce_table(host));
   if (topic == "ipoib") return one("IPOIB INTERFACES", interfaces_table(host, fold));
   if (topic == "resources") return render_conformity(resources, look);
@@ -366,17 +295,6 @@ std::string render_topic(const std::string& topic, const HostView& host,
   if (topic == "services") facts.services = host.facts.services;
   if (topic == "lossless") facts.expansions = host.facts.expansions;
   return render_facts(facts, look, left_out);
-}
-
-std::string render_details(const HostView& host, const Look& look) {
-  std::string out;
-  for (const auto& device : host.devices) {
-    append(out, device_block(device, look));
-    for (const auto& port : device.ports) append(out, port_block(port, look));
-  }
-  for (const auto& interface : host.interfaces) append(out, interface_block(interface, look));
-  append(out, render_facts(host.facts, look));
-  return out;
 }
 
 std::string render_conformity(const std::vector<model::ResourceReport>& resources, const Look& look) {

@@ -114,6 +114,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     auto& files = world.host().files;
     const auto layout = observe_opensm_layout(files);
     if (layout == OpensmLayout::kRhel) check_priorities(desired, diagnostics);
+    check_ports(desired, world, diagnostics);
     const auto path = opensm_defaults_path(layout);
     const auto text = files.read(path);
     const auto defaults = parse_opensm_defaults(text ? text->value_or("") : std::string());
@@ -223,6 +224,23 @@ class OpensmKind final : public Kind, public NeedsWatching {
   }
 
   /// RHEL's /etc/sysconfig/opensm has one PRIORITY.
+  /// Omni-Path ports say that they are InfiniBand, and take no datagrams of a subnet manager.
+  static void check_ports(const std::vector<Desired>& desired, const World& world, Diagnostics& diagnostics) {
+    for (const auto& one : desired) {
+      if (one.key.kind != kOpensmKind) continue;
+      const auto guid = Guid::parse(one.key.id);
+      const auto port = guid ? world.port(*guid) : std::nullopt;
+      if (!port || !port->device->omni_path) continue;
+      diagnostics.push_back(
+          {Severity::kError,
+           one.origins.at("enabled"),  // that of guid
+           fmt::format("[[opensm]] guid: {}/{} is an Omni-Path port, which OpenSM cannot manage",
+                       port->device->name, port->port->number),
+           "Omni-Path has a fabric manager of its own: [[service]] unit = \"opafm.service\"",
+           {}});
+    }
+  }
+
   static void check_priorities(const std::vector<Desired>& desired, Diagnostics& diagnostics) {
     const Desired* first = nullptr;
     for (const auto& one : desired) {

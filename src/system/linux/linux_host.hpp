@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,8 +41,8 @@ std::optional<std::string> netlink_netdev_of(const std::string& device, int port
 /// The names of the devices that RDMA netlink knows; nothing when it cannot be asked. One that is being
 /// removed is not among them (ib_core's disable_device()), while sysfs has it until its last client has let
 /// go.
-using Registered = std::function<std::optional<std::set<std::string>>()>;
-std::optional<std::set<std::string>> netlink_registered();
+using Registered = std::function<std::optional<std::map<std::string, std::string>>()>;
+std::optional<std::map<std::string, std::string>> netlink_registered();
 
 /// /sys/class/infiniband, and libibverbs for MTUs. Kernels before 6.6 do not tell there what a siw device
 /// runs over: `netdev_of` is asked.

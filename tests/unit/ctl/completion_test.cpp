@@ -126,11 +126,11 @@ TEST_F(Completion, OfBashOffersEveryOption) {
 }
 
 TEST_F(Completion, OfBashOffersWhatTheHostHas) {
-  EXPECT_THAT(
-      bash("rdma-configctl show "),
-      UnorderedElementsAre("devices", "ports", "pkeys", "gids", "roce", "ipoib", "dcb", "limits", "modules",
-                           "services", "lossless", "resources", "mlx4_0", "mlx5_0", "mlx4_0/1", "mlx4_0/2",
-                           "mlx5_0/1", "mlx4_ib0", "00:02:c9:03:00:31:78:f2", "00:02:c9:03:00:31:78:f3"));
+  EXPECT_THAT(bash("rdma-configctl show "),
+              UnorderedElementsAre("devices", "ports", "pkeys", "gids", "roce", "ipoib", "dcb", "limits",
+                                   "modules", "services", "lossless", "resources", "counters", "mlx4_0",
+                                   "mlx5_0", "mlx4_0/1", "mlx4_0/2", "mlx5_0/1", "mlx4_ib0",
+                                   "00:02:c9:03:00:31:78:f2", "00:02:c9:03:00:31:78:f3"));
   EXPECT_THAT(bash("rdma-configctl show 00:02:c9:03:00:31:78:f"), ElementsAre("f2", "f3"))
       << "only what stands behind the last colon";
   EXPECT_THAT(bash("rdma-configctl verify --mad 00:02:c9:03:00:31:78:f"), ElementsAre("f2", "f3"));
@@ -204,11 +204,11 @@ TEST_F(Completion, OfZshIsUnderstood) {
             "_rdma_configctl_sys=" +
             sys_.string() + "; source " + file + "; _rdma_configctl_value " + what + "'"));
   };
-  EXPECT_THAT(
-      value("NAME"),
-      UnorderedElementsAre("devices", "ports", "pkeys", "gids", "roce", "ipoib", "dcb", "limits", "modules",
-                           "services", "lossless", "resources", "mlx4_0", "mlx5_0", "mlx4_0/1", "mlx4_0/2",
-                           "mlx5_0/1", "mlx4_ib0", "00:02:c9:03:00:31:78:f2", "00:02:c9:03:00:31:78:f3"));
+  EXPECT_THAT(value("NAME"),
+              UnorderedElementsAre("devices", "ports", "pkeys", "gids", "roce", "ipoib", "dcb", "limits",
+                                   "modules", "services", "lossless", "resources", "counters", "mlx4_0",
+                                   "mlx5_0", "mlx4_0/1", "mlx4_0/2", "mlx5_0/1", "mlx4_ib0",
+                                   "00:02:c9:03:00:31:78:f2", "00:02:c9:03:00:31:78:f3"));
   EXPECT_THAT(value("INTERFACE"), ElementsAre("mlx4_ib0"));
   EXPECT_THAT(value("\"LID|GUID\""), ElementsAre("00:02:c9:03:00:31:78:f2", "00:02:c9:03:00:31:78:f3"));
   EXPECT_THAT(value("SECONDS"), ElementsAre());

@@ -84,6 +84,88 @@ TEST_F(FabricCommand, WritesJsonThatObeysItsSchemaAndCanBeComparedAgain) {
   EXPECT_EQ(schema().check(FabricJson::parse(console.out.str())), std::vector<std::string>());
 }
 
+fabric::PortCounters counted(std::uint64_t symbol_errors, std::uint64_t discards = 0) {
+  fabric::PortCounters out{};
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (fabric::kPortCounterMeanings[i].name == "port_xmit_data") out[i] = 1000;
+    if (fabric::kPortCounterMeanings[i].name == "symbol_error") out[i] = symbol_errors;
+    if (fabric::kPortCounterMeanings[i].name == "port_xmit_discards") out[i] = discards;
+  }
+  return out;
+}
+
+TEST_F(FabricCommand, ShowsWhichPortsHaveCountedErrors) {
+  auto fabric = fakes::fat_tree(8);
+  for (auto& node : fabric.nodes) {
+    for (auto& port : node.ports) {
+      if (port.peer) port.counters = counted(0);
+    }
+  }
+  answer_with(fabric);
+  EXPECT_EQ(console.run({"fabric", "counters"}), 0);
+  EXPECT_EQ(console.out.str(), "");
+  EXPECT_EQ(console.err.str(), "no port has counted an error\n");
+  EXPECT_EQ(console.run({"fabric", "--json", "counters"}), 0);
+  const auto saved = console.out.str();
+  EXPECT_EQ(schema().check(FabricJson::parse(saved)), std::vector<std::string>());
+  const auto good = file("good.json", saved);
+  fakes::port_of(fabric, "node003", 1)->counters = counted(3, 1);
+  answer_with(fabric);
+  EXPECT_EQ(console.run({"fabric", "counters"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("node003/1  leaf3/1  symbol_error 3, port_xmit_discards 1"));
+  EXPECT_THAT(console.out.str(), Not(HasSubstr("node004")));
+  EXPECT_EQ(console.run({"fabric", "counters", "--wide"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("4000 B"));
+  // A saved one that has them is compared with them, as it was asked for.
+  EXPECT_EQ(console.run({"fabric", "--compare", good}), 2);
+  EXPECT_THAT(console.out.str(),
+              HasSubstr("node003/1    counters  no errors  symbol_error 3, port_xmit_discards 1"));
+  // Without the topic nobody is asked.
+  EXPECT_EQ(console.run({"fabric"}), 0);
+  EXPECT_THAT(console.out.str(), Not(HasSubstr("symbol_error")));
+}
+
+TEST_F(FabricCommand, ClearsCountersOnlyWhereItIsTold) {
+  auto fabric = fakes::fat_tree(4);
+  fakes::port_of(fabric, "node003", 1)->counters = counted(3);
+  fakes::port_of(fabric, "leaf1", 1)->counters = counted(0);
+  fakes::port_of(fabric, "leaf1", 2)->counters = counted(2);
+  std::vector<system::CounterPlace> cleared;
+  std::vector<fabric::End> silent;
+  struct Recording : fakes::FakeFabricReader {
+    Recording(fabric::Fabric answer, std::vector<system::CounterPlace>& to, std::vector<fabric::End> none)
+        : FakeFabricReader(std::move(answer)), places(to), mute(std::move(none)) {}
+    base::Result<std::vector<fabric::End>> clear_counters(
+        const system::FabricRequest& /*request*/, const std::vector<system::CounterPlace>& all) override {
+      places = all;
+      return mute;
+    }
+    std::vector<system::CounterPlace>& places;
+    std::vector<fabric::End> mute;
+  };
+  console.environment.fabric_reader = [&] { return std::make_unique<Recording>(fabric, cleared, silent); };
+  EXPECT_EQ(console.run({"fabric", "--clear-counters", "node003/1"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("symbol_error 3"));
+  EXPECT_EQ(console.err.str(), "the error counters of 1 port are 0 now\n");
+  ASSERT_EQ(cleared.size(), 1U);
+  EXPECT_EQ(cleared[0].lid, fakes::port_of(fabric, "node003", 1)->lid);
+  // The ports of a switch are asked for by its own LID.
+  EXPECT_EQ(console.run({"fabric", "--clear-counters", "leaf1"}), 0);
+  ASSERT_EQ(cleared.size(), 2U);
+  EXPECT_EQ(cleared[1].lid, fakes::port_of(fabric, "leaf1", 0)->lid);
+  EXPECT_EQ(cleared[1].port.port, 2);
+  silent = {cleared[1].port};
+  EXPECT_EQ(console.run({"fabric", "--clear-counters", "all"}), 5);
+  EXPECT_THAT(console.err.str(), HasSubstr("not cleared: leaf1/2: no answer"));
+  EXPECT_THAT(console.err.str(), HasSubstr("the error counters of 2 ports are 0 now"));
+  cleared.clear();
+  for (const auto* wrong : {"node9/1", "leaf1/3", "leaf1/x", "nobody"}) {
+    EXPECT_EQ(console.run({"fabric", "--clear-counters", wrong}), 1) << wrong;
+    EXPECT_THAT(console.err.str(), HasSubstr(std::string("--clear-counters ") + wrong)) << wrong;
+  }
+  EXPECT_TRUE(cleared.empty());
+}
+
 TEST_F(FabricCommand, ComparesCables) {
   answer_with(fakes::fat_tree(4));
   const auto cables = file("cables.toml",

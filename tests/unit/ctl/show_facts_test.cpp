@@ -137,6 +137,58 @@ TEST_F(ShowFacts, TellsTheHardwareRevision) {
   EXPECT_THAT(console.out.str(), HasSubstr("0xb0"));
 }
 
+TEST_F(ShowFacts, TellsWhatPortsHaveCounted) {
+  auto& files = console.kernel.files.content;
+  const std::string port = "/sys/class/infiniband/rocep17s0/ports/1/";
+  files[port + "counters/port_xmit_data"] = "4000\n";
+  files[port + "counters/symbol_error"] = "0\n";
+  files[port + "counters/link_downed"] = "2\n";
+  files[port + "counters/VL15_dropped"] = "N/A (no PMA)\n";
+  files[port + "hw_counters/out_of_sequence"] = "7\n";
+  files[port + "hw_counters/vendors_own"] = "1\n";
+  files[port + "hw_counters/lifespan"] = "10\n";
+  EXPECT_FALSE(json({"show", "--json"})["devices"].back()["ports"][0].contains("counters"))
+      << "not asked for";
+  EXPECT_EQ(
+      json({"show", "--json", "counters"})["devices"].back()["ports"][0]["counters"],
+      Json::parse(
+          R"({"link_downed":2,"out_of_sequence":7,"symbol_error":0,"vendors_own":1,"port_xmit_data":4000})"));
+  EXPECT_EQ(console.run({"show", "counters", "rocep17s0/1"}), 0);
+  EXPECT_THAT(console.out.str(),
+              HasSubstr("rocep17s0/1  link_downed      2      times that the link went down"));
+  EXPECT_THAT(console.out.str(), HasSubstr("rocep17s0/1  vendors_own      1      -"));
+  EXPECT_THAT(console.out.str(), Not(HasSubstr("symbol_error")));
+  EXPECT_EQ(console.run({"show", "counters", "--wide"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("symbol_error     0"));
+  for (const auto* name : {"link_downed", "port_xmit_data", "hw"}) files.erase(port + "counters/" + name);
+  files.erase(port + "hw_counters/out_of_sequence");
+  files.erase(port + "hw_counters/vendors_own");
+  EXPECT_EQ(console.run({"show", "counters"}), 0);
+  EXPECT_EQ(console.out.str(), "");
+  EXPECT_THAT(console.err.str(), HasSubstr("no counter here is above 0; --wide shows all that there are"));
+}
+
+TEST_F(ShowFacts, TellsOmniPathAndIwarpApart) {
+  console.kernel.add(R"({ "devices": [
+      { "name": "hfi1_0", "driver": "hfi1", "pci": "0000:12:00.0", "ports": [{ "guid": "0011:7501:0102:0304", "mtu": 10240 }] },
+      { "name": "irdma0", "driver": "ice", "pci": "0000:13:00.0", "iwarp": true,
+        "ports": [{ "guid": "0002:c903:0031:8002", "link_layer": "Ethernet", "netdev": "eth2", "gid_types": ["IB/RoCE v1"] }] }] })");
+  const auto out = json({"show", "--json"});
+  std::map<std::string, Json> protocols;
+  for (const auto& device : out["devices"]) protocols[device["name"]] = device["protocol"];
+  EXPECT_EQ(protocols["hfi1_0"], "omni_path");
+  EXPECT_EQ(protocols["irdma0"], "iwarp");
+  EXPECT_EQ(protocols["rocep17s0"], "roce");
+  EXPECT_EQ(console.run({"show", "ports"}), 0);
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("hfi1_0/1     Omni-Path"), HasSubstr("irdma0/1     iWARP")));
+  EXPECT_EQ(console.run({"show", "gids", "irdma0"}), 0);
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("iWARP"), Not(HasSubstr("RoCE v1"))));
+  EXPECT_EQ(console.run({"show", "roce"}), 0);
+  EXPECT_THAT(console.out.str(), Not(HasSubstr("irdma0")));
+  EXPECT_EQ(console.run({"show", "hfi1_0"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr("InfiniBand (Omni-Path)"));
+}
+
 TEST(PortViewGuid, OfAnEthernetPortIsThatOfItsFirstGid) {
   system::RdmaPort port;
   port.link_layer = "Ethernet";

@@ -37,6 +37,10 @@ TEST(FabricReader, PutsTogetherWhatItIsSent) {
     send_tree(send, tree);
     send(PkeysFrame{{0x100000, 1}, {0xffff, 0x8002}});
     send(PkeysFrame{{0x42, 1}, {0xffff}});
+    fabric::PortCounters counters{};
+    counters[6] = 0xffff'ffff'ffff;
+    send(CountersFrame{{0x100000, 1}, counters});
+    send(CountersFrame{{0x42, 1}, counters});
     send(ManagerFrame{tree.managers[0]});
     send(GroupsFrame{*tree.groups});
     send(RouteFrame{{0x100001, 1, {{0x100000, 0, 1}, {0x200001, 1, 2}}, "why"}});
@@ -50,6 +54,8 @@ TEST(FabricReader, PutsTogetherWhatItIsSent) {
   EXPECT_EQ(got->nodes[0].ports[0].peer, tree.nodes[0].ports[0].peer);
   EXPECT_EQ(got->nodes[0].ports[0].pkeys, (std::vector<std::uint16_t>{0xffff, 0x8002}));
   EXPECT_EQ(got->nodes[0].ports[0].may_manage, true);
+  EXPECT_EQ(got->nodes[0].ports[0].counters->at(6), 0xffff'ffff'ffffU);
+  EXPECT_FALSE(got->nodes[1].ports[0].counters);
   EXPECT_EQ(got->managers.size(), 1U);
   EXPECT_EQ(got->groups->front().rate, 100);
   EXPECT_EQ(got->route->hops.size(), 2U);

@@ -62,8 +62,8 @@ class RdmaDevicesTest : public ::testing::Test {
   }
 
   TempTree tree;
-  std::optional<std::set<std::string>> registered;  ///< as netlink has them
-  std::map<std::string, std::string> told;          ///< interfaces by "siw0/1", as netlink tells them
+  std::optional<std::map<std::string, std::string>> registered;  ///< as netlink has them
+  std::map<std::string, std::string> told;  ///< interfaces by "siw0/1", as netlink tells them
   std::unique_ptr<Rdma> rdma = make_linux_rdma(
       tree.path(),
       [this](const std::string& device, int port) {

@@ -16,6 +16,7 @@
 #include "system/linux/fabric/decode.hpp"
 #include "system/linux/fabric/libraries.hpp"
 #include "system/linux/fabric/local_port.hpp"
+#include "system/linux/fabric/performance.hpp"
 
 namespace rdmacfg::system::detail {
 
@@ -39,13 +40,17 @@ class Explorer {
       : request_(request), send_(send) {}
 
   std::optional<base::Error> run();
+  std::optional<base::Error> clear(const std::vector<CounterPlace>& places);
 
  private:
   using Smp = std::array<std::uint8_t, kSmpBytes>;
 
+  std::optional<base::Error> find_port();
+  std::optional<base::Error> open_port();
   std::optional<base::Error> discover();
   std::optional<base::Error> send_nodes();
   void send_pkeys();
+  void send_counters();
   void send_managers();
   void send_groups();
   void send_route();
@@ -83,7 +88,7 @@ class Explorer {
   std::vector<ibnd_node_t*> nodes_;
 };
 
-std::optional<base::Error> Explorer::run() {
+std::optional<base::Error> Explorer::find_port() {
   if (!libraries_.usable)
     return base::Error{
         Code::kUnsupported,
@@ -94,11 +99,27 @@ std::optional<base::Error> Explorer::run() {
   auto local = find_local_port(libraries_, request_.port);
   if (!local) return local.error();
   local_ = std::move(*local);
+  return std::nullopt;
+}
+
+std::optional<base::Error> Explorer::open_port() {
+  // A simulated port (umad2sim) takes one client of a management class at a time.
+  std::array<int, 4> classes{IB_SMI_CLASS, IB_SMI_DIRECT_CLASS, IB_SA_CLASS, IB_PERFORMANCE_CLASS};
+  port_ = libraries_.open_port(local_.device.data(), local_.number, classes.data(), classes.size());
+  if (port_ == nullptr) return why_not_open(local_);
+  libraries_.set_timeout(port_, kAnswerTimeout);
+  libraries_.set_retries(port_, kRetries);
+  return std::nullopt;
+}
+
+std::optional<base::Error> Explorer::run() {
+  if (auto error = find_port()) return error;
   if (auto error = discover()) return error;
   if (auto error = send_nodes()) return error;
   send_managers();
   send_groups();
   send_route();
+  if (request_.counters) send_counters();
   send_pkeys();  // last: on a large fabric it takes longest
   return std::nullopt;
 }
@@ -114,12 +135,7 @@ std::optional<base::Error> Explorer::discover() {
   config.retries = kRetries;
   config.flags = IBND_CONFIG_MLX_EPI;
   fabric_ = libraries_.discover(local_.device.data(), local_.number, nullptr, &config);
-  // Only now: a simulated port (umad2sim) takes one client of a management class at a time.
-  std::array<int, 3> classes{IB_SMI_CLASS, IB_SMI_DIRECT_CLASS, IB_SA_CLASS};
-  port_ = libraries_.open_port(local_.device.data(), local_.number, classes.data(), classes.size());
-  if (port_ == nullptr) return why_not_open(local_);
-  libraries_.set_timeout(port_, kAnswerTimeout);
-  libraries_.set_retries(port_, kRetries);
+  if (auto error = open_port()) return error;  // only now, as libibnetdisc opens it for itself
   if (fabric_ == nullptr || fabric_->nodes == nullptr)
     return base::Error{
         Code::kIo, fmt::format("{}: the fabric could not be discovered: no port answered", local_.name()), 0};
@@ -254,6 +270,54 @@ void Explorer::send_pkeys() {
     send_(MissingFrame{fmt::format("{} more P_Key tables: no answer", silent - kMostNamed)});
 }
 
+/// Switches answer for all of their ports.
+void Explorer::send_counters() {
+  std::size_t done = 0, silent = 0, lidless = 0;
+  const auto ask_port = [&](const ibnd_node_t& node, int lid, int number, std::uint16_t abilities) {
+    const auto found = read_counters(libraries_, *port_, lid, number, abilities);
+    if (found) send_(CountersFrame{{node.guid, number}, *found});
+    return found.has_value();
+  };
+  for (auto* node : nodes_) {
+    if (done++ % kProgressEach == 0) send_(ProgressFrame{done, nodes_.size(), "reading counters"});
+    const bool is_switch = node->type == IB_NODE_SWITCH;
+    std::optional<std::uint16_t> abilities;
+    for (int i = 1; i <= node->numports; ++i) {
+      const auto* port = node->ports[i];
+      if (port == nullptr || port->remoteport == nullptr) continue;
+      const auto* owner = is_switch ? node->ports[0] : port;
+      const int lid = owner == nullptr ? 0 : static_cast<int>(owner->base_lid);
+      if (lid == 0) {
+        ++lidless;
+        continue;
+      }
+      if (!abilities) abilities = counter_abilities(libraries_, *port_, lid, i);
+      if (abilities && ask_port(*node, lid, i, *abilities)) continue;
+      if (++silent <= kMostNamed)
+        send_(MissingFrame{
+            fmt::format("the counters of port {} of {}: no answer", i, model::Guid{node->guid}.text())});
+      if (!abilities && is_switch) break;  // it does not answer for the others either
+    }
+  }
+  if (silent > kMostNamed)
+    send_(MissingFrame{fmt::format("the counters of {} more ports: no answer", silent - kMostNamed)});
+  if (lidless > 0)
+    send_(
+        MissingFrame{fmt::format("the counters of {} {}: no LID yet, so no subnet manager has configured {}",
+                                 lidless, lidless == 1 ? "port" : "ports", lidless == 1 ? "it" : "them")});
+}
+
+std::optional<base::Error> Explorer::clear(const std::vector<CounterPlace>& places) {
+  if (auto error = find_port()) return error;
+  if (auto error = open_port()) return error;
+  std::size_t done = 0;
+  for (const auto& place : places) {
+    if (done++ % kProgressEach == 0) send_(ProgressFrame{done, places.size(), "clearing counters"});
+    if (!clear_counters(libraries_, *port_, place.lid, place.port.port)) send_(NotClearedFrame{place.port});
+  }
+  return std::nullopt;
+}
+
 fabric::Manager Explorer::manager_of(const ibnd_port_t& port, Smp& answer) {
   fabric::Manager out;
   out.port_guid = port.guid;
@@ -363,15 +427,23 @@ void Explorer::send_route() {
   }
 }
 
-}  // namespace
-
-void explore(const FabricRequest& request, const std::function<void(Frame)>& send) {
-  Explorer explorer(request, send);
-  if (auto error = explorer.run()) {
+void send_end(std::optional<base::Error> error, const std::function<void(Frame)>& send) {
+  if (error) {
     send(FailureFrame{std::move(*error)});
   } else {
     send(EndFrame{});
   }
+}
+
+}  // namespace
+
+void explore(const FabricRequest& request, const std::function<void(Frame)>& send) {
+  send_end(Explorer(request, send).run(), send);
+}
+
+void clear_counters_at(const FabricRequest& request, const std::vector<CounterPlace>& places,
+                       const std::function<void(Frame)>& send) {
+  send_end(Explorer(request, send).clear(places), send);
 }
 
 }  // namespace rdmacfg::system::detail

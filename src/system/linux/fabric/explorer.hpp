@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "system/fabric_reader.hpp"
 #include "system/linux/fabric/frames.hpp"
@@ -15,5 +16,9 @@ namespace rdmacfg::system::detail {
 /// Looks at the fabric, and hands on each part as a frame; ends with EndFrame or FailureFrame. Writes to
 /// stderr what the libraries say.
 void explore(const FabricRequest& request, const std::function<void(Frame)>& send);
+
+/// Clears counters, and says which did not answer (NotClearedFrame); ends in the same way.
+void clear_counters_at(const FabricRequest& request, const std::vector<CounterPlace>& places,
+                       const std::function<void(Frame)>& send);
 
 }  // namespace rdmacfg::system::detail

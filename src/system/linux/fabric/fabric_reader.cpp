@@ -27,7 +27,6 @@ namespace {
 
 using base::Code;
 using base::fail;
-using base::fail_errno;
 using base::Result;
 using detail::Frame;
 using fabric::Fabric;
@@ -126,8 +125,25 @@ class Assembly {
     failure_ = std::move(frame.error);
   }
   void operator()(detail::EndFrame&) { whole_ = true; }
+  void operator()(detail::CountersFrame& frame) {
+    const auto at = places_.find(frame.port.node);
+    if (at == places_.end()) return;
+    for (auto& port : fabric_.nodes[at->second].ports) {
+      if (port.number == frame.port.port) port.counters = frame.counters;
+    }
+  }
+  void operator()(detail::NotClearedFrame& frame) {
+    if (not_cleared_.size() < fabric::limits::kFabricNodes) not_cleared_.push_back(frame.port);
+  }
 
   [[nodiscard]] bool over() const { return whole_ || failure_; }
+
+  /// The ports that did not answer, when all were asked. `ended`: why no more comes.
+  Result<std::vector<fabric::End>> finish_clearing(const base::Error& ended) {
+    if (failure_) return fail(std::move(*failure_));
+    if (!whole_) return fail(under_way_.empty() ? ended : ended.in(under_way_));
+    return std::move(not_cleared_);
+  }
 
   /// The fabric, or the reason why there is none. `ended`: why no more comes.
   Result<Fabric> finish(const base::Error& ended) {
@@ -153,6 +169,7 @@ class Assembly {
   const FabricProgress& progress_;
   Fabric fabric_;
   std::map<std::uint64_t, std::size_t> places_;
+  std::vector<fabric::End> not_cleared_;
   std::string under_way_;
   std::optional<base::Error> failure_;
   bool nodes_done_ = false, whole_ = false;
@@ -163,22 +180,38 @@ class LinuxFabricReader : public FabricReader {
   explicit LinuxFabricReader(detail::Explore explore) : explore_(std::move(explore)) {}
 
   Result<Fabric> read(const FabricRequest& request, const FabricProgress& progress) override {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno(errno, "looking at the fabric");
-    base::UniqueFd in(ends[0]), out(ends[1]);
-    const auto parent = ::getpid();
-    const auto pid = ::fork();
-    if (pid < 0) return fail_errno(errno, "looking at the fabric");
-    if (pid == 0) be_child(explore_, request, out.get(), parent);
-    Child child(pid, in.get());
-    out.reset();
     Assembly assembly(progress);
-    const auto ended = receive(in.get(), Clock::now() + request.timeout, assembly);
-    if (assembly.over()) child.let_leave();
-    return assembly.finish(ended);
+    return assembly.finish(run(explore_, request, assembly));
+  }
+
+  Result<std::vector<fabric::End>> clear_counters(const FabricRequest& request,
+                                                  const std::vector<CounterPlace>& places) override {
+    const auto clear = [&places](const FabricRequest& of, const std::function<void(Frame)>& send) {
+      detail::clear_counters_at(of, places, send);
+    };
+    const FabricProgress silent;
+    Assembly assembly(silent);
+    return assembly.finish_clearing(run(clear, request, assembly));
   }
 
  private:
+  /// Has `explore` run in a child, and hands its frames to `assembly`. @return why no more come
+  static base::Error run(const detail::Explore& explore, const FabricRequest& request, Assembly& assembly) {
+    constexpr std::string_view kWhat = "looking at the fabric";
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::errno_error(errno, kWhat);
+    base::UniqueFd in(ends[0]), out(ends[1]);
+    const auto parent = ::getpid();
+    const auto pid = ::fork();
+    if (pid < 0) return base::errno_error(errno, kWhat);
+    if (pid == 0) be_child(explore, request, out.get(), parent);
+    Child child(pid, in.get());
+    out.reset();
+    auto ended = receive(in.get(), Clock::now() + request.timeout, assembly);
+    if (assembly.over()) child.let_leave();
+    return ended;
+  }
+
   /// Hands frames to `assembly` until it has all. @return why it ended before
   static base::Error receive(int in, Clock::time_point deadline, Assembly& assembly) {
     const base::Error died{Code::kIo, "looking at the fabric ended before its time", 0};

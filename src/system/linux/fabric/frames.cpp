@@ -142,6 +142,17 @@ void fields(Archive& archive, PkeysFrame& frame) {
 }
 
 template <class Archive>
+void fields(Archive& archive, CountersFrame& frame) {
+  fields(archive, frame.port);
+  for (auto& counter : frame.counters) archive.number(counter);
+}
+
+template <class Archive>
+void fields(Archive& archive, NotClearedFrame& frame) {
+  fields(archive, frame.port);
+}
+
+template <class Archive>
 void fields(Archive& archive, ManagerFrame& frame) {
   auto& manager = frame.manager;
   archive.number(manager.port_guid);

@@ -29,6 +29,14 @@ struct PkeysFrame {
   fabric::End port;
   std::vector<std::uint16_t> pkeys;
 };
+struct CountersFrame {
+  fabric::End port;
+  fabric::PortCounters counters{};
+};
+/// A port whose counters could not be cleared.
+struct NotClearedFrame {
+  fabric::End port;
+};
 struct ManagerFrame {
   fabric::Manager manager;
 };
@@ -53,7 +61,8 @@ struct FailureFrame {
 struct EndFrame {};
 
 using Frame = std::variant<StartFrame, NodeFrame, NodesDoneFrame, PkeysFrame, ManagerFrame, GroupsFrame,
-                           RouteFrame, MissingFrame, ProgressFrame, FailureFrame, EndFrame>;
+                           RouteFrame, MissingFrame, ProgressFrame, FailureFrame, EndFrame, CountersFrame,
+                           NotClearedFrame>;
 
 std::string pack(Frame frame);
 

@@ -31,6 +31,8 @@ struct FabricLibraries {
   decltype(&::mad_get_field) get_field = nullptr;
   decltype(&::mad_get_field64) get_field64 = nullptr;
   decltype(&::smp_query_via) smp_query = nullptr;
+  decltype(&::pma_query_via) pma_query = nullptr;
+  decltype(&::performance_reset_via) pma_reset = nullptr;
   decltype(&::ibnd_discover_fabric) discover = nullptr;
   bool usable = false;
 
@@ -48,6 +50,7 @@ struct FabricLibraries {
              m(class_agent, "mad_rpc_class_agent") && m(set_retries, "mad_rpc_set_retries") &&
              m(set_timeout, "mad_rpc_set_timeout") && m(get_field, "mad_get_field") &&
              m(get_field64, "mad_get_field64") && m(smp_query, "smp_query_via") &&
+             m(pma_query, "pma_query_via") && m(pma_reset, "performance_reset_via") &&
              d(discover, "ibnd_discover_fabric");
   }
 };

@@ -110,26 +110,18 @@ class RdmaNetlink final : public RdmaAdmin {
     return read ? found : std::nullopt;
   }
 
-  std::string protocol_of(const std::string& device) {
+  std::optional<std::map<std::string, std::string>> registered() {
     const auto netlink = socket();
-    if (!netlink) return {};
-    std::string found;
+    if (!netlink) return std::nullopt;
+    std::map<std::string, std::string> found;
     const auto read = (*netlink)->dump(
         request(RDMA_NLDEV_CMD_GET, kDump, "ask for the RDMA devices"), [&] { found.clear(); },
         [&](const nlmsghdr& header) {
           const auto attributes = attributes_of(header);
-          if (attributes.text(RDMA_NLDEV_ATTR_DEV_NAME) == device)
-            found = attributes.text(RDMA_NLDEV_ATTR_DEV_PROTOCOL);
+          found.emplace(attributes.text(RDMA_NLDEV_ATTR_DEV_NAME),
+                        attributes.text(RDMA_NLDEV_ATTR_DEV_PROTOCOL));
         });
-    return read ? found : std::string();
-  }
-
-  std::optional<std::set<std::string>> registered() {
-    const auto found = indices("ask for the RDMA devices");
-    if (!found) return std::nullopt;
-    std::set<std::string> names;
-    for (const auto& one : *found) names.insert(one.first);
-    return names;
+    return read ? std::optional(std::move(found)) : std::nullopt;
   }
 
  private:
@@ -183,13 +175,17 @@ std::optional<std::string> detail::netdev_in(const nlmsghdr& header, int port) {
   return name.empty() ? std::nullopt : std::optional(std::move(name));
 }
 
-std::string detail::protocol_of(const std::string& device) { return RdmaNetlink().protocol_of(device); }
+std::string detail::protocol_of(const std::string& device) {
+  const auto found = RdmaNetlink().registered();
+  const auto at = found ? found->find(device) : decltype(found->end()){};
+  return found && at != found->end() ? at->second : std::string();
+}
 
 std::optional<std::string> netlink_netdev_of(const std::string& device, int port) {
   return RdmaNetlink().netdev_of(device, port);
 }
 
-std::optional<std::set<std::string>> netlink_registered() { return RdmaNetlink().registered(); }
+std::optional<std::map<std::string, std::string>> netlink_registered() { return RdmaNetlink().registered(); }
 
 std::unique_ptr<RdmaAdmin> make_linux_rdma_admin() { return std::make_unique<RdmaNetlink>(); }
 

@@ -95,7 +95,7 @@ class SysfsRdma final : public Rdma {
         if (auto device = read_device(*folder, name, netdevs, trouble)) devices.push_back(std::move(*device));
       }
     }
-    mark_leaving(devices);
+    mark_registered(devices);
     return trouble.unless_any(std::move(devices));
   }
 
@@ -166,11 +166,16 @@ class SysfsRdma final : public Rdma {
 
   [[nodiscard]] std::filesystem::path devices_path() const { return sysfs_ / "class/infiniband"; }
 
-  void mark_leaving(std::vector<RdmaDevice>& devices) const {
+  /// What only RDMA netlink knows.
+  void mark_registered(std::vector<RdmaDevice>& devices) const {
     if (devices.empty() || !registered_) return;
     const auto names = registered_();
     if (!names) return;
-    for (auto& device : devices) device.leaving = !names->contains(device.name);
+    for (auto& device : devices) {
+      const auto at = names->find(device.name);
+      device.leaving = at == names->end();
+      device.omni_path = at != names->end() && at->second == "opa";
+    }
   }
 
   static bool usable(const std::string& name) {
