@@ -103,7 +103,7 @@ void read_counters(const std::string& folder, kinds::World& world, std::vector<C
   }
 }
 
-/// Errors first, then what a busy port has, then traffic; what is not known stands between.
+/// Errors first and traffic last; counters without a meaning here stand between.
 void sort_counters(std::vector<CounterView>& counters) {
   const auto rank = [](const CounterView& one) {
     const auto* meaning = fabric::counter_meaning(one.name);

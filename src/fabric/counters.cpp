@@ -12,9 +12,8 @@ namespace rdmacfg::fabric {
 
 namespace {
 
-/// hw_counters, the same for several drivers. Sources: "Understanding mlx5 Linux counters" of rdma-core's
-/// users, drivers/infiniband/hw/mlx5/counters.c, hw/bnxt_re/hw_counters.c, hw/irdma/verbs.c,
-/// sw/rxe/rxe_hw_counters.c.
+/// hw_counters, of which several drivers share the names. Sources: drivers/infiniband/hw/mlx5/counters.c,
+/// hw/bnxt_re/hw_counters.c, hw/irdma/verbs.c, sw/rxe/rxe_hw_counters.c.
 constexpr auto kDriverCounters = std::to_array<CounterMeaning>({
     {"duplicate_request", CounterSort::kError, "requests received twice: answers were lost"},
     {"implied_nak_seq_err", CounterSort::kError, "answers that show that earlier ones were lost"},
@@ -59,7 +58,7 @@ constexpr auto kDriverCounters = std::to_array<CounterMeaning>({
     {"unicast_rcv_packets", CounterSort::kTraffic, "unicast packets received"},
     {"multicast_xmit_packets", CounterSort::kTraffic, "multicast packets sent"},
     {"multicast_rcv_packets", CounterSort::kTraffic, "multicast packets received"},
-    {"lifespan", CounterSort::kTraffic, "milliseconds for which values are kept before they are read anew"},
+    {"lifespan", CounterSort::kTraffic, "milliseconds between two readings of the adapter"},
 });
 
 }  // namespace

@@ -172,7 +172,8 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "nothing could.",
      "fabric\tthe whole fabric\nfabric --tree\tswitches and what hangs on them\nfabric partitions "
      "groups\tonly these\nfabric counters\tports that have counted errors\nfabric --clear-counters "
-     "leaf1/7\tbegin to count anew\nfabric --json > good.json\tsave it\nfabric --compare good.json\twhat "
+     "leaf1/7\tset its error counters to 0\nfabric --json > good.json\tsave it\nfabric --compare "
+     "good.json\twhat "
      "differs from then\nfabric --route 00:02:c9:03:00:31:78:f2\tthe way to a port\nfabric -o svg > "
      "fabric.svg\ta drawing"},
     {"import", "[FORMAT [PATH...]]", "Make one document from other tools' files, or from the running host.",

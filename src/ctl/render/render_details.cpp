@@ -22,7 +22,7 @@ std::string block(const std::string& title, const std::string& what, const Lines
          render_table(table, look);
 }
 
-/// What a device can hold, as `ibv_devinfo -v` has it.
+/// The limits of a device, as `ibv_devinfo -v` has it.
 void add_limits(const DeviceView& view, Lines& lines) {
   if (!view.ids || view.ids->limits.empty()) return;
   const std::map<std::string, std::uint64_t> limits(view.ids->limits.begin(), view.ids->limits.end());

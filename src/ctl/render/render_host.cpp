@@ -122,7 +122,7 @@ Table roce_table(const HostView& host) {
   return table;
 }
 
-/// What has counted anything; all with `every`.
+/// Counters above 0; all with `every`.
 Table counters_table(const HostView& host, bool every) {
   Table table{{{"PORT"}, {"COUNTER"}, {"VALUE"}, {"COUNTS", 1, true}}, {}};
   const auto add = [&](const std::string& name, const std::vector<CounterView>& counters) {

@@ -10,8 +10,8 @@
 
 namespace rdmacfg::system::detail {
 
-/// What the performance agent of a node can do: the CapabilityMask of its ClassPortInfo. Nothing without an
-/// answer.
+/// The abilities of the performance agent of a node: the CapabilityMask of its ClassPortInfo. Nothing without
+/// an answer.
 std::optional<std::uint16_t> counter_abilities(const FabricLibraries& libraries, ibmad_port& port, int lid,
                                                int number);
 

@@ -166,7 +166,7 @@ class SysfsRdma final : public Rdma {
 
   [[nodiscard]] std::filesystem::path devices_path() const { return sysfs_ / "class/infiniband"; }
 
-  /// What only RDMA netlink knows.
+  /// Facts that only RDMA netlink has.
   void mark_registered(std::vector<RdmaDevice>& devices) const {
     if (devices.empty() || !registered_) return;
     const auto names = registered_();
