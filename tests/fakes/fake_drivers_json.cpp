@@ -22,13 +22,14 @@ namespace {
 
 void describe_modules(FakeKernel& kernel, const json& from) {
   for (const auto& [name, one] : from.items()) {
-    allow_keys(one, {"loaded", "builtin", "in_use", "parameters", "hidden", "makes"}, "module");
+    allow_keys(one, {"loaded", "builtin", "in_use", "parameters", "hidden", "makes", "brings"}, "module");
     auto& module = kernel.modules.modules[name];
     module.builtin = one.value("builtin", false);
     module.in_use = one.value("in_use", false);
     module.parameters = one.value("parameters", module.parameters);
     module.hidden = one.value("hidden", module.hidden);
     module.makes = one.value("makes", module.makes);
+    module.brings = one.value("brings", module.brings);
     // Its options at load time were there before any file of this host.
     if (one.value("loaded", false)) {
       module.loaded = true;

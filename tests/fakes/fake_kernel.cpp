@@ -119,11 +119,11 @@ void FakeKernel::reboot() {
   machine.links.remove_if([](const auto& l) { return l.is_ipoib(); });
   machine.rules.clear();
   units.reboot();
+  sysctl.reboot();
   modules.reboot();
   dcb.reboot();
   mlx4_ports.reboot();
   nvme_target.reboot();
-  sysctl.reboot();
   const auto options = files.content.find("/etc/modprobe.d/rdma-configd-netns.conf");
   rdma_system.shared =
       options == files.content.end() || options->second.find("netns_mode=0") == std::string::npos;

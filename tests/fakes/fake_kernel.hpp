@@ -82,7 +82,10 @@ class FakeKernel final : public system::Links,
   MemoryFiles files{faults};
   FakeTimers timers{faults};
   FakeUnits units{faults, files};
-  FakeModules modules{faults, files};
+  FakeModules modules{faults, files,
+                      [this](const std::string& path, const std::optional<std::string>& value) {
+                        value ? sysctl.set(path, *value) : sysctl.unset(path);
+                      }};
   FakeInitramfs initramfs{faults, files};
   FakeInet inet{faults, machine};
   FakeResolver resolver{faults, machine};

@@ -18,6 +18,7 @@ void FakeModules::start(const std::string& name) {
   module.loaded = true;
   module.values = module.parameters;
   module.files = files_.content;
+  for (const auto& [path, value] : module.brings) setting_(path, value);
   for (const auto& [path, text] : files_.content) {  // sorted, as modprobe reads them
     if (!path.starts_with("/etc/modprobe.d/") || !path.ends_with(".conf")) continue;
     for (const auto line : base::split(text, '\n')) {
@@ -113,6 +114,7 @@ Result<void> FakeModules::unload(const std::string& module) {
     auto& target = modules.at(module);
     if (target.in_use) return EBUSY;
     target.loaded = false;
+    for (const auto& [path, value] : target.brings) setting_(path, std::nullopt);
     return 0;
   });
   if (err != 0) return fail_errno(err, "unloading the module " + module);

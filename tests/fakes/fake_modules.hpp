@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -19,13 +20,17 @@ class FakeModules final : public system::Modules {
     bool in_use = false;
     std::map<std::string, std::string> parameters{};  ///< with their defaults; values while loaded
     std::map<std::string, std::string> values{};
-    std::set<std::string> hidden{};              ///< parameters without a file in /sys/module
-    std::set<std::string> root_only{};           ///< parameters of mode 0400
-    std::map<std::string, std::string> makes{};  ///< what the driver makes of whatever it is given
-    std::map<std::string, std::string> files{};  ///< that were there when it was loaded
+    std::set<std::string> hidden{};               ///< parameters without a file in /sys/module
+    std::set<std::string> root_only{};            ///< parameters of mode 0400
+    std::map<std::string, std::string> makes{};   ///< what the driver makes of whatever it is given
+    std::map<std::string, std::string> files{};   ///< that were there when it was loaded
+    std::map<std::string, std::string> brings{};  ///< kernel settings that are there while it is loaded
   };
+  /// A kernel setting comes with its value, or goes.
+  using Setting = std::function<void(const std::string& path, const std::optional<std::string>& value)>;
 
-  FakeModules(Faults& faults, MemoryFiles& files) : faults_(faults), files_(files) {}
+  FakeModules(Faults& faults, MemoryFiles& files, Setting setting)
+      : faults_(faults), files_(files), setting_(std::move(setting)) {}
 
   bool tree = true;
   std::map<std::string, Module> modules;
@@ -51,6 +56,7 @@ class FakeModules final : public system::Modules {
  private:
   Faults& faults_;
   MemoryFiles& files_;
+  Setting setting_;
 };
 
 }  // namespace rdmacfg::fakes

@@ -27,7 +27,6 @@ using model::Severity;
 
 namespace {
 
-constexpr std::string_view kModuleKind = "module";
 using Names = std::set<std::string>;
 
 using Lists = std::map<std::string_view, Names>;  // by file

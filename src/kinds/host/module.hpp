@@ -13,6 +13,8 @@
 
 namespace rdmacfg::kinds {
 
+inline constexpr std::string_view kModuleKind = "module";
+
 /// A kernel module: loaded now and at every boot, with options.
 struct KernelModule {
   std::optional<model::ModuleName> name;

@@ -315,7 +315,7 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
     return other ? std::optional(out) : std::nullopt;
   }
 
-  /// Whether what makes the interface is going to do so in this run.
+  /// Whether the entry that makes its interface, or loads its module, is going to do so in this run.
   static bool comes(const Desired& one, const std::map<model::Key, const Desired*>& makers) {
     const auto at = makers.find(one.needs.front());
     return at != makers.end() && !at->second->pending && !at->second->ignore && !at->second->absent;

@@ -10,8 +10,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "base/text.hpp"
+#include "kinds/host/module.hpp"
 #include "kinds/pkey_link.hpp"
 
 namespace rdmacfg::kinds {
@@ -75,10 +77,45 @@ std::map<std::string, model::Key> makers(const Bound& bound) {
   return out;
 }
 
+/// The modules that bring settings; of several the first that the document loads. Sources: smc_sysctl.c,
+/// net/rds/{sysctl,ib_sysctl,tcp}.c, net/sunrpc/xprtrdma, br_netfilter_hooks.c, nf_conntrack_standalone.c.
+struct Bringers {
+  std::string_view settings;  ///< the beginning of their paths
+  std::vector<std::string_view> modules;
+};
+const std::vector<Bringers>& bringers() {
+  static const std::vector<Bringers> kAll{{"net/smc/", {"smc"}},
+                                          {"net/rds/ib/", {"rds_rdma"}},
+                                          {"net/rds/tcp/", {"rds_tcp"}},
+                                          {"net/rds/", {"rds", "rds_rdma", "rds_tcp"}},
+                                          {"sunrpc/rdma_", {"rpcrdma"}},
+                                          {"sunrpc/svc_rdma/", {"rpcrdma"}},
+                                          {"sunrpc/", {"sunrpc", "rpcrdma"}},
+                                          {"net/bridge/", {"br_netfilter"}},
+                                          {"net/netfilter/nf_conntrack", {"nf_conntrack"}}};
+  return kAll;
+}
+
+/// Modules that the document loads.
+std::set<std::string, std::less<>> loaded_modules(const Bound& bound) {
+  std::set<std::string, std::less<>> out;
+  for (const auto* section : bound.of(kModuleKind)) {
+    const auto* name = section->find("name");
+    const auto* load = section->find("load");
+    if (name != nullptr && (load == nullptr || load->value == model::Value(true)))
+      out.insert(model::text_of(name->value));
+  }
+  return out;
+}
+
 class Parser {
  public:
   Parser(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics)
-      : world_(*bound.world), made_by_(makers(bound)), out_(out), diagnostics_(diagnostics) {}
+      : world_(*bound.world),
+        made_by_(makers(bound)),
+        modules_(loaded_modules(bound)),
+        out_(out),
+        diagnostics_(diagnostics) {}
 
   void parse(const model::Section& section) {
     if (const auto* interface = section.find("interface")) {
@@ -205,11 +242,25 @@ class Parser {
     desired.origins["value"] = desired.origins["file"] = value_at;
     if (const auto at = made_by_.find(sysctl_interface(path)); at != made_by_.end())
       desired.needs.push_back(at->second);
+    if (const auto module = brought_by(path); !module.empty())
+      desired.needs.push_back({std::string(kModuleKind), std::string(module)});
     out_.push_back(std::move(desired));
+  }
+
+  /// The module of the document that brings a setting; empty when there is none.
+  [[nodiscard]] std::string_view brought_by(std::string_view path) const {
+    for (const auto& [settings, modules] : bringers()) {
+      if (!path.starts_with(settings)) continue;
+      const auto at = std::find_if(modules.begin(), modules.end(),
+                                   [&](std::string_view name) { return modules_.contains(name); });
+      return at == modules.end() ? std::string_view() : *at;
+    }
+    return {};
   }
 
   const World& world_;
   std::map<std::string, model::Key> made_by_;
+  std::set<std::string, std::less<>> modules_;
   std::map<std::string, model::Location> seen_;
   std::vector<Desired>& out_;
   Diagnostics& diagnostics_;
