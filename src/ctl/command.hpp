@@ -67,6 +67,7 @@ struct Arguments {
   bool tree = false;
   std::string compare;
   std::string cables;
+  bool features = false;       ///< metrics: for Node Feature Discovery
   std::string clear_counters;  ///< fabric: a port, a node, or "all"
   std::string route;
   std::string drawing;  ///< -o dot, -o svg

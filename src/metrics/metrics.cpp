@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <initializer_list>
 #include <iterator>
 
 #include "base/characters.hpp"
@@ -183,6 +184,32 @@ void count(const model::Report& report, Facts& facts) {
     ++facts.resources[resource.key.kind][status];
     if (is_open(status)) ++facts.open[{resource.key.kind, status, resource.reason}];
   }
+}
+
+std::string features_of(const Facts& facts) {
+  const auto any = [&](std::initializer_list<Status> statuses) {
+    return std::any_of(facts.resources.begin(), facts.resources.end(), [&](const auto& kind) {
+      return std::any_of(statuses.begin(), statuses.end(), [&](Status status) {
+        const auto at = kind.second.find(status);
+        return at != kind.second.end() && at->second > 0;
+      });
+    });
+  };
+  const auto flag = [&](bool value) { return !facts.known ? "unknown" : value ? "true" : "false"; };
+  std::string out;
+  const auto line = [&](const char* name, const std::string& value) {
+    out += fmt::format("rdma-configd.{}={}\n", name, value);
+  };
+  line("version", facts.version);
+  line("in-sync", flag(!any({Status::kDiffers, Status::kFailed})));
+  line("waiting", flag(any({Status::kPending, Status::kLimited})));
+  line("expectations-met", flag(!any({Status::kUnmet})));
+  line("daemon", facts.daemon ? "true" : "false");
+  if (facts.ledger_known) {
+    line("generation", std::to_string(facts.generation));
+    line("unconfirmed", facts.unconfirmed.empty() ? "false" : "true");
+  }
+  return out;
 }
 
 std::string text_of(const Facts& facts) {

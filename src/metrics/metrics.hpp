@@ -63,4 +63,8 @@ void count(const model::Report& report, Facts& facts);
 /// rest is "other". The same facts give the same text.
 std::string text_of(const Facts& facts);
 
+/// The same in short as a feature file of Kubernetes' Node Feature Discovery (its source "local"): lines
+/// "NAME=VALUE" that become labels of the node, such as rdma-configd.in-sync=true.
+std::string features_of(const Facts& facts);
+
 }  // namespace rdmacfg::metrics

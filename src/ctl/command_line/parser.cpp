@@ -151,8 +151,10 @@ void Parser::add_looks() {
       ->add_option("--timeout", arguments.timeout, "Give up after SECONDS, with exit status 1.")
       ->type_name("SECONDS")
       ->check(whole(1, 86400));
-  app.get_subcommand("metrics")
-      ->add_option("--output", arguments.output, "Replace FILE instead of writing to stdout.")
+  auto& metrics = *app.get_subcommand("metrics");
+  metrics.add_flag("--features", arguments.features,
+                   "In short, as a feature file for Kubernetes' Node Feature Discovery.");
+  metrics.add_option("--output", arguments.output, "Replace FILE instead of writing to stdout.")
       ->type_name("FILE")
       ->check(not_empty);
   auto& diff = *app.get_subcommand("diff");

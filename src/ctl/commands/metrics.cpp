@@ -42,7 +42,8 @@ int metrics(const Context& context) {
   const auto outlook = outlook_of(context, *host);
   if (outlook.document) tell(context, *outlook.document, outlook.report.diagnostics);
   if (outlook.report.error) context.say_error(outlook.report.error->message);
-  const auto text = metrics::text_of(facts_of(outlook, *host));
+  const auto facts = facts_of(outlook, *host);
+  const auto text = context.arguments.features ? metrics::features_of(facts) : metrics::text_of(facts);
   const auto& output = context.arguments.output;
   if (output.empty()) {
     context.environment.out << text;

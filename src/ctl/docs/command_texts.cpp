@@ -113,12 +113,13 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "document says, by kind and status, why others are not, the generation, the last apply, what waits for "
      "confirmation, and what the daemon has repaired. With --output, it replaces FILE in one step. The "
      "daemon "
-     "keeps such a file itself if [daemon] metrics names a folder. It changes nothing and does not need "
-     "root, but the generation and the last apply are told to root only. Exit status 0: done; 1: the host "
-     "could "
-     "not be compared with the document, which the metrics say, too, or FILE could not be written.",
+     "keeps such a file itself if [daemon] metrics names a folder. With --features, it prints a feature file "
+     "for Kubernetes' Node Feature Discovery instead. It changes nothing and does not need root, but the "
+     "generation and the last apply are told to root only. Exit status 0: done; 1: the host could not be "
+     "compared with the document, which the metrics say, too, or FILE could not be written.",
      "metrics\tthe metrics\nmetrics --output /var/lib/prometheus/node-exporter/rdma-configd.prom\tfor the "
-     "textfile collector, from a timer"},
+     "textfile collector, from a timer\nmetrics --features --output "
+     "/etc/kubernetes/node-feature-discovery/features.d/rdma-configd\tlabels of the node"},
     {"withdraw", "", "Hand the host over to its administrator, before rdma-configd is removed.",
      "Stops the daemon and hands over everything rdma-configd has written: its files stay under other names "
      "(rdma-admin for rdma-configd), blocks in other programs' files lose their markers, and scripts called "

@@ -87,6 +87,9 @@ TEST(MetricsCommand, TellsHowTheHostStands) {
   EXPECT_EQ(host.run({"metrics", "--root", host.folder().string()}), 1);
   EXPECT_EQ(host.run({"metrics", "--json"}), 1);
 
+  EXPECT_EQ(host.run({"metrics", "--features"}), 0);
+  EXPECT_THAT(host.out.str(), HasSubstr("\nrdma-configd.in-sync=true\n"));
+
   host.document("version = 1\nx = 1\n");
   EXPECT_EQ(host.run({"metrics"}), 1) << "the host could not be compared";
   EXPECT_THAT(host.out.str(),

@@ -65,6 +65,19 @@ Facts whole() {
 
 TEST(Metrics, AreThoseOfTheExample) { EXPECT_EQ(text_of(whole()), expected_file("whole.prom")); }
 
+TEST(Metrics, AreLabelsOfANodeInShort) {
+  auto facts = whole();
+  EXPECT_EQ(features_of(facts),
+            "rdma-configd.version=1.0\nrdma-configd.in-sync=false\nrdma-configd.waiting=true\n"
+            "rdma-configd.expectations-met=true\nrdma-configd.daemon=true\nrdma-configd.generation=7\n"
+            "rdma-configd.unconfirmed=true\n");
+  facts.known = facts.ledger_known = false;
+  facts.daemon.reset();
+  EXPECT_EQ(features_of(facts),
+            "rdma-configd.version=1.0\nrdma-configd.in-sync=unknown\nrdma-configd.waiting=unknown\n"
+            "rdma-configd.expectations-met=unknown\nrdma-configd.daemon=false\n");
+}
+
 TEST(Metrics, OfAHostThatIsAsItShouldBe) {
   model::Report report;
   report.resources = {resource_of("ipoib", "ib0", Status::kInSync),
