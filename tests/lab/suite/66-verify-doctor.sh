@@ -76,7 +76,22 @@ is "ibv_devinfo: largest MTU" "$(port .mtu_max)" "$(info max_mtu | cut -d' ' -f1
 is "ibv_devinfo: LID" "$(port .lid)" "$(info port_lid)"
 is "ibv_devinfo: SM LID" "$(port .sm_lid)" "$(info sm_lid)"
 is "ibv_devinfo: GID 0" "$(port '.gids[0].gid')" "$(info 'GID\[ *0\]' | cut -d, -f1)"
+for limit in max_qp max_qp_wr max_sge max_cq max_cqe max_mr max_pd max_qp_rd_atom max_srq max_ah max_mcast_grp max_pkeys; do
+	is "ibv_devinfo: $limit" "$(value ".limits.$limit")" "$(info $limit)"
+done
 has "show lists GIDs" "$(ctl show)" "GID TABLES"
+has "show NAME lists limits" "$(ctl show "$DEV")" "queue pairs"
+
+# Counters, and rdma statistic: rxe has counted the messages above
+counted=$(ctl show counters --json)
+statistic=$(rdma -j statistic show link rxe_a/1)
+for counter in sent_pkts rcvd_pkts duplicate_request out_of_seq_request; do
+	is "rdma statistic: $counter" "$(jq -r ".devices[] | select(.name == \"rxe_a\") | .ports[0].counters.$counter" <<<"$counted")" \
+		"$(jq -r ".[0].$counter" <<<"$statistic")"
+done
+ok "packets were sent" test "$(jq '.[0].sent_pkts' <<<"$statistic")" -gt 0
+has "show counters lists what is above 0" "$(ctl show counters rxe_a)" "rxe_a/1  sent_pkts"
+is "and nothing else" "$(ctl show counters rxe_a | grep -c ' 0 ')" 0
 
 # doctor
 exits "doctor: nothing" 0 ctl doctor
