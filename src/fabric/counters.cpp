@@ -20,6 +20,8 @@ constexpr auto kDriverCounters = std::to_array<CounterMeaning>({
     {"local_ack_timeout_err", CounterSort::kError, "requests without an answer in time"},
     {"out_of_buffer", CounterSort::kError, "packets dropped, as no receive buffer was posted"},
     {"out_of_sequence", CounterSort::kError, "packets out of sequence: others were lost"},
+    {"out_of_seq_request", CounterSort::kError, "requests out of sequence: others were lost"},
+    {"ack_deffered", CounterSort::kWaiting, "acknowledgements that were sent later"},
     {"packet_seq_err", CounterSort::kError, "NAKs for packets that were lost"},
     {"req_cqe_error", CounterSort::kError, "requests that ended with an error"},
     {"req_cqe_flush_error", CounterSort::kWaiting,
