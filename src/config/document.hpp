@@ -64,12 +64,20 @@ struct Text {
   bool is_private = false;  ///< not everybody may read it; so nor what is made of it
 };
 
+/// A file that does not apply to this host, and why: "is for hosts gpu*; this one is login1".
+struct SkippedFile {
+  std::string name;
+  std::string why;
+  [[nodiscard]] std::string text() const { return name + ": " + why; }
+  bool operator==(const SkippedFile&) const = default;
+};
+
 /// A document: every section that applies to this host, merged; or what is wrong with it.
 struct Document {
   std::vector<model::Section> sections;
   model::Diagnostics diagnostics;    ///< errors (then `sections` is what could be understood) and warnings
   std::vector<Text> files;           ///< in the order of merging, for excerpts and for a digest
-  std::vector<std::string> skipped;  ///< files that do not apply, each with its reason
+  std::vector<SkippedFile> skipped;
   std::string host;                  ///< that [match] was held against; empty when no file has one
   bool whole = true;                 ///< every file could be held against the grammar
   /// The starts of sections that were not understood completely (their `where`): other complaints about

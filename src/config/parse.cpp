@@ -237,7 +237,7 @@ Document Parsed::on(std::string_view host, const Grammar& grammar) const {
     if (!file.understood) document.whole = false;
     if (file.matched) document.host = host;
     if (file.skipped) {
-      document.skipped.push_back(fmt::format("{}: {}", text->name, *file.skipped));
+      document.skipped.push_back({text->name, *file.skipped});
       continue;
     }
     std::move(file.sections.begin(), file.sections.end(), std::back_inserter(sections));

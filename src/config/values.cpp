@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "config/check.hpp"
@@ -136,6 +137,23 @@ std::optional<model::Value> unquoted(const std::string& text) {
   return meant;
 }
 
+/// Whether any text is a value of a field: its schema has one.
+bool takes_text(const nlohmann::json& schema) {
+  if (const auto at = schema.find("type"); at != schema.end())
+    return *at == "string" || (at->is_array() && std::find(at->begin(), at->end(), "string") != at->end());
+  if (const auto at = schema.find("enum"); at != schema.end())
+    return std::any_of(at->begin(), at->end(), [](const auto& word) { return word.is_string(); });
+  for (const auto* key : {"oneOf", "anyOf"}) {
+    if (const auto at = schema.find(key); at != schema.end())
+      return std::any_of(at->begin(), at->end(), [](const auto& one) { return takes_text(one); });
+  }
+  return true;
+}
+
+bool takes_text(const model::FieldSpec& field) {
+  return field.schema.empty() || takes_text(nlohmann::json::parse(field.schema));
+}
+
 std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec& field,
                                         std::string_view label, const Reporter& report);
 
@@ -151,8 +169,7 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
     const auto as_text = field.parse(filled->scalar);
     auto meant = as_text ? std::nullopt : unquoted(*text);
     // Of a field that takes no text at all, the number is what is wrong.
-    if (meant && (field.parse(*meant) || as_text.error().message.starts_with("is a text")))
-      filled->scalar = std::move(*meant);
+    if (meant && (field.parse(*meant) || !takes_text(field))) filled->scalar = std::move(*meant);
   }
   const auto before = report.diagnostics.size();
   auto value = check_plain(*filled, field, label, report);

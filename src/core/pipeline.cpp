@@ -76,7 +76,7 @@ Result<Report> make_plan(const config::Document& document, Picture& picture, con
   report.diagnostics.insert(report.diagnostics.end(), picture.diagnostics.begin(), picture.diagnostics.end());
   config::arrange(report.diagnostics, document);
   if (document.sections.empty()) {
-    for (const auto& skipped : document.skipped) report.notes.push_back("not used: " + skipped);
+    for (const auto& skipped : document.skipped) report.notes.push_back("not used: " + skipped.text());
   }
   if (!picture.at_boot.empty()) report.notes.push_back(at_boot(picture.at_boot));
   auto comparison = compare(picture, state, options.retry_limited);

@@ -24,8 +24,6 @@ struct Paths {
   std::string journal = "/var/lib/rdma-configd/journal.json";
 };
 
-/// The reason of what Options::awaited leaves to a later run.
-inline constexpr const char* kAfterwards = "follows when the rest is done";
 /// The reason of what is in Report::drifted.
 inline constexpr const char* kDrifted =
     "somebody else has changed it, and drift = \"report\" leaves it until the next apply";

@@ -352,7 +352,9 @@ void put_off(Comparison& comparison, const Options& options) {
   for (auto& resource : comparison.resources) {
     if (resource.status != Status::kDiffers || !waits(resource.key)) continue;
     resource.status = Status::kPending;
-    resource.reason = options.unconfirmed ? "waits until the apply is confirmed" : kAfterwards;
+    resource.follows = !options.unconfirmed;
+    resource.reason =
+        options.unconfirmed ? "waits until the apply is confirmed" : "follows when the rest is done";
   }
 }
 

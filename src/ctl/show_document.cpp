@@ -54,7 +54,7 @@ int show_document(const Context& context) {
   const auto document = load(context);
   if (!document) return refuse(context, document.error());
   auto report = core::validate(*document);
-  for (const auto& skipped : document->skipped) report.notes.push_back("not used: " + skipped);
+  for (const auto& skipped : document->skipped) report.notes.push_back("not used: " + skipped.text());
   if (!context.offline() && context.own_document()) {
     const auto host = context.environment.host("/");
     if (const auto ledger = core::read_ledger(host->files, core::GenerationPaths())) {

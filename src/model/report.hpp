@@ -46,6 +46,7 @@ struct ResourceReport {
   std::vector<AttributeReport> attributes{};
   std::string
       instance{};     ///< the kernel object it is on, another one after a driver reload; empty: not known
+  bool follows = false;  ///< pending only until the rest of this apply is done: the daemon looks again then
   bool there = true;  ///< it exists, however its settings are
 };
 

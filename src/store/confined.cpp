@@ -97,12 +97,13 @@ class Reader {
 
 std::string text_of(const config::Document& document) {
   const Writer writer(document.files);
-  Json sections = Json::array(), diagnostics = Json::array(), faulty = Json::array();
+  Json sections = Json::array(), diagnostics = Json::array(), faulty = Json::array(), skipped = Json::array();
+  for (const auto& one : document.skipped) skipped.push_back({{"name", one.name}, {"why", one.why}});
   for (const auto& one : document.sections) sections.push_back(writer.section(one));
   for (const auto& one : document.diagnostics) diagnostics.push_back(writer.diagnostic(one));
   for (const auto& one : document.faulty) faulty.push_back(writer.place(one));
   const Json out{{"sections", std::move(sections)}, {"diagnostics", std::move(diagnostics)},
-                 {"skipped", document.skipped},     {"host", document.host},
+                 {"skipped", std::move(skipped)},   {"host", document.host},
                  {"whole", document.whole},         {"faulty", std::move(faulty)},
                  {"not_shown", document.not_shown}};
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -115,7 +116,8 @@ base::Result<config::Document> document_from(std::string_view text, std::vector<
     config::Document out;
     for (const auto& one : json.at("sections")) out.sections.push_back(reader.section(one));
     for (const auto& one : json.at("diagnostics")) out.diagnostics.push_back(reader.diagnostic(one));
-    out.skipped = json.at("skipped").get<std::vector<std::string>>();
+    for (const auto& one : json.at("skipped"))
+      out.skipped.push_back({one.at("name").get<std::string>(), one.at("why").get<std::string>()});
     out.host = json.at("host").get<std::string>();
     out.whole = json.at("whole").get<bool>();
     for (const auto& one : json.at("faulty")) out.faulty.insert(reader.place(one));

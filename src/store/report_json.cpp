@@ -59,15 +59,11 @@ Json resource_json(const model::ResourceReport& one) {
                           {"wanted", to_json(attribute.wanted)},
                           {"origin", attribute.origin ? location_json(*attribute.origin) : Json(nullptr)}});
   }
-  return {{"kind", one.key.kind},
-          {"id", one.key.id},
-          {"label", one.label},
-          {"status", std::string(model::text_of(one.status))},
-          {"reason", one.reason},
-          {"warnings", one.warnings},
-          {"instance", one.instance},
-          {"there", one.there},
-          {"attributes", std::move(attributes)}};
+  return {{"kind", one.key.kind},     {"id", one.key.id},
+          {"label", one.label},       {"status", std::string(model::text_of(one.status))},
+          {"reason", one.reason},     {"warnings", one.warnings},
+          {"instance", one.instance}, {"there", one.there},
+          {"follows", one.follows},   {"attributes", std::move(attributes)}};
 }
 
 model::Status status_from(const std::string& text) {
@@ -86,6 +82,7 @@ model::ResourceReport resource_from(const Json& json) {
   one.warnings = json.at("warnings").get<std::vector<std::string>>();
   one.instance = json.value("instance", std::string());
   one.there = json.value("there", true);
+  one.follows = json.value("follows", false);
   for (const auto& attribute : json.at("attributes")) {
     model::AttributeReport report{attribute.at("name").get<std::string>(), value_from(attribute.at("now")),
                                   value_from(attribute.at("wanted")), std::nullopt};

@@ -73,7 +73,7 @@ std::string run(const std::string& name, const std::string& text, fakes::FakeKer
   const auto document = config::parse_texts({{name, text}}, "node1", kinds::grammar());
   auto host = kernel.host();
   std::string out = fmt::format("=== {}\n", name);
-  for (const auto& skipped : document.skipped) out += fmt::format("skipped: {}\n", skipped);
+  for (const auto& skipped : document.skipped) out += fmt::format("skipped: {}\n", skipped.text());
 
   const auto before = kernel.dump();
   const auto diff = core::diff(document, host);

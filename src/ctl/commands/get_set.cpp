@@ -101,10 +101,10 @@ void print(std::ostream& out, const config::Node& node, const std::string& prefi
   }
 }
 
-/// Files that are for other hosts, by the document's notes on them: "NAME: reason".
+/// Whether a file is for other hosts.
 bool is_for_others(const config::Document& document, const std::string& name) {
   return std::any_of(document.skipped.begin(), document.skipped.end(),
-                     [&](const std::string& reason) { return reason.starts_with(name + ": "); });
+                     [&](const config::SkippedFile& one) { return one.name == name; });
 }
 
 /// The file in which a path is to be written: the last one that has the key, else the first with the entry,

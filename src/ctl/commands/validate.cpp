@@ -38,7 +38,7 @@ int validate(const Context& context) {
   const auto document = load(context);
   if (!document) return refuse(context, document.error());
   auto report = core::validate(*document);
-  for (const auto& skipped : document->skipped) report.notes.push_back("not used: " + skipped);
+  for (const auto& skipped : document->skipped) report.notes.push_back("not used: " + skipped.text());
   const int status = status_of(context, report.exit);
   if (context.arguments.json) {
     emit(context, to_json(report, "validate", status));

@@ -47,7 +47,7 @@ Report joined(Report first, Report then) {
 
 bool leaves_something(const Report& report) {
   return std::any_of(report.resources.begin(), report.resources.end(), [](const auto& resource) {
-    return resource.status == Status::kPending && resource.reason == core::kAfterwards;
+    return resource.status == Status::kPending && resource.follows;
   });
 }
 

@@ -84,8 +84,9 @@ TEST(Match, LeavesFilesOfOtherHostsOut) {
                    {"b", "[match]\nhost = 'gpu[001-512]'\n" + ipoib("mtu = 2044\n")},
                    {"c", "[match]\nhost = ['x', '*.example.org']\n" + ipoib("mode = 'connected'\n")}});
   EXPECT_THAT(messages(document), IsEmpty());
-  EXPECT_THAT(document.skipped,
-              ElementsAre("a: is for hosts gpu[001-006], login*; this one is gpu007.example.org"));
+  EXPECT_THAT(
+      document.skipped,
+      ElementsAre(SkippedFile{"a", "is for hosts gpu[001-006], login*; this one is gpu007.example.org"}));
   ASSERT_EQ(document.sections.size(), 1U);
   EXPECT_EQ(document.sections[0].where.file, "b");
   EXPECT_EQ(value_at(document, 0, "mtu"), "2044");
