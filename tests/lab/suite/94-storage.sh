@@ -8,7 +8,7 @@ M=/scratch
 mounted() { findmnt -rno SOURCE,OPTIONS $M; }
 listens() { grep -c "^rdma $1$" /proc/fs/nfsd/portlist; }
 if [ "$BOOT" = 1 ]; then
-	# An interface that is there at each boot before anybody needs it.
+	# An interface and a file system that are there at each boot before anybody needs them.
 	cat >/etc/systemd/system/lab-net.service <<-'X'
 	[Unit]
 	DefaultDependencies=no
@@ -17,7 +17,7 @@ if [ "$BOOT" = 1 ]; then
 	[Service]
 	Type=oneshot
 	RemainAfterExit=yes
-	ExecStart=/bin/sh -c 'ip link add v0 type veth peer name v1; ip addr add 192.0.2.1/24 dev v0; ip link set v1 up; ip link set v0 up'
+	ExecStart=/bin/sh -c 'ip link add v0 type veth peer name v1; ip addr add 192.0.2.1/24 dev v0; ip link set v1 up; ip link set v0 up; mountpoint -q /srv/export || mount -o loop /srv/export.img /srv/export'
 	[Install]
 	WantedBy=sysinit.target
 	X
@@ -26,8 +26,7 @@ if [ "$BOOT" = 1 ]; then
 	printf '[nfsd]\ngrace-time=10\nlease-time=10\nthreads=2\n' >/etc/nfs.conf.d/lab.conf
 	# The upper layer of the guest's root cannot be exported: a file system of its own.
 	truncate -s 64M /srv/export.img; mkfs.ext4 -q /srv/export.img
-	echo '/srv/export.img /srv/export ext4 loop 0 0' >>/etc/fstab
-	systemctl daemon-reload; systemctl enable -q lab-net nfs-server; mount /srv/export; systemctl start lab-net
+	systemctl daemon-reload; systemctl enable -q lab-net nfs-server; systemctl start lab-net
 	ok "an NFS server runs, without RDMA" systemctl restart nfs-server
 	is "no listener" "$(listens 20049)" 0
 	conf <<-X
@@ -80,7 +79,7 @@ exec 7<&-
 exits "dropped" 0 apply
 is "unmounted" "$(findmnt -rn $M)" ""
 ok "no file of ours is left" test ! -e /etc/systemd/system/scratch.mount -a ! -e /etc/systemd/system/remote-fs.target.d/50-rdma-configd-nfs.conf
-has "fstab's stays" "$(findmnt -rno SOURCE /srv/export)" loop
+has "the exported one stays" "$(findmnt -rno SOURCE /srv/export)" loop
 
 sed -i 's/20049/20050/' $CONF
 exits "another port" 0 apply
