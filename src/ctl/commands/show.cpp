@@ -109,6 +109,14 @@ void print_names(const Context& context, const Wanted& wanted, const HostView& h
   }
 }
 
+bool has_counters(const HostView& host) {
+  return std::any_of(host.devices.begin(), host.devices.end(), [](const DeviceView& device) {
+    return !device.counters.empty() ||
+           std::any_of(device.ports.begin(), device.ports.end(),
+                       [](const PortView& port) { return !port.counters.empty(); });
+  });
+}
+
 void print(const Context& context, const Wanted& wanted, const HostView& host, const Outlook& outlook) {
   const auto& report = outlook.report;
   const auto& look = context.out;
@@ -122,8 +130,9 @@ void print(const Context& context, const Wanted& wanted, const HostView& host, c
     for (const auto& topic : wanted.topics) {
       const auto part = render_topic(topic, host, report.resources, look, &left_out, fold);
       if (part.empty())
-        context.say(topic == "counters" ? "no counter here is above 0; --wide shows all that there are"
-                                        : fmt::format("no {} here", topic));
+        context.say(topic == "counters" && has_counters(host)
+                        ? "no counter here is above 0; --wide shows all that there are"
+                        : fmt::format("no {} here", topic));
       if (!text.empty() && !part.empty()) text += '\n';
       text += part;
     }
