@@ -81,8 +81,9 @@ class Item {
   }
 
   std::optional<Range> range_at(std::size_t from, std::size_t end) {
-    const auto text = item_.substr(from, end - from);
+    const auto text = base::trim(item_.substr(from, end - from));
     if (text.empty()) return fail(from, 1, "empty range", "write ranges as gpu[001-512,600]");
+    from = static_cast<std::size_t>(text.data() - item_.data());
     const auto dash = text.find('-');
     const auto low = text.substr(0, dash);
     const auto high = dash == std::string_view::npos ? low : text.substr(dash + 1);
@@ -142,17 +143,19 @@ std::vector<std::string> names_of(const std::vector<Piece>& pieces) {
 
 class ListParser {
  public:
-  ListParser(const config::Text& text, std::size_t most) : text_(text), most_(most) {}
+  ListParser(const config::Text& text, std::size_t most)
+      : file_(text.name), text_(config::without_mark(text.text)), most_(most) {}
 
   HostList parse() && {
-    const std::string_view all = text_.text;
+    const auto all = text_;
     int depth = 0;
     for (std::size_t at = 0, from = 0; at <= all.size(); ++at) {
       const char c = at < all.size() ? all[at] : '\n';
       if (c == '[') ++depth;
       if (c == ']') depth = std::max(depth - 1, 0);
       const bool line_ends = c == '\n' || c == '\r' || c == '#';
-      if (!line_ends && c != ' ' && c != '\t' && (c != ',' || depth > 0)) continue;
+      const bool between = c == ' ' || c == '\t' || c == ',';
+      if (!line_ends && (!between || depth > 0)) continue;
       if (at > from) item(all.substr(from, at - from), from);
       depth = 0;
       if (full_) break;
@@ -179,15 +182,15 @@ class ListParser {
     if (out_.names.size() + count_of(*pieces, most_) > most_) {
       full_ = true;
       return wrong(at, length,
-                   fmt::format("more than the {} hosts that are allowed with this item; it and what follows "
-                               "are left out",
+                   fmt::format("with this item the list has more than the {} hosts that are allowed; it and "
+                               "all later items are left out",
                                most_),
                    "check the site in parts");
     }
     auto names = names_of(*pieces);
-    if (!is_host_name(names.front()) || !is_host_name(names.back()))
+    if (!std::all_of(names.begin(), names.end(), [](const auto& name) { return is_host_name(name); }))
       return wrong(at, length, fmt::format("\"{}\" is not a valid host name", word),
-                   "a name has letters, digits, - and .");
+                   "use letters, digits, - and _, at most 63 between two dots");
     std::vector<std::string> twice;
     for (auto& name : names) {
       if (!seen_.insert(base::lower(name)).second) {
@@ -208,19 +211,17 @@ class ListParser {
       ++left_out_;
       return;
     }
-    const auto before = std::string_view(text_.text).substr(0, at);
+    const auto before = text_.substr(0, at);
     const auto line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
     const int line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
     int column = 1;
     for (const char c : before.substr(line_start)) column += (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
-    out_.diagnostics.push_back({model::Severity::kError,
-                                {text_.name, line, column, length},
-                                std::move(message),
-                                std::move(hint),
-                                {}});
+    out_.diagnostics.push_back(
+        {model::Severity::kError, {file_, line, column, length}, std::move(message), std::move(hint), {}});
   }
 
-  const config::Text& text_;
+  const std::string& file_;
+  std::string_view text_;  ///< places count from its start
   std::size_t most_;
   bool full_ = false;
   std::size_t left_out_ = 0;  ///< complaints
@@ -267,12 +268,16 @@ std::string bracket_of(std::vector<std::string>& numbers) {
 }  // namespace
 
 bool is_host_name(std::string_view name) {
+  constexpr std::size_t kName = 253, kLabel = 63;
   const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-' || c == '.' ||
-           c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-' || c == '_';
   };
-  return !name.empty() && name.size() <= 253 && name.front() != '-' && name.front() != '.' &&
-         std::all_of(name.begin(), name.end(), fits);
+  if (name.size() > kName) return false;
+  const auto labels = base::split(name, '.');
+  return std::all_of(labels.begin(), labels.end(), [&](std::string_view label) {
+    return !label.empty() && label.size() <= kLabel && label.front() != '-' && label.back() != '-' &&
+           std::all_of(label.begin(), label.end(), fits);
+  });
 }
 
 HostList parse_hosts(const config::Text& text, std::size_t most) {

@@ -19,16 +19,19 @@ struct HostList {
   model::Diagnostics diagnostics;  ///< a faulty item is left out; the others are in `names`
 };
 
-/// Reads a list: items are separated by commas, blanks and ends of lines; '#' begins a comment. A reversed or
-/// empty range, a bracket without end, a name that no host can have, a host that is listed before, and more
-/// hosts than `most` are errors with their place in `text`; those beyond kErrors are counted. An empty list
-/// is one, too.
+/// Reads a list: items are separated by commas, blanks and ends of lines; '#' begins a comment, and a byte
+/// order mark is passed over. Ranges in a bracket are separated by commas, with or without blanks. A reversed
+/// or empty range, a bracket without end, a name that no host can have, a host that is listed before, and
+/// more hosts than `most` are errors with their place in `text`; those beyond kErrors are counted. An empty
+/// list is one, too.
 HostList parse_hosts(const config::Text& text, std::size_t most = model::limits::kFleetHosts);
 
 /// The shortest list that parse_hosts() reads as these names, in natural order: "gpu[003-007,9],login1".
 std::string fold_hosts(const std::vector<std::string>& names);
 
-/// Whether a host may have this name: letters, digits, '-', '.' and '_', at most 253 (RFC 1123, RFC 1035).
+/// Whether a host may have this name, short or with its domain: labels of letters, digits, '-' and '_' with
+/// dots between them, each at most 63 and neither beginning nor ending with '-', at most 253 in all
+/// (RFC 1123, RFC 1035; '_' as sites use it).
 bool is_host_name(std::string_view name);
 
 }  // namespace rdmacfg::fleet

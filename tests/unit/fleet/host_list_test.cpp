@@ -38,6 +38,40 @@ TEST(HostList, ItemsAreSeparatedByCommasBlanksAndLines) {
   EXPECT_THAT(list.diagnostics, IsEmpty());
 }
 
+TEST(HostList, RangesInABracketMayHaveBlanksBetweenThem) {
+  const auto list = list_of("gpu[1-2, 7]\tsm[ 01 ,\t03 ]-ib[0-1] login");
+  EXPECT_THAT(complaints_of(list), IsEmpty());
+  EXPECT_THAT(list.names,
+              ElementsAre("gpu1", "gpu2", "gpu7", "sm01-ib0", "sm01-ib1", "sm03-ib0", "sm03-ib1", "login"));
+  EXPECT_THAT(complaints_of(list_of("gpu[1, 3-2]")), ElementsAre("hosts.txt:1:8+3: range 3-2 is reversed"));
+  EXPECT_THAT(complaints_of(list_of("gpu[1, ]")), ElementsAre("hosts.txt:1:7+1: empty range"));
+  EXPECT_THAT(complaints_of(list_of("gpu[1- 2]")),
+              ElementsAre("hosts.txt:1:5+4: \"1- 2\" is not a range of numbers"));
+}
+
+TEST(HostList, AByteOrderMarkCountsAsNothing) {
+  const auto list = list_of("\xef\xbb\xbfgpu1\r\ngpu[2-1]\r\n");
+  EXPECT_THAT(list.names, ElementsAre("gpu1"));
+  EXPECT_THAT(complaints_of(list), ElementsAre("hosts.txt:2:4+3: range 2-1 is reversed"));
+  EXPECT_THAT(complaints_of(list_of("\xef\xbb\xbf-x")),
+              ElementsAre("hosts.txt:1:1+2: \"-x\" is not a valid host name"));
+}
+
+TEST(HostList, ANameHasLabelsThatAHostCanHave) {
+  const std::string label(63, 'a');
+  for (const auto& name : {std::string("a_1"), std::string("a-1.x"), label + "." + label})
+    EXPECT_TRUE(is_host_name(name)) << name;
+  for (const auto& name :
+       {std::string("a."), std::string(".a"), std::string("a..b"), std::string("a-"), std::string("a-.b"),
+        std::string("a.-b"), label + "a", std::string("a.") + label + "a", std::string(), std::string("a b")})
+    EXPECT_FALSE(is_host_name(name)) << name;
+  // Each name of the item, not only the first and the last.
+  const auto list = list_of(std::string(60, 'a') + "[1-1000,1] b");
+  EXPECT_THAT(list.names, ElementsAre("b"));
+  ASSERT_EQ(list.diagnostics.size(), 1U);
+  EXPECT_THAT(list.diagnostics[0].message, HasSubstr("is not a valid host name"));
+}
+
 TEST(HostList, WhatIsWrongHasItsPlaceAndTheRestIsRead) {
   const auto list = list_of("gpu[1-2],gpu[3\nsm[9-8]\nok1 a[] b[1-] -x\nlö\ngpu2");
   EXPECT_THAT(list.names, ElementsAre("gpu1", "gpu2", "ok1"));
@@ -76,7 +110,7 @@ TEST(HostList, ItsComplaintsAreBounded) {  // kErrors
   std::string text;
   for (std::size_t i = 0; i < model::limits::kErrors; ++i) text += "a[\n";
   EXPECT_EQ(list_of(text).diagnostics.size(), model::limits::kErrors);
-  const auto list = list_of(text + "a[ a[\nb1");
+  const auto list = list_of(text + "a[\na[\nb1");
   EXPECT_EQ(list.names.size(), 1U);
   ASSERT_EQ(list.diagnostics.size(), model::limits::kErrors + 1);
   EXPECT_EQ(list.diagnostics.back().message, "2 more mistakes are not shown");
