@@ -16,6 +16,9 @@ using Membership = PartitionFact::Membership;
 
 std::string pkey_text(std::uint16_t partition) { return fmt::format("{:#06x}", partition | 0x8000U); }
 
+/// OpenSM's own sm_priority (opensm.conf), which holds where the document gives none.
+constexpr std::int64_t kUsualPriority = 0;
+
 /// The best that the subnet managers' rules for a partition give a port. Nothing where that hangs on a GUID
 /// that the document does not say.
 std::optional<Membership> membership_of(const std::vector<const PartitionFact*>& rules,
@@ -33,6 +36,16 @@ std::optional<Membership> membership_of(const std::vector<const PartitionFact*>&
   return best;
 }
 
+/// Whether a full member is named that is no port of these hosts: a server that the others are to reach.
+bool has_full_member_elsewhere(const std::vector<const PartitionFact*>& rules,
+                               const std::set<std::uint64_t>& ports) {
+  return std::any_of(rules.begin(), rules.end(), [&](const PartitionFact* rule) {
+    return std::any_of(rule->ports.begin(), rule->ports.end(), [&](const auto& port) {
+      return port.second == Membership::kFull && !ports.contains(port.first);
+    });
+  });
+}
+
 }  // namespace
 
 void check_membership(const Site& site, std::vector<Finding>& out) {
@@ -42,6 +55,8 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
   for (const auto& one : site.partitions) rules[one.number].push_back(&one);
   std::set<std::uint32_t> addressed;
   for (const auto& one : site.addresses) addressed.insert(one.interface);
+  std::set<std::uint64_t> ports;
+  for (const auto& one : site.interfaces) ports.insert(one.guid.number);
   struct Users {
     std::vector<const Interface*> unknown, outside, limited;
     std::size_t others = 0;  ///< full members, and those of whom it is not known
@@ -85,9 +100,10 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
     if (!list.outside.empty())
       tell("pkey-member", fmt::format("the port is not a member of partition {}", pkey),
            "add its GUID to members, or use the P_Key elsewhere", list.outside, known->second);
-    if (list.others == 0 && list.limited.size() > 1)
+    if (list.others == 0 && list.limited.size() > 1 && !has_full_member_elsewhere(known->second, ports))
       tell("pkey-limited",
-           fmt::format("partition {} has limited members only: none of them reaches another", pkey),
+           fmt::format("all interfaces in partition {} are limited members: none of them reaches another",
+                       pkey),
            "make one of them full: members = [\"GUID=full\"], or defmember = \"full\"", list.limited,
            known->second);
   }
@@ -104,17 +120,20 @@ void check_managers(const Site& site, std::vector<Finding>& out) {
   }
   std::map<std::uint32_t, std::vector<const Manager*>> fabrics;
   for (const auto& one : site.managers) fabrics[one.fabric].push_back(&one);
+  const auto priority_of = [](const Manager* one) { return std::max(one->priority, kUsualPriority); };
   for (auto& [fabric, list] : fabrics) {
-    const auto highest = (*std::max_element(list.begin(), list.end(), [](const auto* a, const auto* b) {
-                           return a->priority < b->priority;
-                         }))->priority;
-    std::erase_if(list, [&](const Manager* one) { return one->priority != highest; });
+    const auto highest =
+        priority_of(*std::max_element(list.begin(), list.end(), [&](const Manager* a, const Manager* b) {
+          return priority_of(a) < priority_of(b);
+        }));
+    std::erase_if(list, [&](const Manager* one) { return priority_of(one) != highest; });
     if (list.size() < 2) continue;
+    const bool said =
+        std::any_of(list.begin(), list.end(), [](const auto* one) { return one->priority >= 0; });
     Finding one{"sm-priority", model::Severity::kError,
-                highest < 0
-                    ? fmt::format("{} subnet managers say no priority", list.size())
-                    : fmt::format("{} subnet managers have the highest priority {}", list.size(), highest),
-                "give the one that is to be master a higher priority"};
+                said ? fmt::format("{} subnet managers have the highest priority {}", list.size(), highest)
+                     : fmt::format("{} subnet managers have no priority", list.size()),
+                "give the one that is to be master a higher priority; without one it is OpenSM's 0"};
     for (const auto* manager : list) {
       one.hosts.push_back(manager->host);
       add_place(one, site.location(manager->where), "of host " + site.hosts[manager->host]);
