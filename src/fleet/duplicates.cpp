@@ -141,7 +141,7 @@ void check_partition_names(const Site& site, std::vector<Finding>& out) {
       for (const auto* fact : list) {
         one.hosts.push_back(fact->host);
         add_place(one, site.location(fact->where),
-                  fmt::format("{:#06x} {}", fact->number, site.words.text(fact->name)));
+                  fmt::format("{:#06x} {}", fact->number | 0x8000U, site.words.text(fact->name)));
       }
     }
     tidy(one.hosts);

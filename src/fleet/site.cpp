@@ -178,7 +178,9 @@ class Reader {
     };
     const auto value = [&](std::int64_t given, std::string_view key) {
       const auto* entry = section.find(key);
-      return Said{site_.words.id(std::to_string(given)), spot(entry ? entry->where : section.where)};
+      const auto from = entry ? source(entry->where) : Spot{};
+      return Said{site_.words.id(std::to_string(given)),
+                  from.line > 0 ? from : spot(entry ? entry->where : section.where)};
     };
     if (section.path == "lossless") {
       const auto dscp = number(section, "dscp").value_or(kPresetDscp);

@@ -132,6 +132,55 @@ TEST(SiteCheck, MapsOfDscpsAreCompared) {
               HasSubstr("pfc-dscp c: ens1: priorities of DSCPs 24:3, but 26:3 on 2 hosts\n"));
 }
 
+/// Two hosts with one P_Key interface each, on ports …:01 and …:02; host a1 runs the subnet manager.
+SiteReport partition_site(const std::string& members) {
+  return site_of("a[1-2]",
+                 "[host.address]\nst = { network = \"10.3.0.0/16\" }\n[[ipoib]]\nguid = "
+                 "\"00:02:c9:03:00:31:78:0{host.number}\"\nname = \"rail0\"\n[[ipoib.pkey]]\npkey = "
+                 "0x8002\nipv4 = { addresses = [\"{host.st}\"] }\n",
+                 {{"/s/sm.toml",
+                   "[match]\nhost = [\"a1\"]\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:01"
+                   "\"\n[[partition]]\npkey = 0x7fff\n[[partition]]\npkey = "
+                   "0x8002\nmembers = [" +
+                       members + "]\n"}});
+}
+
+TEST(SiteCheck, LimitedMembersNeedAFullOneThatTheyReach) {
+  const auto limited = HasSubstr(
+      "pkey-limited a[1,2]: all interfaces in partition 0x8002 are limited members: none of them reaches "
+      "another\n");
+  EXPECT_THAT(text_of(partition_site("\"ALL=limited\"")), limited);
+  EXPECT_EQ(text_of(partition_site("\"ALL=limited\", \"SELF=full\"")), "");
+  EXPECT_EQ(text_of(partition_site("\"ALL=limited\", \"00:02:c9:03:00:31:78:02=full\"")), "");
+  // A server that is no host of the list.
+  EXPECT_EQ(text_of(partition_site("\"ALL=limited\", \"00:02:c9:03:00:99:99:99=full\"")), "");
+  EXPECT_THAT(text_of(partition_site("\"ALL=limited\", \"00:02:c9:03:00:99:99:99=limited\"")), limited);
+}
+
+TEST(SiteCheck, AManagerWithoutAPriorityHasThatOfOpensm) {
+  const auto managers = [](const std::string& first, const std::string& second) {
+    const auto file = [](const std::string& host, const std::string& priority) {
+      return config::Text{"/s/" + host + ".toml", "[match]\nhost = [\"" + host +
+                                                      "\"]\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:0" +
+                                                      host.substr(1) + "\"\n" + priority};
+    };
+    return text_of(site_of("a[1-2]", "", {file("a1", first), file("a2", second)}));
+  };
+  EXPECT_THAT(managers("priority = 0\n", ""),
+              HasSubstr("sm-priority a[1,2]: 2 subnet managers have the highest priority 0\n"));
+  EXPECT_THAT(managers("", ""), HasSubstr("sm-priority a[1,2]: 2 subnet managers have no priority\n"));
+  EXPECT_EQ(managers("priority = 1\n", ""), "");
+}
+
+TEST(SiteCheck, TheValueOfALosslessEntryHasItsOwnPlace) {
+  const auto report = site_of("a[1-3]",
+                              "[host]\ntable = \"t.csv\"\n[[lossless]]\ninterface = \"ens1\"\npriority = "
+                              "\"{host.p}\"\n",
+                              {{"/s/t.csv", "host,p\na1,3\na2,3\na3,4\n"}});
+  EXPECT_THAT(text_of(report),
+              HasSubstr("pfc-priority a3: ens1: lossless priorities 4, but 3 on 2 hosts\n  /s/t.csv:4:4 "));
+}
+
 TEST(SiteCheck, DoubtsAboutTheLayoutAreThoseOfValidate) {
   const std::string entry = "[[ipoib]]\ndevice = \"mlx5_0\"\nport = 1\n[[ipoib.pkey]]\npkey = 0x8002\n";
   EXPECT_THAT(text_of(site_of("n[1-3]", entry + "mtu = 2044\n")),
