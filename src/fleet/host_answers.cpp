@@ -159,6 +159,25 @@ model::Diagnostic faulty(model::Location where, std::string message, std::string
   return {model::Severity::kError, std::move(where), std::move(message), std::move(hint), {}};
 }
 
+/// What is wrong with an object that is not the output of show or diff.
+model::Diagnostic not_an_answer(const config::Text& json, const std::string& schema,
+                                const std::string& command) {
+  const model::Location where{json.name, 1, 1, 1};
+  for (const auto* name : {"org.rdmaconfigd.show/", "org.rdmaconfigd.report/"}) {
+    if (schema.starts_with(name) && schema != fmt::format("{}1", name))
+      return faulty(where, fmt::format("is of another version: {}, but this program reads {}1", schema, name),
+                    "use the rdma-configctl that the hosts have, or an older one there");
+  }
+  std::string message = "is not the output of rdma-configctl";
+  if (schema == "org.rdmaconfigd.report/1") {
+    message = fmt::format("is the output of \"{}\", not of show or diff", command);
+  } else if (!schema.empty()) {
+    message = fmt::format("is {}, not the output of show or diff", schema);
+  }
+  return faulty(where, std::move(message),
+                "collect it with rdma-configctl show --json, or rdma-configctl diff --json");
+}
+
 }  // namespace
 
 /// The output of one host.
@@ -167,9 +186,12 @@ class AnswerReader {
   AnswerReader(HostAnswers& out, HostId host, const Json& json) : out_(out), host_(host), json_(json) {}
 
   void read() {
-    if (text_at(at(json_, "exit"), "name") == "error") failure();
+    const bool failed = text_at(at(json_, "exit"), "name") == "error";
+    if (failed) failure();
     for (const auto& resource : list_at(json_, "resources")) read_resource(resource);
     if (!at(json_, "devices").is_array()) return;
+    // A host that could not say has no fewer devices for that.
+    if (failed && list_at(json_, "devices").empty()) return;
     fact(Fact::kDevices, "", std::to_string(list_at(json_, "devices").size()));
     for (const auto& device : list_at(json_, "devices")) read_device(device);
     for (const auto& interface : list_at(json_, "interfaces")) read_interface(interface);
@@ -277,10 +299,16 @@ class AnswerReader {
 
 void HostAnswers::difference(HostId host, Difference one) {
   const auto& name = hosts_[host];
-  // Addresses and GUIDs may differ from host to host; everything else is the same.
-  const auto key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", one.status, one.kind, anonymous(one.label, name),
-                               one.attribute, anonymous(one.now, name), anonymous(one.wanted, name),
-                               one.attribute.empty() ? anonymous(one.reason, name) : std::string());
+  // Addresses and GUIDs may differ from host to host; everything else is the same. Of an unmet expectation
+  // the numbers may, too: counters differ everywhere.
+  const auto reason_of = [&] {
+    if (!one.attribute.empty()) return std::string();
+    const auto reason = anonymous(one.reason, name);
+    return one.status == "unmet" ? without_numbers(reason) : reason;
+  };
+  const auto key =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", one.status, one.kind, anonymous(one.label, name),
+                  one.attribute, anonymous(one.now, name), anonymous(one.wanted, name), reason_of());
   const auto [found, fresh] = by_text_.try_emplace(key, differences_.size());
   if (fresh) differences_.push_back(std::move(one));
   auto& known = differences_[found->second];
@@ -302,11 +330,7 @@ std::optional<model::Diagnostic> HostAnswers::add(HostId host, const config::Tex
   const auto schema = text_at(parsed, "schema"), command = text_at(parsed, "command");
   const bool show = schema == "org.rdmaconfigd.show/1";
   const bool report = schema == "org.rdmaconfigd.report/1" && (command == "diff" || command == "show");
-  if (!show && !report)
-    return faulty({json.name, 1, 1, 1},
-                  schema.empty() ? std::string("is not the output of rdma-configctl")
-                                 : fmt::format("is {}, not the output of show or diff", schema),
-                  "collect it with rdma-configctl show --json, or rdma-configctl diff --json");
+  if (!show && !report) return not_an_answer(json, schema, command);
   AnswerReader(*this, host, parsed).read();
   return std::nullopt;
 }

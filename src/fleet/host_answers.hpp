@@ -17,7 +17,7 @@
 namespace rdmacfg::fleet {
 
 /// A difference of hosts from their documents; those that are equal but for addresses, GUIDs and the host's
-/// own name are one.
+/// own name are one, unmet expectations also where numbers in their reasons differ.
 struct Difference {
   /// "error" (the host could not say), or the status of a resource: failed, differs, unmet, limited,
   /// pending.

@@ -65,4 +65,10 @@ std::string anonymous(std::string_view text, std::string_view host) {
   });
 }
 
+std::string without_numbers(std::string_view text) {
+  return words_of(text, [](std::string_view word) {
+    return std::string(word.front() >= '0' && word.front() <= '9' ? "#" : word);
+  });
+}
+
 }  // namespace rdmacfg::fleet

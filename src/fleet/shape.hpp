@@ -14,4 +14,7 @@ std::string shape_of(std::string_view text, std::string_view host);
 /// "<host>"; numbers, names and P_Keys stay.
 std::string anonymous(std::string_view text, std::string_view host);
 
+/// A text in which every word that begins with a digit is "#".
+std::string without_numbers(std::string_view text);
+
 }  // namespace rdmacfg::fleet

@@ -93,6 +93,32 @@ TEST(FleetReport, WorstFirstAndEqualOnesTogether) {
   EXPECT_TRUE(answers.differences()[0].varies);
 }
 
+TEST(FleetReport, AnExpectationThatManyHostsDoNotMeetIsOneFinding) {
+  HostAnswers answers({"a1", "a2", "a3"});
+  const auto unmet = [](const std::string& reason) {
+    return head_of("show", "partly") +
+           R"(, "resources": [{"kind": "expect", "label": "fabric of m/1", "status": "unmet", "reason": ")" +
+           reason + R"(", "attributes": []}]})";
+  };
+  EXPECT_FALSE(answers.add(0, {"x", unmet("symbol_error is 105, expected at most 100")}));
+  EXPECT_FALSE(answers.add(1, {"x", unmet("symbol_error is 65535, expected at most 100")}));
+  EXPECT_FALSE(answers.add(2, {"x", unmet("link_downed is 105, expected at most 100")}));
+  EXPECT_THAT(
+      lines_of(answers),
+      ElementsAre("unmet resource a[1,2]: expect fabric of m/1: symbol_error is 105, expected at most 100",
+                  "unmet resource a3: expect fabric of m/1: link_downed is 105, expected at most 100"));
+  EXPECT_TRUE(answers.differences()[0].varies);
+}
+
+TEST(FleetReport, AHostThatCouldNotSayIsNotUnlikeTheOthers) {
+  HostAnswers answers({"a1", "a2", "a3"});
+  for (HostId host = 0; host < 2; ++host)
+    EXPECT_FALSE(answers.add(host, {"x", fakes::show_of_host(static_cast<int>(host) + 1)}));
+  EXPECT_FALSE(answers.add(2, {"x", head_of("show", "error") + R"(, "devices": [], "diagnostics": [
+      {"severity": "error", "where": {"file": "/c", "line": 3}, "message": "is wrong"}]})"}));
+  EXPECT_THAT(lines_of(answers), ElementsAre("error host a3: /c:3: is wrong"));
+}
+
 std::string port_of(const std::string& pkeys, int mtu) {
   return head_of("show", "ok") +
          fmt::format(
@@ -133,6 +159,14 @@ TEST(FleetReport, FaultyJsonHasItsPlace) {
   EXPECT_EQ(complaint("[1]"), "a1.show.json:1:1: is not the output of rdma-configctl");
   EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.doctor/1"})"),
             "a1.show.json:1:1: is org.rdmaconfigd.doctor/1, not the output of show or diff");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.show/2"})"),
+            "a1.show.json:1:1: is of another version: org.rdmaconfigd.show/2, but this program reads "
+            "org.rdmaconfigd.show/1");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.report/12", "command": "diff"})"),
+            "a1.show.json:1:1: is of another version: org.rdmaconfigd.report/12, but this program reads "
+            "org.rdmaconfigd.report/1");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.report/1", "command": "apply"})"),
+            "a1.show.json:1:1: is the output of \"apply\", not of show or diff");
   EXPECT_EQ(
       complaint(R"({"schema": "org.rdmaconfigd.show/1", "devices": 3, "resources": [7, {}], "exit": []})"),
       "none");
