@@ -16,9 +16,6 @@ namespace {
 
 const std::string* text_in(const Node& node) { return std::get_if<std::string>(&node.scalar); }
 
-/// Words that {host.…} has a meaning of its own for.
-bool is_reserved(std::string_view name) { return name == "fqdn" || name == "domain" || name == "number"; }
-
 void report_key(std::string_view name, const Node& node, const std::string& label,
                 const std::vector<std::string>& known, const Reporter& report) {
   const auto near = base::nearest(name, known);
@@ -152,8 +149,8 @@ GivenValues parse_values(const Node& node, const std::string& label, const Repor
       out.emplace(name, GivenValue{truth ? (*truth ? "true" : "false") : model::text_of(member.scalar),
                                    location_of(report.text, member.at)});
     } else {
-      report.wrong(member.at, fmt::format("{} {}: is {}, must be a text, a number or a boolean", label, name,
-                                          sort_of(member)));
+      report.wrong(member.at, fmt::format("{} {}: is {}, must be a text, an integer or a boolean", label,
+                                          name, sort_of(member)));
     }
   }
   return out;
@@ -183,6 +180,8 @@ std::set<std::string> names_in(const HostSection& section) {
 }
 
 }  // namespace
+
+bool is_reserved(std::string_view name) { return name == "fqdn" || name == "domain" || name == "number"; }
 
 bool is_host_data(std::string_view file) { return file.ends_with(".csv") || file.ends_with("/etc/hosts"); }
 

@@ -58,6 +58,9 @@ struct HostsFile {
   static HostsFile parse(const Text& text);
 };
 
+/// Whether {host.NAME} has a meaning of its own, so that no value can have the name.
+bool is_reserved(std::string_view name);
+
 /// Whether a text of a document is a table (.csv) or /etc/hosts, and no TOML.
 bool is_host_data(std::string_view file);
 

@@ -26,14 +26,18 @@ int characters(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
 }
 
-/// Splits one line into its fields.
+/// Splits one line into its fields. Blanks around a field do not count.
 std::optional<Fault> split_line(std::string_view line, std::vector<TableCell>& cells) {
   const auto place = [&](std::size_t at) { return characters(line.substr(0, at)) + 1; };
+  const auto skip_blanks = [&](std::size_t at) {
+    return std::min(line.find_first_not_of(" \t", at), line.size());
+  };
   std::size_t at = 0;
   for (;;) {
     TableCell cell;
-    const auto from = at;
-    if (at < line.size() && line[at] == '"') {
+    auto from = at, end = at;
+    if (const auto quote = skip_blanks(at); quote < line.size() && line[quote] == '"') {
+      from = at = quote;
       for (++at;; ++at) {
         if (at >= line.size())
           return Fault{place(from), 1, "a field in quotes does not end on its line",
@@ -42,21 +46,22 @@ std::optional<Fault> split_line(std::string_view line, std::vector<TableCell>& c
         if (line[at] == '"') ++at;
         cell.text += line[at];
       }
-      ++at;
+      end = ++at;
+      at = skip_blanks(at);
       if (at < line.size() && line[at] != ',')
         return Fault{place(at), 1, "a comma must follow the quoted field",
                      "write \"\" for a quote inside of quotes"};
     } else {
-      const auto end = std::min(line.find(',', at), line.size());
+      end = std::min(line.find(',', at), line.size());
       const auto field = line.substr(at, end - at);
-      if (const auto quote = field.find('"'); quote != std::string_view::npos)
-        return Fault{place(at + quote), 1, "a quote inside a field without quotes",
+      if (const auto inside = field.find('"'); inside != std::string_view::npos)
+        return Fault{place(at + inside), 1, "a quote inside a field without quotes",
                      "put the whole field in quotes, and write \"\" for the quote"};
       cell.text = base::trim(field);
       at = end;
     }
     cell.column = place(from);
-    cell.length = std::max(characters(line.substr(from, at - from)), 1);
+    cell.length = std::max(characters(line.substr(from, end - from)), 1);
     cells.push_back(std::move(cell));
     if (at >= line.size()) return std::nullopt;
     ++at;
@@ -81,6 +86,34 @@ std::optional<Fault> check_header(const std::vector<TableCell>& cells, const Lim
                    "a name begins with a letter and has letters, digits, - and _"};
     if (std::any_of(cells.begin(), cell, [&](const auto& other) { return other.text == cell->text; }))
       return Fault{cell->column, cell->length, fmt::format("there are two columns \"{}\"", cell->text), ""};
+  }
+  return std::nullopt;
+}
+
+/// What makes the text unfit to be a table.
+std::optional<model::Diagnostic> check_table(const Text& text, Limits limits) {
+  limits.file_bytes = limits.table_bytes;
+  auto wrong = check_text(text, limits);
+  if (wrong && wrong->where.line == 0) wrong->hint = "leave out hosts or columns that no document asks for";
+  return wrong;
+}
+
+/// What is wrong with the fields of a host.
+std::optional<Fault> check_row(const std::vector<TableCell>& cells, const std::vector<std::string>& columns,
+                               const Limits& limits) {
+  const auto& host = cells.front();
+  if (cells.size() != columns.size())
+    return Fault{host.column, host.length,
+                 fmt::format("has {} fields, but the table has {} columns", cells.size(), columns.size()),
+                 fmt::format("the columns are {}; a value that is not there is an empty field",
+                             base::join(columns, ", "))};
+  if (base::trim(host.text).empty()) return Fault{host.column, host.length, "the host is missing", ""};
+  for (const auto& cell : cells) {
+    if (cell.text.size() > limits.string_bytes)
+      return Fault{cell.column, 1,
+                   fmt::format("a field has {} bytes, more than the {} that are allowed", cell.text.size(),
+                               limits.string_bytes),
+                   ""};
   }
   return std::nullopt;
 }
@@ -111,78 +144,61 @@ bool is_value_name(std::string_view name) {
 HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagnostics& diagnostics) {
   HostTable out;
   out.file_ = text.name;
-  auto bounds = limits;
-  bounds.file_bytes = limits.table_bytes;
-  if (auto wrong = check_text(text, bounds)) {
-    if (wrong->where.line == 0) wrong->hint = "leave out hosts or columns that no document asks for";
+  if (auto wrong = check_table(text, limits)) {
     diagnostics.push_back(std::move(*wrong));
     out.broken_ = true;
     return out;
   }
-  const auto refuse = [&](int line, Fault fault) -> model::Diagnostic& {
+  std::size_t faults = 0;
+  const auto report = [&](int line, Fault fault, std::vector<model::Diagnostic::Related> related = {}) {
     out.broken_ = true;
-    out.rows_.clear();
-    out.by_host_.clear();
-    return diagnostics.emplace_back(model::Diagnostic{model::Severity::kError,
-                                                      {text.name, line, fault.column, fault.length},
-                                                      std::move(fault.message),
-                                                      std::move(fault.hint),
-                                                      {}});
+    ++faults;
+    diagnostics.push_back({model::Severity::kError,
+                           {text.name, line, fault.column, fault.length},
+                           std::move(fault.message),
+                           std::move(fault.hint),
+                           std::move(related)});
   };
-  bool good = true;
   each_line(text.text, [&](int number, std::string_view line) {
     Row row{number, {}};
     row.cells.reserve(out.columns_.size());
-    if (auto fault = split_line(line, row.cells)) {
-      refuse(number, std::move(*fault));
-      return good = false;
-    }
+    auto fault = split_line(line, row.cells);
     if (out.columns_.empty()) {
-      if (auto fault = check_header(row.cells, limits)) {
-        refuse(number, std::move(*fault));
-        return good = false;
+      if (!fault) fault = check_header(row.cells, limits);
+      if (fault) {
+        report(number, std::move(*fault));
+        return false;
       }
       for (auto& cell : row.cells) out.columns_.push_back(std::move(cell.text));
       return true;
     }
-    const auto& host = row.cells.front();
-    Fault fault{host.column, host.length, "", ""};
-    if (row.cells.size() != out.columns_.size()) {
-      fault.message =
-          fmt::format("has {} fields, but the table has {} columns", row.cells.size(), out.columns_.size());
-      fault.hint = fmt::format("the columns are {}; a value that is not there is an empty field",
-                               base::join(out.columns_, ", "));
-    } else if (host.text.empty()) {
-      fault.message = "the host is missing";
-    } else if (out.rows_.size() >= limits.table_rows) {
-      fault.message = fmt::format("the table has more than the {} hosts that are allowed", limits.table_rows);
+    if (!fault && out.rows_.size() >= limits.table_rows) {
+      report(number,
+             {1, 1, fmt::format("the table has more than the {} hosts that are allowed", limits.table_rows),
+              ""});
+      return false;
     }
-    for (const auto& cell : row.cells) {
-      if (!fault.message.empty() || cell.text.size() <= limits.string_bytes) continue;
-      fault = {cell.column, 1,
-               fmt::format("a field has {} bytes, more than the {} that are allowed", cell.text.size(),
-                           limits.string_bytes),
-               ""};
+    if (!fault) fault = check_row(row.cells, out.columns_, limits);
+    if (fault) {
+      report(number, std::move(*fault));
+      return faults < limits.errors;
     }
-    if (!fault.message.empty()) {
-      refuse(number, std::move(fault));
-      return good = false;
-    }
+    auto& host = row.cells.front();
+    host.text = std::string(base::trim(host.text));  // which a field in quotes keeps
     const auto [first, added] = out.by_host_.try_emplace(base::lower(host.text), out.rows_.size());
-    if (!added) {
-      const auto& other = out.rows_[first->second];
-      const model::Location said{text.name, other.line, other.cells.front().column,
-                                 other.cells.front().length};
-      refuse(number, {host.column, host.length, fmt::format("host {} is in the table twice", host.text),
-                      "remove one"})
-          .related.push_back({said, "first here"});
-      return good = false;
+    if (added) {
+      out.rows_.push_back(std::move(row));
+      return true;
     }
-    out.rows_.push_back(std::move(row));
-    return true;
+    const auto& other = out.rows_[first->second];
+    const auto& there = other.cells.front();
+    report(number,
+           {host.column, host.length, fmt::format("host {} is in the table twice", host.text), "remove one"},
+           {{{text.name, other.line, there.column, there.length}, "first here"}});
+    return faults < limits.errors;
   });
-  if (good && out.columns_.empty())
-    refuse(0, {1, 1, "is empty", "its first line names the columns: host,ib0,ib1"});
+  if (out.columns_.empty() && faults == 0)
+    report(0, {1, 1, "is empty", "its first line names the columns: host,ib0,ib1"});
   return out;
 }
 

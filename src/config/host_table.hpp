@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of values for hosts as inventories export it: CSV (RFC 4180) in UTF-8. The first line names the
 // columns, the first of which is "host"; every other line has a host and its values. An empty field gives no
-// value. Lines that begin with '#' and empty ones do not count. Quoted fields end on their line.
+// value. Lines that begin with '#' and empty ones do not count, nor do blanks around a field. Quoted fields
+// end on their line.
 #pragma once
 
 #include <string>
@@ -27,8 +28,8 @@ class HostTable {
     std::vector<TableCell> cells;  ///< one for each column, that of the host first
   };
 
-  /// Reads a whole table. The first thing that is wrong with it goes to `diagnostics`, and the table is empty
-  /// then.
+  /// Reads a whole table. A line that is wrong goes to `diagnostics` and is left out, and so is a host's
+  /// second line; after limits.errors of them, and after a wrong first line, reading ends.
   static HostTable parse(const Text& text, const Limits& limits, model::Diagnostics& diagnostics);
 
   /// The row of a host, by its full name or else by the part before the first dot, in either case; null when

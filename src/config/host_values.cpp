@@ -32,6 +32,11 @@ std::vector<std::string> digits_in(std::string_view name) {
   return out;
 }
 
+/// "1 number", "2 numbers".
+std::string counted_text(std::size_t count, const char* word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
 /// Of a run of digits; nothing where it is longer than a number can be.
 std::optional<std::uint64_t> number_of(const std::string& digits) {
   const auto first = std::min(digits.find_first_not_of('0'), digits.size() - 1);
@@ -144,6 +149,10 @@ HostValues::Answer HostValues::value_of(std::string_view name, bool addresses) c
     return tl::make_unexpected(Missing{"this host has no name (yet)", "give it one in /etc/hostname"});
   if (name == "host") return Found{short_};
   name.remove_prefix(std::string_view("host.").size());
+  if (is_reserved(name) && is_column(name))
+    return tl::make_unexpected(
+        Missing{fmt::format("a table has a column \"{}\", but the word has a meaning of its own", name),
+                "rename the column, or remove it"});
   if (name == "fqdn") return Found{host_};
   if (name == "domain") {
     const auto dot = host_.find('.');
@@ -159,6 +168,18 @@ HostValues::Answer HostValues::value_of(std::string_view name, bool addresses) c
   return found;
 }
 
+bool HostValues::is_column(std::string_view name) const {
+  for (std::size_t at = 0; at < data_.sections().size(); ++at) {
+    const auto& tables = data_.sections()[at].tables;
+    const auto has = [&](const HostTable& table) {
+      const auto& columns = table.columns();
+      return std::find(columns.begin(), columns.end(), name) != columns.end();
+    };
+    if (applies_[at] && std::any_of(tables.begin(), tables.end(), has)) return true;
+  }
+  return false;
+}
+
 HostValues::Answer HostValues::number(std::string_view which) const {
   auto at = numbers_.size();
   if (which != "number") {
@@ -170,8 +191,9 @@ HostValues::Answer HostValues::number(std::string_view which) const {
   }
   if (at == 0)
     return tl::make_unexpected(Missing{
-        numbers_.empty() ? fmt::format("the name of host {} has no number", host_)
-                         : fmt::format("the name of host {} has only {} numbers", host_, numbers_.size()),
+        numbers_.empty()
+            ? fmt::format("the name of host {} has no number", host_)
+            : fmt::format("the name of host {} has only {}", host_, counted_text(numbers_.size(), "number")),
         "use [match] for a file that is for numbered hosts only"});
   const auto value = number_of(numbers_[at - 1]);
   if (!value)
@@ -276,8 +298,9 @@ HostValues::Answer HostValues::counted(const AddressRule& rule) const {
     step.back() = 1;
   }
   if (step.size() != numbers_.size())
-    return tl::make_unexpected(Missing{fmt::format("the name of host {} has {} numbers, but step has {}",
-                                                   host_, numbers_.size(), step.size())});
+    return tl::make_unexpected(
+        Missing{fmt::format("the name of host {} has {}, but step has {}", host_,
+                            counted_text(numbers_.size(), "number"), counted_text(step.size(), "factor"))});
   std::uint64_t sum = rule.offset;
   for (std::size_t i = 0; i < step.size(); ++i) {
     if (step[i] == 0) continue;
@@ -290,20 +313,20 @@ HostValues::Answer HostValues::counted(const AddressRule& rule) const {
   }
   const auto found = nth(network, sum);
   const int host_bits = network.address.bits() - network.length;
+  const bool has_broadcast = network.address.family == model::Family::kIpv4 && host_bits > 1;
   if (!found) {
     return tl::make_unexpected(
         Missing{fmt::format("host {} would have address {} of {}, which is outside of that network", host_,
                             sum, network.text()),
-                fmt::format("its last address is number {}; take a shorter prefix or a smaller offset",
-                            (std::uint64_t{1} << host_bits) - 1)});
+                fmt::format("its last host has number {}; take a shorter prefix or a smaller offset",
+                            (std::uint64_t{1} << host_bits) - (has_broadcast ? 2 : 1))});
   }
   // Of a point-to-point network (RFC 3021, RFC 6164) every address is one.
   if (host_bits > 1 && sum == 0)
     return tl::make_unexpected(Missing{
         fmt::format("host {} would have address 0 of {}, which is the network itself", host_, network.text()),
         "begin with offset = 1"});
-  if (network.address.family == model::Family::kIpv4 && host_bits > 1 &&
-      sum == (std::uint64_t{1} << host_bits) - 1)
+  if (has_broadcast && sum == (std::uint64_t{1} << host_bits) - 1)
     return tl::make_unexpected(
         Missing{fmt::format("host {} would have the broadcast address of {}", host_, network.text()),
                 "take a shorter prefix or a smaller offset"});

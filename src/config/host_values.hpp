@@ -51,6 +51,8 @@ class HostValues {
   [[nodiscard]] tl::expected<std::string, Missing> expand(std::string_view text, bool addresses,
                                                           Used& used) const;
   [[nodiscard]] Answer value_of(std::string_view name, bool addresses) const;
+  /// Whether a table that counts here has a column of that name.
+  [[nodiscard]] bool is_column(std::string_view name) const;
   [[nodiscard]] Answer number(std::string_view which) const;
   [[nodiscard]] Answer given(std::string_view name, bool addresses) const;
   [[nodiscard]] Answer address(const AddressRule& rule) const;

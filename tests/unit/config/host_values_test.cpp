@@ -97,7 +97,9 @@ TEST(HostValues, AnAddressOutsideOfItsNetworkIsAnError) {
   EXPECT_THAT(address("network = \"10.0.0.0/8\"", "login"),
               HasSubstr("the name of host login has no number"));
   EXPECT_THAT(address("network = \"10.0.0.0/8\", step = [1, 1]", "n1"),
-              HasSubstr("has 1 numbers, but step has 2"));
+              HasSubstr("has 1 number, but step has 2 factors"));
+  EXPECT_THAT(address("network = \"10.0.0.0/8\", step = [1]", "r1n1"),
+              HasSubstr("has 2 numbers, but step has 1 factor"));
 }
 
 TEST(HostValues, AddressesAreLookedUp) {
@@ -135,6 +137,21 @@ TEST(HostValues, AWrongValueNamesHostAndLine) {
                          "gpu1", {table})),
       ElementsAre(
           ::testing::AllOf(HasSubstr("(host gpu1)"), HasSubstr("/c/n.csv:2:6: {host.mtu} is \"x\""))));
+}
+
+TEST(HostValues, AColumnDoesNotHideBehindAWordOfItsOwn) {
+  const Text table{"/c/n.csv", "host,a,number,domain\nn7.x,mlx_a,3,example.net\n"};
+  const auto of = [&](const std::string& name) {
+    return read("[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "name = \"" + name + "\"\n", "n7.x",
+                {table});
+  };
+  EXPECT_EQ(value(of("{host.a}"), "name"), "mlx_a") << "a column that nobody asks for is no mistake";
+  EXPECT_EQ(value(of("m{host.number.1}"), "name"), "m7");
+  EXPECT_THAT(
+      complaints_of(of("m{host.number}")),
+      ElementsAre(HasSubstr("{host.number}: a table has a column \"number\", but the word has a meaning "
+                            "of its own | rename the column")));
+  EXPECT_THAT(complaints_of(of("m{host.domain}")), ElementsAre(HasSubstr("a column \"domain\"")));
 }
 
 TEST(HostValues, AMisspelledValueIsSuggested) {
@@ -186,7 +203,7 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
       {"[host.values]\nx = 1\n", "[host.values.x]: is an integer"},
       {"[host.values.x]\nnumber = 1\n", "the word has a meaning of its own"},
       {"[host.values.x]\n\"a b\" = 1\n", "cannot be the name of a value"},
-      {"[host.values.x]\na = [1]\n", "is a list, must be a text, a number or a boolean"},
+      {"[host.values.x]\na = [1]\n", "is a list, must be a text, an integer or a boolean"},
       {"[host.address]\na = { }\n", "does not say where it comes from"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", lookup = \"x\" }\n", "counted and looked up at once"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", prefix = 8 }\n", "prefix: goes with lookup"},
@@ -210,7 +227,7 @@ TEST(HostTable, EverySortOfMistakeIsOneErrorWithItsPlace) {
       {"host,a\ngpu1,1,2\n", "n.csv:2:1: has 3 fields, but the table has 2 columns"},
       {"host,a\ngpu1\n", "n.csv:2:1: has 1 fields, but the table has 2 columns"},
       {"host,a\n,1\n", "n.csv:2:1: the host is missing"},
-      {"host,a\ngpu1,1\nGPU1,2\n", "n.csv:3:1: host GPU1 is in the table twice"},
+      {"host,a\ngpu1,mlx_a\nGPU1,2\n", "n.csv:3:1: host GPU1 is in the table twice"},
       {"host,a\ngpu1,\"1\n", "n.csv:2:6: a field in quotes does not end on its line"},
       {"host,a\ngpu1,\"1\"2\n", "n.csv:2:9: a comma must follow the quoted field"},
       {"host,a\ngpu1,1\"2\n", "n.csv:2:7: a quote inside a field without quotes"},
@@ -224,6 +241,32 @@ TEST(HostTable, EverySortOfMistakeIsOneErrorWithItsPlace) {
                            "gpu1", {{"/c/n.csv", text}}));
     EXPECT_THAT(found, ElementsAre(HasSubstr(message))) << text;
   }
+}
+
+TEST(HostTable, BlanksAroundFieldsDoNotCount) {
+  const Text table{"/c/n.csv", "host , a\n\"gpu1 \", \"mlx_a\" \ngpu2\t,mlx_b\n"};
+  const auto toml = "[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "name = \"{host.a}\"\n";
+  EXPECT_EQ(value(read(toml, "gpu1", {table}), "name"), "mlx_a");
+  EXPECT_EQ(value(read(toml, "gpu2", {table}), "name"), "mlx_b");
+  EXPECT_THAT(complaints_of(read(toml, "gpu1", {{"/c/n.csv", "host,a\ngpu1, \"b\" c\n"}})),
+              ElementsAre(HasSubstr("n.csv:2:11: a comma must follow the quoted field")));
+}
+
+TEST(HostTable, LinesAfterAMistakeAreReadAndItsMistakesToo) {
+  const Text table{"/c/n.csv", "host,a\ngpu1\ngpu2,mlx_a\ngpu2,mlx_b\ngpu3,\"x\ngpu4,mlx_d\n"};
+  const auto toml = "[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "name = \"{host.a}\"\n";
+  const auto mistakes = ElementsAre(HasSubstr("n.csv:2:1: has 1 fields"),
+                                    HasSubstr("n.csv:4:1: host gpu2 is in the table twice"),
+                                    HasSubstr("n.csv:5:6: a field in quotes does not end"));
+  for (const auto* host : {"gpu1", "gpu2", "gpu3", "gpu4", "gpu5"})
+    EXPECT_THAT(complaints_of(read(toml, host, {table})), mistakes) << host;
+  EXPECT_EQ(value(read(toml, "gpu4", {table}), "name"), "mlx_d");
+  EXPECT_EQ(value(read(toml, "gpu2", {table}), "name"), "mlx_a");
+  Limits limits;
+  limits.errors = 2;
+  model::Diagnostics found;
+  EXPECT_EQ(HostTable::parse(table, limits, found).hosts(), std::vector<std::string>{"gpu2"});
+  EXPECT_EQ(found.size(), 2U);
 }
 
 TEST(HostTable, LimitsHoldExactly) {
