@@ -98,8 +98,9 @@ int validate_fleet(const Context& context) {
   auto site = fleet::check_site(std::move(*texts), std::move(hosts.names));
   model::Report report;
   report.diagnostics = std::move(hosts.diagnostics);
-  const auto errors = errors_in(site);
-  const bool wrong = errors > 0 || model::has_errors(report.diagnostics);
+  const auto errors = errors_in(site) + report.diagnostics.size();  // a list of hosts has errors only
+  const auto warnings = site.findings.size() - errors_in(site);
+  const bool wrong = errors > 0;
   report.exit = wrong ? model::Exit::kError : model::Exit::kOk;
   const int status = status_of(context, report.exit);
   if (context.arguments.json) {
@@ -114,8 +115,7 @@ int validate_fleet(const Context& context) {
     context.say_error("a file could not be read whole, so the hosts are not compared with each other");
   const auto about = fmt::format("{} in {}", fleet::hosts_text(site.hosts.size()), count(files, "file"));
   if (wrong || !site.findings.empty()) {
-    context.say(fmt::format("{}: {}, {}", about, count(errors, "error"),
-                            count(site.findings.size() - errors, "warning")));
+    context.say(fmt::format("{}: {}, {}", about, count(errors, "error"), count(warnings, "warning")));
   } else {
     context.environment.out << "Valid: " << about << ".\n";
   }
