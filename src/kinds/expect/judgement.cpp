@@ -33,13 +33,26 @@ std::string_view before(std::string_view key, std::string_view suffix) {
   return key.ends_with(suffix) ? key.substr(0, key.size() - suffix.size()) : std::string_view();
 }
 
-/// "90 s", "10 min", "1 h", "2 d": whole units, rounded down.
+struct TimeUnit {
+  std::int64_t seconds;
+  const char* name;
+};
+constexpr std::array<TimeUnit, 4> kTimeUnits{{{24 * 3600, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}}};
+
+/// A time that has passed: "90 s", "16 min", "1 h", in the largest unit that is not coarse for it, rounded
+/// down.
 std::string spoken_time(std::int64_t seconds) {
-  constexpr std::int64_t kMinute = 60, kHour = 3600, kDay = 24 * kHour;
-  if (seconds >= 2 * kDay) return fmt::format("{} d", seconds / kDay);
-  if (seconds >= kHour) return fmt::format("{} h", seconds / kHour);
-  if (seconds > 2 * kMinute - 1) return fmt::format("{} min", seconds / kMinute);
-  return fmt::format("{} s", seconds);
+  const auto unit = std::find_if(kTimeUnits.begin(), kTimeUnits.end(), [&](const TimeUnit& one) {
+    return seconds >= 2 * one.seconds || seconds == one.seconds || one.seconds == 1;
+  });
+  return fmt::format("{} {}", seconds / unit->seconds, unit->name);
+}
+
+/// A window as it is: "90 min", "1 h".
+std::string exact_time(std::int64_t seconds) {
+  const auto unit = std::find_if(kTimeUnits.begin(), kTimeUnits.end(),
+                                 [&](const TimeUnit& one) { return seconds % one.seconds == 0; });
+  return fmt::format("{} {}", seconds / unit->seconds, unit->name);
 }
 
 /// Since the host started; nothing where that cannot be read.
@@ -153,13 +166,13 @@ class Judge {
         found ? std::max(1.0, static_cast<double>(found->seconds) / static_cast<double>(*window)) : 1.0;
     if (found && static_cast<double>(found->amount) > std::floor(static_cast<double>(*most) * share)) {
       unmet_.push_back(fmt::format("{} grew by {} in {}, expected at most {} in {}", counter, found->amount,
-                                   spoken_time(found->seconds), *most, spoken_time(*window)));
+                                   spoken_time(found->seconds), *most, exact_time(*window)));
     } else if (!found || found->seconds < *window) {
       const auto known =
           found ? fmt::format("the daemon has watched it for {} only", spoken_time(found->seconds))
                 : std::string("the daemon has no earlier reading");
       later_.push_back(
-          fmt::format("growth of {} in {} is not known yet: {}", counter, spoken_time(*window), known));
+          fmt::format("growth of {} in {} is not known yet: {}", counter, exact_time(*window), known));
     }
   }
 

@@ -216,10 +216,12 @@ Reading subnet_manager(const ExpectRow& /*row*/, const Subject& subject) {
 }
 
 Reading counter(const ExpectRow& row, const Subject& subject) {
+  constexpr std::string_view kHardware = "/hw_counters";
+  const bool hardware = row.reads.ends_with(kHardware);
+  const auto port = row.reads.substr(0, row.reads.rfind('/'));
   Reading first;
-  for (const std::string_view folder : {"counters", "hw_counters"}) {
-    const auto path = path_of(
-        fmt::format("/sys/class/infiniband/{{device}}/ports/{{port}}/{}/{}", folder, row.name), subject);
+  for (const auto folder : {row.reads.substr(port.size()), hardware ? "/counters" : kHardware}) {
+    const auto path = path_of(fmt::format("{}{}/{}", port, folder, row.name), subject);
     auto text = text_in(path, subject.world);
     if (text.now.index() != 0) {
       const auto number = leading_number(model::text_of(text.now));

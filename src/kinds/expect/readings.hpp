@@ -22,7 +22,7 @@ Reading rate(const ExpectRow& row, const Subject& subject);
 Reading width(const ExpectRow& row, const Subject& subject);
 Reading link_layer(const ExpectRow& row, const Subject& subject);
 Reading subnet_manager(const ExpectRow& row, const Subject& subject);
-/// In counters/, else in hw_counters/.
+/// In the folder of the row, else in the other one of counters/ and hw_counters/.
 Reading counter(const ExpectRow& row, const Subject& subject);
 /// The text of the file, or of the kernel setting.
 Reading setting(const ExpectRow& row, const Subject& subject);

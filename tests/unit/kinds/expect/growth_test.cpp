@@ -21,7 +21,7 @@ constexpr const char* kGrowthHost = R"({
 })";
 constexpr const char* kGrowthDocument =
     "version = 1\n[[expect]]\nname = \"x\"\n[[expect.counter]]\nname = \"symbol_error\"\ngrowth = 10\nwindow "
-    "= \"1h\"\n";
+    "= ";
 constexpr const char* kCounterFile = "/sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error";
 
 class Growing : public testing::Test {
@@ -31,7 +31,8 @@ class Growing : public testing::Test {
     kernel_->files.content[kCounterFile] = fmt::format("{}\n", value);
   }
   model::Report look() {
-    const auto document = config::parse_texts({{"config.toml", kGrowthDocument}}, "node1", grammar());
+    const auto document =
+        config::parse_texts({{"config.toml", kGrowthDocument + window_ + "\n"}}, "node1", grammar());
     auto host = kernel_->host();
     return core::diff(document, host);
   }
@@ -45,6 +46,7 @@ class Growing : public testing::Test {
   }
   model::ResourceReport judged() { return look().resources.at(0); }
 
+  std::string window_ = "\"1h\"";
   std::unique_ptr<fakes::FakeKernel> kernel_ = fakes::FakeKernel::parse(kGrowthHost);
 };
 
@@ -76,6 +78,19 @@ TEST_F(Growing, TooMuchIsUnmetAtOnce) {
   at(1100, 40);
   EXPECT_EQ(judged().status, Status::kUnmet);
   EXPECT_EQ(judged().reason, "symbol_error grew by 35 in 100 s, expected at most 10 in 1 h");
+}
+
+TEST_F(Growing, AWindowIsSpokenOfAsItIs) {
+  for (const auto& [window, text] : std::vector<std::pair<std::string, std::string>>{
+           {"\"90m\"", "90 min"}, {"\"1d\"", "1 d"}, {"\"36h\"", "36 h"}, {"90", "90 s"}}) {
+    window_ = window;
+    at(1000, 5);
+    EXPECT_THAT(judged().reason, HasSubstr("growth of symbol_error in " + text + " is not known yet"));
+  }
+  window_ = "\"90m\"";
+  record();
+  at(1000 + 5400, 16);
+  EXPECT_EQ(judged().reason, "symbol_error grew by 11 in 90 min, expected at most 10 in 90 min");
 }
 
 TEST_F(Growing, IsARateWhereTheDaemonSlept) {

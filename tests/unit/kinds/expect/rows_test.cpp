@@ -222,6 +222,20 @@ TEST(ExpectRows, AReasonSaysWhatIsAndWhatIsExpected) {
   EXPECT_EQ(report.resources[1].attributes[0].origin->line, 4);
 }
 
+TEST(ExpectRows, AMissingCounterIsMissedInItsOwnFolder) {
+  const auto kernel = FakeKernel::parse(kExpectHost);
+  const auto reason = [&](const char* name) {
+    const auto text =
+        fmt::format("[[expect]]\nname = \"x\"\n[[expect.counter]]\nname = \"{}\"\nmax = 0\n", name);
+    return report_of(text, *kernel).resources.at(0).reason;
+  };
+  EXPECT_THAT(reason("out_of_buffer"), HasSubstr("/ports/1/hw_counters/out_of_buffer does not exist"));
+  EXPECT_THAT(reason("link_downed"), HasSubstr("/ports/1/counters/link_downed does not exist"));
+  // Some drivers have counters of the other sort in either folder.
+  with_text("/sys/class/infiniband/mlx5_0/ports/1/counters/out_of_buffer", "0\n")(*kernel);
+  EXPECT_EQ(reason("out_of_buffer"), "");
+}
+
 TEST(ExpectRows, NothingThatMatchesIsUnmet) {
   const auto kernel = FakeKernel::parse(kExpectHost);
   const auto report =
