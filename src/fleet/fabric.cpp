@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 
+#include "base/text.hpp"
+#include "fleet/majority.hpp"
 #include "fleet/rules.hpp"
 
 namespace rdmacfg::fleet {
@@ -46,13 +48,55 @@ bool has_full_member_elsewhere(const std::vector<const PartitionFact*>& rules,
   });
 }
 
+using Rules = std::map<std::uint16_t, std::vector<const PartitionFact*>>;
+
+Rules rules_of(const Site& site) {
+  Rules out;
+  for (const auto& one : site.partitions) out[one.number].push_back(&one);
+  return out;
+}
+
+/// Interfaces whose MTU the multicast groups of their partition cannot carry: the kernel limits them to it.
+void check_groups(const Site& site, const Rules& rules, std::vector<Finding>& out) {
+  constexpr std::uint64_t kHeader = 4;             // of IPoIB in each datagram (RFC 4391)
+  constexpr std::uint64_t kMostOfDatagram = 4092;  // a larger one is that of connected mode
+  std::map<std::uint16_t, Shares<std::uint64_t>> shares;
+  std::map<std::pair<std::uint16_t, std::uint64_t>, Finding> found;
+  for (const auto& one : site.interfaces) {
+    const auto known = rules.find(one.partition);
+    const auto mtu = base::parse_number(site.words.text(one.mtu.value));
+    if (known == rules.end() || !mtu || site.words.text(one.mode.value) == "connected") continue;
+    if (one.mode.value == 0 && *mtu > kMostOfDatagram) continue;
+    shares[one.partition].add(*mtu, one.host);
+    std::uint64_t group = 0;
+    for (const auto* rule : known->second) group = std::max<std::uint64_t>(group, rule->group_mtu);
+    if (group == 0 || *mtu + kHeader <= group) continue;
+    auto& finding = found[{one.partition, *mtu}];
+    if (finding.rule.empty())
+      finding = {
+          "partition-mtu", model::Severity::kError,
+          fmt::format("partition {} has MTU {}, but its multicast groups carry {}", pkey_text(one.partition),
+                      *mtu, group - kHeader),
+          fmt::format("give its [[partition]] mtu = 4096, or the interface mtu = {}", group - kHeader)};
+    finding.hosts.push_back(one.host);
+    if (finding.places.size() + 1 < kPlaces)
+      add_place(finding, site.location(one.mtu.where), "of host " + site.hosts[one.host]);
+  }
+  for (auto& [key, finding] : found) {
+    if (shares.at(key.first).most() != key.second) continue;  // reported already, as a difference
+    for (const auto* rule : rules.at(key.first))
+      add_place(finding, site.location(rule->where), "the partition");
+    tidy(finding.hosts);
+    out.push_back(std::move(finding));
+  }
+}
+
 }  // namespace
 
 void check_membership(const Site& site, std::vector<Finding>& out) {
   // Without any, the partitions are those of a subnet manager elsewhere.
   if (site.partitions.empty()) return;
-  std::map<std::uint16_t, std::vector<const PartitionFact*>> rules;
-  for (const auto& one : site.partitions) rules[one.number].push_back(&one);
+  const auto rules = rules_of(site);
   std::set<std::uint32_t> addressed;
   for (const auto& one : site.addresses) addressed.insert(one.interface);
   std::set<std::uint64_t> ports;
@@ -79,6 +123,7 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
       (*membership == Membership::kNone ? list.outside : list.limited).push_back(&one);
     }
   }
+  check_groups(site, rules, out);
   const auto tell = [&](const char* rule, std::string message, std::string hint,
                         const std::vector<const Interface*>& who,
                         const std::vector<const PartitionFact*>& partitions) {

@@ -17,7 +17,9 @@ const std::vector<Rule>& rules() {
       {"address", "two interfaces have one IP address"},
       {"guid", "two hosts have one port or node GUID"},
       {"partition-name", "two partitions have one name, or one partition has two"},
-      {"partition-mtu", "interfaces of one partition and network have different MTUs"},
+      {"partition-mtu",
+       "interfaces of one partition and network have different MTUs, or a larger one than its multicast "
+       "groups"},
       {"partition-mode", "interfaces of one partition and network have different modes"},
       {"partition-subnet", "interfaces of one partition and rail are in different IP networks"},
       {"rails-swapped", "interfaces have addresses of each other's networks"},

@@ -15,7 +15,7 @@ void check_duplicates(const Site& site, std::vector<Finding>& out);
 /// MTU, mode and IP networks of the interfaces of a partition, and swapped rails.
 void check_partitions(const Site& site, std::vector<Finding>& out);
 
-/// P_Keys against [[partition]], and who is a member of them.
+/// P_Keys against [[partition]], who is a member of them, and MTUs against their multicast groups.
 void check_membership(const Site& site, std::vector<Finding>& out);
 
 /// Subnet managers.

@@ -21,6 +21,7 @@ std::uint32_t Words::id(std::string_view text) {
 
 namespace {
 
+constexpr std::int64_t kUsualGroupMtu = 2048;                  // of OpenSM, where a partition has none
 constexpr std::int64_t kPresetDscp = 26, kPresetPriority = 3;  // [[lossless]] without them
 
 /// The document of one host.
@@ -154,6 +155,11 @@ class Reader {
     out.name = site_.words.id(wanted.name.value_or(
         out.number == kinds::kDefaultPartition ? "Default" : fmt::format("p{:04x}", wanted.pkey->full())));
     out.where = spot(section.where);
+    if (rule.ipoib && rule.right) {
+      constexpr std::int64_t kLargestCode = 5;  // of IB_MTU_4096; 1 is IB_MTU_256
+      const auto mtu = wanted.mtu.value_or(kUsualGroupMtu);
+      out.group_mtu = static_cast<std::uint32_t>(mtu <= kLargestCode ? std::int64_t{128} << mtu : mtu);
+    }
     for (const auto& member : rule.members) {
       const auto& word = member.membership.empty() ? rule.defmember : member.membership;
       const auto membership = word == "full" || word == "both" ? Level::kFull : Level::kLimited;

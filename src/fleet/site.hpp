@@ -87,6 +87,7 @@ struct PartitionFact {
   std::uint16_t number = 0;
   std::uint32_t name = 0;
   Spot where;
+  std::uint32_t group_mtu = 0;  ///< bytes, of its multicast groups; 0: it has none for IPoIB
   enum class Membership : std::uint8_t { kNone, kLimited, kFull };
   std::map<std::uint64_t, Membership> ports;
   Membership all = Membership::kNone;   ///< of every host

@@ -157,6 +157,34 @@ TEST(SiteCheck, LimitedMembersNeedAFullOneThatTheyReach) {
   EXPECT_THAT(text_of(partition_site("\"ALL=limited\", \"00:02:c9:03:00:99:99:99=limited\"")), limited);
 }
 
+TEST(SiteCheck, AnMtuNeedsMulticastGroupsThatCarryIt) {
+  const auto mistakes = [](const std::string& interface, const std::string& partition) {
+    return text_of(site_of("a[1-2]",
+                           "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:0{host.number}\"\nname = "
+                           "\"rail0\"\n[[ipoib.pkey]]\npkey = 0x8002\n" +
+                               interface,
+                           {{"/s/sm.toml",
+                             "[match]\nhost = [\"a1\"]\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:01\"\n"
+                             "[[partition]]\npkey = 0x7fff\n[[partition]]\npkey = 0x8002\n" +
+                                 partition}}));
+  };
+  const auto found = HasSubstr(
+      "partition-mtu a[1,2]: partition 0x8002 has MTU 4092, but its multicast groups carry 2044\n"
+      "  /s/config.toml:7:7 of host a1\n");
+  EXPECT_THAT(mistakes("mtu = 4092\nmode = \"datagram\"\n", ""), found);
+  EXPECT_THAT(mistakes("mtu = 4092\n", "mtu = 4\n"), found);
+  for (const auto* enough : {"mtu = 4096\n", "mtu = 5\n"})
+    EXPECT_EQ(mistakes("mtu = 4092\n", enough), "") << enough;
+  EXPECT_THAT(mistakes("mtu = 4092\n", "ipoib = false\n"), Not(HasSubstr("partition-mtu")));
+  EXPECT_EQ(
+      mistakes("mtu = \"{host.m}\"\n[host.values.a1]\nm = 2044\n[host.values.a2]\nm = 4092\n", ""),
+      "partition-mtu a2: partition 0x8002 has MTU 4092, but 2044 on 1 host\n  /s/config.toml:11:5 of host "
+      "a2\n  /s/config.toml:9:5 of most hosts\n")
+      << "one mistake, one finding";
+  EXPECT_EQ(mistakes("mtu = 2044\n", ""), "");
+  EXPECT_EQ(mistakes("mtu = 65520\nmode = \"connected\"\n", ""), "");
+}
+
 TEST(SiteCheck, AManagerWithoutAPriorityHasThatOfOpensm) {
   const auto managers = [](const std::string& first, const std::string& second) {
     const auto file = [](const std::string& host, const std::string& priority) {
