@@ -50,7 +50,7 @@ std::optional<std::uint64_t> whole(const Node& node, const std::string& label, s
   const auto* number = std::get_if<std::int64_t>(&node.scalar);
   if (number && *number >= 0 && static_cast<std::uint64_t>(*number) <= most)
     return static_cast<std::uint64_t>(*number);
-  report.wrong(node.at, fmt::format("{}: must be a whole number from 0 to {}", label, most));
+  report.wrong(node.at, fmt::format("{}: must be an integer from 0 to {}", label, most));
   return std::nullopt;
 }
 

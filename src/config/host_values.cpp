@@ -250,7 +250,7 @@ HostValues::Answer HostValues::given(std::string_view name, bool addresses) cons
     if (const auto rule = section.addresses.find(name); rule != section.addresses.end()) {
       if (addresses) return address(rule->second);
       return tl::make_unexpected(
-          Missing{"an address cannot be made of another one", "", {{rule->second.where, "made here"}}});
+          Missing{"an address cannot be built from another one", "", {{rule->second.where, "defined here"}}});
     }
   }
   const bool incomplete = std::any_of(data_.sections().begin(), data_.sections().end(),
@@ -283,7 +283,7 @@ std::vector<std::string> HostValues::names() const {
 
 HostValues::Answer HostValues::address(const AddressRule& rule) const {
   auto out = rule.network ? counted(rule) : looked_up(rule);
-  if (!out) out.error().related.push_back({rule.where, "made here"});
+  if (!out) out.error().related.push_back({rule.where, "defined here"});
   return out;
 }
 
