@@ -90,7 +90,7 @@ std::optional<Fault> check_header(const std::vector<TableCell>& cells, const Lim
   return std::nullopt;
 }
 
-/// What makes the text unfit to be a table.
+/// The complaint about a text that cannot be a table.
 std::optional<model::Diagnostic> check_table(const Text& text, Limits limits) {
   limits.file_bytes = limits.table_bytes;
   auto wrong = check_text(text, limits);
@@ -98,7 +98,7 @@ std::optional<model::Diagnostic> check_table(const Text& text, Limits limits) {
   return wrong;
 }
 
-/// What is wrong with the fields of a host.
+/// The fault of a line with the fields of a host.
 std::optional<Fault> check_row(const std::vector<TableCell>& cells, const std::vector<std::string>& columns,
                                const Limits& limits) {
   const auto& host = cells.front();

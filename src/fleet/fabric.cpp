@@ -38,7 +38,7 @@ std::optional<Membership> membership_of(const std::vector<const PartitionFact*>&
   return best;
 }
 
-/// Whether a full member is named that is no port of these hosts: a server that the others are to reach.
+/// Whether a full member is named whose port none of these hosts has: a server that the others are to reach.
 bool has_full_member_elsewhere(const std::vector<const PartitionFact*>& rules,
                                const std::set<std::uint64_t>& ports) {
   return std::any_of(rules.begin(), rules.end(), [&](const PartitionFact* rule) {

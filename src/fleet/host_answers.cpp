@@ -159,7 +159,7 @@ model::Diagnostic faulty(model::Location where, std::string message, std::string
   return {model::Severity::kError, std::move(where), std::move(message), std::move(hint), {}};
 }
 
-/// What is wrong with an object that is not the output of show or diff.
+/// The complaint about an object that is not the output of show or diff.
 model::Diagnostic not_an_answer(const config::Text& json, const std::string& schema,
                                 const std::string& command) {
   const model::Location where{json.name, 1, 1, 1};

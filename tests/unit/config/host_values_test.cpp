@@ -145,7 +145,7 @@ TEST(HostValues, AColumnDoesNotHideBehindAWordOfItsOwn) {
     return read("[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "name = \"" + name + "\"\n", "n7.x",
                 {table});
   };
-  EXPECT_EQ(value(of("{host.a}"), "name"), "mlx_a") << "a column that nobody asks for is no mistake";
+  EXPECT_EQ(value(of("{host.a}"), "name"), "mlx_a") << "nobody asks for the other columns";
   EXPECT_EQ(value(of("m{host.number.1}"), "name"), "m7");
   EXPECT_THAT(
       complaints_of(of("m{host.number}")),

@@ -152,7 +152,7 @@ TEST(SiteCheck, LimitedMembersNeedAFullOneThatTheyReach) {
   EXPECT_THAT(text_of(partition_site("\"ALL=limited\"")), limited);
   EXPECT_EQ(text_of(partition_site("\"ALL=limited\", \"SELF=full\"")), "");
   EXPECT_EQ(text_of(partition_site("\"ALL=limited\", \"00:02:c9:03:00:31:78:02=full\"")), "");
-  // A server that is no host of the list.
+  // A server outside of the list.
   EXPECT_EQ(text_of(partition_site("\"ALL=limited\", \"00:02:c9:03:00:99:99:99=full\"")), "");
   EXPECT_THAT(text_of(partition_site("\"ALL=limited\", \"00:02:c9:03:00:99:99:99=limited\"")), limited);
 }
