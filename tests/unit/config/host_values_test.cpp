@@ -209,8 +209,7 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
       {"[host.address]\na = { network = \"10.0.0.0/8\", prefix = 8 }\n", "prefix: goes with lookup"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", step = 1 }\n", "step: must be a list of numbers"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", offset = -1 }\n", "offset: must be an integer"},
-      {"[host.address]\na = { lookup = \"x\", prefix = 33 }\n",
-       "prefix: must be an integer from 0 to 32"},
+      {"[host.address]\na = { lookup = \"x\", prefix = 33 }\n", "prefix: must be an integer from 0 to 32"},
       {"[host.address]\na = { lookup = \"x\", family = \"ipv5\" }\n", "must be \"ipv4\" or \"ipv6\""},
   };
   for (const auto& [toml, message] : cases)
