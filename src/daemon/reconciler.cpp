@@ -202,11 +202,14 @@ std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now,
         failed.emplace(change.key, report.error->message);
     }
   }
+  // Of those that were not tried, only one whose time is to come is tried again after a while; one that
+  // somebody fights about, or that has drifted, has no time that could come.
   std::erase_if(failures_,
-                [&](const auto& one) { return !waiting.contains(one.first) && !failed.contains(one.first); });
-  for (auto& [key, why] : failed) failures_[key].reason = why;
-  for (auto& [key, failure] : failures_) {
-    if (!waiting.contains(key)) failure.retry = now + back_off(failure.attempts++);
+                [&](const auto& one) { return one.second.retry <= now && !failed.contains(one.first); });
+  for (auto& [key, why] : failed) {
+    auto& failure = failures_[key];
+    failure.reason = why;
+    failure.retry = now + back_off(failure.attempts++);
   }
   for (const auto& change : report.plan.changes) {
     const auto at = status.find(change.key);

@@ -171,6 +171,45 @@ TEST(Reconciler, AFighterThatIsFasterThanAnApplyIsOneToo) {
   EXPECT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
 }
 
+TEST(Reconciler, AFightThatWasLostIsNotTriedAgainAtOnce) {
+  Reconciler reconciler;
+  Time now(1000);
+  auto report = report_of({{kIb0, Status::kFailed, {"mtu"}}});
+  report.error = base::Error{base::Code::kRefused, "no", 0};
+  report.plan.changes.front().overruled = {"mtu"};
+  for (std::size_t i = 0; i < Reconciler::kReverts; ++i) {
+    reconciler.began();
+    reconciler.ended(report, now);
+    ASSERT_TRUE(reconciler.due());
+    now = *reconciler.due();
+  }
+  ASSERT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
+  reconciler.began();
+  reconciler.ended(report_of({{kIb0, Status::kFailed}}), now);  // as it is left alone
+  EXPECT_FALSE(reconciler.due()) << "there is nothing to try";
+  EXPECT_EQ(reconciler.failing(), "");
+}
+
+TEST(Reconciler, WhatElseFailsOfAContendedResourceIsTriedLessAndLessOften) {
+  Reconciler reconciler;
+  Time now(1000), before(0);
+  for (std::size_t i = 0; i < Reconciler::kReverts; ++i)
+    reconciler.ended(report_of({{kIb0, Status::kDone, {"mtu"}}}), now);
+  ASSERT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
+  auto report = report_of({{kIb0, Status::kFailed, {"mode"}}});
+  report.error = base::Error{base::Code::kRefused, "no", 0};
+  for (int i = 0; i < 30; ++i) {
+    reconciler.began();
+    reconciler.ended(report, now);
+    ASSERT_TRUE(reconciler.due());
+    ASSERT_GT(*reconciler.due(), now);
+    EXPECT_GE(*reconciler.due() - now, before);
+    before = *reconciler.due() - now;
+    now = *reconciler.due();
+  }
+  EXPECT_EQ(before, Reconciler::kBackOffMax);
+}
+
 TEST(Reconciler, ThreeDifferentThingsAreNoFight) {
   Reconciler reconciler;
   Time now(1000);
