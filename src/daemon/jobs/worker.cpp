@@ -75,8 +75,8 @@ void tell(int fd, const Json& json) {
   write_all(fd, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-void set_limit(__rlimit_resource which, rlim_t value) {
-  const rlimit limit{value, value};
+void set_limit(__rlimit_resource which, rlim_t value, rlim_t margin = 0) {
+  const rlimit limit{value, value + margin};
   (void)::setrlimit(which, &limit);
 }
 
@@ -93,7 +93,9 @@ void bound_resources(const Job& job) {
   namespace limits = model::limits;
   set_limit(RLIMIT_CORE, 0);
   const auto cpu = job.changes() ? limits::kChangeCpu : limits::kLookCpu;
-  set_limit(RLIMIT_CPU, static_cast<rlim_t>(cpu.count()));
+  // At the hard limit the kernel sends SIGKILL, which says nothing; before it, SIGXCPU, which says why.
+  constexpr rlim_t kToDieOfIt = 5;
+  set_limit(RLIMIT_CPU, static_cast<rlim_t>(cpu.count()), kToDieOfIt);
   if (job.changes()) return;
   (void)::setpriority(PRIO_PROCESS, 0, 0);
   set_limit(RLIMIT_NOFILE, limits::kLookDescriptors);

@@ -21,7 +21,7 @@ namespace rdmacfg::daemon {
 namespace {
 
 namespace limits = model::limits;
-using Limits = std::array<rlim_t, 3>;
+using Limits = std::array<rlim_t, 4>;
 
 /// The answer to `question` in a worker that has done `job`.
 template <class Answer>
@@ -61,7 +61,8 @@ Limits limits_now() {
   for (const auto which : {RLIMIT_CPU, RLIMIT_NOFILE, RLIMIT_AS}) {
     rlimit limit{};
     (void)::getrlimit(which, &limit);
-    out[i++] = limit.rlim_max;
+    out[i++] = limit.rlim_cur;
+    if (which == RLIMIT_CPU) out.back() = limit.rlim_max;
   }
   return out;
 }
@@ -69,6 +70,7 @@ Limits limits_now() {
 TEST(WorkerBounds, OfALook) {
   const auto found = in_worker<Limits>(validating(), limits_now);
   EXPECT_EQ(found[0], static_cast<rlim_t>(limits::kLookCpu.count()));
+  EXPECT_GT(found[3], found[0]) << "at the hard limit it would be SIGKILL, and nobody would know why";
   EXPECT_EQ(found[1], limits::kLookDescriptors);
   if constexpr (!base::kSanitized) {
     EXPECT_EQ(found[2], limits::kLookMemory);
@@ -83,6 +85,7 @@ TEST(WorkerBounds, OfAChange) {
   const auto before = limits_now();
   const auto found = in_worker<Limits>(job, limits_now);
   EXPECT_EQ(found[0], static_cast<rlim_t>(limits::kChangeCpu.count()));
+  EXPECT_GT(found[3], found[0]);
   EXPECT_EQ(found[2], before[2]) << "what has been begun is finished";
 }
 
