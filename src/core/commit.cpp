@@ -102,9 +102,9 @@ Report commit(const config::Document& document, const Request& request, Context&
 Report hold(const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
-  if (const auto why = run.fallen(); !why.empty()) return run.finished(run.taken_back(why));
-  if (run.ledger().active != 0) return run.finished(run.held(run.ledger().active));
-  return run.finished(run.interrupted() ? run.nothing() : Report{});
+  if (const auto why = run.fallen(); !why.empty()) return run.ended(run.taken_back(why));
+  if (run.ledger().active != 0) return run.ended(run.held(run.ledger().active));
+  return run.ended(run.interrupted() ? run.nothing() : Report{});
 }
 
 Report look(const Request& request, Context& context) {
@@ -190,8 +190,8 @@ Report expire(const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
   const auto why = run.fallen();
-  if (why.empty()) return run.finished({});
-  return run.finished(run.taken_back(why));
+  if (why.empty()) return run.ended({});
+  return run.ended(run.taken_back(why));
 }
 
 }  // namespace rdmacfg::core

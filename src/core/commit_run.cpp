@@ -41,7 +41,9 @@ Result<void> Run::load() {
   lost_ = now->lost && ledger_.active == 0;
   std::vector<std::string> reasons;
   if (now->damage) {
-    reasons.push_back(put_aside(files(), context_.paths.ledger, *now->damage));
+    const bool missing = now->damage->code == base::Code::kNotFound;
+    reasons.push_back(missing ? now->damage->message
+                              : put_aside(files(), context_.paths.ledger, *now->damage));
     reasons.back() += now->lost ? "; which generation was active is not known, and nothing is removed"
                                 : "; its copy is used";
     if (!now->lost) (void)save_ledger(files(), context_.paths.ledger, committed_);
@@ -64,8 +66,13 @@ Result<void> Run::load() {
   return {};
 }
 
-Report Run::finished(Report report) {
+Report Run::ended(Report report) const {
   report.notes.insert(report.notes.begin(), notes_.begin(), notes_.end());
+  return report;
+}
+
+Report Run::finished(Report report) {
+  report = ended(std::move(report));
   if (!request_.by_itself && good(report)) {
     if (auto done = clear_degraded(files()); !done) note(report, done.error());
   }

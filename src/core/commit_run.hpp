@@ -26,7 +26,10 @@ class Run {
   /// The known generations. Damaged records are set aside, and their substitutes are used.
   base::Result<void> load();
 
-  /// Ends a run: load()'s notes come first, and an administrator's success ends DEGRADED.
+  /// Ends a run that nobody has asked for just now: load()'s notes come first.
+  [[nodiscard]] model::Report ended(model::Report report) const;
+
+  /// Ends a run that was asked for: as ended(), and an administrator's success ends DEGRADED.
   model::Report finished(model::Report report);
 
   Ledger& ledger() { return ledger_; }

@@ -56,7 +56,7 @@ class Host {
   }
   Report hold() {
     return with([&](core::Context& context) {
-      return core::hold({.who = "", .what = "hold", .host_name = name, .by_itself = true}, context);
+      return core::hold({.who = "rdma-configd", .what = "event", .host_name = name}, context);
     });
   }
   /// As those see it who only look: an apply that was interrupted waits.

@@ -46,6 +46,9 @@ TEST(Damaged, TheDaemonHoldsTheHostAllTheSame) {
       EXPECT_FALSE(why_degraded(*host).empty());
       EXPECT_TRUE(host->kernel().files.content.contains(record + ".damaged-1"));
       EXPECT_FALSE(report.notes.empty());
+      EXPECT_TRUE(applied(host->hold()));
+      EXPECT_TRUE(applied(host->expire()));
+      EXPECT_FALSE(why_degraded(*host).empty()) << "nobody has seen to it";
       const auto looked = host->with([](core::Context& context) {
         return core::look({.who = "", .what = "show", .host_name = "node1"}, context);
       });
@@ -103,6 +106,15 @@ TEST(Damaged, WhatIsNotKnownAsOursStays) {
   host.kernel().files.content[kStatePaths.state] = "{";
   ASSERT_TRUE(applied(host.commit(port, std::nullopt, true)));
   EXPECT_EQ(difference(host.dump(), with_child), "");
+}
+
+TEST(Damaged, ALedgerThatIsMissingIsNotSaidToBeSetAside) {
+  auto host = second_active();
+  host->kernel().files.content.erase(kPaths.ledger);
+  const auto report = host->hold();
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_EQ(host->ledger().active, 2U);
+  EXPECT_EQ(why_degraded(*host), (std::vector<std::string>{kPaths.ledger + ": missing; its copy is used"}));
 }
 
 TEST(Damaged, AFewAreKept) {
