@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/text.hpp"
 #include "ctl/command_line/help.hpp"
@@ -123,17 +124,29 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
                                         : fmt::format("; see rdma-configctl {} --help", sub->get_name())));
 }
 
-/// CLI11 takes a word "[…]" apart, which is a list of TOML or a pattern: marked, it is left whole.
+/// CLI11 takes a word "[…]" apart, which is a list of TOML or a pattern, and a negative number for an option:
+/// marked, it is left whole. So are all words behind "--", which goes.
 constexpr char kWhole = '\x1d';
 
 std::vector<std::string> marked(int argc, const char* const* argv) {
   std::vector<std::string> words(argv, argv + argc);
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const auto& before = words[i - 1];
+  const bool sets = std::find(words.begin(), words.end(), "set") != words.end();
+  const auto is_negative = [](std::string_view word) {
+    return word.starts_with('-') && base::parse_number(word.substr(1)).has_value();
+  };
+  const auto end = std::find(words.begin() + 1, words.end(), "--");
+  for (auto word = words.begin() + 1; word < end; ++word) {
+    const auto& before = *(word - 1);
     const bool value_of_option = before.starts_with("--") || before == "-f" || before == "-o";
-    if (!value_of_option && words[i].starts_with('[') && words[i].ends_with(']'))
-      words[i].insert(0, 1, kWhole);
+    const bool list = word->starts_with('[') && word->ends_with(']');
+    if (!value_of_option && (list || (sets && is_negative(*word)))) word->insert(0, 1, kWhole);
   }
+  if (end == words.end()) return words;
+  // A number is that of a generation, which CLI11 reads.
+  for (auto word = end + 1; word < words.end(); ++word) {
+    if (!base::parse_number(*word)) word->insert(0, 1, kWhole);
+  }
+  words.erase(end);
   return words;
 }
 
@@ -143,9 +156,11 @@ void unmark(std::vector<std::string>& words) {
   }
 }
 
-/// "--only: NAME is missing" of CLI11's "--only: 1 required NAME missing".
-std::string without_value(const std::string& message) {
-  constexpr std::string_view kOne = ": 1 required ", kEnd = " missing";
+/// "--only: NAME is missing" of CLI11's "--only: 1 required NAME missing", and the like.
+std::string in_words(const std::string& message) {
+  constexpr std::string_view kOne = ": 1 required ", kEnd = " missing", kMore = ": At Most 1 required";
+  if (const auto at = message.find(kMore); at != std::string::npos)
+    return message.substr(0, at) + " is given more than once";
   const auto at = message.find(kOne);
   if (at == std::string::npos || !message.ends_with(kEnd)) return message;
   const auto name = at + kOne.size();
@@ -153,15 +168,24 @@ std::string without_value(const std::string& message) {
                      message.substr(name, message.size() - kEnd.size() - name));
 }
 
+/// "--root=" of a script whose variable is not set: CLI11 takes the next word for the value.
+std::optional<std::string> without_value(const std::vector<std::string>& words) {
+  for (const auto& word : words) {
+    if (word.starts_with("--") && word.ends_with('=')) return word.substr(0, word.size() - 1);
+  }
+  return std::nullopt;
+}
+
 base::Result<void> parse_words(Parser& parser, int argc, const char* const* argv) {
   try {
     const auto words = marked(argc, argv);
+    if (const auto option = without_value(words)) return fail(Code::kInvalid, *option + ": is empty");
     std::vector<const char*> pointers;
     for (const auto& word : words) pointers.push_back(word.c_str());
-    parser.app.parse(argc, pointers.data());
+    parser.app.parse(static_cast<int>(pointers.size()), pointers.data());
     unmark(parser.arguments.words);
   } catch (const CLI::ArgumentMismatch& error) {
-    return fail(Code::kInvalid, without_value(error.what()));
+    return fail(Code::kInvalid, in_words(error.what()));
   } catch (const CLI::ParseError& error) {
     return fail(Code::kInvalid, error.what());
   }

@@ -224,7 +224,10 @@ int run(int argc, const char* const* argv, Environment& environment) {
   }
   if (context.arguments.wide) context.out.width = 0;
   auto root = root_of(context.arguments.root);
-  if (!root) return checked(context, refuse(context, root.error()));
+  if (!root) {
+    context.arguments.root.clear();  // no paths of messages are below it
+    return checked(context, refuse(context, root.error()));
+  }
   context.arguments.root = std::move(*root);
   if (auto done = tell_hosts_apart(context.arguments); !done)
     return checked(context, refuse(context, done.error()));

@@ -52,6 +52,24 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
         "of the image");
   fails({"show", "--root", ""}, "--root: is empty");
   fails({"show", "--config", ""}, "--config: is empty");
+  fails({"--root=", "show"}, "--root: is empty");
+  fails({"show", "--config=", "ib0"}, "--config: is empty");
+  fails({"show", "--root", "/a", "--root", "/b"}, "--root is given more than once");
+  fails({"show", "--root", "/proc/self/status"}, "--root /proc/self/status: not a directory");
+  fails({"show", "--root", "/etc/passwd"}, "--root /etc/passwd: not a directory");
+}
+
+TEST(Usage, WordsBehindTwoDashesAreNoOptions) {
+  Console console;
+  const auto says = [&](const std::vector<std::string>& words) {
+    EXPECT_EQ(console.run(words), 1);
+    return console.err.str();
+  };
+  EXPECT_THAT(says({"validate", "--", "-odd.toml"}), HasSubstr(" -odd.toml: No such file or directory"));
+  EXPECT_THAT(says({"validate", "--", "show"}), HasSubstr(" show: No such file or directory"));
+  EXPECT_THAT(says({"show", "-x"}), HasSubstr("show has no option -x"));
+  EXPECT_THAT(says({"set", "sysctl[kernel.sched_rt_runtime_us].value", "-1"}), Not(HasSubstr("no option")));
+  EXPECT_THAT(says({"set", "sysctl[kernel.sched_rt_runtime_us].value", "-x"}), HasSubstr("no option -x"));
 }
 
 TEST(Usage, BadValuesAreMistakesToo) {
