@@ -28,18 +28,23 @@ constexpr std::size_t kCopiedMost = model::limits::kFileBytes;  // of a text wit
   throw Json::other_error::create(501, why, static_cast<const Json*>(nullptr));
 }
 
-/// Numbers ascend, and the named generations exist.
+/// Numbers ascend and leave room to count on, and the named generations exist.
 void check(const Ledger& ledger) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 53U;  // a negative number comes as a larger one
   std::uint64_t last = 0;
   for (const auto& one : ledger.generations) {
     if (one.number <= last) reject("the numbers of generations do not ascend");
     last = one.number;
   }
+  if (last > kMost || ledger.transaction > kMost) reject("a number is too large");
   const auto named = [&](std::uint64_t number) { return number == 0 || ledger.find(number) != nullptr; };
   if (!named(ledger.active)) reject("the active generation is missing");
   if (const auto& waiting = ledger.unconfirmed;
       waiting && (waiting->generation == 0 || !named(waiting->generation) || !named(waiting->previous)))
     reject("the unconfirmed generation is missing");
+  if (const auto& waiting = ledger.unconfirmed;
+      waiting && (waiting->deadline_ms < 0 || static_cast<std::uint64_t>(waiting->deadline_ms) > kMost))
+    reject("the deadline is not a time");
 }
 
 Ledger ledger_from(const Json& json) {

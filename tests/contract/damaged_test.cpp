@@ -117,6 +117,37 @@ TEST(Damaged, ALedgerThatIsMissingIsNotSaidToBeSetAside) {
   EXPECT_EQ(why_degraded(*host), (std::vector<std::string>{kPaths.ledger + ": missing; its copy is used"}));
 }
 
+/// Gives a key of a record another number.
+void put_number(std::string& record, const std::string& key, const std::string& number) {
+  const auto at = record.find("\"" + key + "\": ");
+  ASSERT_NE(at, std::string::npos) << key << " in " << record;
+  record.replace(at, record.find_first_of(",\n", at) - at, "\"" + key + "\": " + number);
+}
+
+TEST(Damaged, NumbersThatNobodyCanCountOnFrom) {
+  for (const auto* number : {"-1", "18446744073709551615"}) {
+    SCOPED_TRACE(number);
+    auto host = second_active();
+    put_number(host->kernel().files.content[kPaths.ledger], "transaction", number);
+    EXPECT_TRUE(applied(host->hold()));
+    EXPECT_TRUE(host->kernel().files.content.contains(kPaths.ledger + ".damaged-1"));
+    EXPECT_EQ(host->ledger().active, 2U);
+  }
+}
+
+TEST(Damaged, ADeadlineThatIsNoTime) {
+  for (const auto* number : {"-9223372036854775808", "9223372036854775807"}) {
+    SCOPED_TRACE(number);
+    Host host(two_ports());
+    ASSERT_TRUE(applied(host.commit(kFirst)));
+    ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
+    put_number(host.kernel().files.content[kPaths.ledger], "deadline_ms", number);
+    host.pass(2 * kWithin);
+    EXPECT_TRUE(applied(host.expire()));
+    EXPECT_EQ(host.ledger().active, 1U) << "as the copy says";
+  }
+}
+
 TEST(Damaged, AFewAreKept) {
   auto host = second_active();
   for (int time = 0; time < 6; ++time) {
