@@ -189,7 +189,7 @@ void Controller::connect() {
       reconciler_.applied(outcome.report);
       reconciler_.woken(Wake::kApply, Loop::now());
       watch(outcome.report);
-      take_status(outcome);
+      take_status(job, outcome);
       tell(job, outcome.report);
       publish();
       plan_next();
@@ -305,7 +305,7 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   audit_.looked(Loop::now());
   watch(outcome.report);
   if (hold) count_repairs(outcome.report, stood);
-  take_status(outcome);
+  take_status(job, outcome);
   keep_settled();
   Suspects suspects;
   tell_drifted(outcome.report, fresh, [&](const model::Key& key) { return suspects.of(key.kind); });

@@ -59,7 +59,8 @@ class Controller {
   void ended(const Job& job, const Outcome& outcome);
   /// For the next daemon of this boot.
   void keep_settled();
-  void take_status(const Outcome& outcome);
+  void take_status(const Job& job, const Outcome& outcome);
+  void take_resources(const model::Report& report);
   void plan_expiry();
   void expire();
   /// `stood`: the resources that were as wanted before the hold that has ended.

@@ -25,20 +25,27 @@ void Controller::keep_settled() {
   if (!done) log(LOG_WARNING, Message::kTrouble, done.error().message);
 }
 
-void Controller::take_status(const Outcome& outcome) {
-  if (listener_.widen(outcome.report.resources)) reconciler_.woken(Wake::kDrift, Loop::now());
-  properties_.pending = with_reasons(outcome.report, Status::kPending);
-  waiting_ = waiting_in(outcome.report);
-  properties_.limited = with_reasons(outcome.report, Status::kLimited);
-  properties_.unmet = with_reasons(outcome.report, Status::kUnmet);
-  expectations_.tell(outcome.report);
+void Controller::take_resources(const model::Report& report) {
+  if (listener_.widen(report.resources)) reconciler_.woken(Wake::kDrift, Loop::now());
+  properties_.pending = with_reasons(report, Status::kPending);
+  waiting_ = waiting_in(report);
+  properties_.limited = with_reasons(report, Status::kLimited);
+  properties_.unmet = with_reasons(report, Status::kUnmet);
+  expectations_.tell(report);
+}
+
+void Controller::take_status(const Job& job, const Outcome& outcome) {
+  const bool tells = tells_of_resources(job, outcome.report);
+  if (tells) take_resources(outcome.report);
   properties_.contended.clear();
   properties_.contention.clear();
   for (const auto& [key, why] : reconciler_.contended()) {
     properties_.contended.push_back(key.text() + ": " + why);
     properties_.contention.emplace_back(key.kind, key.id, why);
   }
-  metrics::count(outcome.report, facts_);
+  // That the host could not be compared is known by a run of the daemon's own.
+  const bool own = !job.uid && (job.verb == Job::Verb::kApply || job.verb == Job::Verb::kHold);
+  if (tells || (own && !outcome.cancelled)) metrics::count(outcome.report, facts_);
   if (!outcome.status.is_object()) return;  // the worker died, or the ledger cannot be read
   active_ = properties_.generation = outcome.status.value("active", std::uint64_t{0});
   report_drift_ = outcome.status.value("report_drift", false);
@@ -114,7 +121,7 @@ void Controller::expired(const Job& job, const Outcome& outcome) {
   if (stopping_ && outcome.cancelled) return;
   expiry_.tried(Loop::now());
   watch(outcome.report);
-  take_status(outcome);
+  take_status(job, outcome);
   plan_expiry();
   // Another generation is held now.
   if (!expiry_.due()) reconciler_.woken(Wake::kApply, Loop::now());

@@ -19,6 +19,13 @@ bool good(const model::Report& report) {
   return !report.error && (report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly);
 }
 
+bool tells_of_resources(const Job& job, const model::Report& report) {
+  if (!report.resources.empty()) return true;
+  using Verb = Job::Verb;
+  const bool compares = job.verb == Verb::kApply || job.verb == Verb::kHold || job.verb == Verb::kConfirm;
+  return compares && good(report);
+}
+
 std::vector<std::string> with_reasons(const model::Report& report, model::Status status) {
   std::vector<std::string> out;
   std::set<std::string> said;

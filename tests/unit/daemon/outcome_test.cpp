@@ -37,6 +37,23 @@ TEST(Outcome, WhatIsListedIsCountedAndNotKinds) {
   EXPECT_EQ(found.limited, 1U);
 }
 
+TEST(Outcome, ARunThatWasNotDoneTellsOfNoResource) {
+  Job job;
+  model::Report none, refused;
+  refused.exit = model::Exit::kError;
+  for (const auto verb : {Job::Verb::kApply, Job::Verb::kHold, Job::Verb::kConfirm}) {
+    job.verb = verb;
+    EXPECT_TRUE(tells_of_resources(job, waiting()));
+    EXPECT_TRUE(tells_of_resources(job, none)) << "nothing is wanted";
+    EXPECT_FALSE(tells_of_resources(job, refused)) << "it was cancelled, or has errors";
+  }
+  for (const auto verb : {Job::Verb::kExpire, Job::Verb::kRollBack}) {
+    job.verb = verb;
+    EXPECT_TRUE(tells_of_resources(job, waiting()));
+    EXPECT_FALSE(tells_of_resources(job, none)) << "it was taken back, setting by setting";
+  }
+}
+
 TEST(Outcome, WhatWaitsIsNotCountedAmongTheLimitedToo) {
   auto report = waiting();
   report.resources.push_back({.key = {"ipoib", "absent"}, .label = "absent0", .status = Status::kLimited});
