@@ -61,6 +61,12 @@ std::vector<config::Text> texts_of(const Documents& documents) {
   return texts;
 }
 
+/// Why a look at the history has none.
+std::string no_history(const Outcome& outcome) {
+  if (outcome.report.error) return outcome.report.error->message;
+  return "the ledger cannot be read; `rdma-configctl --local history` as root says why";
+}
+
 }  // namespace
 
 /// The methods. A client's arguments are looked at after it was found to be allowed, but for their size.
@@ -159,6 +165,8 @@ struct Api::Detail {
       return add(std::move(job), [this, reply, name = caller.name](const Job& one, const Outcome& outcome) {
         api.callers_.ended(name, one.id);
         if (outcome.cancelled) return refuse(reply, error("Cancelled", "the look was cancelled"));
+        if (one.verb == Job::Verb::kHistory && !outcome.status.is_object())
+          return refuse(reply, error("Failed", no_history(outcome)));
         const auto text = one.verb == Job::Verb::kHistory ? outcome.status.dump() : outcome.whole.read();
         try {
           reply.send(text);

@@ -385,7 +385,7 @@ void Jobs::end(std::list<Running>& over) {
     if (!one.overdue.empty()) return lost(one.job, one.overdue);
     return outcome_of(one.job, one.last, one.status, std::move(one.report));
   }();
-  if (one.job.changes() && changed) changed(one.job, outcome);
+  if (one.job.changes() && changed) guarded("the end of a change", [&] { changed(one.job, outcome); });
   if (one.job.changes()) changing_ = false;
   // The answer to a look is its result.
   if (one.job.changes()) remember(one.job, outcome.whole);
