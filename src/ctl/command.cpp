@@ -68,16 +68,21 @@ std::string host_name(const Context& context) {
   return text && *text ? base::host_name_in(**text) : std::string();
 }
 
+config::Document parse_document(std::vector<config::Text> texts, const std::string& host) {
+  auto document = config::parse_texts(std::move(texts), host, kinds::grammar());
+  core::require_version(document);
+  core::doubt(document);
+  return document;
+}
+
 base::Result<config::Document> load(const Context& context) {
   auto host = host_name(context);
   // Whether a document is right does not hang on where it is looked at.
   if (host.empty() && context.arguments.command == "validate") host = "localhost";
   auto texts = load_texts(context);
   if (!texts) return base::fail(texts.error());
-  auto document = config::parse_texts(std::move(*texts), host, kinds::grammar());
+  auto document = parse_document(std::move(*texts), host);
   if (context.arguments.boot) config::distrust(document);
-  core::require_version(document);
-  core::doubt(document);
   return document;
 }
 

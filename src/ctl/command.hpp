@@ -104,6 +104,10 @@ struct Context {
 /// The name that [match] compares: this host's, or below --root the image's; empty when it has none.
 std::string host_name(const Context& context);
 
+/// Parses texts as the document of this host, with what is doubtful about them; a main file without a version
+/// is an error.
+config::Document parse_document(std::vector<config::Text> texts, const std::string& host);
+
 /// Reads and parses the document; fails when there is none or it cannot be read.
 base::Result<config::Document> load(const Context& context);
 

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "ctl/commands/document_edit.hpp"
+#include "model/types.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -40,6 +41,10 @@ bool is_value(const Node& node, std::string_view key, const std::string& wanted)
   const auto text = model::text_of(node.scalar);
   if (base::lower(text) == base::lower(wanted)) return true;
   if (key == "key" && with_slashes(text) == with_slashes(wanted)) return true;
+  if (key.ends_with("guid")) {
+    const auto one = model::Guid::parse(text), other = model::Guid::parse(wanted);
+    return one && other && *one == *other;
+  }
   const auto one = base::parse_number(text), other = base::parse_number(wanted);
   if (!one || !other) return false;
   return *one == *other || (key == "pkey" && ((*one ^ *other) & 0x7fffU) == 0);

@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "base/text.hpp"
-#include "catalog/all.hpp"
 #include "ctl/changing.hpp"
 #include "ctl/document_file.hpp"
 #include "ctl/output_file.hpp"
@@ -128,7 +127,7 @@ int edit(const Context& context) {
     text.text = std::move(*written);
     auto all = with_tables(context, *texts);
     if (!all) return refuse(context, all.error());
-    document = config::parse_texts(std::move(*all), host_name(context), kinds::grammar());
+    document = parse_document(std::move(*all), host_name(context));
     auto report = core::validate(document);
     if (report.exit != model::Exit::kError) {
       report = core::diff(document, *host, options_of(context));

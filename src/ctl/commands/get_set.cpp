@@ -269,7 +269,7 @@ int set(const Context& context) {
   text.text = *changed;
   auto all = with_tables(context, *texts);
   if (!all) return refuse(context, all.error());
-  const auto document = config::parse_texts(std::move(*all), host_name(context), kinds::grammar());
+  const auto document = parse_document(std::move(*all), host_name(context));
   const auto report = core::validate(document);
   if (report.exit == model::Exit::kError) {
     tell(context, document, report.diagnostics);

@@ -2,6 +2,7 @@
 // get and set: paths, and that nothing else of a text changes.
 #include "ctl/commands/document_edit.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -178,6 +179,8 @@ TEST(GetAndSet, ReadAndWriteWhateverThePathIs) {
   };
   EXPECT_EQ(got("ipoib[mlx4_ib0].ipv4.addresses"), "[\"192.0.2.1/24\",\"192.0.2.2/24\"]\n");
   EXPECT_EQ(got("ipoib[mlx4_ib0].ipv4.addresses[1]"), "192.0.2.2/24\n");
+  for (const auto* guid : {"00:02:c9:03:00:31:78:f2", "0x0002C903003178F2", "0002:c903:0031:78f2"})
+    EXPECT_EQ(got(fmt::format("ipoib[{}].name", guid)), "mlx4_ib0\n") << guid;
   EXPECT_EQ(got("defaults.ipoib.umcast"), "true\n");
   EXPECT_EQ(got("version"), "1\n");
   EXPECT_EQ(got("sysctl[net.ipv4.neigh.default.gc_thresh3].value"), "8192\n");
@@ -210,6 +213,9 @@ TEST(GetAndSet, ChangeAFileAndCheckIt) {
   const auto before = content();
   EXPECT_EQ(console.run({"set", "-f", file, "ipoib[mlx4_ib0].mtu", "99999"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("was not changed: the document would have errors"));
+  EXPECT_EQ(content(), before);
+  EXPECT_EQ(console.run({"set", "-f", file, "--unset", "version"}), 1);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("version is missing"), HasSubstr("was not changed")));
   EXPECT_EQ(content(), before);
   EXPECT_EQ(console.run({"set", "-f", file, "--unset", "ipoib[0].mtu"}), 0) << console.err.str();
   EXPECT_EQ(console.run({"get", "-f", file, "ipoib[0].mtu"}), 1);
@@ -306,6 +312,15 @@ TEST(Edit, ChecksAsksWritesAndApplies) {
   console.answer("n\n");
   EXPECT_EQ(console.run({"edit"}), 1);
   EXPECT_EQ(console.kernel.files.content[path], kRename) << "nothing is written that has errors";
+  console.environment.edit = [](const std::filesystem::path& file) -> base::Result<int> {
+    std::ofstream(file, std::ios::trunc).flush();
+    return 0;
+  };
+  console.answer("n\n");
+  EXPECT_EQ(console.run({"edit", "--yes"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("the file is empty"));
+  EXPECT_EQ(console.kernel.files.content[path], kRename) << "an empty text is not one that wants nothing";
+  EXPECT_EQ(console.kernel.link("mlx4_ib0").mtu, 65520);
   console.environment.in_terminal = false;
   EXPECT_EQ(console.run({"edit"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("needs a terminal"));
