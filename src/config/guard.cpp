@@ -35,6 +35,7 @@ std::optional<model::Diagnostic> check_text(const Text& text, const Limits& limi
                                    : fmt::format("control character 0x{:02x} is not allowed", byte);
       wrong.hint = "remove it";
       if (byte == '\r') wrong.hint = "save the file with Unix line ends";
+      if (byte == 0 && at < 2) wrong.hint = "save the file with the encoding UTF-8; it looks like UTF-16";
       return wrong;
     }
     at += length;

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <unordered_map>
 
+#include "base/characters.hpp"
 #include "config/cursor.hpp"
 #include "config/guard.hpp"
 #include "config/scalar.hpp"
@@ -15,6 +16,13 @@ namespace rdmacfg::config {
 namespace {
 
 bool is_bare(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
+
+/// Blanks that TOML does not take for blanks, and characters without a width: they come from web pages and
+/// word processors.
+bool is_invisible(std::uint32_t code) {
+  return code == 0xa0 || code == 0xad || code == 0x1680 || (code >= 0x2000 && code <= 0x200f) ||
+         code == 0x202f || (code >= 0x205f && code <= 0x2064) || code == 0x3000 || code == 0xfeff;
+}
 
 /// Recursive descent over one text. A function that returns false has reported why and leaves the cursor
 /// there.
@@ -59,7 +67,10 @@ class Parser {
     if (cursor_.done()) return "the end of the file";
     if (cursor_.at_line_end()) return "the end of the line";
     const auto rest = body_.substr(cursor_.mark().offset);
-    return fmt::format("'{}'", rest.substr(0, utf8_length(rest)));
+    const auto character = rest.substr(0, utf8_length(rest));
+    if (const auto code = base::code_point(character); is_invisible(code))
+      return fmt::format("the invisible character U+{:04X}", code);
+    return fmt::format("'{}'", character);
   }
   /// The file is not TOML at all: one error says so, and the rest would be noise.
   bool other_language(std::string_view language) {

@@ -86,7 +86,7 @@ base::Result<HostReport> parse_host_report(std::string_view text) {
   HostReport out;
   try {
     const auto from = nlohmann::json::parse(text);
-    const auto schema = from.value("schema", std::string());
+    const auto schema = from.is_object() ? from.value("schema", std::string()) : std::string();
     if (schema != kHostSchema)
       return base::fail(Code::kInvalid,
                         schema.empty()

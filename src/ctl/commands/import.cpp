@@ -96,7 +96,11 @@ void tell_claims(const Context& context, const foreign::Claims& claims) {
 /// Why there is no document: an empty one would replace the file of an earlier import.
 base::Error nothing_read(const foreign::Claims& claims) {
   std::vector<std::string> why;
-  for (const auto& one : claims.missed) why.push_back(one.where.text() + ": " + one.text);
+  for (const auto& one : claims.missed) {
+    // An error of reading names the file itself.
+    const bool named = one.text.starts_with(one.where.file + ": ");
+    why.push_back(named ? one.text : one.where.text() + ": " + one.text);
+  }
   if (why.empty()) why.emplace_back("name files or folders behind it");
   constexpr std::size_t kShown = 3;
   if (why.size() > kShown) {

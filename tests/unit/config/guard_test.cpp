@@ -38,6 +38,15 @@ TEST(Guard, RefusesControlCharacters) {
   EXPECT_EQ(wrong("a\r"), "a:1:2: a carriage return must be followed by a line feed");
 }
 
+TEST(Guard, RecognizesUtf16WithoutAMark) {
+  for (const auto& text : {"v\0e\0r\0"s, "\0v\0e\0r"s}) {
+    const auto found = check_text({"a", text}, {});
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->hint, "save the file with the encoding UTF-8; it looks like UTF-16");
+  }
+  EXPECT_EQ(check_text({"a", "ver\0"s}, {})->hint, "remove it");
+}
+
 TEST(Guard, RefusesTooMuch) {
   Limits limits;
   limits.file_bytes = 4;

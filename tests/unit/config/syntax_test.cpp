@@ -64,6 +64,8 @@ TEST(Syntax, ErrorsOfOneLine) {
   EXPECT_EQ(parsed("mtu = # 2044\n"), "1:1 mtu has no value");
   EXPECT_EQ(parsed("= 1"), "1:1 there is no key before =");
   EXPECT_EQ(parsed("é = 1"), "1:1 expected a key, found 'é'");
+  EXPECT_EQ(parsed("a\u00a0= 1"), "1:2 expected = after a, found the invisible character U+00A0");
+  EXPECT_EQ(parsed("\u200ba = 1"), "1:1 expected a key, found the invisible character U+200B");
   EXPECT_EQ(parsed("a. = 1"), "1:4 there is no key before =");
   EXPECT_EQ(parsed("a = 1 b = 2"), "1:7 unexpected 'b' at the end of the line");
   EXPECT_EQ(parsed("é = 1\na = 'x"),
