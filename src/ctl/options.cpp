@@ -171,7 +171,7 @@ std::string in_words(const std::string& message) {
 /// "--root=" of a script whose variable is not set: CLI11 takes the next word for the value.
 std::optional<std::string> without_value(const std::vector<std::string>& words) {
   for (const auto& word : words) {
-    if (word.starts_with("--") && word.ends_with('=')) return word.substr(0, word.size() - 1);
+    if (word.starts_with("--") && word.find('=') == word.size() - 1) return word.substr(0, word.size() - 1);
   }
   return std::nullopt;
 }
