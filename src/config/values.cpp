@@ -114,7 +114,14 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
                       return error == errors.front() && !value && error == value.error().message;
                     });
   const bool alike = std::adjacent_find(list.begin(), list.end(), std::not_equal_to<>()) == list.end();
-  if (sound || no_list || (same && !alike)) {
+  // Of equal elements, a complaint that changes with their number is about that number.
+  const auto is_of_length = [&] {
+    auto longer = list;
+    longer.push_back(list.front());
+    const auto other = field.parse(longer);
+    return other || other.error().message != value.error().message;
+  };
+  if (sound || no_list || (same && (!alike || is_of_length()))) {
     if (!value && all) report.wrong(node.at, complaint(label, field, value.error().message));
     return std::nullopt;
   }
