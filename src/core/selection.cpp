@@ -10,6 +10,7 @@
 #include "catalog/all.hpp"
 #include "config/write.hpp"
 #include "core/picture.hpp"
+#include "model/types.hpp"
 
 namespace rdmacfg::core {
 
@@ -169,6 +170,8 @@ void close_over(const std::vector<Change>& changes, std::set<Key>& keys) {
 }
 
 bool is_called(const EntryUnit& unit, std::string_view word) {
+  // Resources call a GUID in one way, however it is spelled.
+  if (const auto guid = model::Guid::parse(word); guid && unit.called.contains(guid->text())) return true;
   return std::any_of(unit.called.begin(), unit.called.end(),
                      [&](const auto& name) { return name == word || base::matches_glob(word, name); });
 }

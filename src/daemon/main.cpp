@@ -10,6 +10,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "base/characters.hpp"
 #include "daemon/controller.hpp"
 #include "daemon/descriptors.hpp"
 #include "daemon/jobs/job.hpp"
@@ -47,15 +48,23 @@ int main(int argc, char** argv) {
     return daemon::work(STDIN_FILENO, STDOUT_FILENO, whole ? daemon::kReportFd : -1);
   }
   if (argc > 2 && argument == "--verbs") return daemon::open_verbs_for(STDIN_FILENO, {argv + 2, argv + argc});
-  if (argc == 2 && argument == "--version") {
+  if (argc == 2 && (argument == "--version" || argument == "-V")) {
     std::cout << "rdma-configd " RDMACFG_VERSION "\n";
     return 0;
   }
+  if (argc == 2 && (argument == "--help" || argument == "-h")) {
+    std::cout
+        << "Usage: rdma-configd [--help | --version]\n\nHolds this host to /etc/rdma-configd/config.toml. It "
+           "is started by systemd; use rdma-configctl(1) to talk\nto it, and rdma-configd(8) to read about "
+           "it.\n";
+    return 0;
+  }
   if (argc != 1) {
-    std::cout << "Usage: rdma-configd\n\nHolds this host to /etc/rdma-configd/config.toml. It is started by "
-                 "systemd; "
-                 "use rdma-configctl(1) to talk\nto it, and rdma-configd(8) to read about it.\n";
-    return argument == "--help" || argument == "-h" ? 0 : 1;
+    const bool known = argument == "--help" || argument == "--version";
+    std::cerr << "rdma-configd: error: takes no arguments but --help or --version, and there is "
+              << base::harmless(argv[known ? 2 : 1])
+              << "; systemd starts it, and rdma-configctl(1) talks to it\n";
+    return 1;
   }
   try {
     return serve();
