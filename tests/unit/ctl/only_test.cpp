@@ -143,8 +143,8 @@ TEST(ApplyOnly, CanBeConfirmed) {
 }
 
 TEST(ApplyOnly, TakesANameOfOneSection) {
-  for (const auto* word : {"ipoib[rail0]", "ipoib/rail0", "ipoib[rail?]", "0x0002C903003178F2",
-                           "ipoib[0x0002c903003178f2]"}) {
+  for (const auto* word :
+       {"ipoib[rail0]", "ipoib/rail0", "ipoib[rail?]", "0x0002C903003178F2", "ipoib[0x0002c903003178f2]"}) {
     Only host;
     ASSERT_EQ(host.apply(kPort1 + "name = \"rail0\"\n" + kPort2 + "name = \"store1\"\n", {"--only", word}), 0)
         << word << host.err.str();
