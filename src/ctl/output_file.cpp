@@ -49,7 +49,8 @@ base::Result<void> replace_output(const fs::path& path, std::string_view text) {
   std::error_code error;
   const auto status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status)) return write_output(path, text);
-  auto name = path.string() + ".XXXXXX";  // of mkstemp(3)
+  // Readers of folders pass over hidden files. XXXXXX: of mkstemp(3).
+  auto name = (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
   const base::UniqueFd file(::mkstemp(name.data()));
   if (!file) return base::fail_errno(errno, path.string());
   const bool done = write_all(file.get(), text) && ::fchmod(file.get(), kMode) == 0 &&
