@@ -8,7 +8,8 @@
 
 namespace rdmacfg::ctl {
 
-/// Writes a file that the user asked for, over one that is there; folders on the way are created.
+/// Writes a file that the user asked for; folders on the way are created. One that is there keeps its mode,
+/// and its text where there is no room for the new one.
 base::Result<void> write_output(const std::filesystem::path& path, std::string_view text);
 
 /// Replaces a file whole, by a temporary one beside it with mode 0644, so that a reader sees the old text or

@@ -6,6 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include "console.hpp"
 
 namespace rdmacfg::ctl {
@@ -221,6 +225,23 @@ TEST(GetAndSet, ChangeAFileAndCheckIt) {
   EXPECT_EQ(console.run({"get", "-f", file, "ipoib[0].mtu"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("is not in the document"));
   EXPECT_EQ(console.run({"set", "-f", file, "ipoib[0].mtu"}), 1);
+}
+
+TEST(GetAndSet, AFileIsReplacedWithItsModeWhereItsLinkLeads) {
+  namespace fs = std::filesystem;
+  Console console;
+  const auto folder = console.folder() / "documents";
+  fs::create_directories(folder);
+  std::ofstream(folder / "real.toml") << kRename;
+  fs::permissions(folder / "real.toml", fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("real.toml", folder / "link.toml");
+  const auto link = folder / "link.toml";
+  EXPECT_EQ(console.run({"set", "-f", link, "ipoib[mlx4_ib0].mtu", "4092"}), 0) << console.err.str();
+  EXPECT_EQ(console.run({"get", "-f", folder / "real.toml", "ipoib[mlx4_ib0].mtu"}), 0);
+  EXPECT_EQ(console.out.str(), "4092\n");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(fs::status(link).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 2);
 }
 
 TEST(GetAndSet, OneValueOfAListGoesWithItsCommaAndItsLine) {
