@@ -37,6 +37,7 @@ Report Run::held(std::uint64_t number) {
     degrade(files(), {reason});
     if (!copy) return error_report({texts.error().code, reason, 0});
     notes_.push_back(reason);
+    damage_.insert(reason);
     const auto mended = parsed(*copy, request_);
     (void)save_texts(files(), context_.paths.texts, number, mended, copy->of_others);
     texts = std::move(copy);
@@ -57,6 +58,7 @@ std::set<model::Key> Run::let_be(const config::Document& document, Options& opti
   if (!taken && is_damage(taken.error())) {
     notes_.push_back(put_aside(files(), context_.paths.let_be, taken.error()));
     degrade(files(), {notes_.back()});
+    damage_.insert(notes_.back());
   }
   if (!taken || !*taken) return keys;
   if ((*taken)->boot_id != context_.host.boot_id) {
@@ -130,11 +132,12 @@ Report Run::taken_back(const std::string& why) {
     return report;
   }
   end_unconfirmed(report);
-  report.notes.insert(report.notes.begin(),
-                      waiting.again()
-                          ? fmt::format("what applying generation {} again had changed was rolled back: {}",
-                                        waiting.generation, why)
-                          : fmt::format("generation {} was rolled back: {}", waiting.generation, why));
+  auto told = waiting.again()
+                  ? fmt::format("what applying generation {} again had changed was rolled back: {}",
+                                waiting.generation, why)
+                  : fmt::format("generation {} was rolled back: {}", waiting.generation, why);
+  report.rollbacks.insert(told);
+  report.notes.insert(report.notes.begin(), std::move(told));
   // After a reboot the kernel's state is new; files still are as the unconfirmed generation had them.
   if (!exact) {
     auto again = waiting.previous != 0 ? held(waiting.previous) : nothing();

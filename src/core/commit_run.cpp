@@ -60,6 +60,7 @@ Result<void> Run::load() {
   }
   degrade(files(), reasons);
   notes_.insert(notes_.end(), reasons.begin(), reasons.end());
+  damage_.insert(reasons.begin(), reasons.end());
   // Of an apply that is over: its last step was not done.
   if (take_back_ && !waits()) (void)files().remove(context_.paths.take_back);
   if (!committed_.generations.empty()) (void)save_backup(files(), context_.paths, committed_);
@@ -68,6 +69,7 @@ Result<void> Run::load() {
 
 Report Run::ended(Report report) const {
   report.notes.insert(report.notes.begin(), notes_.begin(), notes_.end());
+  report.damage.insert(damage_.begin(), damage_.end());
   return report;
 }
 
@@ -255,7 +257,7 @@ void Run::note(Report& report, const base::Error& error) {
 }
 
 void Run::merge(Report& report, Report other) {
-  other.notes.insert(other.notes.begin(), report.notes.begin(), report.notes.end());
+  model::put_notes_before(other, report);
   other.left_over.insert(other.left_over.begin(), report.left_over.begin(), report.left_over.end());
   report = std::move(other);
 }

@@ -124,6 +124,7 @@ class Run {
   bool lost_ = false;       ///< the ledger is damaged, and so is its copy
   bool ambiguous_ = false;  ///< it is not certain which ledger is on disk
   std::vector<std::string> notes_;
+  std::set<std::string> damage_;  ///< those of the notes that tell of damaged records
 };
 
 }  // namespace rdmacfg::core::detail

@@ -115,9 +115,10 @@ struct Recalled {
   State on_disk;  ///< what state.json says
   std::optional<Journal> journal;
   bool interrupted = false;  ///< also by a run whose journal is damaged
+  std::vector<std::string> damage{};
 };
 
-Result<Recalled> recall(system::Host& host, const Options& options, std::vector<std::string>& notes) {
+Result<Recalled> recall(system::Host& host, const Options& options) {
   auto& files = host.files;
   Recalled out;
   std::vector<std::string> reasons;
@@ -162,7 +163,7 @@ Result<Recalled> recall(system::Host& host, const Options& options, std::vector<
     if (!dropped.empty()) lose(options.paths.state, unknown(options.paths.state, dropped));
   }
   degrade(files, reasons);
-  notes.insert(notes.end(), reasons.begin(), reasons.end());
+  out.damage = std::move(reasons);
   return out;
 }
 
@@ -212,6 +213,7 @@ struct Pass {
 Pass run_once(const config::Document& document, system::Host& host, const Options& options,
               const EarlierRun* earlier) {
   std::vector<std::string> notes;
+  std::set<std::string> damage;  ///< those that tell of damaged records
   std::optional<State> state;
   State on_disk;
   bool recovered = false;
@@ -219,11 +221,13 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
     state = earlier->now;
     on_disk = earlier->on_disk;
   } else {
-    auto recalled = recall(host, options, notes);
+    auto recalled = recall(host, options);
     if (!recalled) return {failed(recalled.error())};
     state = std::move(recalled->state);
     on_disk = std::move(recalled->on_disk);
     recovered = recalled->interrupted;
+    notes = recalled->damage;
+    damage.insert(notes.begin(), notes.end());
     if (recalled->journal) {
       auto done = recover(host, *recalled->journal, *state, options, notes);
       if (!done) return {failed(done.error().in("finishing an interrupted apply"))};
@@ -273,6 +277,7 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
   if (!planned) return {failed(planned.error())};
   Report report = std::move(*planned);
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
+  report.damage = std::move(damage);
   if (model::has_errors(report.diagnostics) && !set_apart) {
     report.exit = Exit::kError;
     return {std::move(report)};
@@ -330,10 +335,7 @@ void join(Report& report, Report first) {
                              std::make_move_iterator(first.plan.changes.end()));
   report.drifted.insert(report.drifted.begin(), std::make_move_iterator(first.drifted.begin()),
                         std::make_move_iterator(first.drifted.end()));
-  std::erase_if(first.notes, [&](const auto& note) {
-    return std::find(report.notes.begin(), report.notes.end(), note) != report.notes.end();
-  });
-  report.notes.insert(report.notes.begin(), first.notes.begin(), first.notes.end());
+  model::put_notes_before(report, first);
 }
 
 }  // namespace

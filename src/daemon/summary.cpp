@@ -97,6 +97,8 @@ model::Report frame_of(const model::Report& report) {
   if (out.error) out.error->message = cut(std::move(out.error->message));
   out.notes = report.notes;
   cut(out.notes);
+  for (const auto& note : report.damage) out.damage.insert(cut(note));
+  for (const auto& note : report.rollbacks) out.rollbacks.insert(cut(note));
   out.left_over = report.left_over;
   cut(out.left_over);
   for (const auto& one : report.diagnostics) {

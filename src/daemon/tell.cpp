@@ -40,13 +40,6 @@ std::string updated(const model::Change& change, const model::Attributes& from, 
   return out;
 }
 
-/// As core::degrade() has it.
-bool speaks_of_damage(const std::string& note) {
-  return note.find("was set aside as") != std::string::npos ||
-         note.find("its copy is used") != std::string::npos ||
-         note.find("is not known, and nothing is removed") != std::string::npos;
-}
-
 /// That it takes a service with it, which its fields do not say.
 std::string restarts(const model::Change& change) {
   for (const auto& sentence : change.interrupts) {
@@ -163,8 +156,8 @@ void tell(const Job& job, const model::Report& report, const Suspect& suspect, S
   };
   for (const auto& note : report.notes) {
     if (known(note)) continue;
-    const bool back = note.find("rolled back") != std::string::npos;
-    const bool damaged = speaks_of_damage(note);
+    const bool back = report.rollbacks.contains(note);
+    const bool damaged = report.damage.contains(note);
     log(back || damaged ? LOG_WARNING : LOG_INFO,
         back      ? Message::kRolledBack
         : damaged ? Message::kTrouble

@@ -43,6 +43,17 @@ std::string_view text_of(Status status) {
   return "failed";
 }
 
+void put_notes_before(Report& report, const Report& earlier) {
+  std::vector<std::string> notes;
+  for (const auto& note : earlier.notes) {
+    if (std::find(report.notes.begin(), report.notes.end(), note) == report.notes.end())
+      notes.push_back(note);
+  }
+  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
+  report.damage.insert(earlier.damage.begin(), earlier.damage.end());
+  report.rollbacks.insert(earlier.rollbacks.begin(), earlier.rollbacks.end());
+}
+
 bool has_status(const Report& report, Status status) {
   return std::any_of(report.resources.begin(), report.resources.end(),
                      [&](const ResourceReport& one) { return one.status == status; });

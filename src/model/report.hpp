@@ -45,9 +45,9 @@ struct ResourceReport {
   std::vector<std::string> warnings{};  ///< works, but an administrator wants to know
   std::vector<AttributeReport> attributes{};
   std::string
-      instance{};     ///< the kernel object it is on, another one after a driver reload; empty: not known
+      instance{};        ///< the kernel object it is on, another one after a driver reload; empty: not known
   bool follows = false;  ///< pending only until the rest of this apply is done: the daemon looks again then
-  bool there = true;  ///< it exists, however its settings are
+  bool there = true;     ///< it exists, however its settings are
 };
 
 /// Settings of a resource that are left as they are, whatever the document says.
@@ -74,10 +74,15 @@ struct Report {
   Plan plan;                              ///< what was, or would be, carried out
   std::vector<Change> drifted;            ///< what drift = "report" leaves as somebody else has made it
   std::vector<std::string> notes;         ///< of the run as a whole: "an interrupted apply was finished"
+  std::set<std::string> damage;           ///< those of the notes that tell of damaged records of ours
+  std::set<std::string> rollbacks;        ///< those of the notes that tell of a rollback
   std::optional<base::Error> error;       ///< why an apply failed
   std::vector<std::string> left_over;     ///< what undoing could not restore
   Exit exit = Exit::kOk;
 };
+
+/// Has the notes of `earlier` come before those of `report`, each once, with what is known of them.
+void put_notes_before(Report& report, const Report& earlier);
 
 /// Whether a resource has this status.
 bool has_status(const Report& report, Status status);

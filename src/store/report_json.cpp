@@ -109,6 +109,8 @@ Json report_json(const model::Report& report) {
               {"changes", plan_json(report.plan)},
               {"notes", report.notes},
               {"left_over", report.left_over}};
+  if (!report.damage.empty()) out["damage"] = report.damage;
+  if (!report.rollbacks.empty()) out["rollbacks"] = report.rollbacks;
   // Steps of the daemon itself: clients see none.
   if (!report.drifted.empty()) out["drifted"] = plan_json({report.drifted});
   return out;
@@ -131,6 +133,8 @@ base::Result<model::Report> report_from(const std::string& text) {
     report.plan = plan_from(json.at("changes"));
     if (json.contains("drifted")) report.drifted = plan_from(json.at("drifted")).changes;
     report.notes = json.at("notes").get<std::vector<std::string>>();
+    report.damage = json.value("damage", std::set<std::string>());
+    report.rollbacks = json.value("rollbacks", std::set<std::string>());
     report.left_over = json.at("left_over").get<std::vector<std::string>>();
     return report;
   } catch (const Json::exception& error) {

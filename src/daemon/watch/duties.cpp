@@ -33,7 +33,7 @@ Report joined(Report first, Report then) {
   };
   put_before(then.plan.changes, first.plan.changes);
   put_before(then.drifted, first.drifted);
-  put_before(then.notes, first.notes);
+  model::put_notes_before(then, first);
   put_before(then.left_over, first.left_over);
   then.diagnostics = std::move(first.diagnostics);
   if (!good(first) && then.exit != Exit::kUndoIncomplete) {

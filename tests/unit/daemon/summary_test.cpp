@@ -35,7 +35,9 @@ TEST(Summary, HasWhatTheMainProcessGoesBy) {
   change.after = {{"mtu", std::string(10'000, 'x')}};
   change.carried = {std::string(100'000, 'l')};
   report.plan.changes.push_back(change);
-  report.notes = {"a note"};
+  report.notes = {"a note", std::string(10'000, 'n')};
+  report.damage = {report.notes[1]};
+  report.rollbacks = {"a note"};
   report.exit = model::Exit::kPartly;
   const auto json = summary_of(report);
   EXPECT_LT(bytes_of(json), 4000U);
@@ -47,7 +49,10 @@ TEST(Summary, HasWhatTheMainProcessGoesBy) {
   ASSERT_EQ(read->resources.at(0).attributes.size(), 1U);
   EXPECT_EQ(read->plan.changes.at(0).fields, change.fields);
   EXPECT_EQ(model::text_of(model::value_of(read->plan.changes.at(0).before, "mtu")), "2044");
-  EXPECT_EQ(read->notes, report.notes);
+  ASSERT_EQ(read->notes.size(), 2U);
+  EXPECT_EQ(read->notes[0], "a note");
+  EXPECT_EQ(read->damage, std::set<std::string>{read->notes[1]}) << "cut in the same way";
+  EXPECT_EQ(read->rollbacks, std::set<std::string>{"a note"});
 }
 
 TEST(Summary, IsBoundedHoweverLongTheReportIs) {

@@ -138,6 +138,20 @@ TEST(Tell, AFightIsToldWhenItBeginsAndNotAtEachHold) {
   EXPECT_EQ(told("refused"), "ipoib ib0: refused\n") << "another setting of it";
 }
 
+TEST(Tell, DamageIsKnownByItsValueNotByItsWords) {
+  if (::access("/run/systemd/journal/socket", W_OK) == 0) GTEST_SKIP() << "it would go to the journal";
+  model::Report report;
+  report.notes = {"generation 4 is rolled back at 12:00 unless you confirm", "state.json is empty",
+                  "its copy is used"};
+  report.damage = {"state.json is empty"};
+  report.rollbacks = {};
+  ::testing::internal::CaptureStderr();
+  tell(Job{}, report, [](const model::Key&) { return std::nullopt; });
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "generation 4 is rolled back at 12:00 unless you confirm\nDEGRADED: state.json is empty\nits "
+            "copy is used\n");
+}
+
 TEST(Tell, OfHoldsInARowAMistakeIsSaidOnce) {
   if (::access("/run/systemd/journal/socket", W_OK) == 0) GTEST_SKIP() << "it would go to the journal";
   Job job;
