@@ -37,7 +37,7 @@ base::Result<void> put_in_place(const fs::path& path, std::string_view text, con
   auto name = (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
   const base::UniqueFd file(::mkstemp(name.data()));
   if (!file) return base::fail_errno(errno, path.string());
-  // Who may not give a file away keeps it.
+  // A file that cannot be given away keeps its owner.
   if (like != nullptr) (void)!::fchown(file.get(), like->st_uid, like->st_gid);
   const bool done = write_all(file.get(), text) &&
                     ::fchmod(file.get(), like == nullptr ? kMode : like->st_mode & kAccess) == 0 &&
