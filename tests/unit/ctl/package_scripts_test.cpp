@@ -126,13 +126,14 @@ TEST_F(PackageScripts, PurgeRemovesWhatAKilledWriteLeft) {
     tree_.write(std::string(folder) + "/.rdma-configd-Ab12Cd", "half a line");
   for (const auto* name : {"running", "applied", "settled.json", "refused.json"})
     tree_.write(std::string("run/rdma-configd/") + name, "");
-  for (const auto* folder : {"run/rdma-configd-modules", "run/rdma-configd-sysctl"})
+  for (const auto* folder :
+       {"run/rdma-configd-modules", "run/rdma-configd-sysctl", "run/rdma-configd-proc-fs"})
     fs::create_directories(at(folder));
   tree_.write("etc/sysctl.d/mine.conf", "net.ipv4.ip_forward = 1\n");
   EXPECT_EQ(debian("postrm", "purge"), "");
   for (const auto* gone : {"etc/sysctl.d/.rdma-configd-Ab12Cd", "etc/opensm/.rdma-configd-Ab12Cd",
                            "etc/systemd/system/slurmd.service.d", "run/rdma-configd",
-                           "run/rdma-configd-modules", "run/rdma-configd-sysctl"})
+                           "run/rdma-configd-modules", "run/rdma-configd-sysctl", "run/rdma-configd-proc-fs"})
     EXPECT_FALSE(there(gone)) << gone;
   EXPECT_TRUE(there("etc/sysctl.d/mine.conf"));
   tree_.write("run/rdma-configd/conf.d/mine.toml", "version = 1\n");

@@ -117,7 +117,7 @@ TEST_F(RdmaDevicesTest, OneThatNetlinkHasNoMoreIsLeaving) {
   }
   const auto unasked = rdma->observe_devices().value();
   for (const auto& device : unasked) EXPECT_FALSE(device.leaving) << "nobody to ask";
-  registered = {{"mlx4_1", "ib"}};
+  registered = std::map<std::string, std::string>{{"mlx4_1", "ib"}};
   const auto devices = rdma->observe_devices().value();
   ASSERT_EQ(devices.size(), 2U);
   for (const auto& device : devices) EXPECT_EQ(device.leaving, device.name == "mlx4_0") << device.name;
