@@ -396,7 +396,8 @@ TEST_F(ControllerTest, WhatBootLeavesIsDoneOnceItIsReady) {
   report.resources.push_back({.key = {"initramfs", "image"},
                               .label = "initramfs",
                               .status = model::Status::kPending,
-                              .reason = core::kAfterwards});
+                              .reason = "follows when the rest is done",
+                              .follows = true});
   tree.put("/left", core::report_json(report).dump());
   play("[ $verb != " + kApply +
        " ] || { printf '{\"exit\":5,\"report\":%s,\"status\":{\"active\":1}}\\n' \"$(cat \"$here/left\")\"; "
@@ -452,7 +453,8 @@ TEST_F(ControllerDriftTest, AHoldKnowsWhatWasAsWanted) {
   left.resources.push_back({.key = {"initramfs", "image"},
                             .label = "initramfs",
                             .status = model::Status::kPending,
-                            .reason = core::kAfterwards});
+                            .reason = "follows when the rest is done",
+                            .follows = true});
   tree.put("/left", core::report_json(left).dump());
   finds("left", "drifted");
   controller.start();
