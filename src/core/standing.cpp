@@ -50,8 +50,19 @@ Standing standing_of(const Ledger& ledger, const config::Document* document, con
   return out;
 }
 
+Standing standing_of(const LedgerNow& now, const config::Document* document, const std::string& boot_id,
+                     const Clock& clock) {
+  auto out = standing_of(now.ledger, document, boot_id, clock);
+  if (!now.damage) return out;
+  out.lost = now.lost && now.ledger.active == 0;
+  out.damage = now.damage->message + (out.lost ? "; which generation is active is not known"
+                                               : "; its copy is used, until the next apply sets it right");
+  return out;
+}
+
 std::vector<std::string> notes_of(const Standing& standing) {
   std::vector<std::string> out;
+  if (!standing.damage.empty()) out.push_back("DEGRADED: " + standing.damage);
   if (const auto& waiting = standing.unconfirmed) {
     out.push_back(
         standing.left.count() > 0

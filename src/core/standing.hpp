@@ -27,6 +27,8 @@ struct Standing {
   bool refused = false;                    ///< it was rolled back: nobody applies it but on request
   bool gone = false;                       ///< the document was removed; its last generation is still held
   std::string fate;                        ///< why, "it was not confirmed in time"; may be empty
+  std::string damage;                      ///< of the ledger, which the next apply sets aside; empty: none
+  bool lost = false;                       ///< and of its copy: what is applied is not known
 };
 
 /// Applied last, also where it was rolled back; nothing without a generation.
@@ -34,6 +36,10 @@ std::optional<metrics::LastApply> last_apply(const Ledger& ledger);
 
 /// `document`: the system's own, if there is one; of one with errors nothing is compared.
 Standing standing_of(const Ledger& ledger, const config::Document* document, const std::string& boot_id,
+                     const Clock& clock);
+
+/// The same of the ledger as it is on disk.
+Standing standing_of(const LedgerNow& now, const config::Document* document, const std::string& boot_id,
                      const Clock& clock);
 
 /// Its messages for an administrator, a sentence each; empty when the document is the one that is held.

@@ -48,7 +48,7 @@ Outlook outlook_of(const Context& context, system::Host& host,
   }
   if (context.offline()) return out;
   // Of a document of the command line nobody holds anything; but an apply may wait all the same.
-  if (const auto ledger = core::read_ledger(host.files, core::GenerationPaths())) {
+  if (const auto ledger = core::look_up_ledger(host.files, core::GenerationPaths())) {
     const bool own = context.own_document() && out.document;
     out.standing =
         core::standing_of(*ledger, own ? &*out.document : nullptr, host.boot_id, core::system_clock());

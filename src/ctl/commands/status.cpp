@@ -116,7 +116,7 @@ std::string document_text(const Outlook& outlook) {
   if (files.size() > 1) text += fmt::format(" and {}", count(files.size() - 1, "more file"));
   if (model::has_errors(outlook.document->diagnostics)) return text + ", with errors";
   const auto& standing = outlook.standing;
-  if (!standing || !standing->compared) return text;
+  if (!standing || !standing->compared || standing->lost) return text;
   if (standing->refused) return text + ", rolled back";
   if (!standing->active) return text + ", not applied yet";
   return text + (standing->is_active ? ", applied" : ", changed since it was applied");
@@ -210,6 +210,8 @@ void print(const Context& context, const Picture& picture, Exit exit) {
     rows.emplace_back("generation",
                       Cell{fmt::format("{}, applied {} by {} ({})", active.number,
                                        core::local_time(active.when, now), active.who, active.what)});
+  } else if (outlook.standing && outlook.standing->lost) {
+    rows.emplace_back("generation", Cell{"not known: its record is damaged", Style::kBad});
   } else if (outlook.standing) {
     rows.emplace_back("generation", Cell{"none: nothing has been applied yet", Style::kDim});
   }
@@ -275,8 +277,9 @@ int status(const Context& context) {
   }
   if (!context.arguments.quiet) print(context, picture, report.exit);
   // Facts in the lines above are not repeated.
-  if (!picture.outlook.standing || !picture.outlook.standing->unconfirmed) {
-    for (const auto& note : report.notes) context.say(note);
+  const bool counts_down = picture.outlook.standing && picture.outlook.standing->unconfirmed;
+  for (const auto& note : report.notes) {
+    if (!counts_down || note.starts_with("DEGRADED: ")) context.say(note);
   }
   return status;
 }

@@ -124,6 +124,22 @@ TEST(Status, TellsOneScreenAndAStatusForMonitoring) {
   EXPECT_THAT(host.err.str(), HasSubstr("config.toml:2"));
 }
 
+TEST(Status, ADamagedLedgerIsSaid) {
+  Host host;
+  ASSERT_EQ(host.apply(kRename), 0) << host.err.str();
+  const core::GenerationPaths paths;
+  auto& content = host.kernel.files.content;
+  content[paths.ledger] = "{";
+  (void)host.run({"status"});
+  EXPECT_THAT(host.out.str(), HasSubstr("1, applied ")) << "as the copy says";
+  EXPECT_THAT(host.err.str(),
+              AllOf(HasSubstr("DEGRADED: " + paths.ledger + ": damaged"), HasSubstr("its copy is used")));
+  content.erase(paths.backup);
+  (void)host.run({"status"});
+  EXPECT_THAT(host.out.str(), AllOf(HasSubstr("not known"), Not(HasSubstr("nothing has been applied"))));
+  EXPECT_THAT(host.err.str(), HasSubstr("which generation is active is not known"));
+}
+
 TEST(Status, WhereNothingIsConfiguredNothingIsAsTheDocumentSays) {
   Host host;
   ASSERT_EQ(host.apply("version = 1\n"), 0) << host.err.str();
