@@ -2,8 +2,6 @@
 // confirm, rollback and history.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "catalog/all.hpp"
 #include "core/standing.hpp"
@@ -107,10 +105,7 @@ int rollback(const Context& context) {
     const auto report = change_here(context, *host, nullptr, [&](core::Context& core) {
       return core::expire(request_of(context, "rollback --expired"), core);
     });
-    const bool overdue =
-        report && std::any_of(report->notes.begin(), report->notes.end(), [](const auto& note) {
-          return note.find("rolled back: ") != std::string::npos;  // and not of a damaged record
-        });
+    const bool overdue = report && !report->rollbacks.empty();
     return finish(context, report, {}, overdue ? kTakenBack : "Nothing to do: no apply is overdue.\n");
   }
   const auto service = service_for(context);
