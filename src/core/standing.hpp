@@ -28,7 +28,7 @@ struct Standing {
   bool gone = false;                       ///< the document was removed; its last generation is still held
   std::string fate;                        ///< why, "it was not confirmed in time"; may be empty
   std::string damage;                      ///< of the ledger, which the next apply sets aside; empty: none
-  bool lost = false;                       ///< and of its copy: what is applied is not known
+  bool lost = false;                       ///< and of its copy: the active generation is not known
 };
 
 /// Applied last, also where it was rolled back; nothing without a generation.
