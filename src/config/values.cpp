@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "config/check.hpp"
@@ -116,10 +115,11 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
   const bool alike = std::adjacent_find(list.begin(), list.end(), std::not_equal_to<>()) == list.end();
   // Of equal elements, a complaint that changes with their number is about that number.
   const auto is_of_length = [&] {
-    auto longer = list;
-    longer.push_back(list.front());
-    const auto other = field.parse(longer);
-    return other || other.error().message != value.error().message;
+    const auto changes = [&](std::size_t number) {
+      const auto other = field.parse(std::vector<std::string>(number, list.front()));
+      return other || other.error().message != value.error().message;
+    };
+    return changes(1) && changes(list.size() + 1);
   };
   if (sound || no_list || (same && (!alike || is_of_length()))) {
     if (!value && all) report.wrong(node.at, complaint(label, field, value.error().message));
@@ -144,21 +144,10 @@ std::optional<model::Value> unquoted(const std::string& text) {
   return meant;
 }
 
-/// Whether any text is a value of a field: its schema has one.
-bool takes_text(const nlohmann::json& schema) {
-  if (const auto at = schema.find("type"); at != schema.end())
-    return *at == "string" || (at->is_array() && std::find(at->begin(), at->end(), "string") != at->end());
-  if (const auto at = schema.find("enum"); at != schema.end())
-    return std::any_of(at->begin(), at->end(), [](const auto& word) { return word.is_string(); });
-  for (const auto* key : {"oneOf", "anyOf"}) {
-    if (const auto at = schema.find(key); at != schema.end())
-      return std::any_of(at->begin(), at->end(), [](const auto& one) { return takes_text(one); });
-  }
-  return true;
-}
-
+/// Whether any text is a value of a field, as its schema has it: a string, or one of several.
 bool takes_text(const model::FieldSpec& field) {
-  return field.schema.empty() || takes_text(nlohmann::json::parse(field.schema));
+  return field.schema.empty() || field.schema.find(R"("string")") != std::string_view::npos ||
+         field.schema.find(R"("enum":[")") != std::string_view::npos;
 }
 
 std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec& field,

@@ -104,7 +104,7 @@ TEST_F(FabricCommand, ShowsWhichPortsHaveCountedErrors) {
   answer_with(fabric);
   EXPECT_EQ(console.run({"fabric", "counters"}), 0);
   EXPECT_EQ(console.out.str(), "");
-  EXPECT_EQ(console.err.str(), "no port has counted an error\n");
+  EXPECT_EQ(console.err.str(), "rdma-configctl: no port has counted an error\n");
   EXPECT_EQ(console.run({"fabric", "--json", "counters"}), 0);
   const auto saved = console.out.str();
   EXPECT_EQ(schema().check(FabricJson::parse(saved)), std::vector<std::string>());
@@ -146,7 +146,7 @@ TEST_F(FabricCommand, ClearsCountersOnlyWhereItIsTold) {
   console.environment.fabric_reader = [&] { return std::make_unique<Recording>(fabric, cleared, silent); };
   EXPECT_EQ(console.run({"fabric", "--clear-counters", "node003/1"}), 0);
   EXPECT_THAT(console.out.str(), HasSubstr("symbol_error 3"));
-  EXPECT_EQ(console.err.str(), "the error counters of 1 port are 0 now\n");
+  EXPECT_EQ(console.err.str(), "rdma-configctl: the error counters of 1 port are 0 now\n");
   ASSERT_EQ(cleared.size(), 1U);
   EXPECT_EQ(cleared[0].lid, fakes::port_of(fabric, "node003", 1)->lid);
   // The ports of a switch are asked for by its own LID.
