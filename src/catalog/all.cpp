@@ -39,6 +39,7 @@
 #include "kinds/storage/nfs_mount.hpp"
 #include "kinds/storage/nfs_server.hpp"
 #include "kinds/storage/nvme_target.hpp"
+#include "kinds/storage/srp_initiator.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -106,6 +107,7 @@ std::span<const Kind* const> all() {
       &nfs_server(),     //
       &nfs_mount(),      //
       &nvme_target(),    //
+      &srp_initiator(),  //
       &package(),        //
       &initramfs(),      //
       &expect(),         //
@@ -142,6 +144,8 @@ const std::vector<SectionSpec>& grammar() {
       nfs_server_section(),     //
       nfs_mount_section(),      //
       nvme_target_section(),    //
+      srp_initiator_section(),  //
+      srp_rule_section(),       //
       expect_section(),         //
       daemon_section(),         //
   };

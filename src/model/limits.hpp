@@ -80,6 +80,9 @@ inline constexpr std::size_t kCounterReadings = 16;
 inline constexpr std::size_t kMountOptions = 32;
 inline constexpr std::size_t kMountOptionBytes = 128;
 
+// Rules of srp_daemon.
+inline constexpr std::size_t kSrpOptionBytes = 72;
+
 // Metrics.
 inline constexpr std::size_t kMetricReasons = 32;
 inline constexpr std::size_t kMetricText = 120;
@@ -181,6 +184,8 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kMountOptions", kMountOptions, "options", "validate: error, exit 1",
      "per [[nfs_mount]]; nfs(5) lists about 60"},
     {"kMountOptionBytes", kMountOptionBytes, "bytes", "validate: error, exit 1", "one of them"},
+    {"kSrpOptionBytes", kSrpOptionBytes, "bytes", "validate: error, exit 1",
+     "options of a [[srp_rule]] as a login has them; srp_daemon leaves targets out whose login is over 254"},
     {"kMetricReasons", kMetricReasons, "series", "the rest is counted as \"other\"",
      "reasons in metrics; each is a time series for every host"},
     {"kMetricText", kMetricText, "bytes", "cut", "one reason in metrics"},

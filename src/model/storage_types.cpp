@@ -3,8 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+
 #include "base/text.hpp"
 #include "model/inet_types.hpp"
+#include "model/types.hpp"
 
 namespace rdmacfg::model {
 
@@ -17,6 +22,8 @@ namespace {
 constexpr std::string_view kAlphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 constexpr std::size_t kServerLongest = 255;
 constexpr std::size_t kPathLongest = 1024;
+constexpr std::string_view kHexDigits = "0123456789abcdefABCDEF";
+constexpr std::size_t kIdDigits = 16, kGidDigits = 32;
 
 bool consists_of(std::string_view text, std::string_view more) {
   return text.find_first_not_of(std::string(kAlphanumeric) + std::string(more)) == std::string_view::npos;
@@ -94,5 +101,75 @@ Result<Nqn> Codec<Nqn>::parse(const Value& written) {
 }
 
 Value Codec<Nqn>::value(const Nqn& parsed) { return parsed.text; }
+
+Result<SrpId> SrpId::parse(std::string_view text) {
+  if (text.find(':') != std::string_view::npos) {
+    const auto guid = Guid::parse(text);
+    return guid ? Result<SrpId>(SrpId{guid->number}) : fail(guid.error());
+  }
+  auto digits = text;
+  if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
+  if (digits.empty() || digits.size() > kIdDigits ||
+      digits.find_first_not_of(kHexDigits) != std::string_view::npos) {
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" does not consist of 1 to {} hexadecimal digits", text, kIdDigits));
+  }
+  SrpId out;
+  std::from_chars(digits.data(), digits.data() + digits.size(), out.number, 16);
+  return out;
+}
+
+std::string SrpId::text() const { return fmt::format("{:016x}", number); }
+
+Result<SrpId> Codec<SrpId>::parse(const Value& written) {
+  if (const auto* text = std::get_if<std::string>(&written)) return SrpId::parse(*text);
+  return fail(Code::kInvalid, "must be a text such as \"200500a0b81146a1\"");
+}
+
+Value Codec<SrpId>::value(const SrpId& parsed) { return parsed.text(); }
+
+Result<PortGid> PortGid::parse(std::string_view text) {
+  std::string spelled(text);
+  if (text.size() == kGidDigits && text.find_first_not_of(kHexDigits) == std::string_view::npos) {
+    for (std::size_t at = kGidDigits - 4; at > 0; at -= 4) spelled.insert(at, ":");
+  }
+  const auto address = IpAddress::parse(spelled);
+  if (!address || address->family != Family::kIpv6)
+    return fail(Code::kInvalid, fmt::format("\"{}\" is not a GID, such as fe80::2:c903:31:78f2", text));
+  return PortGid{*address};
+}
+
+std::string PortGid::digits() const {
+  std::string out;
+  for (const auto byte : address.bytes) out += fmt::format("{:02x}", byte);
+  return out;
+}
+
+Result<PortGid> Codec<PortGid>::parse(const Value& written) {
+  if (const auto* text = std::get_if<std::string>(&written)) return PortGid::parse(*text);
+  return fail(Code::kInvalid, "must be a text such as \"fe80::2:c903:31:78f2\"");
+}
+
+Value Codec<PortGid>::value(const PortGid& parsed) { return parsed.text(); }
+
+Result<IscsiIface> IscsiIface::parse(std::string_view text) {
+  constexpr std::size_t kLongest = 64;  // ISCSI_MAX_IFACE_LEN of usr/config.h
+  constexpr std::array<std::string_view, 9> kOwn{"default", "iser",    "tcp",      "bnx2i",        "cxgb3i",
+                                                 "cxgb4i",  "qla4xxx", "be2iscsi", "iface.example"};
+  if (text.empty() || text.size() > kLongest || !consists_of(text, "_.-") || text.front() == '.' ||
+      text.front() == '-')
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" is not a name of 1 to {} letters, digits and _.-", text, kLongest));
+  if (std::find(kOwn.begin(), kOwn.end(), text) != kOwn.end())
+    return fail(Code::kInvalid, fmt::format("\"{}\" is a name of open-iscsi's own", text));
+  return IscsiIface{std::string(text)};
+}
+
+Result<IscsiIface> Codec<IscsiIface>::parse(const Value& written) {
+  if (const auto* text = std::get_if<std::string>(&written)) return IscsiIface::parse(*text);
+  return fail(Code::kInvalid, "must be a text such as \"iser0\"");
+}
+
+Value Codec<IscsiIface>::value(const IscsiIface& parsed) { return parsed.text; }
 
 }  // namespace rdmacfg::model

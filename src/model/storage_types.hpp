@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strong types of storage over RDMA: ports of services, servers, paths. Sources: nfs(5), systemd.mount(5).
+// Strong types of storage over RDMA: ports of services, servers, paths, identifiers. Sources: nfs(5),
+// systemd.mount(5), srp_daemon(8), iscsiadm(8).
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "model/field.hpp"
+#include "model/inet_types.hpp"
 
 namespace rdmacfg::model {
 
@@ -52,5 +54,45 @@ struct Nqn {
 };
 
 RDMACFG_CODEC(Nqn, "NQN", R"({"type":"string","maxLength":223,"pattern":"^nqn\\.[A-Za-z0-9._:-]+$"})");
+
+/// An identifier of 64 bits of an SRP target: the extension of its port's, the GUID of its I/O controller, a
+/// service.
+struct SrpId {
+  std::uint64_t number = 0;
+
+  /// "200500a0b81146a1", with fewer digits, with 0x, or in groups as a GUID.
+  static base::Result<SrpId> parse(std::string_view text);
+  [[nodiscard]] std::string text() const;  ///< "200500a0b81146a1", as srp_daemon and ibsrpdm spell it
+  auto operator<=>(const SrpId&) const = default;
+};
+
+RDMACFG_CODEC(
+    SrpId, "64-bit identifier",
+    R"({"type":"string","pattern":"^((0[xX])?[0-9A-Fa-f]{1,16}|[0-9A-Fa-f]{2,4}(:[0-9A-Fa-f]{2,4}){3,7})$"})");
+
+/// The GID of a port of another host.
+struct PortGid {
+  IpAddress address;  ///< IPv6
+
+  /// "fe80::2:c903:31:78f2", or 32 digits as srp_daemon has it.
+  static base::Result<PortGid> parse(std::string_view text);
+  [[nodiscard]] std::string text() const { return address.text(); }
+  [[nodiscard]] std::string digits() const;  ///< "fe800000000000000002c903003178f2"
+  auto operator<=>(const PortGid&) const = default;
+};
+
+RDMACFG_CODEC(PortGid, "GID", R"({"type":"string","pattern":"^([0-9A-Fa-f]{32}|[0-9A-Fa-f:.]{2,45})$"})");
+
+/// The name of an iface record of open-iscsi, which is the name of its file: letters, digits and _.-, and
+/// none of the names that open-iscsi gives its own (usr/iface.c).
+struct IscsiIface {
+  std::string text;
+
+  static base::Result<IscsiIface> parse(std::string_view text);
+  auto operator<=>(const IscsiIface&) const = default;
+};
+
+RDMACFG_CODEC(IscsiIface, "name of an iface record",
+              R"({"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"})");
 
 }  // namespace rdmacfg::model

@@ -322,6 +322,11 @@ std::vector<DocumentSample> make_documents() {
                             i);
        }),
        with_file("/etc/fstab", [](int i) { return fmt::format("192.0.2.1:/y /n/{} nfs ro 0 0", i); })},
+      {"srp_rule", entries([](int i) {
+         return fmt::format("[[srp_rule]]\nname = \"r{0}\"\nid_ext = \"{0:x}\"\nioc_guid = \"{0:x}\"\n",
+                            i + 1);
+       }),
+       with_file("/etc/srp_daemon.conf", [](int i) { return fmt::format("# a ioc_guid={:x}", i); })},
       {"nvme_target", entries([](int i) {
          return fmt::format(
              "[[nvme_target]]\nnqn = \"nqn.x:n{}\"\naddresses = [\"192.0.2.1\"]\n[[nvme_target.namespace]]\n"

@@ -151,6 +151,17 @@ constexpr const char* kNfs = R"({
   "files": { "/usr/sbin/mount.nfs": "", "/etc/nfs.conf": "[nfsd]\nthreads=8\n",
              "/etc/systemd/system/other.mount": "[Mount]\nWhat=a:/b\nWhere=/other\n" },
   "units": { "remote-fs.target": {}, "nfs-server.service": { "enabled": true, "running": true } } })";
+constexpr const char* kSrp = R"({
+  "files": { "/etc/srp_daemon.conf": "# d\n" },
+  "units": { "srp_daemon.service": { "enabled": true, "running": true }, "srp_daemon_port@.service": {},
+             "srp_daemon_port@mlx4_0:1.service": { "running": true } } })";
+constexpr const char* kSrpStopped =
+    R"({ "units": { "srp_daemon.service": {}, "srp_daemon_port@.service": {} } })";
+constexpr const char* kSrpOne =
+    "version = 1\n[srp_initiator]\nothers = false\n[[srp_rule]]\nname = \"a\"\nioc_guid = \"66\"\n";
+constexpr const char* kSrpOther =
+    "version = 1\n[srp_initiator]\nothers = true\n[[srp_rule]]\nname = \"a\"\ndgid = \"fe80::2\"\n"
+    "allow = false\n[[srp_rule]]\nname = \"b\"\npkey = 32769\nioc_guid = \"67\"\nqueue_size = 128\n";
 constexpr const char* kNfsPort = "version = 1\n[nfs_server]\nrdma_port = 20049\n";
 constexpr const char* kNfsOtherPort = "version = 1\n[nfs_server]\nrdma_port = 20050\n";
 std::string nfs_mounts(const std::string& server, const std::string& more = "") {
@@ -738,6 +749,13 @@ const std::vector<Scenario>& scenarios() {
       {.name = "nvme_target_of_others", .host = kNvme, .documents = {kNvmeTheirs}},
       {.name = "nvme_target_given_back", .host = kNvme, .documents = {kNvmeTheirs, "version = 1\n"}},
       {.name = "nvme_target_dropped", .host = kNvme, .documents = {kNvmeOne, "version = 1\n"}},
+      {.name = "srp_rules", .host = kSrp, .documents = {kSrpOne}},
+      {.name = "srp_rules_of_a_stopped_daemon", .host = kSrpStopped, .documents = {kSrpOne}},
+      {.name = "srp_rules_changed", .host = kSrp, .documents = {kSrpOne, kSrpOther}},
+      {.name = "srp_rules_dropped", .host = kSrp, .documents = {kSrpOne, "version = 1\n"}},
+      {.name = "srp_rules_of_a_stopped_daemon_dropped",
+       .host = kSrpStopped,
+       .documents = {kSrpOne, "version = 1\n"}},
       {.name = "profiles_dropped", .host = kManaged, .documents = {text({kA, kProfile}), "version = 1\n"}},
   };
   return kAll;

@@ -9,6 +9,7 @@
 #include "formats/mount_unit.hpp"
 #include "formats/nfs_conf.hpp"
 #include "formats/opensm_conf.hpp"
+#include "formats/srp_rules.hpp"
 #include "formats/sysctl_conf.hpp"
 #include "formats/udev_netdev_names.hpp"
 #include "formats/udev_rdma_names.hpp"
@@ -117,6 +118,13 @@ void run_files(std::string_view bytes) {
             "a mount unit of ours is written again as the same");
   if (const auto port = parse_nfs_server(text))
     require(parse_nfs_server(render_nfs_server(*port)) == *port, "a port is written again as the same");
+  again(
+      parse_srp_rules(text), [](const auto& rules) { return render_srp_rules(rules); },
+      [](const std::string& from) { return parse_srp_rules(from); });
+  for (const auto& line : parse_srp_rules(text)) {
+    if (const auto rule = parse_srp_rule(line))
+      require(parse_srp_rule(render_srp_rule(*rule)) == *rule, "a rule is written again as the same");
+  }
   (void)parse_mountinfo(text);
   (void)parse_fstab(text);
   constexpr std::string_view kId = "00:02:c9:03:00:31:78:f2";
@@ -152,6 +160,7 @@ std::vector<Target> word_targets() {
             "overwritten.\n[Mount]\nWhat=[2001:db8::1]:/x%%\nWhere=/a\n"
             "Options=_netdev,proto=rdma,port=20049,hard\n",
             "[nfsd]\nrdma=y\nrdma-port=20049\n",
+            "a id_ext=1,ioc_guid=2,dgid=fe800000000000000002c90200402bd5,pkey=ffff,queue_size=9\nd\n",
             "40 25 0:42 / /a\\040b rw shared:1 - nfs4 a:/b rw,proto=rdma,port=20049\n",
             "PORTS=\"ALL\"\n# begin of rdma-configd\n# ports of the document: 0x0002c903003178f2:5\n# end of "
             "rdma-configd\n"}}};

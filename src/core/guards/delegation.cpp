@@ -210,8 +210,10 @@ using Found = std::map<std::string, Restricted>;
 
 void find_restricted(const std::vector<Section>& sections, system::Host& host, Found& found,
                      const std::string& above = {}) {
+  int rules = 0;
   for (const auto& section : sections) {
     std::string which = above + section.path;
+    if (section.path == "srp_rule") which += fmt::format(" {}", ++rules);  // the first that matches decides
     for (const auto* identity : {"name", "key", "domain", "interface", "path", "nqn", "nsid"})
       which += '\n' + text_of(section, identity);
     for (const auto& [key, entry] : section.entries) {

@@ -104,7 +104,7 @@ struct Kept {
 };
 constexpr auto kKept = std::to_array<Kept>({
     {"sriov-vfs", "the document has no virtual functions; keep this file"},
-    {"srp_daemon.conf", "the document has no SRP targets; keep this file"},
+    {"srp_daemon.conf", "write its rules as [[srp_rule]], in their order; until then keep this file"},
     {"ibacm_opts.cfg", "the document has no options of ibacm; keep this file"},
     {"ibacm_addr.cfg", "the document has no addresses of ibacm; keep this file"},
 });

@@ -30,6 +30,17 @@ constexpr std::string_view kServiceKind = "service";
 // There is one systemd, and what we set of its units outlives a reboot.
 constexpr std::string_view kInstance = "unit";
 
+/// A unit that entries of another section need: enabled, as if a [[service]] said so, and perhaps running.
+struct NeededUnit {
+  std::string_view section;
+  std::string_view unit;
+  bool running;
+  std::string_view after, after_id;  ///< the resource that is made right before it starts
+};
+constexpr std::array kNeededUnits{
+    NeededUnit{"srp_rule", "srp_daemon.service", true, "srp_initiator", "rules"},
+    NeededUnit{"srp_initiator", "srp_daemon.service", true, "srp_initiator", "rules"}};
+
 bool runs(const Unit& unit) {
   if (unit.job == "start" || unit.job == "restart") return true;
   if (unit.active == "activating") return unit.sub != "auto-restart";
@@ -71,6 +82,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
       }
       out.push_back(std::move(desired));
     }
+    need_units(bound, out);
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
@@ -187,6 +199,26 @@ class ServiceKind final : public Kind, public NeedsWatching {
   }
 
  private:
+  /// A [[service]] that is there for the unit decides itself.
+  static void need_units(const Bound& bound, std::vector<Desired>& out) {
+    for (const auto& needed : kNeededUnits) {
+      for (const auto* section : bound.of(needed.section)) {
+        const bool given = std::any_of(out.begin(), out.end(), [&](const Desired& one) {
+          return one.key.kind == kServiceKind && one.key.id == needed.unit;
+        });
+        if (given || section->entries.empty()) continue;
+        auto& desired = out.emplace_back();
+        desired.key = {std::string(kServiceKind), std::string(needed.unit)};
+        desired.label = needed.unit;
+        desired.where = section->where;
+        desired.settings["enabled"] = true;
+        if (needed.running) desired.settings["running"] = true;
+        for (const auto* field : {"enabled", "running"}) desired.origins[field] = section->where;
+        desired.needs.push_back({std::string(needed.after), std::string(needed.after_id)});
+      }
+    }
+  }
+
   /// [[opensm]] enables and starts these units itself; an entry that says otherwise would fight it.
   static void refuse_against_opensm(std::span<const model::Section* const> managers,
                                     const model::Section& section, const std::string& id,

@@ -79,6 +79,8 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
            "device = '/dev/sda'\n",
            "[nfs_server]\nrdma_port = 20049\n",
            "[[nfs_mount]]\npath = '/scratch'\nserver = 'a'\nexport = '/x'\n",
+           "[srp_initiator]\nothers = false\n",
+           "[[srp_rule]]\nname = 'a'\nioc_guid = '66'\n",
            "[daemon]\ndrift = 'report'\n",
        }) {
     EXPECT_THAT(refusal(text), HasSubstr("only root may set this")) << text;
@@ -101,6 +103,14 @@ TEST_F(Delegation, WhatOnlyRootReadsOnlyRootSets) {
   kernel_.sysctl.root_only.insert("net/ipv4/tcp_fastopen_key");
   const auto* text = "[[sysctl]]\nkey = 'net.ipv4.tcp_fastopen_key'\nvalue = '1-2-3-4'\n";
   EXPECT_THAT(refusal(text), HasSubstr("only root may read"));
+}
+
+/// The first rule that matches a target decides.
+TEST_F(Delegation, TheOrderOfRulesIsRootsToo) {
+  const std::string allow = "[[srp_rule]]\nname = 'a'\nioc_guid = '66'\n";
+  const std::string deny = "[[srp_rule]]\nname = 'b'\nallow = false\n";
+  EXPECT_EQ(refusal(allow + deny, allow + deny), "");
+  EXPECT_NE(refusal(deny + allow, allow + deny), "");
 }
 
 TEST_F(Delegation, WhatRootHasSetStaysAsItIs) {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/storage/srp_initiator.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "catalog/all.hpp"
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
+#include "fakes/fake_kernel.hpp"
+#include "formats/srp_rules.hpp"
+#include "model/limits.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kSrpHost =
+    R"({ "units": { "srp_daemon.service": { "enabled": true, "running": true }, "srp_daemon_port@.service": {} } })";
+constexpr const char* kSrpText =
+    "version = 1\n[srp_initiator]\nothers = false\n[[srp_rule]]\nname = \"a\"\nioc_guid = \"66\"\n";
+
+config::Document srp_document(const std::string& text) {
+  return config::parse_texts({{"config.toml", text}}, "node1", grammar());
+}
+
+/// The first error of a document with these options.
+std::string srp_error(const std::string& options) {
+  auto kernel = fakes::FakeKernel::parse(kSrpHost);
+  auto host = kernel->host();
+  const auto report = core::diff(srp_document(kSrpText + options), host);
+  return report.diagnostics.empty() ? "" : report.diagnostics.front().message;
+}
+
+TEST(SrpInitiator, OptionsOfALoginAreBounded) {
+  EXPECT_EQ(model::limits::kSrpOptionBytes, 72U);
+  // "ch_count=1,comp_vector=2147483,max_sect=2147483647,queue_size=2147483647" has as many.
+  const std::string most = "queue_size = 2147483647\nmax_sect = 2147483647\ncomp_vector = 2147483\n";
+  EXPECT_EQ(srp_error(most), "");
+  EXPECT_EQ(srp_error(most + "ch_count = 1\n"), "");
+  EXPECT_THAT(srp_error(most + "ch_count = 12\n"), HasSubstr("73 bytes together; 72 are allowed"));
+}
+
+TEST(SrpInitiator, TheDaemonIsRestartedOnce) {
+  auto kernel = fakes::FakeKernel::parse(kSrpHost);
+  auto host = kernel->host();
+  const auto& unit = kernel->units.units.at("srp_daemon.service");
+  const auto before = unit.starts_seen;
+  ASSERT_EQ(core::apply(srp_document(kSrpText), host).exit, model::Exit::kOk);
+  EXPECT_EQ(unit.starts_seen, before + 1);
+  ASSERT_EQ(core::apply(srp_document(kSrpText), host).exit, model::Exit::kOk);
+  EXPECT_EQ(unit.starts_seen, before + 1) << "a second apply changes nothing";
+}
+
+TEST(SrpInitiator, BelowAnotherRootOnlyFilesAreWritten) {
+  auto kernel = fakes::FakeKernel::parse("{}");
+  auto host = kernel->host();
+  host.offline = true;
+  EXPECT_EQ(core::apply(srp_document(kSrpText), host).exit, model::Exit::kOk);
+  EXPECT_EQ(kernel->files.content.at(std::string(kSrpDropIn)), render_srp_drop_in());
+  EXPECT_TRUE(is_our_srp_file(kernel->files.content.at(std::string(kSrpRulesFile))));
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
