@@ -69,16 +69,28 @@ std::optional<std::uint16_t> partition_of(std::string_view rule) {
   return static_cast<std::uint16_t>(*number & 0x7fffU);
 }
 
-/// A rule as lines: the part before the colon must be on one, members go on until the ';'.
+/// A rule as lines: the part before the colon must be on one, members go on until the ';'. A multicast group
+/// has a line of its own.
 std::string wrapped(std::string_view rule) {
   std::string out;
-  while (rule.size() > kRuleLineMost) {
-    const auto comma = rule.rfind(", ", kRuleLineMost);
-    if (comma == std::string_view::npos || (out.empty() && comma < rule.find(':'))) break;
-    out += std::string(rule.substr(0, comma + 1)) + "\n";
-    rule.remove_prefix(comma + 2);
+  for (auto line : base::split(rule, '\n')) {
+    while (line.size() > kRuleLineMost) {
+      const auto comma = line.rfind(", ", kRuleLineMost);
+      if (comma == std::string_view::npos || (out.empty() && comma < line.find(':'))) break;
+      out += std::string(line.substr(0, comma + 1)) + "\n";
+      line.remove_prefix(comma + 2);
+    }
+    out += std::string(line) + "\n";
   }
-  return out + std::string(rule) + "\n";
+  return out;
+}
+
+/// How a line of a rule goes on: a comma says that members do; a colon and a group, that a line follows.
+/// Nothing where the rule ends.
+std::optional<char> joint_after(std::string_view line) {
+  if (line.ends_with(',')) return ' ';
+  if (line.ends_with(':') || line.starts_with("mgid=")) return '\n';
+  return std::nullopt;
 }
 
 }  // namespace
@@ -292,6 +304,7 @@ Partitions parse_partitions(std::string_view text) {
   out.damage = std::move(marked.damage);
   std::string rule;  // of others, as far as it was read
   std::string own;   // the same of ours
+  char joint = ' ';  // before its next line
   int first = 0;
   const auto finish_own = [&] {
     if (const auto partition = partition_of(own)) out.rules.insert_or_assign(*partition, own);
@@ -312,13 +325,16 @@ Partitions parse_partitions(std::string_view text) {
       unfinished();
       code = base::trim(code);
       if (code.empty()) continue;
+      // Lines that somebody changed are not to hide those below.
+      if (!own.empty() && partition_of(code)) finish_own();
       if (own.empty()) {
         own = line;
       } else {
-        own += ' ' + std::string(line);
+        own += joint + std::string(line);
       }
-      // Only a comma says that members go on: lines that somebody changed are not to hide those below.
-      if (!code.ends_with(',')) finish_own();
+      const auto next = joint_after(code);
+      joint = next.value_or(' ');
+      if (!next) finish_own();
       continue;
     }
     finish_own();

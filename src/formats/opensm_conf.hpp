@@ -93,7 +93,8 @@ std::string render_opensm_drop_in(std::int64_t priority);
 std::optional<std::int64_t> parse_opensm_drop_in(std::string_view text);
 
 /// partitions.conf: rules of ours between two marks, by partition, a long one on several lines, as OpenSM
-/// reads no more than 4094 bytes of each; lines of others stay.
+/// reads no more than 4094 bytes of each; one with multicast groups has line breaks before and after these;
+/// lines of others stay.
 struct Partitions {
   struct Foreign {
     int line = 0;

@@ -306,6 +306,14 @@ std::vector<DocumentSample> make_documents() {
       {"partition of a file", entries([](int i) { return fmt::format("[[partition]]\npkey = {}\n", i + 1); }),
        with_file("/etc/opensm/partitions.conf",
                  [](int i) { return fmt::format("p{}={:#x} : ALL=full;", i, i + 1); })},
+      {"partition groups",
+       [](int n) {
+         return "version = 1\n[[partition]]\npkey = 0x7fff\n" + lines(n, [](int i) {
+                  return fmt::format("[[partition.group]]\nmgid = \"ff12::{:x}:{:x}\"\n", i >> 16,
+                                     i & 0xffff);
+                });
+       },
+       small},
       {"partition members",
        list("[[partition]]\npkey = 0x7fff\nmembers = ", [](int i) { return guid_number(i) + "=full"; }),
        small},

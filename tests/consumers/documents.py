@@ -96,7 +96,15 @@ class Document:
                 "pkey": pkey | r.choice([0, 0x8000]), "name": None if pkey == 0x7fff else r.choice([None, "zz" + self.word()]),
                 "ipoib": r.choice([None, True, False]), "mtu": r.choice([None, 4096, 5, 2048]), "sl": r.choice([None, 0, 3]),
                 "defmember": r.choice([None, "full", "limited"]),
-                "members": [one + (alike if several else r.choice(["", "=full", "=limited"])) for one in chosen]})
+                "members": [one + (alike if several else r.choice(["", "=full", "=limited"])) for one in chosen],
+                "rate": r.choice([None, None, 7]), "q_key": r.choice([None, 0xb1b]), "tclass": r.choice([None, 0, 9]),
+                "flow_label": r.choice([None, 0xfffff]), "indx0": r.choice([None, None, True])})
+            one = self.partitions[-1]
+            one["groups"] = [{"mgid": r.choice(["ff12::", "ff15::", "ff1e::"]) + f"{number:x}", "mtu": r.choice([None, 512]), "rate": r.choice([None, 3]),
+                              "sl": r.choice([None, 1]), "q_key": r.choice([None, 0xdeadbeef]), "scope": r.choice([None, [2, 14]])} for number in self.some(3)]
+            if one["ipoib"] is not False:
+                one["groups"] += [{"mgid": f"ff12:{sort}::{number + 0x700:x}", "flow_label": r.choice([None, 5])}
+                                  for number, sort in enumerate(r.sample(["401b", "601b"], r.randint(0, 2)))]
 
     def family(self, four, number):
         r = self.random
@@ -136,7 +144,9 @@ class Document:
         for key, one in self.options.items():
             out += "[[opensm_option]]\n" + keys({"key": key, "value": one})
         for one in self.partitions:
-            out += "[[partition]]\n" + keys(one)
+            out += "[[partition]]\n" + keys({key: what for key, what in one.items() if key != "groups"})
+            for group in one["groups"]:
+                out += "[[partition.group]]\n" + keys(group)
         for one in self.devices:
             out += "[[rdma_device]]\n" + keys(one)
         if self.nfs_port:

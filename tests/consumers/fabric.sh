@@ -16,10 +16,11 @@ for ((n = 0; n < 20; n++)); do
 	sleep 0.2
 done
 file=$root/etc/opensm/partitions.conf; [ -e "$file" ] || file=$work/none
-LD_PRELOAD=$preload timeout 30 opensm -o -P "$file" -f "$work/osm.log" >/dev/null 2>&1
+LD_PRELOAD=$preload timeout 30 opensm -o -D 0x07 -P "$file" -f "$work/osm.log" >/dev/null 2>&1
 for lid in 1 2 3; do
 	guid=$(LD_PRELOAD=$preload smpquery nodeinfo "$lid" 2>/dev/null | sed -n 's/^PortGuid:\.*0x/0x/p')
 	[ "$guid" = 0x0000000000200000 ] || [ -z "$guid" ] ||
 		echo "port $guid: $(LD_PRELOAD=$preload smpquery pkeys "$lid" 2>/dev/null | sed -n 's/^ *[0-9]*: //p' | tr '\n' ' ')"
 done
-sed -n 's/.*\(PARSE ERROR.*\)/log: \1/p' "$work/osm.log"
+# A group that could not be made, and what was not understood.
+sed -n 's/.*\(PARSE [EW].*\|IP MC group .*invalid.*\|Failed to create MC group.*\)/log: \1/p' "$work/osm.log"

@@ -532,10 +532,11 @@ const std::vector<Scenario>& scenarios() {
                      "3\nbeside_other = true\n"}},
       {.name = "opensm",
        .host = kSubnetManager,
-       .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"
-                     "[[partition]]\npkey = 2\n",
-                     "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 4\n"
-                     "[[partition]]\npkey = 2\nmtu = 4096\n"}},
+       .documents =
+           {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"
+            "[[partition]]\npkey = 2\n",
+            "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 4\n"
+            "[[partition]]\npkey = 2\nmtu = 4096\n[[partition.group]]\nmgid = \"ff12:401b::707\"\n"}},
       {.name = "opensm_dropped",
        .host = kSubnetManager,
        .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -156,8 +157,23 @@ std::vector<Rule> rules_of(const File& file, Claims& claims) {
   return out;
 }
 
+/// A further scope, which OpenSM adds to those before.
+void add_scope(Entry& entry, std::uint64_t scope) {
+  auto& value = entry.values["scope"];
+  const auto before = model::Codec<model::Scopes>::parse(value);
+  const auto now = 1U << scope;
+  value = model::Codec<model::Scopes>::value(model::Scopes{before ? before->mask | now : now});
+}
+
 /// @return what is wrong with the flag.
 std::string take_flag(std::string_view flag, Entry& entry, bool& ipoib) {
+  constexpr std::array<std::array<std::string_view, 2>, 7> kNumbers{{{"mtu", "mtu"},
+                                                                     {"rate", "rate"},
+                                                                     {"sl", "sl"},
+                                                                     {"scope", "scope"},
+                                                                     {"Q_Key", "q_key"},
+                                                                     {"TClass", "tclass"},
+                                                                     {"FlowLabel", "flow_label"}}};
   const auto equals = flag.find('=');
   const auto name = base::trim(flag.substr(0, equals));
   const auto value =
@@ -166,11 +182,19 @@ std::string take_flag(std::string_view flag, Entry& entry, bool& ipoib) {
     ipoib = true;
     return {};
   }
-  for (const auto* key : {"mtu", "rate", "sl", "scope"}) {
-    if (name != key) continue;
+  if (name == "indx0" && value.empty()) {
+    entry.values["indx0"] = true;
+    return {};
+  }
+  for (const auto& [theirs, ours] : kNumbers) {
+    if (name != theirs) continue;
     const auto number = base::parse_number(value);
-    if (!number || *number > 255) return fmt::format("{}={}: not a number", name, value);
-    entry.values[key] = static_cast<std::int64_t>(*number);
+    if (!number || *number > 0xffffffff) return fmt::format("{}={}: not a number", name, value);
+    if (ours == "scope" && *number >= 1 && *number <= model::kScopeMost) {
+      add_scope(entry, *number);
+    } else {
+      entry.values[std::string(ours)] = static_cast<std::int64_t>(*number);
+    }
     return {};
   }
   if (name == "defmember") {
@@ -316,7 +340,7 @@ void parse_partitions(const File& file, Claims& claims) {
       if (!why.empty()) claims.miss(one.where, why);
     }
     for (const auto group : one.groups)
-      claims.miss(one.where, fmt::format("{}: cannot be expressed in the document", group));
+      claims.miss(one.where, fmt::format("{}: is not imported; write [[partition.group]] for it", group));
     auto& entry =
         claims.entry("partition", {{"pkey", fmt::format("0x{:04x}", one.pkey->partition())}}, one.where);
     merge(entry, more, std::move(one.members), members[one.pkey->partition()], claims);

@@ -215,6 +215,25 @@ std::string render_opensm_options(const OpensmOptions& options) {
   return text + std::string(kOpensmMarks.end) + "\n";
 }
 
+std::optional<std::string> opensm_option_value(std::span<const Desired> desired, system::Files& files,
+                                               const std::string& folder, std::string_view option) {
+  for (const auto& one : desired) {
+    if (one.key.kind == kOpensmOptionKind && one.key.id == option && one.settings.contains("value"))
+      return model::text_at(one.settings, "value");
+  }
+  const auto text = files.read(opensm_options_path(folder));
+  if (!text || !*text) return std::nullopt;
+  std::optional<std::string> out;
+  for (const auto& line : parse_marked(**text, kOpensmMarks).lines) {
+    const auto content = base::trim(line.text.substr(0, line.text.find('#')));
+    const auto blank = content.find_first_of(" \t");
+    if (blank == std::string_view::npos || content.substr(0, blank) != option) continue;
+    if (line.ours && !desired.empty()) continue;  // the document does not have it any more
+    out = std::string(base::trim(content.substr(blank)));
+  }
+  return out;
+}
+
 std::string opensm_options_path(const std::string& folder) { return folder + "/opensm.conf"; }
 
 model::SectionSpec opensm_option_section() {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -10,6 +11,7 @@
 #include "formats/opensm_conf.hpp"
 #include "kinds/kind.hpp"
 #include "model/host_types.hpp"
+#include "model/resource.hpp"
 #include "model/section.hpp"
 
 namespace rdmacfg::kinds {
@@ -40,6 +42,11 @@ OpensmOptions parse_opensm_options(std::string_view text);
 std::string render_opensm_options(const OpensmOptions& options);
 /// `folder`: of observe_opensm_folder().
 std::string opensm_options_path(const std::string& folder);
+
+/// The value of an option for OpenSM: of the document, else of the last line of the file by others; without a
+/// document, of the last line. Nothing: OpenSM's own.
+std::optional<std::string> opensm_option_value(std::span<const model::Desired> desired, system::Files& files,
+                                               const std::string& folder, std::string_view option);
 
 model::SectionSpec opensm_option_section();
 

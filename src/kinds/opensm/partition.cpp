@@ -152,7 +152,10 @@ class PartitionKind final : public Kind {
         one.settings.clear();
       }
     }
-    if (first != nullptr && installed) warn_other_file(world.host().files, path, first->where, diagnostics);
+    if (first != nullptr && installed) {
+      warn_other_file(world.host().files, path, first->where, diagnostics);
+      warn_without_option(desired, world.host().files, path, diagnostics);
+    }
     if (first == nullptr) {
       hold_damaged(there.damage, path, kPartitionKind, !there.rules.empty(), desired);
       return;
@@ -249,6 +252,35 @@ class PartitionKind final : public Kind {
          {}});
   }
 
+  /// OpenSM ignores some of a rule where an option of opensm.conf is not set (partition_create() and
+  /// partition_add_port() in osm_prtn_config.c).
+  static void warn_without_option(std::span<const Desired> desired, system::Files& files,
+                                  const std::string& path, Diagnostics& diagnostics) {
+    const auto on = [&](std::string_view option) {
+      return opensm_option_value(desired, files, path.substr(0, path.rfind('/')), option) == "TRUE";
+    };
+    const bool both = on("allow_both_pkeys"), qos = on("qos");
+    for (const auto& one : desired) {
+      if (one.key.kind != kPartitionKind) continue;
+      const auto warn = [&](const std::string& key, std::string what, std::string_view option) {
+        const auto at = one.origins.find(key);
+        diagnostics.push_back({Severity::kWarning,
+                               at == one.origins.end() ? one.where : at->second,
+                               fmt::format("[[partition]] {}: {}", key, what),
+                               fmt::format("add [[opensm_option]] key = \"{}\", value = \"TRUE\"", option),
+                               {}});
+      };
+      const auto wanted = model::from_attributes<Partition>(one.policy);
+      const auto rule = model::text_at(one.settings, "rule");
+      if (!both && rule.find("=both") != std::string::npos) {
+        warn(rule.find("defmember=both") != std::string::npos ? "defmember" : "members",
+             "OpenSM takes both for full while allow_both_pkeys is not TRUE", "allow_both_pkeys");
+      }
+      if (!qos && wanted.sl.value_or(0) != 0)
+        warn("sl", fmt::format("OpenSM takes 0 instead of {} while qos is not TRUE", *wanted.sl), "qos");
+    }
+  }
+
   /// "storage" of "storage=0x8002, ipoib : ALL=full;".
   static std::string name_of(std::string_view rule) { return std::string(rule.substr(0, rule.find('='))); }
 
@@ -335,6 +367,11 @@ model::SectionSpec partition_section() {
                              .doc = "A partition of the fabric, for the OpenSM of this host.",
                              .identities = {{"pkey"}}};
   add_written(section.fields, model::specs<Partition>());
+  model::SectionSpec group{.name = "group",
+                           .doc = "A multicast group that OpenSM makes in the partition, whoever joins it.",
+                           .identities = {{"mgid"}}};
+  add_written(group.fields, model::specs<PartitionGroup>());
+  section.children = {std::move(group)};
   return section;
 }
 

@@ -8,10 +8,16 @@
 #include <vector>
 
 #include "kinds/kind.hpp"
+#include "model/fabric_types.hpp"
+#include "model/inet_types.hpp"
 #include "model/section.hpp"
 #include "model/spelled.hpp"
 
 namespace rdmacfg::kinds {
+
+inline constexpr std::string_view kQkeySchema = R"({"type":"integer","minimum":1,"maximum":4294967295})";
+inline constexpr std::string_view kTclassSchema = R"({"type":"integer","minimum":0,"maximum":255})";
+inline constexpr std::string_view kFlowLabelSchema = R"({"type":"integer","minimum":0,"maximum":1048575})";
 
 /// A partition of the fabric, as a rule of OpenSM's partitions.conf. The rule as a whole matters.
 struct Partition {
@@ -21,7 +27,11 @@ struct Partition {
   std::optional<std::int64_t> mtu;
   std::optional<std::int64_t> rate;
   std::optional<std::int64_t> sl;
-  std::optional<std::int64_t> scope;
+  std::optional<model::Scopes> scope;
+  std::optional<std::int64_t> q_key;
+  std::optional<std::int64_t> tclass;
+  std::optional<std::int64_t> flow_label;
+  std::optional<bool> indx0;
   std::optional<std::string> defmember;
   std::optional<std::vector<std::string>> members;
   std::optional<std::string> rule;
@@ -46,9 +56,20 @@ struct Partition {
       model::spelled(
           model::field("sl", &Partition::sl, model::Role::kPolicy, "Service level, 0 to 15.", "OpenSM's"),
           R"({"type":"integer","minimum":0,"maximum":15})"),
-      model::spelled(model::field("scope", &Partition::scope, model::Role::kPolicy,
-                                  "Scope of these groups, 1 to 14.", "OpenSM's"),
-                     R"({"type":"integer","minimum":1,"maximum":14})"),
+      model::field("scope", &Partition::scope, model::Role::kPolicy,
+                   "Scopes, 1 to 14, of the groups in [[partition.group]] beside their own: 5 or [2, 5]. The "
+                   "groups of IPoIB have 2 whatever is here."),
+      model::spelled(model::field("q_key", &Partition::q_key, model::Role::kPolicy, "Q_Key of these groups.",
+                                  "OpenSM's: 0x0b1b"),
+                     kQkeySchema),
+      model::spelled(model::field("tclass", &Partition::tclass, model::Role::kPolicy,
+                                  "Traffic class of these groups, 0 to 255.", "0"),
+                     kTclassSchema),
+      model::spelled(model::field("flow_label", &Partition::flow_label, model::Role::kPolicy,
+                                  "Flow label of these groups, 0 to 0xfffff.", "0"),
+                     kFlowLabelSchema),
+      model::field("indx0", &Partition::indx0, model::Role::kPolicy,
+                   "Whether the P_Key is the first in the table of each member.", "false"),
       model::spelled(
           model::field("defmember", &Partition::defmember, model::Role::kPolicy,
                        "Membership where members do not say: full, limited or both.", "limited (OpenSM's)"),
@@ -61,6 +82,52 @@ struct Partition {
               "[\"ALL=full\"]"),
           R"({"type":["array","string"],"minLength":1,"items":{"type":"string","minLength":1}})"),
       model::field("rule", &Partition::rule, model::Role::kDerived, "The rule in partitions.conf.")};
+};
+
+/// A multicast group that OpenSM makes in a partition: a line "mgid=" of its rule.
+struct PartitionGroup {
+  std::optional<model::IpAddress> mgid;
+  std::optional<std::int64_t> mtu;
+  std::optional<std::int64_t> rate;
+  std::optional<std::int64_t> sl;
+  std::optional<model::Scopes> scope;
+  std::optional<std::int64_t> q_key;
+  std::optional<std::int64_t> tclass;
+  std::optional<std::int64_t> flow_label;
+
+  static constexpr auto kFields = std::tuple{
+      model::spelled(
+          model::field(
+              "mgid", &PartitionGroup::mgid, model::Role::kIdentity,
+              "Its multicast GID, \"ff12:401b::707\". Of a group of IPv4 (401b) or IPv6 (601b) OpenSM "
+              "fills in the P_Key.",
+              "-"),
+          R"({"type":"string","pattern":"^[fF][fF]"})"),
+      model::spelled(model::field("mtu", &PartitionGroup::mtu, model::Role::kPolicy,
+                                  "MTU: 256 to 4096 bytes, or OpenSM's code 1 to 5; a group of IP has the "
+                                  "partition's.",
+                                  "the partition's"),
+                     R"({"enum":[1,2,3,4,5,256,512,1024,2048,4096]})"),
+      model::spelled(model::field("rate", &PartitionGroup::rate, model::Role::kPolicy,
+                                  "Rate, OpenSM's code (2 to 63); a group of IP has the partition's.",
+                                  "the partition's"),
+                     R"({"type":"integer","minimum":2,"maximum":63})"),
+      model::spelled(model::field("sl", &PartitionGroup::sl, model::Role::kPolicy, "Service level, 0 to 15.",
+                                  "the partition's"),
+                     R"({"type":"integer","minimum":0,"maximum":15})"),
+      model::field(
+          "scope", &PartitionGroup::scope, model::Role::kPolicy,
+          "Scope, 1 to 14, or several like [2, 5], each with a group of its own; a group of IP has 2.",
+          "that of mgid"),
+      model::spelled(model::field("q_key", &PartitionGroup::q_key, model::Role::kPolicy, "Q_Key.",
+                                  "the partition's; else 0x0b1b of IP, 0 of others"),
+                     kQkeySchema),
+      model::spelled(model::field("tclass", &PartitionGroup::tclass, model::Role::kPolicy,
+                                  "Traffic class, 0 to 255.", "0"),
+                     kTclassSchema),
+      model::spelled(model::field("flow_label", &PartitionGroup::flow_label, model::Role::kPolicy,
+                                  "Flow label, 0 to 0xfffff.", "the partition's"),
+                     kFlowLabelSchema)};
 };
 
 model::SectionSpec partition_section();

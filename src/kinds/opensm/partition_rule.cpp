@@ -57,6 +57,12 @@ bool PartitionRule::lists(model::Guid port) const {
   });
 }
 
+bool PartitionRule::has_both() const {
+  return std::any_of(members.begin(), members.end(), [&](const PartitionMember& one) {
+    return (one.membership.empty() ? defmember : one.membership) == "both";
+  });
+}
+
 bool PartitionRule::has_full() const {
   return std::any_of(members.begin(), members.end(), [&](const PartitionMember& one) {
     const auto& membership = one.membership.empty() ? defmember : one.membership;
@@ -65,74 +71,202 @@ bool PartitionRule::has_full() const {
   });
 }
 
-PartitionRule make_rule(const model::Section& section, const Partition& wanted,
-                        model::Diagnostics& diagnostics) {
-  PartitionRule out;
-  const auto wrong = [&](std::string_view key, std::string what, std::string hint) {
-    const auto* entry = section.find(key);
-    diagnostics.push_back({model::Severity::kError,
-                           entry == nullptr ? section.where : entry->where,
-                           fmt::format("[[partition]] {}: {}", key, what),
-                           std::move(hint),
-                           {}});
-    out.right = false;
-  };
-  const bool is_default = wanted.pkey->partition() == kDefaultPartition;
-  auto name = wanted.name.value_or(is_default ? "Default" : fmt::format("p{:04x}", wanted.pkey->full()));
-  if (name.find_first_of(" \t\n=,:;#") != std::string::npos) {
-    wrong("name", fmt::format("\"{}\" has a character that partitions.conf cannot hold", name),
-          "letters, digits, - and _");
+namespace {
+
+/// Of the broadcast group where nothing says another (osm_base.h): 10 Gb/s, 2048 bytes.
+constexpr std::int64_t kRate = 3, kMtuCode = 4;
+constexpr unsigned kLinkLocal = 1U << 2U;  ///< Scopes::mask
+
+/// Reports what is wrong in an entry, and writes its numbers as OpenSM's flags.
+class Flags {
+ public:
+  Flags(const model::Section& section, std::string_view called, PartitionRule& rule,
+        model::Diagnostics& diagnostics)
+      : section_(section), called_(called), rule_(rule), diagnostics_(diagnostics) {}
+
+  void wrong(std::string_view key, std::string what, std::string hint) {
+    const auto* entry = section_.find(key);
+    diagnostics_.push_back({model::Severity::kError,
+                            entry == nullptr ? section_.where : entry->where,
+                            fmt::format("[[{}]] {}: {}", called_, key, what),
+                            std::move(hint),
+                            {}});
+    rule_.right = false;
   }
-  if ((name == "Default") != is_default) {
-    wrong("name", is_default ? "the partition 0x7fff is called Default" : "only 0x7fff is called Default",
-          "");
-  }
-  out.text = fmt::format("{}={:#06x}", name, is_default ? kDefaultPartition : wanted.pkey->full());
-  out.ipoib = wanted.ipoib.value_or(true);
-  if (out.ipoib) out.text += ", ipoib";
-  if (wanted.mtu) {
-    const auto code = mtu_code(*wanted.mtu);
-    if (!code) {
-      wrong("mtu", fmt::format("{} is not an InfiniBand MTU", *wanted.mtu),
-            "256, 512, 1024, 2048 or 4096 bytes, or OpenSM's code 1 to 5");
-    }
-    out.text += fmt::format(", mtu={}", code.value_or(0));
-  }
-  const auto number = [&](std::string_view key, const std::optional<std::int64_t>& value, std::int64_t least,
-                          std::int64_t most) {
+
+  void number(std::string_view key, const std::optional<std::int64_t>& value, std::int64_t least,
+              std::int64_t most, std::string_view flag = {}) {
     if (!value) return;
-    if (*value < least || *value > most) {
+    if (*value < least || *value > most)
       wrong(key, fmt::format("{} is out of range; must be from {} to {}", *value, least, most), "");
-    }
-    out.text += fmt::format(", {}={}", key, *value);
-  };
-  number("rate", wanted.rate, 2, 63);
-  number("sl", wanted.sl, 0, 15);
-  number("scope", wanted.scope, 1, 14);
-  if (wanted.defmember) {
-    if (!is_membership(*wanted.defmember)) {
-      wrong("defmember", fmt::format("\"{}\" is not a membership", *wanted.defmember),
-            "full, limited or both");
-    }
-    out.defmember = *wanted.defmember;
-    out.text += ", defmember=" + out.defmember;
+    rule_.text += fmt::format(", {}={}", flag.empty() ? key : flag, *value);
   }
+
+  /// What the partition and its groups have in common. @return the code of the MTU
+  template <class Wanted>
+  std::optional<std::int64_t> all_but_scopes(const Wanted& wanted) {
+    std::optional<std::int64_t> code;
+    if (wanted.mtu) {
+      code = mtu_code(*wanted.mtu);
+      if (!code) {
+        wrong("mtu", fmt::format("{} is not an InfiniBand MTU", *wanted.mtu),
+              "256, 512, 1024, 2048 or 4096 bytes, or OpenSM's code 1 to 5");
+      }
+      rule_.text += fmt::format(", mtu={}", code.value_or(0));
+    }
+    number("rate", wanted.rate, 2, 63);
+    number("sl", wanted.sl, 0, 15);
+    if (wanted.q_key && (*wanted.q_key < 1 || *wanted.q_key > 0xffffffff)) {
+      wrong("q_key", fmt::format("{} is out of range; must be from 1 to 0xffffffff", *wanted.q_key), "");
+    } else if (wanted.q_key) {
+      rule_.text += fmt::format(", Q_Key={:#010x}", *wanted.q_key);
+    }
+    // OpenSM takes 0 for a mistake in the one, and for the default in both.
+    if (wanted.tclass.value_or(0) != 0) number("tclass", wanted.tclass, 0, 255, "TClass");
+    number("flow_label", wanted.flow_label, 0, 0xfffff, "FlowLabel");
+    return code;
+  }
+
+  void scopes(const model::Scopes& scopes) {
+    for (unsigned scope = 1; scope <= model::kScopeMost; ++scope) {
+      if (scopes.has(scope)) rule_.text += fmt::format(", scope={}", scope);
+    }
+  }
+
+ private:
+  const model::Section& section_;
+  std::string_view called_;
+  PartitionRule& rule_;
+  model::Diagnostics& diagnostics_;
+};
+
+/// A group of IP over InfiniBand (RFC 4391, 4): OpenSM makes none whose MTU, rate or P_Key is not the
+/// partition's (mgroup_create() in osm_prtn_config.c), or without a broadcast group of its scope
+/// (mcmr_rcv_create_new_mgrp() in osm_sa_mcmember_record.c), which is always 2; it says so in its log alone.
+void check_ip_group(const PartitionGroup& group, const Partition& partition, std::optional<std::int64_t> mtu,
+                    model::Scopes scopes, Flags& flags) {
+  constexpr std::array<std::uint8_t, 2> kIpv4{0x40, 0x1b}, kIpv6{0x60, 0x1b};
+  const auto& bytes = group.mgid->bytes;
+  const std::array<std::uint8_t, 2> signature{bytes[2], bytes[3]};
+  if (signature != kIpv4 && signature != kIpv6) return;
+  const auto pkey = static_cast<unsigned>(bytes[4]) << 8U | bytes[5];
+  if (pkey != 0 && pkey != partition.pkey->full()) {
+    flags.wrong(
+        "mgid",
+        fmt::format("{} has the P_Key {:#06x}, which is not that of the partition", group.mgid->text(), pkey),
+        "leave these bits 0; OpenSM fills them in");
+  }
+  if (!partition.ipoib.value_or(true)) {
+    flags.wrong("mgid",
+                fmt::format("{} is a group of IP, and the partition has ipoib = false", group.mgid->text()),
+                "without a broadcast group OpenSM makes none of IP; leave ipoib out there");
+  }
+  if (scopes.mask != kLinkLocal) {
+    flags.wrong(group.scope || !partition.scope ? "scope" : "mgid",
+                fmt::format("{} is a group of IP, which OpenSM makes with scope 2 alone", group.mgid->text()),
+                "leave scope out here and in the partition, and write ff12");
+  }
+  const auto rate = partition.rate.value_or(kRate);
+  if (group.rate && *group.rate != rate) {
+    flags.wrong(
+        "rate",
+        fmt::format("{} here and {} for the partition, whose groups of IP share one rate", *group.rate, rate),
+        "leave it out, or change that of the partition");
+  }
+  const auto whole = partition.mtu ? mtu_code(*partition.mtu).value_or(0) : kMtuCode;
+  if (mtu && *mtu != whole) {
+    flags.wrong(
+        "mtu",
+        fmt::format("code {} here and {} for the partition, whose groups of IP share one MTU", *mtu, whole),
+        "leave it out, or change that of the partition");
+  }
+}
+
+/// The groups, each on a line of its own, as OpenSM reads one to the line's end. It takes what the line
+/// before has left in its buffer for flags of a group without any, so each has at least its scope.
+void add_groups(const model::Section& section, const Partition& partition, PartitionRule& rule,
+                model::Diagnostics& diagnostics) {
+  for (const auto& child : section.children) {
+    if (child.path != "partition.group") continue;
+    const auto group = model::from_attributes<PartitionGroup>(child.attributes());
+    if (!group.mgid) continue;  // reported already, by the grammar
+    Flags flags(child, "partition.group", rule, diagnostics);
+    const auto& bytes = group.mgid->bytes;
+    if (group.mgid->family != model::Family::kIpv6 || bytes[0] != 0xff) {
+      flags.wrong("mgid", fmt::format("{} is not a multicast GID", group.mgid->text()),
+                  "one that begins with ff, like \"ff12:401b::707\"");
+      continue;
+    }
+    rule.text += fmt::format("\nmgid={}", group.mgid->text());
+    const auto mtu = flags.all_but_scopes(group);
+    const unsigned own = bytes[1] & 0xfU;
+    if (!group.scope && (own == 0 || own > model::kScopeMost)) {
+      flags.wrong("mgid",
+                  fmt::format("{} has the scope {}; must be from 1 to {}", group.mgid->text(), own,
+                              model::kScopeMost),
+                  "write another one, or scope = …");
+    }
+    const auto scopes = group.scope.value_or(model::Scopes{1U << own});
+    flags.scopes(scopes);
+    check_ip_group(group, partition, mtu, {scopes.mask | partition.scope.value_or(model::Scopes{}).mask},
+                   flags);
+  }
+}
+
+void add_members(const Partition& wanted, PartitionRule& rule, Flags& flags) {
   std::vector<std::string> texts;
   std::map<std::string, std::string> memberships;  // by who has them; the first counts
   for (const auto& written : wanted.members.value_or(std::vector<std::string>{"ALL=full"})) {
     auto member = parse_member(written);
     if (!member) {
-      wrong("members", member.error().message, "");
+      flags.wrong("members", member.error().message, "");
       continue;
     }
     const auto [same, fresh] = memberships.try_emplace(member->who, member->membership);
     if (!fresh && same->second != member->membership)
-      wrong("members", fmt::format("{} is there twice, with another membership", member->who),
-            "keep one of the two");
+      flags.wrong("members", fmt::format("{} is there twice, with another membership", member->who),
+                  "keep one of the two");
     texts.push_back(member->text());
-    out.members.push_back(std::move(*member));
+    rule.members.push_back(std::move(*member));
   }
-  out.text += fmt::format(" : {};", base::join(texts, ", "));
+  rule.text += base::join(texts, ", ") + ";";
+}
+
+}  // namespace
+
+PartitionRule make_rule(const model::Section& section, const Partition& wanted,
+                        model::Diagnostics& diagnostics) {
+  PartitionRule out;
+  Flags flags(section, "partition", out, diagnostics);
+  const bool is_default = wanted.pkey->partition() == kDefaultPartition;
+  auto name = wanted.name.value_or(is_default ? "Default" : fmt::format("p{:04x}", wanted.pkey->full()));
+  if (name.find_first_of(" \t\n=,:;#") != std::string::npos) {
+    flags.wrong("name", fmt::format("\"{}\" has a character that partitions.conf cannot hold", name),
+                "letters, digits, - and _");
+  }
+  if ((name == "Default") != is_default) {
+    flags.wrong("name",
+                is_default ? "the partition 0x7fff is called Default" : "only 0x7fff is called Default", "");
+  }
+  out.text = fmt::format("{}={:#06x}", name, is_default ? kDefaultPartition : wanted.pkey->full());
+  out.ipoib = wanted.ipoib.value_or(true);
+  if (out.ipoib) out.text += ", ipoib";
+  flags.all_but_scopes(wanted);
+  if (wanted.scope) flags.scopes(*wanted.scope);
+  if (wanted.indx0.value_or(false)) out.text += ", indx0";
+  if (wanted.defmember) {
+    if (!is_membership(*wanted.defmember)) {
+      flags.wrong("defmember", fmt::format("\"{}\" is not a membership", *wanted.defmember),
+                  "full, limited or both");
+    }
+    out.defmember = *wanted.defmember;
+    out.text += ", defmember=" + out.defmember;
+  }
+  out.text += " :";
+  const auto head = out.text.size();
+  add_groups(section, wanted, out, diagnostics);
+  out.text += out.text.size() == head ? " " : "\n";
+  add_members(wanted, out, flags);
   return out;
 }
 

@@ -26,12 +26,14 @@ struct PartitionMember {
 base::Result<PartitionMember> parse_member(std::string_view text);
 
 struct PartitionRule {
-  std::string text;  ///< "storage=0x8002, ipoib : ALL=full;"
+  std::string text;  ///< "storage=0x8002, ipoib : ALL=full;"; with groups, each of these is a line
   std::vector<PartitionMember> members;
   std::string defmember;
   bool ipoib = true;  ///< OpenSM makes the broadcast group without which IPoIB has no carrier
   bool right = true;  ///< nothing in it was reported
 
+  /// Whether a member, or the rule for those that do not say, is both full and limited.
+  [[nodiscard]] bool has_both() const;
   /// Whether the port may be a member. SELF is the subnet manager's port, which may be any of this host.
   [[nodiscard]] bool lists(model::Guid port) const;
   /// Whether a host is a full member; limited ones reach only these.

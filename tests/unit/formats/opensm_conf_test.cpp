@@ -193,6 +193,29 @@ TEST(OpensmFile, RulesOfOthersAreSeenWithTheirLineAndStay) {
   EXPECT_EQ(render_partitions(parsed), others);
 }
 
+TEST(OpensmFile, AGroupOfAPartitionHasALineOfItsOwn) {
+  Partitions partitions;
+  const std::string rule =
+      "storage=0x8002, ipoib :\nmgid=ff12:401b::707, scope=2\nmgid=ff15::1, scope=5\nALL=full;";
+  partitions.rules = {{2, rule}, {3, "p8003=0x8003, ipoib :\nmgid=ff12::1, scope=2\n;"}};
+  const auto text = render_partitions(partitions);
+  EXPECT_NE(
+      text.find("storage=0x8002, ipoib :\nmgid=ff12:401b::707, scope=2\nmgid=ff15::1, scope=5\nALL=full;\n"),
+      std::string::npos);
+  EXPECT_EQ(parse_partitions(text).rules, partitions.rules);
+}
+
+TEST(OpensmFile, ARuleWithoutItsEndDoesNotHideTheNext) {
+  const auto cut =
+      parse_partitions(std::string(kOpensmMarks.begin) +
+                       "\na=0x8001 :\nmgid=ff12::1, scope=2\nb=0x8002 : ALL=full;\nc=0x8003 : ALL,\n"
+                       "d=0x8004 : ALL;\n" +
+                       std::string(kOpensmMarks.end) + "\n");
+  EXPECT_EQ(cut.rules.size(), 4U);
+  EXPECT_EQ(cut.rules.at(2), "b=0x8002 : ALL=full;");
+  EXPECT_EQ(cut.rules.at(4), "d=0x8004 : ALL;");
+}
+
 TEST(OpensmFile, ARuleEndsAtItsSemicolon) {
   const auto parsed =
       parse_partitions("Default=0x7fff : ALL=full; a=0x8001 : # ; not here\n ALL; b=2:ALL;\n");
