@@ -29,6 +29,7 @@
 #include "kinds/managers/networkd.hpp"
 #include "kinds/managers/nm_profile.hpp"
 #include "kinds/opensm/opensm.hpp"
+#include "kinds/opensm/opensm_file.hpp"
 #include "kinds/opensm/opensm_option.hpp"
 #include "kinds/opensm/partition.hpp"
 #include "kinds/rdma/mlx4_port.hpp"
@@ -101,6 +102,7 @@ std::span<const Kind* const> all() {
       &memlock(),        //
       &memlock_unit(),   //
       &service(),        //
+      &opensm_file(),    //
       &opensm_option(),  //
       &opensm(),         //
       &partition(),      //
@@ -137,6 +139,7 @@ const std::vector<SectionSpec>& grammar() {
       service_section(),        //
       opensm_section(),         //
       opensm_option_section(),  //
+      opensm_file_section(),    //
       partition_section(),      //
       soft_rdma_section(),      //
       rdma_device_section(),    //

@@ -13,6 +13,7 @@ namespace rdmacfg::core::detail {
 
 // Ports and fabric.
 void no_subnet_manager(const Patient& patient, std::vector<Finding>& out);
+void not_master(const Patient& patient, std::vector<Finding>& out);
 void two_subnet_managers(const Patient& patient, std::vector<Finding>& out);
 void pkey_missing(const Patient& patient, std::vector<Finding>& out);
 void mtu_capped(const Patient& patient, std::vector<Finding>& out);

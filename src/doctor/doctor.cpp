@@ -65,6 +65,7 @@ const std::vector<Check>& checks() {
       {"port_down", "ports without a link that the document configures", detail::port_down},
       {"no_subnet_manager", "ports whose link is up and that no subnet manager configures",
        detail::no_subnet_manager},
+      {"not_master", "a subnet manager of the document where another one is master", detail::not_master},
       {"two_subnet_managers", "two masters, or two fabrics with one subnet prefix",
        detail::two_subnet_managers},
       {"zero_guid", "devices and ports without a GUID", detail::zero_guid},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.hpp"
 #include "catalog/bind.hpp"
@@ -13,6 +14,7 @@
 #include "kinds/address/request.hpp"
 #include "kinds/ipoib/ipoib.hpp"
 #include "kinds/ipoib/pkey.hpp"
+#include "kinds/opensm/opensm.hpp"
 #include "store/state.hpp"
 
 namespace rdmacfg::core::detail {
@@ -96,6 +98,37 @@ void no_subnet_manager(const Patient& patient, std::vector<Finding>& out) {
                                   "the switch), or repair "
                                   "the one that is there"});
   });
+}
+
+/// beside_other says that another one may be master, unless the priority is the highest that there is.
+void not_master(const Patient& patient, std::vector<Finding>& out) {
+  if (patient.document == nullptr) return;
+  constexpr std::int64_t kHighest = 15;
+  std::set<int> own;  // LIDs of this host
+  each_port(patient.world, "InfiniBand", [&](const PortRef& port) {
+    if (port.port->lid) own.insert(*port.port->lid);
+  });
+  for (const auto& section : patient.document->sections) {
+    const auto* entry = section.path == "opensm" ? section.find("guid") : nullptr;
+    const auto wanted = model::from_attributes<kinds::Opensm>(section.attributes());
+    const auto port = entry != nullptr && wanted.guid ? patient.world.port(*wanted.guid) : std::nullopt;
+    if (!port || port->port->state != "ACTIVE") continue;
+    const int master = port->port->sm_lid.value_or(0);
+    if (master == 0 || own.contains(master)) continue;
+    if (wanted.beside_other.value_or(false) && wanted.priority != kHighest) continue;
+    const auto runs = units(patient, {kinds::opensm_unit(*wanted.guid), kinds::kOpensmService});
+    const bool running = std::any_of(runs.begin(), runs.end(),
+                                     [](const system::Unit& unit) { return unit.active == "active"; });
+    if (!running) continue;  // the report has it
+    out.push_back(
+        {"not_master", Finding::Weight::kRisk, name_of(*port),
+         fmt::format("OpenSM runs on it with priority {}, but the subnet manager with LID {} is master: "
+                     "its partitions, routes and QoS rule the fabric, not those of this host",
+                     wanted.priority ? std::to_string(*wanted.priority) : "0", master),
+         "`rdma-configctl fabric` shows the priorities (equal ones: the lower GUID is master); raise "
+         "priority of [[opensm]], or write beside_other = true to have it stand by",
+         model::Key{"opensm", wanted.guid->text()}});
+  }
 }
 
 void two_subnet_managers(const Patient& patient, std::vector<Finding>& out) {

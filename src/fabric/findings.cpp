@@ -97,6 +97,32 @@ void find_lonely_partitions(const Fabric& fabric, const Index& index, std::vecto
   }
 }
 
+/// Of two the one with the higher priority is master; of equal ones, the one with the lower GUID (InfiniBand
+/// architecture, 14.4.1).
+bool outranks(const Manager& one, const Manager& other) {
+  return one.priority != other.priority ? one.priority > other.priority : one.port_guid < other.port_guid;
+}
+
+std::string port_name(const Index& index, std::uint64_t port_guid) {
+  const auto owner = index.owner(port_guid);
+  return owner ? index.name(*owner) : fmt::format("{:#018x}", port_guid);
+}
+
+void find_outranked(const Fabric& fabric, const Index& index, std::vector<Finding>& out) {
+  const auto master = std::find_if(fabric.managers.begin(), fabric.managers.end(),
+                                   [](const Manager& one) { return one.state == ManagerState::kMaster; });
+  if (master == fabric.managers.end()) return;
+  for (const auto& one : fabric.managers) {
+    if (one.state != ManagerState::kStandby || !outranks(one, *master)) continue;
+    out.push_back(
+        {"manager", port_name(index, one.port_guid),
+         fmt::format("stands by with priority {}, while {} is master with priority {}: the master did "
+                     "not hand over; `rdma-configctl doctor` on both hosts, and their OpenSM logs, may "
+                     "say why",
+                     one.priority, port_name(index, master->port_guid), master->priority)});
+  }
+}
+
 void find_managers(const Fabric& fabric, std::vector<Finding>& out) {
   const auto masters = std::count_if(fabric.managers.begin(), fabric.managers.end(),
                                      [](const Manager& one) { return one.state == ManagerState::kMaster; });
@@ -131,6 +157,7 @@ std::vector<Finding> findings_of(const Fabric& fabric) {
   const Index index(fabric);
   std::vector<Finding> out;
   find_managers(fabric, out);
+  find_outranked(fabric, index, out);
   find_duplicates(fabric, index, out);
   find_one_way_links(fabric, index, out);
   find_silent_neighbours(fabric, index, out);

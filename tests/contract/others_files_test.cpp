@@ -19,6 +19,8 @@ const std::vector<Case> kCases{
     {"/etc/rdma/mlx4.conf", "[[mlx4_port]]\npci = \"0000:10:00.0\"\nports = [\"ib\", \"ib\"]\n"},
     {"/etc/opensm/opensm.conf", "[[opensm_option]]\nkey = \"max_op_vls\"\nvalue = 3\n"},
     {"/etc/opensm/partitions.conf", "[[partition]]\npkey = 0x8002\n"},
+    {"/etc/opensm/rdma-root-guids.conf",
+     "[[opensm_file]]\noption = \"root_guid_file\"\nguids = [\"0x200000\"]\n"},
 };
 
 TEST(OthersFiles, ALinkKeepsNothingElseFromBeingApplied) {

@@ -9,6 +9,7 @@
 #include "formats/mount_unit.hpp"
 #include "formats/nfs_conf.hpp"
 #include "formats/opensm_conf.hpp"
+#include "formats/opensm_files.hpp"
 #include "formats/srp_rules.hpp"
 #include "formats/sysctl_conf.hpp"
 #include "formats/udev_netdev_names.hpp"
@@ -125,6 +126,14 @@ void run_files(std::string_view bytes) {
     if (const auto rule = parse_srp_rule(line))
       require(parse_srp_rule(render_srp_rule(*rule)) == *rule, "a rule is written again as the same");
   }
+  const auto lines = parse_opensm_file(text);
+  for (const auto& file : opensm_side_files()) {
+    const auto checked = check_opensm_lines(file, lines);
+    if (!checked.wrong.empty()) continue;
+    require(check_opensm_lines(file, checked.lines).lines == checked.lines &&
+                parse_opensm_file(render_opensm_file(checked.lines)) == checked.lines,
+            "lines for OpenSM are written again as the same");
+  }
   (void)parse_mountinfo(text);
   (void)parse_fstab(text);
   constexpr std::string_view kId = "00:02:c9:03:00:31:78:f2";
@@ -135,35 +144,39 @@ void run_files(std::string_view bytes) {
 }  // namespace
 
 std::vector<Target> word_targets() {
-  return {{"keys",
-           run_keys,
-           {"00:02:c9:03:00:31:78:f2", "0x8002", "0000:10:00.0", "192.0.2.1/24", "2001:db8::1/64",
-            "26:3\n48:6", "64 GiB", "num_vfs=4\nmode=\"a b\"", "@rdma", "net.ipv4.conf.all.arp_ignore", "3",
-            "opensm@a.service", "default"}},
-          {"identities",
-           run_identities,
-           {"0002:c903:0031:78f2", "0x0002c903003178f2", "0002c903003178f2", "32770", "10:00.0"}},
-          {"bus-options",
-           run_options,
-           {"confirm t 60\ninteractive b 1\nwho s alice\nexpect s ab\nactive t 3\nretry b 0", "confirm as x",
-            "confirm t 99999999"}},
-          {"own-files",
-           run_files,
-           {"options mlx4_core a=1 b=\"c d\"\n", "net/ipv4/x = 1 2\n",
-            "@rdma soft memlock unlimited\n@rdma hard memlock unlimited\n",
-            "ACTION==\"add\", ATTR{address}==\"?*00:02:c9:03:00:31:78:f2\", NAME=\"fab0\"\n",
-            "[connection]\nid=a\n[infiniband]\np-key=32770\nparent=ib0\nmtu=2044\n[ipv4]\nmethod="
-            "manual\naddress1=192.0.2.1/24\n",
-            "[Match]\nProperty=A=1\n[Network]\nDNS=192.0.2.1\nDomains=a "
-            "b\n[Route]\nDestination=198.51.100.0/24\nGateway=192.0.2.9\nMetric=5\n",
-            "# Written by rdma-configd; changes here are "
-            "overwritten.\n[Mount]\nWhat=[2001:db8::1]:/x%%\nWhere=/a\n"
-            "Options=_netdev,proto=rdma,port=20049,hard\n",
-            "[nfsd]\nrdma=y\nrdma-port=20049\n",
-            "a id_ext=1,ioc_guid=2,dgid=fe800000000000000002c90200402bd5,pkey=ffff,queue_size=9\nd\n",
-            "40 25 0:42 / /a\\040b rw shared:1 - nfs4 a:/b rw,proto=rdma,port=20049\n",
-            "PORTS=\"ALL\"\n# begin of rdma-configd\n# ports of the document: 0x0002c903003178f2:5\n# end of "
-            "rdma-configd\n"}}};
+  return {
+      {"keys",
+       run_keys,
+       {"00:02:c9:03:00:31:78:f2", "0x8002", "0000:10:00.0", "192.0.2.1/24", "2001:db8::1/64", "26:3\n48:6",
+        "64 GiB", "num_vfs=4\nmode=\"a b\"", "@rdma", "net.ipv4.conf.all.arp_ignore", "3", "opensm@a.service",
+        "default"}},
+      {"identities",
+       run_identities,
+       {"0002:c903:0031:78f2", "0x0002c903003178f2", "0002c903003178f2", "32770", "10:00.0"}},
+      {"bus-options",
+       run_options,
+       {"confirm t 60\ninteractive b 1\nwho s alice\nexpect s ab\nactive t 3\nretry b 0", "confirm as x",
+        "confirm t 99999999"}},
+      {"own-files",
+       run_files,
+       {"options mlx4_core a=1 b=\"c d\"\n", "net/ipv4/x = 1 2\n",
+        "@rdma soft memlock unlimited\n@rdma hard memlock unlimited\n",
+        "ACTION==\"add\", ATTR{address}==\"?*00:02:c9:03:00:31:78:f2\", NAME=\"fab0\"\n",
+        "[connection]\nid=a\n[infiniband]\np-key=32770\nparent=ib0\nmtu=2044\n[ipv4]\nmethod="
+        "manual\naddress1=192.0.2.1/24\n",
+        "[Match]\nProperty=A=1\n[Network]\nDNS=192.0.2.1\nDomains=a "
+        "b\n[Route]\nDestination=198.51.100.0/24\nGateway=192.0.2.9\nMetric=5\n",
+        "# Written by rdma-configd; changes here are "
+        "overwritten.\n[Mount]\nWhat=[2001:db8::1]:/x%%\nWhere=/a\n"
+        "Options=_netdev,proto=rdma,port=20049,hard\n",
+        "[nfsd]\nrdma=y\nrdma-port=20049\n", "0x200000 3 4\n",
+        "torus 3 3M 1\nxp_link 0x1 0x2\nx_dateline -1\n",
+        "qos-ulps\ndefault : 0\nipoib, pkey 1-2 : 3\nend-qos-ulps\nqos-levels\nqos-level\nname: a\nsl: 1\n"
+        "end-qos-level\nend-qos-levels\n",
+        "a id_ext=1,ioc_guid=2,dgid=fe800000000000000002c90200402bd5,pkey=ffff,queue_size=9\nd\n",
+        "40 25 0:42 / /a\\040b rw shared:1 - nfs4 a:/b rw,proto=rdma,port=20049\n",
+        "PORTS=\"ALL\"\n# begin of rdma-configd\n# ports of the document: 0x0002c903003178f2:5\n# end of "
+        "rdma-configd\n"}}};
 }
 
 }  // namespace rdmacfg::fuzz

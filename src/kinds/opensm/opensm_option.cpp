@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/text.hpp"
 #include "formats/opensm_conf.hpp"
+#include "formats/opensm_files.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/opensm/opensm_running.hpp"
@@ -82,6 +84,7 @@ class OpensmOptionKind final : public Kind {
       check_value(id, model::text_of(value->value), value->where, wrong);
       out.push_back(std::move(desired));
     }
+    options_of_files(bound, out);
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
@@ -111,6 +114,7 @@ class OpensmOptionKind final : public Kind {
     auto& files = world.host().files;
     const auto folder = observe_opensm_folder(files);
     if (folder && *folder) {
+      complete_paths(desired, **folder);
       const auto path = opensm_options_path(**folder);
       const auto options = read_options(files, path);
       if (!options) return;  // observe() has failed for it
@@ -168,6 +172,35 @@ class OpensmOptionKind final : public Kind {
   }
 
  private:
+  /// Each [[opensm_file]] implies the option that names its file; in which folder that is, only the host
+  /// tells.
+  static void options_of_files(const Bound& bound, std::vector<Desired>& out) {
+    std::set<std::string> known;
+    for (const auto& one : out) {
+      if (one.key.kind == kOpensmOptionKind) known.insert(one.key.id);
+    }
+    for (const auto* section : bound.of("opensm_file")) {
+      const auto* option = section->find("option");
+      const auto* file = option == nullptr ? nullptr : opensm_side_file(model::text_of(option->value));
+      if (file == nullptr || known.contains(std::string(file->option))) continue;  // reported by its kind
+      auto& desired = out.emplace_back();
+      desired.key = {std::string(kOpensmOptionKind), std::string(file->option)};
+      desired.label = fmt::format("opensm.conf {}", file->option);
+      desired.settings["value"] = std::string(file->name);
+      desired.origins["value"] = option->where;
+      desired.where = section->where;
+      desired.needs.push_back({"opensm_file", std::string(file->option)});
+    }
+  }
+
+  static void complete_paths(std::vector<Desired>& desired, const std::string& folder) {
+    for (auto& one : desired) {
+      const auto* file = one.key.kind == kOpensmOptionKind ? opensm_side_file(one.key.id) : nullptr;
+      if (file != nullptr && model::text_at(one.settings, "value") == file->name)
+        one.settings["value"] = fmt::format("{}/{}", folder, file->name);
+    }
+  }
+
   static Result<OpensmOptions> read_options(system::Files& files, const std::string& path) {
     auto file = read_marked(files, path);
     if (!file) return base::fail(file.error());

@@ -63,6 +63,7 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
            "[[opensm_option]]\nkey = 'dump_files_dir'\nvalue = '/etc'\n",
            "[[opensm_option]]\nkey = 'console'\nvalue = 'socket'\n",
            "[[opensm_option]]\nkey = 'qos_policy_file'\nvalue = 'x'\n",
+           "[[opensm_file]]\noption = 'root_guid_file'\nguids = ['0x200000']\n",
            "[[opensm_option]]\nkey = 'routing_engine'\nvalue = '/tmp/x'\n",
            "[[opensm_option]]\nkey = 'some_new_option'\nvalue = 1\n",
            "[[module]]\nname = 'binfmt_misc'\n",

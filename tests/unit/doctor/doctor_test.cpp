@@ -87,6 +87,18 @@ TEST_F(Doctor, TwoSubnetManagers) {
   EXPECT_EQ(found(), Names{"two_subnet_managers mlx4_1/1"});
 }
 
+TEST_F(Doctor, AnotherSubnetManagerIsMaster) {
+  const std::string guid = "[[opensm]]\nguid = \"" + port().guid.text() + "\"\n";
+  kernel->add(R"({ "units": { "opensm@.service": { "installable": false, "running": true } } })");
+  port().sm_lid = 7;
+  EXPECT_EQ(found("version = 1\n" + guid), Names{"not_master mlx4_0/1"});
+  EXPECT_EQ(found("version = 1\n" + guid + "beside_other = true\n"), Names{});
+  EXPECT_EQ(found("version = 1\n" + guid + "beside_other = true\npriority = 15\n"),
+            Names{"not_master mlx4_0/1"});
+  port().sm_lid = port().lid;
+  EXPECT_EQ(found("version = 1\n" + guid), Names{});
+}
+
 TEST_F(Doctor, DamagedRecords) {
   auto host = kernel->host();
   degrade(host.files, {"state.json: damaged"});

@@ -49,6 +49,19 @@ TEST(Findings, NameDuplicatesAndManagers) {
   EXPECT_THAT(findings_of(fabric).front().what, HasSubstr("has no master subnet manager"));
 }
 
+TEST(Findings, NameASubnetManagerThatShouldBeMaster) {
+  auto fabric = fakes::fat_tree(4);
+  fabric.managers.front().priority = 3;
+  const auto other = fakes::port_of(fabric, "node002", 1)->guid;
+  fabric.managers.push_back({other, 2, 14, ManagerState::kStandby, 1});
+  EXPECT_THAT(checks_of(fabric), ElementsAre("manager node002/1"));
+  EXPECT_THAT(findings_of(fabric).front().what, HasSubstr("stands by with priority 14"));
+  fabric.managers.back().priority = 3;  // the master has the lower GUID
+  EXPECT_THAT(checks_of(fabric), ElementsAre());
+  std::swap(fabric.managers.front().port_guid, fabric.managers.back().port_guid);
+  EXPECT_THAT(checks_of(fabric), ElementsAre("manager node001/1"));
+}
+
 TEST(Findings, NameLinksThatTheOtherEndDoesNotKnow) {
   auto fabric = fakes::fat_tree(4);
   fakes::port_of(fabric, "leaf2", 1)->peer = End{0x100000, 1};

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/qos_policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <set>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::kinds {
+
+namespace {
+
+enum class Form { kText, kName, kNames, kNumber, kNumbers, kPairs, kRanges, kPorts, kTypes };
+
+struct Block {
+  std::string_view name, parent;
+};
+
+constexpr std::array<Block, 12> kBlocks{{{"qos-ulps", ""},
+                                         {"port-groups", ""},
+                                         {"port-group", "port-groups"},
+                                         {"qos-setup", ""},
+                                         {"vlarb-tables", "qos-setup"},
+                                         {"vlarb-scope", "vlarb-tables"},
+                                         {"sl2vl-tables", "qos-setup"},
+                                         {"sl2vl-scope", "sl2vl-tables"},
+                                         {"qos-levels", ""},
+                                         {"qos-level", "qos-levels"},
+                                         {"qos-match-rules", ""},
+                                         {"qos-match-rule", "qos-match-rules"}}};
+
+struct Key {
+  std::string_view block, name;
+  Form form;
+  std::uint64_t least = 0, most = 0;  ///< of numbers
+};
+
+constexpr std::uint64_t kAny = ~0ULL;
+
+constexpr std::array<Key, 32> kKeys{{{"port-group", "name", Form::kName},
+                                     {"port-group", "use", Form::kText},
+                                     {"port-group", "port-guid", Form::kRanges, 0, kAny},
+                                     {"port-group", "port-name", Form::kNames},
+                                     {"port-group", "pkey", Form::kRanges, 0, 0xffff},
+                                     {"port-group", "partition", Form::kNames},
+                                     {"port-group", "node-type", Form::kTypes},
+                                     {"vlarb-scope", "group", Form::kNames},
+                                     {"vlarb-scope", "across", Form::kNames},
+                                     {"vlarb-scope", "vlarb-high", Form::kPairs},
+                                     {"vlarb-scope", "vlarb-low", Form::kPairs},
+                                     {"vlarb-scope", "vl-high-limit", Form::kNumber, 0, 255},
+                                     {"sl2vl-scope", "group", Form::kNames},
+                                     {"sl2vl-scope", "across", Form::kNames},
+                                     {"sl2vl-scope", "across-from", Form::kNames},
+                                     {"sl2vl-scope", "across-to", Form::kNames},
+                                     {"sl2vl-scope", "from", Form::kPorts, 0, 127},
+                                     {"sl2vl-scope", "to", Form::kPorts, 0, 127},
+                                     {"sl2vl-scope", "sl2vl-table", Form::kNumbers, 0, 15},
+                                     {"qos-level", "name", Form::kName},
+                                     {"qos-level", "use", Form::kText},
+                                     {"qos-level", "sl", Form::kNumber, 0, 15},
+                                     {"qos-level", "mtu-limit", Form::kNumber, 1, 5},
+                                     {"qos-level", "rate-limit", Form::kNumber, 2, 63},
+                                     {"qos-level", "packet-life", Form::kNumber, 0, 63},
+                                     {"qos-level", "path-bits", Form::kRanges, 0, 127},
+                                     {"qos-match-rule", "use", Form::kText},
+                                     {"qos-match-rule", "source", Form::kNames},
+                                     {"qos-match-rule", "destination", Form::kNames},
+                                     {"qos-match-rule", "qos-class", Form::kRanges, 0, 0xfff},
+                                     {"qos-match-rule", "service-id", Form::kRanges, 0, kAny},
+                                     {"qos-match-rule", "qos-level-name", Form::kName}}};
+constexpr Key kPkeyOfRule{"qos-match-rule", "pkey", Form::kRanges, 0, 0xffff};
+constexpr Key kPkeyOfLevel{"qos-level", "pkey", Form::kRanges, 0, 0xffff};
+
+/// Rules of qos-ulps: "ipoib, pkey 0x1 : 3". The word after the comma, with a range; empty: none.
+struct Protocol {
+  std::string_view name, selector;
+  std::uint64_t most = kAny;
+};
+constexpr std::array<Protocol, 15> kProtocols{{{"default", ""},
+                                               {"sdp", ""},
+                                               {"sdp", "port-num", 0xffff},
+                                               {"rds", ""},
+                                               {"rds", "port-num", 0xffff},
+                                               {"iser", ""},
+                                               {"iser", "port-num", 0xffff},
+                                               {"srp", "target-port-guid"},
+                                               {"ipoib", ""},
+                                               {"ipoib", "pkey", 0xffff},
+                                               {"any", "service-id"},
+                                               {"any", "pkey", 0xffff},
+                                               {"any", "target-port-guid"},
+                                               {"any", "source-port-guid"},
+                                               {"any", "source-target-port-guid"}}};
+
+const Key* key_of(std::string_view block, std::string_view name) {
+  for (const auto& one : kKeys) {
+    if (one.block == block && one.name == name) return &one;
+  }
+  for (const auto* one : {&kPkeyOfRule, &kPkeyOfLevel}) {
+    if (one->block == block && one->name == name) return one;
+  }
+  return nullptr;
+}
+
+std::string wrong_number(std::string_view text, std::uint64_t least, std::uint64_t most) {
+  const auto number = base::parse_number(text);
+  if (!number) return fmt::format("\"{}\" is not a number", text);
+  if (*number < least || *number > most)
+    return fmt::format("{} is out of range; must be from {} to {}", text, least, most);
+  return {};
+}
+
+/// "0x10-0x20" or one number.
+std::string wrong_range(std::string_view text, std::uint64_t least, std::uint64_t most) {
+  const auto dash = text.find('-');
+  const auto from = base::trim(text.substr(0, dash));
+  if (auto why = wrong_number(from, least, most); !why.empty()) return why;
+  if (dash == std::string_view::npos) return {};
+  const auto to = base::trim(text.substr(dash + 1));
+  if (auto why = wrong_number(to, least, most); !why.empty()) return why;
+  return *base::parse_number(to) < *base::parse_number(from)
+             ? fmt::format("the range {} ends before it begins", text)
+             : std::string();
+}
+
+std::string wrong_pair(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) return fmt::format("\"{}\" is not a VL and its weight, as 0:64", text);
+  if (auto why = wrong_number(base::trim(text.substr(0, colon)), 0, 14); !why.empty()) return why;
+  return wrong_number(base::trim(text.substr(colon + 1)), 0, 255);
+}
+
+std::string wrong_type(std::string_view text) {
+  constexpr std::array<std::string_view, 5> kTypes{"ca", "router", "switch", "self", "all"};
+  const bool known = std::find(kTypes.begin(), kTypes.end(), base::lower(text)) != kTypes.end();
+  return known ? std::string()
+               : fmt::format("\"{}\" is not a type of nodes: CA, ROUTER, SWITCH, SELF, ALL", text);
+}
+
+std::string wrong_element(const Key& key, std::string_view text) {
+  switch (key.form) {
+    case Form::kNumber:
+    case Form::kNumbers:
+      return wrong_number(text, key.least, key.most);
+    case Form::kPairs:
+      return wrong_pair(text);
+    case Form::kRanges:
+      return wrong_range(text, key.least, key.most);
+    case Form::kPorts:
+      return text == "*" ? std::string() : wrong_range(text, key.least, key.most);
+    case Form::kTypes:
+      return wrong_type(text);
+    case Form::kName:
+      if (text.find_first_of(" \t,") != std::string_view::npos)
+        return fmt::format("\"{}\" has a blank or comma", text);
+      return {};
+    case Form::kNames:
+    case Form::kText:
+      return {};
+  }
+  return {};
+}
+
+class Policy {
+ public:
+  CheckedLines take(std::span<const std::string> lines) {
+    for (const auto& line : lines) {
+      ++number_;
+      auto code = base::trim(std::string_view(line).substr(0, line.find('#')));
+      if (code.empty()) continue;
+      take(code);
+      const auto depth = open_.size() - (ends_block(code) || !opens_block(code) ? 0 : 1);
+      out_.lines.push_back(std::string(2 * std::min<std::size_t>(depth, 4), ' ') + std::string(code));
+    }
+    for (const auto& one : open_)
+      wrong_at(one.line, fmt::format("{} has no end", one.name),
+               fmt::format("write end-{} below it", one.name));
+    names();
+    return std::move(out_);
+  }
+
+ private:
+  struct Open {
+    std::string_view name;
+    std::size_t line = 0;
+    std::set<std::string, std::less<>> keys{};
+  };
+  struct Use {
+    std::size_t line = 0;
+    std::string name;
+  };
+
+  void wrong_at(std::size_t line, std::string what, std::string hint = {}) {
+    out_.wrong.push_back({line, std::move(what), std::move(hint)});
+  }
+  void wrong(std::string what, std::string hint = {}) { wrong_at(number_, std::move(what), std::move(hint)); }
+
+  static const Block* block_of(std::string_view name) {
+    const auto at =
+        std::find_if(kBlocks.begin(), kBlocks.end(), [&](const Block& one) { return one.name == name; });
+    return at == kBlocks.end() ? nullptr : &*at;
+  }
+  static bool opens_block(std::string_view code) { return block_of(code) != nullptr; }
+  static bool ends_block(std::string_view code) { return code.starts_with("end-"); }
+
+  [[nodiscard]] std::string_view inside() const {
+    return open_.empty() ? std::string_view() : open_.back().name;
+  }
+
+  void take(std::string_view code) {
+    if (const auto* block = block_of(code)) {
+      if (block->parent != inside()) {
+        wrong(
+            fmt::format("{} does not belong here", code),
+            block->parent.empty() ? "it stands in no block" : fmt::format("it stands in {}", block->parent));
+      }
+      open_.push_back({block->name, number_});
+    } else if (ends_block(code)) {
+      const auto name = code.substr(4);
+      if (inside() == name) {
+        complete(open_.back());
+        open_.pop_back();
+      } else {
+        wrong(fmt::format("{} ends a block that is not open here", code),
+              open_.empty() ? "" : fmt::format("the open block is {}", inside()));
+      }
+    } else if (inside() == "qos-ulps") {
+      protocol(code);
+    } else {
+      key(code);
+    }
+  }
+
+  void key(std::string_view code) {
+    const auto colon = code.find(':');
+    const auto name = base::trim(code.substr(0, colon));
+    if (colon == std::string_view::npos)
+      return wrong(fmt::format("\"{}\" begins no block and has no colon", code));
+    const auto* known = key_of(inside(), name);
+    if (known == nullptr) {
+      return wrong(inside().empty() ? fmt::format("\"{}\" stands in no block", name)
+                                    : fmt::format("{} has no key \"{}\"", inside(), name));
+    }
+    const auto value = base::trim(code.substr(colon + 1));
+    if (value.empty()) return wrong(fmt::format("{} has no value", name));
+    const bool once = known->form == Form::kName || known->form == Form::kNumber ||
+                      known->form == Form::kText || known->form == Form::kNumbers;
+    if (!open_.back().keys.emplace(name).second && once)
+      wrong(fmt::format("{} is there twice in this {}", name, inside()));
+    elements(*known, value);
+  }
+
+  void elements(const Key& known, std::string_view value) {
+    const bool several =
+        known.form != Form::kText && known.form != Form::kName && known.form != Form::kNumber;
+    const auto list = several ? base::split(value, ',') : std::vector<std::string_view>{value};
+    for (const auto raw : list) {
+      const auto text = base::trim(raw);
+      auto why = text.empty() ? std::string("an element is empty") : wrong_element(known, text);
+      if (!why.empty()) return wrong(fmt::format("{}: {}", known.name, why));
+      remember(known, text);
+    }
+    if (known.form == Form::kNumbers && list.size() != 16)
+      wrong(fmt::format("{} has {} values, must have 16: the VL of each SL", known.name, list.size()));
+  }
+
+  void remember(const Key& known, std::string_view text) {
+    const auto name = base::lower(text);  // OpenSM compares without regard to case
+    if (known.block == "port-group" && known.name == "name") groups_.insert(name);
+    if (known.block == "qos-level" && known.name == "name") levels_.insert(name);
+    if (known.name == "qos-level-name") used_levels_.push_back({number_, name});
+    const bool of_group =
+        known.block == "qos-match-rule" && (known.name == "source" || known.name == "destination");
+    if (of_group) used_groups_.push_back({number_, name});
+  }
+
+  void protocol(std::string_view code) {
+    const auto colon = code.rfind(':');
+    if (colon == std::string_view::npos) return wrong("a rule of qos-ulps ends with \": SL\"");
+    if (auto why = wrong_number(base::trim(code.substr(colon + 1)), 0, 15); !why.empty())
+      return wrong("SL: " + why);
+    const auto head = base::trim(code.substr(0, colon));
+    const auto comma = head.find(',');
+    const auto name = base::lower(base::trim(head.substr(0, comma)));
+    const auto rest =
+        comma == std::string_view::npos ? std::string_view() : base::trim(head.substr(comma + 1));
+    const auto selector = rest.substr(0, rest.find_first_of(" \t"));
+    for (const auto& one : kProtocols) {
+      if (one.name != name || one.selector != selector) continue;
+      if (name == "default") levels_.insert("default");
+      if (selector.empty()) return;
+      for (const auto range : base::split(rest.substr(selector.size()), ',')) {
+        if (auto why = wrong_range(base::trim(range), 0, one.most); !why.empty())
+          return wrong(fmt::format("{}: {}", selector, why));
+        if (name == "ipoib") need_partitions(base::trim(range));
+      }
+      return;
+    }
+    wrong(fmt::format("\"{}\" is not a rule of qos-ulps", head),
+          "default, sdp, rds, iser, srp, ipoib or any, and what opensm(8) lists behind them");
+  }
+
+  /// @param range  one that is right
+  void need_partitions(std::string_view range) {
+    const auto dash = range.find('-');
+    const auto from = base::parse_number(base::trim(range.substr(0, dash)));
+    const auto to =
+        dash == std::string_view::npos ? from : base::parse_number(base::trim(range.substr(dash + 1)));
+    out_.pkeys.push_back({number_, static_cast<std::uint16_t>(*from), static_cast<std::uint16_t>(*to)});
+  }
+
+  void complete(const Open& block) {
+    const auto has = [&](std::string_view name) { return block.keys.contains(name); };
+    const auto need = [&](std::string_view name) {
+      if (!has(name)) wrong_at(block.line, fmt::format("{} has no {}", block.name, name));
+    };
+    if (block.name == "port-group" || block.name == "qos-level") need("name");
+    if (block.name == "qos-level") need("sl");
+    if (block.name == "qos-match-rule") need("qos-level-name");
+    if (block.name == "sl2vl-scope") need("sl2vl-table");
+    const bool somewhere = has("group") || has("across") || has("across-to") || has("across-from");
+    if ((block.name == "vlarb-scope" || block.name == "sl2vl-scope") && !somewhere)
+      wrong_at(block.line, fmt::format("{} names no ports", block.name), "add group: or across:");
+  }
+
+  void names() {
+    if (!levels_.contains("default")) {
+      wrong_at(
+          0, "there is no default level",
+          "a qos-level with name: DEFAULT, or \"default : 0\" in qos-ulps; OpenSM ignores the file without");
+    }
+    for (const auto& one : used_levels_) {
+      if (!levels_.contains(one.name)) wrong_at(one.line, fmt::format("no qos-level is called {}", one.name));
+    }
+    for (const auto& one : used_groups_) {
+      if (!groups_.contains(one.name))
+        wrong_at(one.line, fmt::format("no port-group is called {}", one.name));
+    }
+  }
+
+  std::vector<Open> open_;
+  std::size_t number_ = 0;
+  std::set<std::string> groups_, levels_;
+  std::vector<Use> used_groups_, used_levels_;
+  CheckedLines out_;
+};
+
+}  // namespace
+
+CheckedLines check_qos_policy(std::span<const std::string> lines) { return Policy().take(lines); }
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/opensm/opensm_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/text.hpp"
+#include "formats/opensm_files.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/host/package_table.hpp"
+#include "kinds/opensm/opensm_option.hpp"
+#include "kinds/opensm/opensm_running.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Observed;
+using model::Severity;
+
+namespace {
+
+constexpr std::string_view kOpensmFileKind = "opensm_file";
+
+constexpr std::array kOpensmSideFiles{OwnedFile{.path = "/etc/opensm/rdma-*.conf",
+                                                .what = "Files that opensm.conf names (Debian, SUSE).",
+                                                .ours = is_our_opensm_file},
+                                      OwnedFile{.path = "/etc/rdma/rdma-*.conf",
+                                                .what = "Files that opensm.conf names (RHEL, Fedora).",
+                                                .ours = is_our_opensm_file}};
+
+using Texts = std::vector<std::string>;
+
+std::string_view key_of_content(const OpensmSideFile& file) { return file.guids ? "guids" : "lines"; }
+
+Texts content_of(const model::Attributes& settings) {
+  for (const auto* key : {"guids", "lines"}) {
+    if (const auto* list = std::get_if<Texts>(&model::value_of(settings, key))) return *list;
+  }
+  return {};
+}
+
+class OpensmFileKind final : public Kind {
+ public:
+  OpensmFileKind()
+      : Kind({.name = kOpensmFileKind,
+              .fields = model::specs<OpensmFile>(),
+              .traits = {.works_offline = true},
+              .files = kOpensmSideFiles}) {}
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    std::map<std::string, const model::Section*> options;
+    for (const auto* section : bound.of("opensm_option")) {
+      if (const auto* key = section->find("key")) options.emplace(model::text_of(key->value), section);
+    }
+    for (const auto* section : bound.of(kOpensmFileKind)) {
+      const auto* option = section->find("option");
+      if (option == nullptr) continue;  // reported already, by the grammar
+      const auto id = model::text_of(option->value);
+      const auto* file = opensm_side_file(id);
+      if (file == nullptr) {
+        Texts known;
+        for (const auto& one : opensm_side_files()) known.emplace_back(one.option);
+        diagnostics.push_back({Severity::kError,
+                               option->where,
+                               fmt::format("[[opensm_file]] option: {} names no file of OpenSM's", id),
+                               "one of " + base::join(known, ", "),
+                               {}});
+        continue;
+      }
+      if (const auto at = options.find(id); at != options.end()) {
+        auto& d = diagnostics.emplace_back(model::Diagnostic{
+            Severity::kError,
+            option->where,
+            fmt::format("[[opensm_file]] option: [[opensm_option]] sets {}, too", id),
+            "this entry writes a file of its own and sets the option to it; remove the other",
+            {}});
+        d.related.push_back({at->second->where, "the option"});
+      }
+      auto desired = desired_of(*section, fields(), {std::string(kOpensmFileKind), id}, "opensm's " + id);
+      const auto checked = complete(*section, *file, desired, diagnostics);
+      warn_without_partition(bound, *section, checked, diagnostics);
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    auto& files = world.host().files;
+    const auto folder = observe_opensm_folder(files);
+    if (!folder) return base::fail(folder.error());
+    if (!*folder) return out;
+    for (const auto& file : opensm_side_files()) {
+      const auto text = files.read(path_of(**folder, file));
+      if (!text || !*text || !is_our_opensm_file(**text)) continue;  // check() says so where it matters
+      Observed observed;
+      observed.key = {std::string(kOpensmFileKind), std::string(file.option)};
+      observed.label = fmt::format("opensm's {}", file.option);
+      observed.settings[std::string(key_of_content(file))] = parse_opensm_file(**text);
+      observed.ours_by_nature = true;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& diagnostics) const override {
+    auto& files = world.host().files;
+    const auto folder = observe_opensm_folder(files);
+    if (!folder) return;  // observe() has failed for it
+    for (auto& one : desired) {
+      if (one.key.kind != kOpensmFileKind) continue;
+      const auto* file = opensm_side_file(one.key.id);
+      if (file == nullptr) continue;
+      if (!*folder) {
+        one.pending = without_opensm(files);
+        one.settings.clear();
+        continue;
+      }
+      const auto path = path_of(**folder, *file);
+      const auto text = files.read(path);
+      const auto first = text && *text ? (*text)->substr(0, (*text)->find('\n')) : std::string();
+      const auto wrong = [&](std::string what) {
+        diagnostics.push_back(
+            {Severity::kError, one.where, std::move(what), "move it away; [[opensm_file]] writes it", {}});
+      };
+      if (!text) {
+        wrong(text.error().message);
+      } else if (*text && first.find("rdma-config") == std::string::npos) {  // nor left by `withdraw`
+        wrong(fmt::format("{} is there, and others wrote it", path));
+      }
+      warn_unused(one, *file, desired, files, **folder, diagnostics);
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    if (world.offline()) return {};
+    auto& host = world.host();
+    const auto folder = observe_opensm_folder(host.files);
+    if (!folder) return base::fail(folder.error());
+    const auto running = running_opensm(host);
+    if (!running) return base::fail(running.error());
+    const bool restarts = observe_opensm_layout(host.files) != OpensmLayout::kDebian;
+    for (auto* change : changes) {
+      const auto* file = opensm_side_file(change->key.id);
+      if (file == nullptr || !*folder || content_of(change->after).empty() ||
+          !is_named(host.files, **folder, *file))
+        continue;
+      for (const auto& unit : *running) {
+        change->interrupts.push_back(unit + (restarts || file->at_start
+                                                 ? " is restarted"
+                                                 : " sweeps the fabric, and its routes may change"));
+      }
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    const auto found = observe_opensm_folder(host.files);
+    if (!found) return base::fail(found.error());
+    const auto folder = found->value_or("/etc/opensm");
+    bool reread = false, restart = false;
+    for (const auto& change : changes) {
+      const auto* file = opensm_side_file(change.key.id);
+      if (file == nullptr) continue;
+      const auto path = path_of(folder, *file);
+      const auto before = host.files.read(path);
+      if (!before) return base::fail(before.error());
+      const auto text = render_opensm_file(content_of(change.after));
+      if (text == before->value_or("")) continue;
+      if (text.empty()) {
+        // The option goes, too, with a restart. Others' files are not ours to remove.
+        if (!is_our_opensm_file(**before)) continue;
+        if (auto done = host.files.remove(path); !done) return done;
+        continue;
+      }
+      if (auto done = host.files.write(path, text); !done) return done;
+      (file->at_start ? restart : reread) |= is_named(host.files, folder, *file);
+    }
+    return tell(host, reread, restart);
+  }
+
+  /// A run that ended between a file and the signal leaves that to be sent.
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    const bool restart = std::any_of(changes.begin(), changes.end(), [](const Change& change) {
+      const auto* file = opensm_side_file(change.key.id);
+      return file != nullptr && file->at_start;
+    });
+    return tell(host, true, restart);
+  }
+
+ private:
+  static std::string path_of(const std::string& folder, const OpensmSideFile& file) {
+    return fmt::format("{}/{}", folder, file.name);
+  }
+
+  /// The content as OpenSM reads it, with every mistake at its place.
+  static CheckedLines complete(const model::Section& section, const OpensmSideFile& file, Desired& desired,
+                               Diagnostics& diagnostics) {
+    const auto wanted = key_of_content(file);
+    const auto other = file.guids ? std::string_view("lines") : std::string_view("guids");
+    const auto wrong = [&](const model::Location& where, std::string_view key, std::string what,
+                           std::string hint) {
+      diagnostics.push_back(
+          {Severity::kError, where, fmt::format("[[opensm_file]] {}: {}", key, what), std::move(hint), {}});
+    };
+    if (const auto* entry = section.find(other))
+      wrong(entry->where, other, fmt::format("{} has {}", file.option, wanted), std::string(file.what));
+    desired.settings.erase(std::string(other));
+    const auto* entry = section.find(wanted);
+    if (entry == nullptr) {
+      if (section.find(other) == nullptr)
+        wrong(section.where, wanted, "it is missing", fmt::format("{} = [ … ]: {}", wanted, file.what));
+      return {};
+    }
+    const auto* list = std::get_if<Texts>(&entry->value);
+    if (list == nullptr) return {};  // reported already, by the grammar
+    for (const auto& line : *list) {
+      if (line.find_first_of("\r\n") == std::string::npos) continue;
+      wrong(entry->where, wanted, "an element has a line break", "one element for each line");
+      return {};
+    }
+    auto checked = check_opensm_lines(file, *list);
+    constexpr std::size_t kShown = 10;
+    for (std::size_t i = 0; i < std::min(checked.wrong.size(), kShown); ++i) {
+      auto& one = checked.wrong[i];
+      wrong(entry->where, wanted,
+            one.number == 0 ? std::move(one.what) : fmt::format("element {}: {}", one.number, one.what),
+            std::move(one.hint));
+    }
+    if (checked.lines.empty() && checked.wrong.empty())
+      wrong(entry->where, wanted, "it is empty", "leave the entry out to have no such file");
+    desired.settings[std::string(wanted)] = checked.lines;
+    return checked;
+  }
+
+  /// Where the document has partitions, it should have those of the policy: OpenSM ignores all of a policy
+  /// with a rule for an IPoIB partition that is not there (__validate_pkeys() in osm_qos_parser_y.y).
+  static void warn_without_partition(const Bound& bound, const model::Section& section,
+                                     const CheckedLines& checked, Diagnostics& diagnostics) {
+    std::set<std::uint16_t> known;
+    for (const auto* partition : bound.of("partition")) {
+      const auto* entry = partition->find("pkey");
+      const auto pkey = model::Pkey::parse(entry == nullptr ? "" : model::text_of(entry->value));
+      if (pkey) known.insert(pkey->partition());
+    }
+    if (known.empty()) return;
+    known.insert(0x7fff);  // OpenSM always has it
+    for (const auto& needed : checked.pkeys) {
+      for (unsigned pkey = needed.from; pkey <= needed.to; ++pkey) {
+        if (known.contains(pkey & 0x7fffU)) continue;
+        diagnostics.push_back(
+            {Severity::kWarning,
+             section.find("lines")->where,
+             fmt::format("[[opensm_file]] lines: element {}: no [[partition]] has P_Key {:#06x}",
+                         needed.number, pkey),
+             "OpenSM ignores the whole policy unless another rule of partitions.conf has it, with two full "
+             "members",
+             {}});
+        break;
+      }
+    }
+  }
+
+  /// Whether opensm.conf names our file, so that a subnet manager which runs has read it.
+  static bool is_named(system::Files& files, const std::string& folder, const OpensmSideFile& file) {
+    return opensm_option_value({}, files, folder, file.option) == path_of(folder, file);
+  }
+
+  static void warn_unused(const Desired& one, const OpensmSideFile& file, std::span<const Desired> desired,
+                          system::Files& files, const std::string& folder, Diagnostics& diagnostics) {
+    const auto warn = [&](std::string what, std::string hint) {
+      diagnostics.push_back(
+          {Severity::kWarning,
+           one.where,
+           fmt::format("[[opensm_file]] option: OpenSM does not read {} {}", file.option, what),
+           std::move(hint),
+           {}});
+    };
+    if (!file.needs.empty() && opensm_option_value(desired, files, folder, file.needs) != "TRUE") {
+      warn(fmt::format("while {} is not TRUE", file.needs),
+           fmt::format("add [[opensm_option]] key = \"{}\", value = \"TRUE\"", file.needs));
+    }
+    if (file.engines.empty()) return;
+    const auto engines = base::split(file.engines, ',');
+    const auto used = opensm_option_value(desired, files, folder, "routing_engine").value_or("");
+    for (const auto engine : base::split(used, ',')) {
+      if (std::find(engines.begin(), engines.end(), base::trim(engine)) != engines.end()) return;
+    }
+    warn(used.empty() ? "with its usual routing engine" : fmt::format("with routing_engine {}", used),
+         fmt::format("[[opensm_option]] key = \"routing_engine\" with one of {}", file.engines));
+  }
+
+  static Result<void> tell(system::Host& host, bool reread, bool restart) {
+    if (host.offline || (!reread && !restart)) return {};
+    return restart ? restart_opensm(host) : reread_partitions(host);
+  }
+};
+
+}  // namespace
+
+model::SectionSpec opensm_file_section() {
+  model::SectionSpec section{
+      .name = kOpensmFileKind,
+      .doc =
+          "The content of a file that an option of opensm.conf names, such as the roots of a tree or the "
+          "QoS policy. Its option is set to it.",
+      .identities = {{"option"}}};
+  add_written(section.fields, model::specs<OpensmFile>());
+  return section;
+}
+
+const Kind& opensm_file() {
+  static const OpensmFileKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds
