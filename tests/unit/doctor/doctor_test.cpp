@@ -88,14 +88,14 @@ TEST_F(Doctor, TwoSubnetManagers) {
 }
 
 TEST_F(Doctor, AnotherSubnetManagerIsMaster) {
-  const std::string guid = "[[opensm]]\nguid = \"" + port().guid.text() + "\"\n";
-  kernel->add(R"({ "units": { "opensm@.service": { "installable": false, "running": true } } })");
+  const std::string guid = "[[opensm]]\nguid = \"" + model::Guid{port().guid}.text() + "\"\n";
+  kernel->add(R"({ "units": { "opensm.service": { "running": true }, "opensm@.service": { "installable": false } } })");
   port().sm_lid = 7;
   EXPECT_EQ(found("version = 1\n" + guid), Names{"not_master mlx4_0/1"});
   EXPECT_EQ(found("version = 1\n" + guid + "beside_other = true\n"), Names{});
   EXPECT_EQ(found("version = 1\n" + guid + "beside_other = true\npriority = 15\n"),
             Names{"not_master mlx4_0/1"});
-  port().sm_lid = port().lid;
+  port().sm_lid = port().number;  // which is the LID of such a port
   EXPECT_EQ(found("version = 1\n" + guid), Names{});
 }
 
