@@ -18,13 +18,13 @@ _rdma_configctl_options() { # SUBCOMMAND
 	get) echo '';;
 	set) echo '--unset';;
 	monitor) echo '';;
-	metrics) echo '--output';;
+	metrics) echo '--features --output';;
 	withdraw) echo '-y --yes --dry-run';;
 	wait-online) echo '--timeout';;
 	validate) echo '';;
 	doctor) echo '--report';;
 	verify) echo '--server --once --client --mad --from --ipoib --to --count --service';;
-	fabric) echo '--from --tree --route --compare --cables --wide --timeout';;
+	fabric) echo '--from --tree --route --compare --cables --clear-counters --wide --timeout';;
 	import) echo '--output --name-template --adopt';;
 	export) echo '--output';;
 	fleet) echo '--hosts --by';;
@@ -67,6 +67,7 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: the kind of its argument
 	fabric/--route) echo 'GUID';;
 	fabric/--compare) echo 'FILE';;
 	fabric/--cables) echo 'FILE';;
+	fabric/--clear-counters) echo 'PORT|NODE|all';;
 	fabric/--timeout) echo 'SECONDS';;
 	import/) echo 'FORMAT';;
 	import/--output) echo 'FILE';;

@@ -52,7 +52,7 @@ TEST(HostList, RangesInABracketMayHaveBlanksBetweenThem) {
 TEST(HostList, AByteOrderMarkCountsAsNothing) {
   const auto list = list_of("\xef\xbb\xbfgpu1\r\ngpu[2-1]\r\n");
   EXPECT_THAT(list.names, ElementsAre("gpu1"));
-  EXPECT_THAT(complaints_of(list), ElementsAre("hosts.txt:2:4+3: range 2-1 is reversed"));
+  EXPECT_THAT(complaints_of(list), ElementsAre("hosts.txt:2:5+3: range 2-1 is reversed"));
   EXPECT_THAT(complaints_of(list_of("\xef\xbb\xbf-x")),
               ElementsAre("hosts.txt:1:1+2: \"-x\" is not a valid host name"));
 }
@@ -66,7 +66,7 @@ TEST(HostList, ANameHasLabelsThatAHostCanHave) {
         std::string("a.-b"), label + "a", std::string("a.") + label + "a", std::string(), std::string("a b")})
     EXPECT_FALSE(is_host_name(name)) << name;
   // Each name of the item, not only the first and the last.
-  const auto list = list_of(std::string(60, 'a') + "[1-1000,1] b");
+  const auto list = list_of(std::string(60, 'a') + "[1-1000,1] b", 10'000);
   EXPECT_THAT(list.names, ElementsAre("b"));
   ASSERT_EQ(list.diagnostics.size(), 1U);
   EXPECT_THAT(list.diagnostics[0].message, HasSubstr("is not a valid host name"));
