@@ -174,7 +174,7 @@ _rdma_configctl() {
 	SUBCOMMAND) words=$_rdma_configctl_commands;;
 	LOOK) words="text wide name json";;
 	WHAT) words=show;;
-	NAME) words="devices ports pkeys gids roce ipoib dcb limits modules services lossless resources $(_rdma_configctl_devices; _rdma_configctl_ports; _rdma_configctl_interfaces; _rdma_configctl_guids)";;
+	NAME) words="devices ports pkeys gids counters roce ipoib dcb limits modules services lossless resources $(_rdma_configctl_devices; _rdma_configctl_ports; _rdma_configctl_interfaces; _rdma_configctl_guids)";;
 	PORT) words="$(_rdma_configctl_ports)";;
 	INTERFACE) words="$(_rdma_configctl_interfaces)";;
 	FORMAT)

@@ -35,7 +35,7 @@ function __rdma_configctl_value -a what
         case HOST
             __fish_print_hostnames
         case NAME
-            printf '%s\n' devices ports pkeys gids roce ipoib dcb limits modules services lossless resources
+            printf '%s\n' devices ports pkeys gids counters roce ipoib dcb limits modules services lossless resources
             for one in devices ports interfaces guids
                 __rdma_configctl_host $one
             end

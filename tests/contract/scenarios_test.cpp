@@ -563,6 +563,14 @@ const std::vector<Scenario>& scenarios() {
             "[[opensm_file]]\noption = \"root_guid_file\"\nguids = [\"0x200001\"]\n"
             "[[opensm_file]]\noption = \"node_name_map_name\"\nlines = [\"0x200001 \\\"leaf\\\"\"]\n",
             "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n"}},
+      {.name = "opensm_file_changed",
+       .host = kSubnetManager,
+       .documents =
+           {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n"
+            "[[opensm_file]]\noption = \"root_guid_file\"\nguids = [\"0x200000\"]\n",
+            "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n"
+            "[[opensm_file]]\noption = \"root_guid_file\"\nguids = [\"0x200001\"]\n"
+            "[[opensm_file]]\noption = \"node_name_map_name\"\nlines = [\"0x200001 \\\"leaf\\\"\"]\n"}},
       {.name = "opensm_option_of_rhel",
        .host = kSubnetManagerOfRhel,
        .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n",
