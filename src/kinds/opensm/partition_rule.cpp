@@ -102,7 +102,7 @@ class Flags {
     rule_.text += fmt::format(", {}={}", flag.empty() ? key : flag, *value);
   }
 
-  /// What the partition and its groups have in common. @return the code of the MTU
+  /// Checks what the partition and its groups have in common. @return the code of the MTU
   template <class Wanted>
   std::optional<std::int64_t> all_but_scopes(const Wanted& wanted) {
     std::optional<std::int64_t> code;
