@@ -75,11 +75,11 @@ struct SkippedFile {
 /// A document: every section that applies to this host, merged; or what is wrong with it.
 struct Document {
   std::vector<model::Section> sections;
-  model::Diagnostics diagnostics;    ///< errors (then `sections` is what could be understood) and warnings
-  std::vector<Text> files;           ///< in the order of merging, for excerpts and for a digest
+  model::Diagnostics diagnostics;  ///< errors (then `sections` is what could be understood) and warnings
+  std::vector<Text> files;         ///< in the order of merging, for excerpts and for a digest
   std::vector<SkippedFile> skipped;
-  std::string host;                  ///< that [match] was held against; empty when no file has one
-  bool whole = true;                 ///< every file could be held against the grammar
+  std::string host;   ///< that [match] was held against; empty when no file has one
+  bool whole = true;  ///< every file could be held against the grammar
   /// The starts of sections that were not understood completely (their `where`): other complaints about
   /// wrong with them may follow from that alone.
   std::set<model::Location> faulty;

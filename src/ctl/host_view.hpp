@@ -25,7 +25,7 @@ struct PortView {
   std::optional<std::vector<std::uint16_t>> pkeys;
   std::optional<system::PortMtu> mtu;
   std::optional<std::vector<system::Gid>> gids;
-  model::Attributes roce;  ///< mode, tos and dscp where they are known
+  model::Attributes roce;               ///< mode, tos and dscp where they are known
   std::vector<CounterView> counters{};  ///< by add_counters(): errors first
 
   [[nodiscard]] std::string name() const { return device->name + "/" + std::to_string(port->number); }

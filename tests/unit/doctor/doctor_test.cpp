@@ -89,7 +89,8 @@ TEST_F(Doctor, TwoSubnetManagers) {
 
 TEST_F(Doctor, AnotherSubnetManagerIsMaster) {
   const std::string guid = "[[opensm]]\nguid = \"" + model::Guid{port().guid}.text() + "\"\n";
-  kernel->add(R"({ "units": { "opensm.service": { "running": true }, "opensm@.service": { "installable": false } } })");
+  kernel->add(
+      R"({ "units": { "opensm.service": { "running": true }, "opensm@.service": { "installable": false } } })");
   port().sm_lid = 7;
   EXPECT_EQ(found("version = 1\n" + guid), Names{"not_master mlx4_0/1"});
   EXPECT_EQ(found("version = 1\n" + guid + "beside_other = true\n"), Names{});

@@ -60,9 +60,9 @@ struct FailureFrame {
 /// Everything was sent.
 struct EndFrame {};
 
-using Frame = std::variant<StartFrame, NodeFrame, NodesDoneFrame, PkeysFrame, ManagerFrame, GroupsFrame,
-                           RouteFrame, MissingFrame, ProgressFrame, FailureFrame, EndFrame, CountersFrame,
-                           NotClearedFrame>;
+using Frame =
+    std::variant<StartFrame, NodeFrame, NodesDoneFrame, PkeysFrame, ManagerFrame, GroupsFrame, RouteFrame,
+                 MissingFrame, ProgressFrame, FailureFrame, EndFrame, CountersFrame, NotClearedFrame>;
 
 std::string pack(Frame frame);
 
