@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "base/text.hpp"
@@ -151,25 +150,5 @@ Result<PortGid> Codec<PortGid>::parse(const Value& written) {
 }
 
 Value Codec<PortGid>::value(const PortGid& parsed) { return parsed.text(); }
-
-Result<IscsiIface> IscsiIface::parse(std::string_view text) {
-  constexpr std::size_t kLongest = 64;  // ISCSI_MAX_IFACE_LEN of usr/config.h
-  constexpr std::array<std::string_view, 9> kOwn{"default", "iser",    "tcp",      "bnx2i",        "cxgb3i",
-                                                 "cxgb4i",  "qla4xxx", "be2iscsi", "iface.example"};
-  if (text.empty() || text.size() > kLongest || !consists_of(text, "_.-") || text.front() == '.' ||
-      text.front() == '-')
-    return fail(Code::kInvalid,
-                fmt::format("\"{}\" is not a name of 1 to {} letters, digits and _.-", text, kLongest));
-  if (std::find(kOwn.begin(), kOwn.end(), text) != kOwn.end())
-    return fail(Code::kInvalid, fmt::format("\"{}\" is a name of open-iscsi's own", text));
-  return IscsiIface{std::string(text)};
-}
-
-Result<IscsiIface> Codec<IscsiIface>::parse(const Value& written) {
-  if (const auto* text = std::get_if<std::string>(&written)) return IscsiIface::parse(*text);
-  return fail(Code::kInvalid, "must be a text such as \"iser0\"");
-}
-
-Value Codec<IscsiIface>::value(const IscsiIface& parsed) { return parsed.text; }
 
 }  // namespace rdmacfg::model

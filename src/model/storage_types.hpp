@@ -83,16 +83,4 @@ struct PortGid {
 
 RDMACFG_CODEC(PortGid, "GID", R"({"type":"string","pattern":"^([0-9A-Fa-f]{32}|[0-9A-Fa-f:.]{2,45})$"})");
 
-/// The name of an iface record of open-iscsi, which is the name of its file: letters, digits and _.-, and
-/// none of the names that open-iscsi gives its own (usr/iface.c).
-struct IscsiIface {
-  std::string text;
-
-  static base::Result<IscsiIface> parse(std::string_view text);
-  auto operator<=>(const IscsiIface&) const = default;
-};
-
-RDMACFG_CODEC(IscsiIface, "name of an iface record",
-              R"({"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"})");
-
 }  // namespace rdmacfg::model

@@ -166,6 +166,9 @@ int rank(Status status) {
 std::string value_text(const Value& value) {
   if (value.index() == 0) return "not set";
   auto text = model::text_of(value);
+  // Lines of a file, as of a partition with groups, in one.
+  for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at))
+    text.replace(at, 1, " / ");
   return text.empty() ? "none" : text;
 }
 
