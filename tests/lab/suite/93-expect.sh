@@ -12,7 +12,7 @@ metrics = "/var/lib/prometheus/node-exporter"
 
 [[expect]]
 name         = "fabric"
-match        = { driver = "mlx4_core", link_layer = "InfiniBand" }
+match        = { driver = "fake_hca", link_layer = "InfiniBand" }
 devices      = 1
 active_ports = 2
 rate         = 40
