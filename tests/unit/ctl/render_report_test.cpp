@@ -216,5 +216,10 @@ TEST(RenderReport, WhatIsNotKnownIsNotCalledNothing) {
   EXPECT_EQ(render_applied(untold, Look{}, {}), "") << "it may have done something";
 }
 
+TEST(ValueText, OfSeveralLinesIsOneLine) {
+  EXPECT_EQ(value_text(std::string("storage=0x8002 :\nmgid=ff12::1\nALL=full;")),
+            "storage=0x8002 : / mgid=ff12::1 / ALL=full;");
+}
+
 }  // namespace
 }  // namespace rdmacfg::ctl
