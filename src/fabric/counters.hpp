@@ -49,7 +49,7 @@ inline constexpr std::array<CounterMeaning, kPortCounters> kPortCounterMeanings{
 /// Their values, in that order.
 using PortCounters = std::array<std::uint64_t, kPortCounters>;
 
-/// The meaning of a counter of sysfs, also of one of a driver (hw_counters); nullptr: not known.
+/// Looks up a sysfs counter by name, including drivers' own (hw_counters); nullptr if it is unknown.
 const CounterMeaning* counter_meaning(std::string_view name);
 
 /// "symbol_error 3, link_downed 1": the errors that are not zero; empty: none.

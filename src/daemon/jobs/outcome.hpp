@@ -15,8 +15,8 @@ bool in_vain(const Outcome& outcome);
 
 bool good(const model::Report& report);
 
-/// Whether the report tells how the resources stand: not one of a run that came to nothing or was refused,
-/// nor of one that only took changes back. It may tell that there are none.
+/// Whether the report tells how the resources stand. A run that failed, was refused, or only rolled changes
+/// back does not; a report without resources may.
 bool tells_of_resources(const Job& job, const model::Report& report);
 
 /// Label and reason of the resources with this status, each once: of an absent port, its name and its

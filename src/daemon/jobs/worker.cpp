@@ -93,8 +93,7 @@ void bound_resources(const Job& job) {
   namespace limits = model::limits;
   set_limit(RLIMIT_CORE, 0);
   const auto cpu = job.changes() ? limits::kChangeCpu : limits::kLookCpu;
-  // At the hard limit the kernel sends SIGKILL, which says nothing; before it, SIGXCPU, which says why.
-  constexpr rlim_t kToDieOfIt = 5;
+  constexpr rlim_t kToDieOfIt = 5;  // seconds between SIGXCPU, which says why, and SIGKILL
   set_limit(RLIMIT_CPU, static_cast<rlim_t>(cpu.count()), kToDieOfIt);
   if (job.changes()) return;
   (void)::setpriority(PRIO_PROCESS, 0, 0);
