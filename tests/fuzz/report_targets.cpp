@@ -37,7 +37,7 @@ void run_anonymiser(std::string_view bytes) {
 
 std::vector<Target> report_targets() {
   return {
-      {"report",
+      {"host-report",
        run_host_report,
        {R"({"schema": "org.rdmaconfigd.host/1", "host_name": "xaa", "boot_id": "0", "document":
  [{"name": "config.toml", "text": "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nmtu = 2044\n"}],

@@ -28,8 +28,9 @@ struct Kept {
   explicit Kept(std::string_view bytes) { files.content[kPath] = bytes; }
 };
 
-config::Document document() {
-  return config::parse_texts({{"config.toml", kDocument}}, "node1", kinds::grammar());
+const config::Document& document() {
+  static const auto kParsed = config::parse_texts({{"config.toml", kDocument}}, "node1", kinds::grammar());
+  return kParsed;
 }
 
 /// The records of an apply, and its plan.

@@ -31,6 +31,8 @@ const std::vector<Target>& targets() {
                       report_targets(), fleet_targets(), fabric_targets()}) {
       std::move(part.begin(), part.end(), std::back_inserter(all));
     }
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k) require(all[i].name != all[k].name, "names of targets are unique");
     return all;
   }();
   return kAll;
