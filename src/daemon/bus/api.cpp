@@ -126,6 +126,10 @@ struct Api::Detail {
             } catch (const sdbus::Error& why) {
               verdict = "refused: " + why.getMessage();
               refuse(reply, why);
+            } catch (const std::exception& why) {
+              // The client is answered, and its call counted as over, whatever happens.
+              log(LOG_ERR, Message::kTrouble, std::string("internal error in a request: ") + why.what());
+              say_no("Failed", "internal error");
             }
           }
           if (what.looks) (void)api.callers_.became(caller.name, job);

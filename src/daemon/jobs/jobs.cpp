@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <system_error>
 #include <vector>
 
@@ -272,8 +273,16 @@ void Jobs::start(Job job, Done done) {
   running.job = std::move(job);
   running.done = std::move(done);
   if (running.job.changes()) changing_ = true;
-  if (begins) begins(running.job);
+  // Of a job that has not begun, or whose end would not be heard of, the daemon would be busy for ever.
+  try {
+    launch(running);
+  } catch (const std::exception& why) {
+    give_up(running, why.what());
+  }
+}
 
+void Jobs::launch(Running& running) {
+  if (begins) begins(running.job);
   const auto text = text_of(running.job);
   auto spare = running.job.verb == Job::Verb::kExpire ? spare_.take(text) : std::nullopt;
   auto process = spare ? std::move(*spare) : start_worker(program_, text);
@@ -282,10 +291,7 @@ void Jobs::start(Job job, Done done) {
   running.report = std::move(process.report);
   if (running.pid < 0) {
     running.status = process.error;
-    running.at_end = running.exited = true;
-    // Not from inside add(): the caller does not know the job's number yet.
-    running.exit = loop_.after(std::chrono::milliseconds(0), [this, &running] { finish_when_over(running); });
-    return;
+    return finish_soon(running);
   }
   running.readable = loop_.on_readable(running.out.get(), [this, &running] { read(running); });
   running.exit = loop_.on_exit(running.pid, [this, &running](int status) {
@@ -294,6 +300,25 @@ void Jobs::start(Job job, Done done) {
     read(running);
   });
   watch_time(running);
+}
+
+void Jobs::give_up(Running& running, const std::string& why) {
+  running.readable.reset();
+  running.exit.reset();
+  running.deadline.reset();
+  if (running.pid > 0) kill_and_reap(running.pid);
+  running.overdue = running.pid > 0 ? "the worker could not be watched: " + why : why;
+  try {
+    finish_soon(running);
+  } catch (const std::exception&) {  // then at once
+    finish_when_over(running);
+  }
+}
+
+/// Not from inside add(): the caller does not know the job's number yet.
+void Jobs::finish_soon(Running& running) {
+  running.at_end = running.exited = true;
+  running.exit = loop_.after(std::chrono::milliseconds(0), [this, &running] { finish_when_over(running); });
 }
 
 void Jobs::watch_time(Running& running) {
@@ -379,8 +404,8 @@ void Jobs::end(std::list<Running>& over) {
   auto& one = over.front();
   const auto outcome = [&] {
     if (one.pid <= 0)
-      return broken(
-          fmt::format("the worker could not be started: {}", std::generic_category().message(one.status)));
+      return broken("the worker could not be started: " +
+                    (one.overdue.empty() ? std::generic_category().message(one.status) : one.overdue));
     if (one.unwanted) return cancelled();
     if (!one.overdue.empty()) return lost(one.job, one.overdue);
     return outcome_of(one.job, one.last, one.status, std::move(one.report));

@@ -122,6 +122,11 @@ class Jobs {
   [[nodiscard]] bool has_slot(const Job& job) const;
   [[nodiscard]] std::size_t looks_of(std::optional<std::uint32_t> uid) const;
   void start(Job job, Done done);
+  /// Starts the worker, and has the loop wait for it; throws std::exception.
+  void launch(Running& running);
+  /// Ends a job that launch() has thrown at; of its worker nothing is left.
+  void give_up(Running& running, const std::string& why);
+  void finish_soon(Running& running);
   void watch_time(Running& running);
   void end_now(Running& running, std::string why);
   void read(Running& running);

@@ -2,13 +2,16 @@
 #include "daemon/jobs/worker_process.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <exception>
 #include <utility>
 
 extern char** environ;
@@ -75,6 +78,12 @@ WorkerProcess start_worker(const std::string& program, std::string_view job) {
   return process;
 }
 
+void kill_and_reap(int pid) {
+  (void)::kill(pid, SIGKILL);
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
 void SpareWorker::prepare() {
   if (exit_) return;
   std::array<int, 2> pair{-1, -1};
@@ -86,11 +95,17 @@ void SpareWorker::prepare() {
     in_.reset();
     return;
   }
-  exit_ = loop_.on_exit(process_.pid, [this](int /*status*/) {
+  try {
+    exit_ = loop_.on_exit(process_.pid, [this](int /*status*/) {
+      in_.reset();
+      process_ = {};
+      exit_.reset();
+    });
+  } catch (const std::exception&) {  // the expiry starts its own
+    kill_and_reap(process_.pid);
     in_.reset();
     process_ = {};
-    exit_.reset();
-  });
+  }
 }
 
 std::optional<WorkerProcess> SpareWorker::take(std::string_view job) {

@@ -30,6 +30,9 @@ WorkerProcess start_program(const std::string& program, std::vector<std::string>
 /// Starts one whose job is the text.
 WorkerProcess start_worker(const std::string& program, std::string_view job);
 
+/// Ends a child that the loop does not wait for.
+void kill_and_reap(int pid);
+
 /// A process that has been loaded and waits for its job: work due at a certain time does not wait for the
 /// loading.
 class SpareWorker {

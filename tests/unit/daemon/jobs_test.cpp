@@ -9,6 +9,7 @@
 
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 
 #include "base/sanitizers.hpp"
 #include "store/report_json.hpp"
@@ -213,6 +214,46 @@ TEST_F(JobsTest, AProgramThatCannotBeStartedIsAnErrorToo) {
   EXPECT_THAT(outcomes["plain"].report.error->message, HasSubstr("could not be started"));
   EXPECT_EQ(outcomes["plain"].report.exit, model::Exit::kError) << "nothing was changed";
   EXPECT_TRUE(jobs.result(id));
+  EXPECT_TRUE(jobs.idle());
+}
+
+TEST_F(JobsTest, AJobWhoseBeginningFailsIsOver) {
+  jobs.begins = [this](const Job& job) {
+    began.push_back(job.what);
+    if (job.what == "first") throw std::runtime_error("no memory");
+  };
+  const auto id = add("first", Job::Verb::kApply, kAlice);
+  EXPECT_NE(id, 0U);
+  EXPECT_TRUE(ended.empty()) << "the caller does not know the number yet";
+  add("plain");
+  run();
+  ASSERT_TRUE(outcomes["first"].report.error);
+  EXPECT_THAT(outcomes["first"].report.error->message, HasSubstr("could not be started: no memory"));
+  EXPECT_EQ(outcomes["first"].report.exit, model::Exit::kError) << "nothing was changed";
+  EXPECT_TRUE(jobs.result(id));
+  EXPECT_FALSE(outcomes["plain"].report.error) << "the next one runs";
+  EXPECT_TRUE(jobs.idle());
+  EXPECT_FALSE(jobs.busy());
+}
+
+TEST_F(JobsTest, AWorkerThatCannotBeWaitedForIsEnded) {
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  // systemd 252 refuses to watch a process then, as each does where the kernel refuses.
+  ::sigprocmask(SIG_UNBLOCK, &child, nullptr);
+  jobs.prepare_expiry();
+  add("unwatched");
+  ::sigprocmask(SIG_BLOCK, &child, nullptr);
+  add("plain");
+  add("expiry", Job::Verb::kExpire);
+  run();
+  if (!outcomes["unwatched"].report.error) GTEST_SKIP() << "this systemd watches it all the same";
+  EXPECT_THAT(outcomes["unwatched"].report.error->message, HasSubstr("could not be watched"));
+  EXPECT_TRUE(outcomes["unwatched"].lost) << "it may have begun";
+  EXPECT_EQ(outcomes["unwatched"].report.exit, model::Exit::kUndoIncomplete);
+  EXPECT_FALSE(outcomes["plain"].report.error) << "the next one runs";
+  EXPECT_FALSE(outcomes["expiry"].report.error) << "without the worker that was to be loaded ahead";
   EXPECT_TRUE(jobs.idle());
 }
 
