@@ -94,7 +94,7 @@ void Run::say_let_be(Report& report, const std::set<model::Key>& keys) {
 void Run::forget_let_be(Report& report) {
   const auto there = files().read(context_.paths.let_be);
   if (there && !*there) return;
-  if (auto done = files().remove(context_.paths.let_be); !done) note(report, done.error());
+  if (auto done = replace_by_nothing(files(), context_.paths.let_be); !done) note(report, done.error());
 }
 
 Report Run::taken_back(const std::string& why) {
@@ -117,7 +117,7 @@ Report Run::taken_back(const std::string& why) {
       if (auto done = save_take_back(files(), context_.paths.let_be, left); !done) note(report, done.error());
     }
   }
-  if (!waiting.again()) mark(waiting.generation, "rolled back: " + why);
+  if (!waiting.again()) mark(waiting.generation, "rolled back: " + why, why);
   ledger_.active = waiting.previous;
   ledger_.unconfirmed.reset();
   ledger_.answered.clear();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/text.hpp"
@@ -30,6 +31,11 @@ config::Document parsed(Remembered remembered, const Request& request) {
 }
 
 Result<void> Run::load() {
+  std::vector<std::string> reasons;
+  // Without the folder a generation's text is absent, which a run can live with.
+  const auto texts = files().list(context_.paths.texts);
+  if (!texts && texts.error().sys_errno == ENOTDIR)
+    reasons.push_back(put_aside(files(), context_.paths.texts, texts.error()));
   auto now = look_up_ledger(files(), context_.paths);
   if (!now) return base::fail(now.error());
   auto take_back = load_take_back(files(), context_.paths.take_back);
@@ -39,7 +45,6 @@ Result<void> Run::load() {
   ledger_ = std::move(now->ledger);
   committed_ = std::move(now->committed);
   lost_ = now->lost && ledger_.active == 0;
-  std::vector<std::string> reasons;
   if (now->damage) {
     const bool missing = now->damage->code == base::Code::kNotFound;
     reasons.push_back(missing ? now->damage->message
@@ -349,10 +354,11 @@ bool Run::end_unconfirmed(Report& report) {
   return done.has_value();
 }
 
-void Run::mark(std::uint64_t number, std::string fate) {
+void Run::mark(std::uint64_t number, std::string fate, std::string why) {
   auto* generation = ledger_.find(number);
   if (generation == nullptr) return;
   generation->fate = std::move(fate);
+  generation->why = std::move(why);
   refuse(number);
 }
 
@@ -366,6 +372,7 @@ void Run::welcome(std::uint64_t number) {
   auto* generation = ledger_.find(number);
   if (generation == nullptr) return;
   generation->fate.clear();
+  generation->why.clear();
   std::erase(ledger_.refused, generation->digest);
 }
 

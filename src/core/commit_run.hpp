@@ -107,7 +107,7 @@ class Run {
   model::Report too_late(model::Report applied);
 
   /// Gone back from: not to be returned to by itself, neither by rollback nor by its document.
-  void mark(std::uint64_t number, std::string fate);
+  void mark(std::uint64_t number, std::string fate, std::string why = {});
 
   /// Its document is not applied by itself until it changes.
   void refuse(std::uint64_t number);

@@ -359,9 +359,11 @@ Report diff(const config::Document& document, system::Host& host, const Options&
     return validate(document);  // and certainly not taken for one that drops everything
   auto state = load_state(host.files, options.paths.state);
   std::vector<std::string> notes;
+  std::set<std::string> damage;
   const bool kept_from_us = !state && state.error().code == base::Code::kDenied;
   if (!state && is_damage(state.error())) {
     notes.push_back(state.error().message + "; the next apply sets it aside");
+    damage.insert(notes.back());
     state = State();
   } else if (kept_from_us) {
     notes.emplace_back(
@@ -375,7 +377,11 @@ Report diff(const config::Document& document, system::Host& host, const Options&
   if (!picture) return failed(picture.error());
   auto report = make_plan(document, *picture, *state, options);
   if (!report) return failed(report.error());
-  for (const auto& reason : degraded(host.files)) notes.push_back("DEGRADED: " + reason);
+  for (const auto& reason : degraded(host.files)) {
+    notes.push_back("DEGRADED: " + reason);
+    damage.insert(notes.back());
+  }
+  report->damage.insert(damage.begin(), damage.end());
   report->notes.insert(report->notes.begin(), notes.begin(), notes.end());
   if (model::has_errors(report->diagnostics)) {
     report->exit = Exit::kError;

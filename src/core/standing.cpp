@@ -11,12 +11,6 @@ namespace rdmacfg::core {
 
 namespace {
 
-/// "rolled back: it was not confirmed in time" without what comes before the reason.
-std::string reason_of(const std::string& fate) {
-  constexpr std::string_view kBefore = "rolled back: ";
-  return fate.starts_with(kBefore) ? fate.substr(kBefore.size()) : std::string();
-}
-
 std::tm local(std::time_t time) {
   std::tm out{};
   ::localtime_r(&time, &out);
@@ -45,7 +39,7 @@ Standing standing_of(const Ledger& ledger, const config::Document* document, con
   out.is_active = ledger.is_active(digest);
   out.refused = !out.is_active && ledger.refuses(digest);
   for (const auto& one : ledger.generations) {
-    if (out.refused && one.digest == digest) out.fate = reason_of(one.fate);
+    if (out.refused && one.digest == digest) out.why = one.why;
   }
   return out;
 }
@@ -82,7 +76,7 @@ std::vector<std::string> notes_of(const Standing& standing) {
   }
   if (!standing.compared || standing.is_active) return out;
   if (standing.refused) {
-    const auto why = standing.fate.empty() ? std::string() : fmt::format(" ({})", standing.fate);
+    const auto why = standing.why.empty() ? std::string() : fmt::format(" ({})", standing.why);
     out.push_back(standing.active
                       ? fmt::format("this document was rolled back{}; the daemon holds generation {} until "
                                     "`rdma-configctl apply` applies the document again, or it changes",

@@ -26,7 +26,7 @@ struct Standing {
   bool is_active = false;                  ///< the document is what was applied
   bool refused = false;                    ///< it was rolled back: nobody applies it but on request
   bool gone = false;                       ///< the document was removed; its last generation is still held
-  std::string fate;                        ///< why, "it was not confirmed in time"; may be empty
+  std::string why;                         ///< of that, "it was not confirmed in time"; may be empty
   std::string damage;                      ///< of the ledger, which the next apply sets aside; empty: none
   bool lost = false;                       ///< and of its copy: the active generation is not known
 };

@@ -168,6 +168,10 @@ std::string in_words(const std::string& message) {
                      message.substr(name, message.size() - kEnd.size() - name));
 }
 
+bool prints_names(std::string_view command) {
+  return command == "show" || command == "status" || command == "fabric";
+}
+
 /// "--root=" of a script whose variable is not set: CLI11 takes the next word for the value.
 std::optional<std::string> without_value(const std::vector<std::string>& words) {
   for (const auto& word : words) {
@@ -225,6 +229,8 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
       return fail(Code::kInvalid, fmt::format("--format {} is for fabric alone", parser.format));
     line.arguments.drawing = parser.format;
   }
+  if (sub != nullptr && line.arguments.names && !prints_names(sub->get_name()))
+    return fail(Code::kInvalid, "--format name is for show, status and fabric alone");
   if (!parser.confirm.empty()) line.arguments.confirm = detail::duration(parser.confirm);
   if (parser.version) {
     line.sort = CommandLine::Sort::kVersion;

@@ -35,6 +35,10 @@ Outlook outlook_of(const Context& context, system::Host& host,
     out.none = loaded.error().code == base::Code::kNotFound && context.arguments.config.empty();
     if (out.none) {
       out.report.notes.push_back(loaded.error().message);
+      for (const auto& reason : core::degraded(host.files)) {  // else diff() says so
+        out.report.notes.push_back("DEGRADED: " + reason);
+        out.report.damage.insert(out.report.notes.back());
+      }
     } else {
       out.report.error = loaded.error();
       out.report.exit = model::Exit::kError;

@@ -95,7 +95,7 @@ void document_held(const Patient& patient, std::vector<Finding>& out) {
   }
   if (!standing.compared || standing.is_active) return;
   if (standing.refused) {
-    const auto why = standing.fate.empty() ? std::string() : fmt::format(" ({})", standing.fate);
+    const auto why = standing.why.empty() ? std::string() : fmt::format(" ({})", standing.why);
     out.push_back(
         {"document_held", Finding::Weight::kProblem, object,
          fmt::format("it was rolled back{}, so it is not applied at boot or by a reload; {}", why,

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kDegradedSchema = 1;
 constexpr std::size_t kReasonsMost = 8;
+constexpr int kDamagedTried = 32;
 
 std::string damaged_name(const std::string& path, int number) {
   return fmt::format("{}.damaged-{}", path, number);
@@ -34,17 +35,27 @@ std::string put_aside(system::Files& files, const std::string& path, const base:
                       const std::function<Result<void>()>& instead) {
   for (int number = kDamagedKept; number > 1; --number)
     (void)files.rename(damaged_name(path, number - 1), damaged_name(path, number));
-  const auto aside = damaged_name(path, 1);
+  auto aside = damaged_name(path, 1);
   const auto text = instead ? files.read(path) : Result<std::optional<std::string>>();
   Result<void> done;
   if (text && *text && files.write_private(aside, **text)) {
     done = instead();
   } else {
     done = files.rename(path, aside);
+    // A folder that was set aside earlier may keep all of these names.
+    for (int number = kDamagedKept + 1; !done && number <= kDamagedTried; ++number) {
+      aside = damaged_name(path, number);
+      done = files.rename(path, aside);
+    }
     if (done && instead) done = instead();
   }
   if (done) return fmt::format("{}; it was set aside as {}", why.message, aside);
   return fmt::format("{}; it could not be set aside: {}", why.message, done.error().message);
+}
+
+void make_way(system::Files& files, const std::string& path) {
+  const auto there = files.read(path);
+  if (!there && system::is_unusable(there.error())) (void)put_aside(files, path, there.error());
 }
 
 void remove_put_aside(system::Files& files, const std::string& path) {
@@ -55,6 +66,7 @@ std::vector<std::string> degraded(system::Files& files) {
   const auto loaded = load_json<std::vector<std::string>>(
       files, kDegradedFile, kDegradedSchema,
       [](const Json& json) { return json.at("reasons").get<std::vector<std::string>>(); });
+  if (!loaded && loaded.error().code == base::Code::kDenied) return {};  // it is not known
   if (!loaded) return {loaded.error().message};
   return loaded->value_or(std::vector<std::string>());
 }
@@ -68,9 +80,18 @@ void degrade(system::Files& files, const std::vector<std::string>& reasons) {
   if (all.size() > kReasonsMost)
     all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(kReasonsMost));
   const Json json{{"schema", kDegradedSchema}, {"reasons", all}};
+  make_way(files, kDegradedFile);
   (void)files.write(kDegradedFile, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-Result<void> clear_degraded(system::Files& files) { return files.remove(kDegradedFile); }
+Result<void> clear_degraded(system::Files& files) { return replace_by_nothing(files, kDegradedFile); }
+
+Result<void> replace_by_nothing(system::Files& files, const std::string& path) {
+  auto done = files.remove(path);
+  if (done || !system::is_unusable(done.error())) return done;
+  (void)put_aside(files, path, done.error());
+  const auto there = files.read(path);
+  return there && !*there ? Result<void>() : done;
+}
 
 }  // namespace rdmacfg::core

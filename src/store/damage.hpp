@@ -26,6 +26,12 @@ bool is_damage(const base::Error& error);
 std::string put_aside(system::Files& files, const std::string& path, const base::Error& why,
                       const std::function<base::Result<void>()>& instead = nullptr);
 
+/// Sets a folder, link or device in the place of a record aside: nothing can be written there, nor removed.
+void make_way(system::Files& files, const std::string& path);
+
+/// Removes a record; what cannot be removed there, as a folder in its place, is set aside.
+base::Result<void> replace_by_nothing(system::Files& files, const std::string& path);
+
 /// Removes the copies that put_aside() has kept of a record; a copy that cannot be removed stays.
 void remove_put_aside(system::Files& files, const std::string& path);
 

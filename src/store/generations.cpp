@@ -47,6 +47,12 @@ void check(const Ledger& ledger) {
     reject("the deadline is not a time");
 }
 
+/// Earlier versions wrote the reason in the text alone: "rolled back: it was not confirmed in time".
+std::string old_reason(std::string_view fate) {
+  constexpr std::string_view kBefore = "rolled back: ";
+  return fate.starts_with(kBefore) ? std::string(fate.substr(kBefore.size())) : std::string();
+}
+
 Ledger ledger_from(const Json& json) {
   Ledger ledger;
   ledger.transaction = json.value("transaction", std::uint64_t{0});
@@ -58,6 +64,8 @@ Ledger ledger_from(const Json& json) {
                                   .who = one.at("who").get<std::string>(),
                                   .what = one.at("what").get<std::string>(),
                                   .fate = one.at("fate").get<std::string>()});
+    auto& last = ledger.generations.back();
+    last.why = one.contains("why") ? one.at("why").get<std::string>() : old_reason(last.fate);
   }
   ledger.refused = json.at("refused").get<std::vector<std::string>>();
   if (const auto& waiting = json.at("unconfirmed"); !waiting.is_null()) {
@@ -83,6 +91,7 @@ Json ledger_json(const Ledger& ledger) {
                            {"who", one.who},
                            {"what", one.what},
                            {"fate", one.fate}});
+    if (!one.fate.empty()) generations.back()["why"] = one.why;
   }
   Json waiting = nullptr;
   if (const auto& one = ledger.unconfirmed) {
@@ -305,6 +314,7 @@ Result<void> save_backup(system::Files& files, const GenerationPaths& paths, con
     if (text && size_of(*text) <= kCopiedMost)
       json["text"] = remembered_json(text->files, text->host, text->of_others);
   }
+  make_way(files, paths.backup);
   return files.write_private(paths.backup, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -21,7 +21,8 @@ struct Generation {
   std::string when;          ///< UTC, "2026-11-21T14:03:22Z"
   std::string who;           ///< "root", "alice (uid 1000)", "boot"
   std::string what;          ///< "apply", "apply --confirm 60", "rollback to 3"
-  std::string fate;          ///< empty, or "rolled back", with the reason
+  std::string fate;          ///< empty, or for people: "rolled back: it was not confirmed in time"
+  std::string why{};         ///< of a fate: "it was not confirmed in time"; empty: somebody went back
   bool operator==(const Generation&) const = default;
 };
 
@@ -98,7 +99,7 @@ struct GenerationPaths {
 /// Written by an apply that goes past the daemon, which hears of it by this.
 inline constexpr const char* kAppliedMark = "/run/rdma-configd/applied";
 
-/// Of the names and texts of all files that were read, also of those that only mask or are for other hosts;
+/// Of the texts of all files that were read, also of those that only mask or are for other hosts;
 /// and of the host's name where a file asks for it.
 std::string digest_of(const config::Document& document);
 

@@ -138,20 +138,22 @@ Result<void> forget(Context& context) {
   for (const auto& path :
        {context.paths.take_back, context.paths.backup, context.paths.ledger, context.paths.let_be,
         context.options.paths.state, std::string(kDegradedFile), std::string(kAppliedMark)}) {
-    if (auto done = files.remove(path); !done) return done;
+    if (auto done = replace_by_nothing(files, path); !done) return done;
   }
   for (const auto* file : kinds::owned_files()) {
     if (file->extent != kinds::OwnedFile::Extent::kRecord) continue;
     if (auto done = files.remove(std::string(file->path)); !done) return done;
   }
-  for (const auto& path : {context.paths.take_back, context.paths.ledger, context.paths.let_be,
-                           context.options.paths.state, context.options.paths.journal})
+  for (const auto& path :
+       {context.paths.take_back, context.paths.backup, context.paths.ledger, context.paths.let_be,
+        context.options.paths.state, context.options.paths.journal, std::string(kDegradedFile)})
     remove_put_aside(files, path);
   const std::string texts = context.paths.texts;
   const auto numbers = files.list(texts);
   if (!numbers) return {};
   for (const auto& name : *numbers) {
-    if (auto done = files.remove(fmt::format("{}/{}", texts, name)); !done) return done;
+    auto done = files.remove(fmt::format("{}/{}", texts, name));
+    if (!done && !system::is_unusable(done.error())) return done;  // a folder stays, and is no text of ours
   }
   return {};
 }

@@ -61,6 +61,24 @@ TEST(Damaged, TheDaemonHoldsTheHostAllTheSame) {
   }
 }
 
+TEST(Damaged, AFileInThePlaceOfTheFolderOfTexts) {
+  for (const bool by_itself : {false, true}) {
+    auto host = second_active();
+    const auto wanted = host->dump();
+    auto& content = host->kernel().files.content;
+    std::erase_if(content, [](const auto& one) { return one.first.starts_with(kPaths.texts + "/"); });
+    content[kPaths.texts] = "";
+    host->kernel().set_mtu("ib0", 2044);
+    const auto report = by_itself ? host->hold() : host->commit(kSecond);
+    EXPECT_TRUE(applied(report)) << text_of(report);
+    EXPECT_EQ(difference(host->dump(), wanted), "");
+    EXPECT_EQ(host->ledger().active, 2U);
+    EXPECT_EQ(content.count(kPaths.texts), 0U);
+    EXPECT_EQ(content.count(kPaths.texts + "/2.json"), 1U) << "of the copy";
+    EXPECT_TRUE(content.contains(kPaths.texts + ".damaged-1"));
+  }
+}
+
 TEST(Damaged, AnApplyWorks) {
   for (const auto& record : records()) {
     for (const auto& text : kDamages) {

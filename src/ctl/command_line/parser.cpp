@@ -112,7 +112,8 @@ void Parser::add_common() {
       ->check(not_empty);
   app.add_flag("--json", arguments.json, "Print one JSON object on stdout, even for an error.");
   app.add_option("-o,--format", format,
-                 "text, wide (every column), name (names only), json; of fabric also dot (Graphviz) and svg.")
+                 "text, wide (every column), json; of show, status and fabric also name (names only), of "
+                 "fabric dot (Graphviz) and svg.")
       ->type_name("STYLE")
       ->check(one_of({"text", "wide", "name", "json", "dot", "svg"}));
   app.add_flag("--local", arguments.local, "Work in this process, even if the daemon runs.");

@@ -36,6 +36,10 @@ struct Picture {
   [[nodiscard]] bool has(Status status) const {
     return std::any_of(open.begin(), open.end(), [&](const auto* one) { return one->status == status; });
   }
+  /// Records of ours were damaged: somebody has to look at the disk, and then apply.
+  [[nodiscard]] bool degraded() const {
+    return !outlook.report.damage.empty() || (outlook.standing && !outlook.standing->damage.empty());
+  }
   [[nodiscard]] bool daemon_missing() const {
     return !withdrawn && !outlook.daemon && outlook.standing && outlook.standing->active;
   }
@@ -47,7 +51,7 @@ Exit judge(const Picture& picture) {
   const auto& daemon = outlook.daemon;
   const bool wrong =
       picture.has(Status::kDiffers) || picture.has(Status::kFailed) || picture.daemon_missing() ||
-      (outlook.standing && outlook.standing->refused) ||
+      picture.degraded() || (outlook.standing && outlook.standing->refused) ||
       (daemon && (!daemon->contended.empty() || !daemon->refused.empty() || !daemon->failing.empty()));
   if (wrong) return Exit::kDiffers;
   const bool waits = picture.has(Status::kPending) || picture.has(Status::kLimited) ||
@@ -72,6 +76,7 @@ Json json_of(const Picture& picture, int status) {
     out["daemon"] = nullptr;
   }
   out["withdrawn"] = picture.withdrawn;
+  out["degraded"] = picture.degraded();
   out["generation"] = nullptr;
   out["unconfirmed"] = nullptr;
   out["document"] = nullptr;

@@ -29,7 +29,7 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "and what the daemon has repaired. It changes nothing and does not need root. Exit status 0: everything "
      "is as the document says; 5: something is waiting (pending, limited, or an unconfirmed apply), or an "
      "expectation is not met, which --pending-ok does not change; 2: something is wrong (different, failed, "
-     "contended, or the document is not the one that is held); 1: the document "
+     "contended, DEGRADED, or the document is not the one that is held); 1: the document "
      "has errors, or the host could not be read.",
      "status\tthe screen\nstatus -q\tonly the exit status\nstatus --json\tfor a monitoring agent"},
     {"diff", "[FILE...|N [M]]", "Show the changes that apply would make, and what they interrupt.",

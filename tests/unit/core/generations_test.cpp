@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "core/plan.hpp"
+#include "fakes/fake_kernel.hpp"
 #include "model/limits.hpp"
 
 namespace rdmacfg::core {
@@ -37,6 +38,29 @@ TEST(Generations, WhatIsHeldAndGoneBackToStays) {
   ledger.unconfirmed.emplace();
   ledger.unconfirmed->previous = 3;
   EXPECT_THAT(prune(ledger), ElementsAre(4U, 5U, 6U));
+}
+
+TEST(Generations, TheReasonOfARollbackIsKept) {
+  constexpr const char* kPath = "/var/lib/rdma-configd/generations.json";
+  fakes::FakeKernel kernel;
+  auto ledger = with(2);
+  ledger.active = 1;
+  ledger.generations[1].fate = "rolled back: in other words";
+  ledger.generations[1].why = "it was not confirmed in time";
+  ASSERT_TRUE(save_ledger(kernel.files, kPath, ledger));
+  EXPECT_EQ(load_ledger(kernel.files, kPath), ledger);
+
+  // As earlier versions wrote it.
+  kernel.files.content[kPath] =
+      R"({"schema": 1, "active": 1, "refused": [], "unconfirmed": null, "generations": [
+    {"number": 1, "digest": "1", "when": "", "who": "", "what": "", "fate": ""},
+    {"number": 2, "digest": "2", "when": "", "who": "", "what": "",
+     "fate": "rolled back: the host was rebooted before it was confirmed"},
+    {"number": 3, "digest": "3", "when": "", "who": "", "what": "", "fate": "rolled back to 1"}]})";
+  const auto old = load_ledger(kernel.files, kPath);
+  ASSERT_TRUE(old) << old.error().message;
+  EXPECT_EQ(old->generations[1].why, "the host was rebooted before it was confirmed");
+  EXPECT_EQ(old->generations[2].why, "");
 }
 
 TEST(Plans, HaveALimitOfChanges) {

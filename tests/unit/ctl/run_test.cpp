@@ -42,6 +42,8 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"plan"}, "unknown subcommand plan; did you mean diff?");
   fails({"version"}, "unknown subcommand version; did you mean --version?");
   fails({"show", "-o", "yaml"}, "--format: \"yaml\" is not one of text, wide, name, json, dot, svg");
+  fails({"diff", "-o", "name"}, "--format name is for show, status and fabric alone");
+  fails({"apply", "-o", "name", "--yes"}, "--format name is for show, status and fabric alone");
   fails({"apply", "--only"}, "--only: NAME is missing");
   fails({"help", "shwo"}, "unknown subcommand shwo; did you mean show?");
   fails({"show", "diff"}, "show and diff cannot be combined");

@@ -130,7 +130,7 @@ TEST(Status, ADamagedLedgerIsSaid) {
   const core::GenerationPaths paths;
   auto& content = host.kernel.files.content;
   content[paths.ledger] = "{";
-  (void)host.run({"status"});
+  EXPECT_EQ(host.run({"status"}), 2) << "somebody has to look at the disk";
   EXPECT_THAT(host.out.str(), HasSubstr("1, applied ")) << "as the copy says";
   EXPECT_THAT(host.err.str(),
               AllOf(HasSubstr("DEGRADED: " + paths.ledger + ": damaged"), HasSubstr("its copy is used")));
@@ -138,6 +138,20 @@ TEST(Status, ADamagedLedgerIsSaid) {
   (void)host.run({"status"});
   EXPECT_THAT(host.out.str(), AllOf(HasSubstr("not known"), Not(HasSubstr("nothing has been applied"))));
   EXPECT_THAT(host.err.str(), HasSubstr("which generation is active is not known"));
+}
+
+TEST(Status, DegradedIsWrongUntilAnApply) {
+  Host host;
+  ASSERT_EQ(host.apply(kRename), 0) << host.err.str();
+  host.kernel.files.content[core::kDegradedFile] = R"({"schema": 1, "reasons": ["state.json: damaged"]})";
+  EXPECT_EQ(host.run({"status"}), 2);
+  EXPECT_THAT(host.out.str(), StartsWith("something is wrong\n"));
+  EXPECT_THAT(host.err.str(), HasSubstr("DEGRADED: state.json: damaged"));
+  EXPECT_EQ(host.run({"status", "--json"}), 2);
+  EXPECT_TRUE(nlohmann::json::parse(host.out.str())["degraded"]);
+  ASSERT_EQ(host.run({"apply", "--yes", "--local"}), 0) << host.err.str();
+  EXPECT_EQ(host.run({"status", "--json"}), 0);
+  EXPECT_FALSE(nlohmann::json::parse(host.out.str())["degraded"]);
 }
 
 TEST(Status, WhereNothingIsConfiguredNothingIsAsTheDocumentSays) {
@@ -281,7 +295,8 @@ core::Ledger ledger_of(const std::string& digest) {
                          .when = "",
                          .who = "",
                          .what = "",
-                         .fate = "rolled back: it was not confirmed in time"}};
+                         .fate = "rolled back: it was not confirmed in time",
+                         .why = "it was not confirmed in time"}};
   return ledger;
 }
 
