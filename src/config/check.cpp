@@ -109,6 +109,7 @@ class Checker {
     out.path = path;
     out.where = location_of(report_.text, place_of(table));
     const auto errors = report_.diagnostics.size();
+    bool dropped = false;  // a value that was reported while it was read
     for (const auto& [name, node] : table.members) {
       if (find_spec(spec.children, name)) continue;
       const auto* field = find_spec(spec.fields, name);
@@ -118,11 +119,13 @@ class Checker {
         report_not_written(name, node, label);
       } else if (auto value = check_value(node, *field, label, report_)) {
         out.entries.emplace(name, model::Entry{std::move(*value), location_of(report_.text, node.at), false});
+      } else {
+        dropped = dropped || is_substitute(node);
       }
     }
     // Without a header of its own, that is said already.
     if (table.origin != Node::Origin::kImplied) check_identity(table, spec, label, report_);
-    bool faulty = report_.diagnostics.size() > errors;
+    bool faulty = dropped || report_.diagnostics.size() > errors;
     out.children = sections(table, spec.children, path);
     for (const auto& child : out.children) faulty = faulty || (says_which(child, spec) && is_faulty(child));
     if (faulty) file_.faulty.insert(out.where);
@@ -152,6 +155,7 @@ class Checker {
     out.path = path;
     out.where = location_of(report_.text, table.at);
     const auto errors = report_.diagnostics.size();
+    bool dropped = false;  // a value that was reported while it was read
     Node children;
     for (const auto& [name, node] : table.members) {
       const auto* field = find_spec(spec.fields, name);
@@ -173,9 +177,11 @@ class Checker {
                       fmt::format("{} name: a default name would be given to every interface", label));
       } else if (auto value = check_value(node, *field, label, report_)) {
         out.entries.emplace(name, model::Entry{std::move(*value), location_of(report_.text, node.at), true});
+      } else {
+        dropped = dropped || is_substitute(node);
       }
     }
-    if (report_.diagnostics.size() > errors) file_.faulty_defaults.insert(path);
+    if (dropped || report_.diagnostics.size() > errors) file_.faulty_defaults.insert(path);
     out.children = defaults(children, spec.children, path);
     return out;
   }

@@ -297,6 +297,7 @@ class Parser {
     const auto* error = std::get_if<ScalarError>(&scalar);
     if (error != nullptr && error->instead) {
       node.scalar = *error->instead;
+      node.faulty = true;
       tree_.faults.push_back({model::Severity::kError,
                               location_of(text_, cursor_.span(start)),
                               error->message,

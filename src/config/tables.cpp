@@ -43,6 +43,11 @@ Node* step(Node& table, const KeyPart& part, const Span& header, std::span<const
 
 }  // namespace
 
+bool is_substitute(const Node& node) {
+  return node.faulty ||
+         std::any_of(node.items.begin(), node.items.end(), [](const Node& item) { return item.faulty; });
+}
+
 std::string_view sort_of(const Node& node) {
   if (node.sort == Sort::kTable) return "a table";
   if (node.sort == Sort::kList) return "a list";

@@ -38,8 +38,9 @@ struct Node {
 
   Sort sort = Sort::kScalar;
   Origin origin = Origin::kValue;
-  Span key;  ///< the key that names it, last part
-  Span at;   ///< the value, or the header of a table
+  bool faulty = false;  ///< reported already: `scalar` is a substitute
+  Span key;             ///< the key that names it, last part
+  Span at;              ///< the value, or the header of a table
   model::Value scalar;
   std::string_view foreign;
   std::vector<Node> items;
@@ -48,6 +49,9 @@ struct Node {
 
 /// "a boolean", "an integer", "a text", "a list", "a table", or what `foreign` says.
 std::string_view sort_of(const Node& node);
+
+/// Whether it, or an item of it, was reported already.
+bool is_substitute(const Node& node);
 
 /// A place in `text`.
 model::Location location_of(const Text& text, const Span& span);

@@ -102,6 +102,7 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
   const bool all = list.size() == node.items.size();
   auto value = field.parse(list);
   if (value && all) return std::move(*value);
+  if (is_substitute(node)) return std::nullopt;  // not to be reported twice
   std::vector<std::optional<std::string>> errors;
   errors.reserve(list.size());
   for (const auto& element : list) errors.push_back(element_error(element, list.size(), field));
@@ -191,6 +192,7 @@ std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec
   const model::Value& written = node.scalar;
   auto value = field.parse(written);
   if (value) return std::move(*value);
+  if (node.faulty) return std::nullopt;  // not to be reported twice
   std::string message = value.error().message;
   // A value that Value cannot carry reached the field as nothing; its complaint is right but for that word.
   constexpr std::string_view kNothing = "is nothing";

@@ -86,7 +86,7 @@ class BusService : public Service {
 
   bool runs() {
     const bool owned = bus_.call<bool>(kBus, "NameHasOwner", std::chrono::seconds(0), kName);
-    if (owned) connection_.start_thread();
+    if (owned) connection_.start_thread([this] { lose(); });
     return owned;
   }
 
@@ -174,7 +174,8 @@ class BusService : public Service {
         if (!told(&one)) return {};
       }
       if (!told(nullptr)) return {};
-      if (gone) return base::fail(Code::kNotFound, "rdma-configd has ended");
+      if (gone)
+        return base::fail(Code::kNotFound, lost() ? "the system bus has gone" : "rdma-configd has ended");
       wait.lock();
     }
   }
@@ -192,6 +193,18 @@ class BusService : public Service {
       heard(message);
       changed_.notify_all();
     }));
+  }
+
+  /// Nothing more is heard, from the daemon neither.
+  void lose() {
+    const std::lock_guard hold(mutex_);
+    lost_ = gone_ = true;
+    changed_.notify_all();
+  }
+
+  [[nodiscard]] bool lost() {
+    const std::lock_guard hold(mutex_);
+    return lost_;
   }
 
   static Options options_of(const Call& call) {
@@ -222,7 +235,7 @@ class BusService : public Service {
     }
     {
       const std::lock_guard hold(mutex_);
-      gone_ = false;  // an earlier one does not matter: the call starts another
+      gone_ = lost_;  // an earlier one does not matter: the call starts another
     }
     try {
       id = manager_.call<std::uint32_t>(kInterface, method, kAnswer, arguments...);
@@ -239,7 +252,8 @@ class BusService : public Service {
       progress_ = nullptr;
       if (const auto at = finished_.find(id); at != finished_.end()) finished = at->second;
     }
-    if (!finished) return unknown("rdma-configd ended while it was at work");
+    if (!finished)
+      return unknown(lost() ? "the system bus has gone" : "rdma-configd ended while it was at work");
     try {
       system::dbus::Peer daemon(connection_, finished->by, kPath);
       const auto text = daemon.call<std::string>(kInterface, "Result", kAnswer, id,
@@ -292,6 +306,7 @@ class BusService : public Service {
   std::vector<DaemonEvent> events_;
   std::uint32_t job_ = 0;
   bool gone_ = false;
+  bool lost_ = false;  ///< the bus itself
   system::dbus::Connection connection_;
   system::dbus::Peer bus_, manager_;
   std::vector<std::shared_ptr<void>> matches_;

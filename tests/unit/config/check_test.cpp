@@ -8,6 +8,7 @@ namespace rdmacfg::config {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(Check, AGoodDocument) {
@@ -33,6 +34,19 @@ TEST(Check, AGoodDocument) {
 TEST(Check, NothingIsADocument) {
   EXPECT_THAT(messages(""), IsEmpty());
   EXPECT_THAT(messages("version = 1"), IsEmpty());
+}
+
+TEST(Check, AControlCharacterIsReportedOnce) {
+  // With U+FFFD in its place it would be no name, mode, GUID or priority either.
+  const auto document = parse_one(
+      "[[ipoib]]\nguid = \"00:02:c9\\u0007\"\nname = \"ib\\u00070\"\nmode = \"\\u001b\"\n" +
+      ipoib("addresses = [\"192.0.2.1/24\", \"\\u0007\"]\n") +
+      "[[pfc]]\ndriver = 'x'\npriorities = [3, \"4\\u007f\"]\n[defaults.ipoib]\nmtu = \"\\u0007\"\n");
+  const auto all = messages(document);
+  EXPECT_EQ(all.size(), 6U);
+  for (const auto& one : all) EXPECT_THAT(one, HasSubstr("the text contains the control character U+00"));
+  EXPECT_TRUE(document.faulty.contains(document.sections.at(0).where))
+      << "nothing is concluded from the rest";
 }
 
 TEST(Check, Version) {

@@ -28,7 +28,7 @@ constexpr std::uint32_t kJob = 7;
 
 class FakeDaemon {
  public:
-  enum class Plays { kWell, kDies, kDiesBeforeItAnswers, kTellsNothing, kDenies, kLeaves, kHangs };
+  enum class Plays { kWell, kDies, kDiesBeforeItAnswers, kTellsNothing, kDenies, kLeaves, kHangs, kWorks };
 
   explicit FakeDaemon(Plays plays, int exit = 0) : object_(connection_, "/org/rdmaconfigd1", kManager) {
     object_.method("Confirm", {}, {}, [this, plays, exit](const Reply<std::uint32_t>& reply, const Options&) {
@@ -38,6 +38,7 @@ class FakeDaemon {
       if (plays == Plays::kDiesBeforeItAnswers)
         return reply.fail(make_error("org.freedesktop.DBus.Error.NoReply", "it has gone"));
       reply.send(kJob);
+      if (plays == Plays::kWorks) return;
       if (plays == Plays::kDies) return connection_.release_name(kName);
       object_.emit("Finished", kJob, std::int32_t{exit});
       if (plays == Plays::kLeaves) connection_.release_name(kName);
@@ -118,6 +119,20 @@ TEST_F(BusService, NorIsOneThatMayHaveBegun) {
   const auto report = confirm();
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->exit, Exit::kUndoIncomplete);
+}
+
+TEST_F(BusService, NorIsOneWhoseBusHasGone) {
+  const FakeDaemon daemon(FakeDaemon::Plays::kWorks);
+  std::thread end([&] {
+    while (daemon.confirmed == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    bus.stop();
+  });
+  const auto report = confirm();
+  end.join();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->exit, Exit::kUndoIncomplete);
+  ASSERT_TRUE(report->error);
+  EXPECT_THAT(report->error->message, HasSubstr("not known what was done"));
 }
 
 TEST_F(BusService, OneThatHangsIsAskedNothing) {

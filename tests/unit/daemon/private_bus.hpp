@@ -45,10 +45,12 @@ class PrivateBus {
   }
   PrivateBus(const PrivateBus&) = delete;
   PrivateBus& operator=(const PrivateBus&) = delete;
-  ~PrivateBus() {
+  ~PrivateBus() { stop(); }
+  void stop() {
     if (pid_ <= 0) return;
     (void)::kill(pid_, SIGKILL);
     (void)::waitpid(pid_, nullptr, 0);
+    pid_ = -1;
   }
   [[nodiscard]] std::string address() const { return "unix:path=" + tree_.at("/socket").native(); }
   [[nodiscard]] bool there() const { return pid_ > 0 && listens(); }

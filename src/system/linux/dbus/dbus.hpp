@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -71,14 +72,15 @@ class Connection {
   /// Handles one message. @return whether there may be more
   bool process();
 
-  /// Or a thread of the connection's own, which calls the handlers.
-  void start_thread();
+  /// Or a thread of the connection's own, which calls the handlers, and `lost` when the bus has gone.
+  void start_thread(std::function<void()> lost = {});
   void stop_thread();
 
   [[nodiscard]] sdbus::IConnection& handle() { return *connection_; }
 
  private:
   std::unique_ptr<sdbus::IConnection> connection_;
+  std::thread thread_;
 };
 
 /// The answer to a method call, given once, now or later. Copies stand for the same answer.

@@ -20,7 +20,7 @@ std::string sender_of(const sdbus::Message& message) { return text_or_nothing(me
 std::string path_of(const sdbus::Message& message) { return text_or_nothing(message.getPath()); }
 
 Connection::Connection() : connection_(sdbus::createSystemBusConnection()) {}
-Connection::~Connection() = default;
+Connection::~Connection() { stop_thread(); }
 
 void Connection::set_deadline(Microseconds deadline) { connection_->setMethodCallTimeout(deadline); }
 void Connection::request_name(const std::string& name) { connection_->requestName(sdbus::ServiceName(name)); }
@@ -39,8 +39,22 @@ Connection::Poll Connection::poll() const {
 }
 
 bool Connection::process() { return connection_->processPendingEvent(); }
-void Connection::start_thread() { connection_->enterEventLoopAsync(); }
-void Connection::stop_thread() { connection_->leaveEventLoop(); }
+// Not enterEventLoopAsync(): of its thread an exception, when the bus goes, is the end of the program.
+void Connection::start_thread(std::function<void()> lost) {
+  if (thread_.joinable()) return;
+  thread_ = std::thread([this, lost = std::move(lost)] {
+    try {
+      return connection_->enterEventLoop();
+    } catch (const sdbus::Error&) {
+    }
+    if (lost) lost();
+  });
+}
+void Connection::stop_thread() {
+  if (!thread_.joinable()) return;
+  connection_->leaveEventLoop();
+  thread_.join();
+}
 
 Object::Object(Connection& connection, const std::string& path, std::string interface)
     : interface_(std::move(interface)),
