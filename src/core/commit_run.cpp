@@ -30,6 +30,16 @@ config::Document parsed(Remembered remembered, const Request& request) {
   return parse_again(std::move(remembered), request.host_name);
 }
 
+namespace {
+
+/// Of the same texts: whether each may be read by those that may read the document's.
+bool is_as_private(const Remembered& kept, const config::Document& document) {
+  return std::equal(kept.files.begin(), kept.files.end(), document.files.begin(), document.files.end(),
+                    [](const auto& one, const auto& other) { return one.is_private == other.is_private; });
+}
+
+}  // namespace
+
 Result<void> Run::load() {
   std::vector<std::string> reasons;
   // Without the folder a generation's text is absent, which a run can live with.
@@ -110,8 +120,10 @@ Report Run::held_instead_of(const std::vector<model::Diagnostic>& faults, const 
 Report Run::fresh(const config::Document& document, const std::string& digest) {
   const bool same = ledger_.is_active(digest);
   const auto number = same ? ledger_.active : next_number();
-  // Somebody has removed it; without it the daemon has nothing to hold.
-  bool needs_text = !same || !load_texts(files(), context_.paths.texts, number);
+  const auto kept = same ? load_texts(files(), context_.paths.texts, number) : Result<Remembered>();
+  // Somebody has removed it, and without it the daemon has nothing to hold; or the mode of a file has
+  // changed.
+  bool needs_text = !same || !kept || (!request_.of_others && !is_as_private(*kept, document));
   const Ledger before = ledger_;
   bool begun = false;  // what waits for confirmation
   const auto write_text = [&]() -> Result<void> {

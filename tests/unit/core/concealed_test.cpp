@@ -93,7 +93,17 @@ TEST_F(Concealed, CopiesOfADocumentAreForRoot) {
   }
   EXPECT_TRUE(kernel_.files.root_only.contains("/var/lib/rdma-configd/generations.json"));
   EXPECT_TRUE(kernel_.files.root_only.contains("/var/lib/rdma-configd/generations/1.json"));
-  EXPECT_FALSE(active_is_private(host.files, context.paths)) << "the same text: the first one counts";
+  EXPECT_TRUE(active_is_private(host.files, context.paths)) << "the file was closed since";
+  auto sent = document(kWanted, false);
+  ASSERT_EQ(
+      commit(sent, {.who = "uid 1000", .what = "apply", .host_name = "node1", .of_others = true}, context)
+          .exit,
+      model::Exit::kOk);
+  EXPECT_TRUE(active_is_private(host.files, context.paths)) << "others do not open it";
+  ASSERT_EQ(commit(sent, {.who = "root", .what = "apply", .host_name = "node1"}, context).exit,
+            model::Exit::kOk);
+  EXPECT_FALSE(active_is_private(host.files, context.paths));
+  EXPECT_EQ(read_ledger(host.files, context.paths)->active, 1U) << "the same text is the same generation";
 }
 
 TEST_F(Concealed, FilesMadeOfAPrivateDocumentArePrivate) {
