@@ -94,7 +94,7 @@ complete -c rdma-configctl -s f -l config -l file -x -a '(__rdma_configctl_value
 complete -c rdma-configctl -l root -x -a '(__rdma_configctl_value "DIR")' -d 'Offline: work on the files below DIR (an image) without touching devices; the document is read from there, too.'
 complete -c rdma-configctl -l host -x -a '(__rdma_configctl_value "NAME|FILE")' -d 'With the NAME of a host, the document as it is there: validate, show --document, and diff with --root. With a FILE (a word with a / or ending in .json), the host of a report (doctor --report) instead of this one: show, diff, doctor, validate. It cannot be changed.'
 complete -c rdma-configctl -l json -d 'Print one JSON object on stdout, even for an error.'
-complete -c rdma-configctl -s o -l format -x -a '(__rdma_configctl_value "STYLE")' -d 'text, wide (every column), name (names only), json; of fabric also dot (Graphviz) and svg.'
+complete -c rdma-configctl -s o -l format -x -a '(__rdma_configctl_value "STYLE")' -d 'text, wide (every column), json; of show, status and fabric also name (names only), of fabric dot (Graphviz) and svg.'
 complete -c rdma-configctl -l local -d 'Work in this process, even if the daemon runs.'
 complete -c rdma-configctl -l pending-ok -d 'Exit with 0 even if something is pending or limited.'
 complete -c rdma-configctl -s v -l verbose -d 'Print more: the files read, the resources in sync.'

@@ -26,8 +26,9 @@ int characters(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
 }
 
-/// Splits one line into its fields. Blanks around a field do not count.
-std::optional<Fault> split_line(std::string_view line, std::vector<TableCell>& cells) {
+/// Splits one line into its fields, and ends with the first one beyond the limit. Blanks around a field do
+/// not count.
+std::optional<Fault> split_line(std::string_view line, std::vector<TableCell>& cells, const Limits& limits) {
   const auto place = [&](std::size_t at) { return characters(line.substr(0, at)) + 1; };
   const auto skip_blanks = [&](std::size_t at) {
     return std::min(line.find_first_not_of(" \t", at), line.size());
@@ -63,7 +64,7 @@ std::optional<Fault> split_line(std::string_view line, std::vector<TableCell>& c
     cell.column = place(from);
     cell.length = std::max(characters(line.substr(from, end - from)), 1);
     cells.push_back(std::move(cell));
-    if (at >= line.size()) return std::nullopt;
+    if (at >= line.size() || cells.size() > limits.table_columns) return std::nullopt;
     ++at;
   }
 }
@@ -75,10 +76,8 @@ std::optional<Fault> check_header(const std::vector<TableCell>& cells, const Lim
                  fmt::format("the first column is called \"{}\", must be \"host\"", first.text),
                  "the first line names the columns, separated by commas: host,ib0,ib1"};
   if (cells.size() > limits.table_columns)
-    return Fault{
-        cells.back().column, cells.back().length,
-        fmt::format("has {} columns, more than the {} that are allowed", cells.size(), limits.table_columns),
-        ""};
+    return Fault{cells.back().column, cells.back().length,
+                 fmt::format("has more than the {} columns that are allowed", limits.table_columns), ""};
   for (auto cell = cells.begin() + 1; cell != cells.end(); ++cell) {
     if (!is_value_name(cell->text))
       return Fault{cell->column, cell->length,
@@ -104,7 +103,8 @@ std::optional<Fault> check_row(const std::vector<TableCell>& cells, const std::v
   const auto& host = cells.front();
   if (cells.size() != columns.size())
     return Fault{host.column, host.length,
-                 fmt::format("has {} fields, but the table has {} columns", cells.size(), columns.size()),
+                 fmt::format("has {} fields{}, but the table has {} columns", cells.size(),
+                             cells.size() > limits.table_columns ? " or more" : "", columns.size()),
                  fmt::format("the columns are {}; a value that is not there is an empty field",
                              base::join(columns, ", "))};
   if (base::trim(host.text).empty()) return Fault{host.column, host.length, "the host is missing", ""};
@@ -162,7 +162,7 @@ HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagno
   each_line(text.text, [&](int number, std::string_view line) {
     Row row{number, {}};
     row.cells.reserve(out.columns_.size());
-    auto fault = split_line(line, row.cells);
+    auto fault = split_line(line, row.cells, limits);
     if (out.columns_.empty()) {
       if (!fault) fault = check_header(row.cells, limits);
       if (fault) {

@@ -92,7 +92,8 @@ class Controller {
   std::chrono::milliseconds connect_again_{1000};  ///< twice as long after each time in vain
   Properties properties_;
   Waiting waiting_;
-  std::string degraded_;  ///< Health::degraded
+  std::string degraded_;    ///< Health::degraded
+  bool is_private_ = true;  ///< not everybody may read the document, so nor its values in what is told to all
   Said said_;
   Expectations expectations_;
   bool ready_ = false;

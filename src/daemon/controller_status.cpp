@@ -39,7 +39,7 @@ void Controller::take_status(const Job& job, const Outcome& outcome) {
   if (tells) take_resources(outcome.report);
   properties_.contended.clear();
   properties_.contention.clear();
-  for (const auto& [key, why] : reconciler_.contended()) {
+  for (const auto& [key, why] : reconciler_.contended(false)) {
     properties_.contended.push_back(key.text() + ": " + why);
     properties_.contention.emplace_back(key.kind, key.id, why);
   }
@@ -51,6 +51,7 @@ void Controller::take_status(const Job& job, const Outcome& outcome) {
   report_drift_ = outcome.status.value("report_drift", false);
   metrics_folder_ = outcome.status.value("metrics", std::string());
   const auto reasons = outcome.status.value("degraded", std::vector<std::string>());
+  is_private_ = outcome.status.value("private", false);
   degraded_ = reasons.empty() ? std::string() : reasons.front();
   audit_.set(std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0})), Loop::now());
   refusal_.active(active_);
@@ -137,7 +138,7 @@ Health Controller::health() const {
   health.generation = properties_.generation;
   health.unconfirmed = properties_.unconfirmed;
   health.refused = refusal_.why();
-  health.failing = reconciler_.failing();
+  health.failing = reconciler_.failing(!is_private_);
   health.degraded = degraded_;
   if (!properties_.contended.empty()) health.contended = properties_.contended.front();
   health.pending = waiting_.pending;

@@ -74,11 +74,11 @@ std::optional<Reconciler::Time> Reconciler::due() const {
   return when;
 }
 
-std::string Reconciler::failing() const {
+std::string Reconciler::failing(bool reasons) const {
   if (retry_whole_) return whole_reason_;
   if (failures_.empty()) return {};
   const auto& [key, failure] = *failures_.begin();
-  auto out = key.text() + ": " + failure.reason;
+  auto out = key.text() + ": " + (reasons ? failure.reason : "the journal says why");
   if (failures_.size() > 1) out += fmt::format(" (and {} more)", failures_.size() - 1);
   return out;
 }
@@ -111,11 +111,12 @@ std::map<model::Key, model::LeftFields> Reconciler::fields_left_alone() const {
   return out;
 }
 
-std::map<model::Key, std::string> Reconciler::contended() const {
+std::map<model::Key, std::string> Reconciler::contended(bool values) const {
   std::map<model::Key, std::string> out;
   for (const auto& [key, fields] : contended_) {
     auto& text = out[key];
-    for (const auto& [field, why] : fields) text += (text.empty() ? "" : ", and ") + why;
+    for (const auto& [field, fight] : fields)
+      text += (text.empty() ? "" : ", and ") + fight.what + (values ? fight.values : "");
     text = fmt::format("something else has {}; it is left alone until the next apply", text);
   }
   return out;
@@ -140,16 +141,17 @@ void Reconciler::count_revert(const model::Change& change, const std::string& fi
   reverts.times.push_back(now);
   while (!reverts.times.empty() && reverts.times.front() + kRevertWindow < now) reverts.times.pop_front();
   if (reverts.times.size() < kReverts) return;
-  const std::string what =
-      field != kExistence
-          ? fmt::format("changed {} of {} back {} times (last from {} to {})",
-                        field == "missing" ? "addresses" : spoken(field), change.label, reverts.times.size(),
-                        model::text_of(model::value_of(change.after, field)),
-                        model::text_of(model::value_of(change.before, field)))
-      : change.operation == model::Operation::kDelete
-          ? fmt::format("made {} again {} times", change.label, reverts.times.size())
-          : fmt::format("removed {} {} times", change.label, reverts.times.size());
-  contended_[change.key][field] = what;
+  std::string values;
+  if (field != kExistence)
+    values = fmt::format(" (last from {} to {})", model::text_of(model::value_of(change.after, field)),
+                         model::text_of(model::value_of(change.before, field)));
+  const std::string what = field != kExistence ? fmt::format("changed {} of {} back {} times",
+                                                             field == "missing" ? "addresses" : spoken(field),
+                                                             change.label, reverts.times.size())
+                           : change.operation == model::Operation::kDelete
+                               ? fmt::format("made {} again {} times", change.label, reverts.times.size())
+                               : fmt::format("removed {} {} times", change.label, reverts.times.size());
+  contended_[change.key][field] = {what, values};
 }
 
 std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now, bool held) {

@@ -71,12 +71,18 @@ class Reconciler {
 
   /// Fields that somebody else changes back all the time, by resource. Until an apply, or until the resource
   /// is on another kernel object: of one that is on none, until a device or a module comes.
-  [[nodiscard]] std::map<model::Key, std::string> contended() const;
+  /// `values`: also which ones are fought about, which not everybody may read.
+  [[nodiscard]] std::map<model::Key, std::string> contended(bool values = true) const;
 
   /// Failed resources that are tried again, for people; empty when there are none.
-  [[nodiscard]] std::string failing() const;
+  /// `reasons`: also why, which may have values of the document in it.
+  [[nodiscard]] std::string failing(bool reasons = true) const;
 
  private:
+  struct Fight {
+    std::string what;    ///< "changed mtu of ib0 back 3 times"
+    std::string values;  ///< " (last from 2044 to 1500)"
+  };
   struct Failure {
     int attempts = 0;
     Time retry{0};
@@ -104,7 +110,7 @@ class Reconciler {
   std::string whole_reason_;
   std::map<std::pair<model::Key, std::string>, Reverts> reverts_;  ///< by resource and field
   /// By resource and field, with the reason; the field is empty where it is about whether there is one.
-  std::map<model::Key, std::map<std::string, std::string>> contended_;
+  std::map<model::Key, std::map<std::string, Fight>> contended_;
   Settled settled_;
   std::set<model::Key> drifted_;
 };

@@ -13,7 +13,7 @@ void Refusal::judge(const Outcome& outcome) {
   const bool in_vain = daemon::in_vain(outcome);
   if (known && !in_vain && !outcome.status.value("document_judged", true)) return;
   const bool held = !in_vain && (!known || outcome.status.value("document_held", true));
-  now_.why = held ? "" : why_refused(outcome.report);
+  now_.why = held ? "" : why_refused(outcome.report, known && outcome.status.value("private", false));
   now_.at = known ? std::optional(outcome.status.value("active", std::uint64_t{0})) : std::nullopt;
 }
 

@@ -49,10 +49,13 @@ Waiting waiting_in(const model::Report& report) {
   return {pending.size(), limited.size(), static_cast<std::size_t>(unmet)};
 }
 
-std::string why_refused(const model::Report& report) {
+std::string why_refused(const model::Report& report, bool is_private) {
+  constexpr const char* kPrivate = "only root may read the document, so the journal says why";
   for (const auto& one : report.diagnostics) {
-    if (one.severity == model::Severity::kError) return one.where.text() + ": " + one.message;
+    if (one.severity == model::Severity::kError)
+      return one.where.text() + ": " + (is_private ? kPrivate : one.message);
   }
+  if (is_private) return kPrivate;
   if (report.error) return report.error->message;
   return report.notes.empty() ? "another generation is held" : report.notes.front();
 }

@@ -32,8 +32,9 @@ struct Waiting {
 };
 Waiting waiting_in(const model::Report& report);
 
-/// The reason why the configuration was not applied: the first thing that a person would look at.
-std::string why_refused(const model::Report& report);
+/// The reason why the configuration was not applied: the first thing that a person would look at. It is told
+/// to everybody on the bus, so of a private document it is the place alone.
+std::string why_refused(const model::Report& report, bool is_private = false);
 
 /// Of an apply that is still due.
 model::Report not_applied();

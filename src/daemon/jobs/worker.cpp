@@ -297,6 +297,7 @@ Json status_json(core::Context& context, const Told& told, bool history) {
            {"audit_s", 0},
            {"metrics", ""}};
   out["degraded"] = core::degraded(context.host.files);
+  out["private"] = !told.own_document || core::active_is_private(context.host.files, context.paths);
   out["document_judged"] = told.document_judged;
   out["document_held"] = told.document_held;
   const auto policy = policy_of(*ledger, system::linux_host_name(), context);

@@ -123,6 +123,16 @@ TEST(Reconciler, ADeviceThatComesEndsTheWaiting) {
   EXPECT_THAT(reconciler.left_alone(Time(2000)), IsEmpty());
 }
 
+TEST(Reconciler, WhyItFailsNeedNotBeSaid) {
+  Reconciler reconciler;
+  reconciler.began();
+  auto report = report_of({{kIb0, Status::kFailed}});
+  report.resources.front().reason = "its key is 4711";
+  reconciler.ended(report, Time(1000));
+  EXPECT_THAT(reconciler.failing(), HasSubstr("4711"));
+  EXPECT_EQ(reconciler.failing(false), kIb0.text() + ": the journal says why");
+}
+
 TEST(Reconciler, JitterKeepsAClusterOutOfStep) {
   double factor = 0.8;
   Reconciler reconciler([&] { return factor; });
@@ -149,6 +159,8 @@ TEST(Reconciler, AFightEndsAfterThreeReverts) {
   ASSERT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
   EXPECT_THAT(reconciler.contended().at(kIb0),
               HasSubstr("changed mtu of ib0 back 3 times (last from 2044 to 1500)"));
+  EXPECT_THAT(reconciler.contended(false).at(kIb0), HasSubstr("changed mtu of ib0 back 3 times; it is left"))
+      << "everybody on the bus reads this";
   EXPECT_THAT(reconciler.left_alone(now), IsEmpty()) << "its other settings are held";
   ASSERT_THAT(reconciler.fields_left_alone(), ElementsAre(Key(kIb0)));
   EXPECT_THAT(reconciler.fields_left_alone().at(kIb0).fields, ElementsAre("mtu"));

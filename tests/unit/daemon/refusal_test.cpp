@@ -47,6 +47,21 @@ TEST_F(RefusalTest, IsKnownInItsBootAndInNoOther) {
   EXPECT_FALSE(left());
 }
 
+TEST_F(RefusalTest, OfAPrivateDocumentTheValuesAreNotToldToEverybody) {
+  auto outcome = refused(7);
+  outcome.report.diagnostics.push_back(
+      {model::Severity::kError, {"config.toml", 3, 1, 1}, "value: \"4711\" is too short", "", {}});
+  refusal.judge(outcome);
+  EXPECT_EQ(refusal.why(), "config.toml:3:1: value: \"4711\" is too short");
+  outcome.status["private"] = true;
+  refusal.judge(outcome);
+  EXPECT_EQ(refusal.why(), "config.toml:3:1: only root may read the document, so the journal says why");
+  outcome.report.diagnostics.clear();
+  outcome.report.error = base::Error{base::Code::kRefused, "value is 4711", 0};
+  refusal.judge(outcome);
+  EXPECT_EQ(refusal.why(), "only root may read the document, so the journal says why");
+}
+
 TEST_F(RefusalTest, EndsWhenAnotherGenerationIsActive) {
   refusal.judge(refused(7));
   refusal.active(7);
