@@ -71,6 +71,7 @@ inline constexpr std::size_t kDescriptors = 65'536;
 
 // State.
 inline constexpr std::size_t kGenerations = 32;
+inline constexpr std::size_t kRecordBytes = 64 * kMiB;
 
 // Expectations.
 inline constexpr std::size_t kCounterSeries = 4096;
@@ -177,6 +178,8 @@ inline constexpr auto kTable = std::to_array<Row>({
      "of the daemon: one for each interface, two for each verbs device"},
     {"kGenerations", kGenerations, "generations", "the oldest goes",
      "what history shows and rollback reaches"},
+    {"kRecordBytes", kRecordBytes, "bytes", "apply: error, exit 1; read: set aside as damaged",
+     "one file in /var/lib/rdma-configd itself; a journal has all changes and the state before them"},
     {"kCounterSeries", kCounterSeries, "counters", "the growth of the rest is not known",
      "counters of ports whose growth is watched; one file of at most 2 MiB in /run"},
     {"kCounterReadings", kCounterReadings, "readings", "a reading from the middle is dropped",

@@ -74,10 +74,12 @@ struct Report {
   Plan plan;                              ///< what was, or would be, carried out
   std::vector<Change> drifted;            ///< what drift = "report" leaves as somebody else has made it
   std::vector<std::string> notes;         ///< of the run as a whole: "an interrupted apply was finished"
-  std::set<std::string> damage;           ///< those of the notes that tell of damaged records of ours
-  std::set<std::string> rollbacks;        ///< those of the notes that tell of a rollback
-  std::optional<base::Error> error;       ///< why an apply failed
-  std::vector<std::string> left_over;     ///< what undoing could not restore
+  /// With Exit::kUndoIncomplete: the document is applied, and what is left over is beside it.
+  bool applied = false;
+  std::set<std::string> damage;        ///< those of the notes that tell of damaged records of ours
+  std::set<std::string> rollbacks;     ///< those of the notes that tell of a rollback
+  std::optional<base::Error> error;    ///< why an apply failed
+  std::vector<std::string> left_over;  ///< what undoing could not restore
   Exit exit = Exit::kOk;
 };
 

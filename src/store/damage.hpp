@@ -29,7 +29,7 @@ std::string put_aside(system::Files& files, const std::string& path, const base:
 /// Sets a folder, link or device in the place of a record aside: nothing can be written there, nor removed.
 void make_way(system::Files& files, const std::string& path);
 
-/// Removes a record; what cannot be removed there, as a folder in its place, is set aside.
+/// Removes a record, or sets aside a folder in its place, which cannot be removed.
 base::Result<void> replace_by_nothing(system::Files& files, const std::string& path);
 
 /// Removes the copies that put_aside() has kept of a record; a copy that cannot be removed stays.

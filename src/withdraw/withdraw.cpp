@@ -153,7 +153,8 @@ Result<void> forget(Context& context) {
   if (!numbers) return {};
   for (const auto& name : *numbers) {
     auto done = files.remove(fmt::format("{}/{}", texts, name));
-    if (!done && !system::is_unusable(done.error())) return done;  // a folder stays, and is no text of ours
+    if (!done && !system::is_unusable(done.error()))
+      return done;  // a folder stays: it holds none of our texts
   }
   return {};
 }

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "model/limits.hpp"
+
 namespace rdmacfg::fakes {
 
 using base::fail_errno;
@@ -21,7 +23,9 @@ Result<std::optional<std::string>> MemoryFiles::read(const std::string& path) {
 
 Result<void> MemoryFiles::write(const std::string& path, std::string_view text) {
   constexpr std::size_t kLimit = std::size_t{4} * 1024 * 1024;  // as Files::write
-  if (text.size() > kLimit) return base::fail(base::Code::kInvalid, path + ": too long to be written");
+  const bool record = path.substr(0, path.rfind('/')) == "/var/lib/rdma-configd";
+  if (text.size() > (record ? model::limits::kRecordBytes : kLimit))
+    return base::fail(base::Code::kInvalid, path + ": too long to be written");
   const auto at = content.find(path);
   if (at != content.end() && at->second == text && !access.contains(path)) return {};
   const int err = faults_.call(path + ": write", [&] {

@@ -65,11 +65,20 @@ bool withdrawn(system::Host& host) {
   return mark && mark->has_value();
 }
 
+/// The host is as asked for, but the next boot goes another way, so the run has failed.
+void not_as_asked(Report& report, base::Error error) {
+  report.left_over.push_back(error.message);
+  report.error = std::move(error);
+  report.exit = Exit::kUndoIncomplete;
+  report.applied = true;
+}
+
 /// After a withdrawal, an apply that somebody asked for puts rdma-configd in charge again.
 void take_back_in_charge(system::Host& host, Report& report) {
   if (!withdrawn(host)) return;
   if (const auto done = host.files.remove(core::kWithdrawnMark); !done) {
-    report.notes.push_back("still marked as withdrawn: " + done.error().message);
+    not_as_asked(report,
+                 done.error().in("applied, but still marked as withdrawn, so the next boot applies nothing"));
     return;
   }
   report.notes.emplace_back(
@@ -120,8 +129,10 @@ void settle_in(const Context& context, const config::Document& document, system:
   }
   if (context.own_document() || context.arguments.config.empty()) return;
   if (context.arguments.install) {
+    host.files.keep_private(config::is_private(document));  // also where the daemon has applied it
     if (const auto done = host.files.write(kMainFile, document.files.front().text); !done) {
-      report.notes.push_back(fmt::format("applied, but not installed: {}", done.error().message));
+      not_as_asked(report,
+                   done.error().in("applied, but not installed, so the next boot applies what is there"));
     } else {
       report.notes.push_back(fmt::format("installed as {}", kMainFile));
     }
@@ -199,9 +210,10 @@ int apply_agreed(const Context& context, const config::Document& document, syste
                         });
                       });
   if (!report) return refuse(context, report.error());
-  if (report->exit == Exit::kOk || report->exit == Exit::kPartly) take_back_in_charge(host, *report);
   const bool good = report->exit == Exit::kOk || report->exit == Exit::kPartly;
-  if (good && !report->error) settle_in(context, document, host, *report);
+  const bool settles = good && !report->error;
+  if (good) take_back_in_charge(host, *report);
+  if (settles) settle_in(context, document, host, *report);
   if (good) note_rest(context, *report);
   *report = placed(context, std::move(*report));
   report->diagnostics = together(document, *report);
@@ -217,7 +229,10 @@ int apply_agreed(const Context& context, const config::Document& document, syste
     shown.diagnostics.clear();
   }
   const int status = finish(context, document, *report, shown);
-  return ask ? ask_to_keep(context, host, status) : status;
+  if (!ask) return status;
+  const int answer = ask_to_keep(context, host, status);
+  const bool kept = answer == static_cast<int>(Exit::kOk);
+  return kept && report->exit == Exit::kUndoIncomplete ? status : answer;
 }
 
 namespace {

@@ -218,13 +218,16 @@ std::string render_applied(const Report& report, const Look& look, const Report&
         closing = look.paint("It is not known what was done.", Style::kBad) + '\n';
         break;
       }
-      closing = look.paint("The apply failed, and undoing it is incomplete. Left over:", Style::kBad) + '\n';
+      closing = look.paint(report.applied ? "Applied, but not as a whole. Left over:"
+                                          : "The apply failed, and undoing it is incomplete. Left over:",
+                           Style::kBad) +
+                '\n';
       for (const auto& left : report.left_over) closing += "  - " + clean(left, look.utf8) + '\n';
       closing += "Look at `rdma-configctl show` and repair that, then apply again.\n";
       break;
   }
   const bool good = report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly;
-  return separated({render_outcomes(report, look, good && !report.error), notes,
+  return separated({render_outcomes(report, look, report.applied || (good && !report.error)), notes,
                     render_warnings(report, look, said), closing});
 }
 

@@ -37,7 +37,7 @@ TEST(Check, NothingIsADocument) {
 }
 
 TEST(Check, AControlCharacterIsReportedOnce) {
-  // With U+FFFD in its place it would be no name, mode, GUID or priority either.
+  // With U+FFFD in its place the name, mode, GUID and priority would be wrong, too.
   const auto document = parse_one(
       "[[ipoib]]\nguid = \"00:02:c9\\u0007\"\nname = \"ib\\u00070\"\nmode = \"\\u001b\"\n" +
       ipoib("addresses = [\"192.0.2.1/24\", \"\\u0007\"]\n") +

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include "console.hpp"
 #include "core/commit.hpp"
 #include "ctl/generation_diff.hpp"
@@ -144,6 +146,17 @@ TEST(Habits, ADocumentFromElsewhereSaysHowItStays) {
   EXPECT_THAT(console.out.str(), HasSubstr("`rdma-configctl apply --install FILE` makes this one permanent"));
   ASSERT_EQ(console.run({"apply", "--yes", "--install", file}), 0) << console.err.str();
   EXPECT_EQ(console.kernel.files.content["/etc/rdma-configd/config.toml"], kRename);
+  EXPECT_FALSE(console.kernel.files.root_only.contains("/etc/rdma-configd/config.toml"));
+  std::filesystem::permissions(file, std::filesystem::perms(0600));
+  ASSERT_EQ(console.run({"apply", "--yes", "--install", file}), 0) << console.err.str();
+  const auto other = console.file("b.toml", kRename + "# another\n");
+  console.kernel.faults.refuse("/etc/rdma-configd/config.toml: write", EROFS);
+  EXPECT_EQ(console.run({"apply", "--yes", "--install", other}), 4) << "the next boot applies another one";
+  EXPECT_THAT(console.err.str(), HasSubstr("applied, but not installed"));
+  EXPECT_THAT(console.out.str(),
+              HasSubstr("Applied, but not as a whole. Left over:\n  - applied, but not installed"));
+  EXPECT_EQ(console.kernel.files.content["/etc/rdma-configd/config.toml"], kRename);
+  console.kernel.faults.clear();
   EXPECT_EQ(console.run({"apply", "--yes", "--install"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("--install takes one FILE"));
   console.kernel.files.content["/etc/rdma-configd/conf.d/10-x.toml"] = "version = 1\n";

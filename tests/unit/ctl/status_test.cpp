@@ -207,6 +207,20 @@ TEST(Status, WhatWaitsForConfirmationCountsDownEverywhere) {
   EXPECT_THAT(host.out.str(), HasSubstr("it waits for confirmation, and is rolled back in "));
 }
 
+TEST(Install, APrivateFileStaysPrivateWhereTheDaemonAppliesIt) {
+  Host host;
+  const std::string main = "/etc/rdma-configd/config.toml";
+  const auto file = host.folder() / "secret.toml";
+  std::ofstream(file) << kRename;
+  for (const bool is_private : {false, true}) {
+    std::filesystem::permissions(file, std::filesystem::perms(is_private ? 0600 : 0644));
+    host.kernel.files.content.erase(main);
+    ASSERT_EQ(host.run({"apply", "--yes", "--install", file.string()}), 0) << host.err.str();
+    EXPECT_EQ(host.kernel.files.content[main], kRename);
+    EXPECT_EQ(host.kernel.files.root_only.contains(main), is_private);
+  }
+}
+
 TEST(Contended, IsSaidWhereverItDiffers) {
   Host host;
   ASSERT_EQ(host.apply(kRename), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders and links in the place of records: nothing of ours ever has to be deleted by hand.
+// Folders and links in the place of records: nobody must delete anything of ours by hand.
 #include "store/damage.hpp"
 
 #include <gmock/gmock.h>

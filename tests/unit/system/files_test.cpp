@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "model/limits.hpp"
 #include "system/linux/linux_host.hpp"
 #include "temp_tree.hpp"
 
@@ -55,6 +56,22 @@ TEST_F(FilesTest, RenamesWhateverIsThere) {
   EXPECT_TRUE(files->rename("/s/none", "/s/b")) << "nothing to rename is not an error";
   EXPECT_EQ(tree.get("/s/b"), "one");
   EXPECT_FALSE(files->rename("/s/b", "/s/folder.1")) << "a folder is not replaced";
+}
+
+/// A journal of 50,000 changes is longer than a file for another program may be.
+TEST_F(FilesTest, RecordsMayBeLonger) {
+  const std::string text(model::limits::kRecordBytes, 'x'), record = "/var/lib/rdma-configd/journal.json";
+  ASSERT_TRUE(files->write_private(record, text));
+  EXPECT_EQ(files->read(record).value(), text);
+  const auto beyond = files->write_private(record, text + "y");
+  ASSERT_FALSE(beyond);
+  EXPECT_THAT(beyond.error().message, HasSubstr("are more than the 67108864 that are allowed"));
+  EXPECT_EQ(files->read(record).value(), text) << "what was there stays";
+  std::ofstream(tree.at(record), std::ios::app) << "y";
+  ASSERT_FALSE(files->read(record));
+  EXPECT_TRUE(is_unusable(files->read(record).error())) << "it is set aside as damaged";
+  EXPECT_FALSE(files->write("/etc/other", text));
+  EXPECT_FALSE(files->write("/var/lib/rdma-configd/generations/1.json", text));
 }
 
 TEST_F(FilesTest, RenamesWithinAFolderOnly) {

@@ -31,6 +31,7 @@ using base::Result;
 using base::UniqueFd;
 
 constexpr std::size_t kLimit = 2 * model::limits::kDocumentBytes;  // a document's record, escaped
+constexpr std::string_view kRecords = "/var/lib/rdma-configd/";
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kPrivateMode = 0600;
 constexpr int kTempTries = 16;
@@ -42,6 +43,12 @@ std::string_view sort_of(mode_t mode) {
   if (S_ISFIFO(mode)) return "a FIFO";
   if (S_ISSOCK(mode)) return "a socket";
   return "a device";
+}
+
+/// Texts of generations, in a folder of their own, are as short as other files.
+std::size_t limit_of(std::string_view path) {
+  const bool record = path.starts_with(kRecords) && path.find('/', kRecords.size()) == std::string_view::npos;
+  return record ? model::limits::kRecordBytes : kLimit;
 }
 
 struct Place {
@@ -86,10 +93,11 @@ Result<std::optional<Content>> read_place(const Place& place) {
   }
   if (::fstat(file.get(), &content.status) != 0) return fail_errno(errno, place.shown);
   if (!S_ISREG(content.status.st_mode)) return wrong_sort();
+  const auto limit = limit_of(place.path);
   const auto too_long = [&] {
-    return fail(Code::kIo, fmt::format("{}: longer than {} MiB", place.shown, kLimit / 1024 / 1024));
+    return fail(Code::kIo, fmt::format("{}: longer than {} MiB", place.shown, limit / 1024 / 1024));
   };
-  if (content.status.st_size > static_cast<off_t>(kLimit)) return too_long();
+  if (content.status.st_size > static_cast<off_t>(limit)) return too_long();
   // Files of /proc and /sys have no size; those that grow meanwhile have a wrong one.
   std::size_t length = 0;
   content.text.resize(static_cast<std::size_t>(content.status.st_size) + 1);
@@ -99,8 +107,8 @@ Result<std::optional<Content>> read_place(const Place& place) {
     if (got < 0) return fail_errno(errno, place.shown);
     if (got == 0) break;
     length += static_cast<std::size_t>(got);
-    if (length > kLimit) return too_long();
-    if (length == content.text.size()) content.text.resize(std::min(length * 2, kLimit + 1));
+    if (length > limit) return too_long();
+    if (length == content.text.size()) content.text.resize(std::min(length * 2, limit + 1));
   }
   content.text.resize(length);
   return std::optional(std::move(content));
@@ -203,8 +211,9 @@ class LinuxFiles final : public Files {
   Result<void> write_as(const std::string& path, std::string_view content, mode_t most) {
     const auto place = find(path, For::kWriting);
     if (!place) return fail(place.error());
-    if (content.size() > kLimit)
-      return fail(Code::kInvalid, fmt::format("{}: too long to be written", place->shown));
+    if (const auto limit = limit_of(path); content.size() > limit)
+      return fail(Code::kInvalid, fmt::format("{}: its {} bytes are more than the {} that are allowed",
+                                              place->shown, content.size(), limit));
     const auto before = read_place(*place);
     if (!before && before.error().sys_errno != EACCES) {
       // A file that is too long is replaced all the same; a link or device is not.
