@@ -106,8 +106,10 @@ int ask_to_keep(const Context& context, system::Host& host, int status) {
       answer = base::lower(base::trim(answer));
       if (answer == "y" || answer == "yes") return then("confirm", confirm);
       if (answer == "n" || answer == "no") {
-        (void)then("rollback", rollback);
-        return static_cast<int>(model::Exit::kUndone);
+        const int back = then("rollback", rollback);
+        const bool done =
+            back == static_cast<int>(model::Exit::kOk) || back == static_cast<int>(model::Exit::kPartly);
+        return done ? static_cast<int>(model::Exit::kUndone) : back;
       }
     }
     standing = look();

@@ -7,10 +7,13 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 
 namespace rdmacfg::core {
 
@@ -208,18 +211,42 @@ struct Restricted {
 /// By what it says: the entry by all of its keys that say which one it is, key and value.
 using Found = std::map<std::string, Restricted>;
 
+void find_identities(const std::vector<model::SectionSpec>& specs, std::set<std::string_view>& keys) {
+  for (const auto& spec : specs) {
+    for (const auto& identity : spec.identities) keys.insert(identity.begin(), identity.end());
+    find_identities(spec.children, keys);
+  }
+}
+
+/// The keys by which entries of any kind are told apart.
+const std::set<std::string_view>& identity_keys() {
+  static const auto kKeys = [] {
+    std::set<std::string_view> keys;
+    find_identities(kinds::grammar(), keys);
+    return keys;
+  }();
+  return kKeys;
+}
+
+/// Other values have other texts, also lists of the same words.
+std::string exact_text(const model::Value& value) {
+  const auto* list = std::get_if<std::vector<std::string>>(&value);
+  return list == nullptr ? model::text_of(value) : base::join(*list, "\n");
+}
+
 void find_restricted(const std::vector<Section>& sections, system::Host& host, Found& found,
                      const std::string& above = {}) {
   int rules = 0;
   for (const auto& section : sections) {
     std::string which = above + section.path;
     if (section.path == "srp_rule") which += fmt::format(" {}", ++rules);  // the first that matches decides
-    for (const auto* identity : {"name", "key", "domain", "interface", "path", "nqn", "nsid"})
-      which += '\n' + text_of(section, identity);
+    for (const auto& [key, entry] : section.entries) {
+      if (identity_keys().contains(key)) which += fmt::format("\n{} {}", key, model::text_of(entry.value));
+    }
     for (const auto& [key, entry] : section.entries) {
       auto rule = rule_against(section, key, entry.value, host);
       if (!rule) continue;
-      found.emplace(fmt::format("{}\n{}\n{}", which, key, model::text_of(entry.value)),
+      found.emplace(fmt::format("{}\n{}\n{}", which, key, exact_text(entry.value)),
                     Restricted{&section, entry.where, std::move(*rule)});
     }
     find_restricted(section.children, host, found, which + "\n");

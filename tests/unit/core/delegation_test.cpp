@@ -48,6 +48,22 @@ TEST_F(Delegation, WhatANetworkAdministratorDoesIsAllowed) {
     EXPECT_EQ(refusal(text), "") << text;
 }
 
+TEST_F(Delegation, SettingsOfRootsEntriesAreNotExchanged) {
+  const auto files = [](const std::string& roots, const std::string& nodes) {
+    return "[[opensm_file]]\noption = 'root_guid_file'\nguids = [" + roots +
+           "]\n[[opensm_file]]\noption = 'cn_guid_file'\nguids = [" + nodes + "]\n";
+  };
+  const auto active = files("'0x200000'", "'0x300000'");
+  EXPECT_EQ(refusal(active, active), "") << "word for word";
+  EXPECT_THAT(refusal(files("'0x300000'", "'0x200000'"), active), HasSubstr("only root may"));
+  const auto lines = [](const std::string& list) {
+    return "[[opensm_file]]\noption = 'hop_weights_file'\nlines = [" + list + "]\n";
+  };
+  EXPECT_EQ(refusal(lines("'0x200000 1 2'"), lines("'0x200000 1 2'")), "");
+  EXPECT_THAT(refusal(lines("'0x200000 1 2', '0x300000 1 2'"), lines("'0x200000 1 2'")),
+              HasSubstr("only root may"));
+}
+
 TEST_F(Delegation, RoadsToRootAreClosed) {
   for (const auto* text : {
            "[[sysctl]]\nkey = 'kernel.core_pattern'\nvalue = '|/tmp/x'\n",

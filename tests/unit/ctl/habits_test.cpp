@@ -213,6 +213,18 @@ TEST(Habits, ConfirmIsAskedOnATerminal) {
   }
 }
 
+TEST(Habits, ARollbackThatFailsIsNotSaidToHaveSucceeded) {
+  Words console;
+  console.terminal();
+  console.answer("y\nn\n");
+  console.environment.readable = [&](auto) {
+    console.kernel.faults.refuse("generations.json: write", EROFS);
+    return true;
+  };
+  EXPECT_EQ(console.run({"apply", "--confirm", "1m", console.file("a.toml", kRename)}), 4);
+  EXPECT_THAT(console.err.str(), HasSubstr("the rollback could not be recorded"));
+}
+
 TEST(Habits, TheSessionThatIsCutOffIsNamed) {
   Words console;
   console.terminal();
