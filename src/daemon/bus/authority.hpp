@@ -43,6 +43,10 @@ class Authority {
   void check(const std::string& sender, const std::string& action, bool interactive, Answered answered,
              MayAnyway may_anyway = nullptr);
 
+  /// Whether this client is root. Waits for the bus itself, so it is for requests that would be refused
+  /// otherwise: however many others ask, root is heard.
+  [[nodiscard]] bool is_root(const std::string& sender);
+
  private:
   void ask_polkit(const Caller& caller, const std::string& action, bool interactive,
                   const Answered& answered);

@@ -13,9 +13,9 @@ namespace rdmacfg::daemon {
 
 class Callers {
  public:
-  /// A call of this client came, which may become a look. False when too many clients have one.
-  bool came(const std::string& name) {
-    if (!all_.contains(name) && all_.size() >= model::limits::kLeavingClients) return false;
+  /// A call of this client came, which may become a look. False when `most` clients have one already.
+  bool came(const std::string& name, std::size_t most = model::limits::kLeavingClients) {
+    if (!all_.contains(name) && all_.size() >= most) return false;
     ++all_[name].calls;
     return true;
   }

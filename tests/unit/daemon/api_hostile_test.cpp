@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers who mean harm, on a bus of the test's own.
 #include <gmock/gmock.h>
+#include <pwd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "unit/daemon/bus_client.hpp"
 #include "unit/daemon/controller_fixture.hpp"
@@ -52,6 +57,67 @@ class Hostile {
   }
 
   std::atomic<bool> ends_{false};
+  std::thread thread_;
+};
+
+/// One that thinks for ever, as behind a dialog that nobody answers.
+class SilentPolkit {
+ public:
+  SilentPolkit()
+      : object_(connection_, "/org/freedesktop/PolicyKit1/Authority",
+                "org.freedesktop.PolicyKit1.Authority") {
+    using Subject = sdbus::Struct<std::string, Options>;
+    using Details = std::map<std::string, std::string>;
+    using Verdict = sdbus::Struct<bool, bool, Details>;
+    object_.method("CheckAuthorization", {}, {},
+                   [this](const system::dbus::Reply<Verdict>&, const Subject&, const std::string&,
+                          const Details&, const std::uint32_t&, const std::string&) { ++asked; });
+    object_.publish();
+    connection_.request_name("org.freedesktop.PolicyKit1");
+    connection_.start_thread();
+  }
+  SilentPolkit(const SilentPolkit&) = delete;
+  SilentPolkit& operator=(const SilentPolkit&) = delete;
+  ~SilentPolkit() { connection_.stop_thread(); }
+
+  std::atomic<std::size_t> asked{0};
+
+ private:
+  system::dbus::Connection connection_;
+  system::dbus::Object object_;
+};
+
+/// Users that this system knows, without root.
+std::vector<unsigned> some_users(std::size_t most) {
+  std::vector<unsigned> users;
+  for (unsigned uid = 1; uid < 200 && users.size() < most; ++uid)
+    if (::getpwuid(uid) != nullptr) users.push_back(uid);
+  return users;
+}
+
+/// A user with as many connections as it may have questions, each of which asks for a look and waits.
+class Crowd {
+ public:
+  Crowd(unsigned uid, const std::atomic<bool>& over) : thread_([uid, &over] { connect(uid, over); }) {}
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+  ~Crowd() { thread_.join(); }
+
+ private:
+  static void connect(unsigned uid, const std::atomic<bool>& over) {
+    if (::syscall(SYS_setresuid, uid, uid, uid) != 0) return;
+    try {
+      std::vector<std::unique_ptr<BusClient>> clients;
+      for (std::size_t i = 0; i < model::limits::kQuestionsOfUser; ++i) {
+        clients.push_back(std::make_unique<BusClient>());
+        (*clients.back())
+            ->call_async(
+                BusClient::kManager, "Show", 60s, [](const sdbus::Error*) {}, Options{});
+      }
+      while (!over) std::this_thread::sleep_for(10ms);
+    } catch (const sdbus::Error&) {  // the daemon ends
+    }
+  }
   std::thread thread_;
 };
 
@@ -109,6 +175,30 @@ TEST_F(ApiHostileTest, RootsRequestsGoOnBesideTwoReadersInALoop) {
   });
   EXPECT_EQ(run(), 0);
   EXPECT_EQ(failed, 0);
+}
+
+TEST_F(ApiHostileTest, RootIsHeardBesideUsersWhoFillEveryTable) {
+  const auto users = some_users(model::limits::kLeavingClients / model::limits::kQuestionsOfUser);
+  if (users.size() * model::limits::kQuestionsOfUser < model::limits::kLeavingClients)
+    GTEST_SKIP() << "too few users";
+  play("");
+  controller.start();
+  SilentPolkit polkit;
+  std::atomic<bool> over{false};
+  std::vector<std::unique_ptr<Crowd>> crowds;
+  const auto on_the_bus = loop.after(1s, [&] {
+    for (const auto uid : users) crowds.push_back(std::make_unique<Crowd>(uid, over));
+    when([&] { return polkit.asked == model::limits::kLeavingClients; },
+         [&] {
+           client.emplace();
+           call("Show", Options{});
+           when([this] { return done + failed == 1; }, [&] { controller.stop(); });
+         });
+  });
+  EXPECT_EQ(run(), 0);
+  over = true;
+  EXPECT_EQ(done, 1);
+  EXPECT_EQ(polkit.asked, model::limits::kLeavingClients);
 }
 
 TEST_F(ApiHostileTest, WhoMayOnlyReadChangesNothing) {

@@ -38,6 +38,9 @@ TEST(Callers, AreBounded) {
     EXPECT_TRUE(callers.came(":1." + std::to_string(i)));
   EXPECT_FALSE(callers.came(":1.1000"));
   EXPECT_TRUE(callers.came(":1.1")) << "one that is known";
+  EXPECT_FALSE(callers.came(":1.1000", model::limits::kLeavingClients));
+  EXPECT_TRUE(callers.came(":1.1001", model::limits::kLeavingClients + 1)) << "root";
+  EXPECT_TRUE(callers.became(":1.1001", 0));
   EXPECT_TRUE(callers.became(":1.0", 0));
   EXPECT_TRUE(callers.came(":1.1000"));
 }
