@@ -100,23 +100,50 @@ bool matches_glob(std::string_view pattern, std::string_view text) {
 
 namespace {
 
-/// "node[08-12]" in a host pattern: a glob, then a range of numbers.
+bool all_digits(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// "node[08-12,20]" in a host pattern: a glob, then a number of these ranges.
 struct HostRange {
+  struct Numbers {
+    std::uint64_t low = 0, high = 0;
+    std::size_t digits = 0;
+  };
   std::string_view before;
-  std::uint64_t low = 0, high = 0;
+  std::vector<Numbers> ranges;
   std::size_t shortest = 0, longest = 0;  ///< digits
 
-  [[nodiscard]] bool holds(std::string_view number_text) const {
-    if (!all_digits(number_text) || (number_text.size() > shortest && number_text.front() == '0'))
-      return false;
-    const auto number = parse_number(number_text);
-    return number && *number >= low && *number <= high;
-  }
-  static bool all_digits(std::string_view text) {
-    return !text.empty() &&
-           std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  [[nodiscard]] bool holds(std::string_view text) const {
+    const auto number = all_digits(text) ? parse_number(text) : std::nullopt;
+    return number && std::any_of(ranges.begin(), ranges.end(), [&](const Numbers& one) {
+             const bool padded = text.size() > one.digits && text.front() == '0';
+             return text.size() >= one.digits && !padded && *number >= one.low && *number <= one.high;
+           });
   }
 };
+
+/// The content of a bracket as ranges. Nothing of a character class, such as "[ab]", "[12]".
+std::optional<HostRange> ranges_in(std::string_view inside) {
+  HostRange out;
+  const bool list = inside.find(',') != std::string_view::npos;
+  for (const auto part : split(inside, ',')) {
+    const auto item = trim(part);
+    const auto dash = std::min(item.find('-'), item.size());
+    const auto low_text = item.substr(0, dash);
+    const auto high_text =
+        dash == item.size() && list ? low_text : item.substr(std::min(dash + 1, item.size()));
+    if (!all_digits(low_text) || !all_digits(high_text)) return std::nullopt;
+    const auto low = parse_number(low_text), high = parse_number(high_text);
+    if (!low || !high) return std::nullopt;
+    const auto longest = std::max(low_text.size(), high_text.size());
+    out.shortest = out.ranges.empty() ? low_text.size() : std::min(out.shortest, low_text.size());
+    out.longest = std::max(out.longest, longest);
+    out.ranges.push_back({*low, *high, low_text.size()});
+  }
+  return out;
+}
 
 /// Removes the first range from the pattern and returns it; nothing when only a glob is left. "[0-9]" matches
 /// the same as a range and as a character class.
@@ -124,15 +151,9 @@ std::optional<HostRange> take_range(std::string_view& pattern) {
   for (auto open = pattern.find('['); open != std::string_view::npos; open = pattern.find('[', open + 1)) {
     const auto close = pattern.find(']', open);
     if (close == std::string_view::npos) break;
-    const auto inside = pattern.substr(open + 1, close - open - 1);
-    const auto dash = std::min(inside.find('-'), inside.size());
-    const auto low_text = inside.substr(0, dash),
-               high_text = inside.substr(std::min(dash + 1, inside.size()));
-    if (!HostRange::all_digits(low_text) || !HostRange::all_digits(high_text)) continue;
-    const auto low = parse_number(low_text), high = parse_number(high_text);
-    if (!low || !high) continue;
-    const HostRange out{pattern.substr(0, open), *low, *high, low_text.size(),
-                        std::max(low_text.size(), high_text.size())};
+    auto out = ranges_in(pattern.substr(open + 1, close - open - 1));
+    if (!out) continue;
+    out->before = pattern.substr(0, open);
     pattern.remove_prefix(close + 1);
     return out;
   }

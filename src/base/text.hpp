@@ -27,8 +27,8 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 /// '.').
 bool matches_glob(std::string_view pattern, std::string_view text);
 
-/// Host pattern: a glob in which "[001-512]" stands for the numbers from 001 to 512 written with as many
-/// digits.
+/// Host pattern: a glob in which "[001-512,600]" stands for the numbers from 001 to 512, and 600, written
+/// with as many digits.
 bool matches_host(std::string_view pattern, std::string_view host);
 
 }  // namespace rdmacfg::base

@@ -66,6 +66,12 @@ TEST(Text, HostRanges) {
   EXPECT_TRUE(matches_host("n[8-12]", "n12"));
   EXPECT_FALSE(matches_host("n[8-12]", "n08"));
   EXPECT_TRUE(matches_host("r[1-4]n[01-36].*", "r3n36.example.org"));
+  for (const auto* host : {"gpu003", "gpu007", "gpu9", "gpu12"})
+    EXPECT_TRUE(matches_host("gpu[003-007,9,12]", host)) << host;
+  for (const auto* host : {"gpu3", "gpu009", "gpu0", "gpu008", "gpu1", "gpu,", "gpu012"})
+    EXPECT_FALSE(matches_host("gpu[003-007,9,12]", host)) << host;
+  EXPECT_TRUE(matches_host("gpu[12]", "gpu2")) << "a class of characters";
+  EXPECT_TRUE(matches_host("gpu[a,b]", "gpub"));
   EXPECT_TRUE(matches_host("*[1-9][10-20]", "a1b315"));
   EXPECT_FALSE(matches_host("*[1-9][10-20]", "a1b305"));
   std::string many;
