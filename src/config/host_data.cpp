@@ -285,8 +285,9 @@ void HostData::parse_section(const Node& section, const Reporter& report, HostSe
         const auto folded = base::lower(host);
         if (host.find_first_of("*?[") != std::string::npos) {
           out.patterns.emplace_back(folded, std::move(given));
-        } else {
-          out.exact.insert_or_assign(folded, std::move(given));
+        } else if (!out.exact.try_emplace(folded, std::move(given)).second) {
+          report.wrong(values.key, fmt::format("{}: host {} has values here twice", label, folded),
+                       "upper and lower case are the same host; write its values in one place");
         }
       }
     } else if (name == "address") {

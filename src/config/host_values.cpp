@@ -114,13 +114,14 @@ tl::expected<std::string, HostValues::Missing> HostValues::expand(std::string_vi
     const auto at = text.find(kOpen);
     out += text.substr(0, at);
     if (at == std::string_view::npos) break;
+    const bool escaped = at > 0 && text[at - 1] == '{';  // not by a value that ends so
     text.remove_prefix(at);
     if (!is_placeholder(text)) {
       out += text.front();
       text.remove_prefix(1);
       continue;
     }
-    if (out.ends_with('{')) {  // {{host} stands for {host}
+    if (escaped) {  // {{host} stands for {host}
       out += text.substr(1, kOpen.size() - 1);
       text.remove_prefix(kOpen.size());
       continue;
@@ -229,10 +230,12 @@ HostValues::Answer HostValues::given(std::string_view name, bool addresses) cons
         to.push_back({value->second.text, value->second.where});
     };
     const auto folded = base::lower(host_), folded_short = base::lower(short_);
-    auto own = section.exact.find(folded);
-    if (own == section.exact.end()) own = section.exact.find(folded_short);
-    if (own != section.exact.end()) take(own->second, exact);
+    for (const auto* own : {&folded, &folded_short}) {
+      if (const auto values = section.exact.find(*own); values != section.exact.end())
+        take(values->second, exact);
+    }
     for (const auto& [pattern, values] : section.patterns) {
+      if (!exact.empty() || !values.contains(name)) continue;
       if (base::matches_host(pattern, folded) || base::matches_host(pattern, folded_short))
         take(values, patterns);
     }

@@ -170,6 +170,29 @@ TEST(HostValues, AHostComesBeforeAPatternAndALaterFileBeforeAnEarlierOne) {
               ElementsAre(HasSubstr("host gpu001 has two values: ")));
 }
 
+TEST(HostValues, AHostHasItsValuesOnce) {
+  const auto port = std::string(kPort) + "name = \"x{host.n}\"\n";
+  EXPECT_THAT(
+      complaints_of(read("[host.values.GPU1]\nn = \"a\"\n[host.values.gpu1]\nn = \"b\"\n" + port, "gpu1")),
+      ElementsAre(HasSubstr("/c/config.toml:4:14: [host.values.gpu1]: host gpu1 has values here twice")));
+  // By its short and its full name.
+  const auto both = [&](const std::string& last) {
+    return read("[host.values.gpu1]\nn = \"a\"\n[host.values.\"gpu1.x.net\"]\n" + last + "\n" + port,
+                "gpu1.x.net");
+  };
+  EXPECT_EQ(value(both("m = 1"), "name"), "xa");
+  EXPECT_THAT(complaints_of(both("n = \"b\"")), ElementsAre(HasSubstr("host gpu1.x.net has two values: ")));
+}
+
+TEST(HostValues, AValueThatEndsInABraceIsNoEscape) {
+  const auto document = read(
+      "[host.values.gpu1]\na = \"{\"\n[[opensm_option]]\nkey = \"log_prefix\"\nvalue = "
+      "\"{host.a}{host.number}\"\n",
+      "gpu1");
+  EXPECT_THAT(complaints_of(document), IsEmpty());
+  EXPECT_EQ(value(document, "value"), "{1");
+}
+
 TEST(HostValues, NothingIsFilledInTwice) {
   const auto document = read("[host.values.gpu1]\na = \"{host.b}\"\nb = \"c\"\n" + std::string(kPort) +
                                  "ipv4 = { search = [\"{{host}}\"] }\n[[opensm_option]]\nkey = "
