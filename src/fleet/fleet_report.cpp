@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "base/text.hpp"
@@ -39,6 +40,30 @@ std::string message_of(const Difference& one) {
   return out;
 }
 
+/// P_Keys as people write a list of them: three or more in a row are a range.
+std::vector<std::string> ranges_of(const std::vector<std::uint16_t>& partitions) {
+  const auto text = [](std::uint16_t partition) { return fmt::format("{:#06x}", partition | 0x8000U); };
+  std::vector<std::string> out;
+  for (std::size_t first = 0, last = 0; first < partitions.size(); first = ++last) {
+    while (last + 1 < partitions.size() && partitions[last + 1] == partitions[last] + 1) ++last;
+    if (last == first + 1) last = first;
+    out.push_back(text(partitions[first]));
+    if (last > first) out.back() += '-' + text(partitions[last]);
+  }
+  return out;
+}
+
+/// "partition 0x8002", "partitions 0x8001-0x8040, 0x8050"; a long list is cut.
+std::string partitions_text(const std::vector<std::string>& ranges) {
+  constexpr std::size_t kShown = 8;
+  const bool one = ranges.size() == 1 && ranges.front().find('-') == std::string::npos;
+  const auto shown = std::min(ranges.size(), kShown);
+  auto out =
+      std::string(one ? "partition " : "partitions ") + base::join(std::span(ranges.data(), shown), ", ");
+  if (ranges.size() > shown) out += fmt::format(" and {} more", ranges.size() - shown);
+  return out;
+}
+
 int rank_of(const FleetFinding& one) {
   constexpr std::array<std::string_view, 7> kOrder{"error",  "failed",  "differs", "unmet",
                                                    "unlike", "limited", "pending"};
@@ -59,10 +84,8 @@ class Summary {
       out_.push_back({one.status == "error" ? "host" : "resource", message_of(one), one});
       auto& hosts = out_.back().difference.hosts;
       tidy(hosts);
-      for (const auto& key : {one.label + '\n' + one.attribute, one.kind}) {
-        auto& said = said_[key];
-        said.insert(said.end(), hosts.begin(), hosts.end());
-      }
+      auto& said = said_[one.label + '\n' + one.attribute];
+      said.insert(said.end(), hosts.begin(), hosts.end());
     }
     for (auto& [key, hosts] : said_) tidy(hosts);
   }
@@ -89,7 +112,7 @@ class Summary {
   }
 
   void unlike(const char* check, std::string message, std::string label, std::string now, std::string most,
-              std::vector<HostId> hosts) {
+              std::vector<HostId> hosts, std::vector<std::string> pkeys = {}) {
     if (hosts.empty()) return;
     Difference one;
     one.status = "unlike";
@@ -97,7 +120,7 @@ class Summary {
     one.now = std::move(now);
     one.wanted = std::move(most);
     one.hosts = std::move(hosts);
-    out_.push_back({check, std::move(message), std::move(one)});
+    out_.push_back({check, std::move(message), std::move(one), std::move(pkeys)});
   }
 
   void compare_facts() {
@@ -117,34 +140,53 @@ class Summary {
     }
   }
 
+  /// Hosts by their membership of a partition: full, limited, missing.
+  [[nodiscard]] static Shares<std::string> members_of(const PortTables& table,
+                                                      const PortTables::Members& members) {
+    std::vector<HostId> known;
+    std::set_union(members.full.begin(), members.full.end(), members.limited.begin(), members.limited.end(),
+                   std::back_inserter(known));
+    Shares<std::string> out;
+    const auto put = [&](const char* membership, std::vector<HostId> hosts) {
+      if (!hosts.empty()) out.hosts[membership] = std::move(hosts);
+    };
+    put("full", members.full);
+    put("limited", without(members.limited, members.full));
+    put("missing", without(table.hosts, known));
+    return out;
+  }
+
   void compare_tables() {
     for (const auto& [port, table] : answers_.tables()) {
+      // By membership, that of most hosts, and the hosts.
+      std::map<std::tuple<std::string, std::string, std::vector<HostId>>, std::vector<std::uint16_t>> alike;
       for (const auto& [partition, members] : table.partitions) {
-        auto known = members.full;
-        known.insert(known.end(), members.limited.begin(), members.limited.end());
-        tidy(known);
-        Shares<std::string> shares;
-        if (!members.full.empty()) shares.hosts["full"] = members.full;
-        if (auto limited = without(members.limited, members.full); !limited.empty())
-          shares.hosts["limited"] = std::move(limited);
-        if (auto missing = without(table.hosts, known); !missing.empty())
-          shares.hosts["missing"] = std::move(missing);
+        if (members.full.size() == table.hosts.size() && members.limited.empty()) continue;
+        const auto shares = members_of(table, members);
         if (shares.agree() || !shares.clear()) continue;
+        // An interface that waits for its P_Key says the same.
+        const auto waiting = answers_.waiting().find(partition);
         for (const auto& [value, hosts] : shares.hosts) {
           if (value == shares.most()) continue;
-          // An interface that waits for its P_Key says the same.
-          const auto pkey = said_.find("pkey");
-          unlike("pkey-table",
-                 fmt::format("membership of {} in partition {:#06x}", "{}", partition | 0x8000U), port, value,
-                 shares.most(), pkey == said_.end() ? hosts : without(hosts, pkey->second));
+          alike[{value, shares.most(),
+                 waiting == answers_.waiting().end() ? hosts : without(hosts, waiting->second)}]
+              .push_back(partition);
         }
+      }
+      for (const auto& [how, partitions] : alike) {
+        const auto& [value, most, hosts] = how;
+        auto pkeys = ranges_of(partitions);
+        auto message = "membership of {} in " + partitions_text(pkeys);
+        unlike("pkey-table", std::move(message), port, value, most, hosts, std::move(pkeys));
       }
     }
   }
 
   /// Findings of the same hosts about several ports are one.
   void merge() {
-    std::map<std::tuple<std::string, std::string, std::string, std::string, std::vector<HostId>>, std::size_t>
+    std::map<std::tuple<std::string, std::string, std::vector<std::string>, std::string, std::string,
+                        std::vector<HostId>>,
+             std::size_t>
         known;
     std::vector<FleetFinding> out;
     for (auto& one : out_) {
@@ -153,8 +195,8 @@ class Summary {
         out.push_back(std::move(one));
         continue;
       }
-      const auto [at, fresh] =
-          known.try_emplace({one.check, one.message, about.now, about.wanted, about.hosts}, out.size());
+      const auto [at, fresh] = known.try_emplace(
+          {one.check, one.message, one.pkeys, about.now, about.wanted, about.hosts}, out.size());
       if (fresh) {
         out.push_back(std::move(one));
       } else {
@@ -173,7 +215,7 @@ class Summary {
 
   const HostAnswers& answers_;
   std::vector<FleetFinding> out_;
-  std::map<std::string, std::vector<HostId>> said_;  ///< hosts by label and attribute, and by kind
+  std::map<std::string, std::vector<HostId>> said_;  ///< hosts by label and attribute
 };
 
 }  // namespace

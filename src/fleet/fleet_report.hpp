@@ -16,11 +16,14 @@ struct FleetFinding {
   std::string check;
   std::string message;
   Difference difference;  ///< what it is about, with the hosts
+  /// Of pkey-table: the partitions as P_Keys of full members, ascending; consecutive ones as "0x8001-0x8040".
+  std::vector<std::string> pkeys{};
 };
 
 /// Worst first: hosts that could not say, failed, differing, unmet, unlike others, limited, pending; those of
 /// more hosts before those of fewer. A host is unlike others when at most a third differ from what two thirds
-/// have; its difference from the document is not repeated there.
+/// have; its difference from the document is not repeated there. Partitions in which the same hosts are
+/// unlike others in the same way are one finding.
 std::vector<FleetFinding> sum_up(const HostAnswers& answers);
 
 }  // namespace rdmacfg::fleet

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/text.hpp"
@@ -124,10 +124,14 @@ class TomlGroups {
 };
 
 std::string group_in(std::string_view before, std::string_view after, std::string_view name) {
+  std::vector<std::size_t> begins, ends;
+  for (std::size_t at = 0; at <= name.size(); ++at) {
+    if (base::matches_host(before, name.substr(0, at))) begins.push_back(at);
+    if (base::matches_host(after, name.substr(at))) ends.push_back(at);
+  }
   for (std::size_t length = 1; length <= name.size(); ++length) {
-    for (std::size_t from = 0; from + length <= name.size(); ++from) {
-      if (base::matches_host(before, name.substr(0, from)) &&
-          base::matches_host(after, name.substr(from + length)))
+    for (const auto from : begins) {
+      if (std::binary_search(ends.begin(), ends.end(), from + length))
         return std::string(name.substr(from, length));
     }
   }

@@ -51,7 +51,7 @@ std::string value_text(const Json& value) {
   if (value.is_null()) return {};
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
+  if (value.is_number()) return value.dump();
   if (!value.is_array()) return "?";
   std::vector<std::string> items;
   for (const auto& one : value) items.push_back(value_text(one));
@@ -60,12 +60,12 @@ std::string value_text(const Json& value) {
 
 /// Keys that are read; the rest of what a host says, such as GID tables, is most of it and passed over.
 bool is_read(std::string_view key) {
-  constexpr std::array<std::string_view, 34> kKeys{
-      "schema",     "command",  "exit",       "name",       "error",      "message", "diagnostics",
-      "severity",   "where",    "file",       "line",       "resources",  "status",  "kind",
-      "label",      "reason",   "attributes", "now",        "wanted",     "devices", "board_id",
-      "hca_type",   "firmware", "ports",      "device",     "port",       "state",   "rate",
-      "mtu_active", "pkeys",    "pkey",       "membership", "interfaces", "mode"};
+  constexpr std::array<std::string_view, 35> kKeys{
+      "schema",   "command",    "exit",     "name",       "error",      "message",    "diagnostics",
+      "severity", "where",      "file",     "line",       "resources",  "status",     "kind",
+      "id",       "label",      "reason",   "attributes", "now",        "wanted",     "devices",
+      "board_id", "hca_type",   "firmware", "ports",      "device",     "port",       "state",
+      "rate",     "mtu_active", "pkeys",    "pkey",       "membership", "interfaces", "mode"};
   return key == "mtu" || std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -220,6 +220,7 @@ class AnswerReader {
     one.kind = text_at(resource, "kind");
     one.label = text_at(resource, "label");
     one.reason = text_at(resource, "reason");
+    if (one.kind == "pkey" && one.status != "differs") waits_for(text_at(resource, "id"));
     // A number that is at least another one differs from it, and is as expected.
     if (one.status == "unmet") return out_.difference(host_, std::move(one));
     std::vector<const Json*> differing;
@@ -244,6 +245,15 @@ class AnswerReader {
     }
   }
 
+  /// @param id  of a P_Key interface: GUID/0x8002, and "#name" behind it for a second one
+  void waits_for(std::string_view id) {
+    id.remove_prefix(std::min(id.find('/') + 1, id.size()));
+    const auto number = base::parse_number(id.substr(0, id.find('#')));
+    if (!number || *number > 0xffff) return;
+    auto& hosts = out_.waiting_[static_cast<std::uint16_t>(*number & 0x7fffU)];
+    if (hosts.empty() || hosts.back() != host_) hosts.push_back(host_);
+  }
+
   void read_device(const Json& device) {
     auto board = text_at(device, "board_id");
     if (board.empty()) board = text_at(device, "hca_type");
@@ -264,7 +274,7 @@ class AnswerReader {
     if (table.hosts.empty() || table.hosts.back() != host_) table.hosts.push_back(host_);
     for (const auto& one : pkeys) {
       const auto number = base::parse_number(text_at(one, "pkey"));
-      if (!number || *number > 0xffff) continue;
+      if (!number || *number > 0xffff || (*number & 0x7fffU) == 0) continue;  // 0: an empty place
       auto& members = table.partitions[static_cast<std::uint16_t>(*number & 0x7fffU)];
       auto& list = text_at(one, "membership") == "full" ? members.full : members.limited;
       if (list.empty() || list.back() != host_) list.push_back(host_);

@@ -56,6 +56,8 @@ class HostAnswers {
     return facts_;
   }
   [[nodiscard]] const std::map<std::string, PortTables>& tables() const { return tables_; }
+  /// Hosts with a P_Key interface that waits for its P_Key, or cannot be made, by partition.
+  [[nodiscard]] const std::map<std::uint16_t, std::vector<HostId>>& waiting() const { return waiting_; }
   /// Interfaces whose MTU is larger than their link can carry, by "ib0: 4092, but the link has 2048".
   [[nodiscard]] const std::map<std::string, std::vector<HostId>>& too_large() const { return too_large_; }
 
@@ -68,6 +70,7 @@ class HostAnswers {
   std::unordered_map<std::string, std::size_t> by_text_;  ///< differences_
   std::map<std::pair<Fact, std::string>, Shares<std::string>> facts_;
   std::map<std::string, PortTables> tables_;
+  std::map<std::uint16_t, std::vector<HostId>> waiting_;
   std::map<std::string, std::vector<HostId>> too_large_;
 };
 

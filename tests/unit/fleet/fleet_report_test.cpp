@@ -147,6 +147,118 @@ TEST(FleetReport, HostsAreComparedWithMostOthers) {
   EXPECT_THAT(lines_of(design), IsEmpty()) << "two halves are a design";
 }
 
+/// A P_Key table as JSON: P_Keys as they are in it.
+std::string table_of(const std::vector<int>& pkeys) {
+  std::string out;
+  for (const auto pkey : pkeys)
+    out += fmt::format(R"({}{{"pkey": "{:#06x}", "membership": "{}"}})", out.empty() ? "" : ", ", pkey,
+                       (pkey & 0x8000) != 0 ? "full" : "limited");
+  return out;
+}
+
+std::vector<int> row(int first, int last) {
+  std::vector<int> out;
+  for (int pkey = first; pkey <= last; ++pkey) out.push_back(pkey);
+  return out;
+}
+
+/// Answers of hosts a1, a2, … with these tables; `more` goes behind the first one.
+HostAnswers tables_of(const std::vector<std::vector<int>>& tables, const std::string& more = "") {
+  std::vector<std::string> names;
+  for (std::size_t host = 1; host <= tables.size(); ++host) names.push_back(fmt::format("a{}", host));
+  HostAnswers out(names);
+  for (HostId host = 0; host < tables.size(); ++host) {
+    auto answer = port_of(table_of(tables[host]), 2044);
+    if (host == 0) answer.insert(answer.size() - 1, more);
+    EXPECT_FALSE(out.add(host, {"x", answer}));
+  }
+  return out;
+}
+
+TEST(FleetReport, PkeysInARowAreOneFinding) {
+  auto usual = row(0x8001, 0x807f);
+  usual.push_back(0xffff);
+  EXPECT_THAT(lines_of(tables_of({{0x8002, 0x8003, 0xffff}, usual, usual})),
+              ElementsAre("unlike pkey-table a1: membership of m/1 in partitions 0x8001, 0x8004-0x807f: "
+                          "missing, on most hosts full"));
+  EXPECT_EQ(sum_up(tables_of({{0x8002, 0x8003, 0xffff}, usual, usual})).front().pkeys,
+            (std::vector<std::string>{"0x8001", "0x8004-0x807f"}));
+  // Two in a row are two, and the default partition is the last one.
+  EXPECT_THAT(
+      lines_of(tables_of({{0x8003}, {0x8001, 0x8002, 0x8003, 0xffff}, {0x8001, 0x8002, 0x8003, 0xffff}})),
+      ElementsAre("unlike pkey-table a1: membership of m/1 in partitions 0x8001, 0x8002, 0xffff: "
+                  "missing, on most hosts full"));
+  EXPECT_THAT(lines_of(tables_of({{}, {0x8001}, {0x8001}})),
+              ElementsAre("unlike pkey-table a1: membership of m/1 in partition 0x8001: missing, on most "
+                          "hosts full"));
+}
+
+TEST(FleetReport, PkeysFoldOnlyWhereHostsAndMembershipAreTheSame) {
+  const auto usual = row(0x8001, 0x8009);
+  auto mixed = row(0x0001, 0x0003);  // limited member of three, full of two, and not in the others
+  for (const auto pkey : {0x8004, 0x8005}) mixed.push_back(pkey);
+  EXPECT_THAT(
+      lines_of(tables_of({mixed, usual, usual, row(0x8001, 0x8007), usual, usual, usual})),
+      ElementsAre("unlike pkey-table a[1,4]: membership of m/1 in partitions 0x8008, 0x8009: missing, "
+                  "on most hosts full",
+                  "unlike pkey-table a1: membership of m/1 in partitions 0x8001-0x8003: limited, on "
+                  "most hosts full",
+                  "unlike pkey-table a1: membership of m/1 in partitions 0x8006, 0x8007: missing, on "
+                  "most hosts full"));
+  // Of an entry with both keys the better one counts, and an empty place is none.
+  EXPECT_THAT(lines_of(tables_of({{0x0001, 0x8001, 0}, {0x8001}, {0x8001}})), IsEmpty());
+}
+
+TEST(FleetReport, ALongListOfPkeysIsCutForPeople) {
+  std::vector<int> usual{0x8001}, even;
+  for (int pkey = 0x8002; pkey < 0x8042; pkey += 2) even.push_back(pkey);
+  usual.insert(usual.end(), even.begin(), even.end());
+  const auto found = sum_up(tables_of({{0x8001}, usual, usual}));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].message,
+            "membership of m/1 in partitions 0x8002, 0x8004, 0x8006, 0x8008, 0x800a, 0x800c, 0x800e, 0x8010 "
+            "and 24 more: missing, on most hosts full");
+  EXPECT_EQ(found[0].pkeys.size(), 32U);
+  // Ports are one finding only where all partitions are the same.
+  const auto port = [](int number, const std::vector<int>& table) {
+    return fmt::format(R"({{"device": "m", "port": {}, "state": "ACTIVE", "pkeys": [{}]}})", number,
+                       table_of(table));
+  };
+  const auto answer = [&](const std::vector<int>& first, const std::vector<int>& second) {
+    return head_of("show", "ok") + R"(, "devices": [{"board_id": "b", "ports": [)" + port(1, first) + ", " +
+           port(2, second) + "]}]}";
+  };
+  const auto findings = [&](const std::vector<int>& first, const std::vector<int>& second) {
+    HostAnswers answers({"a1", "a2", "a3"});
+    EXPECT_FALSE(answers.add(0, {"x", answer(first, second)}));
+    for (HostId host = 1; host < 3; ++host) EXPECT_FALSE(answers.add(host, {"x", answer(usual, usual)}));
+    return sum_up(answers);
+  };
+  ASSERT_EQ(findings({0x8001}, {0x8001}).size(), 1U);
+  EXPECT_THAT(findings({0x8001}, {0x8001})[0].message,
+              HasSubstr("membership of m/1, m/2 in partitions 0x8002, "));
+  EXPECT_EQ(findings({0x8001, 0x803e}, {0x8001, 0x8040}).size(), 2U) << "they differ where the text is cut";
+}
+
+TEST(FleetReport, AnInterfaceThatWaitsSpeaksForItsOwnPkeyOnly) {
+  const std::string waiting = R"(, "resources": [{"kind": "pkey", "id": "00:02:c9:03:00:31:78:01/0x8002#s",
+      "label": "s", "status": "pending", "reason": "no P_Key", "attributes": []}])";
+  EXPECT_THAT(
+      lines_of(tables_of({{0x8004}, row(0x8002, 0x8004), row(0x8002, 0x8004)}, waiting)),
+      ElementsAre("unlike pkey-table a1: membership of m/1 in partition 0x8003: missing, on most hosts "
+                  "full",
+                  "pending resource a1: pkey s: no P_Key"));
+}
+
+TEST(FleetReport, NumbersAreShownAsTheyAre) {
+  HostAnswers answers({"a1"});
+  EXPECT_FALSE(answers.add(
+      0, {"x", head_of("show", "ok") + R"(, "resources": [{"kind": "k", "label": "l", "status": "differs",
+      "attributes": [{"name": "n", "now": 18446744073709551615, "wanted": 1.5}]}]})"}));
+  EXPECT_THAT(lines_of(answers),
+              ElementsAre("differs resource a1: k l: n is 18446744073709551615, must be 1.5"));
+}
+
 TEST(FleetReport, FaultyJsonHasItsPlace) {
   HostAnswers answers({"a1"});
   const auto complaint = [&](const std::string& text) {
@@ -193,6 +305,8 @@ TEST(Groups, APatternNamesThePartOfTheName) {
   EXPECT_THAT(groups.of_host, ElementsAre("r1", "r12", ""));
   ASSERT_EQ(groups.diagnostics.size(), 1U);
   EXPECT_EQ(groups.diagnostics[0].message, "1 host is in no group: sm1");
+  EXPECT_THAT(group_by_pattern("r*n{group}", {"r1n2n3"}).of_host, ElementsAre("3"));
+  EXPECT_THAT(group_by_pattern("r{group}[1-2]n*", {"rx2n3", "rn1n1"}).of_host, ElementsAre("x", "n"));
   EXPECT_THAT(group_by_pattern("racks", hosts).diagnostics[0].message, HasSubstr("needs {group} once"));
 }
 
