@@ -17,6 +17,7 @@ namespace rdmacfg::fleet {
 namespace {
 
 constexpr std::size_t kDigits = 15;  ///< of a number: more than any site has, and they cannot overflow
+constexpr std::size_t kName = 253;   ///< characters of a host's name (RFC 1035)
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -55,7 +56,7 @@ class Item {
         return fail(open, 1, "bracket without its counterpart", "write ranges as gpu[001-512,600]");
       auto& piece = out.emplace_back();
       for (auto from = open + 1; from <= close;) {
-        const auto end = std::min(item_.find(',', from), close);
+        const auto end = from + std::min(item_.substr(from, close - from).find(','), close - from);
         auto range = range_at(from, end);
         if (!range) return std::nullopt;
         piece.ranges.push_back(*range);
@@ -88,7 +89,8 @@ class Item {
     const auto low = text.substr(0, dash);
     const auto high = dash == std::string_view::npos ? low : text.substr(dash + 1);
     if (!all_digits(low) || !all_digits(high) || low.size() > kDigits || high.size() > kDigits)
-      return fail(from, text.size(), fmt::format("\"{}\" is not a range of numbers", text),
+      return fail(from, text.size(),
+                  fmt::format("\"{}\" is not a range of numbers", text.size() > kName ? "…" : text),
                   "write ranges as gpu[001-512,600]");
     Range out{number_in(low), number_in(high), low.size()};
     if (out.last < out.first)
@@ -122,11 +124,26 @@ std::size_t count_of(const std::vector<Piece>& pieces, std::size_t most) {
   return out;
 }
 
+/// Characters of the shortest name that pieces stand for.
+std::size_t shortest_of(const std::vector<Piece>& pieces) {
+  std::size_t out = 0;
+  for (const auto& piece : pieces) {
+    auto least = piece.text.size();
+    for (const auto& range : piece.ranges) least = least == 0 ? range.digits : std::min(least, range.digits);
+    out += least;
+  }
+  return out;
+}
+
 std::vector<std::string> names_of(const std::vector<Piece>& pieces) {
   std::vector<std::string> out{""};
   for (const auto& piece : pieces) {
     if (piece.ranges.empty()) {
       for (auto& name : out) name += piece.text;
+      continue;
+    }
+    if (const auto& range = piece.ranges.front(); piece.ranges.size() == 1 && range.first == range.last) {
+      for (auto& name : out) name += numbered(range.first, range.digits);
       continue;
     }
     std::vector<std::string> longer;
@@ -179,6 +196,10 @@ class ListParser {
     const auto pieces = item.pieces();
     if (!pieces) return wrong(item.at(), item.length(), item.message(), item.hint());
     const auto length = static_cast<int>(word.size());
+    // Before so many names of such a length take all memory.
+    if (shortest_of(*pieces) > kName)
+      return wrong(at, length, fmt::format("a host name has more than {} characters", kName),
+                   "separate hosts by commas, blanks or lines");
     if (out_.names.size() + count_of(*pieces, most_) > most_) {
       full_ = true;
       return wrong(at, length,
@@ -189,8 +210,7 @@ class ListParser {
     }
     auto names = names_of(*pieces);
     if (!std::all_of(names.begin(), names.end(), [](const auto& name) { return is_host_name(name); }))
-      return wrong(at, length, fmt::format("\"{}\" is not a valid host name", word),
-                   "use letters, digits, - and _, at most 63 between two dots");
+      return wrong_name(word, at);
     std::vector<std::string> twice;
     for (auto& name : names) {
       if (!seen_.insert(base::lower(name)).second) {
@@ -204,6 +224,12 @@ class ListParser {
             twice.size() == 1 ? fmt::format("host {} is listed twice", twice.front())
                               : fmt::format("{} hosts are listed twice: {}", twice.size(), fold_hosts(twice)),
             "each host counts once");
+  }
+
+  void wrong_name(std::string_view word, std::size_t at) {
+    const auto what = word.size() > kName ? std::string("a name of this item") : fmt::format("\"{}\"", word);
+    wrong(at, static_cast<int>(word.size()), what + " is not a valid host name",
+          "use letters, digits, - and _, at most 63 between two dots");
   }
 
   void wrong(std::size_t at, int length, std::string message, std::string hint) {
@@ -268,7 +294,7 @@ std::string bracket_of(std::vector<std::string>& numbers) {
 }  // namespace
 
 bool is_host_name(std::string_view name) {
-  constexpr std::size_t kName = 253, kLabel = 63;
+  constexpr std::size_t kLabel = 63;
   const auto fits = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-' || c == '_';
   };

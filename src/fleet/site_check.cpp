@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -56,10 +57,10 @@ class Complaints {
 /// Hosts of which tables and [host.values] speak, but the list does not.
 void check_tables(const config::Parsed& parsed, const std::vector<std::string>& hosts,
                   std::vector<Finding>& out) {
-  std::unordered_set<std::string> known;
+  std::unordered_set<std::string> known, known_short;
   for (const auto& host : hosts) {
     const auto name = base::lower(host);
-    known.insert(name.substr(0, name.find('.')));
+    known_short.insert(name.substr(0, name.find('.')));
     known.insert(name);
   }
   const auto tell = [&](const std::string& where, std::vector<std::string> names, model::Location place) {
@@ -73,7 +74,10 @@ void check_tables(const config::Parsed& parsed, const std::vector<std::string>& 
   };
   const auto is_unknown = [&](const std::string& name) {
     const auto folded = base::lower(name);
-    return !known.contains(folded) && !known.contains(folded.substr(0, folded.find('.')));
+    const auto dot = folded.find('.');
+    // The values of a full name are those of that host only.
+    return !known.contains(folded) &&
+           !(dot == std::string::npos ? known_short.contains(folded) : known.contains(folded.substr(0, dot)));
   };
   for (const auto& section : parsed.data().sections()) {
     for (const auto& table : section.tables) {
@@ -85,11 +89,18 @@ void check_tables(const config::Parsed& parsed, const std::vector<std::string>& 
       const auto file = table.file();
       tell(file, std::move(names), {file, row ? row->line : 0, 1, 1});
     }
-    std::map<std::string, model::Location> exact;
+    std::vector<std::string> names;
+    model::Location first;  // of the file
     for (const auto& [name, values] : section.exact) {
-      if (is_unknown(name) && !values.empty()) exact.emplace(name, values.begin()->second.where);
+      if (values.empty() || !is_unknown(name)) continue;
+      names.push_back(name);
+      for (const auto& [key, value] : values) {
+        const auto& where = value.where;
+        if (first.file.empty() || std::tie(where.line, where.column) < std::tie(first.line, first.column))
+          first = where;
+      }
     }
-    for (const auto& [name, where] : exact) tell("[host.values]", {name}, where);
+    tell("[host.values]", std::move(names), first);
   }
 }
 

@@ -106,6 +106,24 @@ TEST(HostList, ItIsBounded) {  // kFleetHosts
   EXPECT_EQ(parse_hosts({"x", "a[1-100001]"}).names.size(), 0U);
 }
 
+/// Names are not made before it is known that they can be some.
+TEST(HostList, ALongNameIsNotMultiplied) {
+  const std::string large(1'000'000, 'a');
+  const auto list = parse_hosts({"x", large + "[1-100000] b1"});
+  EXPECT_THAT(list.names, ElementsAre("b1"));
+  ASSERT_EQ(list.diagnostics.size(), 1U);
+  EXPECT_EQ(list.diagnostics[0].message, "a host name has more than 253 characters");
+  std::string brackets;
+  for (int i = 0; i < 300'000; ++i) brackets += "[1]";
+  EXPECT_EQ(parse_hosts({"x", brackets}).diagnostics[0].message, "a host name has more than 253 characters");
+  EXPECT_THAT(list_of("a[1][02][3-4]").names, ElementsAre("a1023", "a1024"));
+  EXPECT_LT(list_of("a[" + large + "]").diagnostics[0].message.size(), 100U);
+  std::string numbers = "1";
+  for (int i = 2; i < 200; ++i) numbers += fmt::format(",{}", i);
+  EXPECT_EQ(list_of("-a[" + numbers + "]").diagnostics[0].message,
+            "a name of this item is not a valid host name");
+}
+
 TEST(HostList, ItsComplaintsAreBounded) {  // kErrors
   std::string text;
   for (std::size_t i = 0; i < model::limits::kErrors; ++i) text += "a[\n";

@@ -119,6 +119,17 @@ TEST(SiteCheck, APartitionWithoutAClearNetworkIsAWarning) {
   }
 }
 
+TEST(SiteCheck, ValuesOfUnknownHostsAreOneFindingForEachFile) {
+  const auto report = site_of("a[1-3].x.net,b1",
+                              "[[module]]\nname = \"ib_umad\"\n[host.values]\n"
+                              "c2 = { m = 1 }\nC1 = { m = 1 }\nA1 = { m = 1 }\n\"a2.x.net\" = { m = 1 }\n"
+                              "\"b1.x.net\" = { m = 1 }\n\"a3.y.net\" = { m = 1 }\n");
+  EXPECT_THAT(text_of(report),
+              HasSubstr("unknown-host : [host.values] has values for 3 hosts that are not in the list: "
+                        "a3.y.net,c[1,2]\n  /s/config.toml:5:12 \n"));
+  EXPECT_THAT(mistakes_in(report), ElementsAre(Mistake("unknown-host", "")));
+}
+
 TEST(SiteCheck, MapsOfDscpsAreCompared) {
   const auto pfc = [](const std::string& host, const std::string& map) {
     return config::Text{"/s/" + host + ".toml",
