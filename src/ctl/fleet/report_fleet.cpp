@@ -49,6 +49,25 @@ void add_file(FleetFolder& out, const std::string& host, const fs::path& path, s
   }
 }
 
+/// HOST/show.json and HOST/diff.json. An empty folder is that of a host whose output was lost.
+void add_folder(FleetFolder& out, const fs::path& path) {
+  const auto name = path.filename().string();
+  std::error_code error;
+  bool any = false;
+  for (const auto* file : {"show.json", "diff.json"}) {
+    if (!fs::exists(path / file, error)) continue;
+    any = true;
+    if (fleet::is_host_name(name))
+      add_file(out, name, path / file, file);
+    else
+      wrong_file(out, (path / file).string(), "its folder does not have the name of a host",
+                 "call it HOST/" + std::string(file));
+  }
+  if (any || !fs::is_empty(path, error) || error) return;
+  wrong_file(out, path.string(), "has neither show.json nor diff.json of the host",
+             "collect them again, or remove the folder");
+}
+
 /// HOST.show.json and HOST.diff.json, or HOST/show.json and HOST/diff.json. Other names than *.json say
 /// nothing.
 base::Result<FleetFolder> files_in(const std::string& folder) {
@@ -64,14 +83,7 @@ base::Result<FleetFolder> files_in(const std::string& folder) {
     const auto name = path.filename().string();
     if (name.starts_with('.')) continue;
     if (fs::is_directory(path, error)) {
-      for (const auto* file : {"show.json", "diff.json"}) {
-        if (!fs::exists(path / file, error)) continue;
-        if (fleet::is_host_name(name))
-          add_file(out, name, path / file, file);
-        else
-          wrong_file(out, (path / file).string(), "its folder does not have the name of a host",
-                     "call it HOST/" + std::string(file));
-      }
+      add_folder(out, path);
       continue;
     }
     if (!name.ends_with(".json")) continue;
@@ -141,6 +153,7 @@ Json fleet_json(const FleetView& view, const model::Report& report, int status) 
                                {"attribute", or_null(about.attribute)},
                                {"now", or_null(about.now)},
                                {"wanted", or_null(about.wanted)},
+                               {"pkeys", one.pkeys},
                                {"varies", about.varies},
                                {"hosts", fleet::fold_hosts(hosts, about.hosts)},
                                {"host_count", about.hosts.size()},
@@ -183,6 +196,12 @@ void print_fleet(const Context& context, const FleetView& view) {
   context.environment.out << render_table(table, context.out);
 }
 
+/// The message of an error about a file whose name stands before it already.
+std::string without_path(const std::string& path, const base::Error& error) {
+  const auto begin = path + ": ";
+  return error.message.starts_with(begin) ? error.message.substr(begin.size()) : error.message;
+}
+
 /// The groups of --by.
 base::Result<fleet::Groups> groups_of(const Context& context, const std::vector<std::string>& hosts,
                                       std::vector<config::Text>& shown) {
@@ -214,7 +233,8 @@ int report_fleet(const Context& context) {
       const auto text = read_fleet_file(context, path);
       auto wrong = text ? answers.add(host, *text) : std::nullopt;
       if (!text)
-        wrong = model::Diagnostic{model::Severity::kError, {path, 0, 1, 1}, text.error().message, "", {}};
+        wrong = model::Diagnostic{
+            model::Severity::kError, {path, 0, 1, 1}, without_path(path, text.error()), "", {}};
       if (wrong) report.diagnostics.push_back(std::move(*wrong));
     }
     ++host;

@@ -84,7 +84,21 @@ TEST_F(FleetCommand, ValidateReadsTheListFromAFileOrStandardInput) {
               AllOf(HasSubstr("bad:1:2: error: bracket without its counterpart"), HasSubstr("a[1-2\n"),
                     HasSubstr("1 host in 1 file: 1 error, 0 warnings")));
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "@nowhere", "@site.toml"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("nowhere: No such file"));
+  EXPECT_THAT(console.err.str(), HasSubstr("nowhere does not exist; write the path of a file with hosts"));
+}
+
+TEST_F(FleetCommand, ValidateTakesNoFileForAHost) {
+  write("site.toml", "version = 1\n[[module]]\nname = \"ib_umad\"\n");
+  for (const auto* name : {"nofile-of-hosts.txt", "RACK.CSV", "hosts.yaml", "./hosts"}) {
+    EXPECT_EQ(run({"fleet", "validate", "--hosts", name, "@site.toml"}), 1) << name;
+    EXPECT_THAT(console.err.str(),
+                HasSubstr(std::string("--hosts: ") + name + " does not exist; write the path of a file"));
+  }
+  for (const auto* name : {"gpu1.example.net", "txt", "a.txt,b1", "a[1-2].txt"})
+    EXPECT_EQ(run({"fleet", "validate", "--hosts", name, "@site.toml"}), 0) << name << console.err.str();
+  const auto out =
+      json({"fleet", "validate", "--hosts", "nofile-of-hosts.txt", "@site.toml"}, 1, "report-1.schema.json");
+  EXPECT_EQ(out["error"]["code"], "not_found");
 }
 
 TEST_F(FleetCommand, WrongCommandLinesAreRefused) {
@@ -144,18 +158,23 @@ TEST_F(FleetCommand, ReportTellsFaultyFilesAndReadsTheRest) {
   write("in/foreign.diff.json", "{\"schema\": \"other\"}\n");
   write("in/nobody.json", "{}\n");
   write("in/notes.txt", "ignored\n");
+  write("in/old/notes.txt", "ignored\n");
+  std::filesystem::create_directories(path("in/lost"));
   write("in/.hidden.show.json", "ignored\n");
   write("in/large.show.json", std::string(model::limits::kFleetFileBytes + 1, ' '));
   ASSERT_EQ(::mkfifo(path("in/pipe.show.json").c_str(), 0600), 0);
   EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
-  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("cut.show.json:"), HasSubstr("the JSON is cut off here"),
-                                       HasSubstr("foreign.diff.json:1:1"),
-                                       HasSubstr("the name does not say of which host it is"),
-                                       HasSubstr("more than the 8388608 bytes"),
-                                       HasSubstr("is not a regular file"), Not(HasSubstr("notes"))));
+  EXPECT_THAT(
+      console.err.str(),
+      AllOf(HasSubstr("cut.show.json:"), HasSubstr("the JSON is cut off here"),
+            HasSubstr("foreign.diff.json:1:1"), HasSubstr("the name does not say of which host it is"),
+            HasSubstr("more than the 8388608 bytes"),
+            HasSubstr("pipe.show.json: error: is not a regular file"),
+            HasSubstr("in/lost: error: has neither show.json nor diff.json of the host"),
+            Not(HasSubstr("notes")), Not(HasSubstr("in/old"))));
   EXPECT_THAT(console.out.str(), HasSubstr("mtu is 1500, must be 2044"));
   const auto out = json({"fleet", "report", "@in"}, 1, "fleet-report-1.schema.json");
-  EXPECT_EQ(out["diagnostics"].size(), 5U);
+  EXPECT_EQ(out["diagnostics"].size(), 6U);
 }
 
 TEST_F(FleetCommand, ReportUsesOneOutputOfAHost) {
