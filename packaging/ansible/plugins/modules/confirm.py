@@ -82,7 +82,7 @@ def main():
         answer = configctl.run(["confirm"], ["report"])
         if answer.name not in ("ok", "partly") or answer.data.get("error"):
             module.fail_json(msg=failure(answer, "not confirmed"))
-        active_of(module, configctl.status())  # the deadline may have passed in between
+        active_of(module, configctl.status(changed=True))  # the deadline may have passed in between
         result["notes"] = answer.data.get("notes") or []
     module.exit_json(**result)
 

@@ -178,6 +178,15 @@ def test_confirm(host):
     assert [call["words"][0] for call in host.calls()] == ["status", "confirm", "status"]
 
 
+def test_a_status_that_cannot_be_read_after_a_confirmation(host):
+    waiting = said("status-unconfirmed.json")["generation"]["number"]
+    error = json.dumps(dict(schema="org.rdmaconfigd.report/1", exit=dict(status=1, name="error"), error=dict(code="denied", message="no ledger")))
+    host.answers({"words": ["status"], "answer": "status-unconfirmed.json", "once": True}, {"words": ["status"], "text": error, "exit": 1},
+                 ("confirm", "confirm.json"))
+    result = host.run("confirm", generation=waiting)
+    assert result["failed"] and result["changed"] and "no ledger" in result["msg"]
+
+
 def test_confirm_in_check_mode(host):
     host.answers(("status", "status-unconfirmed.json"))
     assert host.run("confirm", check=True)["changed"] and len(host.calls()) == 1
