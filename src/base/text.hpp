@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,6 +13,10 @@ namespace rdmacfg::base {
 
 std::string_view trim(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
+/// The parts would outlive their text.
+template <class Text>
+requires std::same_as<Text, std::string> std::vector<std::string_view> split(Text&& text, char separator)
+= delete;
 std::string join(std::span<const std::string> parts, std::string_view separator);
 std::string lower(std::string_view text);
 

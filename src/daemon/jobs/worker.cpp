@@ -9,7 +9,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <iterator>
 #include <new>
 
 #include "base/sanitizers.hpp"
