@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cstddef>
 #include <ctime>
 #include <initializer_list>
 #include <iterator>
@@ -58,6 +60,25 @@ std::string short_reason(const std::string& reason) {
   return out;
 }
 
+/// Of an unmet expectation: what was measured is another number each time, and would be another series.
+std::string without_numbers(std::string_view reason) {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == ':' || c == '/';
+  };
+  std::string out;
+  for (std::size_t at = 0; at < reason.size();) {
+    const auto word =
+        std::find_if_not(reason.begin() + static_cast<std::ptrdiff_t>(at), reason.end(), is_word);
+    const auto end = std::max(static_cast<std::size_t>(word - reason.begin()), at + 1);
+    const auto text = reason.substr(at, end - at);
+    const bool number = text.find_first_not_of("0123456789.") == std::string_view::npos &&
+                        std::isdigit(static_cast<unsigned char>(text.front())) != 0;
+    out += number ? std::string_view("N") : text;
+    at = end;
+  }
+  return out;
+}
+
 /// Seconds since 1970 of "2026-11-21T14:03:22Z".
 std::optional<std::int64_t> seconds_of(const std::string& utc) {
   std::tm parts{};
@@ -88,8 +109,9 @@ void add_open(const Facts& facts, Text& text) {
   std::map<std::string, std::size_t> by_labels, shown;
   for (const auto& [what, number] : facts.open) {
     const auto& [kind, status, reason] = what;
-    by_labels[fmt::format("kind=\"{}\",status=\"{}\",reason=\"{}\"", escaped(kind), label_of(status),
-                          escaped(short_reason(reason)))] += number;
+    by_labels[fmt::format(
+        "kind=\"{}\",status=\"{}\",reason=\"{}\"", escaped(kind), label_of(status),
+        escaped(short_reason(status == Status::kUnmet ? without_numbers(reason) : reason)))] += number;
   }
   std::vector<Series> series(by_labels.begin(), by_labels.end());
   std::stable_sort(series.begin(), series.end(),

@@ -145,6 +145,20 @@ TEST(Metrics, HaveABoundedNumberOfReasons) {
   EXPECT_THAT(beyond, HasSubstr("reason=\"reason 000\"} 2\n"));
 }
 
+/// Else each measurement would make a new series.
+TEST(Metrics, HaveNoMeasuredNumbersInReasons) {
+  const auto with = [](const char* reason) {
+    model::Report report;
+    report.resources.push_back(resource_of("expect", "fabric", Status::kUnmet, reason));
+    Facts facts;
+    count(report, facts);
+    return text_of(facts);
+  };
+  const auto text = with("mlx5_0/1: symbol_error grew by 17 in 60.5 s, expected at most 3");
+  EXPECT_EQ(text, with("mlx5_0/1: symbol_error grew by 1899 in 59 s, expected at most 3"));
+  EXPECT_THAT(text, HasSubstr("reason=\"mlx5_0/1: symbol_error grew by N in N s, expected at most N\""));
+}
+
 TEST(Metrics, CutLongReasonsBetweenCharacters) {
   const auto reason_of = [](const std::string& reason) {
     model::Report report;
