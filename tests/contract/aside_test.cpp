@@ -2,6 +2,7 @@
 // At boot and on events, an entry that is wrong for this host is set aside: the others are carried out, and
 // what it made earlier stays.
 #include <algorithm>
+#include <cerrno>
 
 #include "contract/apply_text.hpp"
 
@@ -187,6 +188,49 @@ TEST_F(Aside, APresetThatAnEntryContradicts) {
       "[[roce]]\ndevice = \"mlx5_0\"\nport = 1\ndscp = 24\n";
   ASSERT_TRUE(applied(apply(other_ + written)));
   expect_aside(other_ + written + "[[lossless]]\ninterface = \"eth0\"\n", "roce 0000:10:00.0/1");
+}
+
+/// A call that the kernel refuses: by hand everything is undone; at boot only what belongs together is.
+TEST_F(Aside, WhatTheKernelRefusesTakesNoOtherAlong) {
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0")));
+  const auto document = other_ + "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nmtu = 2044\n";
+  const auto before = kernel_->dump(kVisible);
+  kernel_->faults.refuse("ib0: ", EIO);
+  EXPECT_EQ(apply(document, false).exit, Exit::kUndone);
+  EXPECT_EQ(difference(kernel_->dump(kVisible), before), "");
+
+  const auto report = apply(document);
+  EXPECT_EQ(report.exit, Exit::kUndone) << text_of(report);
+  ASSERT_TRUE(report.error);
+  EXPECT_NE(report.error->message.find("ib0"), std::string::npos) << report.error->message;
+  EXPECT_EQ(kernel_->link("other").mtu, 2044);
+  EXPECT_EQ(kernel_->link("ib0").mtu, 4092);
+  EXPECT_EQ(status_of(report, "ipoib 00:02:c9:03:00:31:78:f2"), Status::kFailed);
+  EXPECT_EQ(status_of(report, "ipoib 00:02:c9:03:00:31:99:01"), Status::kDone);
+
+  const auto calls = kernel_->faults.calls();
+  EXPECT_EQ(apply(document).exit, Exit::kUndone);
+  EXPECT_EQ(kernel_->link("other").mtu, 2044) << "what was done is not touched again";
+  EXPECT_GT(kernel_->faults.calls(), calls) << "what failed is tried again";
+
+  kernel_->faults.clear();
+  EXPECT_TRUE(applied(apply(document)));
+  EXPECT_EQ(kernel_->link("ib0").mtu, 2044);
+}
+
+/// Two entries that exchange names are one part: neither is left with half of it.
+TEST_F(Aside, AnExchangeOfNamesIsMadeAsAWholeOrNotAtAll) {
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0") + "," + port("78:f3", "ib1")));
+  const auto document = other_ +
+                        "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"ib1\"\n"
+                        "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\nname = \"ib0\"\nmtu = 2044\n";
+  kernel_->faults.refuse(" mtu 2044", EIO);
+  const auto report = apply(document);
+  EXPECT_EQ(report.exit, Exit::kUndone) << text_of(report);
+  kernel_->faults.clear();
+  EXPECT_TRUE(applied(apply(document))) << "and goes on from there";
+  EXPECT_EQ(kernel_->link("ib0").mtu, 2044);
+  EXPECT_EQ(kernel_->link("ib1").mtu, 4092);
 }
 
 TEST_F(Aside, WhatIsWrongInItselfStopsEverything) {
