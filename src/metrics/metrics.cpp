@@ -60,7 +60,7 @@ std::string short_reason(const std::string& reason) {
   return out;
 }
 
-/// Of an unmet expectation: what was measured is another number each time, and would be another series.
+/// For unmet expectations: each measurement has other numbers, and would make another series.
 std::string without_numbers(std::string_view reason) {
   const auto is_word = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == ':' || c == '/';
