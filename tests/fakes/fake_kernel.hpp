@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fakes/fake_accounts.hpp"
@@ -103,6 +104,7 @@ class FakeKernel final : public system::Links,
   std::string boot_id = "5f0c0de0-0000-4000-8000-000000000001";
   /// Whether the kernel goes on with a batch after a refusal; an adapter may see either.
   bool go_on_after_refusal = true;
+  std::vector<std::pair<std::string, std::uint64_t>> device_limits{};  ///< of every device
   std::size_t udev_reloads = 0;
   std::vector<std::string> udev_triggers{};  ///< interfaces that udevd was to look at again
   int udev_error = 0;                        ///< errno of every reload_rules()

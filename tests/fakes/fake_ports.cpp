@@ -242,7 +242,7 @@ std::optional<system::PortMtu> FakeKernel::observe_mtu(const std::string& device
 std::optional<system::DeviceIds> FakeKernel::observe_ids(const std::string& device) {
   const Device* owner = machine.device(device);
   if (owner == nullptr || !owner->verbs) return std::nullopt;
-  return system::DeviceIds{.vendor = 0x02c9, .part = 4103};  // a ConnectX-3
+  return system::DeviceIds{.vendor = 0x02c9, .part = 4103, .limits = device_limits};  // a ConnectX-3
 }
 
 Result<void> FakeKernel::reload_rules() {

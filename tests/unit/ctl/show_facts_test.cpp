@@ -129,6 +129,17 @@ TEST_F(ShowFacts, TellsWhoMadeTheAdapter) {
   EXPECT_THAT(console.out.str(), HasSubstr("0x02c9, part 4103"));
 }
 
+TEST_F(ShowFacts, TellsTheLimitsOfADevice) {
+  EXPECT_EQ(json({"show", "--json"})["devices"].front()["limits"], Json());
+  console.kernel.device_limits = {{"max_qp", 392632}, {"max_qp_wr", 16351}, {"max_sge", 32},
+                                  {"max_cq", 65408},  {"max_cqe", 4194303}, {"max_mr_size", 0x10000}};
+  EXPECT_EQ(json({"show", "--json"})["devices"].front()["limits"]["max_qp_wr"], 16351);
+  EXPECT_EQ(console.run({"show", "rocep17s0"}), 0);
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("at most 392632, each with 16351 work requests of 32 parts"),
+                                       HasSubstr("at most 65408, each with 4194303 entries"),
+                                       HasSubstr("each of 0x10000 bytes")));
+}
+
 TEST_F(ShowFacts, TellsTheHardwareRevision) {
   EXPECT_EQ(json({"show", "--json"})["devices"].back()["hardware"], Json());
   console.kernel.files.content["/sys/class/infiniband/rocep17s0/hw_rev"] = "0xb0\n";
