@@ -39,6 +39,7 @@
 #include "kinds/selector.hpp"
 #include "kinds/storage/nfs_mount.hpp"
 #include "kinds/storage/nfs_server.hpp"
+#include "kinds/storage/nvme_connection.hpp"
 #include "kinds/storage/nvme_target.hpp"
 #include "kinds/storage/srp_initiator.hpp"
 
@@ -80,39 +81,40 @@ std::span<const Kind* const> all() {
   // goes and returns; routes are deleted before the addresses that they need; the initramfs is last, since it
   // looks at what the others want.
   static const auto kAll = std::to_array<const Kind*>({
-      &own_file(),       //
-      &mlx4_port(),      //
-      &link_name(),      //
-      &ipoib(),          //
-      &pkey(),           //
-      &backend(),        //
-      &route(),          //
-      &address(),        //
-      &dns(),            //
-      &nm_profile(),     //
-      &networkd(),       //
-      &kernel_module(),  //
-      &soft_rdma(),      //
-      &rdma_device(),    //
-      &roce(),           //
-      &pfc(),            //
-      &dcb(),            //
-      &sysctl(),         //
-      &rdma_system(),    //
-      &memlock(),        //
-      &memlock_unit(),   //
-      &service(),        //
-      &opensm_file(),    //
-      &opensm_option(),  //
-      &opensm(),         //
-      &partition(),      //
-      &nfs_server(),     //
-      &nfs_mount(),      //
-      &nvme_target(),    //
-      &srp_initiator(),  //
-      &package(),        //
-      &initramfs(),      //
-      &expect(),         //
+      &own_file(),         //
+      &mlx4_port(),        //
+      &link_name(),        //
+      &ipoib(),            //
+      &pkey(),             //
+      &backend(),          //
+      &route(),            //
+      &address(),          //
+      &dns(),              //
+      &nm_profile(),       //
+      &networkd(),         //
+      &kernel_module(),    //
+      &soft_rdma(),        //
+      &rdma_device(),      //
+      &roce(),             //
+      &pfc(),              //
+      &dcb(),              //
+      &sysctl(),           //
+      &rdma_system(),      //
+      &memlock(),          //
+      &memlock_unit(),     //
+      &service(),          //
+      &opensm_file(),      //
+      &opensm_option(),    //
+      &opensm(),           //
+      &partition(),        //
+      &nfs_server(),       //
+      &nfs_mount(),        //
+      &nvme_target(),      //
+      &nvme_connection(),  //
+      &srp_initiator(),    //
+      &package(),          //
+      &initramfs(),        //
+      &expect(),           //
   });
   return kAll;
 }
@@ -126,31 +128,32 @@ const Kind* find(std::string_view name) {
 
 const std::vector<SectionSpec>& grammar() {
   static const std::vector<SectionSpec> kGrammar{
-      ipoib_section(),          //
-      module_section(),         //
-      pfc_section(),            //
-      lossless_section(),       //
-      initramfs_section(),      //
-      packages_section(),       //
-      mlx4_port_section(),      //
-      sysctl_section(),         //
-      rdma_system_section(),    //
-      memlock_section(),        //
-      service_section(),        //
-      opensm_section(),         //
-      opensm_option_section(),  //
-      opensm_file_section(),    //
-      partition_section(),      //
-      soft_rdma_section(),      //
-      rdma_device_section(),    //
-      roce_section(),           //
-      nfs_server_section(),     //
-      nfs_mount_section(),      //
-      nvme_target_section(),    //
-      srp_initiator_section(),  //
-      srp_rule_section(),       //
-      expect_section(),         //
-      daemon_section(),         //
+      ipoib_section(),            //
+      module_section(),           //
+      pfc_section(),              //
+      lossless_section(),         //
+      initramfs_section(),        //
+      packages_section(),         //
+      mlx4_port_section(),        //
+      sysctl_section(),           //
+      rdma_system_section(),      //
+      memlock_section(),          //
+      service_section(),          //
+      opensm_section(),           //
+      opensm_option_section(),    //
+      opensm_file_section(),      //
+      partition_section(),        //
+      soft_rdma_section(),        //
+      rdma_device_section(),      //
+      roce_section(),             //
+      nfs_server_section(),       //
+      nfs_mount_section(),        //
+      nvme_target_section(),      //
+      nvme_connection_section(),  //
+      srp_initiator_section(),    //
+      srp_rule_section(),         //
+      expect_section(),           //
+      daemon_section(),           //
   };
   return kGrammar;
 }

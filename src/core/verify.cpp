@@ -101,6 +101,15 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
     asked.label = change.label;
     asked.settings = change.after;
     const auto verdict = kind->judge(asked, observed, differing, now.world);
+    const auto& told = verdict.fields;
+    const bool waits = verdict.sort == kinds::Verdict::Sort::kPending &&
+                       std::all_of(differing.begin(), differing.end(), [&](const std::string& field) {
+                         return std::find(told.begin(), told.end(), field) != told.end();
+                       });
+    if (waits) {
+      result.postponed[change.key] = verdict.reason;
+      continue;
+    }
     for (const auto& field : differing) {
       const auto& wanted = model::value_of(change.after, field);
       const auto& got = model::value_of(observed->settings, field);

@@ -16,6 +16,7 @@
 #include "system/network_manager.hpp"
 #include "system/networkd.hpp"
 #include "system/nfsd.hpp"
+#include "system/nvme_host.hpp"
 #include "system/nvme_target.hpp"
 #include "system/packages.hpp"
 #include "system/pci.hpp"
@@ -63,6 +64,7 @@ struct Host {
   Mlx4Ports& mlx4_ports;
   Nfsd& nfsd;
   NvmeTarget& nvme_target;
+  NvmeHost& nvme_host;
   Accounts& accounts;
   Sysctl& sysctl;
   RdmaSystem& rdma_system;

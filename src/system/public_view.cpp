@@ -135,6 +135,7 @@ struct PublicView::Ports {
              .mlx4_ports = real.mlx4_ports,
              .nfsd = real.nfsd,
              .nvme_target = real.nvme_target,
+             .nvme_host = real.nvme_host,
              .accounts = real.accounts,
              .sysctl = sysctl,
              .rdma_system = real.rdma_system,

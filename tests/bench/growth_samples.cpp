@@ -355,6 +355,9 @@ std::vector<DocumentSample> make_documents() {
              i, i);
        }),
        small},
+      {"nvme_connection",
+       entries([](int i) { return fmt::format("[[nvme_connection]]\naddress = \"{}\"\n", address(i)); }),
+       with_file("/etc/nvme/discovery.conf", [](int i) { return "--transport=tcp --traddr=" + address(i); })},
       {"nfs_mount options",
        list("[[nfs_mount]]\npath = \"/m\"\nserver = \"a\"\nexport = \"/x\"\noptions = ",
             [](int i) { return fmt::format("o{}", i); }),

@@ -151,6 +151,15 @@ constexpr const char* kNfs = R"({
   "files": { "/usr/sbin/mount.nfs": "", "/etc/nfs.conf": "[nfsd]\nthreads=8\n",
              "/etc/systemd/system/other.mount": "[Mount]\nWhat=a:/b\nWhere=/other\n" },
   "units": { "remote-fs.target": {}, "nfs-server.service": { "enabled": true, "running": true } } })";
+constexpr const char* kNvmeTargets = R"({
+  "files": { "/etc/nvme/discovery.conf": "--transport=tcp --traddr=198.51.100.1\n" },
+  "units": { "remote-fs.target": {}, "nvmf-autoconnect.service": { "oneshot": true } },
+  "nvme_host": { "targets": { "192.0.2.1": ["nqn.x:a", "nqn.x:b"], "192.0.2.2": ["nqn.x:a"] },
+                 "controllers": { "nvme0": { "address": "192.0.2.9", "subsystem": "nqn.x:a" } } } })";
+constexpr const char* kNvmeHost = "version = 1\n[[nvme_connection]]\naddress = \"192.0.2.1\"\n";
+constexpr const char* kNvmeHostOther =
+    "version = 1\n[[nvme_connection]]\naddress = \"192.0.2.1\"\nctrl_loss_tmo = -1\n"
+    "[[nvme_connection]]\naddress = \"192.0.2.2\"\n";
 constexpr const char* kSrp = R"({
   "files": { "/etc/srp_daemon.conf": "# d\n" },
   "units": { "srp_daemon.service": { "enabled": true, "running": true }, "srp_daemon_port@.service": {},
@@ -767,6 +776,10 @@ const std::vector<Scenario>& scenarios() {
       {.name = "nvme_target_of_others", .host = kNvme, .documents = {kNvmeTheirs}},
       {.name = "nvme_target_given_back", .host = kNvme, .documents = {kNvmeTheirs, "version = 1\n"}},
       {.name = "nvme_target_dropped", .host = kNvme, .documents = {kNvmeOne, "version = 1\n"}},
+      {.name = "nvme_connection", .host = kNvmeTargets, .documents = {kNvmeHost}},
+      {.name = "nvme_connection_changed", .host = kNvmeTargets, .documents = {kNvmeHost, kNvmeHostOther}},
+      {.name = "nvme_connection_fewer", .host = kNvmeTargets, .documents = {kNvmeHostOther, kNvmeHost}},
+      {.name = "nvme_connection_dropped", .host = kNvmeTargets, .documents = {kNvmeHost, "version = 1\n"}},
       {.name = "srp_rules", .host = kSrp, .documents = {kSrpOne}},
       {.name = "srp_rules_of_a_stopped_daemon", .host = kSrpStopped, .documents = {kSrpOne}},
       {.name = "srp_rules_changed", .host = kSrp, .documents = {kSrpOne, kSrpOther}},

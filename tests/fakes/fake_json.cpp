@@ -176,6 +176,20 @@ void describe_nvme_target(FakeKernel& kernel, const json& from) {
   }
 }
 
+void describe_nvme_host(FakeKernel& kernel, const json& from) {
+  allow_keys(from, {"targets", "controllers", "used"}, "nvme_host");
+  auto& host = kernel.nvme_host;
+  host.targets = from.value("targets", host.targets);
+  host.used = from.value("used", host.used);
+  const json controllers = from.value("controllers", json::object());
+  for (const auto& [name, one] : controllers.items()) {
+    allow_keys(one, {"subsystem", "transport", "address", "service", "state"}, "nvme_host controller");
+    host.controllers.push_back({name, one.value("subsystem", ""), one.value("transport", "rdma"),
+                                one.value("address", ""), one.value("service", "4420"),
+                                one.value("state", "live")});
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
@@ -191,8 +205,8 @@ void FakeKernel::add(std::string_view text) {
              "unreadable", "systemd",           "units",      "modules",     "module_tree",     "initramfs",
              "dcb",        "mlx4_ports",        "users",      "groups",      "sysctl",          "rdma_system",
              "rdma_cm",    "rdma_cm_folders",   "soft_types", "resolved",    "network_manager", "duplicates",
-             "networkd",   "mlx4_without_dpdp", "pci",        "nvme_target", "births",          "packagekit",
-             "nfsd_hidden"},
+             "networkd",   "mlx4_without_dpdp", "pci",        "nvme_target", "nvme_host",       "births",
+             "packagekit", "nfsd_hidden"},
       "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
@@ -256,6 +270,8 @@ void FakeKernel::add(std::string_view text) {
   nfsd.hidden = from.value("nfsd_hidden", nfsd.hidden);
   if (const json described = from.value("nvme_target", json::object()); !described.empty())
     describe_nvme_target(*this, described);
+  if (const json described = from.value("nvme_host", json::object()); !described.empty())
+    describe_nvme_host(*this, described);
   if (const json described = from.value("packagekit", json::object()); !described.empty()) {
     packages.answers = true;
     for (const auto& [name, file] : described.items()) packages.repositories[name] = file.get<std::string>();

@@ -118,6 +118,7 @@ void FakeKernel::reboot() {
   boot_id.back() = boot_id.back() == '9' ? '1' : static_cast<char>(boot_id.back() + 1);
   machine.links.remove_if([](const auto& l) { return l.is_ipoib(); });
   machine.rules.clear();
+  nvme_host.reboot();
   units.reboot();
   sysctl.reboot();
   modules.reboot();
@@ -186,6 +187,7 @@ system::Host FakeKernel::host() {
           .mlx4_ports = mlx4_ports,
           .nfsd = nfsd,
           .nvme_target = nvme_target,
+          .nvme_host = nvme_host,
           .accounts = accounts,
           .sysctl = sysctl,
           .rdma_system = rdma_system,

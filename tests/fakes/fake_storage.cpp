@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/text.hpp"
+#include "formats/discovery_conf.hpp"
 #include "formats/nfs_conf.hpp"
 
 namespace rdmacfg::fakes {
@@ -183,6 +184,66 @@ Result<void> FakeNvmeTarget::withdraw(int port, const std::string& nqn) {
     if (at != ports.end()) std::erase(at->second.subsystems, nqn);
     return 0;
   });
+}
+
+FakeNvmeHost::FakeNvmeHost(Faults& faults, MemoryFiles& files, FakeUnits& units)
+    : faults_(faults), files_(files) {
+  units.started = [this](const std::string& unit) {
+    if (unit == kinds::kAutoconnectUnit) connect_all();
+  };
+}
+
+void FakeNvmeHost::connect_all() {
+  const auto file = files_.content.find(std::string(kinds::kDiscoveryFile));
+  if (file == files_.content.end()) return;
+  for (const auto line : base::split(file->second, '\n')) {
+    if (line.starts_with('#')) continue;
+    const auto address = kinds::traddr_of(line);
+    const auto offers = targets.find(address);
+    if (offers == targets.end()) continue;
+    for (const auto& nqn : offers->second) {
+      std::set<std::string> names;
+      bool there = false;
+      for (const auto& one : controllers) {
+        names.insert(one.name);
+        there = there || (one.subsystem == nqn && one.address == address);
+      }
+      if (there) continue;
+      int number = 0;
+      while (names.contains(fmt::format("nvme{}", number))) ++number;
+      controllers.push_back({fmt::format("nvme{}", number), nqn, "rdma", address, "4420", "live"});
+    }
+  }
+}
+
+std::string FakeNvmeHost::dump() const {
+  std::set<std::string> lines;
+  for (const auto& one : controllers)
+    lines.insert(fmt::format("nvme-connection {} {} {} {} {}\n", one.transport, one.address, one.service,
+                             one.subsystem, one.state));
+  std::string out;
+  for (const auto& line : lines) out += line;
+  return out;
+}
+
+Result<std::vector<std::string>> FakeNvmeHost::uses(const std::string& name) {
+  for (const auto& one : controllers) {
+    const auto at = one.name == name ? used.find(one.subsystem) : used.end();
+    if (at != used.end()) return at->second;
+  }
+  return std::vector<std::string>{};
+}
+
+Result<void> FakeNvmeHost::disconnect(const std::string& name) {
+  const auto at =
+      std::find_if(controllers.begin(), controllers.end(), [&](const auto& one) { return one.name == name; });
+  if (at == controllers.end()) return {};
+  const auto what = fmt::format("{} {}: disconnect", at->address, at->subsystem);
+  const int err = faults_.call(what, [&] {
+    controllers.erase(at);
+    return 0;
+  });
+  return err == 0 ? Result<void>() : fail_errno(err, what);
 }
 
 bool FakeNfsd::runs() const {

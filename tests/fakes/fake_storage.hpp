@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fakes of storage over RDMA: the kernel's NFS server as rpc.nfsd of nfs-server.service starts it, and
-// nvmet's configfs as Linux 6.1 has it (drivers/nvme/target/configfs.c).
+// nvmet's configfs as Linux 6.1 has it (drivers/nvme/target/configfs.c), and NVMe targets elsewhere, which
+// nvmf-autoconnect.service connects to as nvme-cli 2.3 does.
 #pragma once
 
 #include <functional>
@@ -13,6 +14,7 @@
 #include "fakes/faults.hpp"
 #include "fakes/memory_files.hpp"
 #include "system/nfsd.hpp"
+#include "system/nvme_host.hpp"
 #include "system/nvme_target.hpp"
 
 namespace rdmacfg::fakes {
@@ -77,6 +79,30 @@ class FakeNvmeTarget final : public system::NvmeTarget {
                             const std::function<int(system::NvmeSubsystem&)>& effect);
 
   Faults& faults_;
+};
+
+/// Each start of nvmf-autoconnect.service connects what the targets of discovery.conf offer and is not
+/// connected yet; a target that is away is no failure of the unit.
+class FakeNvmeHost final : public system::NvmeHost {
+ public:
+  FakeNvmeHost(Faults& faults, MemoryFiles& files, FakeUnits& units);
+
+  std::map<std::string, std::vector<std::string>> targets;  ///< subsystems that an address offers
+  std::vector<system::NvmeController> controllers;
+  std::map<std::string, std::vector<std::string>> used;  ///< uses() by subsystem
+
+  void reboot() { controllers.clear(); }
+  [[nodiscard]] std::string dump() const;
+
+  base::Result<std::vector<system::NvmeController>> observe() override { return controllers; }
+  base::Result<std::vector<std::string>> uses(const std::string& name) override;
+  base::Result<void> disconnect(const std::string& name) override;
+
+ private:
+  void connect_all();
+
+  Faults& faults_;
+  MemoryFiles& files_;
 };
 
 }  // namespace rdmacfg::fakes

@@ -73,7 +73,10 @@ void FakeUnits::reboot() {
       start(unit);
       mount(name, unit);
     }
-    if (unit.enabled && unit.starts && !unit.masked && !name.ends_with("@.service")) start(unit);
+    if (unit.enabled && unit.starts && !unit.masked && !name.ends_with("@.service")) {
+      start(unit);
+      if (started) started(name);
+    }
   }
 }
 
@@ -263,6 +266,7 @@ Result<void> FakeUnits::act(system::UnitAction action, const std::string& name) 
         if (unit->masked || !unit->starts) return EIO;
         if (!unit->refuses.empty() && unit->refuses == memlock_of(unit->drop_ins)) return EIO;
         if (unit->needed) start(*unit);
+        if (unit->needed && started) started(name);
         if (!unit->fragment.empty()) mount(name, *unit);
         return 0;
       case UnitAction::kStop:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -44,6 +45,7 @@ class FakeUnits final : public system::Units {
   bool answers = true;  ///< false: no systemd
   int observe_error = 0;
   std::map<std::string, FakeUnit> units;
+  std::function<void(const std::string& unit)> started{};  ///< told of each start
 
   FakeUnit& add(const std::string& name, const FakeUnit& unit);
   /// Loads mount units from their files.

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "catalog/all.hpp"
 #include "daemon/bus/api_options.hpp"
+#include "formats/discovery_conf.hpp"
 #include "formats/limits_conf.hpp"
 #include "formats/modprobe_conf.hpp"
 #include "formats/mount_table.hpp"
@@ -126,6 +127,11 @@ void run_files(std::string_view bytes) {
     if (const auto rule = parse_srp_rule(line))
       require(parse_srp_rule(render_srp_rule(*rule)) == *rule, "a rule is written again as the same");
   }
+  if (const auto conf = parse_discovery_conf(text); !conf.damage) {
+    const auto written = render_discovery_conf(conf);
+    require(render_discovery_conf(parse_discovery_conf(written)) == written,
+            "lines for nvme-cli are written again as the same");
+  }
   const auto lines = parse_opensm_file(text);
   for (const auto& file : opensm_side_files()) {
     const auto checked = check_opensm_lines(file, lines);
@@ -175,6 +181,11 @@ std::vector<Target> word_targets() {
         "end-qos-level\nend-qos-levels\n",
         "a id_ext=1,ioc_guid=2,dgid=fe800000000000000002c90200402bd5,pkey=ffff,queue_size=9\nd\n",
         "40 25 0:42 / /a\\040b rw shared:1 - nfs4 a:/b rw,proto=rdma,port=20049\n",
+        "-t rdma -a 192.0.2.1\n# rdma-configd: managed block; changes between these markers are "
+        "overwritten.\n"
+        "--transport=rdma --traddr=192.0.2.2 --trsvcid=4420\n# rdma-configd: end\n",
+        "-t rdma -a 192.0.2.1\n# rdma-configd: managed block; changes between these markers are "
+        "overwritten.\n--transport=rdma --traddr=192.0.2.2 --trsvcid=4420\n# rdma-configd: end\n",
         "PORTS=\"ALL\"\n# begin of rdma-configd\n# ports of the document: 0x0002c903003178f2:5\n# end of "
         "rdma-configd\n"}}};
 }

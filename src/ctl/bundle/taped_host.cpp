@@ -27,6 +27,7 @@ struct TapedHost::Ports {
         mlx4_ports(tape, real),
         nfsd(tape, real),
         nvme_target(tape, real),
+        nvme_host(tape, real),
         accounts(tape, real),
         sysctl(tape, real),
         rdma_system(tape, real),
@@ -51,6 +52,7 @@ struct TapedHost::Ports {
              .mlx4_ports = mlx4_ports,
              .nfsd = nfsd,
              .nvme_target = nvme_target,
+             .nvme_host = nvme_host,
              .accounts = accounts,
              .sysctl = sysctl,
              .rdma_system = rdma_system,
@@ -77,6 +79,7 @@ struct TapedHost::Ports {
   taped::TapedMlx4Ports mlx4_ports;
   taped::TapedNfsd nfsd;
   taped::TapedNvmeTarget nvme_target;
+  taped::TapedNvmeHost nvme_host;
   taped::TapedAccounts accounts;
   taped::TapedSysctl sysctl;
   taped::TapedRdmaSystem rdma_system;

@@ -101,6 +101,18 @@ class TapedNvmeTarget final : public system::NvmeTarget, Taped {
   Result<void> withdraw(int /*port*/, Name /*nqn*/) override { return refuse_to_change(); }
 };
 
+class TapedNvmeHost final : public system::NvmeHost, Taped {
+ public:
+  using Taped::Taped;
+  Result<std::vector<system::NvmeController>> observe() override {
+    return ask("nvme_host", "", [&] { return real_->nvme_host.observe(); });
+  }
+  Result<std::vector<std::string>> uses(Name name) override {
+    return ask("nvme_host.uses", name, [&] { return real_->nvme_host.uses(name); });
+  }
+  Result<void> disconnect(Name /*name*/) override { return refuse_to_change(); }
+};
+
 class TapedPci final : public system::Pci, Taped {
  public:
   using Taped::Taped;

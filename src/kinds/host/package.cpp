@@ -25,14 +25,15 @@ namespace {
 constexpr std::string_view kPackageKind = "package";
 
 /// Sections whose entries need a package.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kNeeds{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kNeeds{
     {{"opensm", "opensm"},
      {"opensm_option", "opensm"},
      {"partition", "opensm"},
      {"nfs_server", "nfs-kernel-server"},
      {"nfs_mount", "nfs-common"},
      {"srp_initiator", "srptools"},
-     {"srp_rule", "srptools"}}};
+     {"srp_rule", "srptools"},
+     {"nvme_connection", "nvme-cli"}}};
 
 void unknown_package(const model::Entry& names, const std::string& name, Diagnostics& diagnostics) {
   std::vector<std::string> known;

@@ -35,11 +35,12 @@ struct NeededUnit {
   std::string_view section;
   std::string_view unit;
   bool running;
-  std::string_view after, after_id;  ///< the resource that is made right before it starts
+  std::string_view after, after_id;  ///< the resource that is made right before it starts; empty: none
 };
 constexpr std::array kNeededUnits{
     NeededUnit{"srp_rule", "srp_daemon.service", true, "srp_initiator", "rules"},
-    NeededUnit{"srp_initiator", "srp_daemon.service", true, "srp_initiator", "rules"}};
+    NeededUnit{"srp_initiator", "srp_daemon.service", true, "srp_initiator", "rules"},
+    NeededUnit{"nvme_connection", "nvmf-autoconnect.service", false, "", ""}};
 
 bool runs(const Unit& unit) {
   if (unit.job == "start" || unit.job == "restart") return true;
@@ -214,7 +215,8 @@ class ServiceKind final : public Kind, public NeedsWatching {
         desired.settings["enabled"] = true;
         if (needed.running) desired.settings["running"] = true;
         for (const auto* field : {"enabled", "running"}) desired.origins[field] = section->where;
-        desired.needs.push_back({std::string(needed.after), std::string(needed.after_id)});
+        if (!needed.after.empty())
+          desired.needs.push_back({std::string(needed.after), std::string(needed.after_id)});
       }
     }
   }

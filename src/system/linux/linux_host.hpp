@@ -90,6 +90,10 @@ std::unique_ptr<Nfsd> make_linux_nfsd(const std::filesystem::path& proc = "/proc
 std::unique_ptr<NvmeTarget> make_linux_nvme_target(Units& units, Modules& modules,
                                                    const std::filesystem::path& sysfs = "/sys");
 
+/// /sys/class/nvme, and what /proc tells of the disks there.
+std::unique_ptr<NvmeHost> make_linux_nvme_host(const std::filesystem::path& sysfs = "/sys",
+                                               const std::filesystem::path& proc = "/proc");
+
 /// rtnetlink: IPoIB interfaces with their addresses and routes, or with `all` every interface; DCB.
 base::Result<std::unique_ptr<EventSource>> watch_links(bool all);
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # An NVMe target on Soft-RoCE: made beside a subsystem of others, a disk that carries data over a reboot, and what is left when it is dropped.
+# The guest is its own host: by hand, by the document, after a boot, and while a file system of the disk is mounted.
 # nightly
 # lab: --full --timeout 1500 --mem 3072
 # tree: full
@@ -7,6 +8,9 @@
 NQN=nqn.2014-08.org.example:scratch HOST=nqn.2014-08.org.example:node1 T=/sys/kernel/config/nvmet
 connect() { nvme connect -t rdma -a 192.0.2.1 -s 4420 -n $NQN -q $HOST; lab-wait 60 '[ -b "$(echo /dev/nvme*n1)" ]'; }
 disconnect() { nvme disconnect -n $NQN; }
+linked() { grep -l '^traddr=192.0.2.1,' /sys/class/nvme/nvme*/address 2>/dev/null | wc -l; }	# controllers at the target's address
+state() { cat "$(grep -l "^$NQN$" /sys/class/nvme/nvme*/subsysnqn | sed 's,subsysnqn,state,')"; }
+export -f linked state; export NQN	# for lab-wait
 modprobe -a nvme_rdma nvmet_rdma
 if [ "$BOOT" = 1 ]; then
 	cat >/etc/systemd/system/lab-net.service <<-'X'
@@ -26,6 +30,7 @@ if [ "$BOOT" = 1 ]; then
 	echo '/srv/back.img /srv/back ext4 loop 0 0' >>/etc/fstab
 	systemctl daemon-reload; systemctl enable -q lab-net; mount /srv/back; systemctl start lab-net
 	truncate -s 32M /srv/back/disk.img
+	echo $HOST >/etc/nvme/hostnqn	# the name that the target lets in
 	conf <<-X
 	[[soft_rdma]]
 	interface = "v0"
@@ -55,17 +60,46 @@ fi
 is "the namespace is enabled" "$(cat $T/subsystems/$NQN/namespaces/1/enable)" 1
 is "only the host may" "$(ls $T/subsystems/$NQN/allowed_hosts)" $HOST
 is "its UUID is that of the name" "$(tee -a /root/uuids <$T/subsystems/$NQN/namespaces/1/device_uuid)" "$(head -1 /root/uuids)"
-ok "a host connects" connect
+if [ "$BOOT" = 1 ]; then
+	ok "a host connects" connect
+else
+	ok "the host is connected after the boot" lab-wait 180 "[ \"\$(linked)\" = 1 ] && [ \"\$(state)\" = live ] && [ -b \"\$(echo /dev/nvme*n1)\" ]"
+fi
 DISK=$(echo /dev/nvme*n1)	# checks run in subshells
 if [ "$BOOT" = 1 ]; then
 	head -c 8M /dev/urandom >/root/data
 	ok "data are written" dd if=/root/data of="$DISK" bs=1M oflag=direct status=none
 fi
 is "and read" "$(dd if="$DISK" bs=1M count=8 iflag=direct status=none | sha256sum)" "$(sha256sum </root/data)"
-disconnect
+if [ "$BOOT" = 1 ]; then
+	sed -i '/^\[\[nvme_target\]\]/i [[nvme_connection]]\naddress = "192.0.2.1"\n' $CONF
+	exits "a connection that is there stays" 0 apply
+	sed -i '/nvme_connection/,+2d' $CONF
+	exits "also when the entry is dropped" 0 apply
+	is "it was not ours" "$(linked)" 1
+	disconnect
+	sed -i '/^\[\[nvme_target\]\]/i [[nvme_connection]]\naddress = "192.0.2.1"\n' $CONF
+	exits "the document connects" 0 apply
+	is "one controller" "$(linked) $(state)" "1 live"
+	ok "nvme-cli's service is enabled" systemctl -q is-enabled nvmf-autoconnect
+	ok "and waits for the interfaces" sh -c 'systemctl show -P After nvmf-autoconnect | grep -qw rdma-configd-online.target'
+	disconnect
+	exits "it is connected again" 0 apply
+	is "one controller again" "$(linked)" 1
+fi
 lab-wait 60 'rdma-configctl diff >/dev/null'; exits "diff is empty" 0 ctl diff
 no_writes "second apply"
 [ "$BOOT" = 1 ] && finish
+
+mkfs.ext4 -q "$DISK"; mkdir -p /mnt/disk; mount "$DISK" /mnt/disk
+sed -i '/nvme_connection/,+2d' $CONF
+exits "a disk in use stays" 5 apply
+has "says why" "$OUT" "is mounted on /mnt/disk"
+is "it is connected" "$(linked)" 1
+umount /mnt/disk
+exits "dropped, with the disk free" 0 apply
+is "no controller is left" "$(linked)" 0
+ok "and no line" sh -c '! grep -q traddr=192.0.2.1 /etc/nvme/discovery.conf'
 
 truncate -s 32M /srv/back/other.img
 sed -i 's/disk.img/other.img/' $CONF

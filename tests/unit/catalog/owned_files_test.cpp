@@ -53,9 +53,10 @@ TEST(Leftovers, FoldersOfDropInsAreThoseThatAreThere) {
   EXPECT_THAT(folders, testing::Contains("/run/rdma-configd"));
   EXPECT_THAT(folders, testing::Contains("/etc/sysctl.d"));
   std::erase_if(folders, std::not_fn(in_units));
-  EXPECT_THAT(folders, ElementsAre("/etc/systemd/system", "/etc/systemd/system/remote-fs.target.d",
-                                   "/etc/systemd/system/slurmd.service.d",
-                                   "/etc/systemd/system/srp_daemon_port@.service.d"));
+  EXPECT_THAT(folders,
+              ElementsAre("/etc/systemd/system", "/etc/systemd/system/nvmf-autoconnect.service.d",
+                          "/etc/systemd/system/remote-fs.target.d", "/etc/systemd/system/slurmd.service.d",
+                          "/etc/systemd/system/srp_daemon_port@.service.d"));
 }
 
 TEST(Leftovers, FilesOfOursAndThoseWithSettingsOfOurs) {

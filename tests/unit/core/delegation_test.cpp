@@ -96,6 +96,7 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
            "device = '/dev/sda'\n",
            "[nfs_server]\nrdma_port = 20049\n",
            "[[nfs_mount]]\npath = '/scratch'\nserver = 'a'\nexport = '/x'\n",
+           "[[nvme_connection]]\naddress = '192.0.2.1'\n",
            "[srp_initiator]\nothers = false\n",
            "[[srp_rule]]\nname = 'a'\nioc_guid = '66'\n",
            "[daemon]\ndrift = 'report'\n",

@@ -25,7 +25,7 @@ using base::fail_errno;
 using base::Result;
 using detail::SysfsDir;
 
-constexpr auto kGroupMode = 0755;
+constexpr auto kNvmetGroupMode = 0755;
 constexpr auto kNvmetMountTime = std::chrono::milliseconds(2000);
 
 /// One part of a path, whatever somebody may call it.
@@ -103,7 +103,7 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
   Result<void> make_namespace(const std::string& nqn, const NvmeNamespace& wanted) override {
     const auto what = fmt::format("{}: offer {} as namespace {}", nqn, wanted.device, wanted.nsid);
     const auto at = subsystem(nqn) / "namespaces" / std::to_string(wanted.nsid);
-    if (::mkdir(at.c_str(), kGroupMode) != 0 && errno != EEXIST) return fail_errno(errno, what);
+    if (::mkdir(at.c_str(), kNvmetGroupMode) != 0 && errno != EEXIST) return fail_errno(errno, what);
     Result<void> done;
     if (!wanted.device.empty()) done = write(at / "device_path", wanted.device, what);
     if (done && !wanted.uuid.empty()) done = write(at / "device_uuid", wanted.uuid, what);
@@ -121,7 +121,7 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
   Result<void> make_port(const NvmePort& port) override {
     const auto what = fmt::format("make the NVMe port {} {}", port.address, port.service);
     const auto at = folder_ / "ports" / std::to_string(port.id);
-    if (::mkdir(at.c_str(), kGroupMode) != 0) return fail_errno(errno, what);
+    if (::mkdir(at.c_str(), kNvmetGroupMode) != 0) return fail_errno(errno, what);
     for (const auto& [file, value] : {std::pair{"addr_trtype", port.transport},
                                       {"addr_adrfam", port.family},
                                       {"addr_traddr", port.address},
@@ -209,7 +209,7 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
 
   Result<void> make(const char* kind, const std::string& name, const std::string& what) {
     if (!is_part(name)) return fail(Code::kInvalid, what + ": not a valid NQN");
-    if (::mkdir((folder_ / kind / name).c_str(), kGroupMode) == 0 || errno == EEXIST) return {};
+    if (::mkdir((folder_ / kind / name).c_str(), kNvmetGroupMode) == 0 || errno == EEXIST) return {};
     return fail_errno(errno, what);
   }
 

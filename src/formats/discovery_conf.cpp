@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/discovery_conf.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "model/inet_types.hpp"
+
+namespace rdmacfg::kinds {
+
+namespace {
+
+constexpr std::string_view kDropInHead = "# Written by rdma-configd; changes here are overwritten.";
+constexpr std::string_view kLineBegin = "--transport=rdma --traddr=";
+
+}  // namespace
+
+DiscoveryConf parse_discovery_conf(std::string_view text) {
+  DiscoveryConf out;
+  auto marked = parse_marked(text, kOpensmMarks);
+  out.others = std::move(marked.others);
+  out.damage = std::move(marked.damage);
+  for (const auto& line : marked.lines) {
+    if (line.text.empty() || line.text.starts_with('#')) continue;
+    auto address = traddr_of(line.text);
+    if (!line.ours) {
+      if (!address.empty()) out.others_lead.try_emplace(std::move(address), line.number);
+      continue;
+    }
+    const bool as_written = line.text.starts_with(kLineBegin) && model::IpAddress::parse(address);
+    auto& at = out.ours[as_written ? address : std::string(line.text)];
+    if (!at.empty()) out.ours[at] = at;  // of two for one address the last is its line
+    at = line.text;
+  }
+  return out;
+}
+
+std::string render_discovery_conf(const DiscoveryConf& conf) {
+  if (conf.ours.empty()) return conf.others;
+  auto text = begin_marked(conf.others, kOpensmMarks);
+  for (const auto& [address, line] : conf.ours) text += line + "\n";
+  return text + std::string(kOpensmMarks.end) + "\n";
+}
+
+std::string traddr_of(std::string_view line) {
+  // nvme-cli divides a line at each blank and each '='.
+  bool next = false;
+  for (std::size_t start = 0; start <= line.size();) {
+    const auto end = std::min(line.find_first_of(" =", start), line.size());
+    const auto word = line.substr(start, end - start);
+    start = end + 1;
+    if (next) {
+      const auto parsed = model::IpAddress::parse(word);
+      return parsed ? parsed->text() : std::string(word);
+    }
+    next = word == "--traddr" || word == "-a";
+  }
+  return {};
+}
+
+std::string render_autoconnect_drop_in() {
+  return fmt::format(
+      "{}\n"
+      "[Unit]\n"
+      "Wants=network-online.target\n"
+      "After=network-online.target rdma-configd-online.target\n"
+      "# nvme-cli 2.3 does not start it when both of its files are there.\n"
+      "ConditionPathExists=\n"
+      "ConditionPathExists={}\n"
+      "# It is started again for each connection that is missing.\n"
+      "StartLimitIntervalSec=0\n",
+      kDropInHead, kDiscoveryFile);
+}
+
+std::string render_nvme_boot_drop_in() {
+  return fmt::format("{}\n[Unit]\nWants=rdma-configd-online.target\n", kDropInHead);
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Controllers that were connected before an [[nvme_connection]] for their address came into the document.
+// They stay connected when it goes. Of this boot only: at the next one our line connects them.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::kinds {
+
+inline constexpr std::string_view kNvmeFoundFile = "/var/lib/rdma-configd/nvme-found";
+
+/// "192.0.2.1 nvme0 nqn.x:a"
+std::string found_text(const system::NvmeController& controller, const std::string& address);
+
+base::Result<std::set<std::string>> read_nvme_found(system::Host& host);
+/// None: no file.
+base::Result<void> write_nvme_found(const std::set<std::string>& found, system::Host& host);
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources: drivers/nvme/host/sysfs.c, multipath.c; proc_pid_mountinfo(5), swapon(8).
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <set>
+
+#include "base/text.hpp"
+#include "base/unique_fd.hpp"
+#include "system/linux/files/sysfs_dir.hpp"
+#include "system/linux/linux_host.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::fail;
+using base::fail_errno;
+using base::Result;
+using detail::SysfsDir;
+
+constexpr std::string_view kNvmePrefix = "nvme";
+
+/// "nvme12"
+bool is_controller_name(std::string_view name) {
+  return name.starts_with(kNvmePrefix) && base::parse_number(name.substr(kNvmePrefix.size())).has_value();
+}
+
+/// The disk that a controller's entry "nvme0n1" or "nvme0c1n1" (a path of nvme0n1) stands for; empty for
+/// another one.
+std::string disk_of(const std::string& entry, bool& is_path) {
+  if (!entry.starts_with(kNvmePrefix)) return {};
+  const auto space = entry.rfind('n');
+  if (space < kNvmePrefix.size() || !base::parse_number(entry.substr(space + 1))) return {};
+  const auto head = entry.substr(kNvmePrefix.size(), space - kNvmePrefix.size());
+  const auto path = head.find('c');
+  is_path = path != std::string::npos;
+  if (!base::parse_number(head.substr(0, path))) return {};
+  return fmt::format("nvme{}{}", head.substr(0, path), entry.substr(space));
+}
+
+class SysfsNvmeHost final : public NvmeHost {
+ public:
+  SysfsNvmeHost(std::filesystem::path sysfs, std::filesystem::path proc)
+      : sysfs_(std::move(sysfs)), proc_(std::move(proc)) {}
+
+  Result<std::vector<NvmeController>> observe() override {
+    std::vector<NvmeController> out;
+    detail::Trouble trouble;
+    const auto all = SysfsDir::open(sysfs_ / "class/nvme", &trouble);
+    if (!all) return trouble.unless_any(std::move(out));
+    for (const auto& name : all->list()) {
+      const auto folder = all->sub(name);
+      if (!folder) continue;
+      NvmeController one{.name = name,
+                         .subsystem = folder->text("subsysnqn"),
+                         .transport = folder->text("transport"),
+                         .address = {},
+                         .service = {},
+                         .state = folder->text("state")};
+      if (one.transport.empty() || one.transport == "pcie") continue;
+      for (const auto part : base::split(folder->text("address"), ',')) {
+        const auto equals = std::min(part.find('='), part.size());
+        const auto key = part.substr(0, equals), value = part.substr(std::min(equals + 1, part.size()));
+        if (key == "traddr") one.address = value;
+        if (key == "trsvcid") one.service = value;
+      }
+      out.push_back(std::move(one));
+    }
+    return trouble.unless_any(std::move(out));
+  }
+
+  Result<std::vector<std::string>> uses(const std::string& name) override {
+    std::vector<std::string> out;
+    detail::Trouble trouble;
+    const auto folder = SysfsDir::open(sysfs_ / "class/nvme" / name, &trouble);
+    if (!folder) return trouble.unless_any(std::move(out));
+    std::set<std::string> disks;
+    for (const auto& entry : folder->list()) {
+      bool is_path = false;
+      const auto disk = disk_of(entry, is_path);
+      if (!disk.empty() && !(is_path && has_other_path(name))) disks.insert(disk);
+    }
+    for (const auto& disk : disks) note_uses(disk, out);
+    return trouble.unless_any(std::move(out));
+  }
+
+  Result<void> disconnect(const std::string& name) override {
+    const auto what = fmt::format("{}: disconnect", name);
+    const auto at = sysfs_ / "class/nvme" / name / "delete_controller";
+    const base::UniqueFd file(::open(at.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file) return errno == ENOENT ? Result<void>{} : fail_errno(errno, what);
+    const bool gone = ::write(file.get(), "1", 1) < 0 && errno == ENODEV;
+    if (gone || ::access(at.c_str(), F_OK) != 0) return {};
+    return fail(base::Code::kIo, what + ": it is still there");
+  }
+
+ private:
+  /// Whether another controller leads to the same subsystem, so that its disks stay.
+  [[nodiscard]] bool has_other_path(const std::string& name) const {
+    detail::Trouble ignored;
+    const auto all = SysfsDir::open(sysfs_ / "class/nvme-subsystem", &ignored);
+    if (!all) return false;
+    for (const auto& id : all->list()) {
+      const auto subsystem = all->sub(id);
+      if (!subsystem) continue;
+      const auto entries = subsystem->list();
+      if (std::find(entries.begin(), entries.end(), name) == entries.end()) continue;
+      return std::any_of(entries.begin(), entries.end(), [&](const std::string& other) {
+        const auto controller =
+            other != name && is_controller_name(other) ? subsystem->sub(other) : std::nullopt;
+        return controller && controller->text("state") == "live";
+      });
+    }
+    return false;
+  }
+
+  /// Of a disk and its partitions.
+  void note_uses(const std::string& disk, std::vector<std::string>& out) const {
+    detail::Trouble ignored;
+    const auto folder = SysfsDir::open(sysfs_ / "class/block" / disk, &ignored);
+    if (!folder) return;
+    note_uses_of(disk, *folder, out);
+    for (const auto& entry : folder->list()) {
+      const auto part = entry.starts_with(disk + "p") ? folder->sub(entry) : std::nullopt;
+      if (part && part->read("partition")) note_uses_of(entry, *part, out);
+    }
+    if (!out.empty()) return;
+    // As mkfs does: of a file system that is mounted in another namespace nothing else tells. Services that
+    // see no disks pass over it.
+    const auto device = "/dev/" + disk;
+    const base::UniqueFd alone(::open(device.c_str(), O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC));
+    if (!alone && errno == EBUSY) out.push_back(device + " is in use");
+  }
+
+  void note_uses_of(const std::string& name, const SysfsDir& folder, std::vector<std::string>& out) const {
+    const auto device = "/dev/" + name;
+    if (const auto holders = folder.sub("holders")) {
+      for (const auto& holder : holders->list()) out.push_back(fmt::format("{} holds {}", holder, device));
+    }
+    const auto number = folder.text("dev");
+    for (const auto& line : lines_of("1/mountinfo", "self/mountinfo")) {
+      const auto words = base::split(line, ' ');
+      const auto dash = std::find(words.begin(), words.end(), "-");
+      if (words.size() < 5 || words.end() - dash < 3) continue;
+      if (words[2] == number || dash[2] == device)
+        out.push_back(fmt::format("{} is mounted on {}", device, words[4]));
+    }
+    for (const auto& line : lines_of("swaps", "")) {
+      if (line.substr(0, line.find_first_of(" \t")) == device) out.push_back(device + " is swap space");
+    }
+  }
+
+  /// Of the first of the two files that can be read.
+  [[nodiscard]] std::vector<std::string> lines_of(const std::string& file, const std::string& other) const {
+    std::ifstream in(proc_ / file);
+    if (!in && !other.empty()) in = std::ifstream(proc_ / other);
+    std::vector<std::string> out;
+    for (std::string line; std::getline(in, line);) out.push_back(std::move(line));
+    return out;
+  }
+
+  std::filesystem::path sysfs_, proc_;
+};
+
+}  // namespace
+
+std::unique_ptr<NvmeHost> make_linux_nvme_host(const std::filesystem::path& sysfs,
+                                               const std::filesystem::path& proc) {
+  return std::make_unique<SysfsNvmeHost>(sysfs, proc);
+}
+
+}  // namespace rdmacfg::system

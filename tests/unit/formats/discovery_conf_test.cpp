@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/discovery_conf.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rdmacfg::kinds {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+constexpr const char* kLine = "--transport=rdma --traddr=192.0.2.1";
+constexpr std::string_view kTheirs = "# theirs\n-t tcp -a 198.51.100.1\n";
+
+TEST(DiscoveryConf, AddressesAreFoundAsNvmeCliReadsThem) {
+  for (const auto* line : {"--transport=rdma --traddr=192.0.2.1 --trsvcid=4420", "-t rdma -a 192.0.2.1",
+                           "--traddr 192.0.2.1 -t rdma"})
+    EXPECT_EQ(traddr_of(line), "192.0.2.1") << line;
+  EXPECT_EQ(traddr_of("--traddr=2001:0db8::1"), "2001:db8::1");
+  EXPECT_EQ(traddr_of("--traddr=storage1 -t rdma"), "storage1");
+  for (const auto* line : {"", "-t rdma", "--traddr", "--host-traddr=192.0.2.9"})
+    EXPECT_EQ(traddr_of(line), "") << line;
+}
+
+TEST(DiscoveryConf, LinesOfOthersStayAsTheyAre) {
+  auto conf = parse_discovery_conf(kTheirs);
+  EXPECT_THAT(conf.ours, IsEmpty());
+  EXPECT_THAT(conf.others_lead, ElementsAre(Pair("198.51.100.1", 2)));
+  conf.ours.emplace("192.0.2.1", "--transport=rdma --traddr=192.0.2.1 --trsvcid=4420");
+  const auto text = render_discovery_conf(conf);
+  EXPECT_EQ(text, fmt::format("{}{}\n--transport=rdma --traddr=192.0.2.1 --trsvcid=4420\n{}\n", kTheirs,
+                              kOpensmMarks.begin, kOpensmMarks.end));
+  auto again = parse_discovery_conf(text);
+  EXPECT_EQ(again.ours, conf.ours);
+  again.ours.clear();
+  EXPECT_EQ(render_discovery_conf(again), kTheirs);
+}
+
+TEST(DiscoveryConf, ALineThatWeDidNotWriteIsItsOwnKey) {
+  const auto conf = parse_discovery_conf(fmt::format("{}\n{}\n--nqn=x\n{} -Q 9\n-a 192.0.2.1\n{}\n",
+                                                     kOpensmMarks.begin, kLine, kLine, kOpensmMarks.end));
+  EXPECT_THAT(conf.ours, ElementsAre(Pair(kLine, kLine), Pair("--nqn=x", "--nqn=x"),
+                                     Pair("-a 192.0.2.1", "-a 192.0.2.1"),
+                                     Pair("192.0.2.1", std::string(kLine) + " -Q 9")));
+  const auto text = render_discovery_conf(conf);
+  EXPECT_EQ(render_discovery_conf(parse_discovery_conf(text)), text);
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/storage/nvme_connection.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "catalog/all.hpp"
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
+#include "fakes/fake_kernel.hpp"
+#include "formats/discovery_conf.hpp"
+#include "kinds/storage/nvme_found.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+using model::Exit;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr const char* kTargetText = "version = 1\n[[nvme_connection]]\naddress = \"192.0.2.1\"\n";
+constexpr const char* kNoTargets = "version = 1\n";
+
+class NvmeConnections : public testing::Test {
+ protected:
+  model::Report run(const std::string& text, bool holding = false) {
+    auto host = kernel->host();
+    host.holding = holding;
+    core::Options options;
+    options.independent = holding;
+    return core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host, options);
+  }
+
+  std::unique_ptr<fakes::FakeKernel> kernel = fakes::FakeKernel::parse(R"({
+    "units": { "nvmf-autoconnect.service": { "oneshot": true } },
+    "nvme_host": { "targets": { "192.0.2.1": ["nqn.x:a"] } } })");
+  std::vector<system::NvmeController>& controllers = kernel->nvme_host.controllers;
+};
+
+TEST_F(NvmeConnections, ATargetThatIsAwayIsPendingAndAHoldTriesAgain) {
+  const auto targets = std::exchange(kernel->nvme_host.targets, {});
+  const auto report = run(kTargetText);
+  EXPECT_EQ(report.exit, Exit::kPartly);
+  ASSERT_FALSE(report.resources.empty());
+  EXPECT_THAT(kernel->files.content.at(std::string(kDiscoveryFile)), HasSubstr("--traddr=192.0.2.1"));
+  EXPECT_EQ(run(kTargetText).exit, Exit::kPartly) << "nothing is undone for it";
+
+  const auto held = run(kTargetText, true);
+  const auto failed = std::find_if(held.resources.begin(), held.resources.end(),
+                                   [](const auto& one) { return one.status == model::Status::kFailed; });
+  ASSERT_NE(failed, held.resources.end());
+  EXPECT_THAT(failed->reason, HasSubstr("nvme-cli has connected nothing there"));
+
+  kernel->nvme_host.targets = targets;
+  EXPECT_EQ(run(kTargetText, true).exit, Exit::kOk);
+  EXPECT_THAT(controllers, SizeIs(1));
+}
+
+TEST_F(NvmeConnections, AConnectionThatIsGoneIsMadeAgain) {
+  ASSERT_EQ(run(kTargetText).exit, Exit::kOk);
+  controllers.clear();
+  ASSERT_EQ(run(kTargetText, true).exit, Exit::kOk);
+  EXPECT_THAT(controllers, SizeIs(1));
+}
+
+TEST_F(NvmeConnections, ThoseOfOthersStay) {
+  controllers.push_back({"nvme0", "nqn.x:a", "rdma", "192.0.2.1", "4420", "live"});
+  ASSERT_EQ(run(kTargetText).exit, Exit::kOk);
+  EXPECT_TRUE(kernel->files.content.contains(std::string(kNvmeFoundFile)));
+  ASSERT_EQ(run(kNoTargets).exit, Exit::kOk);
+  EXPECT_THAT(controllers, SizeIs(1));
+  EXPECT_FALSE(kernel->files.content.contains(std::string(kNvmeFoundFile)));
+
+  kernel->files.content["/etc/nvme/config.json"] = R"([{"subsystems":[{"ports":[{"traddr":"192.0.2.1"}]}]}])";
+  controllers.clear();
+  ASSERT_EQ(run(kTargetText).exit, Exit::kOk);
+  ASSERT_EQ(run(kNoTargets).exit, Exit::kOk);
+  EXPECT_THAT(controllers, SizeIs(1)) << "another file leads there, too";
+}
+
+TEST_F(NvmeConnections, AfterABootTheyAreOurs) {
+  controllers.push_back({"nvme0", "nqn.x:a", "rdma", "192.0.2.1", "4420", "live"});
+  ASSERT_EQ(run(kTargetText).exit, Exit::kOk);
+  kernel->reboot();
+  EXPECT_THAT(controllers, SizeIs(1)) << "nvmf-autoconnect.service is enabled";
+  ASSERT_EQ(run(kNoTargets).exit, Exit::kOk);
+  EXPECT_THAT(controllers, IsEmpty());
+}
+
+TEST_F(NvmeConnections, WhileADiskIsInUseItStaysConnected) {
+  ASSERT_EQ(run(kTargetText).exit, Exit::kOk);
+  kernel->nvme_host.used["nqn.x:a"] = {"/dev/nvme0n1 is mounted on /scratch"};
+  const auto report = run(kNoTargets);
+  EXPECT_EQ(report.exit, Exit::kPartly);
+  EXPECT_THAT(controllers, SizeIs(1));
+  EXPECT_THAT(kernel->files.content.at(std::string(kDiscoveryFile)), HasSubstr("192.0.2.1"));
+  kernel->nvme_host.used.clear();
+  EXPECT_EQ(run(kNoTargets).exit, Exit::kOk);
+  EXPECT_THAT(controllers, IsEmpty());
+  EXPECT_FALSE(kernel->files.content.contains(std::string(kDiscoveryFile)));
+}
+
+TEST_F(NvmeConnections, BelowAnotherRootOnlyFilesAreWritten) {
+  auto host = kernel->host();
+  host.offline = true;
+  const auto document = config::parse_texts({{"config.toml", kTargetText}}, "node1", grammar());
+  EXPECT_EQ(core::apply(document, host).exit, Exit::kOk);
+  EXPECT_EQ(kernel->files.content.at(std::string(kAutoconnectDropIn)), render_autoconnect_drop_in());
+  EXPECT_THAT(controllers, IsEmpty());
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
