@@ -26,7 +26,7 @@ class NvmeHost {
   /// Those of fabrics, by name. None while the module is not loaded. Loads nothing.
   virtual base::Result<std::vector<NvmeController>> observe() = 0;
 
-  /// What this host has on disks that go with a controller: "/dev/nvme0n1p1 is mounted on /scratch". Nothing
+  /// Users of the disks that go with a controller: "/dev/nvme0n1p1 is mounted on /scratch". Nothing
   /// where the disks stay, as another controller leads to the same subsystem.
   virtual base::Result<std::vector<std::string>> uses(const std::string& name) = 0;
 

@@ -82,7 +82,7 @@ class FakeNvmeTarget final : public system::NvmeTarget {
 };
 
 /// Each start of nvmf-autoconnect.service connects what the targets of discovery.conf offer and is not
-/// connected yet; a target that is away is no failure of the unit.
+/// connected yet; the unit does not fail for a target that is away.
 class FakeNvmeHost final : public system::NvmeHost {
  public:
   FakeNvmeHost(Faults& faults, MemoryFiles& files, FakeUnits& units);

@@ -42,6 +42,7 @@ constexpr std::array kRivals{
     Rival{"lldpad", "dcb"},
     Rival{"dcbd", "dcb"},
     Rival{"nvmetcli", "nvme_target"},
+    Rival{"stacd", "nvme_connection"},  // of nvme-stas, which disconnects what it does not know
     Rival{"packagekitd", "package"},
     Rival{"unattended-upgr", "package"},
     Rival{"puppet", kFiles},

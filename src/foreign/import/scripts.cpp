@@ -66,6 +66,8 @@ constexpr auto kTools = std::to_array<Tool>({
     {"rdma", "system", "[rdma_system]"},
     {"opensm", "", "[[opensm]]"},
     {"ulimit", "-l", "[[memlock]]"},
+    {"nvme", "connect", "[[nvme_connection]]"},
+    {"nvme", "connect-all", "[[nvme_connection]]"},
 });
 
 /// Files of the kernel into which scripts write for RDMA.
@@ -83,7 +85,8 @@ std::string_view section_for(const std::vector<std::string>& words, std::string_
   if (words.empty() || std::find(words.begin(), words.end(), "show") != words.end()) return {};
   for (const auto& tool : kTools) {
     const bool second = tool.second.empty() || (words.size() > 1 && words[1] == tool.second);
-    if (words.front() == tool.command && second)
+    const bool other = tool.command == "nvme" && text.find("rdma") == std::string_view::npos;  // over TCP
+    if (words.front() == tool.command && second && !other)
       return tool.command == "rdma" && words.size() < 4 ? std::string_view() : tool.section;  // it lists
   }
   const bool sets = std::any_of(words.begin() + 1, words.end(),
