@@ -63,7 +63,8 @@ class SysfsNvmeHost final : public NvmeHost {
                          .service = {},
                          .state = folder->text("state")};
       if (one.transport.empty() || one.transport == "pcie") continue;
-      for (const auto part : base::split(folder->text("address"), ',')) {
+      const auto address = folder->text("address");
+      for (const auto part : base::split(address, ',')) {
         const auto equals = std::min(part.find('='), part.size());
         const auto key = part.substr(0, equals), value = part.substr(std::min(equals + 1, part.size()));
         if (key == "traddr") one.address = value;
