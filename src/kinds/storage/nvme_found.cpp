@@ -18,7 +18,8 @@ Result<std::set<std::string>> read_nvme_found(system::Host& host) {
   if (!text) return base::fail(text.error());
   std::set<std::string> out;
   const auto boot = host.boot_id + " ";
-  for (const auto line : base::split(text->value_or(""), '\n')) {
+  const auto content = text->value_or("");
+  for (const auto line : base::split(content, '\n')) {
     if (line.starts_with(boot)) out.emplace(line.substr(boot.size()));
   }
   return out;
