@@ -23,13 +23,15 @@ DiscoveryConf parse_discovery_conf(std::string_view text) {
   out.others = std::move(marked.others);
   out.damage = std::move(marked.damage);
   for (const auto& line : marked.lines) {
-    if (line.text.empty() || line.text.starts_with('#')) continue;
-    auto address = traddr_of(line.text);
+    const bool going = line.ours && line.text.starts_with(kGoingMark);
+    if (line.text.empty() || (line.text.starts_with('#') && !going)) continue;
+    const auto command = std::string_view(line.text).substr(going ? kGoingMark.size() : 0);
+    auto address = traddr_of(command);
     if (!line.ours) {
       if (!address.empty()) out.others_lead.try_emplace(std::move(address), line.number);
       continue;
     }
-    const bool as_written = line.text.starts_with(kLineBegin) && model::IpAddress::parse(address);
+    const bool as_written = command.starts_with(kLineBegin) && model::IpAddress::parse(address);
     auto& at = out.ours[as_written ? address : std::string(line.text)];
     if (!at.empty()) out.ours[at] = at;  // of two for one address the last is its line
     at = line.text;

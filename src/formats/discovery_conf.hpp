@@ -22,6 +22,10 @@ inline constexpr std::string_view kAutoconnectDropIn =
 inline constexpr std::string_view kNvmeBootDropIn =
     "/etc/systemd/system/remote-fs.target.d/50-rdma-configd-nvme.conf";
 
+/// Before a line of ours whose connections are being ended: nvme-cli reads over it, and whoever goes on after
+/// an interruption sees that some of them may be gone.
+inline constexpr std::string_view kGoingMark = "# disconnecting: ";
+
 /// The administrator's lines, and ours behind them. nvme-cli 2 keeps the transport, address and service of a
 /// line for the lines after it, so ours give all three.
 struct DiscoveryConf {

@@ -24,7 +24,6 @@ using model::Desired;
 using model::Diagnostics;
 using model::Observed;
 using model::Severity;
-using system::NvmeController;
 
 namespace {
 
@@ -52,23 +51,6 @@ constexpr std::array kConnectionFiles{
               .what = "NVMe controllers that others had connected.",
               .extent = OwnedFile::Extent::kRecord}};
 
-/// Controllers over RDMA by the target's address; without those of discovery services, which end by
-/// themselves or are somebody else's (`nvme discover --persistent`).
-using Controllers = std::multimap<std::string, NvmeController>;
-
-Result<Controllers> observe_controllers(system::Host& host) {
-  const auto all = host.nvme_host.observe();
-  if (!all) return base::fail(all.error());
-  Controllers out;
-  for (const auto& one : *all) {
-    if (one.transport != "rdma" || one.subsystem == "nqn.2014-08.org.nvmexpress.discovery") continue;
-    if (one.state == "deleting" || one.state == "dead") continue;
-    const auto address = model::IpAddress::parse(one.address);
-    out.emplace(address ? address->text() : one.address, one);
-  }
-  return out;
-}
-
 Result<DiscoveryConf> read_discovery_conf(system::Files& files) {
   auto file = read_marked(files, std::string(kDiscoveryFile));
   if (!file) return base::fail(file.error());
@@ -91,24 +73,6 @@ Result<bool> waits_at_boot(system::Files& files) {
   const auto target = files.read(std::string(kNvmeBootDropIn));
   if (!target) return base::fail(target.error());
   return *service == render_autoconnect_drop_in() && *target == render_nvme_boot_drop_in();
-}
-
-/// Controllers at an address that an entry has connected: neither were they there before it, nor does a line
-/// of somebody else's lead there.
-Result<std::vector<std::string>> ours_at(const std::string& address, const DiscoveryConf& conf,
-                                         const Controllers& controllers, system::Host& host) {
-  std::vector<std::string> out;
-  const auto [begin, end] = controllers.equal_range(address);
-  if (begin == end || conf.others_lead.contains(address)) return out;
-  const auto theirs = host.files.read_linked(std::string(kNvmeConfigFile));
-  if (!theirs) return base::fail(theirs.error());
-  if (*theirs && (*theirs)->find('"' + address + '"') != std::string::npos) return out;
-  const auto found = read_nvme_found(host);
-  if (!found) return base::fail(found.error());
-  for (auto at = begin; at != end; ++at) {
-    if (!found->contains(found_text(at->second, address))) out.push_back(at->second.name);
-  }
-  return out;
 }
 
 /// Why disks of these controllers cannot go; empty: they can.
@@ -156,10 +120,10 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     if (conf->damage || conf->ours.empty()) return out;  // check() tells of damage
     const auto at_boot = waits_at_boot(host.files);
     if (!at_boot) return base::fail(at_boot.error());
-    Controllers controllers;
+    NvmeControllers controllers;
     std::optional<system::Unit> unit;
     if (!world.offline()) {
-      auto seen = observe_controllers(host);
+      auto seen = observe_nvme_controllers(host);
       if (!seen) return base::fail(seen.error());
       controllers = std::move(*seen);
       auto asked = connect_unit(host);
@@ -224,7 +188,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     if (changes.empty() || world.offline()) return {};
     auto& host = world.host();
     const auto conf = read_discovery_conf(host.files);
-    const auto controllers = observe_controllers(host);
+    const auto controllers = observe_nvme_controllers(host);
     if (!conf || !controllers) return base::fail(conf ? controllers.error() : conf.error());
     for (auto* change : changes) {
       if (change->operation != model::Operation::kDelete) continue;
@@ -292,7 +256,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     if (key.kind != kConnectionKind || world.offline()) return {};
     auto& host = world.host();
     const auto conf = read_discovery_conf(host.files);
-    const auto controllers = observe_controllers(host);
+    const auto controllers = observe_nvme_controllers(host);
     if (!conf || !controllers) return {};
     const auto names = ours_at(key.id, *conf, *controllers, host);
     const auto why = names ? why_in_use(*names, host) : Result<std::string>{std::string()};
@@ -307,10 +271,10 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     return fmt::format("there is no {}{}", kConnectUnit, how_to_get(*find_package("nvme-cli"), host.files));
   }
 
-  /// Controllers that are there before our first line for their address are not ours.
+  /// NvmeControllers that are there before our first line for their address are not ours.
   static Result<void> note_found(const Change& change, const DiscoveryConf& conf, system::Host& host) {
     if (conf.ours.contains(change.key.id)) return {};
-    const auto controllers = observe_controllers(host);
+    const auto controllers = observe_nvme_controllers(host);
     if (!controllers) return base::fail(controllers.error());
     auto found = read_nvme_found(host);
     if (!found) return base::fail(found.error());
@@ -321,22 +285,24 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
   }
 
   /// Of what goes, and of a connection that is undone.
-  static Result<void> disconnect(const Change& change, const DiscoveryConf& conf, system::Host& host) {
+  static Result<void> disconnect(const Change& change, DiscoveryConf& conf, system::Host& host) {
     const auto wanted = model::from_attributes<NvmeConnection>(change.after);
     const bool undone =
         std::find(change.fields.begin(), change.fields.end(), "connected") != change.fields.end();
     if (wanted.line && (wanted.connected == true || !undone)) return {};
-    const auto controllers = observe_controllers(host);
+    const auto controllers = observe_nvme_controllers(host);
     if (!controllers) return base::fail(controllers.error());
     const auto names = ours_at(change.key.id, conf, *controllers, host);
     if (!names) return base::fail(names.error());
     const auto why = why_in_use(*names, host);
     if (!why) return base::fail(why.error());
     if (!why->empty()) return base::fail(base::Code::kBusy, fmt::format("{}: {}", change.label, *why));
+    if (auto done = names->empty() ? Result<void>{} : mark_going(change.key.id, conf, host); !done)
+      return done;
     for (const auto& name : *names) {
       if (auto done = host.nvme_host.disconnect(name); !done) return done;
     }
-    const auto now = observe_controllers(host);
+    const auto now = observe_nvme_controllers(host);
     if (!now) return base::fail(now.error());
     for (auto [at, end] = now->equal_range(change.key.id); at != end; ++at) {
       if (std::find(names->begin(), names->end(), at->second.name) != names->end())
@@ -344,6 +310,14 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
                           fmt::format("{}: {} is still connected", change.label, at->second.name));
     }
     return {};
+  }
+
+  static Result<void> mark_going(const std::string& address, DiscoveryConf& conf, system::Host& host) {
+    const auto at = conf.ours.find(address);
+    if (at == conf.ours.end() || at->second.starts_with(kGoingMark)) return {};
+    if (conf.damage) return base::fail(error_of(*conf.damage, kDiscoveryFile));
+    at->second.insert(0, kGoingMark);
+    return host.files.write(std::string(kDiscoveryFile), render_discovery_conf(conf));
   }
 
   /// A run that ends in between finds a line of ours, and goes on with that.
@@ -364,7 +338,13 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
       if (content == before) return {};
       if (conf.damage) return base::fail(error_of(*conf.damage, kDiscoveryFile));
       const std::string path(kDiscoveryFile);
-      return content.empty() ? host.files.remove(path) : host.files.write(path, content);
+      if (content.empty()) return host.files.remove(path);
+      if (auto done = host.files.write(path, content); !done) return done;
+      // Without its line nobody would know whose the drop-ins are.
+      const auto written = host.files.read(path);
+      if (!written) return base::fail(written.error());
+      if (*written == content) return {};
+      return base::fail(base::Code::kIo, path + ": it was written, and has another content");
     };
     const std::string drop_in(kAutoconnectDropIn), boot(kNvmeBootDropIn);
     if (conf.ours.empty()) {
@@ -388,7 +368,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
   }
 
   static std::vector<std::string> without_connection(std::span<const Change> changes,
-                                                     const Controllers& controllers) {
+                                                     const NvmeControllers& controllers) {
     std::vector<std::string> out;
     for (const auto& change : changes) {
       const auto wanted = model::from_attributes<NvmeConnection>(change.after);
@@ -401,7 +381,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
   /// judge() says so; a hold fails, and is tried again.
   static Result<void> connect(std::span<const Change> changes,
                               const std::map<std::string, std::string>& before, system::Host& host) {
-    auto controllers = observe_controllers(host);
+    auto controllers = observe_nvme_controllers(host);
     if (!controllers) return base::fail(controllers.error());
     const bool fresh = std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
       const auto wanted = model::from_attributes<NvmeConnection>(change.after);
@@ -410,7 +390,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     });
     if (!fresh && without_connection(changes, *controllers).empty()) return {};
     const auto started = host.units.act(system::UnitAction::kStart, kConnectUnit);
-    controllers = observe_controllers(host);
+    controllers = observe_nvme_controllers(host);
     if (!controllers) return base::fail(controllers.error());
     const auto missing = without_connection(changes, *controllers);
     if (missing.empty()) return {};

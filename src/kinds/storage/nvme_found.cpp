@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 
 using base::Result;
+using system::NvmeController;
 
 std::string found_text(const system::NvmeController& controller, const std::string& address) {
   return fmt::format("{} {} {}", address, controller.name, controller.subsystem);
@@ -31,6 +33,35 @@ Result<void> write_nvme_found(const std::set<std::string>& found, system::Host& 
   std::string text = "# NVMe controllers that were connected by others: boot, address, name, subsystem.\n";
   for (const auto& one : found) text += fmt::format("{} {}\n", host.boot_id, one);
   return host.files.write(path, text);
+}
+
+Result<NvmeControllers> observe_nvme_controllers(system::Host& host) {
+  const auto all = host.nvme_host.observe();
+  if (!all) return base::fail(all.error());
+  NvmeControllers out;
+  for (const auto& one : *all) {
+    if (one.transport != "rdma" || one.subsystem == "nqn.2014-08.org.nvmexpress.discovery") continue;
+    if (one.state == "deleting" || one.state == "dead") continue;
+    const auto address = model::IpAddress::parse(one.address);
+    out.emplace(address ? address->text() : one.address, one);
+  }
+  return out;
+}
+
+Result<std::vector<std::string>> ours_at(const std::string& address, const DiscoveryConf& conf,
+                                         const NvmeControllers& controllers, system::Host& host) {
+  std::vector<std::string> out;
+  const auto [begin, end] = controllers.equal_range(address);
+  if (begin == end || conf.others_lead.contains(address)) return out;
+  const auto theirs = host.files.read_linked(std::string(kNvmeConfigFile));
+  if (!theirs) return base::fail(theirs.error());
+  if (*theirs && (*theirs)->find('"' + address + '"') != std::string::npos) return out;
+  const auto found = read_nvme_found(host);
+  if (!found) return base::fail(found.error());
+  for (auto at = begin; at != end; ++at) {
+    if (!found->contains(found_text(at->second, address))) out.push_back(at->second.name);
+  }
+  return out;
 }
 
 }  // namespace rdmacfg::kinds

@@ -3,11 +3,14 @@
 // They stay connected when it goes. Of this boot only: at the next one our line connects them.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
+#include "formats/discovery_conf.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::kinds {
@@ -20,5 +23,15 @@ std::string found_text(const system::NvmeController& controller, const std::stri
 base::Result<std::set<std::string>> read_nvme_found(system::Host& host);
 /// None: no file.
 base::Result<void> write_nvme_found(const std::set<std::string>& found, system::Host& host);
+
+/// NVMe controllers over RDMA by the target's address; without those of discovery services, which end by
+/// themselves or are somebody else's (`nvme discover --persistent`).
+using NvmeControllers = std::multimap<std::string, system::NvmeController>;
+base::Result<NvmeControllers> observe_nvme_controllers(system::Host& host);
+
+/// Controllers at an address that an entry has connected: neither were they there before it, nor does a line
+/// of somebody else's lead there.
+base::Result<std::vector<std::string>> ours_at(const std::string& address, const DiscoveryConf& conf,
+                                               const NvmeControllers& controllers, system::Host& host);
 
 }  // namespace rdmacfg::kinds

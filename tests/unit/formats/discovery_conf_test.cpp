@@ -11,6 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
+using testing::UnorderedElementsAre;
 
 constexpr const char* kLine = "--transport=rdma --traddr=192.0.2.1";
 constexpr std::string_view kTheirs = "# theirs\n-t tcp -a 198.51.100.1\n";
@@ -39,12 +40,20 @@ TEST(DiscoveryConf, LinesOfOthersStayAsTheyAre) {
   EXPECT_EQ(render_discovery_conf(again), kTheirs);
 }
 
+TEST(DiscoveryConf, ALineWhoseConnectionsAreBeingEndedIsForNobodyElse) {
+  const auto going = std::string(kGoingMark) + kLine;
+  const auto conf = parse_discovery_conf(
+      fmt::format("{}\n# a note\n{}\n{}\n{}\n", going, kOpensmMarks.begin, going, kOpensmMarks.end));
+  EXPECT_THAT(conf.ours, ElementsAre(Pair("192.0.2.1", going)));
+  EXPECT_TRUE(conf.others_lead.empty());
+}
+
 TEST(DiscoveryConf, ALineThatWeDidNotWriteIsItsOwnKey) {
   const auto conf = parse_discovery_conf(fmt::format("{}\n{}\n--nqn=x\n{} -Q 9\n-a 192.0.2.1\n{}\n",
                                                      kOpensmMarks.begin, kLine, kLine, kOpensmMarks.end));
-  EXPECT_THAT(conf.ours, ElementsAre(Pair(kLine, kLine), Pair("--nqn=x", "--nqn=x"),
-                                     Pair("-a 192.0.2.1", "-a 192.0.2.1"),
-                                     Pair("192.0.2.1", std::string(kLine) + " -Q 9")));
+  EXPECT_THAT(conf.ours, UnorderedElementsAre(Pair(kLine, kLine), Pair("--nqn=x", "--nqn=x"),
+                                              Pair("-a 192.0.2.1", "-a 192.0.2.1"),
+                                              Pair("192.0.2.1", std::string(kLine) + " -Q 9")));
   const auto text = render_discovery_conf(conf);
   EXPECT_EQ(render_discovery_conf(parse_discovery_conf(text)), text);
 }

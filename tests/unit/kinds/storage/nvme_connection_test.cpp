@@ -50,10 +50,9 @@ TEST_F(NvmeConnections, ATargetThatIsAwayIsPendingAndAHoldTriesAgain) {
   EXPECT_EQ(run(kTargetText).exit, Exit::kPartly) << "nothing is undone for it";
 
   const auto held = run(kTargetText, true);
-  const auto failed = std::find_if(held.resources.begin(), held.resources.end(),
-                                   [](const auto& one) { return one.status == model::Status::kFailed; });
-  ASSERT_NE(failed, held.resources.end());
-  EXPECT_THAT(failed->reason, HasSubstr("nvme-cli has connected nothing there"));
+  EXPECT_EQ(held.exit, Exit::kUndone);
+  ASSERT_TRUE(held.error);
+  EXPECT_THAT(held.error->message, HasSubstr("nvme-cli has connected nothing there"));
 
   kernel->nvme_host.targets = targets;
   EXPECT_EQ(run(kTargetText, true).exit, Exit::kOk);
