@@ -220,17 +220,19 @@ TEST_F(Aside, WhatTheKernelRefusesTakesNoOtherAlong) {
 
 /// Two entries that exchange names are one part: neither is left with half of it.
 TEST_F(Aside, AnExchangeOfNamesIsMadeAsAWholeOrNotAtAll) {
-  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0") + "," + port("78:f3", "ib1")));
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "fab0") + "," + port("78:f3", "fab1")));
   const auto document = other_ +
-                        "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"ib1\"\n"
-                        "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\nname = \"ib0\"\nmtu = 2044\n";
+                        "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"fab1\"\n"
+                        "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\nname = \"fab0\"\nmtu = 2044\n";
   kernel_->faults.refuse(" mtu 2044", EIO);
   const auto report = apply(document);
   EXPECT_EQ(report.exit, Exit::kUndone) << text_of(report);
+  EXPECT_EQ(kernel_->link("fab0").mtu, 4092);
+  EXPECT_EQ(kernel_->link("fab1").mtu, 4092);
   kernel_->faults.clear();
   EXPECT_TRUE(applied(apply(document))) << "and goes on from there";
-  EXPECT_EQ(kernel_->link("ib0").mtu, 2044);
-  EXPECT_EQ(kernel_->link("ib1").mtu, 4092);
+  EXPECT_EQ(kernel_->link("fab0").mtu, 2044);
+  EXPECT_EQ(kernel_->link("fab1").mtu, 4092);
 }
 
 TEST_F(Aside, WhatIsWrongInItselfStopsEverything) {
