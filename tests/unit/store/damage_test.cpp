@@ -23,7 +23,7 @@ class DamageTest : public ::testing::Test {
 
   system::TempTree tree;
   std::unique_ptr<system::Files> files = system::make_linux_files(tree.path());
-  const GenerationPaths paths;
+  const GenerationPaths paths{};
 };
 
 TEST_F(DamageTest, AFolderInThePlaceOfTheReasonsDoesNotKeepAHostDegraded) {
