@@ -63,12 +63,16 @@ void Authority::check(const std::string& sender, const std::string& action, bool
 }
 
 bool Authority::is_root(const std::string& sender) {
+  if (others_.contains(sender)) return false;
   try {
-    return bus_->call<std::uint32_t>("org.freedesktop.DBus", "GetConnectionUnixUser", model::limits::kBusCall,
-                                     sender) == 0;
+    if (bus_->call<std::uint32_t>("org.freedesktop.DBus", "GetConnectionUnixUser", model::limits::kBusCall,
+                                  sender) == 0)
+      return true;
+    if (others_.size() >= kOthersKnown) others_.clear();
+    others_.insert(sender);
   } catch (const sdbus::Error&) {  // it has gone
-    return false;
   }
+  return false;
 }
 
 void Authority::ask_polkit(const Caller& caller, const std::string& action, bool interactive,
