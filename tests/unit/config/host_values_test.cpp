@@ -304,7 +304,7 @@ TEST(HostTable, LimitsHoldExactly) {
   EXPECT_THAT(found("host,b,c\na,1,2\nb,1,12345678\n"), IsEmpty());
   EXPECT_THAT(found("host,b\na,1\nb,1\nc,1\n"), ElementsAre(HasSubstr("more than the 2 hosts")));
   EXPECT_THAT(found("host,b,c,d\n"), ElementsAre(HasSubstr("has more than the 3 columns")));
-  EXPECT_THAT(found("host," + std::string(35, ',') + "\n"),
+  EXPECT_THAT(found("host," + std::string(34, ',') + "\n"),
               ElementsAre(HasSubstr("has more than the 3 columns")));
   EXPECT_THAT(found("host,b\n" + std::string(32, ',') + "\n"),
               ElementsAre(HasSubstr("has 4 fields or more, but the table has 2 columns")))
