@@ -19,7 +19,7 @@ using namespace detail;
 using Send = std::function<void(Frame)>;
 
 base::Result<fabric::Fabric> read_of(Explore explore,
-                                     std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
+                                     std::chrono::milliseconds timeout = std::chrono::minutes(10)) {
   FabricRequest request;
   request.timeout = timeout;
   return make_fabric_reader(std::move(explore))->read(request, {});
