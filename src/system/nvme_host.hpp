@@ -26,9 +26,9 @@ class NvmeHost {
   /// Those of fabrics, by name. None while the module is not loaded. Loads nothing.
   virtual base::Result<std::vector<NvmeController>> observe() = 0;
 
-  /// Users of the disks that go with a controller: "/dev/nvme0n1p1 is mounted on /scratch". Nothing
-  /// where the disks stay, as another controller leads to the same subsystem.
-  virtual base::Result<std::vector<std::string>> uses(const std::string& name) = 0;
+  /// Users of the disks that go when all these controllers do: "/dev/nvme0n1p1 is mounted on /scratch".
+  /// Nothing of disks that stay, as a controller that is not among them leads to the same subsystem.
+  virtual base::Result<std::vector<std::string>> uses(const std::vector<std::string>& names) = 0;
 
   /// Disconnects it, and waits for that. One that is not there is no error.
   virtual base::Result<void> disconnect(const std::string& name) = 0;

@@ -226,12 +226,17 @@ std::string FakeNvmeHost::dump() const {
   return out;
 }
 
-Result<std::vector<std::string>> FakeNvmeHost::uses(const std::string& name) {
+Result<std::vector<std::string>> FakeNvmeHost::uses(const std::vector<std::string>& names) {
+  std::set<std::string> subsystems;
   for (const auto& one : controllers) {
-    const auto at = one.name == name ? used.find(one.subsystem) : used.end();
-    if (at != used.end()) return at->second;
+    if (holds(names, one.name)) subsystems.insert(one.subsystem);
   }
-  return std::vector<std::string>{};
+  std::vector<std::string> out;
+  for (const auto& subsystem : subsystems) {
+    const auto at = used.find(subsystem);
+    if (at != used.end()) out.insert(out.end(), at->second.begin(), at->second.end());
+  }
+  return out;
 }
 
 Result<void> FakeNvmeHost::disconnect(const std::string& name) {

@@ -95,7 +95,7 @@ class FakeNvmeHost final : public system::NvmeHost {
   [[nodiscard]] std::string dump() const;
 
   base::Result<std::vector<system::NvmeController>> observe() override { return controllers; }
-  base::Result<std::vector<std::string>> uses(const std::string& name) override;
+  base::Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override;
   base::Result<void> disconnect(const std::string& name) override;
 
  private:

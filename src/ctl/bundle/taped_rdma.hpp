@@ -3,6 +3,7 @@
 // RDMA; PCI devices.
 #pragma once
 
+#include "base/text.hpp"
 #include "ctl/bundle/taped_port.hpp"
 
 namespace rdmacfg::ctl::taped {
@@ -107,8 +108,8 @@ class TapedNvmeHost final : public system::NvmeHost, Taped {
   Result<std::vector<system::NvmeController>> observe() override {
     return ask("nvme_host", "", [&] { return real_->nvme_host.observe(); });
   }
-  Result<std::vector<std::string>> uses(Name name) override {
-    return ask("nvme_host.uses", name, [&] { return real_->nvme_host.uses(name); });
+  Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override {
+    return ask("nvme_host.uses", base::join(names, " "), [&] { return real_->nvme_host.uses(names); });
   }
   Result<void> disconnect(Name /*name*/) override { return refuse_to_change(); }
 };

@@ -77,16 +77,13 @@ Result<bool> waits_at_boot(system::Files& files) {
 
 /// Why disks of these controllers cannot go; empty: they can.
 Result<std::string> why_in_use(const std::vector<std::string>& names, system::Host& host) {
-  std::vector<std::string> all;
-  for (const auto& name : names) {
-    auto uses = host.nvme_host.uses(name);
-    if (!uses) return base::fail(uses.error());
-    all.insert(all.end(), uses->begin(), uses->end());
-  }
+  if (names.empty()) return std::string();
+  const auto uses = host.nvme_host.uses(names);
+  if (!uses) return base::fail(uses.error());
   constexpr std::size_t kUsesNamed = 3;
-  const auto shown = std::min(all.size(), kUsesNamed);
-  auto text = base::join(std::span(all).first(shown), ", ");
-  if (all.size() > shown) text += fmt::format(" and {} more", all.size() - shown);
+  const auto shown = std::min(uses->size(), kUsesNamed);
+  auto text = base::join(std::span(*uses).first(shown), ", ");
+  if (uses->size() > shown) text += fmt::format(" and {} more", uses->size() - shown);
   return text;
 }
 

@@ -75,16 +75,18 @@ class SysfsNvmeHost final : public NvmeHost {
     return trouble.unless_any(std::move(out));
   }
 
-  Result<std::vector<std::string>> uses(const std::string& name) override {
+  Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override {
     std::vector<std::string> out;
     detail::Trouble trouble;
-    const auto folder = SysfsDir::open(sysfs_ / "class/nvme" / name, &trouble);
-    if (!folder) return trouble.unless_any(std::move(out));
     std::set<std::string> disks;
-    for (const auto& entry : folder->list()) {
-      bool is_path = false;
-      const auto disk = disk_of(entry, is_path);
-      if (!disk.empty() && !(is_path && has_other_path(name))) disks.insert(disk);
+    for (const auto& name : names) {
+      const auto folder = SysfsDir::open(sysfs_ / "class/nvme" / name, &trouble);
+      if (!folder) continue;
+      for (const auto& entry : folder->list()) {
+        bool is_path = false;
+        const auto disk = disk_of(entry, is_path);
+        if (!disk.empty() && !(is_path && has_other_path(name, names))) disks.insert(disk);
+      }
     }
     for (const auto& disk : disks) note_uses(disk, out);
     return trouble.unless_any(std::move(out));
@@ -101,8 +103,8 @@ class SysfsNvmeHost final : public NvmeHost {
   }
 
  private:
-  /// Whether another controller leads to the same subsystem, so that its disks stay.
-  [[nodiscard]] bool has_other_path(const std::string& name) const {
+  /// Whether a controller that is not `going` leads to the same subsystem, so that its disks stay.
+  [[nodiscard]] bool has_other_path(const std::string& name, const std::vector<std::string>& going) const {
     detail::Trouble ignored;
     const auto all = SysfsDir::open(sysfs_ / "class/nvme-subsystem", &ignored);
     if (!all) return false;
@@ -112,8 +114,8 @@ class SysfsNvmeHost final : public NvmeHost {
       const auto entries = subsystem->list();
       if (std::find(entries.begin(), entries.end(), name) == entries.end()) continue;
       return std::any_of(entries.begin(), entries.end(), [&](const std::string& other) {
-        const auto controller =
-            other != name && is_controller_name(other) ? subsystem->sub(other) : std::nullopt;
+        const bool stays = std::find(going.begin(), going.end(), other) == going.end();
+        const auto controller = stays && is_controller_name(other) ? subsystem->sub(other) : std::nullopt;
         return controller && controller->text("state") == "live";
       });
     }
