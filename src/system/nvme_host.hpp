@@ -30,7 +30,7 @@ class NvmeHost {
   /// Nothing of disks that stay, as a controller that is not among them leads to the same subsystem.
   virtual base::Result<std::vector<std::string>> uses(const std::vector<std::string>& names) = 0;
 
-  /// Disconnects it, and waits for that. One that is not there is no error.
+  /// Disconnects the controller and waits until it is gone. Succeeds if it does not exist.
   virtual base::Result<void> disconnect(const std::string& name) = 0;
 };
 

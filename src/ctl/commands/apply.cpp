@@ -132,7 +132,7 @@ void settle_in(const Context& context, const config::Document& document, system:
     host.files.keep_private(config::is_private(document));  // also where the daemon has applied it
     if (const auto done = host.files.write(kMainFile, document.files.front().text); !done) {
       not_as_asked(report,
-                   done.error().in("applied, but not installed, so the next boot applies what is there"));
+                   done.error().in("applied, but not installed: the next boot applies the installed file"));
     } else {
       report.notes.push_back(fmt::format("installed as {}", kMainFile));
     }
