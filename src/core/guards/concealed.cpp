@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
+#include <set>
+#include <string_view>
 
 #include "system/public_view.hpp"
 
@@ -49,12 +52,78 @@ void conceal(Change& change, const Sight& sight) {
   if (!sight.document) change.interrupts.clear();
 }
 
+bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// What was hidden of a report with the whole host in sight, to be found in its texts.
+class Hidden {
+ public:
+  void add(const model::Key& key, const std::string& label, const Value& value) {
+    if (is_nothing(value)) return;
+    for (const auto& name : {label, key.id}) add(name, label);
+    add_value(model::text_of(value), label);
+    if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
+      for (const auto& one : *list) add_value(one, label);
+    }
+  }
+
+  /// A text that names such a resource, or has such a value in it, is replaced.
+  void replace_in(std::string& text) const {
+    if (const auto* label = named_in(text)) {
+      text = fmt::format(
+          "{}: this message is hidden, since it may show values that only root may read; root sees more with "
+          "`rdma-configctl diff`",
+          *label);
+    }
+  }
+
+ private:
+  /// Shorter ones are everywhere. Without the name of their resource they tell nothing.
+  static constexpr std::size_t kShortest = 8;
+
+  void add_value(std::string text, const std::string& label) {
+    if (text.size() >= kShortest) add(std::move(text), label);
+  }
+
+  void add(std::string text, const std::string& label) {
+    if (!text.empty()) label_of_.try_emplace(std::move(text), label);
+  }
+
+  /// The label of the first resource that a text tells of; null without one.
+  [[nodiscard]] const std::string* named_in(std::string_view text) const {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      if (at > 0 && is_of_word(text[at - 1]) && is_of_word(text[at])) continue;
+      if (const auto* label = named_at(text.substr(at))) return label;
+    }
+    return nullptr;
+  }
+
+  /// The same, of a text that begins with it.
+  [[nodiscard]] const std::string* named_at(const std::string_view whole) const {
+    for (auto rest = whole; !rest.empty();) {
+      auto at = label_of_.upper_bound(rest);
+      if (at == label_of_.begin()) return nullptr;
+      --at;
+      const std::string_view one = at->first;
+      const auto same = static_cast<std::size_t>(
+          std::mismatch(one.begin(), one.end(), rest.begin(), rest.end()).first - one.begin());
+      const bool ends = same == whole.size() || !is_of_word(whole[same]) || !is_of_word(one.back());
+      if (same == one.size() && ends) return &at->second;
+      rest = rest.substr(0, same == one.size() ? same - 1 : same);  // a shorter one may fit
+    }
+    return nullptr;
+  }
+
+  std::map<std::string, std::string, std::less<>> label_of_;
+};
+
 /// Of a change that was made with the whole host in sight: the values that `seen`, the same one planned
 /// through the public view, has too.
-void replace_values(Change& change, const Change* seen) {
-  const auto replace = [](model::Attributes& values, const model::Attributes* shown) {
+void replace_values(Change& change, const Change* seen, Hidden& hidden) {
+  const auto replace = [&](model::Attributes& values, const model::Attributes* shown) {
     for (auto& [field, value] : values) {
-      if (shown == nullptr || model::value_of(*shown, field) != value) hide(value);
+      if (shown != nullptr && model::value_of(*shown, field) == value) continue;
+      hidden.add(change.key, change.label, value);
+      hide(value);
     }
   };
   replace(change.before, seen == nullptr ? nullptr : &seen->before);
@@ -62,11 +131,52 @@ void replace_values(Change& change, const Change* seen) {
   change.carried.clear();
 }
 
-void replace_values(std::vector<Change>& changes, const std::vector<Change>& seen) {
+void replace_values(std::vector<Change>& changes, const std::vector<Change>& seen, Hidden& hidden) {
   const auto shown = model::by_key(seen);
   for (auto& change : changes) {
     const auto at = shown.find(change.key);
-    replace_values(change, at == shown.end() ? nullptr : at->second);
+    replace_values(change, at == shown.end() ? nullptr : at->second, hidden);
+  }
+}
+
+bool shows(const ResourceReport* resource, const std::string& name, const Value& value) {
+  return resource != nullptr &&
+         std::any_of(resource->attributes.begin(), resource->attributes.end(), [&](const auto& one) {
+           return one.name == name && (one.now == value || one.wanted == value);
+         });
+}
+
+/// The values of resources that neither look through the public view shows.
+void find_hidden(const std::vector<ResourceReport>& resources, const Report& before, const Report& after,
+                 Hidden& hidden) {
+  const auto then = model::by_key(before.resources), now = model::by_key(after.resources);
+  for (const auto& resource : resources) {
+    const auto in_then = then.find(resource.key), in_now = now.find(resource.key);
+    const auto* one = in_then == then.end() ? nullptr : in_then->second;
+    const auto* other = in_now == now.end() ? nullptr : in_now->second;
+    for (const auto& attribute : resource.attributes) {
+      for (const auto* value : {&attribute.now, &attribute.wanted}) {
+        if (!shows(one, attribute.name, *value) && !shows(other, attribute.name, *value))
+          hidden.add(resource.key, resource.label, *value);
+      }
+    }
+  }
+}
+
+/// Messages of kinds quote values.
+void replace_texts(Report& report, const Hidden& hidden) {
+  if (report.error) hidden.replace_in(report.error->message);
+  for (auto* texts : {&report.notes, &report.left_over}) {
+    for (auto& text : *texts) hidden.replace_in(text);
+    texts->erase(std::unique(texts->begin(), texts->end()), texts->end());
+  }
+  for (auto* texts : {&report.damage, &report.rollbacks}) {
+    std::set<std::string> out;
+    for (auto text : *texts) {
+      hidden.replace_in(text);
+      out.insert(std::move(text));
+    }
+    *texts = std::move(out);
   }
 }
 
@@ -168,8 +278,11 @@ Report change_concealed(const config::Document* wanted, const Request& request, 
   const auto before = wanted == nullptr ? Report{} : seen_now(wanted);
   auto report = change();
   const auto after = seen_now(nullptr);
-  replace_values(report.plan.changes, before.plan.changes);
-  replace_values(report.drifted, before.plan.changes);
+  Hidden hidden;
+  find_hidden(report.resources, before, after, hidden);
+  replace_values(report.plan.changes, before.plan.changes, hidden);
+  replace_values(report.drifted, before.plan.changes, hidden);
+  replace_texts(report, hidden);
   replace_values(report.resources, after.resources);
   replace_diagnostics(report, wanted, before);
   return report;

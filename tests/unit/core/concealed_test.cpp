@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cerrno>
+
 #include "catalog/all.hpp"
 #include "fakes/fake_kernel.hpp"
 #include "store/report_json.hpp"
@@ -10,6 +12,7 @@
 namespace rdmacfg::core {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -80,6 +83,49 @@ TEST_F(Concealed, AnApplyTellsNoMoreThanALook) {
   EXPECT_EQ(report.exit, model::Exit::kOk);
   ASSERT_EQ(report.plan.changes.size(), 1U);
   EXPECT_THAT(report_json(report).dump(), Not(HasSubstr(kSecret)));
+}
+
+TEST_F(Concealed, TheTextsOfAnApplyTellNoMoreThanALook) {
+  auto host = kernel_.host();
+  Context context{host, {}};
+  const auto wanted = document(kWanted, true);
+  const Request request{.who = "uid 1000", .what = "apply", .host_name = "node1"};
+  const std::string setting = "net/ipv4/tcp_fastopen_key", other = "eth0: mtu is 1500, was 9000";
+  const auto report = change_concealed(&wanted, request, context, [&] {
+    auto out = commit(wanted, request, context);
+    out.error =
+        base::Error{base::Code::kRefused, std::string("the kernel has ") + kSecret + " still", EINVAL};
+    out.left_over = {"sysctl " + setting + ": value is 1, was 2", "sysctl " + setting + ": value is 3, was 4",
+                     other};
+    out.notes = {"generation 1 was rolled back: " + setting + " is 5", "generation 1 is active again"};
+    out.rollbacks = {out.notes.front()};
+    return out;
+  });
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->code, base::Code::kRefused);
+  EXPECT_EQ(report.error->sys_errno, EINVAL);
+  const auto hidden = HasSubstr(setting + ": this message is hidden");
+  EXPECT_THAT(report.error->message, hidden);
+  EXPECT_THAT(report.left_over, ElementsAre(hidden, other)) << "said once";
+  EXPECT_THAT(report.notes, ElementsAre(hidden, "generation 1 is active again"));
+  EXPECT_THAT(report.rollbacks, ElementsAre(report.notes.front()));
+  EXPECT_THAT(report_json(report).dump(), Not(HasSubstr(kSecret)));
+}
+
+TEST_F(Concealed, TextsOfWhatEverybodyReadsStay) {
+  auto host = kernel_.host();
+  Context context{host, {}};
+  const auto text = std::string("version = 1\n[[sysctl]]\nkey = 'net.ipv4.tcp_rmem'\nvalue = '4096 3 4'\n");
+  const auto wanted = config::parse_texts({{"config.toml", text}}, "node1", kinds::grammar());
+  const Request request{.who = "uid 1000", .what = "apply", .host_name = "node1"};
+  const std::string said = "sysctl net.ipv4.tcp_rmem: value is 4096 1 2, wanted 4096 3 4";
+  const auto report = change_concealed(&wanted, request, context, [&] {
+    auto out = commit(wanted, request, context);
+    out.error = base::Error{base::Code::kRefused, said, 0};
+    return out;
+  });
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->message, said);
 }
 
 TEST_F(Concealed, CopiesOfADocumentAreForRoot) {
