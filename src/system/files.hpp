@@ -38,7 +38,8 @@ class Files {
   /// and where nothing is written that the kernel or systemd does not show to everybody.
   virtual void keep_private(bool /*is_private*/) {}
 
-  /// Whether it is there and not everybody may read it, by its mode and those of the folders above it.
+  /// Whether it is there and not everybody may read it, by its mode and those of the folders on the way to
+  /// it, symbolic links followed.
   virtual bool hidden(const std::string& /*path*/) { return false; }
 
   /// Gives the entry `from`, of whatever type, the name `to` in the same folder, replacing a file of that

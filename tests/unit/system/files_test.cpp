@@ -319,6 +319,36 @@ TEST_F(FilesTest, SaysWhatOthersMayRead) {
   EXPECT_FALSE(files->open_to_others("/none"));
 }
 
+TEST_F(FilesTest, HiddenIsWhatOthersCannotReachOnTheResolvedWay) {
+  namespace fs = std::filesystem;
+  tree.put("/srv/secret/sub/file", "x");
+  tree.put("/srv/open/file", "x");
+  tree.link("/etc/absolute", "/srv/secret/sub/file");
+  tree.link("/etc/relative", "../srv/secret/sub/../sub/file");
+  tree.link("/etc/folder", "/srv/secret/sub");
+  tree.link("/etc/chain", "folder");
+  tree.link("/etc/open", "../srv/open");
+  tree.link("/etc/loop", "loop");
+  const std::vector<std::string> through{"/srv/secret/sub/file", "/etc/absolute", "/etc/relative",
+                                         "/etc/folder/file", "/etc/chain/file"};
+  const auto mode = [&](const char* below, unsigned bits) {
+    fs::permissions(tree.at(below), static_cast<fs::perms>(bits));
+  };
+  for (const auto* folder : {"/srv", "/srv/secret", "/srv/secret/sub", "/srv/open", "/etc"})
+    mode(folder, 0755);
+  for (const auto* file : {"/srv/secret/sub/file", "/srv/open/file"}) mode(file, 0644);
+  for (const auto& path : through) EXPECT_FALSE(files->hidden(path)) << path;
+  mode("/srv/secret", 0750);
+  for (const auto& path : through) EXPECT_TRUE(files->hidden(path)) << path;
+  EXPECT_FALSE(files->hidden("/etc/open/file"));
+  mode("/srv/secret", 0711);
+  for (const auto& path : through) EXPECT_FALSE(files->hidden(path)) << path << ": it may be entered";
+  mode("/srv/secret/sub/file", 0640);
+  for (const auto& path : through) EXPECT_TRUE(files->hidden(path)) << path;
+  for (const auto* path : {"/etc/loop", "/etc/none", "/none/file", "/srv/open/file/below", "/"})
+    EXPECT_FALSE(files->hidden(path)) << path;
+}
+
 TEST_F(FilesTest, SaysWhichModesItWouldNotHaveWritten) {
   const auto odd = [&](unsigned mode, bool is_private) {
     std::filesystem::permissions(tree.at("/f"), static_cast<std::filesystem::perms>(mode));

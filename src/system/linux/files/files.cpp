@@ -36,6 +36,7 @@ constexpr mode_t kFileMode = 0644;
 constexpr mode_t kPrivateMode = 0600;
 constexpr int kTempTries = 16;
 constexpr int kLinksMost = 8;
+constexpr int kLinksInAll = 40;  ///< of one path, as the kernel (MAXSYMLINKS)
 
 std::string_view sort_of(mode_t mode) {
   if (S_ISLNK(mode)) return "a symbolic link";
@@ -193,15 +194,40 @@ class LinuxFiles final : public Files {
   void keep_private(bool is_private) override { private_ = is_private; }
 
   bool hidden(const std::string& path) override {
-    struct stat status {};
-    std::filesystem::path above("/");
-    for (const auto& part : std::filesystem::path(path).parent_path().relative_path()) {
-      above /= part;
-      if (::stat(dirs_.shown(above.native()).c_str(), &status) != 0) return false;
-      if ((status.st_mode & S_IXOTH) == 0) return true;
+    std::vector<std::string> names;  // still to go, the last one first
+    const auto go = [&names](const std::filesystem::path& way) {
+      const auto at = names.size();
+      for (const auto& part : way.relative_path()) names.push_back(part.native());
+      std::reverse(names.begin() + static_cast<std::ptrdiff_t>(at), names.end());
+    };
+    go(path);
+    std::filesystem::path folder("/");  // without symbolic links
+    mode_t mode = S_IROTH;
+    for (int links = 0; !names.empty();) {
+      const auto name = std::move(names.back());
+      names.pop_back();
+      if (name.empty() || name == ".") continue;
+      if (name == "..") {
+        folder = folder.parent_path();
+        continue;
+      }
+      const auto next = folder / name;
+      const auto shown = dirs_.shown(next.native());
+      struct stat status {};
+      if (::lstat(shown.c_str(), &status) != 0) return false;
+      if (S_ISLNK(status.st_mode)) {
+        std::error_code error;
+        const auto target = std::filesystem::read_symlink(shown, error);
+        if (error || ++links > kLinksInAll) return false;
+        if (target.is_absolute()) folder = "/";
+        go(target);
+        continue;
+      }
+      mode = status.st_mode;
+      if (S_ISDIR(mode) && !names.empty() && (mode & S_IXOTH) == 0) return true;
+      folder = next;
     }
-    const mode_t needed = S_IROTH;
-    return ::stat(dirs_.shown(path).c_str(), &status) == 0 && (status.st_mode & needed) == 0;
+    return (mode & S_IROTH) == 0;
   }
 
   Result<void> write_private(const std::string& path, std::string_view content) override {
