@@ -28,7 +28,8 @@ int apply_agreed(const Context& context, const config::Document& document, syste
                  Service* service, const model::Report* agreed);
 
 /// Counts down to the end of an apply that waits for confirmation, and confirms or takes it back as it is
-/// told. @return `status`, or that of what was asked for
+/// told. When the time is over, waits until the ledger says that it was taken back, for a minute at most.
+/// @return `status` where it was kept or still waits; else that of what was asked for, or became of it
 int ask_to_keep(const Context& context, system::Host& host, int status);
 
 /// Adds what core::removal_warning() says of a plan that is only looked at.

@@ -15,6 +15,7 @@ namespace rdmacfg::ctl {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{1000};
+constexpr int kTicksToUndo = 60;  ///< after the deadline; services that hang take up to 25 s each
 
 /// The address of this host that an ssh client is connected to: "client port server port" (ssh(1)).
 std::optional<model::IpAddress> session_address(const Context& context) {
@@ -75,16 +76,69 @@ void warn_of_session(const Context& context, system::Host& host, const model::Re
       context.err, 0);
 }
 
+namespace {
+
+/// An apply that waits for confirmation, as the ledger has it from one look to the next.
+struct Awaited {
+  enum class State { kWaits, kOverdue, kKept, kTakenBack, kUnknown };
+  core::Unconfirmed unconfirmed;
+  std::chrono::milliseconds left{0};
+  State state = State::kWaits;
+
+  void look(system::Host& host) {
+    const auto ledger = core::read_ledger(host.files, core::GenerationPaths());
+    left = std::chrono::milliseconds(0);
+    if (!ledger) {
+      state = State::kUnknown;
+    } else if (ledger->unconfirmed && ledger->unconfirmed->generation == unconfirmed.generation) {
+      left = core::time_left(*ledger, host.boot_id, core::system_clock()).value_or(left);
+      state = left.count() > 0 ? State::kWaits : State::kOverdue;
+    } else {
+      state = is_kept(*ledger) ? State::kKept : State::kTakenBack;
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_kept(const core::Ledger& ledger) const {
+    // Applied once more, it stays active either way; confirming it leaves an answer.
+    if (unconfirmed.again()) return !ledger.answered.empty();
+    const auto* generation = ledger.find(unconfirmed.generation);
+    return generation != nullptr && generation->fate.empty();
+  }
+};
+
+/// Whoever takes it back needs a while. @return the exit status, true of what the ledger says then
+int await_end(const Context& context, system::Host& host, Awaited awaited, int status) {
+  using State = Awaited::State;
+  if (awaited.state == State::kOverdue) {
+    context.say("not confirmed in time: the changes are being undone");
+    for (int ticks = 0; ticks < kTicksToUndo && awaited.state == State::kOverdue; ++ticks) {
+      context.environment.sleep(kTick);
+      awaited.look(host);
+    }
+  }
+  if (awaited.state == State::kKept) {
+    context.say("somebody else has confirmed the changes");
+    return status;
+  }
+  if (awaited.state == State::kTakenBack) {
+    context.say("the changes are undone; see `rdma-configctl history`");
+    return static_cast<int>(model::Exit::kUndone);
+  }
+  context.say("it is not known whether the changes were undone; see `rdma-configctl status`");
+  return static_cast<int>(model::Exit::kUndoIncomplete);
+}
+
+}  // namespace
+
 int ask_to_keep(const Context& context, system::Host& host, int status) {
   auto& environment = context.environment;
-  const auto look = [&]() -> std::optional<core::Standing> {
-    const auto ledger = core::read_ledger(host.files, core::GenerationPaths());
-    if (!ledger || !ledger->unconfirmed) return std::nullopt;
-    return core::standing_of(*ledger, nullptr, host.boot_id, core::system_clock());
-  };
-  auto standing = look();
-  if (!standing) return status;  // nothing was changed, or somebody has answered already
-  const auto until = core::local_time(standing->unconfirmed->deadline, std::chrono::system_clock::now());
+  const auto ledger = core::read_ledger(host.files, core::GenerationPaths());
+  if (!ledger || !ledger->unconfirmed)
+    return status;  // nothing was changed, or somebody has answered already
+  Awaited awaited{*ledger->unconfirmed};
+  awaited.look(host);
+  const auto until = core::local_time(awaited.unconfirmed.deadline, std::chrono::system_clock::now());
   const auto then = [&](const char* command, int (*run)(const Context&)) {
     Context other{environment, context.arguments, context.out, context.err};
     other.arguments.command = command;
@@ -94,13 +148,13 @@ int ask_to_keep(const Context& context, system::Host& host, int status) {
     other.arguments.yes = true;
     return run(other);
   };
-  while (standing && standing->left.count() > 0) {
+  while (awaited.state == Awaited::State::kWaits) {
     environment.err << kClearLine
                     << context.err.paint(fmt::format("Keep these changes? [y/n] {} left, until {}: ",
-                                                     core::spoken(standing->left), until),
+                                                     core::spoken(awaited.left), until),
                                          Style::kBold)
                     << std::flush;
-    if (environment.readable(std::min(kTick, standing->left))) {
+    if (environment.readable(std::min(kTick, awaited.left))) {
       std::string answer;
       if (!std::getline(environment.in, answer)) break;
       answer = base::lower(base::trim(answer));
@@ -112,20 +166,13 @@ int ask_to_keep(const Context& context, system::Host& host, int status) {
         return done ? static_cast<int>(model::Exit::kUndone) : back;
       }
     }
-    standing = look();
+    awaited.look(host);
   }
   environment.err << kClearLine << std::flush;
-  if (!standing) {
-    context.say("somebody else has confirmed it or taken it back; see `rdma-configctl history`");
-    return status;
-  }
-  if (standing->left.count() > 0) {  // nobody can answer here any more
-    context.say(fmt::format(
-        "not confirmed: the changes are undone at {} unless `rdma-configctl confirm` keeps them", until));
-    return status;
-  }
-  context.say("not confirmed in time: the changes are being undone");
-  return static_cast<int>(model::Exit::kUndone);
+  if (awaited.state != Awaited::State::kWaits) return await_end(context, host, std::move(awaited), status);
+  context.say(fmt::format(  // nobody can answer here any more
+      "not confirmed: the changes are undone at {} unless `rdma-configctl confirm` keeps them", until));
+  return status;
 }
 
 }  // namespace rdmacfg::ctl

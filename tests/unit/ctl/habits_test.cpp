@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <functional>
 
 #include "console.hpp"
 #include "core/commit.hpp"
@@ -223,6 +224,70 @@ TEST(Habits, ARollbackThatFailsIsNotSaidToHaveSucceeded) {
   };
   EXPECT_EQ(console.run({"apply", "--confirm", "1m", console.file("a.toml", kRename)}), 4);
   EXPECT_THAT(console.err.str(), HasSubstr("the rollback could not be recorded"));
+}
+
+/// An apply that nobody answers for. `looks`: what others do while the question stands, `waits`: while the
+/// end is waited for.
+struct Unanswered : Words {
+  int end(const std::function<void()>& looks, const std::function<void()>& waits) {
+    terminal();
+    answer("y\n");
+    environment.readable = [looks](auto) {
+      looks();
+      return false;
+    };
+    environment.sleep = [waits](auto) { waits(); };
+    return run({"apply", "--confirm", "1m", file("a.toml", kRename)});
+  }
+  void pass_deadline() {
+    const auto path = core::GenerationPaths().ledger;
+    auto ledger = core::load_ledger(kernel.files, path);
+    ASSERT_TRUE(ledger && ledger->unconfirmed);
+    ledger->unconfirmed->deadline_ms = 0;
+    ASSERT_TRUE(core::save_ledger(kernel.files, path, *ledger));
+  }
+  void as_the_timer(model::Report (*what)(const core::Request&, core::Context&)) {
+    auto host = kernel.host();
+    core::Context context{host, {}};
+    EXPECT_EQ(what({.who = "root", .what = "test", .host_name = "node1"}, context).exit, model::Exit::kOk);
+  }
+};
+
+TEST(Habits, AnApplyThatIsNotConfirmedIsSaidToBeUndoneWhenItIs) {
+  Unanswered console;
+  int waited = 0;
+  EXPECT_EQ(console.end([&] { console.pass_deadline(); },
+                        [&] {
+                          if (++waited == 3) console.as_the_timer(core::expire);
+                        }),
+            3);
+  EXPECT_EQ(waited, 3);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("not confirmed in time: the changes are being undone"),
+                                       HasSubstr("the changes are undone;")));
+}
+
+TEST(Habits, AnUndoingThatDoesNotComeIsNotSaidToHaveSucceeded) {
+  Unanswered console;
+  int waited = 0;
+  EXPECT_EQ(console.end([&] { console.pass_deadline(); }, [&] { ++waited; }), 4);
+  EXPECT_EQ(waited, 60);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("it is not known whether the changes were undone"),
+                                       Not(HasSubstr("the changes are undone"))));
+}
+
+TEST(Habits, TheAnswersOfOthersAreTold) {
+  Unanswered kept;
+  EXPECT_EQ(kept.end([&] { kept.as_the_timer(core::confirm); }, [] {}), 0);
+  EXPECT_THAT(kept.err.str(), HasSubstr("somebody else has confirmed the changes"));
+  Unanswered undone;
+  EXPECT_EQ(undone.end(
+                [&] {
+                  undone.pass_deadline();
+                  undone.as_the_timer(core::expire);
+                },
+                [] {}),
+            3);
+  EXPECT_THAT(undone.err.str(), HasSubstr("the changes are undone;"));
 }
 
 TEST(Habits, TheSessionThatIsCutOffIsNamed) {
