@@ -117,43 +117,81 @@ Report Run::held_instead_of(const std::vector<model::Diagnostic>& faults, const 
   return report;
 }
 
-Report Run::fresh(const config::Document& document, const std::string& digest) {
-  const bool same = ledger_.is_active(digest);
-  const auto number = same ? ledger_.active : next_number();
-  const auto kept = same ? load_texts(files(), context_.paths.texts, number) : Result<Remembered>();
+Run::Application Run::application_of(const config::Document& document, const std::string& digest) {
+  Application work{.document = document,
+                   .digest = digest,
+                   .number = 0,
+                   .same = ledger_.is_active(digest),
+                   .before = ledger_};
+  work.number = work.same ? ledger_.active : next_number();
+  if (!work.same) return work;
   // Somebody has removed it, and without it the daemon has nothing to hold; or the mode of a file has
   // changed.
-  bool needs_text = !same || !kept || (!request_.of_others && !is_as_private(*kept, document));
-  const Ledger before = ledger_;
-  bool begun = false;  // what waits for confirmation
-  const auto write_text = [&]() -> Result<void> {
-    if (!needs_text) return {};
-    auto done = save_texts(files(), context_.paths.texts, number, document, request_.of_others);
-    if (!done) return base::fail(done.error().in(fmt::format("keeping the text of generation {}", number)));
-    needs_text = false;
-    return {};
-  };
-  auto options = options_for([&](const Report& report) -> Result<void> {
-    // At boot and on events one part may have failed; the document is what the host is held to all the same.
-    const bool independent = request_.by_itself && context_.options.independent;
-    if (!good(report) && (!independent || report.exit == Exit::kError)) return {};
-    if (auto done = write_text(); !done) return done;
-    if (begun) return commit();
-    std::erase(ledger_.refused, digest);
-    if (!same) add(number, digest);
-    // A run without changes is not recorded, except when it asked for confirmation.
-    if ((!same || !request_.by_itself) &&
-        (!same || !report.plan.empty() || (request_.confirm && ledger_.answered.empty())))
-      ledger_.answered = request_.confirm ? kNothingToConfirm : "";
-    return ledger_ == before ? Result<void>() : commit();
-  });
+  const auto kept = load_texts(files(), context_.paths.texts, work.number);
+  work.needs_text = !kept || (!request_.of_others && !is_as_private(*kept, document));
+  return work;
+}
+
+Result<void> Run::keep_text(Application& work) {
+  if (!work.needs_text) return {};
+  auto done = save_texts(files(), context_.paths.texts, work.number, work.document, request_.of_others);
+  if (!done)
+    return base::fail(done.error().in(fmt::format("keeping the text of generation {}", work.number)));
+  work.needs_text = false;
+  return {};
+}
+
+Result<void> Run::record(Application& work, const Report& report) {
+  // At boot and on events one part may have failed; the document is what the host is held to all the same.
+  const bool independent = request_.by_itself && context_.options.independent;
+  if (!good(report) && (!independent || report.exit == Exit::kError)) return {};
+  if (auto done = keep_text(work); !done) return done;
+  if (work.begun) return commit();
+  std::erase(ledger_.refused, work.digest);
+  if (!work.same) add(work.number, work.digest);
+  // A run without changes is not recorded, except when it asked for confirmation.
+  if ((!work.same || !request_.by_itself) &&
+      (!work.same || !report.plan.empty() || (request_.confirm && ledger_.answered.empty())))
+    ledger_.answered = request_.confirm ? kNothingToConfirm : "";
+  return ledger_ == work.before ? Result<void>() : commit();
+}
+
+void Run::drop(const Application& work, Report& report) {
+  ledger_ = work.before;
+  if (!work.same && !ambiguous_) {
+    // One that cannot be removed is replaced by the next generation's.
+    (void)files().remove(fmt::format("{}/{}.json", context_.paths.texts, work.number));
+  }
+  if (work.begun && !ambiguous_ && !end_unconfirmed(report)) {
+    report.exit = Exit::kUndoIncomplete;
+    report.left_over.push_back(
+        fmt::format("{}: it could not be removed; the next run takes that apply back once more",
+                    context_.paths.take_back));
+  }
+  tell_ambiguous(report);
+}
+
+Report Run::awaiting(Report report) {
+  if (is_overdue()) return too_late(std::move(report));
+  const auto& waiting = *ledger_.unconfirmed;
+  const auto what =
+      waiting.again() ? std::string("this change") : fmt::format("generation {}", waiting.generation);
+  report.notes.push_back(fmt::format(
+      "{} is rolled back at {} unless you run `rdma-configctl confirm` before then", what, waiting.deadline));
+  return report;
+}
+
+Report Run::fresh(const config::Document& document, const std::string& digest) {
+  auto work = application_of(document, digest);
+  auto options = options_for([&](const Report& report) { return record(work, report); });
   options.only = context_.options.only;
-  const auto let_be = request_.by_itself && same ? this->let_be(document, options) : std::set<model::Key>();
+  const auto let_be =
+      request_.by_itself && work.same ? this->let_be(document, options) : std::set<model::Key>();
   options.bracket.begin = [&](const model::Plan& plan, const State& state, bool in_two_runs) -> Result<void> {
-    if (auto done = write_text(); !done) return done;
+    if (auto done = keep_text(work); !done) return done;
     if (!request_.confirm) return {};
-    auto done = begin_unconfirmed(number, digest, plan, state, in_two_runs);
-    begun = true;
+    auto done = begin_unconfirmed(work.number, digest, plan, state, in_two_runs);
+    work.begun = true;
     return done;
   };
   if (request_.confirm) {
@@ -162,33 +200,13 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
   }
   auto report = apply(document, context_.host, options);
   say_let_be(report, let_be);
-  const bool committed = !(ledger_ == before) && committed_ == ledger_;
+  const bool committed = !(ledger_ == work.before) && committed_ == ledger_;
   if (!committed) {
-    ledger_ = before;
-    if (!same && !ambiguous_) {
-      // One that cannot be removed is replaced by the next generation's.
-      (void)files().remove(fmt::format("{}/{}.json", context_.paths.texts, number));
-    }
-    if (begun && !ambiguous_ && !end_unconfirmed(report)) {
-      report.exit = Exit::kUndoIncomplete;
-      report.left_over.push_back(
-          fmt::format("{}: it could not be removed; the next run takes that apply back once more",
-                      context_.paths.take_back));
-    }
-    tell_ambiguous(report);
-    if (begun || !same || !good(report)) return report;
+    drop(work, report);
+    if (work.begun || !work.same || !good(report)) return report;
   }
-  if (begun && is_overdue()) return too_late(std::move(report));
-  if (begun) {
-    const auto& waiting = *ledger_.unconfirmed;
-    const auto what =
-        waiting.again() ? std::string("this change") : fmt::format("generation {}", waiting.generation);
-    report.notes.push_back(
-        fmt::format("{} is rolled back at {} unless you run `rdma-configctl confirm` before then", what,
-                    waiting.deadline));
-    return report;
-  }
-  if (!same || !request_.by_itself) {
+  if (work.begun) return awaiting(std::move(report));
+  if (!work.same || !request_.by_itself) {
     if (request_.confirm) report.notes.emplace_back(kNothingToConfirm);
     forget_let_be(report);
   }

@@ -64,6 +64,30 @@ class Run {
  private:
   [[nodiscard]] system::Files& files() const { return context_.host.files; }
 
+  /// An apply of a document as a generation, while it is under way.
+  struct Application {
+    const config::Document& document;
+    const std::string& digest;
+    std::uint64_t number = 0;  ///< of the generation
+    bool same = false;         ///< the document is the active one
+    Ledger before{};
+    bool needs_text = true;  ///< the generation's text is not on disk as it is to be
+    bool begun = false;      ///< it waits for confirmation
+  };
+
+  [[nodiscard]] Application application_of(const config::Document& document, const std::string& digest);
+
+  base::Result<void> keep_text(Application& work);
+
+  /// Commits it, where its report is one to go by.
+  base::Result<void> record(Application& work, const model::Report& report);
+
+  /// It was not committed: the ledger is as before, and its records go.
+  void drop(const Application& work, model::Report& report);
+
+  /// It was committed, and waits for confirmation.
+  model::Report awaiting(model::Report report);
+
   [[nodiscard]] std::uint64_t next_number() const;
 
   static void note(model::Report& report, const base::Error& error);
