@@ -93,6 +93,53 @@ std::optional<base::Error> misplaced_edit(const Context& context) {
   return std::nullopt;
 }
 
+/// The file that is edited, and the text that is to take its place.
+struct Draft {
+  const std::string& name;
+  config::Text& text;
+  base::Result<std::optional<std::string>> before;  ///< the file as it was when the editor was opened
+  bool edited = false;
+  Workshop workshop{};
+
+  /// Whoever wrote it keeps it, and finds it.
+  int refused(const Context& context, const base::Error& error) {
+    if (!edited) return refuse(context, error);
+    workshop.keep();
+    return refuse(context, error.in(fmt::format("your text is in {}", workshop.file().string())));
+  }
+};
+
+/// Writes what was edited, and applies it. @return the exit status
+int write_and_apply(const Context& context, system::Host& host, Draft& draft,
+                    const config::Document& document, const model::Report& report) {
+  context.environment.out << render_diff(report, context.out, false) << std::flush;
+  warn_of_session(context, host, report);
+  const auto& name = draft.name;
+  const auto question =
+      report.plan.empty() ? fmt::format("Write {}?", name) : fmt::format("Write {} and apply it?", name);
+  if (!context.arguments.yes && !says(context, question, false)) {
+    draft.workshop.keep();
+    context.say(fmt::format("nothing was changed; your text is in {}", draft.workshop.file().string()));
+    return static_cast<int>(model::Exit::kError);
+  }
+  if (const auto now = host.files.read(name); now && draft.before && *now != *draft.before) {
+    return draft.refused(context,
+                         {Code::kBusy,
+                          fmt::format("{} was changed by somebody else while you were editing; it is left as "
+                                      "it is now",
+                                      name),
+                          0});
+  }
+  if (auto done = write_document(context, name, draft.text.text); !done)
+    return draft.refused(context, done.error());
+  Context applying{context.environment, context.arguments, context.out, context.err};
+  applying.arguments.command = "apply";
+  applying.arguments.words.clear();
+  if (!report.plan.empty()) applying.arguments.confirm = context.arguments.confirm.value_or(kConfirm);
+  const auto service = service_for(applying);
+  return apply_agreed(applying, document, host, service.get(), &report);
+}
+
 }  // namespace
 
 int edit(const Context& context) {
@@ -103,61 +150,40 @@ int edit(const Context& context) {
       context.arguments.words.empty() ? std::string(kMainFile) : context.arguments.words.front();
   const auto found = find_text(*texts, name);
   if (!found) return refuse(context, found.error());
-  auto& text = **found;
   const auto host = context.environment.host("/");
-  const auto before = host->files.read(name);
-  Workshop workshop;
+  Draft draft{.name = name, .text = **found, .before = host->files.read(name)};
+  const auto& workshop = draft.workshop;
   if (!workshop.there()) return refuse(context, {Code::kIo, "no temporary folder can be made", 0});
-  if (auto done = write_output(workshop.file(), text.text); !done) return refuse(context, done.error());
-  config::Document document;
+  if (auto done = write_output(workshop.file(), draft.text.text); !done) return refuse(context, done.error());
   for (;;) {
     const auto ended = context.environment.edit(workshop.file());
-    if (!ended) return refuse(context, ended.error());
-    if (*ended != 0)
-      return refuse(context,
-                    {Code::kRefused,
-                     fmt::format("the editor ended with exit status {}; nothing was changed", *ended), 0});
+    if (!ended) return draft.refused(context, ended.error());
+    if (*ended != 0) {
+      return draft.refused(
+          context, {Code::kRefused,
+                    fmt::format("the editor ended with exit status {}; nothing was changed", *ended), 0});
+    }
+    draft.edited = true;
     auto written = read_back(workshop.file());
-    if (!written) return refuse(context, written.error());
-    const bool same = before && *before && **before == *written;
-    if (same) {
+    if (!written) return draft.refused(context, written.error());
+    if (draft.before && *draft.before && **draft.before == *written) {
       context.say("nothing was changed");
       return 0;
     }
-    text.text = std::move(*written);
+    draft.text.text = std::move(*written);
     auto all = with_tables(context, *texts);
-    if (!all) return refuse(context, all.error());
-    document = parse_document(std::move(*all), host_name(context));
+    if (!all) return draft.refused(context, all.error());
+    const auto document = parse_document(std::move(*all), host_name(context));
     auto report = core::validate(document);
     if (report.exit != model::Exit::kError) {
       report = core::diff(document, *host, options_of(context));
       report.diagnostics = together(document, report);
     }
     tell(context, document, report.diagnostics);
-    if (report.error) return refuse(context, *report.error);
-    if (report.exit != model::Exit::kError) {
-      context.environment.out << render_diff(report, context.out, false) << std::flush;
-      warn_of_session(context, *host, report);
-      const auto question =
-          report.plan.empty() ? fmt::format("Write {}?", name) : fmt::format("Write {} and apply it?", name);
-      if (!context.arguments.yes && !says(context, question, false)) {
-        workshop.keep();
-        context.say(fmt::format("nothing was changed; your text is in {}", workshop.file().string()));
-        return static_cast<int>(model::Exit::kError);
-      }
-      if (auto done = write_document(context, name, text.text); !done) {
-        workshop.keep();
-        return refuse(context, done.error().in(fmt::format("your text is in {}", workshop.file().string())));
-      }
-      Context applying{context.environment, context.arguments, context.out, context.err};
-      applying.arguments.command = "apply";
-      applying.arguments.words.clear();
-      if (!report.plan.empty()) applying.arguments.confirm = context.arguments.confirm.value_or(kConfirm);
-      const auto service = service_for(applying);
-      return apply_agreed(applying, document, *host, service.get(), &report);
-    }
+    if (report.error) return draft.refused(context, *report.error);
+    if (report.exit != model::Exit::kError) return write_and_apply(context, *host, draft, document, report);
     if (!says(context, "The document has errors. Edit it again?", true)) {
-      workshop.keep();
+      draft.workshop.keep();
       context.say(fmt::format("{} was not changed; your text is in {}", name, workshop.file().string()));
       return static_cast<int>(model::Exit::kError);
     }

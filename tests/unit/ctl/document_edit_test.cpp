@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "console.hpp"
 
@@ -345,6 +346,28 @@ TEST(Edit, ChecksAsksWritesAndApplies) {
   console.environment.in_terminal = false;
   EXPECT_EQ(console.run({"edit"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("needs a terminal"));
+}
+
+TEST(Edit, WhatOthersWroteMeanwhileStays) {
+  Console console;
+  console.terminal();
+  const std::string path = "/etc/rdma-configd/config.toml", theirs = "version = 1\n# theirs\n";
+  std::string kept;
+  console.environment.edit = [&](const std::filesystem::path& file) -> base::Result<int> {
+    std::ofstream(file) << kRename;
+    kept = file.string();
+    console.kernel.files.content[path] = theirs;
+    return 0;
+  };
+  console.answer("y\n");
+  EXPECT_EQ(console.run({"edit"}), 1);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("was changed by somebody else while you were editing"),
+                                       HasSubstr("your text is in " + kept)));
+  EXPECT_EQ(console.kernel.files.content[path], theirs);
+  std::stringstream text;
+  text << std::ifstream(kept).rdbuf();
+  EXPECT_EQ(text.str(), kRename);
+  std::filesystem::remove_all(std::filesystem::path(kept).parent_path());
 }
 
 }  // namespace
