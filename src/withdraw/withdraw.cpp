@@ -37,6 +37,14 @@ Result<void> check_idle(Context& context) {
   return {};
 }
 
+Result<void> refuse_errors(const model::Diagnostics& diagnostics) {
+  for (const auto& one : diagnostics) {
+    if (one.severity != model::Severity::kError) continue;
+    return base::fail(Code::kInvalid, fmt::format("{}: {}", one.where.text(), one.message));
+  }
+  return {};
+}
+
 /// Below --root there is no kernel to look at: the entries of a document that name ports by their GUIDs, also
 /// of kinds that an apply leaves to the boot.
 Result<std::vector<model::Desired>> wanted_of_image(const config::Document& document, system::Host& host) {
@@ -46,10 +54,7 @@ Result<std::vector<model::Desired>> wanted_of_image(const config::Document& docu
   const auto bound = kinds::bind(document.sections, *world, diagnostics);
   std::vector<model::Desired> desired;
   for (const auto* kind : kinds::all()) kind->parse(bound, desired, diagnostics);
-  for (const auto& one : diagnostics) {
-    if (one.severity != model::Severity::kError) continue;
-    return base::fail(Code::kInvalid, fmt::format("{}: {}", one.where.text(), one.message));
-  }
+  if (auto done = refuse_errors(diagnostics); !done) return base::fail(done.error());
   return desired;
 }
 
@@ -64,8 +69,9 @@ Result<std::vector<model::Desired>> wanted(const std::string& host_name, Context
   auto texts = read_texts(host.files, context.paths, ledger->active);
   if (!texts) return base::fail(texts.error());
   const auto document = parse_again(std::move(*texts), host_name);
-  if (!document.whole && model::has_errors(document.diagnostics))
-    return base::fail(Code::kInvalid, document.diagnostics.front().message);
+  if (!document.whole) {
+    if (auto done = refuse_errors(document.diagnostics); !done) return base::fail(done.error());
+  }
   if (host.offline) return wanted_of_image(document, host);
   auto picture = take_picture(document, host, {}, false, true);
   if (!picture) return base::fail(picture.error());

@@ -64,28 +64,32 @@ bool says_yes(const Context& context) {
   return answer == "y" || answer == "yes";
 }
 
-/// The daemon would put back what goes, and udev would start it again: the mark is there first.
-/// @return whether it ran.
-base::Result<bool> stop_daemon(system::Host& host) {
-  // Below --root: its host finds the mark when it boots.
-  if (auto done = host.files.write(core::kWithdrawnMark, "rdma-configctl withdraw\n"); !done)
-    return base::fail(done.error());
-  if (host.offline) return false;
-  (void)host.files.remove(core::kAppliedMark);
-  const std::vector<std::string> names{core::kDaemonUnit};
-  const auto units = host.units.observe_units(names);
-  if (!units) return base::fail(units.error());
-  if (!*units || (*units)->empty() || (*units)->front().active == "inactive") return false;
-  if (auto done = host.units.act(system::UnitAction::kStop, core::kDaemonUnit); !done)
-    return base::fail(done.error());
-  return true;
-}
+/// What a withdrawal stops, to be given back when nothing was changed after all.
+struct Daemon {
+  bool withdrawn = false;  ///< the host was withdrawn before
+  bool ran = false;
 
-/// Nothing was changed after all.
-void restart_daemon(system::Host& host, bool was_running) {
-  (void)host.files.remove(core::kWithdrawnMark);
-  if (was_running) (void)host.units.act(system::UnitAction::kStart, core::kDaemonUnit);
-}
+  /// It would put back what goes, and udev would start it again: the mark is there first.
+  base::Result<void> stop(system::Host& host) {
+    const auto mark = host.files.read(core::kWithdrawnMark);
+    withdrawn = !mark || *mark;
+    // Below --root: its host finds the mark when it boots.
+    if (auto done = host.files.write(core::kWithdrawnMark, "rdma-configctl withdraw\n"); !done) return done;
+    if (host.offline) return {};
+    (void)host.files.remove(core::kAppliedMark);
+    const std::vector<std::string> names{core::kDaemonUnit};
+    const auto units = host.units.observe_units(names);
+    if (!units) return base::fail(units.error());
+    if (!*units || (*units)->empty() || (*units)->front().active == "inactive") return {};
+    ran = true;
+    return host.units.act(system::UnitAction::kStop, core::kDaemonUnit);
+  }
+
+  void give_back(system::Host& host) const {
+    if (!withdrawn) (void)host.files.remove(core::kWithdrawnMark);
+    if (ran) (void)host.units.act(system::UnitAction::kStart, core::kDaemonUnit);
+  }
+};
 
 /// The document below --root; nothing without one, and on the running system, where what was applied counts.
 base::Result<std::optional<config::Document>> image_of(const Context& context) {
@@ -124,14 +128,14 @@ model::Report hand_over(const Context& context, const Withdrawal& shown, core::C
 }
 
 base::Result<model::Report> carry_out(const Context& context, system::Host& host, const Withdrawal& shown) {
-  const auto was_running = stop_daemon(host);
-  if (!was_running) {
-    restart_daemon(host, false);
-    return base::fail(was_running.error());
+  Daemon daemon;
+  if (auto done = daemon.stop(host); !done) {
+    daemon.give_back(host);
+    return base::fail(done.error());
   }
   auto report = change_here(context, host, nullptr,
                             [&](core::Context& core) { return hand_over(context, shown, core); });
-  if (!report || report->exit == Exit::kError) restart_daemon(host, *was_running);
+  if (!report || report->exit == Exit::kError) daemon.give_back(host);
   return report;
 }
 

@@ -122,6 +122,19 @@ TEST_F(Withdraw, WaitsForAConfirmation) {
   EXPECT_THAT(console.err.str(), HasSubstr("waits for its confirmation"));
 }
 
+TEST_F(Withdraw, AHostThatIsWithdrawnStaysSoWhenItIsTriedAgainInVain) {
+  console.lock_error = base::Error{base::Code::kBusy, "somebody else is at work", 0};
+  EXPECT_EQ(console.run({"withdraw", "--yes"}), 1);
+  EXPECT_FALSE(files().contains(core::kWithdrawnMark));
+  EXPECT_TRUE(daemon_runs());
+  console.lock_error.reset();
+  ASSERT_EQ(console.run({"withdraw", "--yes"}), 0) << console.err.str();
+  console.lock_error = base::Error{base::Code::kBusy, "somebody else is at work", 0};
+  EXPECT_EQ(console.run({"withdraw", "--yes"}), 1);
+  EXPECT_TRUE(files().contains(core::kWithdrawnMark)) << "else it is configured again at the next boot";
+  EXPECT_FALSE(daemon_runs());
+}
+
 TEST_F(Withdraw, AFailureLeavesANameAtEveryCall) {
   const auto start = console.kernel.machine;
   const auto files_before = files();
