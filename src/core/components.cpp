@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "catalog/all.hpp"
 #include "kinds/abilities.hpp"
@@ -88,28 +89,43 @@ std::vector<Plan> components(const Plan& plan) {
 
 namespace {
 
-/// The resources that are wanted by the entry at a place of the document, as indices.
-std::vector<std::size_t> wanted_at(const model::Location& where, const Picture& picture) {
-  const auto entry = [&](const model::Location& place) -> const model::Location& {
-    const auto at = picture.entry_of.find(place);
-    return at == picture.entry_of.end() ? place : at->second;
-  };
-  const auto& meant = entry(where);
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < picture.desired.size(); ++i) {
-    const auto& one = picture.desired[i];
-    const bool about = entry(one.where) == meant ||
-                       std::any_of(one.origins.begin(), one.origins.end(),
-                                   [&](const auto& origin) { return entry(origin.second) == meant; });
-    if (about) found.push_back(i);
+/// The resources that each entry of the document wants, as indices: asked for once for each error.
+class WantedAt {
+ public:
+  explicit WantedAt(const Picture& picture) : picture_(picture) {
+    for (std::size_t i = 0; i < picture.desired.size(); ++i) {
+      const auto& one = picture.desired[i];
+      add(one.where, i);
+      for (const auto& origin : one.origins) add(origin.second, i);
+    }
   }
-  return found;
-}
+
+  [[nodiscard]] std::vector<std::size_t> operator()(const model::Location& where) const {
+    const auto at = of_.find(entry(where));
+    return at == of_.end() ? std::vector<std::size_t>() : at->second;
+  }
+
+ private:
+  [[nodiscard]] const model::Location& entry(const model::Location& place) const {
+    const auto at = picture_.entry_of.find(place);
+    return at == picture_.entry_of.end() ? place : at->second;
+  }
+
+  void add(const model::Location& where, std::size_t i) {
+    auto& all = of_[entry(where)];
+    if (all.empty() || all.back() != i) all.push_back(i);
+  }
+
+  const Picture& picture_;
+  std::map<model::Location, std::vector<std::size_t>> of_;
+};
 
 }  // namespace
 
 std::optional<std::map<Key, std::string>> set_aside(Picture& picture) {
+  if (!model::has_errors(picture.diagnostics)) return std::map<Key, std::string>();
   auto sets = by_needs(picture.desired);
+  const WantedAt wanted_at(picture);
   std::map<std::size_t, std::string> why;  // by the root of a part
   for (const auto& diagnostic : picture.diagnostics) {
     if (diagnostic.severity != model::Severity::kError) continue;
@@ -118,15 +134,15 @@ std::optional<std::map<Key, std::string>> set_aside(Picture& picture) {
     if (!picture.entry_of.contains(diagnostic.where)) {
       for (const auto& other : diagnostic.related) {
         if (!picture.entry_of.contains(other.where)) continue;
-        const auto more = wanted_at(other.where, picture);
+        const auto more = wanted_at(other.where);
         found.insert(found.end(), more.begin(), more.end());
       }
     }
-    if (found.empty()) found = wanted_at(diagnostic.where, picture);
+    if (found.empty()) found = wanted_at(diagnostic.where);
     // A preset wants nothing itself where everything is written out; then it is about what contradicts it.
     for (const auto& other : diagnostic.related) {
       if (!found.empty()) break;
-      found = wanted_at(other.where, picture);
+      found = wanted_at(other.where);
     }
     if (found.empty()) return std::nullopt;
     for (const auto i : found) why.try_emplace(sets.root(i), diagnostic.message);

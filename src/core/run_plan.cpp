@@ -25,6 +25,10 @@ using model::Status;
 
 namespace {
 
+constexpr const char* kCancelled = "it was cancelled";
+
+bool is_cancelled(const Options& options) { return options.cancelled && options.cancelled(); }
+
 /// The report after a run: a new comparison, in which what was changed counts as done.
 void finish_report(Report& report, Picture& now, const State& state, const Plan& carried_out,
                    const std::map<model::Key, std::string>& postponed,
@@ -136,8 +140,8 @@ class Transaction {
       in_vain = in_vain || (ended && *ended == kinds::Waited::kInVain);
     }
     // The last moment: a batch cannot be left half way, and waiting for carrier takes its time.
-    if (options_.cancelled && options_.cancelled()) {
-      outcome.error = base::Error{base::Code::kRefused, "it was cancelled", 0};
+    if (is_cancelled(options_)) {
+      outcome.error = base::Error{base::Code::kRefused, kCancelled, 0};
       return;
     }
     if (waited) now = take_picture(document_, host_, keys_of(state, plan), true, in_vain, as_in(before));
@@ -176,6 +180,12 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
   std::vector<std::string> messages;
   std::map<model::Key, std::string> postponed;
   for (const auto& part : parts) {
+    // Each part costs several looks at the host; whoever cancels is not to wait for those of all of them.
+    if (is_cancelled(input.options)) {
+      for (const auto& change : part.changes) failed.emplace(change.key, kCancelled);
+      if (messages.empty() || messages.back() != kCancelled) messages.emplace_back(kCancelled);
+      continue;
+    }
     auto before = take_picture(input.document, input.host, keys_of(state, report.plan), false, true,
                                as_in(input.picture));
     if (!before) {
@@ -261,7 +271,8 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
     out.swept = swept(report, input.picture, *attempt.now, input.options);
     forget(*attempt.now, state);
     carried_out = report.plan;
-  } else if (input.options.independent && report.left_over.empty() && components(report.plan).size() > 1) {
+  } else if (input.options.independent && !is_cancelled(input.options) && report.left_over.empty() &&
+             components(report.plan).size() > 1) {
     carried_out = by_parts(input, state, transaction, report, attempt, aside);
     stands = true;
   }

@@ -241,5 +241,27 @@ TEST_F(Aside, WhatIsWrongInItselfStopsEverything) {
   EXPECT_EQ(kernel_->link("other").mtu, 4092);
 }
 
+TEST_F(Aside, PartsAreNotTriedOnceItIsCancelled) {
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0")));
+  for (const auto* name : {"other", "ib0"}) kernel_->set_mtu(name, 4092);
+  const auto before = kernel_->dump(kVisible);
+  const auto document = config::parse_texts(
+      {{"config.toml",
+        "version = 1\n" + other_ + "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nmtu = 2044\n"}},
+      "node1", kinds::grammar());
+  core::Options options;
+  options.independent = true;
+  options.cancelled = [] { return true; };
+  int begun = 0;
+  options.progress = [&](std::size_t, std::size_t, const std::string&) { ++begun; };
+  auto host = kernel_->host();
+  const auto report = core::apply(document, host, options);
+  EXPECT_EQ(report.exit, Exit::kUndone) << text_of(report);
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->message, "it was cancelled");
+  EXPECT_EQ(begun, 1) << "the whole, and neither of its two parts";
+  EXPECT_EQ(difference(kernel_->dump(kVisible), before), "");
+}
+
 }  // namespace
 }  // namespace rdmacfg::contract
