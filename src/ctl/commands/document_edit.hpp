@@ -40,8 +40,8 @@ struct Found {
   std::size_t home_steps = 0;  ///< that lead to it
 };
 
-/// A selector that leads to one entry of a list of tables: its name, guid, …, or its place.
-std::string selector_of(const config::Node& list, std::size_t place);
+/// For each entry of a list of tables a selector that leads to it alone: its name, guid, …, or its place.
+std::vector<std::string> selectors_for(const config::Node& list);
 
 /// Fails with kInvalid where a step is ambiguous or leads nowhere, with kNotFound where a list is too short.
 base::Result<Found> find_node(const config::Node& root, const std::vector<PathStep>& path);

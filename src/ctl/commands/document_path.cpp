@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "ctl/commands/document_edit.hpp"
@@ -88,6 +91,69 @@ std::string selectors_of(const Node& list) {
   return base::join(out, ", ") + (list.items.size() > kMost ? ", …" : "");
 }
 
+/// The entries of a list by what selects them, as is_selected() has it of selectors without "=": with one
+/// look for all of them.
+class Selectable {
+ public:
+  explicit Selectable(const Node& list) {
+    for (std::size_t i = 0; i < list.items.size(); ++i) {
+      for (const auto* key : kNames) {
+        const auto at = list.items[i].members.find(key);
+        if (at == list.items[i].members.end() || at->second.sort != Node::Sort::kScalar) continue;
+        add(key, model::text_of(at->second.scalar), i);
+      }
+    }
+  }
+
+  /// Whether a selector leads to this entry alone.
+  [[nodiscard]] bool is_only(const std::string& selector, std::size_t place) const {
+    std::vector<std::string> words{as_text(selector), as_setting(selector)};
+    if (const auto guid = model::Guid::parse(selector)) words.push_back(as_guid(*guid));
+    if (const auto number = base::parse_number(selector)) {
+      words.push_back(as_number(*number));
+      words.push_back(as_partition(*number));
+    }
+    bool found = false;
+    for (const auto& word : words) {
+      const auto at = first_.find(word);
+      if (at == first_.end()) continue;
+      if (at->second != place || several_.contains(word)) return false;
+      found = true;
+    }
+    return found;
+  }
+
+ private:
+  static std::string as_text(const std::string& value) { return "text " + base::lower(value); }
+  static std::string as_setting(const std::string& value) { return "setting " + with_slashes(value); }
+  static std::string as_guid(const model::Guid& guid) { return "guid " + guid.text(); }
+  static std::string as_number(std::uint64_t number) { return fmt::format("number {}", number); }
+  static std::string as_partition(std::uint64_t number) {
+    return fmt::format("partition {}", number & 0x7fffU);
+  }
+
+  void add(std::string_view key, const std::string& text, std::size_t place) {
+    add(as_text(text), place);
+    if (key == "key") add(as_setting(text), place);
+    if (key.ends_with("guid")) {
+      if (const auto guid = model::Guid::parse(text)) add(as_guid(*guid), place);
+      return;
+    }
+    const auto number = base::parse_number(text);
+    if (!number) return;
+    add(as_number(*number), place);
+    if (key == "pkey") add(as_partition(*number), place);
+  }
+
+  void add(const std::string& word, std::size_t place) {
+    const auto [at, fresh] = first_.try_emplace(word, place);
+    if (!fresh && at->second != place) several_.insert(word);
+  }
+
+  std::map<std::string, std::size_t> first_;
+  std::set<std::string> several_;
+};
+
 /// One of several entries; nullptr: there is none of that selector.
 Result<const Node*> select(const Node& list, const std::vector<PathStep>& path, std::size_t step,
                            bool* counted = nullptr) {
@@ -115,18 +181,23 @@ Result<const Node*> select(const Node& list, const std::vector<PathStep>& path, 
 
 }  // namespace
 
-std::string selector_of(const Node& list, std::size_t place) {
-  const auto& members = list.items[place].members;
-  for (const auto* key : kSpoken) {
-    const auto at = members.find(key);
-    if (at == members.end() || at->second.sort != Node::Sort::kScalar) continue;
-    const auto* number = std::get_if<std::int64_t>(&at->second.scalar);
-    auto out = number != nullptr ? fmt::format("{:#06x}", *number) : model::text_of(at->second.scalar);
-    const auto others = std::count_if(list.items.begin(), list.items.end(),
-                                      [&](const Node& item) { return is_selected(item, out); });
-    if (others == 1 && out.find_first_of("[]=") == std::string::npos) return out;
+std::vector<std::string> selectors_for(const Node& list) {
+  const Selectable selectable(list);
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    const auto& members = list.items[i].members;
+    out.push_back(std::to_string(i));
+    for (const auto* key : kSpoken) {
+      const auto at = members.find(key);
+      if (at == members.end() || at->second.sort != Node::Sort::kScalar) continue;
+      const auto* number = std::get_if<std::int64_t>(&at->second.scalar);
+      auto selector = number != nullptr ? fmt::format("{:#06x}", *number) : model::text_of(at->second.scalar);
+      if (selector.find_first_of("[]=") != std::string::npos || !selectable.is_only(selector, i)) continue;
+      out.back() = std::move(selector);
+      break;
+    }
   }
-  return std::to_string(place);
+  return out;
 }
 
 std::string path_text(const std::vector<PathStep>& path, std::size_t steps) {

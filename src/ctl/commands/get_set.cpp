@@ -93,8 +93,9 @@ void print(std::ostream& out, const config::Node& node, const std::string& prefi
              (node.items.empty() || node.items.front().sort != config::Node::Sort::kTable)) {
     out << (prefix.empty() ? "" : prefix + " = ") << json_of(node).dump() << '\n';
   } else if (node.sort == config::Node::Sort::kList) {
+    const auto selectors = selectors_for(node);
     for (std::size_t i = 0; i < node.items.size(); ++i)
-      print(out, node.items[i], fmt::format("{}[{}]", prefix, selector_of(node, i)));
+      print(out, node.items[i], fmt::format("{}[{}]", prefix, selectors[i]));
   } else {
     for (const auto& [key, member] : node.members)
       print(out, member, prefix.empty() ? key : fmt::format("{}.{}", prefix, key));

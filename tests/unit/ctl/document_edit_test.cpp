@@ -17,6 +17,7 @@ namespace rdmacfg::ctl {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 const std::string kText = R"(# the fabric
@@ -310,6 +311,27 @@ TEST(GetAndSet, AListOfTextsIsSeparatedByCommas) {
       << console.err.str();
   EXPECT_EQ(console.run({"get", "-f", file, "expect[x].firmware"}), 0);
   EXPECT_EQ(console.out.str(), "[\"28.39.1002\",\"28.40.1000\"]\n");
+}
+
+TEST(GetAndSet, EachEntryIsCalledByWhatItAloneHas) {
+  const auto of = [](const std::string& section, const std::string& text) {
+    const auto tree = config::parse_tree({"x.toml", "version = 1\n" + text}, {});
+    EXPECT_TRUE(tree.errors.empty());
+    return selectors_for(tree.root.members.at(section));
+  };
+  EXPECT_THAT(of("ipoib",
+                 "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"ib0\"\n"
+                 "[[ipoib]]\nguid = \"0002:c903:0031:78f3\"\nname = \"IB0\"\n"
+                 "[[ipoib]]\nname = \"a[1]\"\ninterface = \"eth7\"\n"),
+              ElementsAre("00:02:c9:03:00:31:78:f2", "0002:c903:0031:78f3", "eth7"));
+  EXPECT_THAT(of("sysctl",
+                 "[[sysctl]]\nkey = \"net.ipv4.a\"\n[[sysctl]]\nkey = \"net/ipv4/a\"\n"
+                 "[[sysctl]]\nkey = \"net.ipv4.b\"\n"),
+              ElementsAre("0", "1", "net.ipv4.b"));
+  EXPECT_THAT(of("pkey",
+                 "[[pkey]]\npkey = 0x8002\n[[pkey]]\npkey = 2\nname = \"n\"\n[[pkey]]\npkey = 3\n"
+                 "[[pkey]]\nmode = \"datagram\"\n"),
+              ElementsAre("0", "n", "0x0003", "3"));
 }
 
 TEST(Edit, ChecksAsksWritesAndApplies) {
