@@ -277,6 +277,12 @@ TEST_F(FilesTest, LinksOfOthersAreReadThrough) {
   for (const auto* path : {"/srv/theirs", "/etc/absolute", "/etc/relative", "/etc/chain"}) {
     EXPECT_EQ(files->read_linked(path).value_or(std::nullopt), std::optional<std::string>("text")) << path;
   }
+  tree.put("/usr/local/common", "beside its target");
+  tree.put("/etc/common", "beside the link to its folder");
+  tree.link("/usr/local/d/file", "../common");
+  tree.link("/etc/d", "/usr/local/d");
+  EXPECT_EQ(files->read_linked("/etc/d/file").value_or(std::nullopt),
+            std::optional<std::string>("beside its target"));
   EXPECT_FALSE(files->read("/etc/absolute"));
   EXPECT_THAT(files->read_linked("/etc/loop").error().message, HasSubstr("a symbolic link"));
   EXPECT_EQ(files->read_linked("/etc/dangling").value(), std::nullopt);

@@ -182,7 +182,7 @@ class LinuxFiles final : public Files {
       if (!place) break;  // as read() says it
       const auto target = link_of(*place);
       if (target.empty()) break;
-      at = (at.parent_path() / target).lexically_normal();
+      at = at.parent_path() / target;
     }
     return read(at.native());
   }

@@ -51,9 +51,12 @@ std::string RootedDir::shown(const std::string& path) const {
 Result<UniqueFd> RootedDir::open(const std::string& path, Links links) const {
   const UniqueFd root(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) return fail_errno(errno, root_.native());
-  const auto normal = std::filesystem::path(path).relative_path().lexically_normal();
-  const auto below = normal.empty() ? std::string(".") : normal.native();
-  if (root_ == "/" && links == Links::kInside) return open_inside(root.get(), below);
+  auto relative = std::filesystem::path(path).relative_path();
+  const bool inside = root_ == "/" && links == Links::kInside;
+  // Elsewhere the kernel resolves "..", which behind a symbolic link leads above its target.
+  if (inside) relative = relative.lexically_normal();
+  const auto below = relative.empty() ? std::string(".") : relative.native();
+  if (inside) return open_inside(root.get(), below);
   open_how how{};
   how.flags = kFolder;
   how.resolve = RESOLVE_NO_MAGICLINKS;
