@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
@@ -171,19 +172,55 @@ void note_overruled(Report& report, const Verification& verification) {
   }
 }
 
-/// After the plan as a whole has failed and was undone: each part by itself. Successful parts stay.
+/// Parts of a plan, from `first` on and before `last`.
+struct Range {
+  std::size_t first = 0, last = 0;
+  [[nodiscard]] std::size_t size() const { return last - first; }
+};
+
+/// The later half is the next but one.
+void add_halves(const Range& all, std::vector<Range>& open) {
+  const auto middle = all.first + all.size() / 2;
+  open.push_back({middle, all.last});
+  open.push_back({all.first, middle});
+}
+
+/// These parts, in the order of the plan.
+Plan joined_parts(const Plan& plan, const std::vector<Plan>& parts, const Range& range) {
+  std::set<model::Key> keys;
+  for (auto i = range.first; i < range.last; ++i) {
+    for (const auto& change : parts[i].changes) keys.insert(change.key);
+  }
+  Plan out;
+  for (const auto& change : plan.changes) {
+    if (keys.contains(change.key)) out.changes.push_back(change);
+  }
+  return out;
+}
+
+/// After the plan as a whole has failed and was undone: those of its parts that can be carried out without
+/// the others. They are looked for by halves, as each attempt costs several looks at the whole host.
+/// Successful parts stay.
 /// @return what was carried out
 Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Report& report, Attempt& last,
               std::map<model::Key, std::string>& failed) {
   const auto parts = components(report.plan);
   Plan carried_out;
   std::vector<std::string> messages;
+  const auto fail = [&](const Plan& part, const std::string& why) {
+    for (const auto& change : part.changes) failed.emplace(change.key, why);
+    if (messages.empty() || messages.back() != why) messages.push_back(why);
+  };
   std::map<model::Key, std::string> postponed;
-  for (const auto& part : parts) {
-    // Each part costs several looks at the host; whoever cancels is not to wait for those of all of them.
+  std::vector<Range> open;
+  add_halves({0, parts.size()}, open);
+  while (!open.empty()) {
+    const auto range = open.back();
+    open.pop_back();
+    const auto part = joined_parts(report.plan, parts, range);
+    // Whoever cancels is not to wait for all that is left.
     if (is_cancelled(input.options)) {
-      for (const auto& change : part.changes) failed.emplace(change.key, kCancelled);
-      if (messages.empty() || messages.back() != kCancelled) messages.emplace_back(kCancelled);
+      fail(part, kCancelled);
       continue;
     }
     auto before = take_picture(input.document, input.host, keys_of(state, report.plan), false, true,
@@ -194,11 +231,14 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
     }
     keep_aside(input.picture, *before);
     auto attempt = transaction.run(part, *before, state);
+    if (attempt.error && range.size() > 1 && attempt.left_over.empty()) {
+      add_halves(range, open);
+      continue;
+    }
     note_overruled(report, attempt.verification);
     report.left_over.insert(report.left_over.end(), attempt.left_over.begin(), attempt.left_over.end());
     if (attempt.error) {
-      for (const auto& change : part.changes) failed.emplace(change.key, attempt.error->message);
-      messages.push_back(attempt.error->message);
+      fail(part, attempt.error->message);
       continue;
     }
     carried_out.changes.insert(carried_out.changes.end(), part.changes.begin(), part.changes.end());

@@ -263,5 +263,37 @@ TEST_F(Aside, PartsAreNotTriedOnceItIsCancelled) {
   EXPECT_EQ(difference(kernel_->dump(kVisible), before), "");
 }
 
+TEST_F(Aside, AFailureAmongManyIsFoundInFewAttempts) {
+  constexpr int kSettings = 16;
+  std::string text = "version = 1\n";
+  for (int i = 0; i < kSettings; ++i) {
+    kernel_->sysctl.set(fmt::format("net/ipv4/test_{}", i), "0");
+    text += fmt::format("[[sysctl]]\nkey = 'net.ipv4.test_{}'\nvalue = '1'\n", i);
+  }
+  const auto document = config::parse_texts({{"config.toml", text}}, "node1", kinds::grammar());
+  kernel_->faults.refuse("net/ipv4/test_5: write 1", EINVAL);
+  core::Options options;
+  options.independent = true;
+  int attempts = 0;
+  options.progress = [&](std::size_t done, std::size_t, const std::string&) {
+    attempts += done == 0 ? 1 : 0;
+  };
+  auto host = kernel_->host();
+  const auto report = core::apply(document, host, options);
+  kernel_->faults.clear();
+  EXPECT_EQ(report.exit, Exit::kUndone) << text_of(report);
+  ASSERT_TRUE(report.error);
+  EXPECT_NE(report.error->message.find("test_5"), std::string::npos) << report.error->message;
+  for (int i = 0; i < kSettings; ++i) {
+    EXPECT_EQ(kernel_->sysctl.read(fmt::format("net/ipv4/test_{}", i)),
+              std::optional<std::string>(i == 5 ? "0" : "1"))
+        << i;
+  }
+  EXPECT_EQ(std::count_if(report.resources.begin(), report.resources.end(),
+                          [](const auto& one) { return one.status == Status::kFailed; }),
+            1);
+  EXPECT_EQ(attempts, 9) << "the whole, and two at each halving";
+}
+
 }  // namespace
 }  // namespace rdmacfg::contract
