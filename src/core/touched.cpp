@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <set>
+#include <string_view>
 
 #include "catalog/all.hpp"
 
@@ -22,15 +25,13 @@ bool leaves_to_manager(const model::Change& change) {
 }
 
 std::vector<Link> touched(const model::Plan& plan, const kinds::World& world) {
+  std::map<std::string, int, std::less<>> index_of;  // by the instance, which has no blank in it
+  for (const auto& link : world.snapshot().links) index_of.emplace(world.instance(link), link.index);
   std::set<int> indexes, managed;
   for (const auto& change : plan.changes) {
     const auto footing = kinds::find(change.key.kind)->footing(change, world);
-    if (footing.empty()) continue;
-    for (const auto& link : world.snapshot().links) {
-      const auto instance = world.instance(link);
-      if (footing != instance && !footing.starts_with(instance + " ")) continue;
-      (leaves_to_manager(change) ? managed : indexes).insert(link.index);
-    }
+    const auto at = index_of.find(std::string_view(footing).substr(0, footing.find(' ')));
+    if (at != index_of.end()) (leaves_to_manager(change) ? managed : indexes).insert(at->second);
   }
   // Children go with their port, and come back with it by the same hands. (The kernel has no deeper ones.)
   for (auto* ports : {&indexes, &managed}) {
