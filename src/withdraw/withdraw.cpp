@@ -9,6 +9,7 @@
 #include "catalog/all.hpp"
 #include "catalog/bind.hpp"
 #include "catalog/owned_files.hpp"
+#include "core/guards/concealed.hpp"
 #include "core/picture.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
 #include "metrics/metrics.hpp"
@@ -195,21 +196,40 @@ Result<Withdrawal> plan_withdrawal(const std::string& host_name, Context& contex
   return plan;
 }
 
-Result<void> withdraw(const Withdrawal& plan, Context& context) {
-  auto& host = context.host;
-  std::vector<std::string> profiles;
+namespace {
+
+/// Whether a file was closed to others, as those of a private document are. What is below /etc/systemd is
+/// shown to everybody, and read by others than root.
+bool is_closed(const std::string& path, system::Files& files) {
+  return files.hidden(path) && !path.starts_with("/etc/systemd/");
+}
+
+Result<void> write_files(const Withdrawal& plan, system::Host& host, std::vector<std::string>& profiles) {
   for (const auto& one : plan.setup) {
     if (auto done = host.files.write(one.path, one.content); !done) return done;
   }
   for (const auto& one : plan.kept) {
     const auto* file = kinds::owned_file(one.from);
-    const bool is_private = file != nullptr && file->access == kinds::OwnedFile::Access::kPrivate;
+    const bool is_private = (file != nullptr && file->access == kinds::OwnedFile::Access::kPrivate) ||
+                            (one.from != one.to && is_closed(one.from, host.files));
     auto done =
         is_private ? host.files.write_private(one.to, one.content) : host.files.write(one.to, one.content);
     if (!done) return done;
     if (file != nullptr && file->after_write == kinds::OwnedFile::AfterWrite::kLoadProfile)
       profiles.insert(profiles.end(), {one.from, one.to});
   }
+  return {};
+}
+
+}  // namespace
+
+Result<void> withdraw(const Withdrawal& plan, Context& context) {
+  auto& host = context.host;
+  std::vector<std::string> profiles;
+  host.files.keep_private(active_is_private(host.files, context.paths));
+  auto written = write_files(plan, host, profiles);
+  host.files.keep_private(false);
+  if (!written) return written;
   // Called again after this, only renaming is left to do: the scripts are there, and who set up which port is
   // not known any more.
   if (auto done = forget(context); !done) return done;

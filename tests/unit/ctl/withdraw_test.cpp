@@ -66,6 +66,15 @@ TEST_F(Withdraw, KeepsWhatOurFilesDoAndForgetsThatTheyWereOurs) {
 }
 
 /// Else Prometheus would miss the daemon for ever.
+TEST_F(Withdraw, FilesThatFewerMayReadStaySoUnderTheirOtherNames) {
+  auto& closed = console.kernel.files.root_only;
+  closed.insert(kRules);
+  ASSERT_EQ(console.run({"withdraw", "--yes"}), 0) << console.err.str();
+  ASSERT_TRUE(files().contains(kPlainRules));
+  EXPECT_TRUE(closed.contains(kPlainRules));
+  EXPECT_FALSE(closed.contains("/etc/rdma/rdma-admin-0002c903003178f2.sh")) << "the document is public";
+}
+
 TEST_F(Withdraw, RemovesTheMetricsOfTheDaemon) {
   files()["/prom/rdma-configd.prom"] = "rdma_configd_up 0\n";
   files()["/prom/other.prom"] = "";
