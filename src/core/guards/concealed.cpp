@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "system/public_view.hpp"
 
@@ -201,14 +202,13 @@ void replace_values(std::vector<ResourceReport>& resources, const std::vector<Re
 /// Diagnostics quote files of the host.
 void replace_diagnostics(Report& report, const config::Document* wanted, const Report& seen) {
   std::size_t errors = 0;
-  const auto known = [](const model::Diagnostics& all, const model::Diagnostic& one) {
-    return std::any_of(all.begin(), all.end(), [&](const auto& other) {
-      return other.where == one.where && other.message == one.message;
-    });
-  };
+  std::set<std::pair<model::Location, std::string>> known;
   const auto own = wanted == nullptr ? model::Diagnostics{} : validate(*wanted).diagnostics;
+  for (const auto* all : {&own, &seen.diagnostics}) {
+    for (const auto& one : *all) known.emplace(one.where, one.message);
+  }
   std::erase_if(report.diagnostics, [&](const auto& one) {
-    if (known(own, one) || known(seen.diagnostics, one)) return false;
+    if (known.contains({one.where, one.message})) return false;
     if (one.severity == model::Severity::kError) ++errors;
     return true;
   });
