@@ -37,6 +37,7 @@
 #include "kinds/rdma/rdma_system.hpp"
 #include "kinds/rdma/soft_rdma.hpp"
 #include "kinds/selector.hpp"
+#include "kinds/storage/lio_target.hpp"
 #include "kinds/storage/nfs_mount.hpp"
 #include "kinds/storage/nfs_server.hpp"
 #include "kinds/storage/nvme_connection.hpp"
@@ -110,6 +111,7 @@ std::span<const Kind* const> all() {
       &nfs_server(),       //
       &nfs_mount(),        //
       &nvme_target(),      //
+      &lio_target(),       //
       &nvme_connection(),  //
       &srp_initiator(),    //
       &package(),          //
@@ -149,6 +151,7 @@ const std::vector<SectionSpec>& grammar() {
       nfs_server_section(),       //
       nfs_mount_section(),        //
       nvme_target_section(),      //
+      lio_target_section(),       //
       nvme_connection_section(),  //
       srp_initiator_section(),    //
       srp_rule_section(),         //

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "base/text.hpp"
@@ -100,6 +101,50 @@ Result<Nqn> Codec<Nqn>::parse(const Value& written) {
 }
 
 Value Codec<Nqn>::value(const Nqn& parsed) { return parsed.text; }
+
+Result<IscsiName> IscsiName::parse(std::string_view text) {
+  constexpr std::size_t kLongest = 223;
+  if (text.size() > kLongest)
+    return fail(Code::kInvalid,
+                fmt::format("an iSCSI name of {} bytes; {} are allowed", text.size(), kLongest));
+  std::string name(text);
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto rest = std::string_view(name).substr(std::min<std::size_t>(4, name.size()));
+  bool good = false;
+  if (name.starts_with("iqn.")) {  // a month, and the name of a domain turned round, as rtslib wants it
+    const auto month = rest.substr(0, std::min<std::size_t>(8, rest.size()));
+    constexpr std::string_view kMonth = "dddd-dd.";
+    good = month.size() == kMonth.size() && consists_of(rest, ".:-") &&
+           rest.substr(kMonth.size()).find('.') != std::string_view::npos;
+    for (std::size_t at = 0; good && at < kMonth.size(); ++at)
+      good = kMonth[at] == 'd' ? (month[at] >= '0' && month[at] <= '9') : month[at] == kMonth[at];
+  } else if (name.starts_with("eui.") || name.starts_with("naa.")) {
+    good = rest.size() == kIdDigits && rest.find_first_not_of(kHexDigits) == std::string_view::npos;
+  }
+  if (!good)
+    return fail(Code::kInvalid,
+                fmt::format("\"{}\" is not an iSCSI name, such as iqn.2026-01.org.example:disk", text));
+  return IscsiName{std::move(name)};
+}
+
+Result<TargetName> TargetName::parse(std::string_view text) {
+  if (const auto guid = Guid::parse(text)) return TargetName{guid->text(), *guid};
+  auto name = IscsiName::parse(text);
+  if (!name)
+    return fail(
+        Code::kInvalid,
+        fmt::format(
+            "\"{}\" is neither an iSCSI name, such as iqn.2026-01.org.example:disk, nor the GUID of a port",
+            text));
+  return TargetName{std::move(name->text), {}};
+}
+
+Result<TargetName> Codec<TargetName>::parse(const Value& written) {
+  if (const auto* text = std::get_if<std::string>(&written)) return TargetName::parse(*text);
+  return fail(Code::kInvalid, "must be a text such as \"iqn.2026-01.org.example:disk\"");
+}
+
+Value Codec<TargetName>::value(const TargetName& parsed) { return parsed.text; }
 
 Result<SrpId> SrpId::parse(std::string_view text) {
   if (text.find(':') != std::string_view::npos) {

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "model/field.hpp"
 #include "model/inet_types.hpp"
+#include "model/types.hpp"
 
 namespace rdmacfg::model {
 
@@ -54,6 +56,28 @@ struct Nqn {
 };
 
 RDMACFG_CODEC(Nqn, "NQN", R"({"type":"string","maxLength":223,"pattern":"^nqn\\.[A-Za-z0-9._:-]+$"})");
+
+/// A name of an iSCSI target or initiator (RFC 3720, 3.2.6.3): "iqn.2026-01.org.example:disk", or eui. or
+/// naa. with 16 hexadecimal digits. In small letters, as the kernel compares it.
+struct IscsiName {
+  std::string text;
+
+  static base::Result<IscsiName> parse(std::string_view text);
+  auto operator<=>(const IscsiName&) const = default;
+};
+
+/// A target of the kernel's SCSI target (LIO): the name of an iSCSI target, or for SRP the GUID of a port of
+/// this host.
+struct TargetName {
+  std::string text;
+  std::optional<Guid> port;  ///< for SRP
+
+  static base::Result<TargetName> parse(std::string_view text);
+  auto operator<=>(const TargetName&) const = default;
+};
+
+RDMACFG_CODEC(TargetName, "iSCSI name, or GUID of a port",
+              R"({"type":"string","maxLength":223,"pattern":"^[A-Za-z0-9.:-]+$"})");
 
 /// An identifier of 64 bits of an SRP target: the extension of its port's, the GUID of its I/O controller, a
 /// service.

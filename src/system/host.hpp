@@ -11,6 +11,7 @@
 #include "system/inet.hpp"
 #include "system/initramfs.hpp"
 #include "system/link.hpp"
+#include "system/lio.hpp"
 #include "system/mlx4_ports.hpp"
 #include "system/modules.hpp"
 #include "system/network_manager.hpp"
@@ -65,6 +66,7 @@ struct Host {
   Nfsd& nfsd;
   NvmeTarget& nvme_target;
   NvmeHost& nvme_host;
+  Lio& lio;
   Accounts& accounts;
   Sysctl& sysctl;
   RdmaSystem& rdma_system;

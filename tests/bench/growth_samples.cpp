@@ -358,6 +358,13 @@ std::vector<DocumentSample> make_documents() {
       {"nvme_connection",
        entries([](int i) { return fmt::format("[[nvme_connection]]\naddress = \"{}\"\n", address(i)); }),
        with_file("/etc/nvme/discovery.conf", [](int i) { return "--transport=tcp --traddr=" + address(i); })},
+      {"lio_target", entries([](int i) {
+         return fmt::format(
+             "[[lio_target]]\nwwn = \"iqn.2026-01.org.example:n{}\"\naddresses = [\"192.0.2.1\"]\n"
+             "any_initiator = true\n[[lio_target.lun]]\nnumber = 0\ndevice = \"/dev/d{}\"\n",
+             i, i);
+       }),
+       small},
       {"nfs_mount options",
        list("[[nfs_mount]]\npath = \"/m\"\nserver = \"a\"\nexport = \"/x\"\noptions = ",
             [](int i) { return fmt::format("o{}", i); }),

@@ -202,6 +202,36 @@ const std::string kNvmeTheirs =
                                      "addresses = [\"192.0.2.3\"]\n",
                                      "/dev/sde");
 
+/// Targets of others, with a backstore that the document needs, too.
+constexpr const char* kLio = R"({
+  "devices": [{ "name": "mlx4_0", "node_guid": "0002:c903:0031:78f1", "ports": [{ "guid": "0002:c903:0031:78f2" }] }],
+  "files": { "/etc/machine-id": "0123456789abcdef0123456789abcdef\n" },
+  "lio": {
+    "backstores": { "iblock_0/theirs": "/dev/sdb", "ramdisk_1/rd": "" },
+    "targets": {
+      "iqn.2026-01.org.example:theirs": { "luns": { "0": "iblock_0/theirs" }, "portals": { "192.0.2.1:3260": false },
+        "acls": { "iqn.2026-01.org.example:h": { "luns": [0] } } },
+      "iqn.2026-01.org.example:two": { "any_initiator": true, "luns": { "3": "ramdisk_1/rd", "4": "iblock_0/theirs" },
+        "acls": { "iqn.2026-01.org.example:h": { "luns": [3] } }, "portals": { "192.0.2.9:3260": true } } } } })";
+std::string lio_target(const std::string& wwn, const std::string& more, const std::string& disk) {
+  return "[[lio_target]]\nwwn = \"" + wwn + "\"\n" + more + "[[lio_target.lun]]\nnumber = 0\n" + disk + "\n";
+}
+const std::string kLioOne = "version = 1\n" + lio_target("iqn.2026-01.org.example:one",
+                                                         "initiators = [\"iqn.2026-01.org.example:h\"]\n"
+                                                         "addresses = [\"192.0.2.1\", \"2001:db8::1\"]\n",
+                                                         "device = \"/dev/sde\"");
+const std::string kLioOther =
+    "version = 1\n" + lio_target("iqn.2026-01.org.example:one",
+                                 "any_initiator = true\naddresses = [\"192.0.2.2\"]\n", "file = \"/srv/x\"");
+const std::string kLioTheirs =
+    "version = 1\n" +
+    lio_target("iqn.2026-01.org.example:two",
+               "initiators = [\"iqn.2026-01.org.example:i\"]\naddresses = [\"192.0.2.3\"]\n",
+               "device = \"/dev/sdb\"");
+const std::string kLioSrp =
+    kLioOne +
+    lio_target("0002:c903:0031:78f2", "initiators = [\"0002:c903:0031:78f9\"]\n", "device = \"/dev/sde\"");
+
 /// RoCE, and interfaces for software devices.
 constexpr const char* kEthernetHost = R"({
   "devices": [
@@ -780,6 +810,14 @@ const std::vector<Scenario>& scenarios() {
       {.name = "nvme_connection_changed", .host = kNvmeTargets, .documents = {kNvmeHost, kNvmeHostOther}},
       {.name = "nvme_connection_fewer", .host = kNvmeTargets, .documents = {kNvmeHostOther, kNvmeHost}},
       {.name = "nvme_connection_dropped", .host = kNvmeTargets, .documents = {kNvmeHost, "version = 1\n"}},
+      {.name = "lio_target", .host = kLio, .documents = {kLioOne}},
+      {.name = "lio_target_changed", .host = kLio, .documents = {kLioOne, kLioOther}},
+      {.name = "lio_target_named_again", .host = kLio, .documents = {kLioOther, kLioOne}},
+      {.name = "lio_target_of_others", .host = kLio, .documents = {kLioTheirs}},
+      {.name = "lio_target_given_back", .host = kLio, .documents = {kLioTheirs, "version = 1\n"}},
+      {.name = "lio_target_dropped", .host = kLio, .documents = {kLioOne, "version = 1\n"}},
+      {.name = "lio_target_of_srp", .host = kLio, .documents = {kLioSrp}},
+      {.name = "lio_target_of_srp_dropped", .host = kLio, .documents = {kLioSrp, kLioOne}},
       {.name = "srp_rules", .host = kSrp, .documents = {kSrpOne}},
       {.name = "srp_rules_of_a_stopped_daemon", .host = kSrpStopped, .documents = {kSrpOne}},
       {.name = "srp_rules_changed", .host = kSrp, .documents = {kSrpOne, kSrpOther}},

@@ -176,6 +176,44 @@ void describe_nvme_target(FakeKernel& kernel, const json& from) {
   }
 }
 
+void describe_lio(FakeKernel& kernel, const json& from) {
+  allow_keys(from, {"backstores", "targets", "missing", "no_rdma"}, "lio");
+  auto& lio = kernel.lio;
+  lio.loaded = true;
+  for (const auto& path : from.value("missing", json::array())) lio.missing.insert(path.get<std::string>());
+  for (const auto& name : from.value("no_rdma", json::array())) lio.no_rdma.insert(name.get<std::string>());
+  const json backstores = from.value("backstores", json::object());
+  for (const auto& [id, path] : backstores.items())
+    lio.backstores[id] = {.id = id, .path = path.get<std::string>(), .serial = "theirs", .enabled = true};
+  const json targets = from.value("targets", json::object());
+  for (const auto& [wwn, one] : targets.items()) {
+    allow_keys(one,
+               {"groups", "enabled", "any_initiator", "authentication", "luns", "acls", "portals", "guests"},
+               "lio target");
+    system::LioTarget made{.id = {wwn.starts_with("0x") ? "srpt" : "iscsi", wwn},
+                           .groups = one.value("groups", 1),
+                           .enabled = one.value("enabled", true),
+                           .any_initiator = one.value("any_initiator", false),
+                           .authentication = one.value("authentication", false)};
+    const json luns = one.value("luns", json::object());
+    for (const auto& [number, backstore] : luns.items())
+      made.luns.push_back({std::stoi(number), backstore.get<std::string>()});
+    const json acls = one.value("acls", json::object());
+    for (const auto& [initiator, acl] : acls.items()) {
+      allow_keys(acl, {"luns", "logged_in"}, "lio acl");
+      system::LioAcl& added = made.acls.emplace_back();
+      added.initiator = initiator;
+      added.logged_in = acl.value("logged_in", false);
+      for (const int number : acl.value("luns", std::vector<int>{}))
+        added.luns.push_back({number, number, false});
+    }
+    const json portals = one.value("portals", json::object());
+    for (const auto& [name, iser] : portals.items()) made.portals.push_back({name, iser.get<bool>()});
+    made.guests = one.value("guests", made.guests);
+    lio.targets[made.id] = std::move(made);
+  }
+}
+
 void describe_nvme_host(FakeKernel& kernel, const json& from) {
   allow_keys(from, {"targets", "controllers", "used"}, "nvme_host");
   auto& host = kernel.nvme_host;
@@ -206,7 +244,7 @@ void FakeKernel::add(std::string_view text) {
              "dcb",        "mlx4_ports",        "users",      "groups",      "sysctl",          "rdma_system",
              "rdma_cm",    "rdma_cm_folders",   "soft_types", "resolved",    "network_manager", "duplicates",
              "networkd",   "mlx4_without_dpdp", "pci",        "nvme_target", "nvme_host",       "births",
-             "packagekit", "nfsd_hidden"},
+             "packagekit", "nfsd_hidden",       "lio"},
       "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
@@ -270,6 +308,8 @@ void FakeKernel::add(std::string_view text) {
   nfsd.hidden = from.value("nfsd_hidden", nfsd.hidden);
   if (const json described = from.value("nvme_target", json::object()); !described.empty())
     describe_nvme_target(*this, described);
+  if (const json described = from.value("lio", json::object()); !described.empty())
+    describe_lio(*this, described);
   if (const json described = from.value("nvme_host", json::object()); !described.empty())
     describe_nvme_host(*this, described);
   if (const json described = from.value("packagekit", json::object()); !described.empty()) {

@@ -125,6 +125,7 @@ void FakeKernel::reboot() {
   dcb.reboot();
   mlx4_ports.reboot();
   nvme_target.reboot();
+  lio.reboot();
   const auto options = files.content.find("/etc/modprobe.d/rdma-configd-netns.conf");
   rdma_system.shared =
       options == files.content.end() || options->second.find("netns_mode=0") == std::string::npos;
@@ -188,6 +189,7 @@ system::Host FakeKernel::host() {
           .nfsd = nfsd,
           .nvme_target = nvme_target,
           .nvme_host = nvme_host,
+          .lio = lio,
           .accounts = accounts,
           .sysctl = sysctl,
           .rdma_system = rdma_system,

@@ -14,6 +14,14 @@ namespace rdmacfg::fakes {
 
 using base::fail_errno;
 using base::Result;
+using system::LioAcl;
+using system::LioBackstore;
+using system::LioLun;
+using system::LioMapping;
+using system::LioPortal;
+using system::LioState;
+using system::LioTarget;
+using system::LioTargetId;
 using system::NvmeNamespace;
 using system::NvmePort;
 using system::NvmeSubsystem;
@@ -28,6 +36,23 @@ void insert_sorted(std::vector<std::string>& list, const std::string& text) {
 
 bool holds(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+LioAcl* acl_of(LioTarget& target, const std::string& initiator) {
+  const auto at = std::find_if(target.acls.begin(), target.acls.end(),
+                               [&](const auto& one) { return one.initiator == initiator; });
+  return at == target.acls.end() ? nullptr : &*at;
+}
+
+bool has_lun(const LioTarget& target, int number) {
+  return std::any_of(target.luns.begin(), target.luns.end(),
+                     [&](const auto& one) { return one.number == number; });
+}
+
+template <class T, class Less>
+void add_sorted(std::vector<T>& list, T one, Less less) {
+  list.push_back(std::move(one));
+  std::sort(list.begin(), list.end(), less);
 }
 
 }  // namespace
@@ -294,6 +319,208 @@ Result<void> FakeNfsd::listen_rdma(int port) {
     return ports_.insert(port).second ? 0 : EADDRINUSE;
   });
   return err == 0 ? Result<void>() : fail_errno(err, what);
+}
+
+void FakeLio::reboot() {
+  loaded = false;
+  backstores.clear();
+  targets.clear();
+}
+
+std::string FakeLio::dump() const {
+  std::string out;
+  for (const auto& [id, one] : backstores)
+    out += fmt::format("backstore {} {} {}{}\n", id, one.path, one.serial, one.enabled ? "" : " disabled");
+  for (const auto& [id, one] : targets) {
+    out += fmt::format("target {} {}{}{}\n", id.fabric, id.wwn, one.enabled ? "" : " disabled",
+                       one.any_initiator ? " any" : "");
+    for (const auto& lun : one.luns) out += fmt::format("  lun {} {}\n", lun.number, lun.backstore);
+    for (const auto& acl : one.acls) {
+      out += fmt::format("  acl {}", acl.initiator);
+      for (const auto& lun : acl.luns)
+        out += fmt::format(" {}={}{}", lun.number, lun.lun, lun.read_only ? " ro" : "");
+      out += "\n";
+    }
+    for (const auto& portal : one.portals)
+      out += fmt::format("  portal {}{}\n", portal.name, portal.iser ? " iser" : "");
+  }
+  return out;
+}
+
+Result<void> FakeLio::call(const std::string& what, const std::function<int()>& effect) {
+  const int err = faults_.call(what, effect);
+  return err == 0 ? Result<void>() : base::fail_errno(err, what);
+}
+
+Result<void> FakeLio::change(const LioTargetId& target, const std::string& what,
+                             const std::function<int(LioTarget&)>& effect) {
+  return call(target.wwn + ": " + what, [&] {
+    const auto at = targets.find(target);
+    return at == targets.end() ? ENOENT : effect(at->second);
+  });
+}
+
+Result<std::optional<LioState>> FakeLio::observe() {
+  if (!loaded) return std::optional<LioState>{};
+  LioState state;
+  for (const auto& [id, one] : backstores) state.backstores.push_back(one);
+  for (const auto& [id, one] : targets) state.targets.push_back(one);
+  return std::optional(std::move(state));
+}
+
+Result<void> FakeLio::start(const std::string& /*fabric*/) {
+  loaded = true;  // a module that is loaded changes nothing that anybody sees
+  return {};
+}
+
+Result<void> FakeLio::make_backstore(const LioBackstore& wanted) {
+  return call("offer " + wanted.path, [&] {
+    if (missing.contains(wanted.path)) return ENOENT;
+    const bool claims = wanted.id.starts_with("iblock_");
+    for (const auto& [id, one] : backstores) {
+      if (claims && id != wanted.id && id.starts_with("iblock_") && one.enabled && one.path == wanted.path)
+        return EBUSY;
+    }
+    backstores[wanted.id] = wanted;
+    backstores[wanted.id].enabled = true;
+    return 0;
+  });
+}
+
+Result<void> FakeLio::remove_backstore(const std::string& id) {
+  if (!backstores.contains(id)) return {};
+  return call("remove the backstore " + id, [&] {
+    for (const auto& [name, target] : targets) {
+      for (const auto& lun : target.luns) {
+        if (lun.backstore == id) return EBUSY;
+      }
+    }
+    backstores.erase(id);
+    return 0;
+  });
+}
+
+Result<void> FakeLio::make_target(const LioTargetId& target) {
+  if (targets.contains(target)) return {};
+  return call(target.wwn + ": make the target", [&] {
+    targets[target].id = target;
+    return 0;
+  });
+}
+
+Result<void> FakeLio::remove_target(const LioTargetId& target) {
+  if (!targets.contains(target)) return {};
+  return change(target, "remove the target", [&](LioTarget& one) {
+    if (!one.luns.empty() || !one.acls.empty() || !one.portals.empty()) return ENOTEMPTY;
+    targets.erase(target);
+    return 0;
+  });
+}
+
+Result<void> FakeLio::enable(const LioTargetId& target, bool enabled) {
+  return change(target, enabled ? "enable it" : "disable it", [&](LioTarget& one) {
+    one.enabled = enabled;
+    if (!enabled) one.guests.clear();
+    for (auto& acl : one.acls) acl.logged_in = acl.logged_in && enabled;
+    return 0;
+  });
+}
+
+Result<void> FakeLio::allow_any(const LioTargetId& target) {
+  return change(target, "let any initiator log in", [&](LioTarget& one) {
+    if (target.fabric != "iscsi") return ENOENT;
+    one.any_initiator = true;
+    return 0;
+  });
+}
+
+Result<void> FakeLio::make_lun(const LioTargetId& target, const LioLun& lun) {
+  return change(target, fmt::format("offer {} as LUN {}", lun.backstore, lun.number), [&](LioTarget& one) {
+    const auto at = backstores.find(lun.backstore);
+    if (!lun.backstore.empty() && at == backstores.end()) return ENOENT;
+    if (!lun.backstore.empty() && !at->second.enabled) return ENODEV;
+    for (auto& there : one.luns) {
+      if (there.number != lun.number) continue;
+      if (!there.backstore.empty() && there.backstore != lun.backstore) return EEXIST;
+      there.backstore = lun.backstore;
+      return 0;
+    }
+    add_sorted(one.luns, lun, [](const auto& a, const auto& b) { return a.number < b.number; });
+    return 0;
+  });
+}
+
+Result<void> FakeLio::remove_lun(const LioTargetId& target, int number) {
+  return change(target, fmt::format("remove LUN {}", number), [&](LioTarget& one) {
+    for (const auto& acl : one.acls) {
+      for (const auto& lun : acl.luns) {
+        if (lun.lun == number) return EBUSY;
+      }
+    }
+    std::erase_if(one.luns, [&](const auto& lun) { return lun.number == number; });
+    return 0;
+  });
+}
+
+Result<void> FakeLio::make_acl(const LioTargetId& target, const std::string& initiator) {
+  return change(target, fmt::format("let {} log in", initiator), [&](LioTarget& one) {
+    if (acl_of(one, initiator) != nullptr) return 0;
+    LioAcl made;
+    made.initiator = initiator;
+    add_sorted(one.acls, made, [](const auto& a, const auto& b) { return a.initiator < b.initiator; });
+    return 0;
+  });
+}
+
+Result<void> FakeLio::remove_acl(const LioTargetId& target, const std::string& initiator) {
+  return change(target, fmt::format("do not let {} log in", initiator), [&](LioTarget& one) {
+    const auto* acl = acl_of(one, initiator);
+    if (acl == nullptr) return 0;
+    if (!acl->luns.empty()) return ENOTEMPTY;
+    std::erase_if(one.acls, [&](const auto& there) { return there.initiator == initiator; });
+    return 0;
+  });
+}
+
+Result<void> FakeLio::map(const LioTargetId& target, const std::string& initiator,
+                          const LioMapping& mapping) {
+  return change(target, fmt::format("show LUN {} to {}", mapping.lun, initiator), [&](LioTarget& one) {
+    auto* acl = acl_of(one, initiator);
+    if (acl == nullptr || !has_lun(one, mapping.lun)) return ENOENT;
+    for (auto& there : acl->luns) {
+      if (there.number != mapping.number) continue;
+      if (there.lun != mapping.lun) return EEXIST;
+      there = mapping;
+      return 0;
+    }
+    add_sorted(acl->luns, mapping, [](const auto& a, const auto& b) { return a.number < b.number; });
+    return 0;
+  });
+}
+
+Result<void> FakeLio::unmap(const LioTargetId& target, const std::string& initiator, int number) {
+  return change(target, fmt::format("hide LUN {} from {}", number, initiator), [&](LioTarget& one) {
+    auto* acl = acl_of(one, initiator);
+    if (acl != nullptr) std::erase_if(acl->luns, [&](const auto& lun) { return lun.number == number; });
+    return 0;
+  });
+}
+
+Result<void> FakeLio::make_portal(const LioTargetId& target, const LioPortal& portal) {
+  return change(target, "listen on " + portal.name, [&](LioTarget& one) {
+    if (target.fabric != "iscsi") return ENOSYS;
+    if (portal.iser && no_rdma.contains(portal.name)) return ENODEV;
+    std::erase_if(one.portals, [&](const auto& there) { return there.name == portal.name; });
+    add_sorted(one.portals, portal, [](const auto& a, const auto& b) { return a.name < b.name; });
+    return 0;
+  });
+}
+
+Result<void> FakeLio::remove_portal(const LioTargetId& target, const std::string& name) {
+  return change(target, "do not listen on " + name, [&](LioTarget& one) {
+    std::erase_if(one.portals, [&](const auto& there) { return there.name == name; });
+    return 0;
+  });
 }
 
 }  // namespace rdmacfg::fakes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fakes of storage over RDMA: the kernel's NFS server as rpc.nfsd of nfs-server.service starts it, and
 // nvmet's configfs as Linux 6.1 has it (drivers/nvme/target/configfs.c), and NVMe targets elsewhere, which
-// nvmf-autoconnect.service connects to as nvme-cli 2.3 does.
+// nvmf-autoconnect.service connects to as nvme-cli 2.3 does, and LIO's.
 #pragma once
 
 #include <functional>
@@ -13,6 +13,7 @@
 #include "fakes/fake_units.hpp"
 #include "fakes/faults.hpp"
 #include "fakes/memory_files.hpp"
+#include "system/lio.hpp"
 #include "system/nfsd.hpp"
 #include "system/nvme_host.hpp"
 #include "system/nvme_target.hpp"
@@ -103,6 +104,48 @@ class FakeNvmeHost final : public system::NvmeHost {
 
   Faults& faults_;
   MemoryFiles& files_;
+};
+
+/// The kernel's SCSI target as Linux 6.1 has it (drivers/target).
+class FakeLio final : public system::Lio {
+ public:
+  explicit FakeLio(Faults& faults) : faults_(faults) {}
+
+  bool loaded = false;
+  std::map<std::string, system::LioBackstore> backstores;
+  std::map<system::LioTargetId, system::LioTarget> targets;
+  std::set<std::string> missing;  ///< paths of devices and files that are not there
+  std::set<std::string> no_rdma;  ///< portals of whose address no RDMA device knows
+
+  void reboot();
+  [[nodiscard]] std::string dump() const;
+
+  base::Result<std::optional<system::LioState>> observe() override;
+  base::Result<void> start(const std::string& fabric) override;
+  base::Result<void> make_backstore(const system::LioBackstore& wanted) override;
+  base::Result<void> remove_backstore(const std::string& id) override;
+  base::Result<void> make_target(const system::LioTargetId& target) override;
+  base::Result<void> remove_target(const system::LioTargetId& target) override;
+  base::Result<void> enable(const system::LioTargetId& target, bool enabled) override;
+  base::Result<void> allow_any(const system::LioTargetId& target) override;
+  base::Result<void> make_lun(const system::LioTargetId& target, const system::LioLun& lun) override;
+  base::Result<void> remove_lun(const system::LioTargetId& target, int number) override;
+  base::Result<void> make_acl(const system::LioTargetId& target, const std::string& initiator) override;
+  base::Result<void> remove_acl(const system::LioTargetId& target, const std::string& initiator) override;
+  base::Result<void> map(const system::LioTargetId& target, const std::string& initiator,
+                         const system::LioMapping& mapping) override;
+  base::Result<void> unmap(const system::LioTargetId& target, const std::string& initiator,
+                           int number) override;
+  base::Result<void> make_portal(const system::LioTargetId& target, const system::LioPortal& portal) override;
+  base::Result<void> remove_portal(const system::LioTargetId& target, const std::string& name) override;
+
+ private:
+  base::Result<void> call(const std::string& what, const std::function<int()>& effect);
+  /// The effect on a target that is there.
+  base::Result<void> change(const system::LioTargetId& target, const std::string& what,
+                            const std::function<int(system::LioTarget&)>& effect);
+
+  Faults& faults_;
 };
 
 }  // namespace rdmacfg::fakes

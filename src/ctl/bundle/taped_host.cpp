@@ -28,6 +28,7 @@ struct TapedHost::Ports {
         nfsd(tape, real),
         nvme_target(tape, real),
         nvme_host(tape, real),
+        lio(tape, real),
         accounts(tape, real),
         sysctl(tape, real),
         rdma_system(tape, real),
@@ -53,6 +54,7 @@ struct TapedHost::Ports {
              .nfsd = nfsd,
              .nvme_target = nvme_target,
              .nvme_host = nvme_host,
+             .lio = lio,
              .accounts = accounts,
              .sysctl = sysctl,
              .rdma_system = rdma_system,
@@ -80,6 +82,7 @@ struct TapedHost::Ports {
   taped::TapedNfsd nfsd;
   taped::TapedNvmeTarget nvme_target;
   taped::TapedNvmeHost nvme_host;
+  taped::TapedLio lio;
   taped::TapedAccounts accounts;
   taped::TapedSysctl sysctl;
   taped::TapedRdmaSystem rdma_system;

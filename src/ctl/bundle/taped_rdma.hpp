@@ -114,6 +114,39 @@ class TapedNvmeHost final : public system::NvmeHost, Taped {
   Result<void> disconnect(Name /*name*/) override { return refuse_to_change(); }
 };
 
+class TapedLio final : public system::Lio, Taped {
+  using Target = const system::LioTargetId&;
+
+ public:
+  using Taped::Taped;
+  Result<std::optional<system::LioState>> observe() override {
+    return ask("lio", "", [&] { return real_->lio.observe(); });
+  }
+  Result<void> start(Name /*fabric*/) override { return refuse_to_change(); }
+  Result<void> make_backstore(const system::LioBackstore& /*wanted*/) override { return refuse_to_change(); }
+  Result<void> remove_backstore(Name /*id*/) override { return refuse_to_change(); }
+  Result<void> make_target(Target /*target*/) override { return refuse_to_change(); }
+  Result<void> remove_target(Target /*target*/) override { return refuse_to_change(); }
+  Result<void> enable(Target /*target*/, bool /*enabled*/) override { return refuse_to_change(); }
+  Result<void> allow_any(Target /*target*/) override { return refuse_to_change(); }
+  Result<void> make_lun(Target /*target*/, const system::LioLun& /*lun*/) override {
+    return refuse_to_change();
+  }
+  Result<void> remove_lun(Target /*target*/, int /*number*/) override { return refuse_to_change(); }
+  Result<void> make_acl(Target /*target*/, Name /*initiator*/) override { return refuse_to_change(); }
+  Result<void> remove_acl(Target /*target*/, Name /*initiator*/) override { return refuse_to_change(); }
+  Result<void> map(Target /*target*/, Name /*initiator*/, const system::LioMapping& /*mapping*/) override {
+    return refuse_to_change();
+  }
+  Result<void> unmap(Target /*target*/, Name /*initiator*/, int /*number*/) override {
+    return refuse_to_change();
+  }
+  Result<void> make_portal(Target /*target*/, const system::LioPortal& /*portal*/) override {
+    return refuse_to_change();
+  }
+  Result<void> remove_portal(Target /*target*/, Name /*name*/) override { return refuse_to_change(); }
+};
+
 class TapedPci final : public system::Pci, Taped {
  public:
   using Taped::Taped;

@@ -43,6 +43,9 @@ constexpr std::array kRivals{
     Rival{"dcbd", "dcb"},
     Rival{"nvmetcli", "nvme_target"},
     Rival{"stacd", "nvme_connection"},  // of nvme-stas, which disconnects what it does not know
+    Rival{"targetcli", "lio_target"},
+    Rival{"targetclid", "lio_target"},
+    Rival{"targetctl", "lio_target"},
     Rival{"packagekitd", "package"},
     Rival{"unattended-upgr", "package"},
     Rival{"puppet", kFiles},

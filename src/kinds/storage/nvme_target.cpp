@@ -9,9 +9,9 @@
 
 #include "base/digest.hpp"
 #include "base/text.hpp"
-#include "formats/mount_table.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/storage/nvme_target_parse.hpp"
+#include "kinds/storage/surroundings.hpp"
 #include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -356,28 +356,6 @@ class NvmeTargetKind final : public Kind {
     }
     for (const auto& [field, value] : change.after) all.insert_or_assign(field, value);
     return model::from_attributes<NvmeTargetSubsystem>(all);
-  }
-
-  /// Addresses that the document gives interfaces, which has to happen before the target listens there.
-  static std::map<std::string, model::Key> given_addresses(const std::vector<Desired>& desired) {
-    std::map<std::string, model::Key> out;
-    for (const auto& one : desired) {
-      if (one.key.kind != "address" || one.ignore) continue;
-      const auto prefix = one.key.id.substr(one.key.id.rfind(' ') + 1);
-      out.emplace(prefix.substr(0, prefix.find('/')), one.key);
-    }
-    return out;
-  }
-
-  static std::set<std::string> mounted_devices(system::Files& files) {
-    std::set<std::string> out{""};
-    for (const auto* path : {"/proc/1/mountinfo", "/proc/self/mountinfo"}) {
-      const auto text = files.read(path);
-      if (!text || !*text) continue;
-      for (const auto& [where, one] : parse_mountinfo(**text)) out.insert(one.source);
-      break;
-    }
-    return out;
   }
 };
 

@@ -94,6 +94,9 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
            "[[nvme_target]]\nnqn = 'nqn.2014-08.org.example:a'\nany_host = "
            "true\n[[nvme_target.namespace]]\nnsid = 1\n"
            "device = '/dev/sda'\n",
+           "[[lio_target]]\nwwn = 'iqn.2026-01.org.example:a'\nany_initiator = true\naddresses = "
+           "['192.0.2.1']\n"
+           "[[lio_target.lun]]\nnumber = 0\ndevice = '/dev/sda'\n",
            "[nfs_server]\nrdma_port = 20049\n",
            "[[nfs_mount]]\npath = '/scratch'\nserver = 'a'\nexport = '/x'\n",
            "[[nvme_connection]]\naddress = '192.0.2.1'\n",

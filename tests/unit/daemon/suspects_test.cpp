@@ -42,7 +42,8 @@ TEST_F(SuspectsTest, ConfigurationManagersWriteFiles) {
 }
 
 TEST_F(SuspectsTest, OfEachKindSomebodyIsKnownOrNobodySetsIt) {
-  for (const auto* name : {"NetworkManager", "lldpad", "openibd", "nvmetcli", "puppet"}) runs(name);
+  for (const auto* name : {"NetworkManager", "lldpad", "openibd", "nvmetcli", "targetcli", "puppet"})
+    runs(name);
   for (const auto* kind : kinds::all()) {
     if (kind->traits().only_checked) continue;  // nobody changes it
     const std::string name(kind->name());

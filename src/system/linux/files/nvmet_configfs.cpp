@@ -7,11 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <thread>
 
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
+#include "system/linux/files/configfs.hpp"
 #include "system/linux/files/sysfs_dir.hpp"
 #include "system/linux/linux_host.hpp"
 
@@ -25,13 +24,7 @@ using base::fail_errno;
 using base::Result;
 using detail::SysfsDir;
 
-constexpr auto kNvmetGroupMode = 0755;
-constexpr auto kNvmetMountTime = std::chrono::milliseconds(2000);
-
-/// One part of a path, whatever somebody may call it.
-bool is_part(const std::string& name) {
-  return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
-}
+constexpr auto kNvmetPortMode = 0755;
 
 class ConfigfsNvmeTarget final : public NvmeTarget {
  public:
@@ -61,22 +54,13 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
     return trouble.unless_any(std::optional(std::move(state)));
   }
 
-  Result<void> start() override {
-    if (::access(folder_.c_str(), F_OK) == 0) return {};
-    if (auto loaded = modules_.load("nvmet"); !loaded) return loaded;
-    const auto end = std::chrono::steady_clock::now() + kNvmetMountTime;
-    (void)units_.act(UnitAction::kStart, "sys-kernel-config.mount");
-    while (::access(folder_.c_str(), F_OK) != 0 && std::chrono::steady_clock::now() < end)
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    if (::access(folder_.c_str(), F_OK) == 0) return {};
-    return fail(Code::kUnsupported, fmt::format("{}: not there, although nvmet is loaded", folder_.string()));
-  }
+  Result<void> start() override { return detail::start_configfs(folder_, "nvmet", units_, modules_); }
 
   Result<void> make_subsystem(const std::string& nqn) override {
     return make("subsystems", nqn, fmt::format("{}: make the subsystem", nqn));
   }
   Result<void> remove_subsystem(const std::string& nqn) override {
-    return remove_folder(subsystem(nqn), fmt::format("{}: remove the subsystem", nqn));
+    return detail::remove_folder(subsystem(nqn), fmt::format("{}: remove the subsystem", nqn));
   }
 
   Result<void> set_any_host(const std::string& nqn, bool any) override {
@@ -88,14 +72,14 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
     const auto what = fmt::format("{}: let {} connect", nqn, host);
     const bool known = ::access((folder_ / "hosts" / host).c_str(), F_OK) == 0;
     if (auto made = make("hosts", host, what); !made) return made;
-    auto done = link(folder_ / "hosts" / host, subsystem(nqn) / "allowed_hosts" / host, what);
+    auto done = detail::make_link(folder_ / "hosts" / host, subsystem(nqn) / "allowed_hosts" / host, what);
     if (!done && !known) forget_host(host);
     return done;
   }
 
   Result<void> disallow_host(const std::string& nqn, const std::string& host) override {
     const auto what = fmt::format("{}: do not let {} connect", nqn, host);
-    if (auto done = unlink(subsystem(nqn) / "allowed_hosts" / host, what); !done) return done;
+    if (auto done = detail::remove_link(subsystem(nqn) / "allowed_hosts" / host, what); !done) return done;
     forget_host(host);
     return {};
   }
@@ -103,8 +87,8 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
   Result<void> make_namespace(const std::string& nqn, const NvmeNamespace& wanted) override {
     const auto what = fmt::format("{}: offer {} as namespace {}", nqn, wanted.device, wanted.nsid);
     const auto at = subsystem(nqn) / "namespaces" / std::to_string(wanted.nsid);
-    if (::mkdir(at.c_str(), kNvmetGroupMode) != 0 && errno != EEXIST) return fail_errno(errno, what);
-    Result<void> done;
+    auto done = detail::make_folder(at, what);
+    if (!done) return done;
     if (!wanted.device.empty()) done = write(at / "device_path", wanted.device, what);
     if (done && !wanted.uuid.empty()) done = write(at / "device_uuid", wanted.uuid, what);
     if (done && wanted.enabled) done = claim(wanted.device, what);
@@ -114,14 +98,14 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
   }
 
   Result<void> remove_namespace(const std::string& nqn, int nsid) override {
-    return remove_folder(subsystem(nqn) / "namespaces" / std::to_string(nsid),
-                         fmt::format("{}: remove namespace {}", nqn, nsid));
+    return detail::remove_folder(subsystem(nqn) / "namespaces" / std::to_string(nsid),
+                                 fmt::format("{}: remove namespace {}", nqn, nsid));
   }
 
   Result<void> make_port(const NvmePort& port) override {
     const auto what = fmt::format("make the NVMe port {} {}", port.address, port.service);
     const auto at = folder_ / "ports" / std::to_string(port.id);
-    if (::mkdir(at.c_str(), kNvmetGroupMode) != 0) return fail_errno(errno, what);
+    if (::mkdir(at.c_str(), kNvmetPortMode) != 0) return fail_errno(errno, what);
     for (const auto& [file, value] : {std::pair{"addr_trtype", port.transport},
                                       {"addr_adrfam", port.family},
                                       {"addr_traddr", port.address},
@@ -135,17 +119,18 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
   }
 
   Result<void> remove_port(int id) override {
-    return remove_folder(folder_ / "ports" / std::to_string(id), fmt::format("remove the NVMe port {}", id));
+    return detail::remove_folder(folder_ / "ports" / std::to_string(id),
+                                 fmt::format("remove the NVMe port {}", id));
   }
 
   Result<void> offer(int port, const std::string& nqn) override {
-    return link(subsystem(nqn), port_folder(port) / "subsystems" / nqn,
-                fmt::format("{}: offer it on port {}", nqn, port));
+    return detail::make_link(subsystem(nqn), port_folder(port) / "subsystems" / nqn,
+                             fmt::format("{}: offer it on port {}", nqn, port));
   }
 
   Result<void> withdraw(int port, const std::string& nqn) override {
-    return unlink(port_folder(port) / "subsystems" / nqn,
-                  fmt::format("{}: withdraw it from port {}", nqn, port));
+    return detail::remove_link(port_folder(port) / "subsystems" / nqn,
+                               fmt::format("{}: withdraw it from port {}", nqn, port));
   }
 
  private:
@@ -208,34 +193,13 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
   }
 
   Result<void> make(const char* kind, const std::string& name, const std::string& what) {
-    if (!is_part(name)) return fail(Code::kInvalid, what + ": not a valid NQN");
-    if (::mkdir((folder_ / kind / name).c_str(), kNvmetGroupMode) == 0 || errno == EEXIST) return {};
-    return fail_errno(errno, what);
-  }
-
-  static Result<void> remove_folder(const std::filesystem::path& path, const std::string& what) {
-    if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return {};
-    return fail_errno(errno, what);
-  }
-
-  static Result<void> link(const std::filesystem::path& to, const std::filesystem::path& at,
-                           const std::string& what) {
-    if (::symlink(to.c_str(), at.c_str()) == 0 || errno == EEXIST) return {};
-    return fail_errno(errno, what);
-  }
-
-  static Result<void> unlink(const std::filesystem::path& path, const std::string& what) {
-    if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
-    return fail_errno(errno, what);
+    if (!detail::is_path_part(name)) return fail(Code::kInvalid, what + ": not a valid NQN");
+    return detail::make_folder(folder_ / kind / name, what);
   }
 
   static Result<void> write(const std::filesystem::path& path, const std::string& value,
                             const std::string& what) {
-    const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!file) return fail_errno(errno, what);
-    const auto line = value + "\n";
-    if (::write(file.get(), line.data(), line.size()) < 0) return fail_errno(errno, what);
-    return {};
+    return detail::write_attribute(path, value + "\n", what);
   }
 
   /// The kernel opens the device as the writer sees it, and the daemon sees no block devices and may not
@@ -246,29 +210,13 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
     const int error = done ? 0 : done.error().sys_errno;
     if (error != ENOENT && error != EROFS && error != EACCES) return done;
     const auto unit = fmt::format("rdma-configd-nvme-namespace@{}.service",
-                                  escaped(fmt::format("{}/namespaces/{}", nqn, nsid)));
+                                  detail::unit_escaped(fmt::format("{}/namespaces/{}", nqn, nsid)));
     constexpr std::size_t kUnitNameLongest = 255;
     if (unit.size() > kUnitNameLongest) return done;
     const auto asked = units_.act(UnitAction::kStart, unit);
     detail::Trouble ignored;
     const auto folder = SysfsDir::open(at, &ignored);
     return asked && folder && folder->text("enable") == "1" ? Result<void>{} : done;
-  }
-
-  /// systemd-escape(1), of a path without a '/' before it.
-  static std::string escaped(const std::string& text) {
-    constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:_.";
-    std::string out;
-    for (const char c : text) {
-      if (c == '/') {
-        out += '-';
-      } else if (kPlain.find(c) != std::string_view::npos && !(out.empty() && c == '.')) {
-        out += c;
-      } else {
-        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-      }
-    }
-    return out;
   }
 
   Units& units_;

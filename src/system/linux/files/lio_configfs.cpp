@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources: drivers/target/target_core_configfs.c, drivers/target/target_core_fabric_configfs.c,
+// drivers/target/iscsi/iscsi_target_configfs.c, drivers/infiniband/ulp/srpt/ib_srpt.c.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/text.hpp"
+#include "system/linux/files/configfs.hpp"
+#include "system/linux/files/sysfs_dir.hpp"
+#include "system/linux/linux_host.hpp"
+
+namespace rdmacfg::system {
+
+namespace {
+
+using base::Code;
+using base::fail;
+using base::Result;
+using detail::SysfsDir;
+
+constexpr std::string_view kFileio = "fileio_", kIblock = "iblock_";
+constexpr const char* kLioGroup = "tpgt_1";
+constexpr std::string_view kGroupPrefix = "tpgt_", kLunPrefix = "lun_";
+constexpr const char* kLioFabrics[] = {"iscsi", "srpt"};
+/// Names of our links; rtslib takes any.
+constexpr const char* kDiskLink = "disk";
+constexpr const char* kLunLink = "lun";
+
+std::optional<int> number_after(std::string_view prefix, std::string_view name) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  const auto number = base::parse_number(name.substr(prefix.size()));
+  if (!number || *number > 0xffff) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+/// The last `parts` parts of a path.
+std::string tail_of(std::string_view path, int parts) {
+  auto from = path.size();
+  while (parts-- > 0 && from != std::string_view::npos && from > 0) from = path.rfind('/', from - 1);
+  return std::string(from == std::string_view::npos ? path : path.substr(from + 1));
+}
+
+/// The target of the one link in a folder of configfs, as it is written there.
+std::string linked_from(const SysfsDir& folder) {
+  for (const auto& name : folder.list()) {
+    if (auto to = folder.link(name); !to.empty()) return to;
+  }
+  return {};
+}
+
+class ConfigfsLio final : public Lio {
+ public:
+  ConfigfsLio(Units& units, Modules& modules, const std::filesystem::path& sysfs)
+      : units_(units), modules_(modules), folder_(sysfs / "kernel/config/target") {}
+
+  Result<std::optional<LioState>> observe() override {
+    detail::Trouble trouble;
+    const auto folder = SysfsDir::open(folder_, &trouble);
+    if (!folder) return trouble.unless_any(std::optional<LioState>{});
+    LioState state;
+    if (const auto core = folder->sub("core")) read_backstores(*core, state);
+    for (const auto* fabric : kLioFabrics) {
+      const auto targets = folder->sub(fabric);
+      if (!targets) continue;
+      for (const auto& wwn : targets->list()) {
+        const auto one = targets->sub(wwn);
+        if (!one || !one->sub("fabric_statistics")) continue;  // "discovery_auth", and attributes
+        state.targets.push_back(target_of({fabric, wwn}, *one));
+      }
+    }
+    return trouble.unless_any(std::optional(std::move(state)));
+  }
+
+  Result<void> start(const std::string& fabric) override {
+    if (auto done = detail::start_configfs(folder_, "target_core_mod", units_, modules_); !done) return done;
+    const auto at = folder_ / fabric;
+    if (::access(at.c_str(), F_OK) == 0) return {};
+    if (auto done = modules_.load(fabric == "srpt" ? "ib_srpt" : "iscsi_target_mod"); !done) return done;
+    return detail::make_folder(at, fmt::format("start LIO's {}", fabric));
+  }
+
+  Result<void> make_backstore(const LioBackstore& wanted) override {
+    const auto what = fmt::format("offer {}", wanted.path);
+    const auto at = core(wanted.id);
+    const bool file = wanted.id.starts_with(kFileio);
+    std::string control = "udev_path=" + wanted.path;
+    if (file) {
+      struct stat status {};
+      if (::stat(wanted.path.c_str(), &status) != 0) return base::fail_errno(errno, what);
+      if (!S_ISREG(status.st_mode)) return fail(Code::kInvalid, what + ": it is not a file");
+      control = fmt::format("fd_dev_name={},fd_dev_size={}", wanted.path, status.st_size);
+    }
+    if (file || wanted.id.starts_with(kIblock)) {
+      if (auto done = detail::make_folder(at.parent_path(), what); !done) return done;
+    }
+    auto done = detail::make_folder(at, what);
+    if (done) done = detail::write_attribute(at / "control", control, what);
+    if (done) done = detail::write_attribute(at / "udev_path", wanted.path, what);
+    if (done && !wanted.serial.empty())
+      done = detail::write_attribute(at / "wwn/vpd_unit_serial", wanted.serial + "\n", what);
+    if (done) done = enable_backstore(at, wanted.id, what);
+    if (!done) (void)remove_backstore(wanted.id);
+    if (!done && done.error().sys_errno == EBUSY)
+      return fail(Code::kBusy, what + ": this host uses it (mounted, swap, LVM, RAID, or another target)");
+    return done;
+  }
+
+  Result<void> remove_backstore(const std::string& id) override {
+    const auto at = core(id);
+    const auto what = fmt::format("remove the backstore {}", id);
+    if (auto done = detail::remove_folder(at, what); !done) return done;
+    (void)::rmdir(at.parent_path().c_str());  // others may be in it
+    return {};
+  }
+
+  Result<void> make_target(const LioTargetId& target) override {
+    const auto what = fmt::format("{}: make the target", target.wwn);
+    if (!detail::is_path_part(target.wwn)) return fail(Code::kInvalid, what + ": not a valid name");
+    if (auto done = detail::make_folder(at(target), what); !done) {
+      if (target.fabric != "srpt" || done.error().sys_errno != EINVAL) return done;
+      return fail(Code::kNotFound, what + ": this host has no port with that GID that takes SRP");
+    }
+    const auto group = at(target) / kLioGroup;
+    if (::access(group.c_str(), F_OK) == 0) return {};
+    auto done = detail::make_folder(group, what);
+    if (done && target.fabric == "iscsi") done = write(group / "attrib/authentication", "0", what);
+    if (!done) (void)remove_target(target);
+    return done;
+  }
+
+  Result<void> remove_target(const LioTargetId& target) override {
+    const auto what = fmt::format("{}: remove the target", target.wwn);
+    if (auto done = detail::remove_folder(at(target) / kLioGroup, what); !done) return done;
+    return detail::remove_folder(at(target), what);
+  }
+
+  Result<void> enable(const LioTargetId& target, bool enabled) override {
+    return write(group(target) / "enable", enabled ? "1" : "0",
+                 fmt::format("{}: {} it", target.wwn, enabled ? "enable" : "disable"));
+  }
+
+  Result<void> allow_any(const LioTargetId& target) override {
+    const auto what = fmt::format("{}: let any initiator log in", target.wwn);
+    for (const auto& [name, value] : {std::pair{"demo_mode_write_protect", "0"},
+                                      {"cache_dynamic_acls", "1"},
+                                      {"generate_node_acls", "1"}}) {
+      if (auto done = write(group(target) / "attrib" / name, value, what); !done) return done;
+    }
+    return {};
+  }
+
+  Result<void> make_lun(const LioTargetId& target, const LioLun& lun) override {
+    const auto what = fmt::format("{}: offer {} as LUN {}", target.wwn, lun.backstore, lun.number);
+    const auto at = this->lun(target, lun.number);
+    if (auto done = detail::make_folder(at, what); !done || lun.backstore.empty()) return done;
+    auto done = detail::make_link(core(lun.backstore), at / kDiskLink, what);
+    if (!done) (void)::rmdir(at.c_str());
+    return done;
+  }
+
+  Result<void> remove_lun(const LioTargetId& target, int number) override {
+    return remove_linked(lun(target, number), fmt::format("{}: remove LUN {}", target.wwn, number));
+  }
+
+  Result<void> make_acl(const LioTargetId& target, const std::string& initiator) override {
+    const auto what = fmt::format("{}: let {} log in", target.wwn, initiator);
+    if (!detail::is_path_part(initiator)) return fail(Code::kInvalid, what + ": not a valid name");
+    return detail::make_folder(acl(target, initiator), what);
+  }
+
+  Result<void> remove_acl(const LioTargetId& target, const std::string& initiator) override {
+    return detail::remove_folder(acl(target, initiator),
+                                 fmt::format("{}: do not let {} log in", target.wwn, initiator));
+  }
+
+  Result<void> map(const LioTargetId& target, const std::string& initiator,
+                   const LioMapping& mapping) override {
+    const auto what = fmt::format("{}: show LUN {} to {}", target.wwn, mapping.lun, initiator);
+    const auto at = mapped(target, initiator, mapping.number);
+    auto done = detail::make_folder(at, what);
+    if (done) done = detail::make_link(lun(target, mapping.lun), at / kLunLink, what);
+    if (done) done = write(at / "write_protect", mapping.read_only ? "1" : "0", what);
+    return done;
+  }
+
+  Result<void> unmap(const LioTargetId& target, const std::string& initiator, int number) override {
+    return remove_linked(mapped(target, initiator, number),
+                         fmt::format("{}: hide LUN {} from {}", target.wwn, number, initiator));
+  }
+
+  Result<void> make_portal(const LioTargetId& target, const LioPortal& portal) override {
+    const auto what =
+        fmt::format("{}: listen on {}{}", target.wwn, portal.name, portal.iser ? " for iSER" : "");
+    if (!detail::is_path_part(portal.name)) return fail(Code::kInvalid, what + ": not a valid address");
+    const auto at = group(target) / "np" / portal.name;
+    const bool there = ::access(at.c_str(), F_OK) == 0;
+    if (auto done = detail::make_folder(at, what); !done) return done;
+    auto done = write(at / "iser", portal.iser ? "1" : "0", what);
+    if (!done && !there) (void)::rmdir(at.c_str());
+    if (!done && done.error().sys_errno == ENODEV)
+      return fail(Code::kNotFound, what + ": no RDMA device has this address");
+    return done;
+  }
+
+  Result<void> remove_portal(const LioTargetId& target, const std::string& name) override {
+    return detail::remove_folder(group(target) / "np" / name,
+                                 fmt::format("{}: do not listen on {}", target.wwn, name));
+  }
+
+ private:
+  [[nodiscard]] std::filesystem::path core(const std::string& id) const { return folder_ / "core" / id; }
+  [[nodiscard]] std::filesystem::path at(const LioTargetId& target) const {
+    return folder_ / target.fabric / target.wwn;
+  }
+  [[nodiscard]] std::filesystem::path group(const LioTargetId& target) const {
+    return at(target) / kLioGroup;
+  }
+  [[nodiscard]] std::filesystem::path lun(const LioTargetId& target, int number) const {
+    return group(target) / "lun" / fmt::format("{}{}", kLunPrefix, number);
+  }
+  [[nodiscard]] std::filesystem::path acl(const LioTargetId& target, const std::string& initiator) const {
+    return group(target) / "acls" / initiator;
+  }
+  [[nodiscard]] std::filesystem::path mapped(const LioTargetId& target, const std::string& initiator,
+                                             int number) const {
+    return acl(target, initiator) / fmt::format("{}{}", kLunPrefix, number);
+  }
+
+  static void read_backstores(const SysfsDir& core, LioState& state) {
+    for (const auto& hba : core.list()) {
+      const auto folder = hba.find('_') == std::string::npos ? std::optional<SysfsDir>() : core.sub(hba);
+      if (!folder) continue;
+      for (const auto& name : folder->list()) {
+        const auto one = folder->sub(name);
+        if (!one || !one->sub("wwn")) continue;  // attributes of the HBA
+        LioBackstore out{.id = hba + "/" + name,
+                         .path = one->text("udev_path"),
+                         .serial = {},
+                         .enabled = one->text("enable") == "1"};
+        const auto serial = one->text("wwn/vpd_unit_serial");
+        out.serial = std::string(
+            base::trim(serial.substr(serial.find(':') == std::string::npos ? 0 : serial.find(':') + 1)));
+        state.backstores.push_back(std::move(out));
+      }
+    }
+  }
+
+  static LioTarget target_of(LioTargetId id, const SysfsDir& folder) {
+    LioTarget out{.id = std::move(id), .groups = 0};
+    for (const auto& name : folder.list()) out.groups += name.starts_with(kGroupPrefix) ? 1 : 0;
+    const auto group = folder.sub(kLioGroup);
+    if (!group) return out;
+    out.enabled = group->text("enable") == "1";
+    out.any_initiator = group->text("attrib/generate_node_acls") == "1";
+    out.authentication = group->text("attrib/authentication") == "1";
+    if (const auto luns = group->sub("lun")) {
+      for (const auto& name : luns->list()) {
+        const auto number = number_after(kLunPrefix, name);
+        const auto one = luns->sub(name);
+        if (number && one) out.luns.push_back({*number, tail_of(linked_from(*one), 2)});
+      }
+    }
+    if (const auto acls = group->sub("acls")) {
+      for (const auto& name : acls->list()) {
+        if (const auto one = acls->sub(name)) out.acls.push_back(acl_of(name, *one));
+      }
+    }
+    if (const auto portals = group->sub("np")) {
+      for (const auto& name : portals->list()) {
+        if (const auto one = portals->sub(name)) out.portals.push_back({name, one->text("iser") == "1"});
+      }
+    }
+    auto guests = group->text("dynamic_sessions");
+    std::replace(guests.begin(), guests.end(), '\0', '\n');
+    for (const auto line : base::split(guests, '\n')) {
+      if (!base::trim(line).empty()) out.guests.emplace_back(base::trim(line));
+    }
+    std::sort(out.luns.begin(), out.luns.end(),
+              [](const auto& a, const auto& b) { return a.number < b.number; });
+    return out;
+  }
+
+  static LioAcl acl_of(const std::string& initiator, const SysfsDir& folder) {
+    LioAcl out{
+        .initiator = initiator, .luns = {}, .logged_in = folder.text("info").starts_with("InitiatorName")};
+    for (const auto& name : folder.list()) {
+      const auto number = number_after(kLunPrefix, name);
+      const auto one = number ? folder.sub(name) : std::optional<SysfsDir>();
+      if (!one) continue;
+      const auto lun = number_after(kLunPrefix, tail_of(linked_from(*one), 1));
+      if (lun) out.luns.push_back({*number, *lun, one->text("write_protect") == "1"});
+    }
+    std::sort(out.luns.begin(), out.luns.end(),
+              [](const auto& a, const auto& b) { return a.number < b.number; });
+    return out;
+  }
+
+  static Result<void> write(const std::filesystem::path& path, const std::string& value,
+                            const std::string& what) {
+    return detail::write_attribute(path, value + "\n", what);
+  }
+
+  static Result<void> remove_linked(const std::filesystem::path& folder, const std::string& what) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      if (!entry.is_symlink(error)) continue;
+      if (auto done = detail::remove_link(entry.path(), what); !done) return done;
+    }
+    return detail::remove_folder(folder, what);
+  }
+
+  /// The kernel opens the device as the writer sees it, and the daemon sees no block devices and may not
+  /// write files (PrivateDevices=, ProtectSystem=).
+  Result<void> enable_backstore(const std::filesystem::path& at, const std::string& id,
+                                const std::string& what) {
+    auto done = write(at / "enable", "1", what);
+    const int error = done ? 0 : done.error().sys_errno;
+    if (error != ENOENT && error != EROFS && error != EACCES && error != EPERM) return done;
+    const auto unit = fmt::format("rdma-configd-lio-backstore@{}.service", detail::unit_escaped(id));
+    const auto asked = units_.act(UnitAction::kStart, unit);
+    detail::Trouble ignored;
+    const auto folder = SysfsDir::open(at, &ignored);
+    return asked && folder && folder->text("enable") == "1" ? Result<void>{} : done;
+  }
+
+  Units& units_;
+  Modules& modules_;
+  std::filesystem::path folder_;
+};
+
+}  // namespace
+
+std::unique_ptr<Lio> make_linux_lio(Units& units, Modules& modules, const std::filesystem::path& sysfs) {
+  return std::make_unique<ConfigfsLio>(units, modules, sysfs);
+}
+
+}  // namespace rdmacfg::system

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# Targets of LIO: by iSER over Soft-RoCE and by SRP on an InfiniBand port, made beside those of others, held over a reboot, and what is left when they
+# are dropped.
+# nightly
+# lab: --full --timeout 1500 --mem 3072
+# tree: full
+# boots: 2
+IQN=iqn.2026-01.org.example:scratch HOST=iqn.2026-01.org.example:node1 T=/sys/kernel/config/target
+A=$T/iscsi/$IQN/tpgt_1 S=$T/srpt/0xfe800000000000000002c90300a0b001/tpgt_1
+lab-load ib:mlx4_0:1
+if [ "$BOOT" = 1 ]; then
+	cat >/etc/systemd/system/lab-net.service <<-'X'
+	[Unit]
+	DefaultDependencies=no
+	Before=network-pre.target
+	Wants=network-pre.target
+	[Service]
+	Type=oneshot
+	RemainAfterExit=yes
+	ExecStart=/bin/sh -c 'ip link add v0 type veth peer name v1; ip addr add 192.0.2.1/24 dev v0; ip link set v1 up; ip link set v0 up'
+	[Install]
+	WantedBy=sysinit.target
+	X
+	# A file system of its own: files of the guest's overlay cannot be opened for direct I/O.
+	truncate -s 96M /srv/back.img; mkfs.ext4 -q /srv/back.img; mkdir -p /srv/back
+	echo '/srv/back.img /srv/back ext4 loop 0 0' >>/etc/fstab
+	systemctl daemon-reload; systemctl enable -q lab-net; mount /srv/back; systemctl start lab-net
+	truncate -s 32M /srv/back/disk.img
+	conf <<-X
+	[[soft_rdma]]
+	interface = "v0"
+	type = "rxe"
+	name = "rxe_lab"
+
+	[[lio_target]]
+	wwn        = "$IQN"
+	initiators = ["$HOST"]
+	addresses  = ["192.0.2.1"]
+
+	  [[lio_target.lun]]
+	  number = 0
+	  file   = "/srv/back/disk.img"
+
+	[[lio_target]]
+	wwn        = "0002:c903:00a0:b001"
+	initiators = ["0002:c903:0031:78f2"]
+
+	  [[lio_target.lun]]
+	  number = 0
+	  file   = "/srv/back/disk.img"
+	X
+	mountpoint -q /sys/kernel/config || systemctl start sys-kernel-config.mount
+	modprobe -a target_core_mod iscsi_target_mod
+	mkdir -p $T/iscsi/iqn.2026-01.org.example:theirs/tpgt_1
+	exits "apply of the device" 0 apply --only soft_rdma
+	exits "apply" 0 apply
+	ok "what others made is there" test -d $T/iscsi/iqn.2026-01.org.example:theirs/tpgt_1
+else
+	mountpoint -q /srv/back || mount /srv/back	# the guest's own start passes over images in its overlay
+	ok "the daemon holds the document" lab-wait 120 'systemctl -q is-active rdma-configd'
+	ok "the iSER target is there after the boot" lab-wait 120 "[ \"\$(cat $A/enable)\" = 1 ]"
+	ok "and the SRP target" lab-wait 120 "[ \"\$(cat $S/enable)\" = 1 ]"
+fi
+is "iSER is offered" "$(cat $A/np/192.0.2.1:3260/iser)" 1
+is "only the initiator may log in" "$(ls $A/acls) $(cat $A/attrib/generate_node_acls)" "$HOST 0"
+is "it sees the disk" "$(cat $A/acls/$HOST/lun_0/write_protect)" 0
+is "one backstore is behind both" "$(ls -d $T/core/*_*/*/ | wc -l) $(readlink -f $A/lun/lun_0/disk)" "1 $(readlink -f $S/lun/lun_0/disk)"
+is "the initiator's port has both identifiers" "$(ls $S/acls | tr '\n' ' ')" "0x00000000000000000002c903003178f2 0x0002c90300a0b0010002c903003178f2 "
+is "its serial number stays" "$(tee -a /root/serials <"$(readlink -f $A/lun/lun_0/disk)/wwn/vpd_unit_serial")" "$(head -1 /root/serials)"
+lab-wait 60 'rdma-configctl diff >/dev/null'; exits "diff is empty" 0 ctl diff
+no_writes "second apply"
+[ "$BOOT" = 1 ] && finish
+
+truncate -s 32M /srv/back/other.img
+sed -i 's/disk.img/other.img/' $CONF
+exits "another file" 0 apply
+is "it is that one" "$(cat "$(readlink -f $A/lun/lun_0/disk)/udev_path")" /srv/back/other.img
+sed -i 's,/srv/back/other.img,/srv/back/none.img,' $CONF
+exits "one that is not there" 3 apply
+is "the former one is back" "$(cat "$(readlink -f $A/lun/lun_0/disk)/udev_path") $(cat $A/enable)" "/srv/back/other.img 1"
+sed -i 's,/srv/back/none.img,/srv/back/other.img,; s/^initiators = \["iqn.*/any_initiator = true/' $CONF
+exits "any initiator" 0 apply
+is "may log in" "$(cat $A/attrib/generate_node_acls) $(cat $A/attrib/demo_mode_write_protect) $(ls $A/acls)" "1 0 "
+sed -i '/lio_target/,$d' $CONF
+exits "dropped" 0 apply
+ok "nothing is left" test ! -e $T/iscsi/$IQN -a ! -e ${S%/*}
+is "nor a backstore" "$(ls $T/core | grep -c iblock_ ; ls $T/core | grep -c fileio_)" "0
+0"

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/storage/lio_target.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kinds/storage/lio_objects.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+using system::LioMapping;
+using testing::ElementsAre;
+
+TEST(LioTarget, NamesOfIscsiAreThoseThatRtslibTakes) {
+  for (const auto* good :
+       {"iqn.2026-01.org.example:a", "iqn.2003-01.org.linux-iscsi.host.x8664:sn.0a", "eui.0123456789abcdef"})
+    EXPECT_TRUE(model::IscsiName::parse(good)) << good;
+  EXPECT_EQ(model::IscsiName::parse("IQN.2026-01.ORG.Example:A").value().text, "iqn.2026-01.org.example:a");
+  for (const auto* bad : {"", "iqn", "iqn.", "iqn.2026", "iqn.2026-01.", "iqn.2026-1.org.example",
+                          "iqn.2026-01.example", "iqn.2026-01.org.example:a_b", "iqn.2026-01.org.example:a/b",
+                          "eui.0123", "nqn.2014-08.org.example:a"})
+    EXPECT_FALSE(model::IscsiName::parse(bad)) << bad;
+  EXPECT_FALSE(model::IscsiName::parse("iqn.2026-01.org.example:" + std::string(200, 'a')));
+}
+
+TEST(LioTarget, TargetsOfSrpAreKnownByTheirPortWhateverTheirGroupIsCalled) {
+  EXPECT_EQ(id_of({"srpt", "0xfe800000000000000002c903003178f2"}), "00:02:c9:03:00:31:78:f2");
+  EXPECT_EQ(id_of({"srpt", "0002:c903:0031:78f2"}), "00:02:c9:03:00:31:78:f2");
+  EXPECT_EQ(model::TargetName::parse("0002:c903:0031:78f2").value().text, "00:02:c9:03:00:31:78:f2");
+  EXPECT_EQ(id_of({"srpt", "odd"}), "odd");
+}
+
+TEST(LioTarget, WhatAnInitiatorSeesIsReadAsItIsWritten) {
+  const LioGuest some{"iqn.x", std::vector<LioMapping>{{0, 0, false}, {5, 1, false}, {2, 2, true}}};
+  EXPECT_EQ(some.text(), "iqn.x (LUNs 0, 5=1, 2 read-only)");
+  const auto back = LioGuest::parse(some.text());
+  EXPECT_EQ(back.initiator, "iqn.x");
+  EXPECT_THAT(back.sees.value(),
+              ElementsAre(LioMapping{0, 0, false}, LioMapping{5, 1, false}, LioMapping{2, 2, true}));
+  EXPECT_FALSE(LioGuest::parse("iqn.x").sees.has_value());
+  EXPECT_TRUE(LioGuest::parse((LioGuest{"iqn.x", std::vector<LioMapping>{}}).text()).sees->empty());
+  EXPECT_EQ(LioGuest::parse("iqn.x (LUNs ").initiator, "iqn.x");
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
