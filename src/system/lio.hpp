@@ -38,6 +38,7 @@ struct LioAcl {
   std::string initiator;           ///< iSCSI name, or SRP's initiator port identifier: "0x…", 32 digits
   std::vector<LioMapping> luns{};  ///< by number
   bool logged_in = false;          ///< told of iSCSI alone
+  bool has_secret = false;         ///< whether a name and secret of CHAP are set for it
 };
 
 /// An address that an iSCSI target listens on, with TCP and, if wanted, iSER.
@@ -57,10 +58,11 @@ struct LioTarget {
   LioTargetId id;
   int groups = 1;
   bool enabled = false;
-  bool any_initiator = false;   ///< whether initiators without an ACL may log in; never of SRP
-  bool authentication = false;  ///< whether CHAP is asked for
-  std::vector<LioLun> luns{};   ///< by number
-  std::vector<LioAcl> acls{};   ///< by name
+  bool any_initiator = false;    ///< whether initiators without an ACL may log in; never of SRP
+  bool authentication = false;   ///< whether CHAP is asked for
+  bool write_protected = false;  ///< whether initiators without an ACL may only read
+  std::vector<LioLun> luns{};    ///< by number
+  std::vector<LioAcl> acls{};    ///< by name
   std::vector<LioPortal> portals{};
   std::vector<std::string> guests{};  ///< initiators that are logged in without an ACL
 };

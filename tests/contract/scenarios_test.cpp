@@ -212,7 +212,9 @@ constexpr const char* kLio = R"({
       "iqn.2026-01.org.example:theirs": { "luns": { "0": "iblock_0/theirs" }, "portals": { "192.0.2.1:3260": false },
         "acls": { "iqn.2026-01.org.example:h": { "luns": [0] } } },
       "iqn.2026-01.org.example:two": { "any_initiator": true, "luns": { "3": "ramdisk_1/rd", "4": "iblock_0/theirs" },
-        "acls": { "iqn.2026-01.org.example:h": { "luns": [3] } }, "portals": { "192.0.2.9:3260": true } } } } })";
+        "acls": { "iqn.2026-01.org.example:h": { "luns": [3] } }, "portals": { "192.0.2.9:3260": true } },
+      "iqn.2026-01.org.example:off": { "enabled": false, "any_initiator": true, "luns": { "0": "ramdisk_1/rd" },
+        "portals": { "192.0.2.8:3260": false } } } } })";
 std::string lio_target(const std::string& wwn, const std::string& more, const std::string& disk) {
   return "[[lio_target]]\nwwn = \"" + wwn + "\"\n" + more + "[[lio_target.lun]]\nnumber = 0\n" + disk + "\n";
 }
@@ -227,6 +229,11 @@ const std::string kLioTheirs =
     "version = 1\n" +
     lio_target("iqn.2026-01.org.example:two",
                "initiators = [\"iqn.2026-01.org.example:i\"]\naddresses = [\"192.0.2.3\"]\n",
+               "device = \"/dev/sdb\"");
+const std::string kLioOff =
+    "version = 1\n" +
+    lio_target("iqn.2026-01.org.example:off",
+               "initiators = [\"iqn.2026-01.org.example:i\"]\naddresses = [\"192.0.2.8\"]\n",
                "device = \"/dev/sdb\"");
 const std::string kLioSrp =
     kLioOne +
@@ -815,6 +822,8 @@ const std::vector<Scenario>& scenarios() {
       {.name = "lio_target_named_again", .host = kLio, .documents = {kLioOther, kLioOne}},
       {.name = "lio_target_of_others", .host = kLio, .documents = {kLioTheirs}},
       {.name = "lio_target_given_back", .host = kLio, .documents = {kLioTheirs, "version = 1\n"}},
+      {.name = "lio_target_of_others_disabled", .host = kLio, .documents = {kLioOff}},
+      {.name = "lio_target_disabled_again", .host = kLio, .documents = {kLioOff, "version = 1\n"}},
       {.name = "lio_target_dropped", .host = kLio, .documents = {kLioOne, "version = 1\n"}},
       {.name = "lio_target_of_srp", .host = kLio, .documents = {kLioSrp}},
       {.name = "lio_target_of_srp_dropped", .host = kLio, .documents = {kLioSrp, kLioOne}},

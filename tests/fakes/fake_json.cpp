@@ -188,13 +188,15 @@ void describe_lio(FakeKernel& kernel, const json& from) {
   const json targets = from.value("targets", json::object());
   for (const auto& [wwn, one] : targets.items()) {
     allow_keys(one,
-               {"groups", "enabled", "any_initiator", "authentication", "luns", "acls", "portals", "guests"},
+               {"groups", "enabled", "any_initiator", "authentication", "write_protected", "luns", "acls",
+                "portals", "guests"},
                "lio target");
     system::LioTarget made{.id = {wwn.starts_with("0x") ? "srpt" : "iscsi", wwn},
                            .groups = one.value("groups", 1),
                            .enabled = one.value("enabled", true),
                            .any_initiator = one.value("any_initiator", false),
-                           .authentication = one.value("authentication", false)};
+                           .authentication = one.value("authentication", false),
+                           .write_protected = one.value("write_protected", false)};
     const json luns = one.value("luns", json::object());
     for (const auto& [number, backstore] : luns.items())
       made.luns.push_back({std::stoi(number), backstore.get<std::string>()});
@@ -204,6 +206,7 @@ void describe_lio(FakeKernel& kernel, const json& from) {
       system::LioAcl& added = made.acls.emplace_back();
       added.initiator = initiator;
       added.logged_in = acl.value("logged_in", false);
+      added.has_secret = made.authentication;
       for (const int number : acl.value("luns", std::vector<int>{}))
         added.luns.push_back({number, number, false});
     }

@@ -332,8 +332,8 @@ std::string FakeLio::dump() const {
   for (const auto& [id, one] : backstores)
     out += fmt::format("backstore {} {} {}{}\n", id, one.path, one.serial, one.enabled ? "" : " disabled");
   for (const auto& [id, one] : targets) {
-    out += fmt::format("target {} {}{}{}\n", id.fabric, id.wwn, one.enabled ? "" : " disabled",
-                       one.any_initiator ? " any" : "");
+    out += fmt::format("target {} {}{}{}{}\n", id.fabric, id.wwn, one.enabled ? "" : " disabled",
+                       one.any_initiator ? " any" : "", one.write_protected ? " write-protected" : "");
     for (const auto& lun : one.luns) out += fmt::format("  lun {} {}\n", lun.number, lun.backstore);
     for (const auto& acl : one.acls) {
       out += fmt::format("  acl {}", acl.initiator);
@@ -430,6 +430,7 @@ Result<void> FakeLio::allow_any(const LioTargetId& target) {
   return change(target, "let any initiator log in", [&](LioTarget& one) {
     if (target.fabric != "iscsi") return ENOENT;
     one.any_initiator = true;
+    one.write_protected = false;
     return 0;
   });
 }

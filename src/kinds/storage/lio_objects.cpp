@@ -122,23 +122,29 @@ class LioReach {
     if (auto done = look(); !done) return done;
     auto name = name_of_target();
     if (!name) return fail(name.error());
-    if (auto done = lio_.start(name->fabric); !done) return done;
     LioTarget now{.id = *name, .groups = 1};
     if (const auto* there = find_lio_target(state_, id_)) now = *there;
+    const auto guests = wanted.initiators.value_or(Texts{});
+    if (auto done = refuse_lost_secrets(now, guests); !done) return done;
+    if (auto done = lio_.start(name->fabric); !done) return done;
+    // A run that ended while it removed the target has left it empty and disabled.
+    const bool left = !now.enabled && now.luns.empty() && now.portals.empty() && now.acls.empty() &&
+                      (wanted.luns || wanted.portals);
+    const bool enabled = wanted.enabled.value_or(now.enabled || left);
     // Initiators that were seen without an ACL might go on to log in (core_tpg_check_initiator_node_acl()).
     if (now.any_initiator && wanted.any_initiator != true) {
       if (auto done = clear_away(now); !done) return done;
       now = {.id = *name, .groups = 1};
     }
-    // Left by a run that ended while it removed the target.
-    const bool rest = !now.enabled && now.luns.empty() && now.portals.empty() && now.acls.empty() &&
-                      (wanted.luns || wanted.portals);
     if (auto done = lio_.make_target(now.id); !done) return done;
     if (auto done = hold_luns(wanted.luns.value_or(Texts{}), now); !done) return done;
-    if (auto done = admit(wanted, now); !done) return done;
+    if (auto done = admit(guests, now); !done) return done;
+    if (wanted.any_initiator == true && !now.any_initiator) {
+      if (auto done = lio_.allow_any(now.id); !done) return done;
+    }
     if (auto done = hold_portals(wanted.portals.value_or(Texts{}), now); !done) return done;
-    if ((wanted.enabled.value_or(false) || rest) != now.enabled) {
-      if (auto done = lio_.enable(now.id, !now.enabled); !done) return done;
+    if (enabled != now.enabled) {
+      if (auto done = lio_.enable(now.id, enabled); !done) return done;
     }
     return collect();
   }
@@ -169,23 +175,40 @@ class LioReach {
     return fail(Code::kNotFound, fmt::format("{}: this host has no port with that GUID", id_));
   }
 
+  [[nodiscard]] Result<void> refuse_for_chap() const {
+    return fail(Code::kBusy,
+                id_ +
+                    ": it asks for CHAP, whose secrets could not be given back: set its attribute "
+                    "authentication to 0, or remove it, with targetcli");
+  }
+
+  /// Before anything is taken from anybody.
+  [[nodiscard]] Result<void> refuse_lost_secrets(const LioTarget& now, const Texts& guests) const {
+    const bool lost = std::any_of(now.acls.begin(), now.acls.end(), [&](const LioAcl& acl) {
+      return acl.has_secret && !names(guests, acl.initiator);
+    });
+    return now.authentication && lost ? refuse_for_chap() : Result<void>{};
+  }
+
   /// Refused where undoing could not bring back all of it.
-  static Result<void> refuse_lossy(const LioTarget& now, const std::string& id) {
-    if (now.authentication)
-      return fail(Code::kBusy,
-                  id + ": it asks for CHAP, whose secrets could not be given back: set its attribute "
-                       "authentication to 0, or remove it, with targetcli");
+  [[nodiscard]] Result<void> refuse_lossy(const LioTarget& now) const {
+    if (now.authentication) return refuse_for_chap();
     if (now.groups > 1)
       return fail(Code::kBusy,
                   fmt::format("{}: it has {} portal groups, and only the first is known here: remove it "
                               "with targetcli",
-                              id, now.groups));
+                              id_, now.groups));
+    if (now.any_initiator && now.write_protected)
+      return fail(Code::kBusy,
+                  id_ +
+                      ": any initiator may read it, and none may write, which could not be given back: set "
+                      "its attribute generate_node_acls to 0, or remove it, with targetcli");
     return {};
   }
 
   /// As long as the target is there, a run that goes on after an interruption finds what is left.
   Result<void> clear_away(const LioTarget& now) {
-    if (auto done = refuse_lossy(now, id_); !done) return done;
+    if (auto done = refuse_lossy(now); !done) return done;
     for (const auto& portal : now.portals) {
       if (auto done = lio_.remove_portal(now.id, portal.name); !done) return done;
     }
@@ -283,22 +306,20 @@ class LioReach {
     return base::uuid_of(fmt::format("{} {}", base::trim(text), path));
   }
 
-  Result<void> admit(const LioTargetEntry& wanted, LioTarget& now) {
-    const auto list = wanted.initiators.value_or(Texts{});
+  static bool names(const Texts& guests, const std::string& initiator) {
+    return std::any_of(guests.begin(), guests.end(),
+                       [&](const auto& text) { return LioGuest::parse(text).initiator == initiator; });
+  }
+
+  Result<void> admit(const Texts& guests, const LioTarget& now) {
     for (const auto& acl : now.acls) {
-      const bool stays = std::any_of(list.begin(), list.end(), [&](const auto& text) {
-        return LioGuest::parse(text).initiator == acl.initiator;
-      });
-      if (stays) continue;
-      if (now.authentication) {
-        if (auto done = refuse_lossy(now, id_); !done) return done;
-      }
+      if (names(guests, acl.initiator)) continue;
       if (auto done = exclude(now.id, acl); !done) return done;
     }
-    for (const auto& text : list) {
+    for (const auto& text : guests) {
       if (auto done = show(LioGuest::parse(text), now); !done) return done;
     }
-    return wanted.any_initiator == true && !now.any_initiator ? lio_.allow_any(now.id) : Result<void>{};
+    return {};
   }
 
   Result<void> show(const LioGuest& guest, const LioTarget& now) {
@@ -348,11 +369,15 @@ class LioReach {
     for (const auto& target : state_.targets) {
       for (const auto& lun : target.luns) used.insert(lun.backstore);
     }
+    bool gone = false;
     for (const auto& one : state_.backstores) {
       if (used.contains(one.id) || !name_of_backstore(one.id).starts_with(kOurBackstores)) continue;
-      if (auto done = lio_.remove_backstore(one.id); !done) return done;
+      const auto done = lio_.remove_backstore(one.id);
+      // Somebody has given it to a fabric that is not looked at, such as vhost or loopback.
+      if (!done && done.error().code != Code::kBusy) return done;
+      gone = true;
     }
-    return look();
+    return gone ? look() : Result<void>{};
   }
 
   std::string id_;

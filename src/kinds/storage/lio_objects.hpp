@@ -35,11 +35,13 @@ LioTargetEntry settings_of(const system::LioTarget& target, const system::LioSta
 /// Device of a disk, from "0 block /dev/x"; empty when it is not one.
 std::string device_of_lun(const std::string& text);
 
-/// Makes the target `id` as `wanted`, whatever it is like. Backstores of others are used where they have the
-/// device or file, and never removed; ours go with their last LUN.
+/// Makes the target `id` as `wanted`, whatever it is like; enabled or not as it is, where that does not say.
+/// Backstores of others are used where they have the device or file, and never removed; ours go with their
+/// last LUN. kBusy: something would go that could not be given back (CHAP, further portal groups, reading for
+/// all).
 base::Result<void> make_lio_target(const std::string& id, const LioTargetEntry& wanted, system::Host& host);
 
-/// kBusy: it has something that could not be given back (CHAP, further portal groups).
+/// kBusy as of make_lio_target().
 base::Result<void> remove_lio_target(const std::string& id, system::Host& host);
 
 }  // namespace rdmacfg::kinds

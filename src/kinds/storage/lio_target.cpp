@@ -167,6 +167,7 @@ class LioTargetKind final : public Kind {
   /// An update leaves alone what it does not mention.
   static LioTargetEntry whole(const Change& change) {
     auto all = change.before;
+    all.erase("enabled");                      // an interrupted run may have disabled it
     for (const auto& field : change.fields) {  // undoing takes away what was not there
       if (!change.after.contains(field)) all.erase(field);
     }

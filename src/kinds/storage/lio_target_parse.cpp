@@ -23,6 +23,7 @@ namespace {
 constexpr std::int64_t kIscsiPort = 3260;  // "iscsi-target" of services(5)
 constexpr std::int64_t kLunMost = 255;
 constexpr std::size_t kPortIdDigits = 32;
+constexpr std::size_t kLunFileLongest = 255, kLunDeviceLongest = 511;  // LIO's
 
 using Texts = std::vector<std::string>;
 
@@ -149,8 +150,15 @@ class LioEntry {
               "either device = \"/dev/disk/by-id/…\" or file = \"/srv/disk.img\"");
       } else {
         const auto* disk = device == nullptr ? file : device;
-        disks.emplace(lun,
-                      fmt::format("{} {}", disk == file ? "file" : "block", model::text_of(disk->value)));
+        const auto path = model::text_of(disk->value);
+        const auto longest = disk == file ? kLunFileLongest : kLunDeviceLongest;
+        if (path.find(',') != std::string::npos || path.size() > longest) {
+          wrong(disk->where, disk == file ? "lun.file" : "lun.device",
+                fmt::format("LIO takes a path of {} bytes at most, without commas", longest),
+                "another of its names, or a symbolic link");
+          continue;
+        }
+        disks.emplace(lun, fmt::format("{} {}", disk == file ? "file" : "block", path));
       }
     }
     Texts out;

@@ -11,6 +11,7 @@ namespace rdmacfg::system {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class LioConfigfs : public ::testing::Test {
@@ -45,6 +46,7 @@ TEST_F(LioConfigfs, IsReadAsTheKernelShowsIt) {
   tree.put(group + "../fabric_statistics/x", "");
   tree.put(group + "enable", "1\n");
   tree.put(group + "attrib/generate_node_acls", "0\n");
+  tree.put(group + "attrib/demo_mode_write_protect", "1\n");
   tree.put(group + "attrib/authentication", "1\n");
   tree.put(group + "dynamic_sessions", std::string("iqn.2026-01.org.example:i\n\0", 27));
   tree.put(group + "lun/lun_10/alua_tg_pt_gp", "");
@@ -52,6 +54,7 @@ TEST_F(LioConfigfs, IsReadAsTheKernelShowsIt) {
   link("../../../../../../target/core/iblock_0/x", group + "lun/lun_2/0123456789");
   const std::string acl = group + "acls/iqn.2026-01.org.example:h/";
   tree.put(acl + "info", "InitiatorName: iqn.2026-01.org.example:h\n");
+  tree.put(acl + "auth/userid", "h\n");
   tree.put(acl + "lun_0/write_protect", "1\n");
   link("../../../../../../../target/iscsi/iqn.2026-01.org.example:a/tpgt_1/lun/lun_2", acl + "lun_0/lun");
   tree.put(group + "np/192.0.2.1:3260/iser", "1\n");
@@ -65,13 +68,13 @@ TEST_F(LioConfigfs, IsReadAsTheKernelShowsIt) {
   const auto& one = state.targets.front();
   EXPECT_EQ(one.id.wwn, "iqn.2026-01.org.example:a");
   EXPECT_EQ(one.groups, 1);
-  EXPECT_TRUE(one.enabled && one.authentication && !one.any_initiator);
+  EXPECT_TRUE(one.enabled && one.authentication && !one.any_initiator && one.write_protected);
   EXPECT_THAT(one.guests, ElementsAre("iqn.2026-01.org.example:i"));
   ASSERT_EQ(one.luns.size(), 2U);
   EXPECT_EQ(one.luns[0].backstore, "iblock_0/x");
   EXPECT_EQ(one.luns[1].backstore, "");
   ASSERT_EQ(one.acls.size(), 1U);
-  EXPECT_TRUE(one.acls[0].logged_in);
+  EXPECT_TRUE(one.acls[0].logged_in && one.acls[0].has_secret);
   EXPECT_THAT(one.acls[0].luns, ElementsAre(LioMapping{0, 2, true}));
   ASSERT_EQ(one.portals.size(), 1U);
   EXPECT_EQ(one.portals[0].name, "192.0.2.1:3260");
@@ -85,6 +88,38 @@ TEST_F(LioConfigfs, NamesThatLeadElsewhereAreRefused) {
     EXPECT_FALSE(lio->make_acl({"iscsi", "a"}, name)) << name;
     EXPECT_FALSE(lio->make_portal({"iscsi", "a"}, {name, true})) << name;
   }
+}
+
+// The kernel has a new group ask for CHAP, and a run may end before it has told it not to.
+TEST_F(LioConfigfs, AGroupThatIsFreshAsksForNoChap) {
+  const LioTargetId id{"iscsi", "iqn.2026-01.org.example:a"};
+  const std::string group = kGroup;
+  for (const auto* folder : {"acls", "lun", "np"})
+    std::filesystem::create_directories(tree.at(group + folder));
+  tree.put(group + "../fabric_statistics/x", "");
+  tree.put(group + "enable", "0\n");
+  tree.put(group + "attrib/authentication", "1\n");
+  tree.put(group + "auth/userid", "NULL\n");
+  EXPECT_FALSE(lio->observe().value()->targets.front().authentication);
+  EXPECT_TRUE(lio->make_target(id));
+  EXPECT_EQ(tree.get(group + "attrib/authentication"), "0\n");
+  tree.put(group + "attrib/authentication", "1\n");
+  tree.put(group + "auth/userid", "theirs\n");
+  EXPECT_TRUE(lio->observe().value()->targets.front().authentication);
+  EXPECT_TRUE(lio->make_target(id));
+  EXPECT_EQ(tree.get(group + "attrib/authentication"), "1\n") << "somebody has set a secret";
+}
+
+TEST_F(LioConfigfs, PathsThatTheKernelWouldCutAreRefused) {
+  tree.put("/sys/kernel/config/target/core/x", "");
+  for (const auto& path : {std::string("/dev/a,b"), "/dev/" + std::string(600, 'a')})
+    EXPECT_FALSE(lio->make_backstore({.id = "iblock_1/x", .path = path, .serial = "", .enabled = true}));
+  const auto empty = tree.at("/srv/empty");
+  tree.put("/srv/empty", "");
+  const auto done = lio->make_backstore({.id = "fileio_1/x", .path = empty, .serial = "", .enabled = true});
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, HasSubstr("the file is empty"));
+  EXPECT_FALSE(std::filesystem::exists(tree.at("/sys/kernel/config/target/core/fileio_1")));
 }
 
 TEST_F(LioConfigfs, AFileThatIsMissingIsNotMade) {

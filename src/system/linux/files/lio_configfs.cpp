@@ -27,6 +27,9 @@ constexpr std::string_view kFileio = "fileio_", kIblock = "iblock_";
 constexpr const char* kLioGroup = "tpgt_1";
 constexpr std::string_view kGroupPrefix = "tpgt_", kLunPrefix = "lun_";
 constexpr const char* kLioFabrics[] = {"iscsi", "srpt"};
+/// FD_MAX_DEV_NAME and SE_UDEV_PATH_LEN, beyond which the kernel takes the beginning of a path.
+constexpr std::size_t kLioFileLongest = 255, kLioDeviceLongest = 511;
+constexpr off_t kLioBlock = 512;
 /// Names of our links; rtslib takes any.
 constexpr const char* kDiskLink = "disk";
 constexpr const char* kLunLink = "lun";
@@ -88,11 +91,20 @@ class ConfigfsLio final : public Lio {
     const auto what = fmt::format("offer {}", wanted.path);
     const auto at = core(wanted.id);
     const bool file = wanted.id.starts_with(kFileio);
+    // The kernel splits `control` there, and would offer what the first part names.
+    if (wanted.path.find_first_of(",\n") != std::string::npos)
+      return fail(Code::kInvalid, what + ": LIO takes no path with a comma");
+    if (wanted.path.size() > (file ? kLioFileLongest : kLioDeviceLongest))
+      return fail(Code::kInvalid, what + ": the path is longer than LIO takes");
     std::string control = "udev_path=" + wanted.path;
     if (file) {
       struct stat status {};
       if (::stat(wanted.path.c_str(), &status) != 0) return base::fail_errno(errno, what);
       if (!S_ISREG(status.st_mode)) return fail(Code::kInvalid, what + ": it is not a file");
+      if (status.st_size < kLioBlock)  // the kernel would subtract a block, and offer a disk without an end
+        return fail(Code::kInvalid, what +
+                                        ": the file is empty, and its size is the disk's: "
+                                        "`truncate -s 10G` gives it one");
       control = fmt::format("fd_dev_name={},fd_dev_size={}", wanted.path, status.st_size);
     }
     if (file || wanted.id.starts_with(kIblock)) {
@@ -125,11 +137,13 @@ class ConfigfsLio final : public Lio {
       if (target.fabric != "srpt" || done.error().sys_errno != EINVAL) return done;
       return fail(Code::kNotFound, what + ": this host has no port with that GID that takes SRP");
     }
-    const auto group = at(target) / kLioGroup;
-    if (::access(group.c_str(), F_OK) == 0) return {};
-    auto done = detail::make_folder(group, what);
-    if (done && target.fabric == "iscsi") done = write(group / "attrib/authentication", "0", what);
-    if (!done) (void)remove_target(target);
+    const auto folder = group(target);
+    detail::Trouble ignored;
+    const auto there = SysfsDir::open(folder, &ignored);
+    if (there && !is_fresh(*there)) return {};
+    auto done = there ? Result<void>{} : detail::make_folder(folder, what);
+    if (done && target.fabric == "iscsi") done = write(folder / "attrib/authentication", "0", what);
+    if (!done && !there) (void)remove_target(target);
     return done;
   }
 
@@ -257,7 +271,8 @@ class ConfigfsLio final : public Lio {
     if (!group) return out;
     out.enabled = group->text("enable") == "1";
     out.any_initiator = group->text("attrib/generate_node_acls") == "1";
-    out.authentication = group->text("attrib/authentication") == "1";
+    out.authentication = group->text("attrib/authentication") == "1" && !is_fresh(*group);
+    out.write_protected = group->text("attrib/demo_mode_write_protect") == "1";
     if (const auto luns = group->sub("lun")) {
       for (const auto& name : luns->list()) {
         const auto number = number_after(kLunPrefix, name);
@@ -285,9 +300,26 @@ class ConfigfsLio final : public Lio {
     return out;
   }
 
+  /// With a name and secret of CHAP; the kernel takes "NULL" as none.
+  static bool has_secret(const SysfsDir& folder) {
+    const auto user = folder.text("auth/userid");
+    return !user.empty() && user != "NULL";
+  }
+
+  /// As the kernel makes a group, which then asks for CHAP: a run may have ended before it was told not to.
+  static bool is_fresh(const SysfsDir& group) {
+    for (const auto* name : {"acls", "lun", "np"}) {
+      const auto folder = group.sub(name);
+      if (folder && !folder->list().empty()) return false;
+    }
+    return group.text("enable") != "1" && !has_secret(group);
+  }
+
   static LioAcl acl_of(const std::string& initiator, const SysfsDir& folder) {
-    LioAcl out{
-        .initiator = initiator, .luns = {}, .logged_in = folder.text("info").starts_with("InitiatorName")};
+    LioAcl out{.initiator = initiator,
+               .luns = {},
+               .logged_in = folder.text("info").starts_with("InitiatorName"),
+               .has_secret = has_secret(folder)};
     for (const auto& name : folder.list()) {
       const auto number = number_after(kLunPrefix, name);
       const auto one = number ? folder.sub(name) : std::optional<SysfsDir>();
@@ -325,7 +357,11 @@ class ConfigfsLio final : public Lio {
     const auto asked = units_.act(UnitAction::kStart, unit);
     detail::Trouble ignored;
     const auto folder = SysfsDir::open(at, &ignored);
-    return asked && folder && folder->text("enable") == "1" ? Result<void>{} : done;
+    if (asked && folder && folder->text("enable") == "1") return {};
+    return fail(base::Error{
+        done.error().code,
+        fmt::format("{}: it is not there, or this host uses it; `journalctl -u '{}'` says which", what, unit),
+        error});
   }
 
   Units& units_;

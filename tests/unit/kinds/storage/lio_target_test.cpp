@@ -4,6 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
+#include "catalog/all.hpp"
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
+#include "fakes/fake_kernel.hpp"
 #include "kinds/storage/lio_objects.hpp"
 
 namespace rdmacfg::kinds {
@@ -11,6 +17,8 @@ namespace {
 
 using system::LioMapping;
 using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
 
 TEST(LioTarget, NamesOfIscsiAreThoseThatRtslibTakes) {
   for (const auto* good :
@@ -41,6 +49,22 @@ TEST(LioTarget, WhatAnInitiatorSeesIsReadAsItIsWritten) {
   EXPECT_FALSE(LioGuest::parse("iqn.x").sees.has_value());
   EXPECT_TRUE(LioGuest::parse((LioGuest{"iqn.x", std::vector<LioMapping>{}}).text()).sees->empty());
   EXPECT_EQ(LioGuest::parse("iqn.x (LUNs ").initiator, "iqn.x");
+}
+
+// vhost, loopback and others have LUNs that are not looked at.
+TEST(LioTarget, ABackstoreOfOursThatAnotherFabricUsesStays) {
+  auto kernel = fakes::FakeKernel::parse(R"({ "files": { "/etc/machine-id": "0123456789abcdef\n" } })");
+  const auto run = [&](const std::string& text) {
+    auto host = kernel->host();
+    return core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host).exit;
+  };
+  ASSERT_EQ(run("version = 1\n[[lio_target]]\nwwn = \"iqn.2026-01.org.example:a\"\nany_initiator = true\n"
+                "addresses = [\"192.0.2.1\"]\n[[lio_target.lun]]\nnumber = 0\ndevice = \"/dev/x\"\n"),
+            model::Exit::kOk);
+  kernel->faults.refuse("remove the backstore", EBUSY);
+  EXPECT_EQ(run("version = 1\n"), model::Exit::kOk);
+  EXPECT_THAT(kernel->lio.targets, IsEmpty());
+  EXPECT_THAT(kernel->lio.backstores, SizeIs(1));
 }
 
 }  // namespace
