@@ -37,6 +37,18 @@ Texts missing_from(const std::optional<Texts>& then, const std::optional<Texts>&
   return out;
 }
 
+/// Initiators do not ask again which disk a LUN is.
+std::string loss_of_lun(const std::string& text, const std::string& target, const Texts& then) {
+  const auto number = text.substr(0, text.find(' ') + 1);
+  const auto next =
+      std::find_if(then.begin(), then.end(), [&](const auto& one) { return one.starts_with(number); });
+  if (next == then.end()) return fmt::format("initiators lose LUN {} of {}", text, target);
+  return fmt::format(
+      "LUN {} of {} becomes {}: initiators that have it open would write to the other disk; close it there "
+      "first",
+      text, target, next->substr(number.size()));
+}
+
 class LioTargetKind final : public Kind {
  public:
   LioTargetKind()
@@ -129,7 +141,7 @@ class LioTargetKind final : public Kind {
       const bool goes = change->operation == model::Operation::kDelete;
       const auto then = goes ? LioTargetEntry{} : whole(*change);
       for (const auto& text : missing_from(then.luns, now.luns))
-        change->interrupts.push_back(fmt::format("initiators lose LUN {} of {}", text, change->label));
+        change->interrupts.push_back(loss_of_lun(text, change->label, then.luns.value_or(Texts{})));
       for (const auto& text : missing_from(then.portals, now.portals))
         change->interrupts.push_back(
             fmt::format("initiators that are logged in to {} by {} lose it", change->label, text));
