@@ -455,10 +455,12 @@ LioTargetEntry settings_of(const LioTarget& target, const LioState& state) {
   return out;
 }
 
-std::string device_of_lun(const std::string& text) {
-  const auto space = text.find(' ');
-  if (space == std::string::npos || !std::string_view(text).substr(space).starts_with(" block ")) return {};
-  return text.substr(space + std::string_view(" block ").size());
+std::string path_of_lun(const std::string& text) {
+  const auto disk = std::string_view(text).substr(std::min(text.find(' '), text.size()));
+  for (const std::string_view sort : {" block ", " file "}) {
+    if (disk.starts_with(sort)) return std::string(disk.substr(sort.size()));
+  }
+  return {};
 }
 
 Result<void> make_lio_target(const std::string& id, const LioTargetEntry& wanted, system::Host& host) {

@@ -32,8 +32,8 @@ const system::LioTarget* find_lio_target(const system::LioState& state, const st
 
 LioTargetEntry settings_of(const system::LioTarget& target, const system::LioState& state);
 
-/// Device of a disk, from "0 block /dev/x"; empty when it is not one.
-std::string device_of_lun(const std::string& text);
+/// Device or file of a disk, from "0 block /dev/x"; empty when it has none.
+std::string path_of_lun(const std::string& text);
 
 /// Makes the target `id` as `wanted`, whatever it is like; enabled or not as it is, where that does not say.
 /// Backstores of others are used where they have the device or file, and never removed; ours go with their

@@ -117,11 +117,11 @@ class LioTargetKind final : public Kind {
       }
       if (mounted.empty()) mounted = mounted_devices(world.host().files);
       for (const auto& text : wanted.luns.value_or(Texts{})) {
-        const auto device = device_of_lun(text);
-        if (device.empty() || !mounted.contains(device)) continue;
+        const auto path = path_of_lun(text);
+        if (path.empty() || !mounted.contains(path)) continue;
         diagnostics.push_back({Severity::kError,
                                one.origins.at("luns"),
-                               fmt::format("[[lio_target]] lun: {} is mounted on this host", device),
+                               fmt::format("[[lio_target]] lun: {} is mounted on this host", path),
                                "two hosts that write to one file system destroy it: unmount it first",
                                {}});
       }

@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/storage/surroundings.hpp"
 
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "base/text.hpp"
 #include "formats/mount_table.hpp"
 
 namespace rdmacfg::kinds {
+
+namespace {
+
+/// The file that a loop device, or a partition of one, stands for; empty for another device.
+std::string file_behind(const std::string& device, system::Files& files) {
+  constexpr std::string_view kLoop = "/dev/loop";
+  if (!device.starts_with(kLoop)) return {};
+  const auto rest = std::string_view(device).substr(kLoop.size());
+  const auto number = base::parse_number(rest.substr(0, rest.find('p')));
+  if (!number) return {};
+  const auto text = files.read(fmt::format("/sys/devices/virtual/block/loop{}/loop/backing_file", *number));
+  return text && *text ? std::string(base::trim(**text)) : std::string();
+}
+
+}  // namespace
 
 std::map<std::string, model::Key> given_addresses(const std::vector<model::Desired>& desired) {
   std::map<std::string, model::Key> out;
@@ -20,7 +40,10 @@ std::set<std::string> mounted_devices(system::Files& files) {
   for (const auto* path : {"/proc/1/mountinfo", "/proc/self/mountinfo"}) {
     const auto text = files.read(path);
     if (!text || !*text) continue;
-    for (const auto& [where, one] : parse_mountinfo(**text)) out.insert(one.source);
+    for (const auto& [where, one] : parse_mountinfo(**text)) {
+      out.insert(one.source);
+      out.insert(file_behind(one.source, files));
+    }
     break;
   }
   return out;
