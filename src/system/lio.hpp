@@ -91,12 +91,14 @@ class Lio {
 
   /// Makes it with portal group 1, disabled and without CHAP. Of SRP, the kernel has its port (kNotFound).
   virtual base::Result<void> make_target(const LioTargetId& target) = 0;
+  /// It is empty, and stays without a portal group. Of iSCSI; the initiators that were seen without an ACL go with it.
+  virtual base::Result<void> remove_group(const LioTargetId& target) = 0;
   /// It is empty.
   virtual base::Result<void> remove_target(const LioTargetId& target) = 0;
   /// Disabling ends all sessions.
   virtual base::Result<void> enable(const LioTargetId& target, bool enabled) = 0;
   /// Has initiators without an ACL read and write; those that were seen may go on to when it is taken back,
-  /// until the target goes.
+  /// until the portal group goes.
   virtual base::Result<void> allow_any(const LioTargetId& target) = 0;
 
   /// `lun.backstore` is enabled, or empty.

@@ -401,9 +401,19 @@ Result<void> FakeLio::remove_backstore(const std::string& id) {
 }
 
 Result<void> FakeLio::make_target(const LioTargetId& target) {
-  if (targets.contains(target)) return {};
+  const auto there = targets.find(target);
+  if (there != targets.end() && there->second.groups > 0) return {};
   return call(target.wwn + ": make the target", [&] {
-    targets[target].id = target;
+    targets[target] = {.id = target};
+    return 0;
+  });
+}
+
+Result<void> FakeLio::remove_group(const LioTargetId& target) {
+  return change(target, "remove the portal group", [&](LioTarget& one) {
+    if (target.fabric != "iscsi") return EINVAL;
+    if (!one.luns.empty() || !one.acls.empty() || !one.portals.empty()) return ENOTEMPTY;
+    one = {.id = target, .groups = 0};
     return 0;
   });
 }

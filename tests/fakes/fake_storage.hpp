@@ -125,6 +125,7 @@ class FakeLio final : public system::Lio {
   base::Result<void> make_backstore(const system::LioBackstore& wanted) override;
   base::Result<void> remove_backstore(const std::string& id) override;
   base::Result<void> make_target(const system::LioTargetId& target) override;
+  base::Result<void> remove_group(const system::LioTargetId& target) override;
   base::Result<void> remove_target(const system::LioTargetId& target) override;
   base::Result<void> enable(const system::LioTargetId& target, bool enabled) override;
   base::Result<void> allow_any(const system::LioTargetId& target) override;

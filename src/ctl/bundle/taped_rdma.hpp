@@ -126,6 +126,7 @@ class TapedLio final : public system::Lio, Taped {
   Result<void> make_backstore(const system::LioBackstore& /*wanted*/) override { return refuse_to_change(); }
   Result<void> remove_backstore(Name /*id*/) override { return refuse_to_change(); }
   Result<void> make_target(Target /*target*/) override { return refuse_to_change(); }
+  Result<void> remove_group(Target /*target*/) override { return refuse_to_change(); }
   Result<void> remove_target(Target /*target*/) override { return refuse_to_change(); }
   Result<void> enable(Target /*target*/, bool /*enabled*/) override { return refuse_to_change(); }
   Result<void> allow_any(Target /*target*/) override { return refuse_to_change(); }

@@ -106,7 +106,8 @@ class LioReach {
     if (auto done = look(); !done) return done;
     if (const auto* now = find_lio_target(state_, id_)) {
       const auto gone = *now;  // looking again replaces it
-      if (auto done = clear_away(gone); !done) return done;
+      if (auto done = empty(gone); !done) return done;
+      if (auto done = lio_.remove_target(gone.id); !done) return done;
     }
     return collect();
   }
@@ -133,7 +134,9 @@ class LioReach {
     const bool enabled = wanted.enabled.value_or(now.enabled || left);
     // Initiators that were seen without an ACL might go on to log in (core_tpg_check_initiator_node_acl()).
     if (now.any_initiator && wanted.any_initiator != true) {
-      if (auto done = clear_away(now); !done) return done;
+      if (auto done = empty(now); !done) return done;
+      // The target stays, so that a run that goes on after an interruption finds it.
+      if (auto done = lio_.remove_group(now.id); !done) return done;
       now = {.id = *name, .groups = 1};
     }
     if (auto done = lio_.make_target(now.id); !done) return done;
@@ -206,8 +209,8 @@ class LioReach {
     return {};
   }
 
-  /// As long as the target is there, a run that goes on after an interruption finds what is left.
-  Result<void> clear_away(const LioTarget& now) {
+  /// Takes all from it that it has, and disables it.
+  Result<void> empty(const LioTarget& now) {
     if (auto done = refuse_lossy(now); !done) return done;
     for (const auto& portal : now.portals) {
       if (auto done = lio_.remove_portal(now.id, portal.name); !done) return done;
@@ -219,10 +222,7 @@ class LioReach {
       if (auto done = lio_.remove_lun(now.id, lun.number); !done) return done;
     }
     if (auto done = collect(); !done) return done;
-    if (now.enabled) {
-      if (auto done = lio_.enable(now.id, false); !done) return done;
-    }
-    return lio_.remove_target(now.id);
+    return now.enabled ? lio_.enable(now.id, false) : Result<void>{};
   }
 
   Result<void> exclude(const LioTargetId& target, const LioAcl& acl) {

@@ -44,8 +44,11 @@ std::optional<int> number_after(std::string_view prefix, std::string_view name) 
 /// The last `parts` parts of a path.
 std::string tail_of(std::string_view path, int parts) {
   auto from = path.size();
-  while (parts-- > 0 && from != std::string_view::npos && from > 0) from = path.rfind('/', from - 1);
-  return std::string(from == std::string_view::npos ? path : path.substr(from + 1));
+  while (parts-- > 0 && from > 0) {
+    from = path.rfind('/', from - 1);
+    if (from == std::string_view::npos) return std::string(path);
+  }
+  return std::string(path.substr(std::min(from + 1, path.size())));
 }
 
 /// The target of the one link in a folder of configfs, as it is written there.
@@ -147,9 +150,13 @@ class ConfigfsLio final : public Lio {
     return done;
   }
 
+  Result<void> remove_group(const LioTargetId& target) override {
+    return detail::remove_folder(group(target), fmt::format("{}: remove the portal group", target.wwn));
+  }
+
   Result<void> remove_target(const LioTargetId& target) override {
     const auto what = fmt::format("{}: remove the target", target.wwn);
-    if (auto done = detail::remove_folder(at(target) / kLioGroup, what); !done) return done;
+    if (auto done = detail::remove_folder(group(target), what); !done) return done;
     return detail::remove_folder(at(target), what);
   }
 
