@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 
 #include "ctl/output_file.hpp"
@@ -42,6 +43,36 @@ Result<std::vector<config::Text>> with_tables(const Context& context, std::vecto
   if (!context.arguments.config.empty()) source.file = context.arguments.config.front();
   if (auto done = config::add_host_data(texts, source); !done) return base::fail(done.error());
   return texts;
+}
+
+Result<std::shared_ptr<void>> lock_document(const Context& context) {
+  const auto& environment = context.environment;
+  const auto& files = context.arguments.config;
+  if (files.empty() && !environment.privileged) return std::shared_ptr<void>();
+  if (files.empty() && !context.offline()) return environment.lock_document({});
+  if (!files.empty() && files.front() == config::kStandardInput) return std::shared_ptr<void>();
+  std::error_code error;
+  const auto folder = files.empty() ? std::filesystem::canonical(context.root(), error)
+                                    : std::filesystem::canonical(files.front(), error).parent_path();
+  if (error) return std::shared_ptr<void>();
+  auto lock = environment.lock_document(folder);
+  // Not every folder can be locked: over NFS none can.
+  if (!lock && lock.error().code != Code::kTimeout) return std::shared_ptr<void>();
+  return lock;
+}
+
+Result<void> replace_document(const Context& context, const std::string& name,
+                              const Result<std::optional<std::string>>& before, std::string_view text) {
+  const auto lock = lock_document(context);
+  if (!lock) return base::fail(lock.error());
+  const auto now = context.environment.host(context.root())->files.read(name);
+  if (now && before && *now != *before) {
+    return base::fail(Code::kBusy,
+                      fmt::format("{} was changed by somebody else while you were editing; it is "
+                                  "left as it is now",
+                                  name));
+  }
+  return write_document(context, name, text);
 }
 
 Result<void> write_document(const Context& context, const std::string& name, std::string_view text) {

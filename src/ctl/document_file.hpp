@@ -2,6 +2,8 @@
 // The files of the document as something to write.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +22,18 @@ base::Result<std::vector<config::Text>> texts_to_edit(const Context& context);
 /// Texts that were changed, with the tables that they name now.
 base::Result<std::vector<config::Text>> with_tables(const Context& context, std::vector<config::Text> texts);
 
-/// Writes one of them. One below /usr/lib or /run is not ours to change: the error says what to do instead.
+/// Keeps other writers of the document away, for as long as the returned object lives: from before it is read
+/// until it is written. Nothing to wait for where write_document() refuses anyway.
+base::Result<std::shared_ptr<void>> lock_document(const Context& context);
+
+/// Writes one of them, under lock_document(). One below /usr/lib or /run is not ours to change: the error
+/// says what to do instead.
 base::Result<void> write_document(const Context& context, const std::string& name, std::string_view text);
+
+/// write_document() for who has not held the lock since the file was read: takes it, and fails with kBusy,
+/// leaving the file alone, when that is no longer as it was `before`.
+base::Result<void> replace_document(const Context& context, const std::string& name,
+                                    const base::Result<std::optional<std::string>>& before,
+                                    std::string_view text);
 
 }  // namespace rdmacfg::ctl

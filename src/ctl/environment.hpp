@@ -54,6 +54,11 @@ struct Environment {
       const std::filesystem::path& root, const std::function<void(const std::string& holder)>& waiting)>
       lock;
 
+  /// Takes a lock that keeps two writers of a document apart, for as long as the returned object lives: of
+  /// the running host's own where `folder` is empty, else of the documents in that folder.
+  std::function<base::Result<std::shared_ptr<void>>(const std::filesystem::path& folder)> lock_document =
+      [](const std::filesystem::path&) { return std::shared_ptr<void>(); };
+
   /// The daemon; nothing when it does not run.
   std::function<std::unique_ptr<Service>()> service = [] { return std::unique_ptr<Service>(); };
 
@@ -110,6 +115,7 @@ struct Environment {
             function_test,
             fabric_reader,
             lock,
+            lock_document,
             service,
             give_up_after,
             hang_up,

@@ -29,6 +29,7 @@ namespace {
 using namespace rdmacfg;
 
 constexpr std::chrono::seconds kLockDeadline{120};
+constexpr std::chrono::seconds kDocumentDeadline{10};  ///< whoever writes a document needs no second
 
 /// sudo(8) drops SSH_CONNECTION: the session's own processes still have it.
 std::string of_ancestors(const std::string& name) {
@@ -199,6 +200,12 @@ int main(int argc, char** argv) {
                                .lock =
                                    [](const auto& root, const auto& waiting) {
                                      return core::take_lock(core::lock_of(root), kLockDeadline, waiting);
+                                   },
+                               .lock_document =
+                                   [](const auto& folder) {
+                                     return core::take_lock(
+                                         folder.empty() ? std::filesystem::path(core::kDocumentLock) : folder,
+                                         kDocumentDeadline, [](const std::string&) {});
                                    },
                                .service = [] { return ctl::connect_to_service(); },
                                .give_up_after = give_up_after,

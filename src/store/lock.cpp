@@ -55,9 +55,8 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) return base::fail_errno(errno, "lock " + path.string());
     if (std::chrono::steady_clock::now() >= end) {
-      return base::fail(base::Code::kTimeout,
-                        fmt::format("{} is still applying and holds {}; nothing was changed",
-                                    holder_of(fd.get()), path.string()));
+      return base::fail(base::Code::kTimeout, fmt::format("{} still holds {}; nothing was changed",
+                                                          holder_of(fd.get()), path.string()));
     }
     if (cancelled && cancelled()) return base::fail(base::Code::kRefused, "it was cancelled");
     if (!told) waiting(holder_of(fd.get()));

@@ -24,6 +24,9 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
 /// it; of the running host, /run/rdma-configd.lock.
 std::filesystem::path lock_of(const std::filesystem::path& root);
 
+/// Of the running host's document, while it is read, changed and written; of another it is its folder.
+inline constexpr const char* kDocumentLock = "/run/rdma-configd-document.lock";
+
 /// The message of a process that waits: "process 1234 is applying; waiting until it has finished".
 std::string waits_for(const std::string& holder);
 

@@ -130,7 +130,10 @@ void settle_in(const Context& context, const config::Document& document, system:
   if (context.own_document() || context.arguments.config.empty()) return;
   if (context.arguments.install) {
     host.files.keep_private(config::is_private(document));  // also where the daemon has applied it
-    if (const auto done = host.files.write(kMainFile, document.files.front().text); !done) {
+    const auto lock = context.environment.lock_document({});
+    const auto done = lock ? host.files.write(kMainFile, document.files.front().text)
+                           : base::Result<void>(base::fail(lock.error()));
+    if (!done) {
       not_as_asked(report,
                    done.error().in("applied, but not installed: the next boot applies the installed file"));
     } else {

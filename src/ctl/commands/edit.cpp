@@ -122,15 +122,7 @@ int write_and_apply(const Context& context, system::Host& host, Draft& draft,
     context.say(fmt::format("nothing was changed; your text is in {}", draft.workshop.file().string()));
     return static_cast<int>(model::Exit::kError);
   }
-  if (const auto now = host.files.read(name); now && draft.before && *now != *draft.before) {
-    return draft.refused(context,
-                         {Code::kBusy,
-                          fmt::format("{} was changed by somebody else while you were editing; it is left as "
-                                      "it is now",
-                                      name),
-                          0});
-  }
-  if (auto done = write_document(context, name, draft.text.text); !done)
+  if (auto done = replace_document(context, name, draft.before, draft.text.text); !done)
     return draft.refused(context, done.error());
   Context applying{context.environment, context.arguments, context.out, context.err};
   applying.arguments.command = "apply";
@@ -144,14 +136,16 @@ int write_and_apply(const Context& context, system::Host& host, Draft& draft,
 
 int edit(const Context& context) {
   if (const auto error = misplaced_edit(context)) return refuse(context, *error);
-  auto texts = texts_to_edit(context);
-  if (!texts) return refuse(context, texts.error());
   const auto name =
       context.arguments.words.empty() ? std::string(kMainFile) : context.arguments.words.front();
+  const auto host = context.environment.host("/");
+  // First: a text that is newer than this is noticed when it is written, an older one would not be.
+  auto before = host->files.read(name);
+  auto texts = texts_to_edit(context);
+  if (!texts) return refuse(context, texts.error());
   const auto found = find_text(*texts, name);
   if (!found) return refuse(context, found.error());
-  const auto host = context.environment.host("/");
-  Draft draft{.name = name, .text = **found, .before = host->files.read(name)};
+  Draft draft{.name = name, .text = **found, .before = std::move(before)};
   const auto& workshop = draft.workshop;
   if (!workshop.there()) return refuse(context, {Code::kIo, "no temporary folder can be made", 0});
   if (auto done = write_output(workshop.file(), draft.text.text); !done) return refuse(context, done.error());

@@ -244,7 +244,10 @@ int get(const Context& context) {
   return 0;
 }
 
-int set(const Context& context) {
+namespace {
+
+/// set(), under the document's lock.
+int set_value(const Context& context) {
   const auto& arguments = context.arguments;
   auto words = arguments.words;
   if (!arguments.unset && words.size() == 1) split_at_equals(words);
@@ -294,6 +297,15 @@ int set(const Context& context) {
   context.say(
       fmt::format("{} was changed; `rdma-configctl diff` shows what that means for the host", text.name));
   return 0;
+}
+
+}  // namespace
+
+int set(const Context& context) {
+  // From before the text is read: another set at the same time works on what this one writes.
+  const auto lock = lock_document(context);
+  if (!lock) return refuse(context, lock.error());
+  return set_value(context);
 }
 
 }  // namespace rdmacfg::ctl

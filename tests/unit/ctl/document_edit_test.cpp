@@ -392,5 +392,58 @@ TEST(Edit, WhatOthersWroteMeanwhileStays) {
   std::filesystem::remove_all(std::filesystem::path(kept).parent_path());
 }
 
+/// Of two at once the second one waits, and works on what the first one wrote.
+TEST(Set, KeepsWhatAnotherSetWroteMeanwhile) {
+  Console console;
+  console.document(kRename);
+  std::filesystem::path locked;
+  bool held = false;
+  console.environment.lock_document =
+      [&](const std::filesystem::path& folder) -> base::Result<std::shared_ptr<void>> {
+    locked = folder;
+    std::ofstream(folder / "config.toml", std::ios::app)
+        << "umcast = true\n";  // the first one, before it ends
+    held = true;
+    return std::shared_ptr<void>(&held, [](void* flag) { *static_cast<bool*>(flag) = false; });
+  };
+  EXPECT_EQ(console.run({"set", "ipoib[mlx4_ib0].mtu", "4092"}), 0) << console.err.str();
+  EXPECT_EQ(locked, std::filesystem::canonical(console.folder()));
+  EXPECT_FALSE(held) << "the lock goes with the command";
+  std::stringstream text;
+  text << std::ifstream(console.folder() / "config.toml").rdbuf();
+  EXPECT_THAT(text.str(), AllOf(HasSubstr("umcast = true"), HasSubstr("mtu = 4092")));
+  console.environment.lock_document = [](const auto&) -> base::Result<std::shared_ptr<void>> {
+    return base::fail(base::Code::kTimeout, "process 17 still holds the folder; nothing was changed");
+  };
+  EXPECT_EQ(console.run({"set", "ipoib[mlx4_ib0].mtu", "2044"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("process 17 still holds"));
+  std::stringstream after;
+  after << std::ifstream(console.folder() / "config.toml").rdbuf();
+  EXPECT_EQ(after.str(), text.str());
+}
+
+TEST(Edit, LooksForChangesOfOthersUnderTheLock) {
+  Console console;
+  console.terminal();
+  const std::string path = "/etc/rdma-configd/config.toml", theirs = "version = 1\n# theirs\n";
+  std::filesystem::path kept;
+  console.environment.edit = [&](const std::filesystem::path& file) -> base::Result<int> {
+    std::ofstream(file) << kRename;
+    kept = file.parent_path();
+    return 0;
+  };
+  console.environment.lock_document =
+      [&](const std::filesystem::path& folder) -> base::Result<std::shared_ptr<void>> {
+    EXPECT_EQ(folder, "");
+    console.kernel.files.content[path] = theirs;  // who had the lock wrote it
+    return std::shared_ptr<void>();
+  };
+  console.answer("y\n");
+  EXPECT_EQ(console.run({"edit"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("was changed by somebody else while you were editing"));
+  EXPECT_EQ(console.kernel.files.content[path], theirs);
+  std::filesystem::remove_all(kept);
+}
+
 }  // namespace
 }  // namespace rdmacfg::ctl
