@@ -151,6 +151,8 @@ void Controller::came(const system::Event& event) {
     if (!jobs_.busy()) touched(event.what.substr(event.what.rfind('/') + 1));
     return;
   }
+  // Those of handles may be among them.
+  if (event.sort == system::Event::Sort::kLost && event.what == "inotify") touched("");
   const auto wake = event.sort == system::Event::Sort::kDevice ? Wake::kDevice
                     : says_applied(event.what)                 ? Wake::kApply
                                                                : Wake::kDrift;

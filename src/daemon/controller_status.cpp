@@ -53,7 +53,8 @@ void Controller::take_status(const Job& job, const Outcome& outcome) {
   const auto reasons = outcome.status.value("degraded", std::vector<std::string>());
   is_private_ = outcome.status.value("private", false);
   degraded_ = reasons.empty() ? std::string() : reasons.front();
-  audit_.set(std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0})), Loop::now());
+  const auto audit = std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0}));
+  audit_.set(Audit::period(audit, !listener_.deaf().empty()), Loop::now());
   refusal_.active(active_);
   facts_.generation = *active_;
   facts_.degraded = !degraded_.empty();

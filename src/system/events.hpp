@@ -36,6 +36,8 @@ class EventSource {
   [[nodiscard]] virtual int fd() const = 0;
   /// Reads the pending events, without waiting. In a storm not all of them: the descriptor stays readable.
   virtual std::vector<Event> read() = 0;
+  /// Why not all that is wanted is watched, and the remedy; empty when it is.
+  [[nodiscard]] virtual std::string deaf() const { return {}; }
 };
 
 /// One that tells of files.

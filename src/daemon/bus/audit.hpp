@@ -17,6 +17,14 @@ class Audit {
   /// @param jitter factor around 1, so that a cluster does not look in step
   explicit Audit(std::function<double()> jitter = [] { return 1.0; }) : jitter_(std::move(jitter)) {}
 
+  /// The longest period while changes of some things are not heard of.
+  static constexpr Time kDeaf{60'000};
+
+  /// The period to set() for the one that the document has.
+  [[nodiscard]] static Time period(Time wanted, bool deaf) {
+    return deaf && (wanted.count() == 0 || wanted > kDeaf) ? kDeaf : wanted;
+  }
+
   /// The period that the document has; 0: never. Another one than before begins now.
   void set(Time every, Time now) {
     if (every == every_) return;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/watch/listener.hpp"
 
+#include <fmt/format.h>
 #include <sys/syslog.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "catalog/all.hpp"
 #include "catalog/owned_files.hpp"
+#include "daemon/bus/audit.hpp"
 #include "daemon/journal.hpp"
 #include "kinds/abilities.hpp"
 #include "store/generations.hpp"
@@ -24,15 +27,13 @@ bool says_applied(const std::string& path) { return path == ledger_path() || pat
 void Listener::start() {
   sources_.clear();
   watched_ = nullptr;
-  const auto deaf = [](const base::Error& error) {
-    log(LOG_WARNING, Message::kTrouble, "cannot listen for changes: " + error.message);
-  };
-  const auto take = [this, &deaf](auto source) {
+  unopened_.clear();
+  const auto take = [this](auto source) {
     if (source) {
       auto handle = listen(**source);
       sources_.emplace_back(std::move(*source), std::move(handle));
-    } else {
-      deaf(source.error());
+    } else if (unopened_.empty()) {
+      unopened_ = source.error().message;
     }
   };
   take(system::watch_links(all_links_));
@@ -42,13 +43,38 @@ void Listener::start() {
   });
   watched_ = files ? files->get() : nullptr;
   take(std::move(files));
+  listen_to_settings();
+  tell_if_deaf();
+}
+
+void Listener::listen_to_settings() {
   if (setting_source_) return;
+  settings_unopened_.clear();
   if (auto settings = system::watch_settings()) {
     setting_source_ = std::move(*settings);
     setting_handle_ = listen(*setting_source_);
   } else {
-    deaf(settings.error());
+    settings_unopened_ = settings.error().message;
   }
+}
+
+std::string Listener::deaf() const {
+  for (const auto& why : {unopened_, watched_ == nullptr ? std::string() : watched_->deaf(),
+                          settings_unopened_, setting_source_ ? setting_source_->deaf() : std::string()}) {
+    if (!why.empty()) return why;
+  }
+  return {};
+}
+
+void Listener::tell_if_deaf() {
+  const auto why = deaf();
+  // Once, and not again for each place that is reached first.
+  if (why.empty() == said_.empty()) return;
+  said_ = why;
+  if (why.empty()) return log(LOG_INFO, Message::kTrouble, "all changes are heard of again");
+  log(LOG_WARNING, Message::kTrouble,
+      fmt::format("cannot listen for all changes, so the host is looked at every {} s: {}",
+                  std::chrono::duration_cast<std::chrono::seconds>(Audit::kDeaf).count(), why));
 }
 
 Loop::Handle Listener::listen(system::EventSource& source) {
@@ -76,7 +102,10 @@ bool Listener::watch_again(const std::vector<model::ResourceReport>& resources) 
     of_ports_ = any_of_ports(resources);
   }
   verbs_.want(of_ports_);
-  return setting_source_ && setting_source_->watch(wanted_);
+  listen_to_settings();
+  const bool fresh = setting_source_ && setting_source_->watch(wanted_);
+  tell_if_deaf();
+  return fresh;
 }
 
 std::size_t Listener::handles_made() {

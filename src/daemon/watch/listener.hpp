@@ -40,8 +40,12 @@ class Listener {
   [[nodiscard]] const system::Settings& settings() const { return wanted_; }
   /// Reads what there is of settings. @return system::SettingSource::handles_made
   std::size_t handles_made();
+  /// Why changes of some things are not heard of; empty when all are. The journal has been told.
+  [[nodiscard]] std::string deaf() const;
 
  private:
+  void listen_to_settings();
+  void tell_if_deaf();
   Loop::Handle listen(system::EventSource& source);
 
   Loop& loop_;
@@ -53,6 +57,8 @@ class Listener {
   std::unique_ptr<system::SettingSource> setting_source_;
   Loop::Handle setting_handle_;
   system::Settings wanted_;
+  std::string unopened_, settings_unopened_;  ///< why a source could not be opened
+  std::string said_;                          ///< to the journal, of deaf()
   VerbsWatch verbs_;
   bool of_ports_ = false;   ///< any_of_ports of those seen last
   bool all_links_ = false;  ///< also interfaces that are not IPoIB

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/unique_fd.hpp"
+#include "system/linux/files/inotify.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/netlink/link_dump.hpp"
 #include "system/linux/netlink/link_filter.hpp"
@@ -107,7 +108,14 @@ class UdevEvents final : public EventSource {
 
   std::vector<Event> read() override {
     std::vector<Event> events;
-    while (auto* device = udev_monitor_receive_device(monitor_)) {
+    for (;;) {
+      errno = 0;
+      auto* device = udev_monitor_receive_device(monitor_);
+      if (device == nullptr && errno == ENOBUFS) {
+        events.push_back({Event::Sort::kLost, "udev"});
+        continue;
+      }
+      if (device == nullptr) break;
       const char* name = udev_device_get_sysname(device);
       const char* told = udev_device_get_action(device);
       const std::string action(told == nullptr ? "" : told);
@@ -135,15 +143,21 @@ class FileEvents final : public FileSource {
       : fd_(std::move(fd)), ours_(std::move(ours)) {}
 
   void watch(const std::vector<std::string>& folders) override {
+    deaf_.clear();
     for (const auto& folder : folders) {
       const int watch = ::inotify_add_watch(
           fd_.get(), folder.c_str(),
           IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_ATTRIB | IN_MOVE_SELF | IN_ONLYDIR);
-      if (watch >= 0) folders_[watch] = folder;
+      if (watch >= 0) {
+        folders_[watch] = folder;
+      } else if (deaf_.empty()) {
+        deaf_ = detail::why_unwatched(folder, errno);
+      }
     }
   }
 
   [[nodiscard]] int fd() const override { return fd_.get(); }
+  [[nodiscard]] std::string deaf() const override { return deaf_; }
 
   std::vector<Event> read() override {
     std::vector<Event> events;
@@ -181,6 +195,7 @@ class FileEvents final : public FileSource {
   UniqueFd fd_;
   std::function<bool(const std::string&)> ours_;
   std::map<int, std::string> folders_;
+  std::string deaf_;
   alignas(inotify_event) std::array<char, 16384> buffer_{};
 };
 
@@ -228,9 +243,9 @@ Result<std::unique_ptr<EventSource>> watch_devices() {
 
 Result<std::unique_ptr<FileSource>> watch_files(const std::vector<std::string>& folders,
                                                 std::function<bool(const std::string& path)> ours) {
-  UniqueFd fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  if (!fd) return base::fail_errno(errno, "inotify");
-  auto events = std::make_unique<FileEvents>(std::move(fd), std::move(ours));
+  auto fd = detail::new_inotify();
+  if (!fd) return base::fail(fd.error());
+  auto events = std::make_unique<FileEvents>(std::move(*fd), std::move(ours));
   events->watch(folders);
   return events;
 }

@@ -15,6 +15,14 @@ TEST(Audit, WithoutAPeriodNever) {
   EXPECT_FALSE(audit.due());
 }
 
+TEST(Audit, WhatIsNotHeardOfIsLookedAt) {
+  EXPECT_EQ(Audit::period(Time(0), false), Time(0));
+  EXPECT_EQ(Audit::period(Time(0), true), Audit::kDeaf);
+  EXPECT_EQ(Audit::period(Time(3'600'000), true), Audit::kDeaf);
+  EXPECT_EQ(Audit::period(Time(10'000), true), Time(10'000));
+  EXPECT_EQ(Audit::period(Time(3'600'000), false), Time(3'600'000));
+}
+
 TEST(Audit, OnlyARunPutsItOff) {
   Audit audit;
   audit.set(Time(60'000), Time(1000));

@@ -7,6 +7,7 @@
 #include "catalog/all.hpp"
 #include "catalog/owned_files.hpp"
 #include "fakes/memory_files.hpp"
+#include "unit/system/little_inotify.hpp"
 
 namespace rdmacfg::daemon {
 namespace {
@@ -34,6 +35,20 @@ TEST(Listener, PortsAreListenedToWhereSomethingIsWantedOfOne) {
   EXPECT_FALSE(any_of_ports(one("ipoib", model::Status::kIgnored)));
   EXPECT_FALSE(any_of_ports(one("memlock", model::Status::kInSync)));
   EXPECT_FALSE(any_of_ports({}));
+}
+
+TEST(Listener, SaysWhyItDoesNotHearOfEverything) {
+  const auto said = system::with_little_inotify("max_inotify_instances", 0, [] {
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    Loop loop;
+    Listener listener(
+        loop, files, "/bin/false", [](const system::Event&) {}, [] {});
+    listener.start();
+    return "deaf: " + listener.deaf();
+  });
+  if (said.empty()) GTEST_SKIP() << "no user namespace can be made here";
+  EXPECT_NE(said, "deaf: ");
 }
 
 TEST(Listener, SettingsOfResourcesThatSomethingIsWantedOf) {

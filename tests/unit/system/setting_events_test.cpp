@@ -8,6 +8,7 @@
 
 #include "system/events.hpp"
 #include "system/linux/linux_host.hpp"
+#include "unit/system/little_inotify.hpp"
 #include "unit/system/temp_tree.hpp"
 
 namespace rdmacfg::system {
@@ -106,6 +107,61 @@ TEST_F(SettingEventsTest, FilesOfAServiceThatAreRenamedIntoPlace) {
   EXPECT_THAT(read(), ElementsAre(tree.at("/netif/3")));
   std::filesystem::remove(tree.at("/netif/3"));
   EXPECT_THAT(read(), ElementsAre(tree.at("/netif/3")));
+}
+
+TEST_F(SettingEventsTest, FoldersBeyondTheLimitOfWatchesAreNamed) {
+  tree.put("/ib0/mode", "datagram");
+  tree.put("/ib1/mode", "datagram");
+  const Settings one{.files = {tree.at("/ib0/mode"), tree.at("/gone/mode")}};
+  const Settings both{.files = {tree.at("/ib0/mode"), tree.at("/ib1/mode")}};
+  EXPECT_TRUE(settings->watch(both));
+  EXPECT_EQ(settings->deaf(), "");
+  const auto said = with_little_inotify("max_inotify_watches", 1, [&] {
+    auto few = std::move(*watch_settings());
+    (void)few->watch(one);
+    auto out = "[" + few->deaf() + "]";  // what is not there is no trouble
+    (void)few->watch(both);
+    out += few->deaf();
+    (void)few->watch(one);
+    return out + "[" + few->deaf() + "]";
+  });
+  if (said.empty()) GTEST_SKIP() << "no user namespace can be made here";
+  EXPECT_EQ(said, "[]" + tree.at("/ib1").string() +
+                      " cannot be watched: the limit of inotify is reached; raise "
+                      "fs.inotify.max_user_watches[]");
+}
+
+TEST_F(SettingEventsTest, WithoutAnInstanceTheRemedyIsSaid) {
+  const auto said = with_little_inotify("max_inotify_instances", 0, [] {
+    const auto none = watch_settings();
+    return none ? "there is one" : none.error().message;
+  });
+  if (said.empty()) GTEST_SKIP() << "no user namespace can be made here";
+  EXPECT_THAT(said, testing::EndsWith("; raise fs.inotify.max_user_instances"));
+}
+
+/// More events than the kernel keeps: what is made in a handle meanwhile is watched all the same.
+TEST_F(SettingEventsTest, AnOverflowIsToldOfAndEverythingIsWatchedAgain) {
+  std::size_t most = 0;
+  std::ifstream("/proc/sys/fs/inotify/max_queued_events") >> most;
+  constexpr std::size_t kBearable = 100'000;
+  if (most == 0 || most > kBearable) GTEST_SKIP() << "the queue holds " << most << " events";
+  tree.put("/files/a", "0");
+  tree.put("/files/b", "0");
+  std::filesystem::create_directory(tree.at("/rdma_cm"));
+  EXPECT_TRUE(settings->watch(
+      {.files = {tree.at("/files/a"), tree.at("/files/b")}, .handles = {tree.at("/rdma_cm")}}));
+  std::ofstream a(tree.at("/files/a")), b(tree.at("/files/b"));
+  // Equal events in a row are one for the kernel.
+  for (std::size_t i = 0; i <= most / 2 + 1; ++i) {
+    a << '1' << std::flush;
+    b << '1' << std::flush;
+  }
+  std::filesystem::create_directory(tree.at("/rdma_cm/mlx5_0"));  // of this nothing tells
+  EXPECT_THAT(read(), Contains("inotify"));
+  EXPECT_TRUE(sorts.contains(Event::Sort::kLost));
+  tree.put("/rdma_cm/mlx5_0/mode", "v1");
+  EXPECT_THAT(read(), Contains(tree.at("/rdma_cm/mlx5_0/mode")));
 }
 
 TEST_F(SettingEventsTest, KernelSettings) {

@@ -16,6 +16,7 @@
 
 #include "base/unique_fd.hpp"
 #include "system/events.hpp"
+#include "system/linux/files/inotify.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::system {
@@ -71,6 +72,7 @@ class SettingEvents final : public SettingSource {
 
   [[nodiscard]] int fd() const override { return fd_.get(); }
   [[nodiscard]] std::size_t handles_made() const override { return made_; }
+  [[nodiscard]] std::string deaf() const override { return deaf_; }
 
   std::vector<Event> read() override {
     std::vector<Event> events;
@@ -86,13 +88,14 @@ class SettingEvents final : public SettingSource {
       }
     }
     // Files in such a folder can be written from now on: before anybody looks at the host for it.
-    if (made_ != made) (void)watch_again();
+    if (made_ != made || std::exchange(lost_, false)) (void)watch_again();
     return events;
   }
 
  private:
   bool watch_again() {
     bool fresh = false;
+    deaf_.clear();
     std::map<int, Watched> now;
     auto all = wanted_;
     for (const auto& [path, wanted] : wanted_) {
@@ -101,7 +104,10 @@ class SettingEvents final : public SettingSource {
     for (const auto& [path, wanted] : all) {
       const auto place = place_of(path);
       const int watch = ::inotify_add_watch(fd_.get(), place.c_str(), mask_of(wanted));
-      if (watch < 0) continue;
+      if (watch < 0) {
+        if (deaf_.empty()) deaf_ = detail::why_unwatched(path, errno);
+        continue;
+      }
       const auto known = watched_.find(watch);
       fresh = fresh || known == watched_.end() || known->second.wanted != wanted;
       auto& one = now[watch];
@@ -144,6 +150,7 @@ class SettingEvents final : public SettingSource {
 
   void note(const inotify_event& event, std::vector<Event>& events) {
     if ((event.mask & IN_Q_OVERFLOW) != 0) {
+      lost_ = true;  // perhaps that of a new folder, or of one that has gone
       events.push_back({Event::Sort::kLost, "inotify"});
       return;
     }
@@ -168,6 +175,8 @@ class SettingEvents final : public SettingSource {
 
   UniqueFd fd_;
   std::size_t made_ = 0;
+  bool lost_ = false;
+  std::string deaf_;
   std::map<std::string, Wanted> wanted_;
   std::map<int, Watched> watched_;
   alignas(inotify_event) std::array<char, 16384> buffer_{};
@@ -176,9 +185,9 @@ class SettingEvents final : public SettingSource {
 }  // namespace
 
 Result<std::unique_ptr<SettingSource>> watch_settings() {
-  UniqueFd fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  if (!fd) return base::fail_errno(errno, "inotify");
-  return std::make_unique<SettingEvents>(std::move(fd));
+  auto fd = detail::new_inotify();
+  if (!fd) return base::fail(fd.error());
+  return std::make_unique<SettingEvents>(std::move(*fd));
 }
 
 }  // namespace rdmacfg::system
