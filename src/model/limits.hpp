@@ -44,6 +44,7 @@ inline constexpr std::size_t kParsedBytes = 16 * kMiB;
 inline constexpr std::size_t kOptions = 16;
 inline constexpr std::size_t kOptionBytes = 4096;
 inline constexpr std::size_t kBusMatches = 8;
+inline constexpr std::size_t kBusMessages = 32;
 inline constexpr std::size_t kUnitQuestions = 16;
 inline constexpr std::size_t kLeavingClients = 64;
 inline constexpr std::size_t kQuestions = 64;
@@ -140,6 +141,9 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kOptionBytes", kOptionBytes, "bytes", "bus: LimitsExceeded", "name or value of an option"},
     {"kBusMatches", kBusMatches, "matches", "not reached: their number is fixed",
      "the bus gives one client 512"},
+    {"kBusMessages", kBusMessages, "messages", "the rest has the next turn",
+     "one turn of the daemon's loop; all of them asking the bus about their sender stay below "
+     "WatchdogSec=180"},
     {"kUnitQuestions", kUnitQuestions, "calls", "the next one waits",
      "calls to systemd under way; the bus bounds the replies a client awaits"},
     {"kLeavingClients", kLeavingClients, "clients", "bus: LimitsExceeded",

@@ -10,6 +10,7 @@
 #include "base/characters.hpp"
 #include "daemon/bus/api.hpp"
 #include "daemon/bus/guarded.hpp"
+#include "daemon/bus/turn.hpp"
 #include "system/linux/dbus/dbus.hpp"
 
 namespace rdmacfg::daemon {
@@ -24,8 +25,7 @@ constexpr std::array<const char*, 3> kManagers{"org.freedesktop.resolve1", "org.
 
 void Api::process() {
   try {
-    while (connection_->process()) {
-    }
+    in_one_turn([this] { return connection_->process(); });
   } catch (const std::exception&) {
     source_.reset();
     if (lost) lost();

@@ -289,5 +289,25 @@ TEST_F(ApiTest, WhatIsTooLargeIsRefusedAtOnce) {
   EXPECT_EQ(refused, 3);
 }
 
+/// What a turn of the loop leaves is handled in the next ones, also when nothing more comes.
+TEST_F(ApiTest, EveryMessageOfAFloodIsAnswered) {
+  constexpr int kFlood = 8 * static_cast<int>(model::limits::kBusMessages) + 1;
+  play("");
+  controller.start();
+  const auto on_the_bus = loop.after(1s, [this] {
+    client.emplace();
+    for (int i = 0; i < kFlood; ++i) {
+      (*client)->call_async("org.freedesktop.DBus.Peer", "Ping", 60s,
+                            [this](const sdbus::Error* error) { ++(error == nullptr ? done : failed); });
+    }
+    // All of them have come to the daemon, whose loop waits for this.
+    system::dbus::Peer itself(client->connection(), "org.freedesktop.DBus", "/org/freedesktop/DBus");
+    (void)itself.call<std::string>("org.freedesktop.DBus", "GetId", 5s);
+    when([this] { return done + failed == kFlood; }, [this] { controller.stop(); });
+  });
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(failed, 0);
+}
+
 }  // namespace
 }  // namespace rdmacfg::daemon

@@ -181,6 +181,7 @@ TEST(Limits, ADocumentFitsItsRecordAndAReportItsMessage) {
   static_assert(2 * kDocumentBytes <= kFiles);
   static_assert(3 * kReportBytes <= kBusMessage);
   static_assert(kEntriesOfKind <= kEntries);
+  static_assert(kBusMessages * static_cast<std::size_t>(kBusCall.count()) < 180);  // WatchdogSec=
   static_assert(kLookTime > kLookCpu && kChangeTime > kChangeCpu);
   static_assert((kLooks + kRootLooks + 1) * kLookMemory <= kServiceMemory);
 }
