@@ -49,6 +49,7 @@ inline constexpr std::size_t kUnitQuestions = 16;
 inline constexpr std::size_t kLeavingClients = 64;
 inline constexpr std::size_t kQuestions = 64;
 inline constexpr std::size_t kQuestionsOfUser = 4;
+inline constexpr std::size_t kOthersKnown = 4096;
 inline constexpr std::chrono::seconds kBusCall{3};
 
 // Jobs.
@@ -151,6 +152,9 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kQuestions", kQuestions, "questions", "bus: LimitsExceeded",
      "callers whose authorisation is being checked"},
     {"kQuestionsOfUser", kQuestionsOfUser, "questions", "bus: LimitsExceeded", "the same, of one user"},
+    {"kOthersKnown", kOthersKnown, "connections", "they are asked about again",
+     "connections known not to be root's; a bus has at most 2,048 (dbus-daemon(1), "
+     "max_completed_connections)"},
     {"kBusCall", kBusCall.count(), "seconds", "the call fails; the bus is tried again later",
      "synchronous calls of the daemon, at connecting only; far below WatchdogSec=180"},
     {"kLooks", kLooks, "jobs", "the next one waits", "looks at once"},

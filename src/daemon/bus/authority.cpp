@@ -68,8 +68,7 @@ bool Authority::is_root(const std::string& sender) {
     if (bus_->call<std::uint32_t>("org.freedesktop.DBus", "GetConnectionUnixUser", model::limits::kBusCall,
                                   sender) == 0)
       return true;
-    if (others_.size() >= kOthersKnown) others_.clear();
-    others_.insert(sender);
+    others_.add(sender);
   } catch (const sdbus::Error&) {  // it has gone
   }
   return false;

@@ -2,12 +2,10 @@
 // Permissions: root may do everything, everybody else as polkit says. Any failure to ask polkit means no.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <unordered_set>
 
 #include "daemon/bus/quota.hpp"
 #include "model/limits.hpp"
@@ -53,11 +51,9 @@ class Authority {
   void ask_polkit(const Caller& caller, const std::string& action, bool interactive,
                   const Answered& answered);
 
-  /// More than a bus has connections (dbus-daemon(1): max_completed_connections is 2048).
-  static constexpr std::size_t kOthersKnown = 4096;
-
   std::unique_ptr<system::dbus::Peer> bus_, polkit_;
-  std::unordered_set<std::string> others_;  ///< not root's; a name on the bus is never given twice
+  /// Connections that are not root's; a name on the bus is never given twice.
+  Known<std::string> others_{model::limits::kOthersKnown};
   // Apart: whom the bus names root needs no question, and does not wait behind passwords that others type.
   Quota<std::string> lookups_{model::limits::kQuestions, model::limits::kQuestionsOfUser};
   Quota<std::uint32_t> questions_{model::limits::kQuestions, model::limits::kQuestionsOfUser};

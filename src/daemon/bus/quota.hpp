@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of something may be under way: in all, and of one.
+// How much of something may be under way, in all and of one, or be remembered.
 #pragma once
 
 #include <cstddef>
 #include <map>
+#include <unordered_set>
 
 namespace rdmacfg::daemon {
 
@@ -33,6 +34,23 @@ class Quota {
   std::size_t in_all_, of_one_;
   std::size_t taken_ = 0;
   std::map<Key, std::size_t> taken_of_;
+};
+
+/// What has been found out and need not be asked again. One more than `most`, and all is forgotten.
+template <class Key>
+class Known {
+ public:
+  explicit Known(std::size_t most) : most_(most) {}
+
+  [[nodiscard]] bool contains(const Key& key) const { return keys_.contains(key); }
+  void add(const Key& key) {
+    if (keys_.size() >= most_ && !keys_.contains(key)) keys_.clear();
+    keys_.insert(key);
+  }
+
+ private:
+  std::size_t most_;
+  std::unordered_set<Key> keys_;
 };
 
 }  // namespace rdmacfg::daemon

@@ -34,5 +34,17 @@ TEST(Quota, OfQuestionsAsTheTableHasThem) {
   EXPECT_FALSE(quota.take(kQuestions));
 }
 
+TEST(Known, OneMoreThanTheTableHasAndAllAreForgotten) {
+  using model::limits::kOthersKnown;
+  Known<std::size_t> known(kOthersKnown);
+  for (std::size_t i = 0; i < kOthersKnown; ++i) known.add(i);
+  known.add(kOthersKnown - 1);  // again
+  EXPECT_TRUE(known.contains(0));
+  EXPECT_FALSE(known.contains(kOthersKnown));
+  known.add(kOthersKnown);
+  EXPECT_FALSE(known.contains(0));
+  EXPECT_TRUE(known.contains(kOthersKnown));
+}
+
 }  // namespace
 }  // namespace rdmacfg::daemon
