@@ -26,22 +26,6 @@ Connection::Poll Connection::poll() const {
 }
 
 bool Connection::process() { return connection_->processPendingRequest(); }
-// Not enterEventLoopAsync(): of its thread an exception, when the bus goes, is the end of the program.
-void Connection::start_thread(std::function<void()> lost) {
-  if (thread_.joinable()) return;
-  thread_ = std::thread([this, lost = std::move(lost)] {
-    try {
-      return connection_->enterEventLoop();
-    } catch (const sdbus::Error&) {
-    }
-    if (lost) lost();
-  });
-}
-void Connection::stop_thread() {
-  if (!thread_.joinable()) return;
-  connection_->leaveEventLoop();
-  thread_.join();
-}
 
 Object::Object(Connection& connection, const std::string& path, std::string interface)
     : interface_(std::move(interface)), object_(sdbus::createObject(connection.handle(), path)) {}
