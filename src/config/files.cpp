@@ -14,6 +14,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <system_error>
+#include <utility>
 
 #include "base/open_folder.hpp"
 #include "base/text.hpp"
@@ -117,6 +119,21 @@ Result<std::optional<Text>> read_open(int fd, const std::string& name, std::size
   });
 }
 
+/// Trust, and who may read it, are a matter of the whole way to it.
+void judge_way(Text& text, int root, std::string_view below) {
+  auto way = way_to(root, below);
+  if (text.written_by_others.empty()) text.written_by_others = std::move(way.written_by_others);
+  text.is_private = text.is_private || way.closed;
+}
+
+/// The same of a file that was named: that vouches for its folders, but makes none more open.
+void judge_way_to_named(Text& text, const std::filesystem::path& file) {
+  std::error_code error;
+  const auto path = std::filesystem::absolute(file, error);
+  const UniqueFd root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  text.is_private = text.is_private || error || !root || way_to(root.get(), path.native()).closed;
+}
+
 /// Names of a folder's drop-ins. A folder that is not there has none.
 Result<std::vector<std::string>> list(const Root& root, std::string_view folder) {
   std::vector<std::string> names;
@@ -135,7 +152,7 @@ Result<std::vector<std::string>> list(const Root& root, std::string_view folder)
   return names;
 }
 
-/// The file folder/name; nothing when it only masks. Trust is a matter of the whole way to it.
+/// The file folder/name; nothing when it only masks.
 Result<std::optional<Text>> read_drop_in(const Root& root, std::string_view folder, const std::string& name,
                                          std::size_t limit) {
   const auto path = fmt::format("{}/{}", folder, name);
@@ -150,10 +167,7 @@ Result<std::optional<Text>> read_drop_in(const Root& root, std::string_view fold
   if (!fd) return base::fail_errno(errno, root.shown(path));
   auto text = read_open(fd.get(), root.shown(path), limit);
   if (text && *text && (*text)->text.empty()) return std::nullopt;
-  if (text && *text) {
-    auto& way = (*text)->written_by_others;
-    if (way.empty()) way = way_open_to_others(root.fd(), path);
-  }
+  if (text && *text) judge_way(**text, root.fd(), path);
   return text;
 }
 
@@ -170,6 +184,7 @@ Result<std::vector<Text>> read_one(const std::filesystem::path& file, const Limi
   const bool anybody_writes = ::fstat(fd.get(), &status) == 0 && (status.st_mode & S_IWOTH) != 0;
   return read_open(fd.get(), file.native(), limits.file_bytes).map([&](std::optional<Text> text) {
     if (text && !anybody_writes) text->written_by_others.clear();
+    if (text) judge_way_to_named(*text, file);
     return std::vector<Text>{std::move(text).value_or(Text{file.native(), std::string(kNothing)})};
   });
 }
@@ -235,7 +250,9 @@ Result<std::optional<Text>> read_named(const Source& source, const Text& documen
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!fd && errno == ENOENT) return std::nullopt;
     if (!fd) return base::fail_errno(errno, path.native());
-    return read_open(fd.get(), path.native(), limits.table_bytes);
+    auto text = read_open(fd.get(), path.native(), limits.table_bytes);
+    if (text && *text) judge_way_to_named(**text, path);
+    return text;
   }
   const auto root = Root::open(source.root);
   if (!root) return base::Failure(root.error());
@@ -248,8 +265,7 @@ Result<std::optional<Text>> read_named(const Source& source, const Text& documen
   if (!fd && errno == ENOENT) return std::nullopt;
   if (!fd) return base::fail_errno(errno, root->shown(below));
   auto text = read_open(fd.get(), root->shown(below), limits.table_bytes);
-  if (text && *text && (*text)->written_by_others.empty())
-    (*text)->written_by_others = way_open_to_others(root->fd(), below);
+  if (text && *text) judge_way(**text, root->fd(), below);
   return text;
 }
 

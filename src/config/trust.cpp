@@ -38,7 +38,8 @@ std::string written_by_others(const struct stat& status, std::string_view what) 
   return {};
 }
 
-std::string way_open_to_others(int root, std::string_view below) {
+Way way_to(int root, std::string_view below) {
+  Way out;
   std::deque<std::string> parts;
   put_in_front(parts, below);
   std::vector<UniqueFd> way;  // of the folders behind us
@@ -47,10 +48,11 @@ std::string way_open_to_others(int root, std::string_view below) {
   const auto here = [&] { return way.empty() ? root : way.back().get(); };
   while (!parts.empty()) {
     struct stat status {};
-    if (::fstat(here(), &status) != 0) return {};
-    if (auto found = written_by_others(status, fmt::format("the folder /{}", base::join(names, "/")));
-        !found.empty())
-      return found;
+    if (::fstat(here(), &status) != 0) return out;
+    if (out.written_by_others.empty())
+      out.written_by_others =
+          written_by_others(status, fmt::format("the folder /{}", base::join(names, "/")));
+    out.closed = out.closed || (!way.empty() && (status.st_mode & S_IXOTH) == 0);
     const auto name = parts.front();
     parts.pop_front();
     if (name == "..") {
@@ -61,11 +63,11 @@ std::string way_open_to_others(int root, std::string_view below) {
       continue;
     }
     UniqueFd next(::openat(here(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-    if (!next || ::fstat(next.get(), &status) != 0) return {};  // reading it has failed, or will
+    if (!next || ::fstat(next.get(), &status) != 0) return out;  // reading it has failed, or will
     if (S_ISLNK(status.st_mode)) {
       std::array<char, 4096> target{};
       const auto length = ::readlinkat(next.get(), "", target.data(), target.size());
-      if (length < 0 || ++links > kLinksMost) return {};
+      if (length < 0 || ++links > kLinksMost) return out;
       const std::string_view to(target.data(), static_cast<std::size_t>(length));
       if (to.starts_with('/')) {
         way.clear();
@@ -74,11 +76,11 @@ std::string way_open_to_others(int root, std::string_view below) {
       put_in_front(parts, to);
       continue;
     }
-    if (!S_ISDIR(status.st_mode)) return {};
+    if (!S_ISDIR(status.st_mode)) return out;
     way.push_back(std::move(next));
     names.push_back(name);
   }
-  return {};
+  return out;
 }
 
 }  // namespace rdmacfg::config

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether others than root can say what a file holds. As sudo and sshd judge their files (sshd_config(5),
-// StrictModes): owner and mode of the file, and of every folder on the way to it.
+// Whether others than root can say what a file holds, or read it. As sudo and sshd judge their files
+// (sshd_config(5), StrictModes): owner and mode of the file, and of every folder on the way to it.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,9 +14,16 @@ namespace rdmacfg::config {
 /// called `what`; empty when they cannot. Access control lists count: their mask is in the group's bits.
 std::string written_by_others(const struct stat& status, std::string_view what);
 
-/// The first folder on the way from the folder `root` to the file `below` it that others can write to, so
-/// that they can put another file in its place; symbolic links are followed, absolute ones from `root`. Empty
-/// when there is none.
-std::string way_open_to_others(int root, std::string_view below);
+/// The folders on the way to a file.
+struct Way {
+  /// The first one that others can write to, so that they can put another file in its place, and how; empty
+  /// when there is none.
+  std::string written_by_others;
+  bool closed = false;  ///< not everybody can go through all of them, so nor read the file, whatever its mode
+};
+
+/// The way from the folder `root` to the file `below` it; symbolic links are followed, absolute ones from
+/// `root`. `root` itself closes none: that of an image is not where it will be.
+Way way_to(int root, std::string_view below);
 
 }  // namespace rdmacfg::config

@@ -14,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr std::string_view kMain = "etc/rdma-configd/config.toml";
 
@@ -270,6 +271,51 @@ TEST_F(Files, OneThatNotEverybodyReadsIsPrivate) {
   EXPECT_FALSE(read_files(source)->front().is_private);
   fs::permissions(root_ / kMain, static_cast<fs::perms>(0640));
   EXPECT_TRUE(read_files(source)->front().is_private);
+}
+
+/// A mode that lets everybody read a file means nothing below a folder that lets nobody in.
+TEST_F(Files, OneInAClosedFolderIsPrivate) {
+  const auto set = [](const fs::path& path, unsigned mode) {
+    fs::permissions(path, static_cast<fs::perms>(mode));
+  };
+  const auto main = root_ / kMain, folder = main.parent_path();
+  write(kMain, "version = 1\n[host]\ntable = \"hosts.csv\"\n");
+  write("etc/rdma-configd/hosts.csv", "name\nnode1\n");
+  write("srv/secret/drop-in.toml", "version = 1\n");
+  link("etc/rdma-configd/conf.d/a.toml", "/srv/secret/drop-in.toml");
+  for (const auto& entry : fs::recursive_directory_iterator(root_)) {
+    if (!entry.is_symlink()) set(entry.path(), entry.is_directory() ? 0755 : 0644);
+  }
+  set(root_, 0700);  // of an image
+  Source source;
+  source.root = root_;
+  source.host = "node1";
+  const auto are_private = [&] {
+    std::vector<std::string> out;
+    const auto texts = read_files(source);
+    EXPECT_TRUE(texts) << texts.error().message;
+    for (const auto& text : *texts) {
+      if (text.is_private) out.push_back(fs::path(text.name).filename());
+    }
+    return out;
+  };
+  EXPECT_THAT(are_private(), IsEmpty());
+  for (const unsigned mode : {0700U, 0750U, 0754U}) {
+    set(root_ / "srv/secret", mode);
+    EXPECT_THAT(are_private(), ElementsAre("a.toml")) << "a link hides nothing, and opens nothing";
+    set(root_ / "srv/secret", 0755);
+    set(folder / "conf.d", mode);
+    EXPECT_THAT(are_private(), ElementsAre("a.toml"));
+    set(folder / "conf.d", 0755);
+    set(folder, mode);
+    EXPECT_THAT(are_private(), ElementsAre("config.toml", "a.toml", "hosts.csv"));
+    set(folder, 0755);
+  }
+  set(folder, 0711);  // whoever knows the name reads it
+  EXPECT_THAT(are_private(), IsEmpty());
+  set(folder, 0755);
+  source.file = main;
+  EXPECT_THAT(are_private(), ElementsAre("config.toml", "hosts.csv")) << "below the root, which is closed";
 }
 
 TEST_F(Files, NoSuchRoot) {
