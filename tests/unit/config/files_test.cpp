@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "config/document.hpp"
+#include "unit/temp_folder.hpp"
 
 namespace rdmacfg::config {
 namespace {
@@ -20,12 +21,6 @@ constexpr std::string_view kMain = "etc/rdma-configd/config.toml";
 
 class Files : public ::testing::Test {
  protected:
-  Files() {
-    std::string name = fs::temp_directory_path() / "rdmacfg-files-XXXXXX";
-    root_ = ::mkdtemp(name.data());
-  }
-  ~Files() override { fs::remove_all(root_); }
-
   void write(std::string_view below, std::string_view text) {
     fs::create_directories((root_ / below).parent_path());
     std::ofstream(root_ / below) << text;
@@ -51,7 +46,8 @@ class Files : public ::testing::Test {
     return text;
   }
 
-  fs::path root_;
+  unit::TempFolder folder_;
+  fs::path root_ = folder_.path();
 };
 
 TEST_F(Files, NoneSaysWhatToWriteWhere) {

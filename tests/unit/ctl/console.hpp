@@ -2,8 +2,6 @@
 // rdma-configctl on a fake host, in front of a fake terminal.
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -15,6 +13,7 @@
 #include "ctl/render/terminal.hpp"
 #include "ctl/run.hpp"
 #include "fakes/fake_kernel.hpp"
+#include "unit/temp_folder.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -24,9 +23,6 @@ inline constexpr const char* kGuid2 = "00:02:c9:03:00:31:78:f3";
 class Console {
  public:
   Console() {
-    std::string name = (std::filesystem::temp_directory_path() / "ctl-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    folder_ = name;
     kernel.add_device({.name = "mlx4_0", .pci = "0000:10:00.0", .node_guid = 0x0002c903003178f0})
         .ib_port({.guid = kGuid1, .interface = "ib0", .pkeys = {0xffff, 0x8002, 0x8003, 0x8004, 0x0005}})
         .ib_port({.guid = kGuid2, .interface = "ib1"});
@@ -47,11 +43,10 @@ class Console {
   }
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
-  ~Console() { std::filesystem::remove_all(folder_); }
 
   /// A document for --config, which run() adds.
   void document(const std::string& text) {
-    document_ = folder_ / "config.toml";
+    document_ = folder() / "config.toml";
     std::ofstream(document_) << text;
   }
 
@@ -70,7 +65,7 @@ class Console {
     in.clear();
     in.str(text);
   }
-  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
 
   fakes::FakeKernel kernel;
   std::istringstream in;
@@ -90,7 +85,7 @@ class Console {
                           .hold_signals = {}};
 
  private:
-  std::filesystem::path folder_;
+  unit::TempFolder folder_;
   std::filesystem::path document_;
 };
 

@@ -2,6 +2,7 @@
 #include "store/lock.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <thread>
 

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "unit/temp_folder.hpp"
+
 namespace rdmacfg::ctl {
 
 inline const std::filesystem::path kSource = SOURCE_ROOT;
@@ -81,23 +83,14 @@ inline std::string code_below(const std::string& folder) {
 /// A folder that goes with the test.
 class Scratch {
  public:
-  Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "scratch-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    path_ = name;
-  }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
   void write(const std::string& file, const std::string& text) const {
-    std::filesystem::create_directories((path_ / file).parent_path());
-    std::ofstream(path_ / file) << text;
+    std::filesystem::create_directories((path() / file).parent_path());
+    std::ofstream(path() / file) << text;
   }
 
  private:
-  std::filesystem::path path_;
+  unit::TempFolder folder_;
 };
 
 }  // namespace rdmacfg::ctl

@@ -6,25 +6,16 @@
 #include <sstream>
 #include <string>
 
+#include "unit/temp_folder.hpp"
+
 namespace rdmacfg::system {
 
 /// A folder of one test, removed at its end.
 class TempTree {
  public:
-  TempTree() {
-    std::string name = (std::filesystem::temp_directory_path() / "rdmacfg-system.XXXXXX").native();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  TempTree(const TempTree&) = delete;
-  TempTree& operator=(const TempTree&) = delete;
-  ~TempTree() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
   [[nodiscard]] std::filesystem::path at(const std::string& below) const {
-    return path_ / std::filesystem::path(below).relative_path();
+    return path() / std::filesystem::path(below).relative_path();
   }
 
   void put(const std::string& below, const std::string& content) const {
@@ -42,7 +33,7 @@ class TempTree {
   }
 
  private:
-  std::filesystem::path path_;
+  unit::TempFolder folder_;
 };
 
 }  // namespace rdmacfg::system
