@@ -93,7 +93,7 @@ Outcome outcome_of(const Job& job, const std::string& line, int status, base::Un
       if (!report) return lost(job, "the worker's result cannot be read (" + report.error().message + ")");
       outcome.report = std::move(*report);
     }
-    outcome.report.exit = static_cast<model::Exit>(json.value("exit", 0));
+    outcome.report.exit = static_cast<model::Exit>(json.at("exit").get<int>());
     outcome.whole = StoredReport(std::move(whole), std::move(text));
     outcome.status = json.at("status");
     outcome.looked = json.value("looked", false);
@@ -163,7 +163,7 @@ bool Jobs::cancel(std::uint32_t id) {
     waiting_.erase(waits);
     const auto outcome = cancelled();
     if (job.changes()) remember(job, outcome.whole);
-    done(job, outcome);
+    guarded("the end of a job", [&job = job, &done = done, &outcome] { done(job, outcome); });
     return true;
   }
   for (auto& one : running_) {

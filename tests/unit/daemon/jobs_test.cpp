@@ -37,6 +37,7 @@ if of waits; then until [ -e "$here/go" ] || ! [ -e "$0" ]; do sleep 0.02; done;
 if of progress; then echo '{{"progress":[1,3,"one"]}}'; printf '{{"progr'; sleep 0.05; echo 'ess":[3,3,"three"]}}'; fi
 if of dies; then kill -9 $$; fi
 if of silent; then exit 0; fi
+if of unsaid; then result | sed 's/"exit":0,"report"/"report"/'; exit; fi
 if of garbage; then echo 'no JSON'; exit 0; fi
 if of fails; then exit 1; fi
 if of undoes; then trap 'result; exit' USR1; touch "$here/ready"; while [ -e "$0" ]; do sleep 0.02; done; fi
@@ -169,6 +170,13 @@ TEST_F(JobsTest, AWorkerThatDiesOrTalksNonsenseIsAnError) {
   }
   EXPECT_EQ(outcomes["dies"].report.exit, model::Exit::kUndoIncomplete);
   EXPECT_THAT(outcomes["dies"].report.error->message, HasSubstr("may have been changing the host"));
+}
+
+TEST_F(JobsTest, AResultWithoutAnExitStatusIsNoSuccess) {
+  add("unsaid");
+  run();
+  EXPECT_TRUE(outcomes["unsaid"].lost);
+  EXPECT_EQ(outcomes["unsaid"].report.exit, model::Exit::kUndoIncomplete);
 }
 
 TEST_F(JobsTest, WhatBecomesOfWhatADeadWorkerHadBegunIsSaid) {
@@ -423,6 +431,22 @@ TEST_F(JobsTest, AtTheEndAChangeIsFinishedAndNothingElse) {
   EXPECT_FALSE(outcomes["waits"].report.error) << "it was left to its end";
   EXPECT_TRUE(outcomes["undoes"].report.error);
   EXPECT_EQ(ended.size(), 4U);
+}
+
+TEST_F(JobsTest, AtTheEndACallbackThatThrowsKeepsNobodyElseFromHisEnd) {
+  add("undoes");
+  Job job;
+  job.verb = Job::Verb::kApply;
+  EXPECT_NE(jobs.add(job, [](const Job&, const Outcome&) { throw std::runtime_error("the bus has gone"); }),
+            0U);
+  add("second", Job::Verb::kApply, kAlice);
+  when("/ready", [this] {
+    EXPECT_NO_THROW(jobs.close());
+    EXPECT_THAT(ended, ElementsAre("second"));
+    std::filesystem::remove(tree.at("/worker"));  // the loop of the first one ends with it
+  });
+  run();
+  EXPECT_TRUE(jobs.idle());
 }
 
 TEST_F(JobsTest, AtTheEndAChangeThatHasNotBegunIsCancelled) {
