@@ -133,7 +133,8 @@ void Controller::stop() {
   deadline_.reset();
   audit_timer_.reset();
   notify("STOPPING=1");
-  (void)marker_.clear();
+  // With it the next start holds what is active, and does not read the configuration.
+  if (auto done = marker_.clear(); !done) log(LOG_WARNING, Message::kTrouble, done.error().message);
   if (ready_) publish_metrics();
   jobs_.close();
   if (jobs_.idle()) leave();

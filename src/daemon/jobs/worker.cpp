@@ -60,18 +60,19 @@ Result<std::string> read_all(int fd) {
   }
 }
 
-void write_all(int fd, const std::string& text) {
+Result<void> write_all(int fd, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     const auto count = ::write(fd, text.data() + done, text.size() - done);
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;
+    if (count <= 0) return base::fail_errno(count < 0 ? errno : EIO, "handing over the report");
     done += static_cast<std::size_t>(count);
   }
+  return {};
 }
 
 /// A reader that is gone (the daemon was killed) does not stop an apply half way.
 void tell(int fd, const Json& json) {
-  write_all(fd, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  (void)write_all(fd, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void set_limit(__rlimit_resource which, rlim_t value, rlim_t margin = 0) {
@@ -337,6 +338,27 @@ Report run_bounded(const Job& job, core::Context& context, const core::Request& 
   }
 }
 
+/// Puts the whole report into the file for clients. Where that fails nothing is in it: the summary stands for
+/// a change's, and a look has failed. @return whether it is there
+bool hand_over(int whole, Report& report, bool changes) {
+  const auto write = [&]() -> Result<void> {
+    try {
+      return write_all(whole, bounded_report(report, changes));
+    } catch (const std::bad_alloc&) {
+      return base::fail(Code::kIo, "handing over the report: out of memory");
+    }
+  };
+  const auto done = write();
+  if (done) return true;
+  (void)!::ftruncate(whole, 0);
+  if (changes) {
+    report.notes.push_back(done.error().message + "; values are left out here");
+  } else {
+    report = failed(done.error());
+  }
+  return false;
+}
+
 }  // namespace
 
 int work(int in, int out, int whole) {
@@ -436,8 +458,8 @@ int work(int in, int out, int whole) {
     report.error =
         base::Error{Code::kBusy, "the host is not as it was when the plan was made: look at the new one", 0};
   }
-  if (whole >= 0 && !unbegun) write_all(whole, bounded_report(report, job.changes()));
-  const bool summed_up = job.changes() || whole < 0;
+  const bool handed_over = whole >= 0 && !unbegun && hand_over(whole, report, job.changes());
+  const bool summed_up = job.changes() || !handed_over;
   tell(out, {{"exit", static_cast<int>(report.exit)},
              {"cancelled", unbegun},
              {"looked", looked},

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdlib>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/sanitizers.hpp"
@@ -17,6 +18,7 @@
 #include "daemon/descriptors.hpp"
 #include "daemon/jobs/job.hpp"
 #include "model/limits.hpp"
+#include "model/report.hpp"
 
 namespace rdmacfg::daemon {
 namespace {
@@ -134,6 +136,43 @@ TEST(WorkerBounds, MemoryUpToTheLimitAndNoMore) {
   EXPECT_LT(found.has, limits::kLookMemory);
   EXPECT_TRUE(found.up_to_it) << found.has;
   EXPECT_FALSE(found.beyond_it) << found.has;
+}
+
+/// What a worker says at its end that cannot write its whole report.
+nlohmann::ordered_json said_without_report(const Job& job) {
+  const auto text = to_json(job).dump();
+  const base::UniqueFd in(::memfd_create("job", MFD_CLOEXEC)), out(::memfd_create("out", MFD_CLOEXEC));
+  const base::UniqueFd whole(::memfd_create("report", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  EXPECT_EQ(::fcntl(whole.get(), F_ADD_SEALS, F_SEAL_WRITE), 0);
+  EXPECT_EQ(::write(in.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  ::lseek(in.get(), 0, SEEK_SET);
+  const auto pid = ::fork();
+  if (pid == 0) ::_exit(work(in.get(), out.get(), whole.get()));
+  int status = 0;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+  std::string said(1 << 20, '\0');
+  const auto count = ::pread(out.get(), said.data(), said.size(), 0);
+  said.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+  if (!said.empty()) said.pop_back();
+  const auto before = said.rfind('\n');  // lines of progress
+  return nlohmann::ordered_json::parse(before == std::string::npos ? said : said.substr(before + 1), nullptr,
+                                       false);
+}
+
+TEST(WorkerBounds, AReportThatCannotBeHandedOverIsSaid) {
+  const auto look = said_without_report(validating());
+  ASSERT_TRUE(look.is_object());
+  EXPECT_EQ(look.at("exit"), static_cast<int>(model::Exit::kError))
+      << "the document is valid, but nobody sees it";
+  EXPECT_NE(look.at("report").at("error").dump().find("handing over the report"), std::string::npos);
+  Job job;
+  job.id = 1;
+  job.verb = Job::Verb::kRollBack;
+  job.generation = ~std::uint64_t{0};
+  const auto change = said_without_report(job);
+  ASSERT_TRUE(change.is_object());
+  EXPECT_NE(change.at("report").at("notes").dump().find("handing over the report"), std::string::npos);
 }
 
 TEST(WorkerBounds, DescriptorsOfTheDaemon) {
