@@ -36,7 +36,7 @@ class Quota {
   std::map<Key, std::size_t> taken_of_;
 };
 
-/// What has been found out and need not be asked again. One more than `most`, and all is forgotten.
+/// Answers that need not be asked for again. One more than `most`, and all is forgotten.
 template <class Key>
 class Known {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a connection may have of one turn of the loop.
+// The share of a connection in one turn of the loop.
 #pragma once
 
 #include <cstddef>

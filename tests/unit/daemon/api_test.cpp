@@ -289,7 +289,7 @@ TEST_F(ApiTest, WhatIsTooLargeIsRefusedAtOnce) {
   EXPECT_EQ(refused, 3);
 }
 
-/// What a turn of the loop leaves is handled in the next ones, also when nothing more comes.
+/// The rest of a turn of the loop is handled in the next ones, also when nothing more comes.
 TEST_F(ApiTest, EveryMessageOfAFloodIsAnswered) {
   constexpr int kFlood = 8 * static_cast<int>(model::limits::kBusMessages) + 1;
   play("");

@@ -107,7 +107,7 @@ TEST(WorkerBounds, DescriptorsUpToTheLimitAndNoMore) {
 
 std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
-/// What RLIMIT_AS counts of this process: proc_pid_statm(5), size. Takes no memory itself.
+/// The bytes that RLIMIT_AS counts of this process: proc_pid_statm(5), size. Takes no memory itself.
 std::size_t address_space() {
   std::array<char, 64> text{};
   const base::UniqueFd file(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
@@ -138,7 +138,7 @@ TEST(WorkerBounds, MemoryUpToTheLimitAndNoMore) {
   EXPECT_FALSE(found.beyond_it) << found.has;
 }
 
-/// What a worker says at its end that cannot write its whole report.
+/// The last line of a worker that cannot write its whole report.
 nlohmann::ordered_json said_without_report(const Job& job) {
   const auto text = to_json(job).dump();
   const base::UniqueFd in(::memfd_create("job", MFD_CLOEXEC)), out(::memfd_create("out", MFD_CLOEXEC));

@@ -13,7 +13,7 @@
 
 namespace rdmacfg::system {
 
-/// What `body` says in a child, in a user namespace with this limit of user_namespaces(7):
+/// The text that `body` returns in a child, in a user namespace with this limit of user_namespaces(7):
 /// "max_inotify_watches", "max_inotify_instances". Nothing where there are no such namespaces.
 inline std::string with_little_inotify(const std::string& limit, int value,
                                        const std::function<std::string()>& body) {

@@ -140,7 +140,7 @@ TEST_F(SettingEventsTest, WithoutAnInstanceTheRemedyIsSaid) {
   EXPECT_THAT(said, testing::EndsWith("; raise fs.inotify.max_user_instances"));
 }
 
-/// More events than the kernel keeps: what is made in a handle meanwhile is watched all the same.
+/// More events than the kernel keeps: a folder made in a handle meanwhile is watched all the same.
 TEST_F(SettingEventsTest, AnOverflowIsToldOfAndEverythingIsWatchedAgain) {
   std::size_t most = 0;
   std::ifstream("/proc/sys/fs/inotify/max_queued_events") >> most;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What inotify(7) refuses, with the setting that lifts it.
+// Refusals of inotify(7), with the setting that lifts them.
 #pragma once
 
 #include <fmt/format.h>
