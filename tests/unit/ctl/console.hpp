@@ -23,6 +23,7 @@ inline constexpr const char* kGuid2 = "00:02:c9:03:00:31:78:f3";
 class Console {
  public:
   Console() {
+    std::filesystem::permissions(folder(), std::filesystem::perms(0755));  // its documents are not private
     kernel.add_device({.name = "mlx4_0", .pci = "0000:10:00.0", .node_guid = 0x0002c903003178f0})
         .ib_port({.guid = kGuid1, .interface = "ib0", .pkeys = {0xffff, 0x8002, 0x8003, 0x8004, 0x0005}})
         .ib_port({.guid = kGuid2, .interface = "ib1"});

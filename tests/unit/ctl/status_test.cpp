@@ -212,7 +212,6 @@ TEST(Install, APrivateFileStaysPrivateWhereTheDaemonAppliesIt) {
   const std::string main = "/etc/rdma-configd/config.toml";
   const auto file = host.folder() / "secret.toml";
   std::ofstream(file) << kRename;
-  std::filesystem::permissions(host.folder(), std::filesystem::perms(0755));
   for (const bool is_private : {false, true}) {
     std::filesystem::permissions(file, std::filesystem::perms(is_private ? 0600 : 0644));
     host.kernel.files.content.erase(main);
