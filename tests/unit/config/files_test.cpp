@@ -263,6 +263,8 @@ TEST_F(Files, OneThatNotEverybodyReadsIsPrivate) {
   write(kMain, "version = 1\n");
   Source source;
   source.root = root_;
+  for (const auto* folder : {"etc", "etc/rdma-configd"})
+    fs::permissions(root_ / folder, static_cast<fs::perms>(0755));
   fs::permissions(root_ / kMain, static_cast<fs::perms>(0644));
   EXPECT_FALSE(read_files(source)->front().is_private);
   fs::permissions(root_ / kMain, static_cast<fs::perms>(0640));
