@@ -221,6 +221,28 @@ TEST_F(RdmaDevicesTest, SiwBelowTheParentOfItsInterfaceIsSiw) {
   EXPECT_THAT(found.ports.at(0).netdevs, ElementsAre("eth0"));
 }
 
+TEST_F(RdmaDevicesTest, AnIwarpAdapterRunsOverWhatNetlinkSays) {
+  device("irdma0", kPci);
+  port("irdma0", 1, "Ethernet", "0202:c9ff:fe31:78f1:0000:0000:0000:0000");
+  told["irdma0/1"] = "ens1f0";
+  EXPECT_THAT(rdma->observe_devices().value().at(0).ports.at(0).netdevs, IsEmpty()) << "RoCE: sysfs says it";
+  tree.put("/class/infiniband/irdma0/node_type", "4: RNIC\n");
+  const auto found = rdma->observe_devices().value().at(0);
+  EXPECT_EQ(found.soft, "");
+  EXPECT_EQ(found.driver, "mlx4_core");
+  EXPECT_THAT(found.ports.at(0).netdevs, ElementsAre("ens1f0"));
+}
+
+TEST_F(RdmaDevicesTest, RxeOverTheIdlePortOfABondHasNoGid) {
+  device("rxe0", "");
+  port("rxe0", 1, "Ethernet", "0000:0000:0000:0000:0000:0000:0000:0000");
+  tree.put("/class/infiniband/rxe0/parent", "eth1\n");
+  told["rxe0/1"] = "eth1";
+  const auto found = rdma->observe_devices().value().at(0);
+  EXPECT_EQ(found.soft, "rxe");
+  EXPECT_THAT(found.ports.at(0).netdevs, ElementsAre("eth1"));
+}
+
 TEST(RdmaNetlink, ThePortsInterface) {
   const auto answer = [](std::uint32_t port, const char* netdev) {
     detail::Message message(0, 0, std::span<const std::byte>{}, "", 256);

@@ -24,6 +24,7 @@ using detail::SysfsDir;
 using detail::Trouble;
 
 constexpr std::int64_t kArphrdInfiniband = 32;
+constexpr std::string_view kIwarpNode = "RNIC";
 constexpr std::string_view kSiwDescription = "Software iWARP stack";  // include/uapi/rdma/siw-abi.h
 constexpr std::size_t kPrefixText = 19;                               // "fe80:0000:0000:0000"
 constexpr std::size_t kGuidText = 19;
@@ -204,7 +205,7 @@ class SysfsRdma final : public Rdma {
       if (last_part(node->link("subsystem")) == "pci") device.pci = last_part(parent);
     }
     device.instance = instance_of(devices_path() / name);
-    if (device.node_type == "RNIC" && (device.driver.empty() || device.node_description == kSiwDescription)) {
+    if (device.node_type == kIwarpNode && (device.driver.empty() || device.node_description == kSiwDescription)) {
       // Older kernels make it a child of what its interface belongs to, whose driver is not its own.
       device.soft = "siw";
       device.driver.clear();
@@ -219,7 +220,10 @@ class SysfsRdma final : public Rdma {
       device.ports.push_back(read_port(*port, static_cast<int>(*parsed), parent, netdevs, trouble));
     }
     for (auto& port : device.ports) {
-      if (device.soft != "siw" || !port.netdevs.empty() || !netdev_of_) continue;
+      // Before Linux 6.6 sysfs has no interface for the GIDs of iWARP, an adapter's (irdma, cxgb4) either; over
+      // the idle port of a bond rxe has no GID.
+      const bool untold = device.node_type == kIwarpNode || !device.soft.empty();
+      if (!untold || !port.netdevs.empty() || !netdev_of_) continue;
       if (auto netdev = netdev_of_(name, port.number)) port.netdevs.push_back(std::move(*netdev));
     }
     std::sort(device.ports.begin(), device.ports.end(),
