@@ -33,5 +33,16 @@ TEST(OldBoard, ATypeThatWasRefusedIsNotKeptInMind) {
   EXPECT_TRUE(kernel->mlx4_ports.in_mind[kPci].empty());
 }
 
+TEST(FixedPorts, TypesThatSriovFixesAreRefusedBeforeAnyWrite) {
+  const auto kernel = FakeKernel::parse(R"({ "mlx4_ports": { "0000:20:00.0": ["ib", "ib"] } })");
+  kernel->mlx4_ports.fixed.insert(kPci);
+  const auto report = set_ports(*kernel, R"(["eth", "eth"])");
+  EXPECT_EQ(report.exit, Exit::kError) << text_of(report);
+  EXPECT_EQ(kernel->faults.calls(), 0U);
+  ASSERT_FALSE(report.diagnostics.empty());
+  EXPECT_THAT(report.diagnostics.front().message, testing::HasSubstr("has SR-IOV on"));
+  EXPECT_EQ(set_ports(*kernel, R"(["ib", "ib"])").exit, Exit::kOk) << "as they are, only for the next boot";
+}
+
 }  // namespace
 }  // namespace rdmacfg::contract

@@ -58,7 +58,7 @@ std::string FakeMlx4Ports::dump() const {
 
 Result<std::vector<system::Mlx4Device>> FakeMlx4Ports::observe_mlx4() {
   std::vector<system::Mlx4Device> out;
-  for (const auto& [pci, types] : adapters) out.push_back({pci, types});
+  for (const auto& [pci, types] : adapters) out.push_back({pci, types, fixed.contains(pci)});
   return out;
 }
 
@@ -67,6 +67,7 @@ Result<void> FakeMlx4Ports::set_type(const std::string& pci, int port, const std
   const int err = faults_.call(what, [&] {
     const auto at = adapters.find(pci);
     if (at == adapters.end()) return ENODEV;
+    if (fixed.contains(pci)) return EACCES;  // kernfs_fop_open() of a file of mode 0444
     auto wanted = at->second;
     wanted.at(static_cast<std::size_t>(port) - 1) = type == "auto" ? "auto (ib)" : type;
     if (without_dpdp.contains(pci)) {

@@ -47,6 +47,7 @@ class FakeMlx4Ports final : public system::Mlx4Ports {
 
   std::map<std::string, std::vector<std::string>> adapters;
   std::set<std::string> without_dpdp;
+  std::set<std::string> fixed;                                ///< with SR-IOV
   std::map<std::string, std::map<int, std::string>> in_mind;  ///< types by port that were refused
 
   void reboot();

@@ -216,6 +216,8 @@ class Mlx4PortKind final : public Kind {
                                                      one.key.id, there->list.size(), wanted->list.size()),
                                          "write one type for each",
                                          {}});
+      } else if (wanted && there && *wanted != *there) {
+        check_fixed(one, *there, world, diagnostics);
       }
     }
     if (file)
@@ -274,6 +276,27 @@ class Mlx4PortKind final : public Kind {
   }
 
  private:
+  /// With SR-IOV the driver fixes the types when it is loaded, for the physical function as well
+  /// (mlx4_init_port_info() in drivers/net/ethernet/mellanox/mlx4/main.c).
+  static void check_fixed(const Desired& one, const PortTypes& there, World& world,
+                          Diagnostics& diagnostics) {
+    const auto devices = world.host().mlx4_ports.observe_mlx4();
+    if (!devices) return;  // observe() has failed for it
+    const bool fixed = std::any_of(devices->begin(), devices->end(), [&](const auto& device) {
+      return device.pci == one.key.id && device.fixed;
+    });
+    if (!fixed) return;
+    diagnostics.push_back(Diagnostic{
+        Severity::kError,
+        one.origins.at("ports"),
+        fmt::format("[[mlx4_port]] ports: {} has SR-IOV on, with which its driver takes no other types than "
+                    "{}",
+                    one.key.id, base::join(there.list, ", ")),
+        "load mlx4_core without num_vfs, or with port_type_array: a [[module]] entry sets options; of a "
+        "virtual function they are the host's",
+        {}});
+  }
+
   /// Numbers of the lines of others, by PCI address; ours come last, and so have the last word.
   static std::map<std::string, std::vector<int>> foreign_lines(system::Files& files) {
     std::map<std::string, std::vector<int>> out;

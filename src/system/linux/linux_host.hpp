@@ -44,8 +44,8 @@ std::optional<std::string> netlink_netdev_of(const std::string& device, int port
 using Registered = std::function<std::optional<std::map<std::string, std::string>>()>;
 std::optional<std::map<std::string, std::string>> netlink_registered();
 
-/// /sys/class/infiniband, and libibverbs for MTUs. Kernels before 6.6 do not tell there what a siw device
-/// runs over: `netdev_of` is asked.
+/// /sys/class/infiniband, and libibverbs for MTUs. Kernels before 6.6 do not tell there what an iWARP
+/// device runs over: `netdev_of` is asked.
 std::unique_ptr<Rdma> make_linux_rdma(std::filesystem::path sysfs = "/sys",
                                       NetdevOf netdev_of = netlink_netdev_of,
                                       Registered registered = netlink_registered);

@@ -71,5 +71,14 @@ TEST_F(UnreadableTest, PortTypesOfTheSecondPort) {
   EXPECT_FALSE(ports->observe_mlx4());
 }
 
+TEST_F(UnreadableTest, PortTypesThatTheDriverFixes) {
+  const std::string type = "/sys/bus/pci/devices/0000:10:00.0/mlx4_port1";
+  tree.put(type, "ib\n");
+  EXPECT_FALSE(ports->observe_mlx4().value().at(0).fixed);
+  using std::filesystem::perms;
+  std::filesystem::permissions(tree.at(type), perms::owner_read | perms::group_read | perms::others_read);
+  EXPECT_TRUE(ports->observe_mlx4().value().at(0).fixed);
+}
+
 }  // namespace
 }  // namespace rdmacfg::system

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,9 +35,14 @@ class SysfsMlx4Ports final : public Mlx4Ports {
       }
       const auto device = folder->sub(pci);
       if (!device) continue;
-      Mlx4Device found{pci, {}};
+      Mlx4Device found{pci, {}, false};
       for (const auto* file : {"mlx4_port1", "mlx4_port2"}) {
         if (auto type = device->read(file)) found.types.push_back(std::move(*type));
+      }
+      // mlx4_init_port_info(): mode 0444 for functions of an adapter with SR-IOV, the physical one too.
+      if (struct stat status {}; ::stat((devices_ / pci / "mlx4_port1").c_str(), &status) == 0) {
+        constexpr ::mode_t kWritable = S_IWUSR | S_IWGRP | S_IWOTH;
+        found.fixed = (status.st_mode & kWritable) == 0;
       }
       out.push_back(std::move(found));
     }
