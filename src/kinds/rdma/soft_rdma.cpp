@@ -116,6 +116,8 @@ class SoftRdmaKind final : public Kind {
                                 name == nullptr ? id : model::text_of(name->value));
       check_state(*section, diagnostics);
       if (!desired.ignore) check_interface(*interface, *bound.world, diagnostics);
+      if (!desired.ignore && !desired.absent && model::text_of(type->value) == "rxe")
+        check_vlan(*interface, *bound.world, diagnostics);
       if (desired.absent || desired.ignore) {
         out.push_back(std::move(desired));
         continue;
@@ -299,6 +301,22 @@ class SoftRdmaKind final : public Kind {
                    fmt::format("[[soft_rdma]] interface: {} is an alternative name of {}", name, link->name),
                    fmt::format("write interface = \"{}\"", link->name),
                    {}});
+  }
+
+  /// rxe_newlink() answers "Operation not permitted", which says nothing.
+  static void check_vlan(const model::Entry& written, const World& world, Diagnostics& diagnostics) {
+    const auto name = model::text_of(written.value);
+    const auto* link = world.offline() ? nullptr : world.named(name);
+    if (link == nullptr || link->kind != "vlan") return;
+    const auto* below = world.link(link->parent);
+    diagnostics.push_back(Diagnostic{
+        Severity::kError,
+        written.where,
+        fmt::format("[[soft_rdma]] interface: {} is a VLAN, over which the kernel makes no rxe device", name),
+        below == nullptr
+            ? "write the interface that the VLAN is over; the device serves its VLANs, too"
+            : fmt::format("write interface = \"{}\": the device there serves its VLANs, too", below->name),
+        {}});
   }
 
   static void check_state(const model::Section& section, Diagnostics& diagnostics) {
