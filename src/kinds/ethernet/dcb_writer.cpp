@@ -102,7 +102,10 @@ Result<void> DcbWriter::reach_ets(const InterfaceDcb& wanted, bool always) {
   ets.willing = willing;
   if (auto done = begin(); !done) return done;
   if (auto done = dcb_.set_ets(interface_, ets); !done) return done;
-  return look();
+  if (auto done = look(); !done) return done;
+  auto then = state_.ets.value_or(before);
+  then.bandwidth = shares_of(then).percent;
+  return then == before && ets != before ? without_effect("traffic classes") : Result<void>{};
 }
 
 /// Adds first, so that a DSCP is never without its priority; some drivers then remove its old entry by
@@ -148,7 +151,22 @@ Result<void> DcbWriter::reach_pfc(const InterfaceDcb& wanted) {
     if (auto done = reach_ets(wanted, true); !done) return done;
   }
   if (auto done = begin(); !done) return done;
-  return dcb_.set_pfc(interface_, static_cast<std::uint8_t>(wanted.priorities->mask));
+  const auto before = state_.pfc;
+  if (auto done = dcb_.set_pfc(interface_, static_cast<std::uint8_t>(wanted.priorities->mask)); !done)
+    return done;
+  if (auto done = look(); !done) return done;
+  return state_.pfc == before ? without_effect("flow control") : Result<void>{};
+}
+
+/// dcbnl_ieee_set() passes over what a driver has no operation for (cxgb4: ieee_setpfc, ieee_setets), and
+/// says that it is done. Drivers that are known are not asked: theirs has effect, or was refused before.
+Result<void> DcbWriter::without_effect(std::string_view what) const {
+  if (!driver().name.empty()) return {};
+  return base::fail(
+      base::Code::kUnsupported,
+      fmt::format("{}: its driver{} accepts {} without effect; set it at the switch port, whose settings the "
+                  "adapter's firmware takes by DCBX, and leave it out here",
+                  interface_, state_.driver.empty() ? "" : fmt::format(" ({})", state_.driver), what));
 }
 
 Result<void> DcbWriter::add(std::uint8_t dscp, std::uint8_t priority) {
