@@ -114,6 +114,19 @@ TEST(InetMessages, RoutesComeBackAsTheyWereAsked) {
   EXPECT_EQ(parse_route(*encode(AddRoute{"ib0", route})[0].header()), route);
 }
 
+TEST(InetMessages, ANextHopOfTheOtherFamilyIsOne) {
+  InetRoute route;
+  route.index = 7;
+  route.to = model::RouteTarget::parse("198.51.100.0/24").value();
+  route.via = IpAddress::parse("2001:db8::9").value();
+  const auto messages = encode(AddRoute{"ib0", route});
+  const auto attributes = Parsed<rtmsg>::of(*messages.at(0).header())->attributes;
+  EXPECT_FALSE(attributes.find(RTA_GATEWAY));
+  ASSERT_TRUE(attributes.find(RTA_VIA));
+  EXPECT_EQ(attributes.find(RTA_VIA)->size(), 2U + 16U);
+  EXPECT_EQ(parse_route(*messages.at(0).header()), route);
+}
+
 TEST(InetMessages, ShortOnesAreNothing) {
   nlmsghdr header{};
   header.nlmsg_len = sizeof header;

@@ -79,6 +79,24 @@ Message delete_message(int index, const std::string& name, const IpPrefix& prefi
   return message;
 }
 
+/// A next hop of the other family (struct rtvia): the family, then the address.
+std::vector<std::byte> other_hop(const IpAddress& hop) {
+  const std::uint16_t family = af_of(hop.family);
+  const auto head = std::as_bytes(std::span(&family, 1));
+  std::vector<std::byte> out(head.begin(), head.end());
+  const auto address = bytes_of(hop);
+  out.insert(out.end(), address.begin(), address.end());
+  return out;
+}
+
+std::optional<IpAddress> other_hop(const Attributes& attributes) {
+  const auto bytes = attributes.find(RTA_VIA);
+  std::uint16_t family = 0;
+  if (!bytes || bytes->size() < sizeof family) return std::nullopt;
+  std::memcpy(&family, bytes->data(), sizeof family);
+  return address_in(static_cast<std::uint8_t>(family), bytes->subspan(sizeof family));
+}
+
 Message route_message(std::uint16_t type, std::uint16_t flags, const InetRoute& route,
                       const std::string& what) {
   rtmsg header{};
@@ -97,7 +115,8 @@ Message route_message(std::uint16_t type, std::uint16_t flags, const InetRoute& 
   }
   Message message(type, flags, header, what);
   if (!route.to.any) message.put(RTA_DST, bytes_of(route.to.network.address));
-  if (route.via) message.put(RTA_GATEWAY, bytes_of(*route.via));
+  if (route.via && route.via->family == route.family) message.put(RTA_GATEWAY, bytes_of(*route.via));
+  if (route.via && route.via->family != route.family) message.put(RTA_VIA, other_hop(*route.via));
   message.put(RTA_OIF, static_cast<std::uint32_t>(route.index));
   message.put(RTA_PRIORITY, route.metric);
   message.put(RTA_TABLE, route.table);
@@ -202,6 +221,7 @@ std::optional<InetRoute> parse_route(const nlmsghdr& header) {
   route.made_by_kernel = family.rtm_protocol == RTPROT_KERNEL || family.rtm_protocol == RTPROT_RA ||
                          family.rtm_protocol == RTPROT_REDIRECT;
   route.via = address_in(family.rtm_family, attributes, RTA_GATEWAY);
+  if (!route.via) route.via = other_hop(attributes);
   if (family.rtm_dst_len == 0) {
     route.to.any = true;
   } else if (const auto network = address_in(family.rtm_family, attributes, RTA_DST)) {
