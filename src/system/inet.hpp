@@ -39,6 +39,7 @@ struct InetRoute {
   auto operator<=>(const InetRoute&) const = default;
 };
 
+/// Adds an address that stays; one that is there with a lifetime loses it.
 struct AddAddress {
   int index = 0;
   std::string name;  ///< of the interface, for errors

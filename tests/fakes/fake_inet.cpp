@@ -126,9 +126,13 @@ int FakeInet::effect(const system::AddAddress& request) {
   Interface* link = machine_.find(request.index);
   if (link == nullptr) return ENODEV;
   if (request.prefix.address.family == Family::kIpv6 && link->mtu < model::kMtuIpv6Min) return EINVAL;
-  const bool there = std::any_of(link->items.begin(), link->items.end(),
-                                 [&](const auto& item) { return address_of(item) == request.prefix; });
-  if (!there) link->items.push_back(item_of(request.prefix));
+  const auto there = std::find_if(link->items.begin(), link->items.end(),
+                                  [&](const auto& item) { return address_of(item) == request.prefix; });
+  if (there == link->items.end()) {
+    link->items.push_back(item_of(request.prefix));
+  } else if (there->ends_with(" dynamic")) {  // NLM_F_REPLACE without IFA_CACHEINFO
+    *there = item_of(request.prefix);
+  }
   return 0;
 }
 

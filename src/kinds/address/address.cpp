@@ -29,6 +29,7 @@ using system::InetRequest;
 namespace {
 
 constexpr std::string_view kAddressKind = "address";
+constexpr std::string_view kLifetime = "lifetime", kLimited = "limited";
 
 class AddressKind final : public Kind,
                           public AwaitsKernel,
@@ -68,6 +69,7 @@ class AddressKind final : public Kind,
       observed.key = {std::string(kAddressKind), fmt::format("{} {}", at->second.id, address.prefix.text())};
       observed.label = fmt::format("{} {}", at->second.name, address.prefix.text());
       observed.settings["address"] = address.prefix.text();
+      if (!address.permanent) observed.settings[std::string(kLifetime)] = std::string(kLimited);
       observed.facts["state"] = std::string(address.duplicate   ? "duplicate"
                                             : address.tentative ? "tentative"
                                                                 : "ok");
@@ -76,6 +78,23 @@ class AddressKind final : public Kind,
       out.push_back(std::move(observed));
     }
     return out;
+  }
+
+  /// The same address from a DHCP client or a router would go with its lease.
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& /*diagnostics*/) const override {
+    const std::string lifetime(kLifetime);
+    std::set<std::string_view> limited;
+    for (const auto& one : observed) {
+      if (one.key.kind == kAddressKind && one.settings.contains(lifetime)) limited.insert(one.key.id);
+    }
+    for (auto& one : desired) {
+      if (one.key.kind != kAddressKind || !one.settings.contains("address")) continue;
+      // One that was limited when it became ours is wanted so from then on.
+      if (!limited.contains(one.key.id) && !world.clue(one.key).before.contains(lifetime)) continue;
+      one.settings[lifetime] = model::Value{};
+      one.origins[lifetime] = one.origins.at("address");
+    }
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
@@ -114,7 +133,12 @@ class AddressKind final : public Kind,
           there_then.push_back({link->index, prefix});
         }
       }
-      if (change.operation != Operation::kDelete && !there)
+      // What was limited before stays as it is when this is undone: nobody knows for how long it was.
+      const bool stays_limited = model::text_at(change.after, kLifetime) == kLimited;
+      const bool limited = there && !stays_limited && std::none_of(now->begin(), now->end(), [&](const auto& one) {
+                             return one.index == link->index && one.prefix == id->prefix && one.permanent;
+                           });
+      if (change.operation != Operation::kDelete && (!there || limited))
         additions.emplace_back(system::AddAddress{link->index, link->name, id->prefix});
     }
     auto requests = std::move(additions);
@@ -194,6 +218,11 @@ class AddressKind final : public Kind,
             "another host has this address (duplicate address detection), so it does not work here",
             {},
             {}};
+  }
+
+  [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,
+                             const model::Attributes& /*then*/) const override {
+    return field != kLifetime || !before.contains(std::string(kLifetime));
   }
 
   [[nodiscard]] std::vector<model::Key> put_back_by(const model::Key& key) const override {

@@ -13,6 +13,7 @@ namespace rdmacfg::kinds {
 struct InterfaceAddress {
   std::optional<std::string> address;
   std::optional<std::string> state;
+  std::optional<std::string> lifetime;
 
   static constexpr auto kFields =
       std::tuple{model::field("address", &InterfaceAddress::address, model::Role::kSetting,
@@ -20,6 +21,10 @@ struct InterfaceAddress {
                  model::field("state", &InterfaceAddress::state, model::Role::kFact,
                               "Result of duplicate address detection for an IPv6 address: ok, tentative or "
                               "duplicate.",
+                              "-"),
+                 model::field("lifetime", &InterfaceAddress::lifetime, model::Role::kDerived,
+                              "That the kernel takes it away by itself when a lease ends or no router "
+                              "advertises it: limited.",
                               "-")};
 };
 

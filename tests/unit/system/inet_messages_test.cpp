@@ -68,6 +68,15 @@ TEST(InetMessages, AnAddressComesBackAsItWasAsked) {
   EXPECT_EQ(std::to_integer<int>(broadcast->back()), 255);
 }
 
+TEST(InetMessages, AnAddressThatIsAddedStays) {
+  const auto prefix = IpPrefix::parse("192.0.2.1/24").value();
+  const auto added = encode(AddAddress{7, "ib0", prefix});
+  EXPECT_EQ(added.at(0).header()->nlmsg_flags & (NLM_F_REPLACE | NLM_F_EXCL), NLM_F_REPLACE);
+  const auto kept = encode(DeleteAddress{7, "ib0", IpPrefix::parse("192.0.2.2/24").value(), {prefix}});
+  EXPECT_EQ(kept.at(1).header()->nlmsg_flags & (NLM_F_REPLACE | NLM_F_EXCL), NLM_F_EXCL)
+      << "a lease of somebody else's stays one";
+}
+
 TEST(InetMessages, WhatIsToBeKeptFollowsTheDeletion) {
   const auto messages = encode(DeleteAddress{
       7, "ib0", IpPrefix::parse("192.0.2.1/24").value(), {IpPrefix::parse("192.0.2.2/24").value()}});

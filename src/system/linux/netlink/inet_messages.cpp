@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::uint16_t kChangeInet = NLM_F_REQUEST | NLM_F_ACK;
 constexpr std::uint16_t kCreateInet = kChangeInet | NLM_F_CREATE | NLM_F_EXCL;
+/// Of one that is there with a lifetime it takes that away (inet_rtm_newaddr(), inet6_addr_modify()).
+constexpr std::uint16_t kLastingInet = kChangeInet | NLM_F_CREATE | NLM_F_REPLACE;
 constexpr int kBroadcastBits = 30;  // longer prefixes have no broadcast address (RFC 3021)
 
 std::uint8_t af_of(Family family) { return family == Family::kIpv4 ? AF_INET : AF_INET6; }
@@ -61,8 +63,9 @@ ifaddrmsg header_of(int index, const IpPrefix& prefix) {
   return header;
 }
 
-Message add_message(int index, const std::string& name, const IpPrefix& prefix) {
-  Message message(RTM_NEWADDR, kCreateInet, header_of(index, prefix),
+Message add_message(int index, const std::string& name, const IpPrefix& prefix,
+                    std::uint16_t how = kCreateInet) {
+  Message message(RTM_NEWADDR, how, header_of(index, prefix),
                   fmt::format("{}: add address {}", name, prefix.text()));
   message.put(IFA_LOCAL, bytes_of(prefix.address));
   message.put(IFA_ADDRESS, bytes_of(prefix.address));
@@ -131,7 +134,7 @@ std::string words_of(const std::string& name, std::string_view verb, const InetR
 struct InetEncoder {
   std::vector<Message> operator()(const AddAddress& one) const {
     std::vector<Message> out;
-    out.push_back(add_message(one.index, one.name, one.prefix));
+    out.push_back(add_message(one.index, one.name, one.prefix, kLastingInet));
     return out;
   }
   std::vector<Message> operator()(const DeleteAddress& one) const {
