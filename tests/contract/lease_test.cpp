@@ -36,5 +36,18 @@ TEST(Lease, DroppedItStaysForGood) {
   EXPECT_THAT(kernel->link("ib0").items, testing::Contains("addr4 192.0.2.1/24")) << "it was there before";
 }
 
+TEST(Ipv6Off, IsToldBeforeAnyWrite) {
+  const auto kernel = FakeKernel::parse(kLeased);
+  kernel->sysctl.set("net/ipv6/conf/ib0/disable_ipv6", "1");
+  const std::string document = std::string(kLeaseDocument) + "ipv6 = { addresses = [\"2001:db8::1/64\"] }\n";
+  const auto report = apply_text(*kernel, document, false);
+  EXPECT_EQ(report.exit, Exit::kError) << text_of(report);
+  EXPECT_EQ(kernel->faults.calls(), 0U);
+  ASSERT_FALSE(report.diagnostics.empty());
+  EXPECT_THAT(report.diagnostics.front().message, testing::HasSubstr("IPv6 is off on ib0"));
+  kernel->sysctl.set("net/ipv6/conf/ib0/disable_ipv6", "0");
+  EXPECT_EQ(apply_text(*kernel, document, false).exit, Exit::kOk);
+}
+
 }  // namespace
 }  // namespace rdmacfg::contract

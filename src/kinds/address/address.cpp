@@ -82,7 +82,8 @@ class AddressKind final : public Kind,
 
   /// The same address from a DHCP client or a router would go with its lease.
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
-             Diagnostics& /*diagnostics*/) const override {
+             Diagnostics& diagnostics) const override {
+    check_ipv6_is_on(desired, world, diagnostics);
     const std::string lifetime(kLifetime);
     std::set<std::string_view> limited;
     for (const auto& one : observed) {
@@ -240,6 +241,35 @@ class AddressKind final : public Kind,
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
     const auto id = address_id(key);
     return id && interface_of(id->interface, world) != nullptr;
+  }
+
+ private:
+  /// inet6_addr_add() answers "Permission denied" then. An entry of the document may switch it on first.
+  static void check_ipv6_is_on(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
+    constexpr std::string_view kOff = "/disable_ipv6";
+    const bool set_here = std::any_of(desired.begin(), desired.end(), [&](const Desired& one) {
+      return one.key.kind == "sysctl" && one.key.id.ends_with(kOff);
+    });
+    if (world.offline() || set_here) return;
+    std::set<int> seen;
+    for (const auto& one : desired) {
+      const auto id = one.key.kind == kAddressKind && one.settings.contains("address")
+                          ? address_id(one.key)
+                          : std::nullopt;
+      if (!id || id->prefix.address.family != model::Family::kIpv6) continue;
+      const auto* link = interface_of(id->interface, world);
+      if (link == nullptr || !seen.insert(link->index).second) continue;
+      const auto path = fmt::format("net/ipv6/conf/{}{}", link->name, kOff);
+      const auto off = world.host().sysctl.read(path);
+      if (!off || *off == "0") continue;
+      diagnostics.push_back({model::Severity::kError,
+                             one.where,
+                             fmt::format("{}: IPv6 is off on {} ({} is {})", one.label, link->name, path, *off),
+                             fmt::format("write [[sysctl]] key = \"{}\", value = 0, or leave the IPv6 addresses "
+                                         "out",
+                                         path),
+                             {}});
+    }
   }
 };
 
