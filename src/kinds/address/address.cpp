@@ -216,7 +216,9 @@ class AddressKind final : public Kind,
     if (observed == nullptr || model::text_of(model::value_of(observed->facts, "state")) != "duplicate")
       return {};
     return {Verdict::Sort::kLimited,
-            "another host has this address (duplicate address detection), so it does not work here",
+            "another host has this address (duplicate address detection), so it does not work here; the kernel "
+            "asks again only for one that is added: once that host has let go of it, delete it here (ip -6 "
+            "address del) and apply",
             {},
             {}};
   }
