@@ -41,6 +41,15 @@ bool is_in_switchdev_mode(const PortRef& port, system::Files& files) {
   });
 }
 
+/// Whether a port's interface is in a bond: of an idle one the kernel has taken all GIDs away.
+bool is_in_bond(const PortRef& port, const World& world) {
+  return std::any_of(port.port->netdevs.begin(), port.port->netdevs.end(), [&](const auto& netdev) {
+    const auto* link = world.named(netdev);
+    const auto* master = link == nullptr || link->master == 0 ? nullptr : world.link(link->master);
+    return master != nullptr && master->kind == "bond";
+  });
+}
+
 /// Why an Ethernet port has no GID at all: mlx5 with enable_roce=false (mlx5_get_roce_state()) or in
 /// switchdev mode (raw_eth_profile, mlx5_port_rep_immutable()), or no interface.
 std::string switched_off(const PortRef& port, system::Files& files) {
@@ -169,6 +178,8 @@ class RoceKind final : public Kind,
         continue;
       }
       const auto table = world.host().rdma.observe_gids(port->device->name, port->port->number);
+      // rdma_cm has the idle port of a bond, and takes what its driver can do.
+      if (table && table->empty() && is_in_bond(*port, world)) continue;
       if (table && table->empty()) {
         // rdma_cm has no port there: its folder in configfs cannot be made (ENODEV).
         one.pending = switched_off(*port, world.host().files);

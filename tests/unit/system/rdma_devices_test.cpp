@@ -225,12 +225,20 @@ TEST_F(RdmaDevicesTest, AnIwarpAdapterRunsOverWhatNetlinkSays) {
   device("irdma0", kPci);
   port("irdma0", 1, "Ethernet", "0202:c9ff:fe31:78f1:0000:0000:0000:0000");
   told["irdma0/1"] = "ens1f0";
-  EXPECT_THAT(rdma->observe_devices().value().at(0).ports.at(0).netdevs, IsEmpty()) << "RoCE: sysfs says it";
   tree.put("/class/infiniband/irdma0/node_type", "4: RNIC\n");
   const auto found = rdma->observe_devices().value().at(0);
   EXPECT_EQ(found.soft, "");
   EXPECT_EQ(found.driver, "mlx4_core");
   EXPECT_THAT(found.ports.at(0).netdevs, ElementsAre("ens1f0"));
+}
+
+TEST_F(RdmaDevicesTest, TheIdlePortOfABondHasNoGid) {
+  device("bnxt_re1", kPci);
+  port("bnxt_re1", 1, "Ethernet", "0000:0000:0000:0000:0000:0000:0000:0000");
+  told["bnxt_re1/1"] = "ens1f1";
+  EXPECT_THAT(rdma->observe_devices().value().at(0).ports.at(0).netdevs, ElementsAre("ens1f1"));
+  tree.put("/class/infiniband/bnxt_re1/ports/1/gid_attrs/ndevs/0", "bond0\n");
+  EXPECT_THAT(rdma->observe_devices().value().at(0).ports.at(0).netdevs, ElementsAre("bond0"));
 }
 
 TEST_F(RdmaDevicesTest, RxeOverTheIdlePortOfABondHasNoGid) {

@@ -25,6 +25,7 @@ using detail::Trouble;
 
 constexpr std::int64_t kArphrdInfiniband = 32;
 constexpr std::string_view kIwarpNode = "RNIC";
+constexpr std::size_t kPortsAsked = 4;  // of a device at most; adapters have one or two
 constexpr std::string_view kSiwDescription = "Software iWARP stack";  // include/uapi/rdma/siw-abi.h
 constexpr std::size_t kPrefixText = 19;                               // "fe80:0000:0000:0000"
 constexpr std::size_t kGuidText = 19;
@@ -220,10 +221,11 @@ class SysfsRdma final : public Rdma {
       device.ports.push_back(read_port(*port, static_cast<int>(*parsed), parent, netdevs, trouble));
     }
     for (auto& port : device.ports) {
-      // Before Linux 6.6 sysfs has no interface for the GIDs of iWARP, an adapter's (irdma, cxgb4) either; over
-      // the idle port of a bond rxe has no GID.
-      const bool untold = device.node_type == kIwarpNode || !device.soft.empty();
-      if (!untold || !port.netdevs.empty() || !netdev_of_) continue;
+      // Before Linux 6.6 sysfs has no interface for the GIDs of iWARP, an adapter's (irdma, cxgb4) either; and
+      // the idle port of a bond has no GID (bond_delete_netdev_default_gids() in roce_gid_mgmt.c). Devices of
+      // a switch have many ports without a GID.
+      const bool asked = port.link_layer == "Ethernet" && device.ports.size() <= kPortsAsked;
+      if (!asked || !port.netdevs.empty() || !netdev_of_) continue;
       if (auto netdev = netdev_of_(name, port.number)) port.netdevs.push_back(std::move(*netdev));
     }
     std::sort(device.ports.begin(), device.ports.end(),
