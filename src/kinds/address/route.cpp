@@ -68,6 +68,33 @@ bool same_place(const InetRoute& a, const InetRoute& b) {
   return a.family == b.family && a.to == b.to && a.metric == b.metric && a.table == b.table;
 }
 
+/// Routes by their place: a host may have very many, of a routing daemon.
+class ByPlace {
+ public:
+  explicit ByPlace(const std::vector<InetRoute>& all) {
+    for (const auto& route : all) at_[place_of(route)].push_back(&route);
+  }
+
+  [[nodiscard]] const std::vector<const InetRoute*>& of(const InetRoute& route) const {
+    static const std::vector<const InetRoute*> kNone;
+    const auto found = at_.find(place_of(route));
+    return found == at_.end() ? kNone : found->second;
+  }
+
+ private:
+  /// As same_place() compares.
+  static InetRoute place_of(const InetRoute& route) {
+    InetRoute out;
+    out.family = route.family;
+    out.to = route.to;
+    out.metric = route.metric;
+    out.table = route.table;
+    return out;
+  }
+
+  std::map<InetRoute, std::vector<const InetRoute*>> at_;
+};
+
 std::optional<model::IpAddress> next_hop(const model::Attributes& settings) {
   const auto via = model::from_attributes<InterfaceRoute>(settings).via;
   if (!via || *via == kOnLink) return std::nullopt;
@@ -144,6 +171,7 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
     if (!any) return;
     const auto all = world.host().inet.observe_routes();
     if (!all) return;                            // observing failed for the same reason, and said so
+    const ByPlace by_place(*all);
     std::map<std::string, const Desired*> seen;  // by everything but the interface
     const auto going = leaving(desired, observed, world);
     const auto children = detail::leaving(desired, observed, world);
@@ -162,8 +190,9 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
         d.related.push_back({first->second->where, "the other route"});
       }
       const auto* own = interface_of(id->interface, world);
-      for (const auto& other : *all) {
-        if (!same_place(other, id->route) || (own != nullptr && other.index == own->index)) continue;
+      for (const auto* at : by_place.of(id->route)) {
+        const auto& other = *at;
+        if (own != nullptr && other.index == own->index) continue;
         // Deletions come before everything else.
         if (children.contains(other.index) || is_among(going, other)) continue;
         const auto* link = world.link(other.index);
@@ -183,6 +212,7 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
     if (!world) return base::fail(world.error());
     const auto now = host.inet.observe_routes();
     if (!now) return base::fail(now.error());
+    const ByPlace by_place(*now);
     std::vector<InetRequest> deletions, additions;
     for (const auto& change : changes) {
       auto id = route_id(change.key);
@@ -193,8 +223,9 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
       id->route.index = link->index;
       id->route.via = next_hop(change.after);
       bool there = false;
-      for (const auto& one : *now) {
-        if (one.index != link->index || one.made_by_kernel || !same_place(one, id->route)) continue;
+      for (const auto* at : by_place.of(id->route)) {
+        const auto& one = *at;
+        if (one.index != link->index || one.made_by_kernel) continue;
         if (change.operation != Operation::kDelete && one.via == id->route.via) {
           there = true;
         } else {
