@@ -74,8 +74,9 @@ struct Binder {
 
   void found(RocePort& out, const RdmaDevice& device, const system::RdmaPort& port) const {
     out.port = PortRef{&device, &port};
-    out.id = roce_id(device, port.number);
     out.label = fmt::format("{}/{}", names.name_of(device), port.number);
+    // A device without a PCI address (a sub-function) is known by its name, once it has it.
+    out.id = device.pci.empty() ? out.label : roce_id(device, port.number);
     if (const auto soft = model::parse_soft_type(device.soft)) out.soft = *soft;
     if (const auto key = names.renaming(device)) out.needs.push_back(*key);
   }
