@@ -42,5 +42,18 @@ TEST(EnhancedIpoib, OthersHaveQueuePairsOfTheirOwn) {
   EXPECT_THAT(warnings_of_the_child(*kernel), testing::IsEmpty());
 }
 
+// hfi1: bit 0x80000 of cap_mask (HFI1_CAP_AIP) is on by default.
+TEST(EnhancedIpoib, OmniPathIsToldItsOwnWayToConnectedMode) {
+  const auto kernel = FakeKernel::parse(
+      R"({ "devices": [{ "name": "hfi1_0", "driver": "hfi1", "connected": false, "ports": [
+           { "guid": "00:11:75:01:01:7a:1b:2c", "interface": { "name": "ib0", "up": true } }] }] })");
+  const auto report =
+      apply_text(*kernel, "[[ipoib]]\nguid = \"00:11:75:01:01:7a:1b:2c\"\nmode = \"connected\"\n", false);
+  EXPECT_EQ(report.exit, Exit::kError) << text_of(report);
+  ASSERT_FALSE(report.diagnostics.empty());
+  EXPECT_THAT(report.diagnostics.front().message, testing::HasSubstr("its IPoIB is accelerated (AIP)"));
+  EXPECT_THAT(report.diagnostics.front().hint, testing::HasSubstr("cap_mask without the bit 0x80000"));
+}
+
 }  // namespace
 }  // namespace rdmacfg::contract

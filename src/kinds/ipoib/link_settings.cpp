@@ -34,6 +34,22 @@ Diagnostic at(const Desired& desired, Severity severity, std::string_view field,
           {}};
 }
 
+/// The name of IPoIB that has no connected mode, and the ways out.
+struct DatagramOnly {
+  std::string_view called, hint;
+};
+
+/// Omni-Path has accelerated IPoIB of its own (HFI1_CAP_AIP in drivers/infiniband/hw/hfi1).
+DatagramOnly datagram_only(const std::optional<PortRef>& port) {
+  if (port && port->device->driver == "hfi1")
+    return {"accelerated (AIP)",
+            "set mode = \"datagram\" (mtu at most 10236), or on_unsupported = \"datagram\"; hfi1 does connected "
+            "mode when it is loaded with a cap_mask without the bit 0x80000"};
+  return {"enhanced",
+          "set mode = \"datagram\" (mtu at most 4092), or on_unsupported = \"datagram\"; vendor drivers also "
+          "have a module option ipoib_enhanced=0"};
+}
+
 /// The mode that the interface will have: the one asked for, the one that it goes back to when the document
 /// no longer asks for one, the one that it has. A new one is datagram, whatever its parent is.
 IpoibMode mode_to_be(const Desired& desired, const model::Observed* observed, const World& world) {
@@ -82,13 +98,11 @@ void check_capability(Desired& desired, const model::Observed* observed, const L
   if (wanted.mode == IpoibMode::kConnected && !link.ipoib->connected_capable) {
     const std::string who =
         port ? fmt::format("{} ({})", port->device->name, port->device->driver) : link.name;
-    const auto message = fmt::format(
-        "{} mode: {} cannot do connected mode: its IPoIB is enhanced, datagram only", section, who);
+    const auto only = datagram_only(port);
+    const auto message = fmt::format("{} mode: {} cannot do connected mode: its IPoIB is {}, datagram only",
+                                     section, who, only.called);
     if (policy == model::OnUnsupported::kFail) {
-      diagnostics.push_back(
-          at(desired, Severity::kError, "mode", message,
-             "set mode = \"datagram\" (mtu at most 4092), or on_unsupported = \"datagram\"; vendor "
-             "drivers also have a module option ipoib_enhanced=0"));
+      diagnostics.push_back(at(desired, Severity::kError, "mode", message, std::string(only.hint)));
       diagnostics.back().related.push_back({desired.where, std::string(kTakesDefault)});
       return;
     }
