@@ -32,7 +32,7 @@ struct InetRoute {
   model::Family family = model::Family::kIpv4;
   model::RouteTarget to;
   std::optional<model::IpAddress> via;  ///< of a route of others also of IPv6 for IPv4 (RTA_VIA, RFC 5549)
-  std::uint32_t metric = 0;  ///< IPv6 has 1024 where none was given
+  std::uint32_t metric = 0;             ///< IPv6 has 1024 where none was given
   std::uint32_t table = 254;
   bool made_by_kernel = false;  ///< RTPROT_KERNEL, RTPROT_RA, RTPROT_REDIRECT
 

@@ -13,7 +13,7 @@ namespace rdmacfg::system {
 struct Mlx4Device {
   std::string pci;                 ///< "0000:10:00.0"
   std::vector<std::string> types;  ///< of port 1 and 2, as the driver has them: "ib", "eth", "auto (ib)"
-  bool fixed = false;  ///< the driver takes no other: SR-IOV is on, or it is a virtual function
+  bool fixed = false;              ///< the driver takes no other: SR-IOV is on, or it is a virtual function
 };
 
 class Mlx4Ports {

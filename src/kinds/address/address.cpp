@@ -136,9 +136,10 @@ class AddressKind final : public Kind,
       }
       // What was limited before stays as it is when this is undone: nobody knows for how long it was.
       const bool stays_limited = model::text_at(change.after, kLifetime) == kLimited;
-      const bool limited = there && !stays_limited && std::none_of(now->begin(), now->end(), [&](const auto& one) {
-                             return one.index == link->index && one.prefix == id->prefix && one.permanent;
-                           });
+      const bool limited =
+          there && !stays_limited && std::none_of(now->begin(), now->end(), [&](const auto& one) {
+            return one.index == link->index && one.prefix == id->prefix && one.permanent;
+          });
       if (change.operation != Operation::kDelete && (!there || limited))
         additions.emplace_back(system::AddAddress{link->index, link->name, id->prefix});
     }
@@ -215,12 +216,13 @@ class AddressKind final : public Kind,
                 const std::vector<std::string>& /*differing*/, World& /*world*/) const override {
     if (observed == nullptr || model::text_of(model::value_of(observed->facts, "state")) != "duplicate")
       return {};
-    return {Verdict::Sort::kLimited,
-            "another host has this address (duplicate address detection), so it does not work here; the kernel "
-            "asks again only for one that is added: once that host has let go of it, delete it here (ip -6 "
-            "address del) and apply",
-            {},
-            {}};
+    return {
+        Verdict::Sort::kLimited,
+        "another host has this address (duplicate address detection), so it does not work here; the kernel "
+        "asks again only for one that is added: once that host has let go of it, delete it here (ip -6 "
+        "address del) and apply",
+        {},
+        {}};
   }
 
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,
@@ -255,22 +257,22 @@ class AddressKind final : public Kind,
     if (world.offline() || set_here) return;
     std::set<int> seen;
     for (const auto& one : desired) {
-      const auto id = one.key.kind == kAddressKind && one.settings.contains("address")
-                          ? address_id(one.key)
-                          : std::nullopt;
+      const auto id = one.key.kind == kAddressKind && one.settings.contains("address") ? address_id(one.key)
+                                                                                       : std::nullopt;
       if (!id || id->prefix.address.family != model::Family::kIpv6) continue;
       const auto* link = interface_of(id->interface, world);
       if (link == nullptr || !seen.insert(link->index).second) continue;
       const auto path = fmt::format("net/ipv6/conf/{}{}", link->name, kOff);
       const auto off = world.host().sysctl.read(path);
       if (!off || *off == "0") continue;
-      diagnostics.push_back({model::Severity::kError,
-                             one.where,
-                             fmt::format("{}: IPv6 is off on {} ({} is {})", one.label, link->name, path, *off),
-                             fmt::format("write [[sysctl]] key = \"{}\", value = 0, or leave the IPv6 addresses "
-                                         "out",
-                                         path),
-                             {}});
+      diagnostics.push_back(
+          {model::Severity::kError,
+           one.where,
+           fmt::format("{}: IPv6 is off on {} ({} is {})", one.label, link->name, path, *off),
+           fmt::format("write [[sysctl]] key = \"{}\", value = 0, or leave the IPv6 addresses "
+                       "out",
+                       path),
+           {}});
     }
   }
 };

@@ -170,7 +170,7 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
     });
     if (!any) return;
     const auto all = world.host().inet.observe_routes();
-    if (!all) return;                            // observing failed for the same reason, and said so
+    if (!all) return;  // observing failed for the same reason, and said so
     const ByPlace by_place(*all);
     std::map<std::string, const Desired*> seen;  // by everything but the interface
     const auto going = leaving(desired, observed, world);

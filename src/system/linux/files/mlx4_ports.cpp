@@ -40,7 +40,7 @@ class SysfsMlx4Ports final : public Mlx4Ports {
         if (auto type = device->read(file)) found.types.push_back(std::move(*type));
       }
       // mlx4_init_port_info(): mode 0444 for functions of an adapter with SR-IOV, the physical one too.
-      if (struct stat status {}; ::stat((devices_ / pci / "mlx4_port1").c_str(), &status) == 0) {
+      if (struct stat status{}; ::stat((devices_ / pci / "mlx4_port1").c_str(), &status) == 0) {
         constexpr ::mode_t kWritable = S_IWUSR | S_IWGRP | S_IWOTH;
         found.fixed = (status.st_mode & kWritable) == 0;
       }

@@ -206,7 +206,8 @@ class SysfsRdma final : public Rdma {
       if (last_part(node->link("subsystem")) == "pci") device.pci = last_part(parent);
     }
     device.instance = instance_of(devices_path() / name);
-    if (device.node_type == kIwarpNode && (device.driver.empty() || device.node_description == kSiwDescription)) {
+    if (device.node_type == kIwarpNode &&
+        (device.driver.empty() || device.node_description == kSiwDescription)) {
       // Older kernels make it a child of what its interface belongs to, whose driver is not its own.
       device.soft = "siw";
       device.driver.clear();
@@ -221,9 +222,9 @@ class SysfsRdma final : public Rdma {
       device.ports.push_back(read_port(*port, static_cast<int>(*parsed), parent, netdevs, trouble));
     }
     for (auto& port : device.ports) {
-      // Before Linux 6.6 sysfs has no interface for the GIDs of iWARP, an adapter's (irdma, cxgb4) either; and
-      // the idle port of a bond has no GID (bond_delete_netdev_default_gids() in roce_gid_mgmt.c). Devices of
-      // a switch have many ports without a GID.
+      // Before Linux 6.6 sysfs has no interface for the GIDs of iWARP, an adapter's (irdma, cxgb4) either;
+      // and the idle port of a bond has no GID (bond_delete_netdev_default_gids() in roce_gid_mgmt.c).
+      // Devices of a switch have many ports without a GID.
       const bool asked = port.link_layer == "Ethernet" && device.ports.size() <= kPortsAsked;
       if (!asked || !port.netdevs.empty() || !netdev_of_) continue;
       if (auto netdev = netdev_of_(name, port.number)) port.netdevs.push_back(std::move(*netdev));
