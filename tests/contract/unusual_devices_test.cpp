@@ -49,7 +49,7 @@ TEST(SubFunction, GetsItsNameAndItsRoceDefaultsInOneApply) {
 }
 
 // Soft-RoCE over a VLAN: rxe_newlink() of the kernel refuses it with a bare EPERM.
-constexpr const char* kVlanHost = R"({ "links": [
+constexpr const char* kVlanHost = R"({ "soft_types": ["rxe", "siw"], "links": [
   { "name": "eth0", "up": true }, { "name": "vlan5", "kind": "vlan", "parent": "eth0", "up": true } ] })";
 
 Report make_soft(FakeKernel& kernel, const std::string& type) {
