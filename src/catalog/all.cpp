@@ -37,6 +37,7 @@
 #include "kinds/rdma/rdma_system.hpp"
 #include "kinds/rdma/soft_rdma.hpp"
 #include "kinds/selector.hpp"
+#include "kinds/storage/iser_session.hpp"
 #include "kinds/storage/lio_target.hpp"
 #include "kinds/storage/nfs_mount.hpp"
 #include "kinds/storage/nfs_server.hpp"
@@ -113,6 +114,7 @@ std::span<const Kind* const> all() {
       &nvme_target(),      //
       &lio_target(),       //
       &nvme_connection(),  //
+      &iser_session(),     //
       &srp_initiator(),    //
       &package(),          //
       &initramfs(),        //
@@ -153,6 +155,7 @@ const std::vector<SectionSpec>& grammar() {
       nvme_target_section(),      //
       lio_target_section(),       //
       nvme_connection_section(),  //
+      iser_session_section(),     //
       srp_initiator_section(),    //
       srp_rule_section(),         //
       expect_section(),           //

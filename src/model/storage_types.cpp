@@ -127,6 +127,13 @@ Result<IscsiName> IscsiName::parse(std::string_view text) {
   return IscsiName{std::move(name)};
 }
 
+Result<IscsiName> Codec<IscsiName>::parse(const Value& written) {
+  if (const auto* text = std::get_if<std::string>(&written)) return IscsiName::parse(*text);
+  return fail(Code::kInvalid, "must be a text such as \"iqn.2026-01.org.example:disk\"");
+}
+
+Value Codec<IscsiName>::value(const IscsiName& parsed) { return parsed.text; }
+
 Result<TargetName> TargetName::parse(std::string_view text) {
   if (const auto guid = Guid::parse(text)) return TargetName{guid->text(), *guid};
   auto name = IscsiName::parse(text);

@@ -10,6 +10,7 @@
 #include "system/files.hpp"
 #include "system/inet.hpp"
 #include "system/initramfs.hpp"
+#include "system/iscsi.hpp"
 #include "system/link.hpp"
 #include "system/lio.hpp"
 #include "system/mlx4_ports.hpp"
@@ -66,6 +67,7 @@ struct Host {
   Nfsd& nfsd;
   NvmeTarget& nvme_target;
   NvmeHost& nvme_host;
+  Iscsi& iscsi;
   Lio& lio;
   Accounts& accounts;
   Sysctl& sysctl;

@@ -136,6 +136,7 @@ struct PublicView::Ports {
              .nfsd = real.nfsd,
              .nvme_target = real.nvme_target,
              .nvme_host = real.nvme_host,
+             .iscsi = real.iscsi,
              .lio = real.lio,
              .accounts = real.accounts,
              .sysctl = sysctl,

@@ -28,6 +28,7 @@ struct TapedHost::Ports {
         nfsd(tape, real),
         nvme_target(tape, real),
         nvme_host(tape, real),
+        iscsi(tape, real),
         lio(tape, real),
         accounts(tape, real),
         sysctl(tape, real),
@@ -54,6 +55,7 @@ struct TapedHost::Ports {
              .nfsd = nfsd,
              .nvme_target = nvme_target,
              .nvme_host = nvme_host,
+             .iscsi = iscsi,
              .lio = lio,
              .accounts = accounts,
              .sysctl = sysctl,
@@ -82,6 +84,7 @@ struct TapedHost::Ports {
   taped::TapedNfsd nfsd;
   taped::TapedNvmeTarget nvme_target;
   taped::TapedNvmeHost nvme_host;
+  taped::TapedIscsi iscsi;
   taped::TapedLio lio;
   taped::TapedAccounts accounts;
   taped::TapedSysctl sysctl;

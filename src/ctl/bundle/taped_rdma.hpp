@@ -114,6 +114,17 @@ class TapedNvmeHost final : public system::NvmeHost, Taped {
   Result<void> disconnect(Name /*name*/) override { return refuse_to_change(); }
 };
 
+class TapedIscsi final : public system::Iscsi, Taped {
+ public:
+  using Taped::Taped;
+  Result<std::vector<system::IscsiSession>> observe() override {
+    return ask("iscsi", "", [&] { return real_->iscsi.observe(); });
+  }
+  Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override {
+    return ask("iscsi.uses", base::join(names, " "), [&] { return real_->iscsi.uses(names); });
+  }
+};
+
 class TapedLio final : public system::Lio, Taped {
   using Target = const system::LioTargetId&;
 

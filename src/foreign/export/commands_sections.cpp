@@ -50,6 +50,7 @@ constexpr auto kByHand = std::to_array<ByHand>({
     {"nfs_mount", "a line of fstab with proto=rdma, or mount -o proto=rdma"},
     {"nvme_connection", "nvme connect-all -t rdma, and a line of /etc/nvme/discovery.conf"},
     {"lio_target", "targetcli makes it, and its saveconfig keeps it"},
+    {"iser_session", "iscsiadm -m node -I iser: a record, node.startup = automatic, and --login"},
     {"srp_initiator", "the last line of /etc/srp_daemon.conf, a or d; then systemctl restart srp_daemon"},
     {"srp_rule", "a line of /etc/srp_daemon.conf, as srp_daemon(8) describes it"},
     {"expect", "expectations are checks, which rdma-configd alone makes"},

@@ -68,6 +68,7 @@ constexpr auto kTools = std::to_array<Tool>({
     {"ulimit", "-l", "[[memlock]]"},
     {"nvme", "connect", "[[nvme_connection]]"},
     {"nvme", "connect-all", "[[nvme_connection]]"},
+    {"iscsiadm", "", "[[iser_session]]"},
 });
 
 /// Files of the kernel into which scripts write for RDMA.
@@ -85,7 +86,8 @@ std::string_view section_for(const std::vector<std::string>& words, std::string_
   if (words.empty() || std::find(words.begin(), words.end(), "show") != words.end()) return {};
   for (const auto& tool : kTools) {
     const bool second = tool.second.empty() || (words.size() > 1 && words[1] == tool.second);
-    const bool other = tool.command == "nvme" && text.find("rdma") == std::string_view::npos;  // over TCP
+    const bool other = (tool.command == "nvme" && text.find("rdma") == std::string_view::npos) ||  // over TCP
+                       (tool.command == "iscsiadm" && text.find("iser") == std::string_view::npos);
     if (words.front() == tool.command && second && !other)
       return tool.command == "rdma" && words.size() < 4 ? std::string_view() : tool.section;  // it lists
   }

@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kPackageKind = "package";
 
 /// Sections whose entries need a package.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kNeeds{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNeeds{
     {{"opensm", "opensm"},
      {"opensm_option", "opensm"},
      {"partition", "opensm"},
@@ -33,7 +33,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kNeeds{
      {"nfs_mount", "nfs-common"},
      {"srp_initiator", "srptools"},
      {"srp_rule", "srptools"},
-     {"nvme_connection", "nvme-cli"}}};
+     {"nvme_connection", "nvme-cli"},
+     {"iser_session", "open-iscsi"}}};
 
 void unknown_package(const model::Entry& names, const std::string& name, Diagnostics& diagnostics) {
   std::vector<std::string> known;

@@ -68,7 +68,7 @@ constexpr std::array kPackageTable{
     Package{"iproute2", "iproute", "iproute2", {"/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"}, "ip, rdma, dcb"},
 };
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kUnitsOf{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kUnitsOf{{
     {"rdma-ndd.", "rdma-core"},
     {"rdma-hw.", "rdma-core"},
     {"rdma-load-modules@", "rdma-core"},
@@ -81,6 +81,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kUnitsOf
     {"nvmf-", "nvme-cli"},
     {"nfs-server.", "nfs-kernel-server"},
     {"iscsid.", "open-iscsi"},
+    {"iscsi.", "open-iscsi"},
+    {"open-iscsi.", "open-iscsi"},
 }};
 
 }  // namespace

@@ -123,7 +123,8 @@ class UdevEvents final : public EventSource {
       // That of a device which has been told of, or will be.
       const char* subsystem = udev_device_get_subsystem(device);
       const std::string_view sort(subsystem == nullptr ? "" : subsystem);
-      const bool more = sort == "infiniband_verbs" || sort == "infiniband_mad" || sort == "nvme";
+      const bool more = sort == "infiniband_verbs" || sort == "infiniband_mad" || sort == "nvme" ||
+                        sort == "iscsi_session";
       events.push_back({detail::device_came(action, synthetic) && !more ? Event::Sort::kDevice
                                                                         : Event::Sort::kDeviceChange,
                         std::string(name == nullptr ? "" : name) + " " + action});
@@ -231,7 +232,8 @@ Result<std::unique_ptr<EventSource>> watch_devices() {
   }
   auto events = std::make_unique<UdevEvents>(context, monitor);
   // A subnet manager whose port came back is known by its MAD device, of which udev has no record before.
-  for (const char* subsystem : {"infiniband", "infiniband_verbs", "infiniband_mad", "module", "nvme"}) {
+  for (const char* subsystem :
+       {"infiniband", "infiniband_verbs", "infiniband_mad", "module", "nvme", "iscsi_session"}) {
     (void)udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nullptr);
   }
   (void)udev_monitor_set_receive_buffer_size(monitor, kReceiveBuffer);

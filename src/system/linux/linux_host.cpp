@@ -29,6 +29,7 @@ struct LinuxHost {
              .nfsd = *nfsd,
              .nvme_target = *nvme_target,
              .nvme_host = *nvme_host,
+             .iscsi = *iscsi,
              .lio = *lio,
              .accounts = *accounts,
              .sysctl = *sysctl,
@@ -60,6 +61,7 @@ struct LinuxHost {
   std::unique_ptr<Pci> pci = make_linux_pci();
   std::unique_ptr<NvmeTarget> nvme_target = make_linux_nvme_target(*units, *modules);
   std::unique_ptr<NvmeHost> nvme_host = make_linux_nvme_host();
+  std::unique_ptr<Iscsi> iscsi = make_linux_iscsi();
   std::unique_ptr<Lio> lio = make_linux_lio(*units, *modules);
   std::unique_ptr<Packages> packages = make_linux_packages();
   std::unique_ptr<RdmaCm> rdma_cm = make_linux_rdma_cm(*units);

@@ -93,6 +93,11 @@ std::unique_ptr<NvmeTarget> make_linux_nvme_target(Units& units, Modules& module
 /// /sys/class/nvme, and what /proc tells of the disks there.
 std::unique_ptr<NvmeHost> make_linux_nvme_host(const std::filesystem::path& sysfs = "/sys",
                                                const std::filesystem::path& proc = "/proc");
+
+/// /sys/class/iscsi_session, and what /proc tells of the disks there.
+std::unique_ptr<Iscsi> make_linux_iscsi(const std::filesystem::path& sysfs = "/sys",
+                                        const std::filesystem::path& proc = "/proc");
+
 /// /sys/kernel/config/target; `units` is asked to mount configfs, and to open devices and files that the
 /// caller cannot.
 std::unique_ptr<Lio> make_linux_lio(Units& units, Modules& modules,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources: drivers/nvme/host/sysfs.c, multipath.c; proc_pid_mountinfo(5), swapon(8).
+// Sources: drivers/nvme/host/sysfs.c, multipath.c.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 #include <set>
 
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
+#include "system/linux/files/disk_uses.hpp"
 #include "system/linux/files/sysfs_dir.hpp"
 #include "system/linux/linux_host.hpp"
 
@@ -76,7 +76,6 @@ class SysfsNvmeHost final : public NvmeHost {
   }
 
   Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override {
-    std::vector<std::string> out;
     detail::Trouble trouble;
     std::set<std::string> disks;
     for (const auto& name : names) {
@@ -88,8 +87,7 @@ class SysfsNvmeHost final : public NvmeHost {
         if (!disk.empty() && !(is_path && has_other_path(name, names))) disks.insert(disk);
       }
     }
-    for (const auto& disk : disks) note_uses(disk, out);
-    return trouble.unless_any(std::move(out));
+    return trouble.unless_any(detail::uses_of(disks, sysfs_, proc_));
   }
 
   Result<void> disconnect(const std::string& name) override {
@@ -120,51 +118,6 @@ class SysfsNvmeHost final : public NvmeHost {
       });
     }
     return false;
-  }
-
-  /// Of a disk and its partitions.
-  void note_uses(const std::string& disk, std::vector<std::string>& out) const {
-    detail::Trouble ignored;
-    const auto folder = SysfsDir::open(sysfs_ / "class/block" / disk, &ignored);
-    if (!folder) return;
-    note_uses_of(disk, *folder, out);
-    for (const auto& entry : folder->list()) {
-      const auto part = entry.starts_with(disk + "p") ? folder->sub(entry) : std::nullopt;
-      if (part && part->read("partition")) note_uses_of(entry, *part, out);
-    }
-    if (!out.empty()) return;
-    // As mkfs does: of a file system that is mounted in another namespace nothing else tells. Services that
-    // see no disks pass over it.
-    const auto device = "/dev/" + disk;
-    const base::UniqueFd alone(::open(device.c_str(), O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC));
-    if (!alone && errno == EBUSY) out.push_back(device + " is in use");
-  }
-
-  void note_uses_of(const std::string& name, const SysfsDir& folder, std::vector<std::string>& out) const {
-    const auto device = "/dev/" + name;
-    if (const auto holders = folder.sub("holders")) {
-      for (const auto& holder : holders->list()) out.push_back(fmt::format("{} holds {}", holder, device));
-    }
-    const auto number = folder.text("dev");
-    for (const auto& line : lines_of("1/mountinfo", "self/mountinfo")) {
-      const auto words = base::split(line, ' ');
-      const auto dash = std::find(words.begin(), words.end(), "-");
-      if (words.size() < 5 || words.end() - dash < 3) continue;
-      if (words[2] == number || dash[2] == device)
-        out.push_back(fmt::format("{} is mounted on {}", device, words[4]));
-    }
-    for (const auto& line : lines_of("swaps", "")) {
-      if (line.substr(0, line.find_first_of(" \t")) == device) out.push_back(device + " is swap space");
-    }
-  }
-
-  /// Of the first of the two files that can be read.
-  [[nodiscard]] std::vector<std::string> lines_of(const std::string& file, const std::string& other) const {
-    std::ifstream in(proc_ / file);
-    if (!in && !other.empty()) in = std::ifstream(proc_ / other);
-    std::vector<std::string> out;
-    for (std::string line; std::getline(in, line);) out.push_back(std::move(line));
-    return out;
   }
 
   std::filesystem::path sysfs_, proc_;

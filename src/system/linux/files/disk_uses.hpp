@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who uses disks of this host. Sources: proc_pid_mountinfo(5), swapon(8),
+// Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-block-dm.
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "system/linux/files/sysfs_dir.hpp"
+
+namespace rdmacfg::system::detail {
+
+/// Users of these disks ("sdb") and their partitions: "/dev/sdb1 is mounted on /scratch", "md0 holds
+/// /dev/sdb". A multipath device that keeps a disk which is not among them is none.
+std::vector<std::string> uses_of(const std::set<std::string>& disks, const std::filesystem::path& sysfs,
+                                 const std::filesystem::path& proc);
+
+}  // namespace rdmacfg::system::detail
