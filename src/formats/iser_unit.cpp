@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/iser_unit.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "model/storage_types.hpp"
+
+namespace rdmacfg::kinds {
+
+namespace {
+
+constexpr std::string_view kIserHead = "# Written by rdma-configd; changes here are overwritten.";
+constexpr std::string_view kWantedMark = "# session: ", kLeavingMark = "# logging out: ";
+constexpr std::int64_t kHighestTag = 65535;  // of ports and of portal groups
+
+std::optional<std::int64_t> tag_of(std::string_view text) {
+  const auto number = base::parse_number(text);
+  if (!number || *number > kHighestTag) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
+std::string arguments_of(const IserPortal& one) {
+  return fmt::format("-T {} -p {} -I {}", one.target, one.portal(), kIserInterface);
+}
+
+/// A record that is there keeps what others have put into it: secrets, timeouts. open-iscsi's own service is
+/// not to log in by it, and a target that is away holds up neither a boot nor an apply for two minutes.
+void add_wanted(const IserPortal& one, std::string& out) {
+  out += fmt::format(
+      "{}{}\n"
+      "ExecStart=-/bin/sh -c 'iscsiadm -m node \"$$@\" >/dev/null 2>&1 || {{ iscsiadm -m node \"$$@\" -o new; "
+      "iscsiadm -m node \"$$@\" -o update -n node.startup -v manual; "
+      "iscsiadm -m node \"$$@\" -o update -n node.session.initial_login_retry_max -v 3; }}' sh {}\n",
+      kWantedMark, one.text(), arguments_of(one));
+}
+
+void add_leaving(const IserPortal& one, std::string& out) {
+  out += fmt::format(
+      "{}{}\n"
+      "ExecStart=-iscsiadm -m node {} --logout\n"
+      "ExecStart=-iscsiadm -m node {} -o delete\n",
+      kLeavingMark, one.text(), arguments_of(one), arguments_of(one));
+}
+
+}  // namespace
+
+std::optional<IserPortal> IserPortal::parse(std::string_view text) {
+  const auto blank = text.find(' '), comma = text.rfind(',');
+  if (blank == std::string_view::npos || comma == std::string_view::npos || comma < blank)
+    return std::nullopt;
+  const auto portal = text.substr(blank + 1, comma - blank - 1);
+  const auto colon = portal.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  auto spelled = portal.substr(0, colon);
+  if (spelled.starts_with('[') && spelled.ends_with(']')) spelled = spelled.substr(1, spelled.size() - 2);
+  auto target = model::IscsiName::parse(text.substr(0, blank));
+  const auto address = model::IpAddress::parse(spelled);
+  const auto port = tag_of(portal.substr(colon + 1)), group = tag_of(text.substr(comma + 1));
+  if (!target || !address || !port || !group) return std::nullopt;
+  IserPortal out{std::move(target->text), *address, *port, *group};
+  return out.text() == text ? std::optional(std::move(out)) : std::nullopt;
+}
+
+std::string IserPortal::portal() const {
+  const bool ipv6 = address.family == model::Family::kIpv6;
+  return fmt::format("{}{}{}:{},{}", ipv6 ? "[" : "", address.text(), ipv6 ? "]" : "", port, group);
+}
+
+std::string IserPortal::text() const { return target + " " + portal(); }
+
+bool is_our_iser_unit(std::string_view text) { return text.substr(0, text.find('\n')) == kIserHead; }
+
+IserLogins parse_iser_unit(std::string_view text) {
+  IserLogins out;
+  if (!is_our_iser_unit(text)) return out;
+  for (const auto line : base::split(text, '\n')) {
+    for (const auto& [mark, into] :
+         {std::pair{kWantedMark, &out.wanted}, std::pair{kLeavingMark, &out.leaving}}) {
+      if (!line.starts_with(mark)) continue;
+      if (auto one = IserPortal::parse(line.substr(mark.size()))) into->insert(std::move(*one));
+    }
+  }
+  for (const auto& one : out.leaving) out.wanted.erase(one);
+  return out;
+}
+
+std::string render_iser_unit(const IserLogins& logins) {
+  if (logins.wanted.empty() && logins.leaving.empty()) return {};
+  auto out = fmt::format(
+      "{}\n"
+      "[Unit]\n"
+      "Description=Log in to iSER targets\n"
+      "Documentation=man:rdma-configd.toml(5) man:iscsiadm(8)\n"
+      "Wants=network-online.target remote-fs-pre.target iscsid.socket\n"
+      "After=network-online.target rdma-configd-online.target iscsid.socket iscsid.service\n"
+      "Before=remote-fs-pre.target\n"
+      "# It is started again for each session that is missing.\n"
+      "StartLimitIntervalSec=0\n"
+      "\n"
+      "[Service]\n"
+      "Type=oneshot\n"
+      "TimeoutStartSec=80\n",
+      kIserHead);
+  out += fmt::format(
+      "ExecStart=-/bin/sh -c 'iscsiadm -m iface -I {0} 2>/dev/null | grep -q \"transport_name = iser\" || "
+      "{{ iscsiadm -m iface -I {0} -o new; "
+      "iscsiadm -m iface -I {0} -o update -n iface.transport_name -v iser; }}'\n",
+      kIserInterface);
+  for (const auto& one : logins.leaving) add_leaving(one, out);
+  for (const auto& one : logins.wanted) add_wanted(one, out);
+  return out + fmt::format("ExecStart=-iscsiadm -m {} -I {} {}\n", logins.wanted.empty() ? "iface" : "node",
+                           kIserInterface, logins.wanted.empty() ? "-o delete" : "--login");
+}
+
+std::string render_iser_boot_drop_in() {
+  return fmt::format("{}\n[Unit]\nWants=rdma-configd-online.target\nWants={}\n", kIserHead, kIserUnit);
+}
+
+bool logs_in_at_boot(std::string_view record) {
+  for (const auto raw : base::split(record, '\n')) {
+    const auto line = base::trim(raw);
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos || base::trim(line.substr(0, equals)) != "node.startup") continue;
+    const auto value = base::trim(line.substr(equals + 1));
+    return value == "automatic" || value == "onboot";
+  }
+  return false;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/storage/iscsi_found.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+namespace rdmacfg::kinds {
+
+namespace {
+
+/// Of open-iscsi as Debian 12 and SUSE build it, and as RHEL and Debian 13 do.
+constexpr std::array<std::string_view, 2> kNodeFolders{"/etc/iscsi/nodes", "/var/lib/iscsi/nodes"};
+
+bool same_address(std::string_view spelled, const model::IpAddress& address) {
+  const auto parsed = model::IpAddress::parse(spelled);
+  return parsed && *parsed == address;
+}
+
+bool at_boot_by(const std::string& file, system::Files& files) {
+  const auto text = files.read(file);
+  return text && *text && logs_in_at_boot(**text);
+}
+
+}  // namespace
+
+bool leads_to(const system::IscsiSession& session, const IserPortal& portal) {
+  return session.target == portal.target && same_address(session.address, portal.address);
+}
+
+bool is_ours(const system::IscsiSession& session, const IserPortal& portal) {
+  return leads_to(session, portal) && session.port == portal.port && session.group == portal.group &&
+         session.transport == "iser" && session.interface == kIserInterface;
+}
+
+std::vector<std::string> our_sessions(std::span<const system::IscsiSession> all, const IserPortal& portal) {
+  std::vector<std::string> out;
+  for (const auto& one : all) {
+    if (is_ours(one, portal)) out.push_back(one.name);
+  }
+  return out;
+}
+
+std::string text_of(const system::IscsiSession& session) {
+  return fmt::format("{} {} {} {}", session.name, session.transport, session.interface, session.state);
+}
+
+std::optional<std::string> record_of_others(const IserPortal& portal, system::Files& files) {
+  for (const auto folder : kNodeFolders) {
+    const auto target = fmt::format("{}/{}", folder, portal.target);
+    const auto portals = files.list(target);
+    if (!portals) continue;
+    for (const auto& name : *portals) {
+      if (!same_address(name.substr(0, name.find(',')), portal.address)) continue;
+      const auto at = target + "/" + name;
+      const auto interfaces = files.list(at);
+      if (!interfaces || interfaces->empty()) {  // a record of a portal without a group is a file
+        if (at_boot_by(at, files)) return at;
+        continue;
+      }
+      for (const auto& one : *interfaces) {
+        if (one != kIserInterface && at_boot_by(at + "/" + one, files)) return at + "/" + one;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace rdmacfg::kinds

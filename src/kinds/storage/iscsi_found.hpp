@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions and records of iSCSI that are on the host, ours and those of others.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "formats/iser_unit.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Whether a session is with this target at this address, whoever logged in.
+bool leads_to(const system::IscsiSession& session, const IserPortal& portal);
+/// Whether it is ours: with this very portal, by our interface of open-iscsi.
+bool is_ours(const system::IscsiSession& session, const IserPortal& portal);
+
+/// Names of those that are ours.
+std::vector<std::string> our_sessions(std::span<const system::IscsiSession> all, const IserPortal& portal);
+
+/// "session3 iser rdma-configd LOGGED_IN"
+std::string text_of(const system::IscsiSession& session);
+
+/// The file of a record of others by which open-iscsi logs in at boot to the same target and address; nothing
+/// where there is none, or it may not be read.
+std::optional<std::string> record_of_others(const IserPortal& portal, system::Files& files);
+
+}  // namespace rdmacfg::kinds
