@@ -66,8 +66,9 @@ struct IscsiName {
   auto operator<=>(const IscsiName&) const = default;
 };
 
-RDMACFG_CODEC(IscsiName, "iSCSI name",
-              R"({"type":"string","maxLength":223,"pattern":"^([iI][qQ][nN]|[eE][uU][iI]|[nN][aA][aA])\\.[A-Za-z0-9.:-]+$"})");
+RDMACFG_CODEC(
+    IscsiName, "iSCSI name",
+    R"({"type":"string","maxLength":223,"pattern":"^([iI][qQ][nN]|[eE][uU][iI]|[nN][aA][aA])\\.[A-Za-z0-9.:-]+$"})");
 
 /// A target of the kernel's SCSI target (LIO): the name of an iSCSI target, or for SRP the GUID of a port of
 /// this host.

@@ -80,6 +80,7 @@ std::string FakeKernel::dump(const DumpOptions& options) const {
   out += nfsd.dump();
   out += nvme_target.dump();
   out += nvme_host.dump();
+  out += iscsi.dump();
   out += lio.dump();
   for (const auto& [path, text] : files.content) {
     if (!options.without_files_below.empty() && path.starts_with(options.without_files_below)) continue;

@@ -231,6 +231,23 @@ void describe_nvme_host(FakeKernel& kernel, const json& from) {
   }
 }
 
+void describe_iscsi(FakeKernel& kernel, const json& from) {
+  allow_keys(from, {"targets", "sessions", "records", "used", "stuck"}, "iscsi");
+  auto& iscsi = kernel.iscsi;
+  iscsi.targets = from.value("targets", iscsi.targets);
+  iscsi.records = from.value("records", iscsi.records);
+  iscsi.used = from.value("used", iscsi.used);
+  iscsi.stuck = from.value("stuck", iscsi.stuck);
+  const json sessions = from.value("sessions", json::object());
+  for (const auto& [name, one] : sessions.items()) {
+    allow_keys(one, {"target", "address", "port", "group", "transport", "interface", "state"},
+               "iscsi session");
+    iscsi.sessions.push_back({name, one.value("target", ""), one.value("address", ""),
+                              one.value("port", 3260), one.value("group", 1), one.value("transport", "iser"),
+                              one.value("interface", "rdma-configd"), one.value("state", "LOGGED_IN")});
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
@@ -242,12 +259,13 @@ std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
 void FakeKernel::add(std::string_view text) {
   const json from = json::parse(text, nullptr, true, true);
   allow_keys(
-      from, {"rename_up",  "slow_carrier",      "devices",    "links",       "rules",           "files",
-             "unreadable", "systemd",           "units",      "modules",     "module_tree",     "initramfs",
-             "dcb",        "mlx4_ports",        "users",      "groups",      "sysctl",          "rdma_system",
-             "rdma_cm",    "rdma_cm_folders",   "soft_types", "resolved",    "network_manager", "duplicates",
-             "networkd",   "mlx4_without_dpdp", "pci",        "nvme_target", "nvme_host",       "births",
-             "packagekit", "nfsd_hidden",       "lio"},
+      from,
+      {"rename_up",  "slow_carrier",      "devices",     "links",       "rules",           "files",
+       "unreadable", "systemd",           "units",       "modules",     "module_tree",     "initramfs",
+       "dcb",        "mlx4_ports",        "users",       "groups",      "sysctl",          "rdma_system",
+       "rdma_cm",    "rdma_cm_folders",   "soft_types",  "resolved",    "network_manager", "duplicates",
+       "networkd",   "mlx4_without_dpdp", "pci",         "nvme_target", "nvme_host",       "iscsi",
+       "births",     "packagekit",        "nfsd_hidden", "lio"},
       "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
@@ -315,6 +333,8 @@ void FakeKernel::add(std::string_view text) {
     describe_lio(*this, described);
   if (const json described = from.value("nvme_host", json::object()); !described.empty())
     describe_nvme_host(*this, described);
+  if (const json described = from.value("iscsi", json::object()); !described.empty())
+    describe_iscsi(*this, described);
   if (const json described = from.value("packagekit", json::object()); !described.empty()) {
     packages.answers = true;
     for (const auto& [name, file] : described.items()) packages.repositories[name] = file.get<std::string>();

@@ -119,6 +119,7 @@ void FakeKernel::reboot() {
   machine.links.remove_if([](const auto& l) { return l.is_ipoib(); });
   machine.rules.clear();
   nvme_host.reboot();
+  iscsi.reboot();
   units.reboot();
   sysctl.reboot();
   modules.reboot();
@@ -189,6 +190,7 @@ system::Host FakeKernel::host() {
           .nfsd = nfsd,
           .nvme_target = nvme_target,
           .nvme_host = nvme_host,
+          .iscsi = iscsi,
           .lio = lio,
           .accounts = accounts,
           .sysctl = sysctl,

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "formats/discovery_conf.hpp"
+#include "formats/iser_unit.hpp"
 #include "formats/nfs_conf.hpp"
 
 namespace rdmacfg::fakes {
@@ -274,6 +275,63 @@ Result<void> FakeNvmeHost::disconnect(const std::string& name) {
     return 0;
   });
   return err == 0 ? Result<void>() : fail_errno(err, what);
+}
+
+FakeIscsi::FakeIscsi(MemoryFiles& files, FakeUnits& units) : files_(files) {
+  units.started = [this, others = units.started](const std::string& unit) {
+    if (others) others(unit);
+    if (unit == kinds::kIserUnit) run_iscsiadm();
+  };
+}
+
+void FakeIscsi::run_iscsiadm() {
+  const auto file = files_.content.find(std::string(kinds::kIserUnitFile));
+  if (file == files_.content.end()) return;
+  const auto logins = kinds::parse_iser_unit(file->second);
+  const auto is_at = [](const system::IscsiSession& one, const kinds::IserPortal& portal) {
+    return one.interface == kinds::kIserInterface && one.target == portal.target &&
+           one.address == portal.address.text() && one.port == portal.port && one.group == portal.group;
+  };
+  for (const auto& portal : logins.leaving) {
+    if (stuck) continue;
+    std::erase_if(sessions, [&](const auto& one) { return is_at(one, portal); });
+    records.erase(portal.text());
+  }
+  for (const auto& portal : logins.wanted) {
+    records.insert(portal.text());
+    const bool there =
+        std::any_of(sessions.begin(), sessions.end(), [&](const auto& one) { return is_at(one, portal); });
+    if (there || !targets.contains(portal.text())) continue;
+    int number = 1;
+    const auto taken = [&](const auto& one) { return one.name == fmt::format("session{}", number); };
+    while (std::any_of(sessions.begin(), sessions.end(), taken)) ++number;
+    sessions.push_back({fmt::format("session{}", number), portal.target, portal.address.text(), portal.port,
+                        portal.group, "iser", std::string(kinds::kIserInterface), "LOGGED_IN"});
+  }
+}
+
+std::string FakeIscsi::dump() const {
+  std::set<std::string> lines;
+  for (const auto& one : sessions)
+    lines.insert(fmt::format("iscsi-session {} {} {}:{},{} by {} {}\n", one.transport, one.target,
+                             one.address, one.port, one.group, one.interface, one.state));
+  for (const auto& one : records) lines.insert(fmt::format("iscsi-record {}\n", one));
+  std::string out;
+  for (const auto& line : lines) out += line;
+  return out;
+}
+
+Result<std::vector<std::string>> FakeIscsi::uses(const std::vector<std::string>& names) {
+  std::set<std::string> going;
+  for (const auto& one : sessions) {
+    if (holds(names, one.name)) going.insert(one.target);
+  }
+  std::vector<std::string> out;
+  for (const auto& target : going) {
+    const auto at = used.find(target);
+    if (at != used.end()) out.insert(out.end(), at->second.begin(), at->second.end());
+  }
+  return out;
 }
 
 bool FakeNfsd::runs() const {

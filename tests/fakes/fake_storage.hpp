@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fakes of storage over RDMA: the kernel's NFS server as rpc.nfsd of nfs-server.service starts it, and
 // nvmet's configfs as Linux 6.1 has it (drivers/nvme/target/configfs.c), and NVMe targets elsewhere, which
-// nvmf-autoconnect.service connects to as nvme-cli 2.3 does, and LIO's.
+// nvmf-autoconnect.service connects to as nvme-cli 2.3 does, iSER targets elsewhere, and LIO's.
 #pragma once
 
 #include <functional>
@@ -13,6 +13,7 @@
 #include "fakes/fake_units.hpp"
 #include "fakes/faults.hpp"
 #include "fakes/memory_files.hpp"
+#include "system/iscsi.hpp"
 #include "system/lio.hpp"
 #include "system/nfsd.hpp"
 #include "system/nvme_host.hpp"
@@ -103,6 +104,31 @@ class FakeNvmeHost final : public system::NvmeHost {
   void connect_all();
 
   Faults& faults_;
+  MemoryFiles& files_;
+};
+
+/// Each start of iser-sessions.service does what iscsiadm does by its text: portals that answer are logged in
+/// to, those that are to go are logged out and lose their record. The unit does not fail for a target that is
+/// away.
+class FakeIscsi final : public system::Iscsi {
+ public:
+  FakeIscsi(MemoryFiles& files, FakeUnits& units);
+
+  std::set<std::string> targets;  ///< that answer: "iqn.2026-01.org.example:a 192.0.2.1:3260,1"
+  std::set<std::string> records;  ///< of our interface
+  std::vector<system::IscsiSession> sessions;
+  std::map<std::string, std::vector<std::string>> used;  ///< uses() by target
+  bool stuck = false;                                    ///< nobody can be logged out
+
+  void reboot() { sessions.clear(); }
+  [[nodiscard]] std::string dump() const;
+
+  base::Result<std::vector<system::IscsiSession>> observe() override { return sessions; }
+  base::Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override;
+
+ private:
+  void run_iscsiadm();
+
   MemoryFiles& files_;
 };
 

@@ -19,6 +19,11 @@ namespace {
 
 constexpr const char* kMounts = "/proc/1/mountinfo";
 constexpr std::string_view kUnitFiles = "/etc/systemd/system/";
+constexpr std::string_view kMountUnit = ".mount";
+
+bool is_oneshot(std::string_view path, std::string_view text) {
+  return path.ends_with(".service") && text.find("\nType=oneshot\n") != std::string_view::npos;
+}
 
 /// The value of a line "Key=value" of a unit, with specifiers undone.
 std::string line_of(const std::string& unit, const std::string& key) {
@@ -71,7 +76,8 @@ void FakeUnits::reboot() {
     if (!unit.fragment.empty() && unit.starts &&
         at_boot.find("\nWants=" + name + "\n") != std::string::npos) {
       start(unit);
-      mount(name, unit);
+      if (name.ends_with(kMountUnit)) mount(name, unit);
+      if (started) started(name);
     }
     if (unit.enabled && unit.starts && !unit.masked && !name.ends_with("@.service")) {
       start(unit);
@@ -82,9 +88,10 @@ void FakeUnits::reboot() {
 
 void FakeUnits::read_fragments() {
   for (const auto& [path, text] : files_.content) {
-    if (!path.starts_with(kUnitFiles) || !path.ends_with(".mount")) continue;
+    if (!path.starts_with(kUnitFiles) || !(path.ends_with(kMountUnit) || is_oneshot(path, text))) continue;
     const auto [at, made] = units.try_emplace(path.substr(kUnitFiles.size()));
     if (made) at->second.installable = false;
+    if (made) at->second.oneshot = is_oneshot(path, text);
     at->second.fragment = text;
   }
   std::erase_if(units, [&](const auto& one) {
@@ -155,6 +162,19 @@ std::string FakeUnits::own_name(const std::string& name) const {
   return name;
 }
 
+/// Loaded when somebody asks for it.
+FakeUnit* FakeUnits::find_oneshot(const std::string& name) {
+  const auto path = std::string(kUnitFiles) + name;
+  const auto file = files_.content.find(path);
+  if (file == files_.content.end() || !is_oneshot(path, file->second)) return nullptr;
+  auto& unit = units[name];
+  unit.installable = false;
+  unit.oneshot = true;
+  unit.fragment = file->second;
+  unit.drop_ins = drop_ins_of(name);
+  return &unit;
+}
+
 /// Loaded when somebody asks for it; active while something is mounted there, whoever did it.
 FakeUnit* FakeUnits::find_mount(const std::string& name) {
   const auto file = files_.content.find(std::string(kUnitFiles) + name);
@@ -172,8 +192,9 @@ FakeUnit* FakeUnits::find_mount(const std::string& name) {
 
 FakeUnit* FakeUnits::find(const std::string& name) {
   const auto own = own_name(name);
-  if (own.ends_with(".mount")) return find_mount(own);
+  if (own.ends_with(kMountUnit)) return find_mount(own);
   if (const auto at = units.find(own); at != units.end()) return &at->second;
+  if (auto* unit = find_oneshot(own)) return unit;
   const auto at = own.find('@');
   if (at == std::string::npos) return nullptr;
   const auto model = units.find(own.substr(0, at + 1) + ".service");
@@ -267,7 +288,7 @@ Result<void> FakeUnits::act(system::UnitAction action, const std::string& name) 
         if (!unit->refuses.empty() && unit->refuses == memlock_of(unit->drop_ins)) return EIO;
         if (unit->needed) start(*unit);
         if (unit->needed && started) started(name);
-        if (!unit->fragment.empty()) mount(name, *unit);
+        if (name.ends_with(kMountUnit) && !unit->fragment.empty()) mount(name, *unit);
         return 0;
       case UnitAction::kStop:
         if (unit->running && (unit->busy || unit->hangs)) return EIO;

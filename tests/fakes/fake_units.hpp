@@ -29,15 +29,15 @@ struct FakeUnit {
   int hangups = 0;                     ///< SIGHUPs that the main process got
   int starts_seen = 0;
   std::string drop_ins{};  ///< the drop-in files as systemd read them last
-  std::string fragment{};  ///< the same of its file in /etc/systemd/system; of mount units alone
+  std::string fragment{};  ///< the same of its file in /etc/systemd/system; of those that have one
   bool hangs = false;      ///< its processes do not end when they are told to, only when they are killed
   bool busy = false;       ///< a mount that is in use: it cannot be stopped
   std::string memlock{};   ///< LimitMEMLOCK of the main process, as its drop-ins said at its start
 };
 
 /// systemd: units that are declared in tests; "name@.service" stands for any instance. Drop-ins count from
-/// the next reload of the manager on, limits of a process from the next start of its unit. Mount units are
-/// those that have a file; their mounts are in /proc/1/mountinfo.
+/// the next reload of the manager on, limits of a process from the next start of its unit. Mount units and
+/// services of Type=oneshot are there when they have a file, too; mounts are in /proc/1/mountinfo.
 class FakeUnits final : public system::Units {
  public:
   FakeUnits(Faults& faults, MemoryFiles& files) : faults_(faults), files_(files) {}
@@ -48,7 +48,7 @@ class FakeUnits final : public system::Units {
   std::function<void(const std::string& unit)> started{};  ///< told of each start
 
   FakeUnit& add(const std::string& name, const FakeUnit& unit);
-  /// Loads mount units from their files.
+  /// Loads units from their files.
   void read_fragments();
   /// Running units stop, and enabled ones start.
   void reboot();
@@ -69,6 +69,7 @@ class FakeUnits final : public system::Units {
   [[nodiscard]] std::string own_name(const std::string& name) const;
   FakeUnit* find(const std::string& name);
   FakeUnit* find_mount(const std::string& name);
+  FakeUnit* find_oneshot(const std::string& name);
   [[nodiscard]] std::string drop_ins_of(const std::string& name) const;
   void start(FakeUnit& unit);
   void mount(const std::string& name, const FakeUnit& unit);

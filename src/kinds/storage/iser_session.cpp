@@ -29,7 +29,8 @@ using system::IscsiSession;
 namespace {
 
 constexpr std::string_view kIserKind = "iser_session";
-constexpr std::string_view kLeaving = "logging out";  // of the field "unit"
+// Of the field "unit", beside its name.
+constexpr std::string_view kLeaving = "logging out", kEdited = "edited";
 const std::string kLoginUnit(kIserUnit);
 
 constexpr std::array kIserFiles{
@@ -141,7 +142,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       IserSession now, facts;
       if (logins.leaving.contains(portal)) now.unit = std::string(kLeaving);
       if (logins.wanted.contains(portal)) {
-        if (as_written) now.unit = kLoginUnit;
+        now.unit = as_written ? kLoginUnit : std::string(kEdited);
         if (*drop_in == render_iser_boot_drop_in()) now.at_boot = true;
       }
       note_sessions(portal, sessions, now, facts);
@@ -172,8 +173,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     });
     if (!any) return;
     const auto why_not = world.offline() ? std::string() : why_nobody_logs_in(host);
-    const auto sessions =
-        world.offline() ? Result<std::vector<IscsiSession>>(std::vector<IscsiSession>{}) : host.iscsi.observe();
+    const auto sessions = world.offline() ? Result<std::vector<IscsiSession>>(std::vector<IscsiSession>{})
+                                          : host.iscsi.observe();
     if (!sessions) return;  // as above
     for (auto& one : desired) {
       if (one.key.kind != kIserKind || one.settings.empty()) continue;
@@ -228,7 +229,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       const auto wanted = model::from_attributes<IserSession>(change.after);
       const bool undone =
           std::find(change.fields.begin(), change.fields.end(), "logged_in") != change.fields.end();
-      if (wanted.unit != kLoginUnit || (undone && wanted.logged_in != true)) away.insert(*portal);
+      if (!stays(wanted) || (undone && wanted.logged_in != true)) away.insert(*portal);
     }
     if (!host.offline) {
       if (auto done = log_out(away, logins, host); !done) return done;
@@ -238,7 +239,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       if (!portal) continue;
       logins.leaving.erase(*portal);
       logins.wanted.erase(*portal);
-      if (model::from_attributes<IserSession>(change.after).unit == kLoginUnit) logins.wanted.insert(*portal);
+      const auto wanted = model::from_attributes<IserSession>(change.after);
+      if (wanted.unit) (stays(wanted) ? logins.wanted : logins.leaving).insert(*portal);
     }
     if (auto done = write_files(logins, changes, host.files); !done || host.offline) return done;
     if (auto done = reload(host); !done) return done;
@@ -268,7 +270,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     } else if (!sessions.empty()) {
       verdict.reason = sessions.front() + ": iscsid tries to reach the target again";
     } else {
-      verdict.reason = fmt::format("nobody is logged in there; `journalctl -u {}` has iscsiadm's word", kIserUnit);
+      verdict.reason =
+          fmt::format("nobody is logged in there; `journalctl -u {}` has iscsiadm's word", kIserUnit);
     }
     return verdict;
   }
@@ -290,6 +293,9 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
   }
 
  private:
+  /// Not when the logout of an interrupted run is undone to.
+  static bool stays(const IserSession& wanted) { return wanted.unit && *wanted.unit != kLeaving; }
+
   static void note_sessions(const IserPortal& portal, const std::vector<IscsiSession>& all, IserSession& now,
                             IserSession& facts) {
     for (const auto& one : all) {
@@ -329,9 +335,10 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
         {Severity::kWarning,
          one.where,
          fmt::format("{}: open-iscsi logs in there at boot, too", *record),
-         fmt::format("leave one of them out: `iscsiadm -m node -T {} -p {} -I {} -o update -n node.startup -v "
-                     "manual`",
-                     portal.target, portal.portal(), record->substr(record->rfind('/') + 1)),
+         fmt::format(
+             "leave one of them out: `iscsiadm -m node -T {} -p {} -I {} -o update -n node.startup -v "
+             "manual`",
+             portal.target, portal.portal(), record->substr(record->rfind('/') + 1)),
          {}});
   }
 
@@ -360,7 +367,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       logins.wanted.erase(portal);
       logins.leaving.insert(portal);
     }
-    if (auto done = host.files.write(std::string(kIserUnitFile), render_iser_unit(logins)); !done) return done;
+    if (auto done = host.files.write(std::string(kIserUnitFile), render_iser_unit(logins)); !done)
+      return done;
     if (auto done = reload(host); !done) return done;
     if (auto done = start(host); !done) return done;
     const auto now = host.iscsi.observe();
@@ -383,10 +391,16 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       return files.remove(unit);
     }
     if (auto done = files.write(unit, render_iser_unit(logins)); !done) return done;
-    const bool at_boot = std::any_of(changes.begin(), changes.end(), [](const Change& change) {
-      return model::from_attributes<IserSession>(change.after).at_boot == true;
-    });
-    return at_boot ? files.write(drop_in, render_iser_boot_drop_in()) : Result<void>{};
+    bool at_boot = false, undone = false;
+    for (const auto& change : changes) {
+      const bool wanted = model::from_attributes<IserSession>(change.after).at_boot == true;
+      at_boot = at_boot || wanted;
+      undone =
+          undone || (!wanted && change.operation == model::Operation::kUpdate &&
+                     std::find(change.fields.begin(), change.fields.end(), "at_boot") != change.fields.end());
+    }
+    if (at_boot) return files.write(drop_in, render_iser_boot_drop_in());
+    return undone ? files.remove(drop_in) : Result<void>{};
   }
 
   static Result<void> reload(system::Host& host) {

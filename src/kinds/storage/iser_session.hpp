@@ -33,15 +33,17 @@ struct IserSession {
                    "iSCSI name of the target: \"iqn.2026-01.org.example:scratch\".", "-"),
       model::field("address", &IserSession::address, model::Role::kIdentity,
                    "IP address of the target on the RDMA network: \"192.0.2.1\".", "-"),
-      model::spelled(model::field("port", &IserSession::port, model::Role::kPolicy, "Port of the target.",
-                                  "3260"),
-                     R"({"type":"integer","minimum":1,"maximum":65535})"),
-      model::spelled(model::field("portal_group", &IserSession::portal_group, model::Role::kPolicy,
-                                  "Tag of the target's portal group: the last number of a line of `iscsiadm -m "
-                                  "discovery`, before the name.",
-                                  "1"),
-                     R"({"type":"integer","minimum":0,"maximum":65535})"),
-      model::field("unit", &IserSession::unit, model::Role::kDerived, "The unit that logs in, as it is to be."),
+      model::spelled(
+          model::field("port", &IserSession::port, model::Role::kPolicy, "Port of the target.", "3260"),
+          R"({"type":"integer","minimum":1,"maximum":65535})"),
+      model::spelled(
+          model::field("portal_group", &IserSession::portal_group, model::Role::kPolicy,
+                       "Tag of the target's portal group: the last number of a line of `iscsiadm -m "
+                       "discovery`, before the name.",
+                       "1"),
+          R"({"type":"integer","minimum":0,"maximum":65535})"),
+      model::field("unit", &IserSession::unit, model::Role::kDerived,
+                   "The unit that logs in, as it is to be."),
       model::field("at_boot", &IserSession::at_boot, model::Role::kDerived,
                    "Whether the unit is started at boot, once the interfaces are configured."),
       model::field("logged_in", &IserSession::logged_in, model::Role::kDerived,

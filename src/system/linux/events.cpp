@@ -123,8 +123,8 @@ class UdevEvents final : public EventSource {
       // That of a device which has been told of, or will be.
       const char* subsystem = udev_device_get_subsystem(device);
       const std::string_view sort(subsystem == nullptr ? "" : subsystem);
-      const bool more = sort == "infiniband_verbs" || sort == "infiniband_mad" || sort == "nvme" ||
-                        sort == "iscsi_session";
+      const bool more =
+          sort == "infiniband_verbs" || sort == "infiniband_mad" || sort == "nvme" || sort == "iscsi_session";
       events.push_back({detail::device_came(action, synthetic) && !more ? Event::Sort::kDevice
                                                                         : Event::Sort::kDeviceChange,
                         std::string(name == nullptr ? "" : name) + " " + action});
