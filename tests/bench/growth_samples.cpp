@@ -358,6 +358,11 @@ std::vector<DocumentSample> make_documents() {
       {"nvme_connection",
        entries([](int i) { return fmt::format("[[nvme_connection]]\naddress = \"{}\"\n", address(i)); }),
        with_file("/etc/nvme/discovery.conf", [](int i) { return "--transport=tcp --traddr=" + address(i); })},
+      {"iser_session", entries([](int i) {
+         return fmt::format(
+             "[[iser_session]]\ntarget = \"iqn.2026-01.org.example:n{}\"\naddress = \"192.0.2.1\"\n", i);
+       }),
+       small},
       {"lio_target", entries([](int i) {
          return fmt::format(
              "[[lio_target]]\nwwn = \"iqn.2026-01.org.example:n{}\"\naddresses = [\"192.0.2.1\"]\n"

@@ -160,6 +160,19 @@ constexpr const char* kNvmeHost = "version = 1\n[[nvme_connection]]\naddress = \
 constexpr const char* kNvmeHostOther =
     "version = 1\n[[nvme_connection]]\naddress = \"192.0.2.1\"\nctrl_loss_tmo = -1\n"
     "[[nvme_connection]]\naddress = \"192.0.2.2\"\n";
+constexpr const char* kIserTargets = R"({
+  "files": { "/usr/sbin/iscsiadm": "" },
+  "units": { "remote-fs.target": {} },
+  "iscsi": { "targets": ["iqn.2026-01.org.example:a 192.0.2.1:3260,1", "iqn.2026-01.org.example:a 192.0.2.1:860,1",
+                         "iqn.2026-01.org.example:b [2001:db8::1]:3260,1"],
+             "records": ["iqn.2026-01.org.example:z 192.0.2.9:3260,1"],
+             "sessions": { "session1": { "target": "iqn.2026-01.org.example:c", "address": "192.0.2.1",
+                                         "transport": "tcp", "interface": "default" } } } })";
+constexpr const char* kIserOne =
+    "version = 1\n[[iser_session]]\ntarget = \"iqn.2026-01.org.example:a\"\naddress = \"192.0.2.1\"\n";
+constexpr const char* kIserOther =
+    "version = 1\n[[iser_session]]\ntarget = \"iqn.2026-01.org.example:a\"\naddress = \"192.0.2.1\"\n"
+    "port = 860\n[[iser_session]]\ntarget = \"iqn.2026-01.org.example:b\"\naddress = \"2001:db8::1\"\n";
 constexpr const char* kSrp = R"({
   "files": { "/etc/srp_daemon.conf": "# d\n" },
   "units": { "srp_daemon.service": { "enabled": true, "running": true }, "srp_daemon_port@.service": {},
@@ -817,6 +830,10 @@ const std::vector<Scenario>& scenarios() {
       {.name = "nvme_connection_changed", .host = kNvmeTargets, .documents = {kNvmeHost, kNvmeHostOther}},
       {.name = "nvme_connection_fewer", .host = kNvmeTargets, .documents = {kNvmeHostOther, kNvmeHost}},
       {.name = "nvme_connection_dropped", .host = kNvmeTargets, .documents = {kNvmeHost, "version = 1\n"}},
+      {.name = "iser_session", .host = kIserTargets, .documents = {kIserOne}},
+      {.name = "iser_session_changed", .host = kIserTargets, .documents = {kIserOne, kIserOther}},
+      {.name = "iser_session_fewer", .host = kIserTargets, .documents = {kIserOther, kIserOne}},
+      {.name = "iser_session_dropped", .host = kIserTargets, .documents = {kIserOne, "version = 1\n"}},
       {.name = "lio_target", .host = kLio, .documents = {kLioOne}},
       {.name = "lio_target_changed", .host = kLio, .documents = {kLioOne, kLioOther}},
       {.name = "lio_target_named_again", .host = kLio, .documents = {kLioOther, kLioOne}},

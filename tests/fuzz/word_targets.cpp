@@ -4,6 +4,7 @@
 #include "catalog/all.hpp"
 #include "daemon/bus/api_options.hpp"
 #include "formats/discovery_conf.hpp"
+#include "formats/iser_unit.hpp"
 #include "formats/limits_conf.hpp"
 #include "formats/modprobe_conf.hpp"
 #include "formats/mount_table.hpp"
@@ -132,6 +133,8 @@ void run_files(std::string_view bytes) {
     require(render_discovery_conf(parse_discovery_conf(written)) == written,
             "lines for nvme-cli are written again as the same");
   }
+  const auto logins = parse_iser_unit(text);
+  require(parse_iser_unit(render_iser_unit(logins)) == logins, "iSER sessions are written again as the same");
   const auto lines = parse_opensm_file(text);
   for (const auto& file : opensm_side_files()) {
     const auto checked = check_opensm_lines(file, lines);
@@ -186,6 +189,9 @@ std::vector<Target> word_targets() {
         "--transport=rdma --traddr=192.0.2.2 --trsvcid=4420\n# rdma-configd: end\n",
         "-t rdma -a 192.0.2.1\n# rdma-configd: managed block; changes between these markers are "
         "overwritten.\n--transport=rdma --traddr=192.0.2.2 --trsvcid=4420\n# rdma-configd: end\n",
+        "# Written by rdma-configd; changes here are overwritten.\n"
+        "# session: iqn.2026-01.org.example:a [2001:db8::1]:3260,1\n"
+        "# logging out: iqn.2026-01.org.example:a 192.0.2.1:860,0\n",
         "PORTS=\"ALL\"\n# begin of rdma-configd\n# ports of the document: 0x0002c903003178f2:5\n# end of "
         "rdma-configd\n"}}};
 }

@@ -34,13 +34,9 @@ constexpr std::string_view kLeaving = "logging out", kEdited = "edited";
 const std::string kLoginUnit(kIserUnit);
 
 constexpr std::array kIserFiles{
-    OwnedFile{.path = kIserUnitFile,
-              .what = "Has open-iscsi log in to iSER targets.",
-              .rendered =
-                  [](std::string_view text) {
-                    return is_our_iser_unit(text) ? render_iser_unit(parse_iser_unit(text))
-                                                  : std::string(text);
-                  },
+    // A pattern: a file of others, or a mask, of that name is no trouble to hosts without such entries.
+    OwnedFile{.path = "/etc/systemd/system/iser-session*.service",
+              .what = "Has open-iscsi log in to iSER targets; a file of others may have such a name, too.",
               .after_write = OwnedFile::AfterWrite::kReloadUnits,
               .ours = is_our_iser_unit},
     OwnedFile{
@@ -202,7 +198,10 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     if (changes.empty() || world.offline()) return {};
     const auto sessions = world.host().iscsi.observe();
     if (!sessions) return base::fail(sessions.error());
+    const auto file = read_iser_file(world.host().files);
+    if (!file) return base::fail(file.error());
     for (auto* change : changes) {
+      if (model::from_attributes<IserSession>(change->before).unit == kEdited) change->carried = {file->text};
       const auto portal = IserPortal::parse(change->key.id);
       if (change->operation != model::Operation::kDelete || !portal) continue;
       const auto names = our_sessions(*sessions, *portal);
@@ -390,7 +389,12 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       if (auto done = files.remove(drop_in); !done) return done;
       return files.remove(unit);
     }
-    if (auto done = files.write(unit, render_iser_unit(logins)); !done) return done;
+    auto content = render_iser_unit(logins);
+    for (const auto& change : changes) {  // an undone apply brings back what was in it, whoever wrote it
+      const auto wanted = model::from_attributes<IserSession>(change.after);
+      if (wanted.unit == kEdited && !change.carried.empty()) content = change.carried.front();
+    }
+    if (auto done = files.write(unit, content); !done) return done;
     bool at_boot = false, undone = false;
     for (const auto& change : changes) {
       const bool wanted = model::from_attributes<IserSession>(change.after).at_boot == true;

@@ -100,6 +100,7 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
            "[nfs_server]\nrdma_port = 20049\n",
            "[[nfs_mount]]\npath = '/scratch'\nserver = 'a'\nexport = '/x'\n",
            "[[nvme_connection]]\naddress = '192.0.2.1'\n",
+           "[[iser_session]]\ntarget = 'iqn.2026-01.org.example:a'\naddress = '192.0.2.1'\n",
            "[srp_initiator]\nothers = false\n",
            "[[srp_rule]]\nname = 'a'\nioc_guid = '66'\n",
            "[daemon]\ndrift = 'report'\n",
