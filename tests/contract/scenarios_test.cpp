@@ -165,7 +165,6 @@ constexpr const char* kIserTargets = R"({
   "units": { "remote-fs.target": {} },
   "iscsi": { "targets": ["iqn.2026-01.org.example:a 192.0.2.1:3260,1", "iqn.2026-01.org.example:a 192.0.2.1:860,1",
                          "iqn.2026-01.org.example:b [2001:db8::1]:3260,1"],
-             "records": ["iqn.2026-01.org.example:z 192.0.2.9:3260,1"],
              "sessions": { "session1": { "target": "iqn.2026-01.org.example:c", "address": "192.0.2.1",
                                          "transport": "tcp", "interface": "default" } } } })";
 constexpr const char* kIserOne =

@@ -228,7 +228,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       const auto wanted = model::from_attributes<IserSession>(change.after);
       const bool undone =
           std::find(change.fields.begin(), change.fields.end(), "logged_in") != change.fields.end();
-      if (!stays(wanted) || (undone && wanted.logged_in != true)) away.insert(*portal);
+      if (wanted.logged_in != true && (undone || !stays(wanted))) away.insert(*portal);
     }
     if (!host.offline) {
       if (auto done = log_out(away, logins, host); !done) return done;

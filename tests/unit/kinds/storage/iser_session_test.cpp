@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/storage/iser_session.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "catalog/all.hpp"
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
+#include "fakes/fake_kernel.hpp"
+#include "formats/iser_unit.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+using model::Exit;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr const char* kIserText =
+    "version = 1\n[[iser_session]]\ntarget = \"iqn.2026-01.org.example:a\"\naddress = \"192.0.2.1\"\n";
+constexpr const char* kNoSessions = "version = 1\n";
+constexpr const char* kIserPortal = "iqn.2026-01.org.example:a 192.0.2.1:3260,1";
+
+class IserSessions : public testing::Test {
+ protected:
+  model::Report run(const std::string& text, bool holding = false) {
+    auto host = kernel->host();
+    host.holding = holding;
+    core::Options options;
+    options.independent = holding;
+    return core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host, options);
+  }
+  std::string& unit() { return kernel->files.content[std::string(kIserUnitFile)]; }
+  bool has(std::string_view path) { return kernel->files.content.contains(std::string(path)); }
+
+  std::unique_ptr<fakes::FakeKernel> kernel = fakes::FakeKernel::parse(R"({
+    "files": { "/usr/sbin/iscsiadm": "" }, "units": { "remote-fs.target": {} },
+    "iscsi": { "targets": ["iqn.2026-01.org.example:a 192.0.2.1:3260,1"] } })");
+  fakes::FakeIscsi& iscsi = kernel->iscsi;
+};
+
+TEST_F(IserSessions, ComeAndGoWithTheirRecords) {
+  ASSERT_EQ(run(kIserText).exit, Exit::kOk);
+  ASSERT_THAT(iscsi.sessions, SizeIs(1));
+  EXPECT_EQ(iscsi.sessions[0].interface, kIserInterface);
+  EXPECT_THAT(iscsi.records, ElementsAre(kIserPortal));
+  EXPECT_TRUE(has(kIserBootDropIn));
+  ASSERT_EQ(run(kNoSessions).exit, Exit::kOk);
+  EXPECT_THAT(iscsi.sessions, IsEmpty());
+  EXPECT_THAT(iscsi.records, IsEmpty());
+  EXPECT_FALSE(has(kIserUnitFile));
+  EXPECT_FALSE(has(kIserBootDropIn));
+}
+
+TEST_F(IserSessions, ABootLogsIn) {
+  ASSERT_EQ(run(kIserText).exit, Exit::kOk);
+  kernel->reboot();
+  EXPECT_THAT(iscsi.sessions, SizeIs(1));
+  EXPECT_EQ(run(kIserText).exit, Exit::kOk);
+}
+
+TEST_F(IserSessions, ATargetThatIsAwayIsPendingAndAHoldTriesAgain) {
+  const auto targets = std::exchange(iscsi.targets, {});
+  EXPECT_EQ(run(kIserText).exit, Exit::kPartly);
+  EXPECT_THAT(unit(), HasSubstr(kIserPortal));
+  EXPECT_EQ(run(kIserText).exit, Exit::kPartly) << "nothing is undone for it";
+  const auto held = run(kIserText, true);
+  ASSERT_TRUE(held.error);
+  EXPECT_THAT(held.error->message, HasSubstr("iscsiadm has not logged in"));
+  iscsi.targets = targets;
+  EXPECT_EQ(run(kIserText, true).exit, Exit::kOk);
+  EXPECT_THAT(iscsi.sessions, SizeIs(1));
+}
+
+TEST_F(IserSessions, ASessionThatIsGoneIsMadeAgain) {
+  ASSERT_EQ(run(kIserText).exit, Exit::kOk);
+  iscsi.sessions.clear();
+  EXPECT_EQ(run(kIserText, true).exit, Exit::kOk);
+  EXPECT_THAT(iscsi.sessions, SizeIs(1));
+}
+
+TEST_F(IserSessions, ThoseOfOthersStayAndAreNotDoubled) {
+  iscsi.sessions.push_back(
+      {"session1", "iqn.2026-01.org.example:a", "192.0.2.1", 3260, 1, "iser", "iser", "LOGGED_IN"});
+  EXPECT_EQ(run(kIserText).exit, Exit::kPartly);
+  EXPECT_THAT(iscsi.sessions, SizeIs(1));
+  EXPECT_FALSE(has(kIserUnitFile));
+  EXPECT_EQ(run(kNoSessions).exit, Exit::kOk);
+  EXPECT_THAT(iscsi.sessions, SizeIs(1));
+  iscsi.sessions.clear();
+  EXPECT_EQ(run(kIserText).exit, Exit::kOk);
+  EXPECT_THAT(iscsi.sessions, SizeIs(1));
+}
+
+TEST_F(IserSessions, WhileADiskIsInUseItStaysLoggedIn) {
+  ASSERT_EQ(run(kIserText).exit, Exit::kOk);
+  iscsi.used["iqn.2026-01.org.example:a"] = {"/dev/sdb is mounted on /scratch"};
+  EXPECT_EQ(run(kNoSessions).exit, Exit::kPartly);
+  EXPECT_THAT(iscsi.sessions, SizeIs(1));
+  EXPECT_TRUE(has(kIserUnitFile));
+  iscsi.used.clear();
+  EXPECT_EQ(run(kNoSessions).exit, Exit::kOk);
+  EXPECT_THAT(iscsi.sessions, IsEmpty());
+}
+
+TEST_F(IserSessions, AnInterruptedLogoutGoesOn) {
+  ASSERT_EQ(run(kIserText).exit, Exit::kOk);
+  unit() = render_iser_unit({.leaving = {*IserPortal::parse(kIserPortal)}});
+  EXPECT_EQ(run(kNoSessions).exit, Exit::kOk);
+  EXPECT_THAT(iscsi.sessions, IsEmpty());
+  EXPECT_FALSE(has(kIserUnitFile));
+
+  ASSERT_EQ(run(kIserText).exit, Exit::kOk);
+  unit() = render_iser_unit({.leaving = {*IserPortal::parse(kIserPortal)}});
+  EXPECT_EQ(run(kIserText).exit, Exit::kOk);
+  EXPECT_EQ(unit(), render_iser_unit({.wanted = {*IserPortal::parse(kIserPortal)}}));
+  EXPECT_THAT(iscsi.sessions, SizeIs(1));
+}
+
+TEST_F(IserSessions, AnEditedUnitIsPutRight) {
+  ASSERT_EQ(run(kIserText).exit, Exit::kOk);
+  const auto written = unit();
+  unit() += "ExecStart=/bin/true\n";
+  EXPECT_EQ(run(kIserText).exit, Exit::kOk);
+  EXPECT_EQ(unit(), written);
+  EXPECT_THAT(iscsi.sessions, SizeIs(1));
+}
+
+TEST_F(IserSessions, BelowAnotherRootOnlyFilesAreWritten) {
+  auto host = kernel->host();
+  host.offline = true;
+  const auto document = config::parse_texts({{"config.toml", kIserText}}, "node1", grammar());
+  EXPECT_EQ(core::apply(document, host).exit, Exit::kOk);
+  EXPECT_EQ(kernel->files.content.at(std::string(kIserBootDropIn)), render_iser_boot_drop_in());
+  EXPECT_THAT(iscsi.sessions, IsEmpty());
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
