@@ -101,7 +101,7 @@ class FakeKernel final : public system::Links,
   FakeNfsd nfsd{faults, files, units};
   FakeNvmeTarget nvme_target{faults};
   FakeNvmeHost nvme_host{faults, files, units};
-  FakeIscsi iscsi{files, units};
+  FakeIscsi iscsi{units};
   FakeLio lio{faults};
   FakePackages packages{faults, files};
   std::string boot_id = "5f0c0de0-0000-4000-8000-000000000001";

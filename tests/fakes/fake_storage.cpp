@@ -277,7 +277,7 @@ Result<void> FakeNvmeHost::disconnect(const std::string& name) {
   return err == 0 ? Result<void>() : fail_errno(err, what);
 }
 
-FakeIscsi::FakeIscsi(MemoryFiles& files, FakeUnits& units) : files_(files) {
+FakeIscsi::FakeIscsi(FakeUnits& units) : units_(units) {
   units.started = [this, others = units.started](const std::string& unit) {
     if (others) others(unit);
     if (unit == kinds::kIserUnit) run_iscsiadm();
@@ -285,9 +285,9 @@ FakeIscsi::FakeIscsi(MemoryFiles& files, FakeUnits& units) : files_(files) {
 }
 
 void FakeIscsi::run_iscsiadm() {
-  const auto file = files_.content.find(std::string(kinds::kIserUnitFile));
-  if (file == files_.content.end()) return;
-  const auto logins = kinds::parse_iser_unit(file->second);
+  const auto unit = units_.units.find(std::string(kinds::kIserUnit));
+  if (unit == units_.units.end()) return;
+  const auto logins = kinds::parse_iser_unit(unit->second.fragment);
   const auto is_at = [](const system::IscsiSession& one, const kinds::IserPortal& portal) {
     return one.interface == kinds::kIserInterface && one.target == portal.target &&
            one.address == portal.address.text() && one.port == portal.port && one.group == portal.group;

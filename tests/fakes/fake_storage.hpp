@@ -107,12 +107,12 @@ class FakeNvmeHost final : public system::NvmeHost {
   MemoryFiles& files_;
 };
 
-/// Each start of iser-sessions.service does what iscsiadm does by its text: portals that answer are logged in
-/// to, those that are to go are logged out and lose their record. The unit does not fail for a target that is
-/// away.
+/// Each start of iser-sessions.service does what iscsiadm does by its text, as systemd has read it: portals
+/// that answer are logged in to, those that are to go are logged out and lose their record. The unit does not
+/// fail for a target that is away.
 class FakeIscsi final : public system::Iscsi {
  public:
-  FakeIscsi(MemoryFiles& files, FakeUnits& units);
+  explicit FakeIscsi(FakeUnits& units);
 
   std::set<std::string> targets;  ///< that answer: "iqn.2026-01.org.example:a 192.0.2.1:3260,1"
   std::set<std::string> records;  ///< of our interface
@@ -129,7 +129,7 @@ class FakeIscsi final : public system::Iscsi {
  private:
   void run_iscsiadm();
 
-  MemoryFiles& files_;
+  FakeUnits& units_;
 };
 
 /// The kernel's SCSI target as Linux 6.1 has it (drivers/target).

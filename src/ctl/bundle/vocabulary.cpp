@@ -95,7 +95,8 @@ constexpr std::string_view kVocabulary =
     // systemd's units around RDMA.
     "ndd lldpad slurmd slurm srp_daemon srpd iwpmd ibacm rshim mst openvswitch firewalld nftables iptables "
     "networking wicked wickedd dhcpcd networkd resolved udevd timesyncd tuned irqbalance mlnx snap nv sriov "
-    "multipathd iscsid nvmf autoconnect autofs nfs server client mountd chronyd ptp4l phc2sys "
+    "multipathd iscsid iscsi iscsiadm iser sessions nvmf autoconnect autofs nfs server client mountd chronyd "
+    "ptp4l phc2sys "
     // rdma-configd's records.
     "schema records kind id created instance before managed limits wanted got reason boot index field name "
     "value "

@@ -15,9 +15,9 @@ using ::testing::IsEmpty;
 class IscsiSysfs : public ::testing::Test {
  protected:
   void add(int number, const std::string& driver) {
-    const auto host = fmt_host(number), session = "session" + std::to_string(number);
-    tree.put(host + "/scsi_host/host" + std::to_string(number) + "/proc_name", driver + "\n");
-    const auto at = host + "/" + session + "/iscsi_session/" + session;
+    const auto above = host_path(number), session = "session" + std::to_string(number);
+    tree.put(above + "/scsi_host/host" + std::to_string(number) + "/proc_name", driver + "\n");
+    const auto at = above + "/" + session + "/iscsi_session/" + session;
     tree.put(at + "/targetname", "iqn.2026-01.org.example:a\n");
     tree.put(at + "/tpgt", "1\n");
     tree.put(at + "/ifacename", "rdma-configd\n");
@@ -28,10 +28,10 @@ class IscsiSysfs : public ::testing::Test {
     tree.put(connection + "/persistent_address", "192.0.2.1\n");
     tree.put(connection + "/persistent_port", "3260\n");
   }
-  static std::string fmt_host(int number) { return "/sys/devices/platform/host" + std::to_string(number); }
+  static std::string host_path(int number) { return "/sys/devices/platform/host" + std::to_string(number); }
   void add_disk(int number, const std::string& name) {
     const auto unit = std::to_string(number) + ":0:0:0";
-    tree.put(fmt_host(number) + "/session" + std::to_string(number) + "/target" + std::to_string(number) +
+    tree.put(host_path(number) + "/session" + std::to_string(number) + "/target" + std::to_string(number) +
                  ":0:0/" + unit + "/block/" + name + "/size",
              "1\n");
     tree.put("/sys/class/block/" + name + "/dev", "8:" + std::to_string(16 * number) + "\n");
