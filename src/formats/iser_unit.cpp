@@ -29,10 +29,10 @@ std::string arguments_of(const IserPortal& one) {
 void add_wanted(const IserPortal& one, std::string& out) {
   out += fmt::format(
       "{}{}\n"
-      "ExecStart=-/bin/sh -c 'iscsiadm -m node \"$$@\" >/dev/null 2>&1 || {{ iscsiadm -m node \"$$@\" -o "
-      "new; "
-      "iscsiadm -m node \"$$@\" -o update -n node.startup -v manual; "
-      "iscsiadm -m node \"$$@\" -o update -n node.session.initial_login_retry_max -v 3; }}' sh {}\n",
+      "ExecStart=-/bin/sh -c 'iscsiadm -m node \"$$@\" >/dev/null 2>&1 || {{ iscsiadm -m node \"$$@\" -o new "
+      "&& "
+      "iscsiadm -m node \"$$@\" -o update -n node.startup -v manual "
+      "-n node.session.initial_login_retry_max -v 3; }}' sh {}\n",
       kWantedMark, one.text(), arguments_of(one));
 }
 
@@ -103,10 +103,10 @@ std::string render_iser_unit(const IserLogins& logins) {
       "Type=oneshot\n"
       "TimeoutStartSec=80\n",
       kIserHead);
+  // By an update iscsiadm would ask for the module of TCP first.
   out += fmt::format(
       "ExecStart=-/bin/sh -c 'iscsiadm -m iface -I {0} 2>/dev/null | grep -q \"transport_name = iser\" || "
-      "{{ iscsiadm -m iface -I {0} -o new; "
-      "iscsiadm -m iface -I {0} -o update -n iface.transport_name -v iser; }}'\n",
+      "iscsiadm -m iface -I {0} -o new -n iface.transport_name -v iser'\n",
       kIserInterface);
   for (const auto& one : logins.leaving) add_leaving(one, out);
   for (const auto& one : logins.wanted) add_wanted(one, out);

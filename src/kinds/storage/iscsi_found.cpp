@@ -10,7 +10,7 @@ namespace rdmacfg::kinds {
 
 namespace {
 
-/// Of open-iscsi as Debian 12 and SUSE build it, and as RHEL and Debian 13 do.
+/// Of open-iscsi as Debian 12 builds it, and as RHEL and Debian 13 do.
 constexpr std::array<std::string_view, 2> kNodeFolders{"/etc/iscsi/nodes", "/var/lib/iscsi/nodes"};
 
 bool same_address(std::string_view spelled, const model::IpAddress& address) {
