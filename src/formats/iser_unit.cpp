@@ -29,9 +29,8 @@ std::string arguments_of(const IserPortal& one) {
 void add_wanted(const IserPortal& one, std::string& out) {
   out += fmt::format(
       "{}{}\n"
-      "ExecStart=-/bin/sh -c 'iscsiadm -m node \"$$@\" >/dev/null 2>&1 || {{ iscsiadm -m node \"$$@\" -o new "
-      "&& "
-      "iscsiadm -m node \"$$@\" -o update -n node.startup -v manual "
+      "ExecStart=-/bin/sh -c 'iscsiadm -m node \"$$@\" >/dev/null 2>&1 || "
+      "{{ iscsiadm -m node \"$$@\" -o new && iscsiadm -m node \"$$@\" -o update -n node.startup -v manual "
       "-n node.session.initial_login_retry_max -v 3; }}' sh {}\n",
       kWantedMark, one.text(), arguments_of(one));
 }
