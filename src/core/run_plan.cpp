@@ -218,7 +218,7 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
     const auto range = open.back();
     open.pop_back();
     const auto part = joined_parts(report.plan, parts, range);
-    // Whoever cancels is not to wait for all that is left.
+    // A cancelled run ends without trying all that is left.
     if (is_cancelled(input.options)) {
       fail(part, kCancelled);
       continue;

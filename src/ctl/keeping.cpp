@@ -107,7 +107,7 @@ struct Awaited {
   }
 };
 
-/// Whoever takes it back needs a while. @return the exit status, true of what the ledger says then
+/// Waits for the rollback. @return the exit status, true of what the ledger says then
 int await_end(const Context& context, system::Host& host, Awaited awaited, int status) {
   using State = Awaited::State;
   if (awaited.state == State::kOverdue) {

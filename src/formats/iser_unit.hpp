@@ -19,8 +19,8 @@ inline constexpr std::string_view kIserUnitFile = "/etc/systemd/system/iser-sess
 inline constexpr std::string_view kIserBootDropIn =
     "/etc/systemd/system/remote-fs.target.d/50-rdma-configd-iser.conf";
 
-/// The interface of open-iscsi that our records and sessions have (iface.iscsi_ifacename): what has another
-/// one is of others.
+/// The interface of open-iscsi that our records and sessions have (iface.iscsi_ifacename); those of others
+/// have another one.
 inline constexpr std::string_view kIserInterface = "rdma-configd";
 
 /// A portal of a target, as iscsiadm tells them apart.
@@ -39,7 +39,7 @@ struct IserPortal {
 
 struct IserLogins {
   std::set<IserPortal> wanted{};
-  /// To be logged out, with their records removed: whoever goes on after an interruption sees them here.
+  /// To be logged out, with their records removed; a run after an interruption sees them here.
   std::set<IserPortal> leaving{};
   bool operator==(const IserLogins&) const = default;
 };

@@ -91,7 +91,8 @@ class Lio {
 
   /// Makes it with portal group 1, disabled and without CHAP. Of SRP, the kernel has its port (kNotFound).
   virtual base::Result<void> make_target(const LioTargetId& target) = 0;
-  /// It is empty, and stays without a portal group. Of iSCSI; the initiators that were seen without an ACL go with it.
+  /// It is empty, and stays without a portal group. Of iSCSI; the initiators that were seen without an ACL go
+  /// with it.
   virtual base::Result<void> remove_group(const LioTargetId& target) = 0;
   /// It is empty.
   virtual base::Result<void> remove_target(const LioTargetId& target) = 0;

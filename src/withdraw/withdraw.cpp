@@ -198,7 +198,7 @@ Result<Withdrawal> plan_withdrawal(const std::string& host_name, Context& contex
 
 namespace {
 
-/// Whether a file was closed to others, as those of a private document are. What is below /etc/systemd is
+/// Whether a file was closed to others, as those of a private document are. Files below /etc/systemd are
 /// shown to everybody, and read by others than root.
 bool is_closed(const std::string& path, system::Files& files) {
   return files.hidden(path) && !path.starts_with("/etc/systemd/");

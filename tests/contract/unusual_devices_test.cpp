@@ -7,7 +7,7 @@
 namespace rdmacfg::contract {
 namespace {
 
-// A bond of two adapters that is no RoCE LAG: its idle port has no GIDs (roce_gid_mgmt.c), and takes RoCE
+// A bond of two adapters without a RoCE LAG: its idle port has no GIDs (roce_gid_mgmt.c), and takes RoCE
 // defaults all the same (cma_set_default_gid_type() asks what the driver can do).
 constexpr const char* kIdleLeg = R"({ "rdma_cm": true, "devices": [
     { "name": "bnxt_re0", "driver": "bnxt_en", "pci": "0000:11:00.0", "node_guid": "0002:c903:0031:7901", "ports": [

@@ -55,7 +55,7 @@ void conceal(Change& change, const Sight& sight) {
 
 bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// What was hidden of a report with the whole host in sight, to be found in its texts.
+/// The values hidden from a report that saw the whole host; they are looked for in its texts.
 class Hidden {
  public:
   void add(const model::Key& key, const std::string& label, const Value& value) {

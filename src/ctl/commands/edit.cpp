@@ -101,7 +101,7 @@ struct Draft {
   bool edited = false;
   Workshop workshop{};
 
-  /// Whoever wrote it keeps it, and finds it.
+  /// The text is kept, and its place is said.
   int refused(const Context& context, const base::Error& error) {
     if (!edited) return refuse(context, error);
     workshop.keep();

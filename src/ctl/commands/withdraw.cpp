@@ -64,7 +64,7 @@ bool says_yes(const Context& context) {
   return answer == "y" || answer == "yes";
 }
 
-/// What a withdrawal stops, to be given back when nothing was changed after all.
+/// The units that a withdrawal stops; they are started again when nothing was changed after all.
 struct Daemon {
   bool withdrawn = false;  ///< the host was withdrawn before
   bool ran = false;

@@ -134,7 +134,7 @@ class AddressKind final : public Kind,
           there_then.push_back({link->index, prefix});
         }
       }
-      // What was limited before stays as it is when this is undone: nobody knows for how long it was.
+      // Undoing leaves a formerly limited address as it is: nobody knows for how long it was limited.
       const bool stays_limited = model::text_at(change.after, kLifetime) == kLimited;
       const bool limited =
           there && !stays_limited && std::none_of(now->begin(), now->end(), [&](const auto& one) {

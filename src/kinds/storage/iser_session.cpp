@@ -34,7 +34,7 @@ constexpr std::string_view kLeaving = "logging out", kEdited = "edited";
 const std::string kLoginUnit(kIserUnit);
 
 constexpr std::array kIserFiles{
-    // A pattern: a file of others, or a mask, of that name is no trouble to hosts without such entries.
+    // A pattern, so that hosts without such entries may have a file of others, or a mask, of that name.
     OwnedFile{.path = "/etc/systemd/system/iser-session*.service",
               .what = "Has open-iscsi log in to iSER targets; a file of others may have such a name, too.",
               .after_write = OwnedFile::AfterWrite::kReloadUnits,

@@ -226,8 +226,7 @@ TEST(Habits, ARollbackThatFailsIsNotSaidToHaveSucceeded) {
   EXPECT_THAT(console.err.str(), HasSubstr("the rollback could not be recorded"));
 }
 
-/// An apply that nobody answers for. `looks`: what others do while the question stands, `waits`: while the
-/// end is waited for.
+/// An apply without an answer. `looks`: run while the question stands, `waits`: while the end is waited for.
 struct Unanswered : Words {
   int end(const std::function<void()>& looks, const std::function<void()>& waits) {
     terminal();

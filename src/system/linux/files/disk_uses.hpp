@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who uses disks of this host. Sources: proc_pid_mountinfo(5), swapon(8),
+// The users of this host's disks. Sources: proc_pid_mountinfo(5), swapon(8),
 // Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-block-dm.
 #pragma once
 
