@@ -99,6 +99,7 @@ struct Entry {
   Place where;
   std::string path;  ///< "module"
   model::Attributes values;
+  std::vector<Entry> children = {};  ///< tables below it: "partition.group"
 };
 
 inline constexpr std::size_t kMostEntries = 5'000;  ///< a document has at most 1 MiB

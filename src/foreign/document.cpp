@@ -140,6 +140,20 @@ bool says_nothing(const Household::Home& home) {
          port.ipv6.empty() && home.children.empty();
 }
 
+/// Identifying keys come first, as a person would write them.
+void write_entry(DocumentWriter& writer, const Entry& entry) {
+  writer.header(entry.path, true, entry.where);
+  for (const bool first : {true, false}) {
+    for (const auto& [key, value] : entry.values) {
+      const bool identity = key == "name" || key == "guid" || key == "pkey" || key == "pci" ||
+                            key == "driver" || key == "domain" || key == "node_guid" || key == "interface" ||
+                            key == "mgid";
+      if (identity == first) writer.key(key, value, entry.where);
+    }
+  }
+  for (const auto& child : entry.children) write_entry(writer, child);
+}
+
 void write_homeless(DocumentWriter& writer, const std::vector<Interface>& homeless) {
   DocumentWriter aside;
   for (const auto& one : homeless) {
@@ -199,16 +213,7 @@ std::vector<Line> render_document(const Household& household, const std::vector<
   }
   write_homeless(writer, household.homeless);
   for (const auto& entry : entries) {
-    if (entry.path == "defaults.ipoib") continue;
-    writer.header(entry.path, true, entry.where);
-    // Identifying keys come first, as a person would write them.
-    for (const bool first : {true, false}) {
-      for (const auto& [key, value] : entry.values) {
-        const bool identity = key == "name" || key == "guid" || key == "pkey" || key == "pci" ||
-                              key == "driver" || key == "domain" || key == "node_guid" || key == "interface";
-        if (identity == first) writer.key(key, value, entry.where);
-      }
-    }
+    if (entry.path != "defaults.ipoib") write_entry(writer, entry);
   }
   return std::move(writer.lines);
 }

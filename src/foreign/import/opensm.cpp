@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
+#include <span>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -128,7 +130,7 @@ void parse_ports(const File& file, Claims& claims) {
 
 struct Rule {
   int line = 0;
-  std::string text;  ///< line ends only where members are
+  std::string text;  ///< with its line ends
 };
 
 std::vector<Rule> rules_of(const File& file, Claims& claims) {
@@ -146,9 +148,7 @@ std::vector<Rule> rules_of(const File& file, Claims& claims) {
       const auto end = line.find(';');
       text += std::string(line.substr(0, end)) + '\n';
       if (end == std::string_view::npos) break;
-      auto& rule = out.emplace_back(Rule{first, std::string(base::trim(text))});
-      const auto colon = static_cast<std::ptrdiff_t>(std::min(rule.text.find(':'), rule.text.size()));
-      std::replace(rule.text.begin(), rule.text.begin() + colon, '\n', ' ');
+      out.push_back({first, std::string(base::trim(text))});
       text.clear();
       line.remove_prefix(end + 1);
     }
@@ -165,8 +165,8 @@ void add_scope(Entry& entry, std::uint64_t scope) {
   value = model::Codec<model::Scopes>::value(model::Scopes{before ? before->mask | now : now});
 }
 
-/// @return what is wrong with the flag.
-std::string take_flag(std::string_view flag, Entry& entry, bool& ipoib) {
+/// A flag that partitions and multicast groups have. @return what is wrong with it; nothing for another flag.
+std::optional<std::string> take_common_flag(std::string_view name, std::string_view value, Entry& entry) {
   constexpr std::array<std::array<std::string_view, 2>, 7> kNumbers{{{"mtu", "mtu"},
                                                                      {"rate", "rate"},
                                                                      {"sl", "sl"},
@@ -174,10 +174,30 @@ std::string take_flag(std::string_view flag, Entry& entry, bool& ipoib) {
                                                                      {"Q_Key", "q_key"},
                                                                      {"TClass", "tclass"},
                                                                      {"FlowLabel", "flow_label"}}};
+  for (const auto& [theirs, ours] : kNumbers) {
+    if (name != theirs) continue;
+    const auto number = c_number(value);
+    if (!number || *number > 0xffffffff) return fmt::format("{}={}: not a number", name, value);
+    if (ours == "scope" && *number >= 1 && *number <= model::kScopeMost) {
+      add_scope(entry, *number);
+    } else {
+      entry.values[std::string(ours)] = static_cast<std::int64_t>(*number);
+    }
+    return std::string();
+  }
+  return std::nullopt;
+}
+
+/// "NAME" or "NAME=VALUE".
+std::pair<std::string_view, std::string_view> name_and_value(std::string_view flag) {
   const auto equals = flag.find('=');
-  const auto name = base::trim(flag.substr(0, equals));
-  const auto value =
-      equals == std::string_view::npos ? std::string_view() : base::trim(flag.substr(equals + 1));
+  return {base::trim(flag.substr(0, equals)),
+          equals == std::string_view::npos ? std::string_view() : base::trim(flag.substr(equals + 1))};
+}
+
+/// @return what is wrong with the flag.
+std::string take_flag(std::string_view flag, Entry& entry, bool& ipoib) {
+  const auto [name, value] = name_and_value(flag);
   if (name == "ipoib" && value.empty()) {
     ipoib = true;
     return {};
@@ -186,17 +206,7 @@ std::string take_flag(std::string_view flag, Entry& entry, bool& ipoib) {
     entry.values["indx0"] = true;
     return {};
   }
-  for (const auto& [theirs, ours] : kNumbers) {
-    if (name != theirs) continue;
-    const auto number = base::parse_number(value);
-    if (!number || *number > 0xffffffff) return fmt::format("{}={}: not a number", name, value);
-    if (ours == "scope" && *number >= 1 && *number <= model::kScopeMost) {
-      add_scope(entry, *number);
-    } else {
-      entry.values[std::string(ours)] = static_cast<std::int64_t>(*number);
-    }
-    return {};
-  }
+  if (auto common = take_common_flag(name, value, entry)) return *common;
   if (name == "defmember") {
     entry.values["defmember"] = std::string(value);
     return {};
@@ -210,8 +220,9 @@ struct Parsed {
   std::string name;
   std::optional<model::Pkey> pkey;
   std::vector<std::string_view> flags;
-  std::vector<std::string> members;      ///< each as our document takes it
-  std::vector<std::string_view> groups;  ///< "mgid=…" to the end of its line: a multicast group
+  std::vector<std::string> members;  ///< each as our document takes it
+  /// "mgid=…" to the end of its line: a multicast group
+  std::vector<std::pair<Place, std::string_view>> groups;
   std::string wrong;
 };
 
@@ -225,13 +236,14 @@ base::Result<kinds::PartitionMember> parse_member(std::string_view text) {
 
 /// The part after the colon.
 void parse_properties(std::string_view text, Parsed& out) {
+  auto here = out.where;
   for (const auto line : base::split(text, '\n')) {
     for (const auto raw : base::split(line, ',')) {
       const auto part = base::trim(raw);
       if (part.empty() || part == "NONE") continue;
       if (base::trim(part.substr(0, part.find('='))) == "mgid") {
         const auto from = static_cast<std::size_t>(part.data() - line.data());
-        out.groups.push_back(base::trim(line.substr(from)));
+        out.groups.emplace_back(here, base::trim(line.substr(from)));
         break;
       }
       if (auto member = parse_member(part)) {
@@ -243,6 +255,7 @@ void parse_properties(std::string_view text, Parsed& out) {
         return;
       }
     }
+    ++here.line;
   }
 }
 
@@ -272,6 +285,11 @@ Parsed parse_rule(const Rule& rule, const File& file) {
   out.pkey = *pkey;
   // The name is for logs only, and the document does not name the default partition.
   if (pkey->partition() == 0x7fff && base::lower(out.name) == "default") out.name = "Default";
+  if (colon != std::string_view::npos && text.find('\n') < colon) {
+    out.wrong = fmt::format("OpenSM reads what is before the colon from one line; the partition {} is left out",
+                            out.pkey->text());
+    return out;
+  }
   if (colon != std::string_view::npos) parse_properties(text.substr(colon + 1), out);
   // In our document that would mean all.
   if (out.members.empty() && out.wrong.empty()) out.wrong = "it has no members";
@@ -311,40 +329,82 @@ void merge(Entry& entry, const Entry& more, std::vector<std::string> members, st
   }
 }
 
+/// Members and groups of a partition, as far as its rules were read.
+struct Taken {
+  std::set<std::string> members;
+  std::map<std::string, Place> groups;  ///< by MGID
+};
+
+/// A multicast group: "mgid=GID" and flags, which it has from its partition where it has none of its own.
+void take_group(const Place& where, std::string_view line, Entry& partition, Taken& known,
+                std::size_t& count, Claims& claims) {
+  const auto flags = base::split(line, ',');
+  const auto mgid = name_and_value(flags.front()).second;
+  const auto address = model::IpAddress::parse(mgid);
+  if (!address || address->family != model::Family::kIpv6 || address->bytes[0] != 0xff)
+    return claims.miss(where, fmt::format("mgid={}: is not a multicast GID; OpenSM makes no group", mgid));
+  const auto [same, fresh] = known.groups.try_emplace(address->text(), where);
+  if (!fresh)
+    return claims.pass(where,
+                       fmt::format("mgid={}: {} has it already, which counts", mgid, same->second.text()));
+  if (count == kMostEntries) return claims.miss(where, fmt::format("mgid={}: more than {} groups", mgid, count));
+  ++count;
+  Entry group{where, "partition.group", {{"mgid", address->text()}}};
+  for (const auto flag : std::span(flags).subspan(1)) {
+    const auto [name, value] = name_and_value(flag);
+    const auto why = take_common_flag(name, value, group);
+    if (!why) {
+      claims.miss(where, fmt::format("{}: OpenSM ignores it behind a group", base::trim(flag)));
+    } else if (!why->empty()) {
+      claims.miss(where, *why);
+    }
+  }
+  claims.took(where);
+  partition.children.push_back(std::move(group));
+}
+
+/// The flags, members and groups of a rule.
+void take_rule(Parsed& rule, Taken& known, std::size_t& groups, Claims& claims) {
+  claims.took(rule.where);
+  Entry more{rule.where, "partition", {}};
+  if (!rule.name.empty() && rule.name != "Default") more.values["name"] = rule.name;
+  bool ipoib = false;
+  for (const auto flag : rule.flags) {
+    const auto why = take_flag(base::trim(flag), more, ipoib);
+    if (!why.empty()) claims.miss(rule.where, why);
+  }
+  auto& entry =
+      claims.entry("partition", {{"pkey", fmt::format("0x{:04x}", rule.pkey->partition())}}, rule.where);
+  merge(entry, more, std::move(rule.members), known.members, claims);
+  if (ipoib) entry.values.erase("ipoib");
+  for (const auto& [where, line] : rule.groups) take_group(where, line, entry, known, groups, claims);
+}
+
 void parse_partitions(const File& file, Claims& claims) {
   const auto rules = rules_of(file, claims);
   std::vector<Parsed> all;
-  std::set<std::uint16_t> broken;
+  std::set<std::uint16_t> broken, populated;
   for (const auto& rule : rules) {
     if (rule.text.empty()) continue;
     const auto& one = all.emplace_back(parse_rule(rule, file));
-    // A rule of multicast groups alone takes nothing from the members of others.
-    const bool only_groups = one.members.empty() && !one.groups.empty();
-    if (!one.wrong.empty() && one.pkey && !only_groups) broken.insert(one.pkey->partition());
+    if (!one.pkey) continue;
+    if (!one.members.empty()) populated.insert(one.pkey->partition());
+    if (!one.wrong.empty() && one.groups.empty()) broken.insert(one.pkey->partition());
   }
-  std::map<std::uint16_t, std::set<std::string>> members;  // by partition
+  std::map<std::uint16_t, Taken> known;  // by partition
+  std::size_t groups = 0;
   for (auto& one : all) {
+    // A rule of multicast groups alone adds to those that have members.
+    const bool only_groups = one.members.empty() && !one.groups.empty();
+    if (only_groups && populated.contains(one.pkey->partition())) one.wrong.clear();
     if (one.wrong.empty() && broken.contains(one.pkey->partition()))
       one.wrong =
           fmt::format("another rule for {} was not understood; this one is left out, too", one.pkey->text());
-    if (!one.wrong.empty()) {
+    if (one.wrong.empty()) {
+      take_rule(one, known[one.pkey->partition()], groups, claims);
+    } else {
       claims.miss(one.where, one.wrong);
-      continue;
     }
-    claims.took(one.where);
-    Entry more{one.where, "partition", {}};
-    if (!one.name.empty() && one.name != "Default") more.values["name"] = one.name;
-    bool ipoib = false;
-    for (const auto flag : one.flags) {
-      const auto why = take_flag(base::trim(flag), more, ipoib);
-      if (!why.empty()) claims.miss(one.where, why);
-    }
-    for (const auto group : one.groups)
-      claims.miss(one.where, fmt::format("{}: is not imported; write [[partition.group]] for it", group));
-    auto& entry =
-        claims.entry("partition", {{"pkey", fmt::format("0x{:04x}", one.pkey->partition())}}, one.where);
-    merge(entry, more, std::move(one.members), members[one.pkey->partition()], claims);
-    if (ipoib) entry.values.erase("ipoib");
   }
 }
 
