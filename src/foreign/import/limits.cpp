@@ -80,6 +80,17 @@ void parse_unit(const File& file, Claims& claims) {
   }
 }
 
+/// The files in the order in which pam_limits(8) reads them: limits.conf comes before all of limits.d.
+std::vector<const File*> in_order_of_pam(std::span<const File> files) {
+  std::vector<const File*> out;
+  out.reserve(files.size());
+  for (const auto& file : files) out.push_back(&file);
+  std::stable_partition(out.begin(), out.end(), [](const File* file) {
+    return file->path.ends_with("/limits.conf") && file->path.find("/limits.d/") == std::string::npos;
+  });
+  return out;
+}
+
 bool is_systemd(const File& file) {
   return file.path.find("/systemd/") != std::string::npos || unit_of(file.path).ends_with(".service");
 }
@@ -93,12 +104,12 @@ void parse_limits(std::span<const File> files, Claims& claims) {
   };
   std::map<std::string, Pair> domains;
   std::vector<std::string> order;
-  for (const auto& file : files) {
-    if (is_systemd(file)) continue;
+  for (const auto* file : in_order_of_pam(files)) {
+    if (is_systemd(*file)) continue;
     int number = 0;
-    for (const auto raw : base::split(file.text, '\n')) {
+    for (const auto raw : base::split(file->text, '\n')) {
       ++number;
-      const Place where{file.path, number};
+      const Place where{file->path, number};
       const auto words = words_of(raw.substr(0, raw.find('#')));
       const auto word = [&](std::size_t at) {  // pam_limits takes them in upper case, too
         return at < words.size() ? base::lower(words[at]) : std::string();
