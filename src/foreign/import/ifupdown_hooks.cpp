@@ -54,6 +54,7 @@ std::optional<Echo> ipoib_echo_of(const Words& words) {
 struct Add {
   std::string parent, name;
   std::string_view pkey, mode, umcast;
+  std::string_view rest;  ///< a word that is none of these
 };
 
 std::optional<Add> add_of(const Words& words) {
@@ -65,12 +66,21 @@ std::optional<Add> add_of(const Words& words) {
   for (++at; at != words.end() && *at != "type"; ++at) {
     const bool keyed = *at == "link" || *at == "name" || *at == "dev";
     auto& into = *at == "link" ? out.parent : out.name;
+    if (!keyed && !out.name.empty()) {
+      out.rest = *at;  // "mtu", "address", "txqueuelen" and the like, each with a value
+      if (++at == words.end()) return std::nullopt;
+      continue;
+    }
     if (keyed && ++at == words.end()) return std::nullopt;
     into = *at;
   }
   out.pkey = after(words, "pkey");
   out.mode = after(words, "mode");
   out.umcast = after(words, "umcast");
+  const auto type = static_cast<std::size_t>(std::find(words.begin(), words.end(), "type") - words.begin());
+  for (auto word = type + 2; word < words.size(); word += 2) {
+    if (words[word] != "pkey" && words[word] != "mode" && words[word] != "umcast") out.rest = words[word];
+  }
   return out;
 }
 
@@ -168,6 +178,7 @@ class Taker {
       why = put(one.mode, *mode, one, "mode");
     }
     if (!add.umcast.empty() && why.empty()) why = set_umcast(one, add.umcast);
+    if (!add.rest.empty() && why.empty()) why = fmt::format("{}: is not understood", add.rest);
     return why;
   }
 
