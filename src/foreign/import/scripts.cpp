@@ -33,8 +33,16 @@ std::string set_interface(const std::vector<std::string>& words, const Claims& c
     return std::find(words.begin(), words.end(), word) != words.end();
   };
   if (words.empty()) return {};
-  const bool sets =
-      words.front() == "ifconfig" || (words.front() == "ip" && (has("set") || has("add") || has("replace")));
+  const auto& command = words.front();
+  // What only asks has other options.
+  const bool tunes = command == "ethtool" && std::any_of(words.begin() + 1, words.end(), [](const auto& word) {
+                       return word == "-s" || word.starts_with("--set") ||
+                              (word.size() == 2 && word[0] == '-' && word[1] >= 'A' && word[1] <= 'Z');
+                     });
+  const bool sets = tunes || command == "ifconfig" || command == "dhclient" || command == "dhcpcd" ||
+                    command == "udhcpc" || command == "ifenslave" ||
+                    ((command == "ip" || command == "tc" || command == "route") &&
+                     (has("set") || has("add") || has("replace") || has("change") || has("append")));
   if (!sets) return {};
   const auto at = std::find_if(words.begin() + 1, words.end(),
                                [&](const std::string& word) { return claims.knows(word); });
@@ -129,9 +137,8 @@ class ImportedScript {
     const bool literal = !name.empty() && name.find_first_of("$`*?{") == std::string::npos;
     const bool ours = touches_ipoib(text) || (literal && claims_.knows(name));
     if (!ours) return other(words, text, where);
-    if (words.size() > 1 && words.front() == "ip" &&
-        (words[1] == "addr" || words[1] == "address" || words[1] == "a"))
-      return address(words, name, where);
+    if (const auto object = ip_object(words); object < words.size() && words[object] == "addr")
+      return address(words, name, text, where);
     if (literal) make(name, where);
     const auto why = literal || text.find("type ipoib") != std::string_view::npos
                          ? take_hook({where, "up", std::string(text), name, model::Family::kIpv4}, found_)
@@ -179,11 +186,16 @@ class ImportedScript {
   }
 
   /// ip addr add ADDRESS dev INTERFACE
-  void address(const std::vector<std::string>& words, const std::string& name, const Place& where) {
+  void address(const std::vector<std::string>& words, const std::string& name, std::string_view text,
+               const Place& where) {
     const auto verb = std::find_if(words.begin(), words.end(), [](const std::string& word) {
-      return word == "add" || word == "replace";
+      return word == "add" || word == "replace" || word == "change";
     });
+    const bool other = std::find(words.begin(), words.end(), "peer") != words.end() ||
+                       std::find(words.begin(), words.end(), "-n") != words.end() ||
+                       std::find(words.begin(), words.end(), "-netns") != words.end();
     if (verb == words.end() || verb + 1 == words.end()) return;
+    if (other) return claims_.miss(where, fmt::format("{}: the command is not understood", text));
     auto& one = make(name, where);
     const auto why = add_address(one, *(verb + 1));
     if (why.empty()) {

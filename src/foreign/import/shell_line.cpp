@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "foreign/import/shell_line.hpp"
 
+#include <algorithm>
+#include <array>
+#include <span>
+
 #include "base/text.hpp"
 #include "foreign/claims.hpp"
 
@@ -19,7 +23,43 @@ std::string_view joint_at(std::string_view line, std::size_t at) {
   return c == '&' && !redirects ? line.substr(at, 1) : std::string_view();
 }
 
+/// The first of the words that begins with `text`, as matches() of iproute2 has it; `text` itself without one.
+std::string in_full(const std::string& text, std::span<const std::string_view> words) {
+  const auto at = std::find_if(words.begin(), words.end(),
+                               [&](std::string_view word) { return !text.empty() && word.starts_with(text); });
+  return at == words.end() ? text : std::string(*at);
+}
+
+/// "ip a a", "ip l s" and "ip r a" as "ip addr add", "ip link set" and "ip route add".
+void spell_out_ip(std::vector<std::string>& words) {
+  // In iproute2's order; of words that read, only that they are none of the others matters.
+  constexpr std::array<std::string_view, 5> kObjects{"address", "route", "rule", "neighbour", "link"};
+  constexpr std::array<std::string_view, 4> kOfLink{"add", "set", "replace", "delete"};
+  constexpr std::array<std::string_view, 7> kOfOthers{"add", "change", "replace", "delete",
+                                                      "show", "append", "prepend"};
+  const auto at = ip_object(words);
+  if (at >= words.size()) return;
+  auto& object = words[at];
+  object = in_full(object, kObjects);
+  if (object == "address") object = "addr";
+  if (at + 1 >= words.size()) return;
+  auto& verb = words[at + 1];
+  if (verb == "del") return;
+  verb = object == "link" ? in_full(verb, kOfLink) : in_full(verb, kOfOthers);
+}
+
 }  // namespace
+
+std::size_t ip_object(const std::vector<std::string>& words) {
+  if (words.empty() || words.front() != "ip") return words.size();
+  std::size_t at = 1;
+  while (at < words.size() && words[at].starts_with('-')) {
+    const bool valued = words[at] == "-f" || words[at] == "-family" || words[at] == "-n" ||
+                        words[at] == "-netns" || words[at] == "-l" || words[at] == "-b";
+    at += valued ? 2 : 1;
+  }
+  return std::min(at, words.size());
+}
 
 std::vector<Part> parts_of(std::string_view line) {
   std::vector<Part> out;
@@ -84,6 +124,7 @@ std::vector<std::string> shell_words(std::string_view command, const std::string
   std::vector<std::string> out;
   for (const auto word : words_of(text)) out.emplace_back(word);
   if (!out.empty()) out.front() = out.front().substr(out.front().rfind('/') + 1);
+  spell_out_ip(out);
   return out;
 }
 
