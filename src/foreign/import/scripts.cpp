@@ -77,6 +77,8 @@ constexpr auto kTools = std::to_array<Tool>({
     {"nvme", "connect", "[[nvme_connection]]"},
     {"nvme", "connect-all", "[[nvme_connection]]"},
     {"iscsiadm", "", "[[iser_session]]"},
+    {"mount", "", "[[nfs_mount]]"},
+    {"srp_daemon", "", "[srp_initiator] and [[srp_rule]]"},
 });
 
 /// Files of the kernel into which scripts write for RDMA.
@@ -86,15 +88,30 @@ struct Attribute {
 };
 constexpr auto kAttributes = std::to_array<Attribute>({{"/config/rdma_cm/", "[[roce]]"},
                                                        {"/mlx4_port", "[[mlx4_port]]"},
+                                                       {"/add_target", "[[srp_rule]]"},
                                                        {"/neigh/default/gc_thresh", "[[sysctl]]"},
                                                        {"neigh.default.gc_thresh", "[[sysctl]]"}});
 
+/// Whether it is a setting of the kernel for an interface of ours: "net.ipv4.conf.ib0.arp_ignore".
+bool sets_kernel(std::string_view text, const Claims& claims) {
+  for (const std::string_view parent : {"/net/ipv4/conf/", "/net/ipv4/neigh/", "net.ipv4.conf.", "net.ipv4.neigh."}) {
+    const auto at = text.find(parent);
+    if (at == std::string_view::npos) continue;
+    const auto rest = text.substr(at + parent.size());
+    const auto name = rest.substr(0, rest.find(parent.back()));
+    if (claims.knows(name) && !is_pattern(name)) return true;
+  }
+  return false;
+}
+
 /// The section that says what a command does; empty when it is not about RDMA, or only looks.
-std::string_view section_for(const std::vector<std::string>& words, std::string_view text) {
+std::string_view section_for(const std::vector<std::string>& words, std::string_view text,
+                             const Claims& claims) {
   if (words.empty() || std::find(words.begin(), words.end(), "show") != words.end()) return {};
   for (const auto& tool : kTools) {
     const bool second = tool.second.empty() || (words.size() > 1 && words[1] == tool.second);
-    const bool other = (tool.command == "nvme" && text.find("rdma") == std::string_view::npos) ||  // over TCP
+    const bool by_option = tool.command == "nvme" || tool.command == "mount";
+    const bool other = (by_option && text.find("rdma") == std::string_view::npos) ||  // over TCP
                        (tool.command == "iscsiadm" && text.find("iser") == std::string_view::npos);
     if (words.front() == tool.command && second && !other)
       return tool.command == "rdma" && words.size() < 4 ? std::string_view() : tool.section;  // it lists
@@ -107,15 +124,54 @@ std::string_view section_for(const std::vector<std::string>& words, std::string_
   for (const auto& attribute : kAttributes) {
     if (writes && text.find(attribute.part) != std::string_view::npos) return attribute.section;
   }
-  return {};
+  const bool nfs = text.find("/nfsd/portlist") != std::string_view::npos &&
+                   text.find("rdma") != std::string_view::npos;
+  if (writes && nfs) return "[nfs_server]";
+  return writes && sets_kernel(text, claims) ? "[[sysctl]]" : std::string_view();
+}
+
+/// How much deeper in `if`, `for`, `case` and functions a script is behind a command.
+int deeper(std::string_view command) {
+  const auto words = words_of(command);
+  if (words.empty()) return 0;
+  for (const std::string_view word : {"if", "for", "while", "until", "case", "select"}) {
+    if (words.front() == word) return 1;
+  }
+  for (const std::string_view word : {"fi", "done", "esac", "}"}) {
+    if (words.front() == word) return -1;
+  }
+  const bool opens = std::any_of(words.begin(), words.end(), [](std::string_view word) {
+    return word == "{" || word.ends_with("(){");
+  });
+  return opens ? 1 : 0;
 }
 
 class ImportedScript {
  public:
   explicit ImportedScript(Claims& claims) : claims_(claims) {}
 
+  /// Before the first line of a script.
+  void begin() {
+    depth_ = 0;
+    end_ = Ending::kOpen;
+  }
+
   void line(std::string_view text, const Place& where) {
-    for (const auto& part : parts_of(text)) command(part.text, where);
+    if (end_ != Ending::kOpen) {
+      if (end_ == Ending::kReached) claims_.pass(where, "stands behind exit: nothing from here on ever runs");
+      end_ = Ending::kTold;
+      return;
+    }
+    for (const auto& part : parts_of(text)) {
+      const bool always = part.joint != "||" && part.joint != "&&" && part.joint != "|";
+      const auto first = words_of(part.text);
+      if (depth_ == 0 && always && !first.empty() && first.front() == "exit") {
+        end_ = Ending::kReached;
+        return;
+      }
+      depth_ = std::max(0, depth_ + deeper(part.text));
+      command(part, where);
+    }
   }
 
   void finish() {
@@ -126,7 +182,8 @@ class ImportedScript {
   }
 
  private:
-  void command(std::string_view text, const Place& where) {
+  void command(const Part& part, const Place& where) {
+    auto text = part.text;
     // Words of the shell in front of a command: "if …; then echo …".
     for (const std::string_view word : {"then ", "do ", "else ", "{ ", "! "}) {
       if (text.starts_with(word)) text = base::trim(text.substr(word.size()));
@@ -137,6 +194,8 @@ class ImportedScript {
     const bool literal = !name.empty() && name.find_first_of("$`*?{") == std::string::npos;
     const bool ours = touches_ipoib(text) || (literal && claims_.knows(name));
     if (!ours) return other(words, text, where);
+    if (part.joint == "||")
+      return claims_.miss(where, fmt::format("{}: runs only where the command before it fails", text));
     if (const auto object = ip_object(words); object < words.size() && words[object] == "addr")
       return address(words, name, text, where);
     if (literal) make(name, where);
@@ -153,7 +212,7 @@ class ImportedScript {
   /// A command that is not for an IPoIB interface: modules are loaded, the rest is named where it is for
   /// RDMA.
   void other(const std::vector<std::string>& words, std::string_view text, const Place& where) {
-    if (const auto section = section_for(words, text); !section.empty())
+    if (const auto section = section_for(words, text, claims_); !section.empty())
       return claims_.miss(where, fmt::format("{}: write {}", text, section));
     if (words.size() < 2 || words.front() != "modprobe") return;
     bool unloads = false, asks = false, all = false;
@@ -215,8 +274,12 @@ class ImportedScript {
     return one;
   }
 
+  enum class Ending { kOpen, kReached, kTold };
+
   Claims& claims_;
   std::map<std::string, Interface, std::less<>> found_;
+  int depth_ = 0;  ///< in `if` and the like
+  Ending end_ = Ending::kOpen;
 };
 
 }  // namespace
@@ -226,6 +289,7 @@ void parse_scripts(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
     int number = 0, first = 0;
     std::string joined;
+    script.begin();
     for (const auto raw : base::split(file.text, '\n')) {
       ++number;
       if (joined.empty()) first = number;
