@@ -24,6 +24,13 @@ std::string word(std::string_view text) {
   return out + '\'';
 }
 
+/// An option as modprobe.d has it: a value with a blank in quotation marks.
+std::string option_word(const std::string& option) {
+  const auto equals = option.find('=');
+  if (equals == std::string::npos || option.find(' ') == std::string::npos) return option;
+  return fmt::format("{}=\"{}\"", option.substr(0, equals), option.substr(equals + 1));
+}
+
 std::vector<std::string> list_at(const Section& section, std::string_view key) {
   const auto* entry = section.find(key);
   if (entry == nullptr) return {};
@@ -101,7 +108,8 @@ class SectionWriter {
 
   void module() {
     const auto name = text("name");
-    const auto options = list_at(section_, "options");
+    auto options = list_at(section_, "options");
+    std::transform(options.begin(), options.end(), options.begin(), option_word);
     if (!options.empty())
       line(fmt::format("echo {} >/etc/modprobe.d/{}.conf",
                        word(fmt::format("options {} {}", name, fmt::join(options, " "))), name));
