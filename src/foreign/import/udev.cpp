@@ -19,6 +19,7 @@ struct Term {
   std::string key;
   std::string sign;
   std::string value;
+  bool any_case = false;  ///< i"…"
 
   [[nodiscard]] bool sets() const { return sign == "=" || sign == ":="; }
   [[nodiscard]] bool adds() const { return sets() || sign == "+="; }
@@ -45,12 +46,13 @@ std::optional<Terms> terms_of(std::string_view line) {
     const bool braced = attribute != std::string_view::npos && line[attribute] == '{';
     const auto sign = line.find_first_of("=!+-:", braced ? std::min(line.find('}'), line.size()) : 0);
     if (sign == std::string_view::npos) return std::nullopt;
-    Term term{std::string(base::trim(line.substr(0, sign))), {}, {}};
+    Term term{std::string(base::trim(line.substr(0, sign))), {}, {}, false};
     line.remove_prefix(sign);
     const auto quote = line.find('"');
     if (quote > 4) return std::nullopt;  // npos, too
     term.sign = base::trim(line.substr(0, quote));
     // key=e"…", key==i"…"
+    term.any_case = term.sign.ends_with('i');
     if (term.sign.ends_with('e') || term.sign.ends_with('i')) term.sign.pop_back();
     term.sign = base::trim(term.sign);
     line.remove_prefix(quote + 1);
@@ -70,6 +72,18 @@ std::string wanted(const Terms& terms, std::string_view key) {
   return {};
 }
 
+/// Whether the rule asks an attribute for digits above 9 in upper case: sysfs has them in lower case, so it
+/// fits nothing.
+bool fits_nothing(const Terms& terms, std::string_view attribute) {
+  return std::any_of(terms.begin(), terms.end(), [&](const Term& term) {
+    const bool asked = term.key == fmt::format("ATTR{{{}}}", attribute) ||
+                       term.key == fmt::format("ATTRS{{{}}}", attribute);
+    return asked && term.sign == "==" && !term.any_case &&
+           term.value.find_first_of("ABCDEF") != std::string::npos &&
+           term.value.find('[') == std::string::npos && term.value.find('|') == std::string::npos;
+  });
+}
+
 /// The GUID that a pattern for the whole hardware address ends in: "?*00:02:c9:03:00:31:78:f2".
 std::optional<model::Guid> guid_of_pattern(std::string_view pattern) {
   constexpr std::size_t kGuid = 23;
@@ -79,6 +93,8 @@ std::optional<model::Guid> guid_of_pattern(std::string_view pattern) {
   return guid && tail[2] == ':' ? std::optional(*guid) : std::nullopt;
 }
 
+constexpr std::string_view kUpperCase =
+    "has digits in upper case; sysfs has lower case, so udev has never applied it";
 constexpr std::string_view kNameless = "does not name the port by the GUID at the end of its address";
 
 /// Whether it is for interfaces that go only.
@@ -113,6 +129,8 @@ class NamedInterfaces {
     const bool ours =
         guid || infiniband || ipoib || mtu || by_kernel || names_ours(terms, address, persistent);
     if (!ours || (!subsystem.empty() && subsystem != "net")) return;
+    if (fits_nothing(terms, "address"))
+      return claims_.miss(where, std::string(kUpperCase));
     bool understood = false;
     for (const auto& term : terms) understood = (term.adds() && one(term, terms, guid, where)) || understood;
     if (understood) claims_.took(where);
@@ -269,6 +287,7 @@ void parse_device(const Terms& terms, const Place& where, Claims& claims) {
     return claims.miss(where, fmt::format("{}: the document has no naming policies; name each device",
                                           policy.empty() ? "rdma_rename" : policy));
   }
+  if (fits_nothing(terms, "node_guid")) return claims.miss(where, std::string(kUpperCase));
   model::Attributes identity;
   auto node = wanted(terms, "ATTR{node_guid}");
   if (node.empty()) node = wanted(terms, "ATTRS{node_guid}");
