@@ -56,6 +56,8 @@ class CommandLine {
       pkey(value, where);
     } else if (key == "rd.route" || key == "bond" || key == "team" || key == "bridge" || key == "vlan") {
       other(key, value, where);
+    } else if (key == "ifname") {
+      interface_name(value, where);
     } else if (key == "nameserver") {
       servers_.emplace_back(where, value);
     } else if (const auto dot = key.find('.'); dot != std::string_view::npos) {
@@ -117,7 +119,7 @@ class CommandLine {
     };
     const bool brief = fields.size() == 1 || is_method(at(1));
     const auto name = brief ? (fields.size() == 1 ? std::string() : at(0)) : at(5);
-    if (!claims_.knows(name)) return;
+    if (!claims_.knows(name) && find(name) == nullptr) return;
     auto& one = make(name, where);
     claims_.took(where);
     const auto method = brief ? at(1) : at(6);
@@ -127,9 +129,12 @@ class CommandLine {
         mtu && *mtu > 0 && at(behind).find('.') == std::string::npos) {
       one.mtu = static_cast<std::int64_t>(*mtu);
       one.at.insert_or_assign("mtu", where);
-    } else if (const auto server = at(behind); !server.empty()) {
-      if (const auto why = add_server(one, server); !why.empty())
-        claims_.miss(where, fmt::format("ip: {}", why));
+    } else if (!at(behind).empty()) {
+      // A second server, and behind it that of the time.
+      for (const auto& server : {at(behind), at(behind + 1)}) {
+        const auto why = server.empty() ? std::string() : add_server(one, server);
+        if (!why.empty()) claims_.miss(where, fmt::format("ip: {}", why));
+      }
     }
     if (brief || at(0).empty()) return;
     const bool six = at(0).find(':') != std::string::npos;
@@ -153,6 +158,17 @@ class CommandLine {
     const bool known =
         four || six || method == "none" || method == "off" || method == "link6" || method.empty();
     if (!known) claims_.miss(where, fmt::format("ip: method {} is not understood", method));
+  }
+
+  /// ifname=NAME:ADDRESS, of which only those with 20 bytes are ours (dracut.cmdline(7)).
+  void interface_name(std::string_view value, const Place& where) {
+    const auto colon = value.find(':');
+    const auto guid = guid_of_address(colon == std::string_view::npos ? "" : value.substr(colon + 1));
+    if (!guid) return;
+    auto& one = make(std::string(value.substr(0, colon)), where);
+    one.guid = *guid;
+    one.names = true;
+    claims_.took(where);
   }
 
   /// ib.pkey=PARENT.PKEY, the P_Key in hexadecimal digits (reader_parse_ib_pkey() of nm-initrd-generator).
@@ -230,6 +246,21 @@ std::vector<std::string> words_of_line(std::string_view text) {
   return out;
 }
 
+/// The text of an assignment, of which only the outer quotation marks matter here: without them and what stands
+/// behind the second; \" is a quotation mark of the command line.
+std::string_view shell_text(std::string_view text) {
+  if (text.empty() || (text.front() != '"' && text.front() != '\'')) return text.substr(0, text.find(" #"));
+  const char quote = text.front();
+  for (std::size_t at = 1; at < text.size(); ++at) {
+    if (text[at] == '\\' && quote == '"') {
+      ++at;
+    } else if (text[at] == quote) {
+      return text.substr(1, at - 1);
+    }
+  }
+  return text.substr(1);
+}
+
 /// Variables of shell files that hold command lines: /etc/default/grub, dracut.conf.
 bool is_command_line(std::string_view key) {
   return key == "kernel_cmdline" || key.starts_with("GRUB_CMDLINE_LINUX");
@@ -252,10 +283,7 @@ void parse_cmdline(std::span<const File> files, Claims& claims) {
         auto key = text.substr(0, equals);
         if (key.ends_with('+')) key.remove_suffix(1);
         if (equals == std::string_view::npos || !is_command_line(base::trim(key))) continue;
-        text = base::trim(text.substr(equals + 1));
-        const bool quoted =
-            text.size() > 1 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
-        if (quoted) text = text.substr(1, text.size() - 2);
+        text = shell_text(base::trim(text.substr(equals + 1)));
       }
       for (const auto& word : words_of_line(text)) line.word(word, {file.path, number});
     }
