@@ -237,6 +237,14 @@ TEST(OpensmFile, ARuleOfOthersWithoutEndIsDamage) {
   }
 }
 
+TEST(OpensmFile, ARuleMayHaveAPkeyAloneAndInOctal) {
+  const auto parsed = parse_partitions("0x8005, ipoib : ALL;\n12:ALL;\na=010 : ALL;\nb=09 : ALL;\n");
+  ASSERT_EQ(parsed.foreign.size(), 3U);
+  EXPECT_EQ(parsed.foreign[0].partition, 5);
+  EXPECT_EQ(parsed.foreign[1].partition, 12);
+  EXPECT_EQ(parsed.foreign[2].partition, 8);
+}
+
 TEST(OpensmFile, OnlyFifteenBitsOfAPkeyCount) {
   const auto parsed = parse_partitions("a=0x8005:ALL;\nb=5 : ALL;\nc=0x10005:ALL;\nd=x:ALL;\n");
   ASSERT_EQ(parsed.foreign.size(), 2U);
