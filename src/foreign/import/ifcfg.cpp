@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -24,10 +25,26 @@ void report(Keys& keys, const Item& item, const std::string& why) {
   if (!why.empty()) keys.wrong(item, why);
 }
 
+/// The keys that begin with `stem`, in the order of their numbers, which is that of addresses and servers,
+/// wherever the lines stand.
+std::vector<std::string> keys_by_number(const Keys& keys, std::string_view stem) {
+  std::vector<std::pair<std::int64_t, std::string>> found;
+  for (auto& key : keys.left()) {
+    if (!key.starts_with(stem)) continue;
+    const auto rest = std::string_view(key).substr(stem.size());
+    const auto number = base::parse_number(rest);
+    if (!rest.empty() && (!number || *number > 0xffff)) continue;
+    found.emplace_back(rest.empty() ? -1 : static_cast<std::int64_t>(*number), std::move(key));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> out;
+  for (auto& [number, key] : found) out.push_back(std::move(key));
+  return out;
+}
+
 /// IPADDR, IPADDR0, …, with the PREFIX or NETMASK and the GATEWAY of the same number.
 void read_addresses(Keys& keys, Inet& inet, Claims& claims) {
-  for (const auto& key : keys.left()) {
-    if (!key.starts_with("IPADDR")) continue;
+  for (const auto& key : keys_by_number(keys, "IPADDR")) {
     const auto number = key.substr(6);
     const auto address = keys.take(key);
     const auto prefix = keys.take("PREFIX" + number), mask = keys.take("NETMASK" + number);
@@ -278,8 +295,8 @@ class Ifcfg {
   }
 
   void names() {
-    for (const auto& key : keys_.left()) {
-      if (!key.starts_with("DNS") || key.size() != 4 || key[3] < '0' || key[3] > '9') continue;
+    for (const auto& key : keys_by_number(keys_, "DNS")) {
+      if (key == "DNS") continue;
       const auto server = keys_.take(key);
       if (!server) continue;
       keys_.mark(out_, server->value.find(':') == std::string::npos ? "ipv4.dns" : "ipv6.dns", key);
