@@ -288,6 +288,8 @@ class Interfaces {
       report(*gateway, takes_them ? set_gateway(inet, family, gateway->value)
                                   : fmt::format("method {} takes no gateway", stanza.method));
     }
+    // Addresses of routers beside those of the stanza (interfaces(5)).
+    if (six && takes_them && keys.flag("autoconf") == true) inet.method = InetMethod::kAuto;
     keys.mark(out, six ? "ipv6.addresses" : "ipv4.addresses", "address");
     keys.mark(out, six ? "ipv6.gateway" : "ipv4.gateway", "gateway");
     common(keys, out);
