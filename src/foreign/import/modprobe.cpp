@@ -169,10 +169,11 @@ bool is_rdma_module(std::string_view name) {
        {"mlx4_",    "mlx5_",   "ib_",      "rdma_", "iw_",       "hfi1",        "qib",
         "qedr",     "bnxt_re", "irdma",    "i40iw", "ocrdma",    "usnic_verbs", "vmw_pvrdma",
         "hns_roce", "erdma",   "efa",      "siw",   "rpcrdma",   "xprtrdma",    "svcrdma",
-        "rds",      "mana_ib", "opa_vnic", "mthca", "nvme_rdma", "nvmet_rdma"}) {
+        "rds",      "mana_ib", "opa_vnic", "mthca", "nvme_rdma", "nvmet_rdma",
+        "rdmavt",   "rtrs_",   "rnbd_"}) {
     if (module.starts_with(prefix)) return true;
   }
-  return false;
+  return module == "smc" || module == "smc_diag";
 }
 
 void parse_modprobe(std::span<const File> files, Claims& claims) {
