@@ -32,7 +32,12 @@ bool has_long(std::string_view addresses) {
 void link_settings(Keys wanted, const Interface& base, const std::set<model::Guid>& guids, Claims& claims) {
   auto out = base;
   const auto name = wanted.take("Name");
-  if (name && guids.size() > 1) {
+  // "keep" is about names that were given before, which there are none of at boot.
+  const auto policy = wanted.text("NamePolicy").value_or("keep");
+  if (name && policy != "keep") {
+    wanted.wrong(*name, fmt::format("{}: counts only where no policy of NamePolicy={} gives a name", name->value,
+                                    policy));
+  } else if (name && guids.size() > 1) {
     wanted.wrong(*name, fmt::format("{}: {} ports cannot all be called so", name->value, guids.size()));
   } else if (name) {
     claims.names.try_emplace(*guids.begin(), GivenName{name->value, wanted.place(*name)});
