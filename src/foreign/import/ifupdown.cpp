@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -185,18 +187,18 @@ class Interfaces {
     constexpr int kGenerations = 8;
     constexpr std::size_t kMostInherited = 20'000;
     const auto written = stanzas_;
+    std::map<std::pair<std::string_view, std::string_view>, const Stanza*> places;  // by name and family
+    for (const auto& one : written) places.try_emplace({one.name, one.family}, &one);
     std::size_t inherited = 0;
     for (auto& heir : stanzas_) {
       auto from = heir.heir_of;
       for (int depth = 0; !from.empty() && depth < kGenerations; ++depth) {
-        const auto base = std::find_if(written.begin(), written.end(), [&](const Stanza& one) {
-          return one.name == from && one.family == heir.family;
-        });
-        if (base == written.end() ||
-            (inherited += base->lines.size() + base->hooks.size()) > kMostInherited) {
+        const auto at = places.find({from, heir.family});
+        const auto* base = at == places.end() ? nullptr : at->second;
+        if (base == nullptr || (inherited += base->lines.size() + base->hooks.size()) > kMostInherited) {
           claims_.miss(heir.where, fmt::format("inherits {}: {}", from,
-                                               base == written.end() ? "there is no such stanza of its family"
-                                                                     : "too many lines in all"));
+                                               base == nullptr ? "there is no such stanza of its family"
+                                                               : "too many lines in all"));
           break;
         }
         add_lines(heir, *base);
@@ -208,10 +210,10 @@ class Interfaces {
 
   static void add_lines(Stanza& heir, const Stanza& base) {
     std::vector<Item> lines;
+    std::set<std::string_view> said;
+    for (const auto& own : heir.lines) said.insert(own.key);
     for (const auto& line : base.lines) {
-      const bool said = std::any_of(heir.lines.begin(), heir.lines.end(),
-                                    [&](const Item& own) { return own.key == line.key; });
-      if (!said) lines.push_back({line.key, line.value, line.line, base.where.file});
+      if (!said.contains(line.key)) lines.push_back({line.key, line.value, line.line, base.where.file});
     }
     heir.lines.insert(heir.lines.begin(), lines.begin(), lines.end());
     auto hooks = base.hooks;
