@@ -20,9 +20,10 @@ namespace {
 
 constexpr std::string_view kAddress = "ATTR{address}==\"";
 constexpr std::string_view kName = "NAME=\"";
-constexpr std::array<std::string_view, 3> kUdevFolders{"/etc/udev/rules.d", "/run/udev/rules.d",
-                                                       "/usr/lib/udev/rules.d"};
-constexpr std::array<std::string_view, 3> kLinkFolders{"/etc/systemd/network", "/run/systemd/network",
+constexpr std::array<std::string_view, 4> kUdevFolders{
+    "/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d"};
+constexpr std::array<std::string_view, 4> kLinkFolders{"/etc/systemd/network", "/run/systemd/network",
+                                                       "/usr/local/lib/systemd/network",
                                                        "/usr/lib/systemd/network"};
 
 std::optional<std::string_view> quoted_after(std::string_view line, std::string_view key) {

@@ -23,8 +23,8 @@ constexpr std::string_view kPciEnd = "/infiniband/*";
 constexpr std::string_view kAnyBelowPci = "KERNELS==\"";  // as earlier versions wrote it
 constexpr std::string_view kNodeGuid = "ATTR{node_guid}==\"";
 constexpr std::string_view kFixed = "rdma_rename %k NAME_FIXED ";
-constexpr std::array<std::string_view, 3> kRulesFolders{"/etc/udev/rules.d", "/run/udev/rules.d",
-                                                        "/usr/lib/udev/rules.d"};
+constexpr std::array<std::string_view, 4> kRulesFolders{
+    "/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d"};
 
 std::optional<std::string> up_to_quote(std::string_view line, std::string_view key) {
   const auto at = line.find(key);
