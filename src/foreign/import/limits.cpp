@@ -29,7 +29,7 @@ std::optional<model::LockLimit> limit_of(std::string_view text) {
   }
   const auto number = base::parse_number(value);
   constexpr std::uint64_t kMost = std::uint64_t{1} << 52U;
-  if (!number || *number > kMost / factor) return std::nullopt;
+  if (!number || *number > kMost / factor || *number * factor % 1024 != 0) return std::nullopt;
   return model::LockLimit{static_cast<std::int64_t>(*number * factor / 1024)};
 }
 
@@ -37,8 +37,15 @@ model::Value value_of(const model::LockLimit& limit) {
   return limit.kib ? model::Value(*limit.kib) : model::Value(std::string("unlimited"));
 }
 
-/// LimitMEMLOCK of a drop-in for a unit, which a [[memlock]] with the same limit takes up.
-void parse_unit(const File& file, Claims& claims) {
+/// LimitMEMLOCK of a unit, as the last of its drop-ins has it.
+struct UnitLimit {
+  Place where;
+  std::string unit, text;
+  model::LockLimit limit;
+};
+
+/// A drop-in; a later one for the same unit counts, unless its value makes no sense (systemd.syntax(7)).
+void read_unit(const File& file, std::vector<UnitLimit>& found, Claims& claims) {
   auto unit = std::string_view(file.path);
   unit = unit.substr(0, unit.rfind('/'));
   unit = unit.substr(unit.rfind('/') + 1);
@@ -58,26 +65,36 @@ void parse_unit(const File& file, Claims& claims) {
         claims.miss(where, fmt::format("LimitMEMLOCK: {} is not a limit that the document has", item.value));
         continue;
       }
-      const auto entry = std::find_if(claims.entries.begin(), claims.entries.end(), [&](const Entry& one) {
-        return one.path == "memlock" && model::value_of(one.values, "limit") == value_of(*limit);
-      });
-      if (entry == claims.entries.end()) {
-        claims.miss(where,
-                    fmt::format("LimitMEMLOCK={} of {}: no domain of limits.conf has that limit; write a "
-                                "[[memlock]] with units = [\"{}\"]",
-                                item.value, unit, unit));
-        continue;
+      const auto before =
+          std::find_if(found.begin(), found.end(), [&](const UnitLimit& one) { return one.unit == unit; });
+      if (before != found.end()) {
+        claims.pass(before->where, "LimitMEMLOCK: a later line sets it again");
+        found.erase(before);
       }
-      claims.took(where);
-      if (unit == "user@.service") {
-        entry->values["sessions"] = true;
-        continue;
-      }
-      auto& units = entry->values.try_emplace("units", std::vector<std::string>{}).first->second;
-      auto& list = std::get<std::vector<std::string>>(units);
-      if (std::find(list.begin(), list.end(), unit) == list.end()) list.emplace_back(unit);
+      found.push_back({where, std::string(unit), item.value, *limit});
     }
   }
+}
+
+/// Takes it up into the [[memlock]] with the same limit.
+void take_unit(const UnitLimit& found, Claims& claims) {
+  const auto entry = std::find_if(claims.entries.begin(), claims.entries.end(), [&](const Entry& one) {
+    return one.path == "memlock" && model::value_of(one.values, "limit") == value_of(found.limit);
+  });
+  if (entry == claims.entries.end()) {
+    claims.miss(found.where,
+                fmt::format("LimitMEMLOCK={} of {}: no domain of limits.conf has that limit; write a "
+                            "[[memlock]] with units = [\"{}\"]",
+                            found.text, found.unit, found.unit));
+    return;
+  }
+  claims.took(found.where);
+  if (found.unit == "user@.service") {
+    entry->values["sessions"] = true;
+    return;
+  }
+  auto& units = entry->values.try_emplace("units", std::vector<std::string>{}).first->second;
+  std::get<std::vector<std::string>>(units).push_back(found.unit);
 }
 
 /// The files in the order in which pam_limits(8) reads them: limits.conf comes before all of limits.d.
@@ -148,9 +165,11 @@ void parse_limits(std::span<const File> files, Claims& claims) {
     const auto limit = model::LockLimit::parse(*pair.soft);
     claims.entry("memlock", {{"domain", domain}}, pair.where).values["limit"] = value_of(*limit);
   }
+  std::vector<UnitLimit> units;
   for (const auto& file : files) {
-    if (is_systemd(file)) parse_unit(file, claims);
+    if (is_systemd(file)) read_unit(file, units, claims);
   }
+  for (const auto& unit : units) take_unit(unit, claims);
 }
 
 }  // namespace rdmacfg::foreign
