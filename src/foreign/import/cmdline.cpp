@@ -246,8 +246,8 @@ std::vector<std::string> words_of_line(std::string_view text) {
   return out;
 }
 
-/// The text of an assignment, of which only the outer quotation marks matter here: without them and what stands
-/// behind the second; \" is a quotation mark of the command line.
+/// The text of an assignment, of which only the outer quotation marks matter here: without them and what
+/// stands behind the second; \" is a quotation mark of the command line.
 std::string_view shell_text(std::string_view text) {
   if (text.empty() || (text.front() != '"' && text.front() != '\'')) return text.substr(0, text.find(" #"));
   const char quote = text.front();

@@ -36,7 +36,8 @@ std::vector<std::string> keys_by_number(const Keys& keys, std::string_view stem)
     if (!rest.empty() && (!number || *number > 0xffff)) continue;
     found.emplace_back(rest.empty() ? -1 : static_cast<std::int64_t>(*number), std::move(key));
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> out;
   for (auto& [number, key] : found) out.push_back(std::move(key));
   return out;

@@ -166,11 +166,10 @@ bool takes_options(const File& file) { return file.path.ends_with("/initramfs-to
 bool is_rdma_module(std::string_view name) {
   const auto module = underscored(name);
   for (const auto* prefix :
-       {"mlx4_",    "mlx5_",   "ib_",      "rdma_", "iw_",       "hfi1",        "qib",
-        "qedr",     "bnxt_re", "irdma",    "i40iw", "ocrdma",    "usnic_verbs", "vmw_pvrdma",
-        "hns_roce", "erdma",   "efa",      "siw",   "rpcrdma",   "xprtrdma",    "svcrdma",
-        "rds",      "mana_ib", "opa_vnic", "mthca", "nvme_rdma", "nvmet_rdma",
-        "rdmavt",   "rtrs_",   "rnbd_"}) {
+       {"mlx4_",   "mlx5_",     "ib_",        "rdma_",    "iw_",         "hfi1",       "qib",      "qedr",
+        "bnxt_re", "irdma",     "i40iw",      "ocrdma",   "usnic_verbs", "vmw_pvrdma", "hns_roce", "erdma",
+        "efa",     "siw",       "rpcrdma",    "xprtrdma", "svcrdma",     "rds",        "mana_ib",  "opa_vnic",
+        "mthca",   "nvme_rdma", "nvmet_rdma", "rdmavt",   "rtrs_",       "rnbd_"}) {
     if (module.starts_with(prefix)) return true;
   }
   return module == "smc" || module == "smc_diag";

@@ -286,8 +286,9 @@ Parsed parse_rule(const Rule& rule, const File& file) {
   // The name is for logs only, and the document does not name the default partition.
   if (pkey->partition() == 0x7fff && base::lower(out.name) == "default") out.name = "Default";
   if (colon != std::string_view::npos && text.find('\n') < colon) {
-    out.wrong = fmt::format("OpenSM reads what is before the colon from one line; the partition {} is left out",
-                            out.pkey->text());
+    out.wrong =
+        fmt::format("OpenSM reads what is before the colon from one line; the partition {} is left out",
+                    out.pkey->text());
     return out;
   }
   if (colon != std::string_view::npos) parse_properties(text.substr(colon + 1), out);
@@ -336,8 +337,8 @@ struct Taken {
 };
 
 /// A multicast group: "mgid=GID" and flags, which it has from its partition where it has none of its own.
-void take_group(const Place& where, std::string_view line, Entry& partition, Taken& known,
-                std::size_t& count, Claims& claims) {
+void take_group(const Place& where, std::string_view line, Entry& partition, Taken& known, std::size_t& count,
+                Claims& claims) {
   const auto flags = base::split(line, ',');
   const auto mgid = name_and_value(flags.front()).second;
   const auto address = model::IpAddress::parse(mgid);
@@ -347,7 +348,8 @@ void take_group(const Place& where, std::string_view line, Entry& partition, Tak
   if (!fresh)
     return claims.pass(where,
                        fmt::format("mgid={}: {} has it already, which counts", mgid, same->second.text()));
-  if (count == kMostEntries) return claims.miss(where, fmt::format("mgid={}: more than {} groups", mgid, count));
+  if (count == kMostEntries)
+    return claims.miss(where, fmt::format("mgid={}: more than {} groups", mgid, count));
   ++count;
   Entry group{where, "partition.group", {{"mgid", address->text()}}};
   for (const auto flag : std::span(flags).subspan(1)) {

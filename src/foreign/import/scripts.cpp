@@ -35,10 +35,11 @@ std::string set_interface(const std::vector<std::string>& words, const Claims& c
   if (words.empty()) return {};
   const auto& command = words.front();
   // What only asks has other options.
-  const bool tunes = command == "ethtool" && std::any_of(words.begin() + 1, words.end(), [](const auto& word) {
-                       return word == "-s" || word.starts_with("--set") ||
-                              (word.size() == 2 && word[0] == '-' && word[1] >= 'A' && word[1] <= 'Z');
-                     });
+  const bool tunes =
+      command == "ethtool" && std::any_of(words.begin() + 1, words.end(), [](const auto& word) {
+        return word == "-s" || word.starts_with("--set") ||
+               (word.size() == 2 && word[0] == '-' && word[1] >= 'A' && word[1] <= 'Z');
+      });
   const bool sets = tunes || command == "ifconfig" || command == "dhclient" || command == "dhcpcd" ||
                     command == "udhcpc" || command == "ifenslave" ||
                     ((command == "ip" || command == "tc" || command == "route") &&
@@ -94,7 +95,8 @@ constexpr auto kAttributes = std::to_array<Attribute>({{"/config/rdma_cm/", "[[r
 
 /// Whether it is a setting of the kernel for an interface of ours: "net.ipv4.conf.ib0.arp_ignore".
 bool sets_kernel(std::string_view text, const Claims& claims) {
-  for (const std::string_view parent : {"/net/ipv4/conf/", "/net/ipv4/neigh/", "net.ipv4.conf.", "net.ipv4.neigh."}) {
+  for (const std::string_view parent :
+       {"/net/ipv4/conf/", "/net/ipv4/neigh/", "net.ipv4.conf.", "net.ipv4.neigh."}) {
     const auto at = text.find(parent);
     if (at == std::string_view::npos) continue;
     const auto rest = text.substr(at + parent.size());
@@ -124,8 +126,8 @@ std::string_view section_for(const std::vector<std::string>& words, std::string_
   for (const auto& attribute : kAttributes) {
     if (writes && text.find(attribute.part) != std::string_view::npos) return attribute.section;
   }
-  const bool nfs = text.find("/nfsd/portlist") != std::string_view::npos &&
-                   text.find("rdma") != std::string_view::npos;
+  const bool nfs =
+      text.find("/nfsd/portlist") != std::string_view::npos && text.find("rdma") != std::string_view::npos;
   if (writes && nfs) return "[nfs_server]";
   return writes && sets_kernel(text, claims) ? "[[sysctl]]" : std::string_view();
 }
@@ -140,9 +142,8 @@ int deeper(std::string_view command) {
   for (const std::string_view word : {"fi", "done", "esac", "}"}) {
     if (words.front() == word) return -1;
   }
-  const bool opens = std::any_of(words.begin(), words.end(), [](std::string_view word) {
-    return word == "{" || word.ends_with("(){");
-  });
+  const bool opens = std::any_of(words.begin(), words.end(),
+                                 [](std::string_view word) { return word == "{" || word.ends_with("(){"); });
   return opens ? 1 : 0;
 }
 

@@ -23,10 +23,12 @@ std::string_view joint_at(std::string_view line, std::size_t at) {
   return c == '&' && !redirects ? line.substr(at, 1) : std::string_view();
 }
 
-/// The first of the words that begins with `text`, as matches() of iproute2 has it; `text` itself without one.
+/// The first of the words that begins with `text`, as matches() of iproute2 has it; `text` itself without
+/// one.
 std::string in_full(const std::string& text, std::span<const std::string_view> words) {
-  const auto at = std::find_if(words.begin(), words.end(),
-                               [&](std::string_view word) { return !text.empty() && word.starts_with(text); });
+  const auto at = std::find_if(words.begin(), words.end(), [&](std::string_view word) {
+    return !text.empty() && word.starts_with(text);
+  });
   return at == words.end() ? text : std::string(*at);
 }
 
@@ -35,7 +37,7 @@ void spell_out_ip(std::vector<std::string>& words) {
   // In iproute2's order; of words that read, only that they are none of the others matters.
   constexpr std::array<std::string_view, 5> kObjects{"address", "route", "rule", "neighbour", "link"};
   constexpr std::array<std::string_view, 4> kOfLink{"add", "set", "replace", "delete"};
-  constexpr std::array<std::string_view, 7> kOfOthers{"add", "change", "replace", "delete",
+  constexpr std::array<std::string_view, 7> kOfOthers{"add",  "change", "replace", "delete",
                                                       "show", "append", "prepend"};
   const auto at = ip_object(words);
   if (at >= words.size()) return;

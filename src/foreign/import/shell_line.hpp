@@ -20,11 +20,12 @@ struct Part {
 std::vector<Part> parts_of(std::string_view line);
 
 /// Words as a shell would make them of a simple command, with $IFACE as `own` and '>' by itself; without what
-/// only sends output away. The command's own path is left out, and abbreviations of ip(8) are written in full.
+/// only sends output away. The command's own path is left out, and abbreviations of ip(8) are written in
+/// full.
 std::vector<std::string> shell_words(std::string_view command, const std::string& own);
 
-/// The place of "addr", "link" or "route" in a command of ip(8), behind its options; their number where it has
-/// none.
+/// The place of "addr", "link" or "route" in a command of ip(8), behind its options; their number where it
+/// has none.
 std::size_t ip_object(const std::vector<std::string>& words);
 
 }  // namespace rdmacfg::foreign

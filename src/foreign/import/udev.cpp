@@ -76,8 +76,8 @@ std::string wanted(const Terms& terms, std::string_view key) {
 /// fits nothing.
 bool fits_nothing(const Terms& terms, std::string_view attribute) {
   return std::any_of(terms.begin(), terms.end(), [&](const Term& term) {
-    const bool asked = term.key == fmt::format("ATTR{{{}}}", attribute) ||
-                       term.key == fmt::format("ATTRS{{{}}}", attribute);
+    const bool asked =
+        term.key == fmt::format("ATTR{{{}}}", attribute) || term.key == fmt::format("ATTRS{{{}}}", attribute);
     return asked && term.sign == "==" && !term.any_case &&
            term.value.find_first_of("ABCDEF") != std::string::npos &&
            term.value.find('[') == std::string::npos && term.value.find('|') == std::string::npos;
@@ -129,8 +129,7 @@ class NamedInterfaces {
     const bool ours =
         guid || infiniband || ipoib || mtu || by_kernel || names_ours(terms, address, persistent);
     if (!ours || (!subsystem.empty() && subsystem != "net")) return;
-    if (fits_nothing(terms, "address"))
-      return claims_.miss(where, std::string(kUpperCase));
+    if (fits_nothing(terms, "address")) return claims_.miss(where, std::string(kUpperCase));
     bool understood = false;
     for (const auto& term : terms) understood = (term.adds() && one(term, terms, guid, where)) || understood;
     if (understood) claims_.took(where);

@@ -35,8 +35,8 @@ void link_settings(Keys wanted, const Interface& base, const std::set<model::Gui
   // "keep" is about names that were given before, which there are none of at boot.
   const auto policy = wanted.text("NamePolicy").value_or("keep");
   if (name && policy != "keep") {
-    wanted.wrong(*name, fmt::format("{}: counts only where no policy of NamePolicy={} gives a name", name->value,
-                                    policy));
+    wanted.wrong(*name, fmt::format("{}: counts only where no policy of NamePolicy={} gives a name",
+                                    name->value, policy));
   } else if (name && guids.size() > 1) {
     wanted.wrong(*name, fmt::format("{}: {} ports cannot all be called so", name->value, guids.size()));
   } else if (name) {
