@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -93,7 +94,9 @@ class Version1 {
       if (!why.empty()) keys.wrong(at, why);
     };
     const auto sort = keys.text("type");
-    const auto text = keys.text("address"), mask = keys.text("netmask");
+    auto text = keys.text("address");
+    if (text.empty()) text = keys.text("ip_address");
+    const auto length = length_of(keys, text);
     const bool manual = sort == "manual";
     if (sort == "dhcp" || sort == "dhcp4") {
       out.ipv4.method = InetMethod::kAuto;
@@ -102,12 +105,9 @@ class Version1 {
     } else if (sort != "static" && sort != "static6" && !manual) {
       report(node, fmt::format("type {} is not understood", sort));
     }
-    auto length = prefix_of_netmask(mask);
-    if (const auto bits = base::parse_number(mask); !length && bits && *bits <= 128)
-      length = static_cast<int>(*bits);
     if (!text.empty()) {
       out.at.try_emplace(six(text) ? "ipv6.addresses" : "ipv4.addresses", node.place());
-      report(node, add_address(out, text, length ? length : class_length(text)));
+      report(node, add_address(out, text.substr(0, length ? text.find('/') : std::string::npos), length));
     }
     if (const auto* gateway = keys.take("gateway")) {
       const auto family = six(gateway->text) ? Family::kIpv6 : Family::kIpv4;
@@ -130,18 +130,31 @@ class Version1 {
     keys.finish("subnets");
   }
 
+  /// The prefix length of an address or network: its own, `prefix`, `netmask`, or 24 and 64
+  /// (_normalize_net_keys() of network_state.py). Nothing where it makes no sense.
+  static std::optional<int> length_of(YamlKeys& keys, std::string_view text) {
+    const auto prefix = keys.text("prefix"), mask = keys.text("netmask");
+    const auto slash = text.find('/');
+    const auto written = slash != std::string_view::npos ? std::string(text.substr(slash + 1))
+                         : !prefix.empty()               ? prefix
+                                                         : mask;
+    if (written.empty()) return six(text) ? 64 : 24;
+    const auto bits = base::parse_number(written);
+    return bits && *bits <= 128 ? std::optional(static_cast<int>(*bits)) : prefix_of_netmask(written);
+  }
+
   void routes(const YamlNode& node, Interface& out) {
     YamlKeys keys(node, claims_);
     if (!keys.fits()) return;
     auto to = keys.text("network");
     if (to.empty()) to = keys.text("destination");
-    const auto mask = keys.text("netmask"), via = keys.text("gateway");
+    const auto via = keys.text("gateway");
     const auto metric = keys.number("metric", 0xffffffffU);
+    const auto length = length_of(keys, to);
     keys.finish("routes");
-    if (to.find('/') == std::string::npos && !mask.empty()) {
-      const auto length = prefix_of_netmask(mask);
-      to += fmt::format("/{}", length ? std::to_string(*length) : mask);
-    }
+    if (!length && to != "::")
+      return keys.wrong(node, fmt::format("{}: the prefix length makes no sense", to));
+    if (length && to != "default") to = fmt::format("{}/{}", to.substr(0, to.find('/')), *length);
     if (!via.empty()) to += " via " + via;
     if (metric) to += fmt::format(" metric {}", *metric);
     const auto family = six(to) ? Family::kIpv6 : Family::kIpv4;
@@ -152,32 +165,69 @@ class Version1 {
   std::set<std::string> ours_;
 };
 
-}  // namespace
+/// What cloud-init prefers: the later of the files in cloud.cfg.d, then cloud.cfg, then what a data source
+/// has.
+int cloud_rank(const File& file) {
+  const auto name = file.path.substr(file.path.rfind('/') + 1);
+  return name == "network-config" ? 0 : name == "cloud.cfg" ? 1 : 2;
+}
 
-void parse_cloud_init(std::span<const File> files, Claims& claims) {
-  for (const auto& file : files) {
-    // Most of these files are about something else, and may be in words that are not read here.
-    if (file.text.find("network") == std::string::npos && file.text.find("ethernets") == std::string::npos &&
-        file.text.find("config:") == std::string::npos) {
-      claims.pass({file.path, 0}, "has no network configuration");
-      continue;
-    }
-    const auto tree = parse_yaml(file, claims);
-    if (!tree) continue;
+/// Files with a network, of which the first decides; only those of version 2 are merged.
+class CloudNetworks {
+ public:
+  explicit CloudNetworks(Claims& claims) : claims_(claims) {}
+
+  void take(const File& file) {
+    const auto tree = parse_yaml(file, claims_);
+    if (!tree) return;
     const auto* network = tree->find("network");
     const auto& root = network != nullptr ? *network : *tree;
     const auto* version = root.find("version");
     const auto* config = root.find("config");
-    if (config != nullptr && config->is_scalar()) {
-      claims.pass(config->place(),
-                  fmt::format("config: {}: cloud-init leaves the network alone", config->text));
-    } else if (version == nullptr || root.sort != YamlNode::Sort::kMapping) {
-      claims.pass({file.path, 0}, "has no network configuration");
-    } else if (version->text == "2") {
-      parse_netplan_network(root, claims);
-    } else {
-      Version1(claims).parse(root);
+    const bool off = config != nullptr && config->is_scalar();
+    if (!off && (version == nullptr || root.sort != YamlNode::Sort::kMapping))
+      return claims_.pass({file.path, 0}, "has no network configuration");
+    const bool second = !off && version->text == "2";
+    if (first_ != nullptr && !(second && merges_ && cloud_rank(file) > 0))
+      return claims_.pass({file.path, 0}, fmt::format("the network of {} counts", first_->path));
+    if (first_ == nullptr) {
+      first_ = &file;
+      merges_ = second;
     }
+    if (off) {
+      claims_.pass(config->place(),
+                   fmt::format("config: {}: cloud-init leaves the network alone", config->text));
+    } else if (second) {
+      parse_netplan_network(root, claims_);
+    } else {
+      Version1(claims_).parse(root);
+    }
+  }
+
+ private:
+  Claims& claims_;
+  const File* first_ = nullptr;
+  bool merges_ = false;
+};
+
+}  // namespace
+
+void parse_cloud_init(std::span<const File> files, Claims& claims) {
+  std::vector<const File*> order;
+  for (const auto& file : files) order.push_back(&file);
+  std::reverse(order.begin(), order.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const File* a, const File* b) { return cloud_rank(*a) > cloud_rank(*b); });
+  CloudNetworks networks(claims);
+  for (const auto* file : order) {
+    // Most of these files are about something else, and may be in words that are not read here.
+    if (file->text.find("network") == std::string::npos &&
+        file->text.find("ethernets") == std::string::npos &&
+        file->text.find("config:") == std::string::npos) {
+      claims.pass({file->path, 0}, "has no network configuration");
+      continue;
+    }
+    networks.take(*file);
   }
 }
 
