@@ -82,6 +82,19 @@ TEST(Entries, OfTwentyThousandPartitionsTheFirstAreTaken) {
                                     kMostEntries + 1)));
 }
 
+TEST(Entries, OfManyMulticastGroupsTheFirstAreTaken) {
+  std::string text = "p=0x0001:\n";
+  for (std::size_t at = 0; at < kMostEntries + 9; ++at) text += fmt::format("mgid=ff12::1:{:x}\n", at);
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content["/etc/opensm/partitions.conf"] = text + "ALL=full;\n";
+  Claims claims;
+  gather({.formats = {find_format("opensm")}, .paths = {}}, files, claims);
+  ASSERT_EQ(claims.entries.size(), 1U);
+  EXPECT_EQ(claims.entries[0].children.size(), kMostEntries);
+  EXPECT_EQ(claims.missed.size(), 1U) << "what is left out is said once";
+}
+
 TEST(Keyfiles, ThatNetworkManagerIgnoresForTheirModeAreNamed) {
   const std::string profile =
       "[connection]\nid=ib0\ntype=infiniband\ninterface-name=ib0\n\n[infiniband]\n"

@@ -349,8 +349,8 @@ void take_group(const Place& where, std::string_view line, Entry& partition, Tak
     return claims.pass(where,
                        fmt::format("mgid={}: {} has it already, which counts", mgid, same->second.text()));
   if (count == kMostEntries)
-    return claims.miss(where, fmt::format("mgid={}: more than {} groups", mgid, count));
-  ++count;
+    claims.miss(where, fmt::format("mgid={}: from here on: more than {} groups", mgid, kMostEntries));
+  if (++count > kMostEntries) return;
   Entry group{where, "partition.group", {{"mgid", address->text()}}};
   for (const auto flag : std::span(flags).subspan(1)) {
     const auto [name, value] = name_and_value(flag);

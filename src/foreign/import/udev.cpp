@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <span>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -72,17 +74,16 @@ std::string wanted(const Terms& terms, std::string_view key) {
   return {};
 }
 
-/// Whether the rule asks an attribute for digits above 9 in upper case: sysfs has them in lower case, so it
-/// fits nothing.
-bool fits_nothing(const Terms& terms, std::string_view attribute) {
+/// Whether the rule asks for digits above 9 in upper case: sysfs has them in lower case, so it fits nothing.
+bool fits_nothing(const Terms& terms, std::span<const std::string_view> keys) {
   return std::any_of(terms.begin(), terms.end(), [&](const Term& term) {
-    const bool asked =
-        term.key == fmt::format("ATTR{{{}}}", attribute) || term.key == fmt::format("ATTRS{{{}}}", attribute);
-    return asked && term.sign == "==" && !term.any_case &&
-           term.value.find_first_of("ABCDEF") != std::string::npos &&
-           term.value.find('[') == std::string::npos && term.value.find('|') == std::string::npos;
+    return std::find(keys.begin(), keys.end(), term.key) != keys.end() && term.sign == "==" &&
+           !term.any_case && term.value.find_first_of("ABCDEF") != std::string::npos &&
+           term.value.find_first_of("[|") == std::string::npos;
   });
 }
+constexpr std::array<std::string_view, 2> kAddressKeys{"ATTR{address}", "ATTRS{address}"};
+constexpr std::array<std::string_view, 3> kDeviceKeys{"ATTR{node_guid}", "ATTRS{node_guid}", "KERNELS"};
 
 /// The GUID that a pattern for the whole hardware address ends in: "?*00:02:c9:03:00:31:78:f2".
 std::optional<model::Guid> guid_of_pattern(std::string_view pattern) {
@@ -129,7 +130,7 @@ class NamedInterfaces {
     const bool ours =
         guid || infiniband || ipoib || mtu || by_kernel || names_ours(terms, address, persistent);
     if (!ours || (!subsystem.empty() && subsystem != "net")) return;
-    if (fits_nothing(terms, "address")) return claims_.miss(where, std::string(kUpperCase));
+    if (fits_nothing(terms, kAddressKeys)) return claims_.miss(where, std::string(kUpperCase));
     bool understood = false;
     for (const auto& term : terms) understood = (term.adds() && one(term, terms, guid, where)) || understood;
     if (understood) claims_.took(where);
@@ -286,7 +287,7 @@ void parse_device(const Terms& terms, const Place& where, Claims& claims) {
     return claims.miss(where, fmt::format("{}: the document has no naming policies; name each device",
                                           policy.empty() ? "rdma_rename" : policy));
   }
-  if (fits_nothing(terms, "node_guid")) return claims.miss(where, std::string(kUpperCase));
+  if (fits_nothing(terms, kDeviceKeys)) return claims.miss(where, std::string(kUpperCase));
   model::Attributes identity;
   auto node = wanted(terms, "ATTR{node_guid}");
   if (node.empty()) node = wanted(terms, "ATTRS{node_guid}");
