@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/text.hpp"
@@ -393,6 +394,26 @@ Uppers uppers_of(std::span<const File> files, const Claims& claims) {
   return out;
 }
 
+/// /etc/sysconfig/network: a gateway of the whole host, which the tools give the interface that reaches it,
+/// or that GATEWAYDEV names.
+void name_gateway(const File& file, std::span<const Interface> interfaces, Claims& claims) {
+  Claims aside;  // the host's name and the like do not matter
+  const Keys keys(file.path, parse_assignments(file), aside);
+  const auto gateway = model::IpAddress::parse(keys.peek("GATEWAY"));
+  const auto device = keys.peek("GATEWAYDEV");
+  if (!gateway) return;
+  const auto at = std::find_if(interfaces.begin(), interfaces.end(), [&](const Interface& one) {
+    if (!device.empty()) return one.name == device;
+    const auto& addresses = one.inet(gateway->family).addresses;
+    return std::any_of(addresses.begin(), addresses.end(),
+                       [&](const model::IpPrefix& prefix) { return prefix.contains(*gateway); });
+  });
+  if (at == interfaces.end() || at->inet(gateway->family).gateway) return;
+  claims.miss(keys.where("GATEWAY"),
+              fmt::format("GATEWAY: the default route of the host is over {}; write gateway = \"{}\" for it",
+                          at->name.empty() ? at->where.text() : at->name, gateway->text()));
+}
+
 /// A further address of an interface, which ifup-aliases of initscripts adds.
 void parse_alias(const File& file, Interface& into, Claims& claims) {
   Keys keys(file.path, parse_assignments(file), claims);
@@ -413,6 +434,7 @@ void parse_alias(const File& file, Interface& into, Claims& claims) {
 }  // namespace
 
 void parse_ifcfg(std::span<const File> files, Claims& claims) {
+  const auto before = claims.interfaces.size();
   // Interfaces by name and, as NetworkManager has it, by file.
   std::map<std::string, std::size_t, std::less<>> named, filed;
   const auto find = [&](const std::string& name) -> Interface* {
@@ -455,6 +477,9 @@ void parse_ifcfg(std::span<const File> files, Claims& claims) {
     } else {
       parse_routes(file, six ? Family::kIpv6 : Family::kIpv4, *one, find, claims);
     }
+  }
+  for (const auto& file : files) {
+    if (name_of(file) == "network") name_gateway(file, std::span(claims.interfaces).subspan(before), claims);
   }
 }
 

@@ -32,6 +32,8 @@ class Collector {
       for (const auto& folder : folders_of(place.folder)) {
         for (const auto& name : names_in(folder, place.pattern, false)) {
           if (!place.apart && !masked.insert(name).second) continue;
+          // A file of RHEL's, and SUSE's folder.
+          if (place.pattern == "network" && files_.list(fmt::format("{}/{}", folder, name))) continue;
           read(fmt::format("{}/{}", folder, name), out);
           drop_ins(name, folders_with(name, places), out);
         }
@@ -199,7 +201,9 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
         own.erase(first, own.end());
       }
     }
-    count += own.size();
+    // RHEL has that one without any interface, too.
+    count += static_cast<std::size_t>(std::count_if(
+        own.begin(), own.end(), [](const File& one) { return one.path != "/etc/sysconfig/network"; }));
     parse_udev(names, claims);
     format->parse(own, claims);
     if (!request.paths.empty()) tell_silent(own, claims);
