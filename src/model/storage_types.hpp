@@ -57,6 +57,9 @@ struct Nqn {
 
 RDMACFG_CODEC(Nqn, "NQN", R"({"type":"string","maxLength":223,"pattern":"^nqn\\.[A-Za-z0-9._:-]+$"})");
 
+/// Where iSCSI targets listen, for iSER too ("iscsi-target" of services(5), RFC 7145).
+inline constexpr std::int64_t kIscsiPort = 3260;
+
 /// A name of an iSCSI target or initiator (RFC 3720, 3.2.6.3): "iqn.2026-01.org.example:disk", or eui. or
 /// naa. with 16 hexadecimal digits. In small letters, as the kernel compares it.
 struct IscsiName {

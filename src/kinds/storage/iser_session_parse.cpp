@@ -14,8 +14,7 @@ using model::Severity;
 
 namespace {
 
-constexpr std::int64_t kIscsiPort = 3260;  // RFC 7145 (iSER) asks for the ports of iSCSI: 3260, 860
-constexpr std::int64_t kFirstGroup = 1;    // of LIO and of most arrays
+constexpr std::int64_t kFirstGroup = 1;  // of LIO and of most arrays
 constexpr std::int64_t kHighestNumber = 65535;
 
 /// The number that a key gives, or its fallback; nothing when it is out of range, which is reported.
@@ -42,7 +41,7 @@ std::optional<IserPortal> iser_portal_of(const model::Section& section, Diagnost
   if (target == nullptr || address == nullptr) return std::nullopt;  // reported already, by the grammar
   auto name = model::IscsiName::parse(model::text_of(target->value));
   const auto portal = model::IpAddress::parse(model::text_of(address->value));
-  const auto port = number_of(section, "port", 1, kIscsiPort, diagnostics);
+  const auto port = number_of(section, "port", 1, model::kIscsiPort, diagnostics);
   const auto group = number_of(section, "portal_group", 0, kFirstGroup, diagnostics);
   if (!name || !portal || !port || !group) return std::nullopt;
   const bool scoped = portal->family == model::Family::kIpv6 && portal->link_local();

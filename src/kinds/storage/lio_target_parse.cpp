@@ -20,7 +20,6 @@ using model::Severity;
 
 namespace {
 
-constexpr std::int64_t kIscsiPort = 3260;  // "iscsi-target" of services(5)
 constexpr std::int64_t kLunMost = 255;
 constexpr std::size_t kPortIdDigits = 32;
 constexpr std::size_t kLunFileLongest = 255, kLunDeviceLongest = 511;  // LIO's
@@ -118,7 +117,8 @@ class LioEntry {
         wrong(addresses->where, "addresses", fmt::format("\"{}\" is not an address of a host", written), "");
         continue;
       }
-      out.push_back(fmt::format("{} {}", address->text(), wanted.port ? wanted.port->number : kIscsiPort));
+      out.push_back(
+          fmt::format("{} {}", address->text(), wanted.port ? wanted.port->number : model::kIscsiPort));
     }
     for (const auto* entry : {addresses, port}) {
       if (entry == nullptr || !port_) continue;
