@@ -165,7 +165,7 @@ class Version1 {
   std::set<std::string> ours_;
 };
 
-/// What cloud-init prefers: the later of the files in cloud.cfg.d, then cloud.cfg, then what a data source
+/// The order in which cloud-init prefers files: the later ones in cloud.cfg.d, then cloud.cfg, then what a data source
 /// has.
 int cloud_rank(const File& file) {
   const auto name = file.path.substr(file.path.rfind('/') + 1);

@@ -34,7 +34,7 @@ std::string set_interface(const std::vector<std::string>& words, const Claims& c
   };
   if (words.empty()) return {};
   const auto& command = words.front();
-  // What only asks has other options.
+  // Questions have other options.
   const bool tunes =
       command == "ethtool" && std::any_of(words.begin() + 1, words.end(), [](const auto& word) {
         return word == "-s" || word.starts_with("--set") ||
