@@ -60,7 +60,7 @@ bool is_suse(system::Files& files) {
 }
 
 /// A number as strtoul() reads it: 010 is eight.
-std::optional<std::uint64_t> number_of(std::string_view text) {
+std::optional<std::uint64_t> strtoul_of(std::string_view text) {
   if (text.size() < 2 || text.front() != '0' || text[1] == 'x' || text[1] == 'X')
     return base::parse_number(text);
   std::uint64_t out = 0;
@@ -77,7 +77,7 @@ std::optional<std::uint16_t> partition_of(std::string_view rule) {
   if (equals == std::string_view::npos && head == "Default") return std::uint16_t{0x7fff};
   // A number without a colon may be a member of a rule that goes on.
   if (equals == std::string_view::npos && colon == std::string_view::npos) return std::nullopt;
-  const auto number = number_of(base::trim(head.substr(equals == std::string_view::npos ? 0 : equals + 1)));
+  const auto number = strtoul_of(base::trim(head.substr(equals == std::string_view::npos ? 0 : equals + 1)));
   if (!number || *number > 0xffff) return std::nullopt;
   return static_cast<std::uint16_t>(*number & 0x7fffU);
 }
