@@ -71,7 +71,8 @@ Result<ModuleName> ModuleName::parse(std::string_view text) {
 Result<ModuleOption> ModuleOption::parse(std::string_view text) {
   const auto equals = text.find('=');
   const auto name = text.substr(0, equals);
-  if (!is_word(name, ".")) {
+  // A number is what is left of a value with blanks.
+  if (!is_word(name, ".") || std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
     return fail(Code::kInvalid,
                 fmt::format("\"{}\" is not a module option; written like \"pfctx=8\", without blanks", text));
   }
