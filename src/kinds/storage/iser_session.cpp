@@ -241,9 +241,12 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       const auto wanted = model::from_attributes<IserSession>(change.after);
       if (wanted.unit) (stays(wanted) ? logins.wanted : logins.leaving).insert(*portal);
     }
-    if (auto done = write_files(logins, changes, host.files); !done || host.offline) return done;
+    if (auto done = write_unit(logins, changes, host.files); !done) return done;
+    if (host.offline) return hold_at_boot(logins, changes, host.files);
     if (auto done = reload(host); !done) return done;
-    return log_in(changes, before, host);
+    if (auto done = log_in(changes, before, host); !done) return done;
+    if (auto done = hold_at_boot(logins, changes, host.files); !done) return done;
+    return reload(host);
   }
 
   /// A run that ended between a file and systemd's reading it leaves that to be done.
@@ -382,8 +385,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
   }
 
   /// The drop-in goes first, as the unit alone tells whose it is.
-  static Result<void> write_files(const IserLogins& logins, std::span<const Change> changes,
-                                  system::Files& files) {
+  static Result<void> write_unit(const IserLogins& logins, std::span<const Change> changes,
+                                 system::Files& files) {
     const std::string unit(kIserUnitFile), drop_in(kIserBootDropIn);
     if (logins.wanted.empty() && logins.leaving.empty()) {
       if (auto done = files.remove(drop_in); !done) return done;
@@ -394,7 +397,14 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       const auto wanted = model::from_attributes<IserSession>(change.after);
       if (wanted.unit == kEdited && !change.carried.empty()) content = change.carried.front();
     }
-    if (auto done = files.write(unit, content); !done) return done;
+    return files.write(unit, content);
+  }
+
+  /// After the unit, since the drop-in alone says nothing of whose it is.
+  static Result<void> hold_at_boot(const IserLogins& logins, std::span<const Change> changes,
+                                   system::Files& files) {
+    const std::string drop_in(kIserBootDropIn);
+    if (logins.wanted.empty() && logins.leaving.empty()) return {};
     bool at_boot = false, undone = false;
     for (const auto& change : changes) {
       const bool wanted = model::from_attributes<IserSession>(change.after).at_boot == true;
