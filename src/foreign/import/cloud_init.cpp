@@ -165,8 +165,8 @@ class Version1 {
   std::set<std::string> ours_;
 };
 
-/// The order in which cloud-init prefers files: the later ones in cloud.cfg.d, then cloud.cfg, then what a data source
-/// has.
+/// The order in which cloud-init prefers files: the later ones in cloud.cfg.d, then cloud.cfg, then what a
+/// data source has.
 int cloud_rank(const File& file) {
   const auto name = file.path.substr(file.path.rfind('/') + 1);
   return name == "network-config" ? 0 : name == "cloud.cfg" ? 1 : 2;
