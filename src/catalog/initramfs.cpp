@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "catalog/all.hpp"
 #include "catalog/owned_files.hpp"
-#include "formats/udev_netdev_names.hpp"
+#include "formats/udev/udev_netdev_names.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/initramfs_stamp.hpp"

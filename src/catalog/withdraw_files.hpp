@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "formats/udev_backend.hpp"
+#include "formats/udev/udev_backend.hpp"
 #include "kinds/owned_file.hpp"
 #include "model/resource.hpp"
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "formats/modprobe_conf.hpp"
-#include "formats/opensm_conf.hpp"
+#include "formats/opensm/opensm_conf.hpp"
 
 namespace rdmacfg::ctl {
 

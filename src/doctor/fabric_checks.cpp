@@ -10,7 +10,7 @@
 #include "catalog/bind.hpp"
 #include "core/pipeline.hpp"
 #include "doctor/checks.hpp"
-#include "formats/opensm_conf.hpp"
+#include "formats/opensm/opensm_conf.hpp"
 #include "kinds/address/request.hpp"
 #include "kinds/ipoib/ipoib.hpp"
 #include "kinds/ipoib/pkey.hpp"

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/text.hpp"
-#include "formats/udev_rdma_names.hpp"
+#include "formats/udev/udev_rdma_names.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents against drivers, each as its source says (tests/fakes/fake_dcb_drivers.cpp cites the lines):
-// done, and what reads back; or refused before anything is written, with what to do. Never begun and undone.
+// Documents against drivers, each as its source says (tests/fakes/drivers/fake_dcb_drivers.cpp cites the
+// lines): done, and what reads back; or refused before anything is written, with what to do. Never begun and
+// undone.
 #include <gmock/gmock.h>
 
 #include "contract/apply_text.hpp"

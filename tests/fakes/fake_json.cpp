@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "base/text.hpp"
-#include "fakes/fake_drivers_json.hpp"
+#include "fakes/drivers/fake_drivers_json.hpp"
 #include "fakes/fake_kernel.hpp"
 
 namespace rdmacfg::fakes {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "fakes/drivers/fake_dcb.hpp"
+#include "fakes/drivers/fake_drivers.hpp"
 #include "fakes/fake_accounts.hpp"
-#include "fakes/fake_dcb.hpp"
-#include "fakes/fake_drivers.hpp"
 #include "fakes/fake_inet.hpp"
 #include "fakes/fake_managers.hpp"
 #include "fakes/fake_modules.hpp"

@@ -10,7 +10,7 @@
 #include "config/guard.hpp"
 #include "foreign/export/commands_sections.hpp"
 #include "foreign/export/exporter.hpp"
-#include "formats/udev_netdev_names.hpp"
+#include "formats/udev/udev_netdev_names.hpp"
 
 namespace rdmacfg::foreign {
 

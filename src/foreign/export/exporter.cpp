@@ -8,8 +8,8 @@
 #include "catalog/all.hpp"
 #include "config/check.hpp"
 #include "foreign/inet.hpp"
-#include "formats/udev_netdev_names.hpp"
-#include "formats/udev_rdma_names.hpp"
+#include "formats/udev/udev_netdev_names.hpp"
+#include "formats/udev/udev_rdma_names.hpp"
 
 namespace rdmacfg::foreign {
 

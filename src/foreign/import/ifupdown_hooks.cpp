@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "foreign/import/shell_line.hpp"
 #include "foreign/inet.hpp"
+#include "foreign/syntax/shell_line.hpp"
 
 namespace rdmacfg::foreign {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "foreign/inet.hpp"
-#include "formats/udev_netdev_names.hpp"
+#include "formats/udev/udev_netdev_names.hpp"
 #include "kinds/address/route.hpp"
 
 namespace rdmacfg::foreign {

@@ -2,7 +2,7 @@
 // netplan's network mapping, which cloud-init takes as its version 2.
 #pragma once
 
-#include "foreign/import/yaml.hpp"
+#include "foreign/syntax/yaml.hpp"
 
 namespace rdmacfg::foreign {
 

@@ -8,8 +8,8 @@
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
-#include "foreign/import/yaml.hpp"
 #include "foreign/inet.hpp"
+#include "foreign/syntax/yaml.hpp"
 
 namespace rdmacfg::foreign {
 

@@ -11,8 +11,8 @@
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/import/ifupdown_hooks.hpp"
-#include "foreign/import/shell_line.hpp"
 #include "foreign/inet.hpp"
+#include "foreign/syntax/shell_line.hpp"
 
 namespace rdmacfg::foreign {
 

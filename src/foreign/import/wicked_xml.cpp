@@ -7,8 +7,8 @@
 
 #include "base/text.hpp"
 #include "foreign/import/wicked.hpp"
-#include "foreign/import/xml.hpp"
 #include "foreign/inet.hpp"
+#include "foreign/syntax/xml.hpp"
 
 namespace rdmacfg::foreign {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "formats/udev_backend.hpp"
+#include "formats/udev/udev_backend.hpp"
 #include "kinds/address/request.hpp"
 #include "kinds/kind.hpp"
 

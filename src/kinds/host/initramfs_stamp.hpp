@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "formats/mlx4_conf.hpp"
 #include "formats/modprobe_conf.hpp"
-#include "formats/udev_netdev_names.hpp"
+#include "formats/udev/udev_netdev_names.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::kinds {

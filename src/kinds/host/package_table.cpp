@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "formats/opensm_conf.hpp"
+#include "formats/opensm/opensm_conf.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "formats/firewalld_zones.hpp"
-#include "formats/udev_netdev_names.hpp"
+#include "formats/udev/udev_netdev_names.hpp"
 #include "kinds/carried_state.hpp"
 #include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_rename.hpp"

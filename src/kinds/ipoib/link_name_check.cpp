@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "formats/udev_netdev_names.hpp"
+#include "formats/udev/udev_netdev_names.hpp"
 #include "kinds/ipoib/link_name.hpp"
 #include "kinds/pkey_link.hpp"
 #include "kinds/pkey_removal.hpp"

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "formats/opensm_conf.hpp"
+#include "formats/opensm/opensm_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "formats/opensm_files.hpp"
+#include "formats/opensm/opensm_files.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/opensm/opensm_option.hpp"

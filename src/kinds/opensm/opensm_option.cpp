@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "formats/opensm_conf.hpp"
-#include "formats/opensm_files.hpp"
+#include "formats/opensm/opensm_conf.hpp"
+#include "formats/opensm/opensm_files.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/opensm/opensm_running.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "formats/opensm_conf.hpp"
+#include "formats/opensm/opensm_conf.hpp"
 #include "kinds/kind.hpp"
 #include "model/host_types.hpp"
 #include "model/resource.hpp"

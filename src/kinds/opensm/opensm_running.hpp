@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "formats/opensm_conf.hpp"
+#include "formats/opensm/opensm_conf.hpp"
 #include "kinds/world.hpp"
 #include "system/host.hpp"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "formats/opensm_conf.hpp"
+#include "formats/opensm/opensm_conf.hpp"
 #include "kinds/opensm/opensm.hpp"
 #include "kinds/world.hpp"
 #include "model/change.hpp"

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "formats/opensm_conf.hpp"
+#include "formats/opensm/opensm_conf.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/ipoib/pkey.hpp"

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/text.hpp"
-#include "formats/opensm_conf.hpp"
+#include "formats/opensm/opensm_conf.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "formats/udev_rdma_names.hpp"
+#include "formats/udev/udev_rdma_names.hpp"
 #include "kinds/device_names.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/rdma/device_rename.hpp"

@@ -10,8 +10,8 @@
 #include "formats/limits_conf.hpp"
 #include "formats/modprobe_conf.hpp"
 #include "formats/sysctl_conf.hpp"
-#include "formats/udev_backend.hpp"
-#include "formats/udev_netdev_names.hpp"
+#include "formats/udev/udev_backend.hpp"
+#include "formats/udev/udev_netdev_names.hpp"
 #include "kinds/address/networkd_file.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 

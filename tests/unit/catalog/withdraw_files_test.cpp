@@ -6,8 +6,8 @@
 
 #include "catalog/owned_files.hpp"
 #include "formats/modprobe_conf.hpp"
-#include "formats/opensm_conf.hpp"
-#include "formats/udev_netdev_names.hpp"
+#include "formats/opensm/opensm_conf.hpp"
+#include "formats/udev/udev_netdev_names.hpp"
 
 namespace rdmacfg::kinds {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/opensm_conf.hpp"
+#include "formats/opensm/opensm_conf.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/opensm_files.hpp"
+#include "formats/opensm/opensm_files.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

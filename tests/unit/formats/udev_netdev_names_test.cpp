@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/udev_netdev_names.hpp"
+#include "formats/udev/udev_netdev_names.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/opensm_files.hpp"
+#include "formats/opensm/opensm_files.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "formats/opensm_conf.hpp"
-#include "formats/qos_policy.hpp"
+#include "formats/opensm/opensm_conf.hpp"
+#include "formats/opensm/qos_policy.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "foreign/import/shell_line.hpp"
+#include "foreign/syntax/shell_line.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes/fake_drivers_json.hpp"
+#include "fakes/drivers/fake_drivers_json.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "foreign/import/yaml.hpp"
+#include "foreign/syntax/yaml.hpp"
 
 #include <fmt/format.h>
 #include <yaml.h>

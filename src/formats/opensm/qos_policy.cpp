@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/qos_policy.hpp"
+#include "formats/opensm/qos_policy.hpp"
 
 #include <fmt/format.h>
 

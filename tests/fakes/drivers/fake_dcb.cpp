@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes/fake_dcb.hpp"
+#include "fakes/drivers/fake_dcb.hpp"
 
 #include <fmt/format.h>
 

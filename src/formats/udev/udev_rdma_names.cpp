@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/udev_rdma_names.hpp"
+#include "formats/udev/udev_rdma_names.hpp"
 
 #include <fmt/format.h>
 

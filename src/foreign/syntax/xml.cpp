@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "foreign/import/xml.hpp"
+#include "foreign/syntax/xml.hpp"
 
 #include <expat.h>
 #include <fmt/format.h>

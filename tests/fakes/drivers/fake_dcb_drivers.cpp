@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "fakes/fake_dcb.hpp"
+#include "fakes/drivers/fake_dcb.hpp"
 
 namespace rdmacfg::fakes {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "foreign/import/yaml.hpp"
+#include "foreign/syntax/yaml.hpp"
 
 namespace rdmacfg::foreign {
 

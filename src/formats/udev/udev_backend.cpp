@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/udev_backend.hpp"
+#include "formats/udev/udev_backend.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes/fake_drivers.hpp"
+#include "fakes/drivers/fake_drivers.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // osm_qos_parser_y.y and osm_qos_policy.c of OpenSM, doc/QoS_management_in_OpenSM.txt.
 #pragma once
 
-#include "formats/opensm_files.hpp"
+#include "formats/opensm/opensm_files.hpp"
 
 namespace rdmacfg::kinds {
 
