@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -46,6 +49,12 @@ class CommandLine {
  public:
   explicit CommandLine(Claims& claims) : claims_(claims) {}
 
+  /// Before all others: dracut takes ifname= wherever it stands.
+  void take_name(std::string_view word, const Place& where) {
+    constexpr std::string_view kName = "ifname=";
+    if (word.starts_with(kName)) interface_name(word.substr(kName.size()), where);
+  }
+
   void word(std::string_view word, const Place& where) {
     const auto equals = word.find('=');
     const auto key = word.substr(0, equals);
@@ -56,8 +65,6 @@ class CommandLine {
       pkey(value, where);
     } else if (key == "rd.route" || key == "bond" || key == "team" || key == "bridge" || key == "vlan") {
       other(key, value, where);
-    } else if (key == "ifname") {
-      interface_name(value, where);
     } else if (key == "nameserver") {
       servers_.emplace_back(where, value);
     } else if (const auto dot = key.find('.'); dot != std::string_view::npos) {
@@ -97,6 +104,12 @@ class CommandLine {
     return nullptr;
   }
 
+  /// By the host, or by ifname=.
+  bool is_known(const std::string& name) {
+    const auto child = child_of_name(name);
+    return claims_.knows(name) || find(name) != nullptr || (child && find(child->parent) != nullptr);
+  }
+
   Interface& make(const std::string& name, const Place& where) {
     auto& one = found_[name];
     if (one.name.empty()) {
@@ -119,7 +132,7 @@ class CommandLine {
     };
     const bool brief = fields.size() == 1 || is_method(at(1));
     const auto name = brief ? (fields.size() == 1 ? std::string() : at(0)) : at(5);
-    if (!claims_.knows(name) && find(name) == nullptr) return;
+    if (!is_known(name)) return;
     auto& one = make(name, where);
     claims_.took(where);
     const auto method = brief ? at(1) : at(6);
@@ -189,14 +202,14 @@ class CommandLine {
   void other(std::string_view key, std::string_view value, const Place& where) {
     const auto fields = cmdline_fields(value);
     if (key == "rd.route") {
-      if (fields.size() < 3 || !claims_.knows(fields[2])) return;
+      if (fields.size() < 3 || !is_known(fields[2])) return;
       claims_.took(where);
       routes_.push_back({where, fields[2], fmt::format("{} via {}", fields[0], fields[1])});
       return;
     }
     for (const auto& field : fields) {
       for (const auto member : base::split(field, ',')) {
-        if (!member.empty() && claims_.knows(member))
+        if (!member.empty() && is_known(std::string(member)))
           return claims_.miss(where, fmt::format("{}={}: {} is not part of the document", key, value,
                                                  key == "vlan" ? "a VLAN" : "a bond, team or bridge"));
       }
@@ -270,6 +283,7 @@ bool is_command_line(std::string_view key) {
 
 void parse_cmdline(std::span<const File> files, Claims& claims) {
   CommandLine line(claims);
+  std::vector<std::pair<std::string, Place>> words;
   for (const auto& file : files) {
     const bool shell = file.path.ends_with("/grub") || file.path.find("dracut.conf") != std::string::npos ||
                        file.path.find("/default/grub.d/") != std::string::npos;
@@ -285,9 +299,11 @@ void parse_cmdline(std::span<const File> files, Claims& claims) {
         if (equals == std::string_view::npos || !is_command_line(base::trim(key))) continue;
         text = shell_text(base::trim(text.substr(equals + 1)));
       }
-      for (const auto& word : words_of_line(text)) line.word(word, {file.path, number});
+      for (auto& word : words_of_line(text)) words.emplace_back(std::move(word), Place{file.path, number});
     }
   }
+  for (const auto& [word, where] : words) line.take_name(word, where);
+  for (const auto& [word, where] : words) line.word(word, where);
   line.finish();
 }
 
