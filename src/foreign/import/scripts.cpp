@@ -132,19 +132,45 @@ std::string_view section_for(const std::vector<std::string>& words, std::string_
   return writes && sets_kernel(text, claims) ? "[[sysctl]]" : std::string_view();
 }
 
-/// How much deeper in `if`, `for`, `case` and functions a script is behind a command.
+/// How much deeper in `if`, `for`, `case`, functions and subshells a script is behind a command. Too deep is
+/// no harm: then an `exit` is not taken for the end.
 int deeper(std::string_view command) {
   const auto words = words_of(command);
-  if (words.empty()) return 0;
+  int out = 0;
+  auto at = words.begin();
+  for (; at != words.end(); ++at) {
+    // What leads to another command: "then if …", "start) for …".
+    const bool pattern = at->ends_with(')') && at->find('(') == std::string_view::npos;
+    if (*at == "{" || *at == "(") {
+      ++out;
+    } else if (*at != "then" && *at != "do" && *at != "else" && *at != "!" && !pattern) {
+      break;
+    }
+  }
+  if (at == words.end()) return out;
   for (const std::string_view word : {"if", "for", "while", "until", "case", "select"}) {
-    if (words.front() == word) return 1;
+    if (*at == word) return out + 1;
   }
   for (const std::string_view word : {"fi", "done", "esac", "}"}) {
-    if (words.front() == word) return -1;
+    if (*at == word) return out - 1;
   }
-  const bool opens = std::any_of(words.begin(), words.end(),
-                                 [](std::string_view word) { return word == "{" || word.ends_with("(){"); });
-  return opens ? 1 : 0;
+  const bool subshell = at->starts_with('(') && command.find(')') == std::string_view::npos;
+  const bool function = std::any_of(
+      at, words.end(), [](std::string_view word) { return word == "{" || word.ends_with("(){"); });
+  return out + (subshell || function ? 1 : 0);
+}
+
+/// The line that ends the text which begins behind this one ("<<EOF"); empty where none does.
+std::string end_of_text(std::string_view line) {
+  const auto at = line.find("<<");
+  if (at == std::string_view::npos || line.substr(at).starts_with("<<<")) return {};
+  auto rest = line.substr(at + 2);
+  if (rest.starts_with('-')) rest.remove_prefix(1);
+  rest = base::trim(rest);
+  std::string out(rest.substr(0, rest.find_first_of(" \t;|&>)")));
+  std::erase_if(out, [](char c) { return c == '"' || c == '\'' || c == '\\'; });
+  const bool number = out.empty() || (out.front() >= '0' && out.front() <= '9');  // 1 << 3
+  return number ? std::string() : out;
 }
 
 class ImportedScript {
@@ -155,6 +181,7 @@ class ImportedScript {
   void begin() {
     depth_ = 0;
     end_ = Ending::kOpen;
+    text_end_.clear();
   }
 
   void line(std::string_view text, const Place& where) {
@@ -163,7 +190,15 @@ class ImportedScript {
       end_ = Ending::kTold;
       return;
     }
+    // A text is another script, or none: its commands count, its `exit` does not.
+    const bool within = !text_end_.empty();
+    if (within && text == text_end_) return text_end_.clear();
+    if (!within) text_end_ = end_of_text(text);
     for (const auto& part : parts_of(text)) {
+      if (within) {
+        command(part, where);
+        continue;
+      }
       const bool always = part.joint != "||" && part.joint != "&&" && part.joint != "|";
       const auto first = words_of(part.text);
       if (depth_ == 0 && always && !first.empty() && first.front() == "exit") {
@@ -281,6 +316,7 @@ class ImportedScript {
   std::map<std::string, Interface, std::less<>> found_;
   int depth_ = 0;  ///< in `if` and the like
   Ending end_ = Ending::kOpen;
+  std::string text_end_;  ///< of the text that the lines are in
 };
 
 }  // namespace
