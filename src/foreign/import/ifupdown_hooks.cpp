@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <set>
 
 #include "base/text.hpp"
@@ -57,6 +59,14 @@ struct Add {
   std::string_view rest;  ///< a word that is none of these
 };
 
+/// Words of `ip link add` with a value, which stand before or behind the name (iplink_parse() of iproute2).
+bool has_value(std::string_view word) {
+  constexpr auto kValued =
+      std::to_array<std::string_view>({"mtu", "address", "broadcast", "txqueuelen", "txqlen", "numtxqueues",
+                                       "numrxqueues", "index", "alias", "group"});
+  return std::find(kValued.begin(), kValued.end(), word) != kValued.end();
+}
+
 std::optional<Add> add_of(const Words& words) {
   if (words.empty() || words.front() != "ip" || !has(words, "link") || after(words, "type") != "ipoib")
     return std::nullopt;
@@ -66,8 +76,8 @@ std::optional<Add> add_of(const Words& words) {
   for (++at; at != words.end() && *at != "type"; ++at) {
     const bool keyed = *at == "link" || *at == "name" || *at == "dev";
     auto& into = *at == "link" ? out.parent : out.name;
-    if (!keyed && !out.name.empty()) {
-      out.rest = *at;  // "mtu", "address", "txqueuelen" and the like, each with a value
+    if (!keyed && (!out.name.empty() || has_value(*at))) {
+      out.rest = *at;
       if (++at == words.end()) return std::nullopt;
       continue;
     }
@@ -82,6 +92,16 @@ std::optional<Add> add_of(const Words& words) {
     if (words[word] != "pkey" && words[word] != "mode" && words[word] != "umcast") out.rest = words[word];
   }
   return out;
+}
+
+/// Whether a command of ip(8) is about another network namespace, or in another file.
+bool acts_elsewhere(const Words& words) {
+  const auto object = ip_object(words);
+  if (object < words.size() && words[object] == "netns") return true;
+  return std::any_of(
+      words.begin(), words.begin() + static_cast<std::ptrdiff_t>(object), [](const std::string& word) {
+        return word == "-n" || word == "-b" || word.starts_with("-net") || word.starts_with("-ba");
+      });
 }
 
 /// Commands that set nothing: those that wait, and those that test whether the interface is there before it
@@ -102,6 +122,7 @@ class Taker {
   std::string take() {
     if (words_.empty() || says_nothing(words_)) return {};
     if (const auto echo = echo_of(words_)) return take_echo(*echo);
+    if (words_.front() == "ip" && acts_elsewhere(words_)) return std::string(kNot);
     if (const auto add = add_of(words_)) return take_add(*add);
     if (words_.front() == "ip" && has(words_, "route")) return route();
     if (words_.front() == "ip" && has(words_, "link") && has(words_, "set"))

@@ -34,11 +34,12 @@ std::string set_interface(const std::vector<std::string>& words, const Claims& c
   };
   if (words.empty()) return {};
   const auto& command = words.front();
-  // Questions have other options.
+  // Questions have other options (ethtool(8)), and of those in upper case three: -P, -S and -T.
   const bool tunes =
       command == "ethtool" && std::any_of(words.begin() + 1, words.end(), [](const auto& word) {
-        return word == "-s" || word.starts_with("--set") ||
-               (word.size() == 2 && word[0] == '-' && word[1] >= 'A' && word[1] <= 'Z');
+        constexpr std::string_view kSetting = "sACEGKLNUWX";
+        return word.starts_with("--set") ||
+               (word.size() == 2 && word[0] == '-' && kSetting.find(word[1]) != std::string_view::npos);
       });
   const bool sets = tunes || command == "ifconfig" || command == "dhclient" || command == "dhcpcd" ||
                     command == "udhcpc" || command == "ifenslave" ||
