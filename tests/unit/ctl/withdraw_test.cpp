@@ -65,7 +65,6 @@ TEST_F(Withdraw, KeepsWhatOurFilesDoAndForgetsThatTheyWereOurs) {
   EXPECT_THAT(console.out.str(), HasSubstr("There is nothing of rdma-configd on this host"));
 }
 
-/// Else Prometheus would miss the daemon for ever.
 TEST_F(Withdraw, FilesThatFewerMayReadStaySoUnderTheirOtherNames) {
   auto& closed = console.kernel.files.root_only;
   closed.insert(kRules);
@@ -75,6 +74,7 @@ TEST_F(Withdraw, FilesThatFewerMayReadStaySoUnderTheirOtherNames) {
   EXPECT_FALSE(closed.contains("/etc/rdma/rdma-admin-0002c903003178f2.sh")) << "the document is public";
 }
 
+/// Else Prometheus would miss the daemon for ever.
 TEST_F(Withdraw, RemovesTheMetricsOfTheDaemon) {
   files()["/prom/rdma-configd.prom"] = "rdma_configd_up 0\n";
   files()["/prom/other.prom"] = "";
