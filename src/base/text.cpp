@@ -54,6 +54,15 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
   return number;
 }
 
+std::optional<std::uint64_t> c_number(std::string_view text) {
+  text = trim(text);
+  if (text.size() < 2 || text.front() != '0' || text[1] == 'x' || text[1] == 'X') return parse_number(text);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 8);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 namespace {
 
 constexpr std::size_t kLongest = 64;  // the distance table is quadratic, and nobody mistypes a novel

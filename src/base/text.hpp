@@ -24,6 +24,10 @@ std::string lower(std::string_view text);
 /// rest.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 
+/// A number as C and the shell's arithmetic read it (strtoul(3)), blanks around it or not: 10, 0x000a, and
+/// 012 is ten.
+std::optional<std::uint64_t> c_number(std::string_view text);
+
 /// The candidate that a person who typed `word` most likely meant; nothing when none is near
 /// (Damerau-Levenshtein distance at most a third of the length, at least 1).
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);

@@ -81,18 +81,8 @@ Result<model::Guid> guid_of_address(std::string_view address) {
   return guid;
 }
 
-std::optional<std::uint64_t> c_number(std::string_view text) {
-  text = base::trim(text);
-  if (text.size() < 2 || text.front() != '0' || text[1] == 'x' || text[1] == 'X')
-    return base::parse_number(text);
-  std::uint64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, 8);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return out;
-}
-
 Result<model::Pkey> pkey_of(std::string_view text) {
-  const auto number = c_number(text);
+  const auto number = base::c_number(text);
   if (!number || *number > 0xffff)
     return base::fail(Code::kInvalid, fmt::format("{} is not a P_Key (1 to 0xffff)", text));
   return model::Pkey::make(static_cast<std::int64_t>(*number));

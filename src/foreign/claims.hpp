@@ -140,9 +140,6 @@ struct Claims {
 /// The port GUID of a hardware address of 20 bytes (its last 8), separated by ':' or '-'.
 base::Result<model::Guid> guid_of_address(std::string_view address);
 
-/// A number as C and the shell's arithmetic read it: 10, 0x000a, and 012 is ten.
-std::optional<std::uint64_t> c_number(std::string_view text);
-
 /// A P_Key as the tool writes it; the error says what is wrong.
 base::Result<model::Pkey> pkey_of(std::string_view text);
 

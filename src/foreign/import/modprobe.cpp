@@ -137,7 +137,7 @@ class Options {
 
  private:
   void pfc(const Place& where, const std::string& name, std::string_view value) {
-    const auto mask = c_number(value);
+    const auto mask = base::c_number(value);
     if (!mask || *mask > 0xff) {
       claims_.miss(where, fmt::format("mlx4_en {}={}: not a mask of 8 priorities", name, value));
       return;

@@ -176,7 +176,7 @@ std::optional<std::string> take_common_flag(std::string_view name, std::string_v
                                                                      {"FlowLabel", "flow_label"}}};
   for (const auto& [theirs, ours] : kNumbers) {
     if (name != theirs) continue;
-    const auto number = c_number(value);
+    const auto number = base::c_number(value);
     if (!number || *number > 0xffffffff) return fmt::format("{}={}: not a number", name, value);
     if (ours == "scope" && *number >= 1 && *number <= model::kScopeMost) {
       add_scope(entry, *number);

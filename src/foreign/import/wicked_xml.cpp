@@ -91,7 +91,7 @@ class WickedXml {
     const auto device = keys.text("device");
     const auto* written = keys.take("pkey");
     std::optional<std::uint64_t> number;
-    if (written != nullptr) number = c_number(written->text);
+    if (written != nullptr) number = base::c_number(written->text);
     const std::uint64_t value = number.value_or(0);
     const auto why = device.empty() ? std::string("device is missing")
                      : !number      ? std::string("pkey is missing or not a number")

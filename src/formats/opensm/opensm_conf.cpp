@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
-#include <system_error>
 
 #include "base/text.hpp"
 
@@ -59,15 +57,6 @@ bool is_suse(system::Files& files) {
   return (id + " " + like).find("suse") != std::string::npos;
 }
 
-/// A number as strtoul() reads it: 010 is eight.
-std::optional<std::uint64_t> strtoul_of(std::string_view text) {
-  if (text.size() < 2 || text.front() != '0' || text[1] == 'x' || text[1] == 'X')
-    return base::parse_number(text);
-  std::uint64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, 8);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
-}
-
 /// The 15 bits of the P_Key that a rule defines, with a name or alone (partition_create() in
 /// osm_prtn_config.c); nothing when the text does not begin one.
 std::optional<std::uint16_t> partition_of(std::string_view rule) {
@@ -77,7 +66,7 @@ std::optional<std::uint16_t> partition_of(std::string_view rule) {
   if (equals == std::string_view::npos && head == "Default") return std::uint16_t{0x7fff};
   // A number without a colon may be a member of a rule that goes on.
   if (equals == std::string_view::npos && colon == std::string_view::npos) return std::nullopt;
-  const auto number = strtoul_of(base::trim(head.substr(equals == std::string_view::npos ? 0 : equals + 1)));
+  const auto number = base::c_number(head.substr(equals == std::string_view::npos ? 0 : equals + 1));
   if (!number || *number > 0xffff) return std::nullopt;
   return static_cast<std::uint16_t>(*number & 0x7fffU);
 }

@@ -37,6 +37,14 @@ TEST(Text, ParseNumber) {
   }
 }
 
+TEST(Text, NumbersOfC) {
+  EXPECT_EQ(c_number("0"), 0U);
+  EXPECT_EQ(c_number(" 012 "), 10U);
+  EXPECT_EQ(c_number("12"), 12U);
+  EXPECT_EQ(c_number("0x012"), 0x12U);
+  for (const auto* bad : {"", "08", "0x", "-1", "1 2"}) EXPECT_FALSE(c_number(bad)) << bad;
+}
+
 TEST(Text, Nearest) {
   const std::vector<std::string> known{"mode", "mtu", "name", "on_unsupported"};
   EXPECT_EQ(nearest("mdoe", known), "mode");
