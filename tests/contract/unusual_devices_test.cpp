@@ -26,6 +26,22 @@ TEST(IdleLeg, GetsItsRoceDefaultsLikeTheOther) {
     EXPECT_EQ(kernel->machine.device(device)->ports.at(0).roce_tos, 106) << device;
 }
 
+// The uplink of a switch is often in a bond, and has no GIDs for another reason: rdma_cm has no such port.
+constexpr const char* kSwitchLeg = R"({ "rdma_cm": true, "devices": [
+    { "name": "mlx5_0", "driver": "mlx5_core", "pci": "0000:12:00.0", "node_guid": "0002:c903:0031:7921", "ports": [
+      { "guid": "0002:c903:0031:7922", "link_layer": "Ethernet", "netdev": "ens2f0", "gid_types": [] }] }],
+  "links": [{ "name": "bond0", "kind": "bond", "up": true }, { "name": "ens2f0", "master": "bond0" }],
+  "files": { "/sys/class/net/ens2f0/phys_switch_id": "0002c9030031792200\n" } })";
+
+TEST(SwitchLeg, WaitsUntilItHasGids) {
+  const auto kernel = FakeKernel::parse(kSwitchLeg);
+  const auto report = apply_text(*kernel, "[[roce]]\ndevice = \"mlx5_0\"\nport = 1\ntos = 106\n", false);
+  EXPECT_EQ(report.exit, Exit::kPartly) << text_of(report);
+  EXPECT_EQ(kernel->faults.calls(), 0U);
+  ASSERT_FALSE(report.resources.empty());
+  EXPECT_THAT(report.resources.front().reason, testing::HasSubstr("is in switchdev mode"));
+}
+
 // A sub-function of mlx5 hangs on the auxiliary bus and has no PCI address: its RoCE defaults are known by
 // its name, which the same apply may change.
 constexpr const char* kSubFunction = R"({ "rdma_cm": true, "devices": [

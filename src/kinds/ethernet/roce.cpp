@@ -41,8 +41,14 @@ bool is_in_switchdev_mode(const PortRef& port, system::Files& files) {
   });
 }
 
-/// Whether a port's interface is in a bond: of an idle one the kernel has taken all GIDs away.
-bool is_in_bond(const PortRef& port, const World& world) {
+/// Whether a port of mlx5 has raw packets only, of which rdma_cm knows nothing.
+bool is_raw(const PortRef& port, system::Files& files) {
+  return port.device->driver.starts_with("mlx5_core") && is_in_switchdev_mode(port, files);
+}
+
+/// Whether a port without GIDs may be the idle one of a bond, from which the kernel has taken them.
+bool is_idle_in_bond(const PortRef& port, const World& world) {
+  if (is_raw(port, world.host().files)) return false;
   return std::any_of(port.port->netdevs.begin(), port.port->netdevs.end(), [&](const auto& netdev) {
     const auto* link = world.named(netdev);
     const auto* master = link == nullptr || link->master == 0 ? nullptr : world.link(link->master);
@@ -54,7 +60,7 @@ bool is_in_bond(const PortRef& port, const World& world) {
 /// switchdev mode (raw_eth_profile, mlx5_port_rep_immutable()), or no interface.
 std::string switched_off(const PortRef& port, system::Files& files) {
   const auto& device = *port.device;
-  if (device.driver.starts_with("mlx5_core") && is_in_switchdev_mode(port, files))
+  if (is_raw(port, files))
     return fmt::format(
         "{} is in switchdev mode, where its ports have raw packets only and no GIDs: configure RoCE on its "
         "virtual functions or sub-functions{}",
@@ -179,7 +185,7 @@ class RoceKind final : public Kind,
       }
       const auto table = world.host().rdma.observe_gids(port->device->name, port->port->number);
       // rdma_cm has the idle port of a bond, and takes what its driver can do.
-      if (table && table->empty() && is_in_bond(*port, world)) continue;
+      if (table && table->empty() && is_idle_in_bond(*port, world)) continue;
       if (table && table->empty()) {
         // rdma_cm has no port there: its folder in configfs cannot be made (ENODEV).
         one.pending = switched_off(*port, world.host().files);
