@@ -38,13 +38,25 @@ void Listener::start() {
   };
   take(system::watch_links(all_links_));
   take(system::watch_devices());
+  listen_to_files();
+  listen_to_settings();
+  tell_if_deaf();
+}
+
+bool Listener::listen_to_files() {
+  if (watched_ != nullptr) return false;
+  files_unopened_.clear();
   auto files = system::watch_files(kinds::managed_folders(files_), [](const std::string& path) {
     return says_applied(path) || kinds::is_managed_file(path);
   });
-  watched_ = files ? files->get() : nullptr;
-  take(std::move(files));
-  listen_to_settings();
-  tell_if_deaf();
+  if (!files) {
+    files_unopened_ = files.error().message;
+    return false;
+  }
+  watched_ = files->get();
+  auto handle = listen(*watched_);
+  sources_.emplace_back(std::move(*files), std::move(handle));
+  return true;
 }
 
 void Listener::listen_to_settings() {
@@ -59,7 +71,7 @@ void Listener::listen_to_settings() {
 }
 
 std::string Listener::deaf() const {
-  for (const auto& why : {unopened_, watched_ == nullptr ? std::string() : watched_->deaf(),
+  for (const auto& why : {unopened_, files_unopened_, watched_ == nullptr ? std::string() : watched_->deaf(),
                           settings_unopened_, setting_source_ ? setting_source_->deaf() : std::string()}) {
     if (!why.empty()) return why;
   }
@@ -102,10 +114,12 @@ bool Listener::watch_again(const std::vector<model::ResourceReport>& resources) 
     of_ports_ = any_of_ports(resources);
   }
   verbs_.want(of_ports_);
+  // Somebody may have raised the limit since.
+  const bool opened = listen_to_files();
   listen_to_settings();
   const bool fresh = setting_source_ && setting_source_->watch(wanted_);
   tell_if_deaf();
-  return fresh;
+  return opened || fresh;
 }
 
 std::size_t Listener::handles_made() {

@@ -33,8 +33,8 @@ class Listener {
   /// before was not told.
   bool widen(const std::vector<model::ResourceReport>& resources);
   /// A job's output may be in a folder that was not there before; and the settings of these resources,
-  /// unless there are none: then those of before. @return whether some were not watched: earlier events of
-  /// them was not told.
+  /// unless there are none: then those of before. @return whether some, or all files, were not watched:
+  /// earlier events of them was not told.
   bool watch_again(const std::vector<model::ResourceReport>& resources);
   /// The settings_of() these resources.
   [[nodiscard]] const system::Settings& settings() const { return wanted_; }
@@ -44,6 +44,8 @@ class Listener {
   [[nodiscard]] std::string deaf() const;
 
  private:
+  /// @return whether its source is a new one
+  bool listen_to_files();
   void listen_to_settings();
   void tell_if_deaf();
   Loop::Handle listen(system::EventSource& source);
@@ -57,8 +59,8 @@ class Listener {
   std::unique_ptr<system::SettingSource> setting_source_;
   Loop::Handle setting_handle_;
   system::Settings wanted_;
-  std::string unopened_, settings_unopened_;  ///< why a source could not be opened
-  std::string said_;                          ///< to the journal, of deaf()
+  std::string unopened_, files_unopened_, settings_unopened_;  ///< why a source could not be opened
+  std::string said_;                                           ///< to the journal, of deaf()
   VerbsWatch verbs_;
   bool of_ports_ = false;   ///< any_of_ports of those seen last
   bool all_links_ = false;  ///< also interfaces that are not IPoIB

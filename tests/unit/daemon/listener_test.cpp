@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "catalog/all.hpp"
 #include "catalog/owned_files.hpp"
 #include "fakes/memory_files.hpp"
@@ -49,6 +51,26 @@ TEST(Listener, SaysWhyItDoesNotHearOfEverything) {
   });
   if (said.empty()) GTEST_SKIP() << "no user namespace can be made here";
   EXPECT_NE(said, "deaf: ");
+}
+
+TEST(Listener, HearsOfFilesOnceTheLimitIsRaised) {
+  const auto said = system::with_little_inotify("max_inotify_instances", 0, [] {
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    Loop loop;
+    Listener listener(
+        loop, files, "/bin/false", [](const system::Event&) {}, [] {});
+    listener.start();
+    std::string out;
+    const auto look = [&] { out += listener.watch_again({}) ? "new " : "as before "; };
+    look();
+    std::ofstream("/proc/sys/user/max_inotify_instances") << 16 << std::flush;
+    look();
+    look();
+    return out;
+  });
+  if (said.empty()) GTEST_SKIP() << "no user namespace can be made here";
+  EXPECT_EQ(said, "as before new as before ");
 }
 
 TEST(Listener, SettingsOfResourcesThatSomethingIsWantedOf) {
