@@ -146,6 +146,13 @@ void Controller::leave() {
   leaving_ = loop_.after(left, [this] { loop_.stop(0); });
 }
 
+Wake wake_of(const system::Event& event) {
+  using Sort = system::Event::Sort;
+  if (event.sort == Sort::kDevice || (event.sort == Sort::kLost && event.what == "udev"))
+    return Wake::kDevice;
+  return says_applied(event.what) ? Wake::kApply : Wake::kDrift;
+}
+
 void Controller::came(const system::Event& event) {
   if (event.sort == system::Event::Sort::kHandle) {
     // While a job is at work it is perhaps its own: that is known when it is over.
@@ -154,10 +161,7 @@ void Controller::came(const system::Event& event) {
   }
   // Those of handles may be among them.
   if (event.sort == system::Event::Sort::kLost && event.what == "inotify") touched("");
-  const auto wake = event.sort == system::Event::Sort::kDevice ? Wake::kDevice
-                    : says_applied(event.what)                 ? Wake::kApply
-                                                               : Wake::kDrift;
-  reconciler_.woken(wake, Loop::now());
+  reconciler_.woken(wake_of(event), Loop::now());
 }
 
 void Controller::touched(const std::string& handle) {

@@ -29,6 +29,9 @@
 
 namespace rdmacfg::daemon {
 
+/// The reason for a run that an event is. Where those of udev were lost, a device may have come.
+Wake wake_of(const system::Event& event);
+
 class Controller {
  public:
   /// `program`: the program that does the jobs (jobs.hpp); `marker`: see marker.hpp.

@@ -493,6 +493,15 @@ TEST_F(ControllerTest, WithDriftToBeRepairedNoWordIsLeft) {
   EXPECT_FALSE(std::filesystem::exists(tree.at("/run/settled.json")));
 }
 
+TEST(Wakes, ADeviceMayBeAmongLostEventsOfUdev) {
+  using Sort = system::Event::Sort;
+  EXPECT_EQ(wake_of({Sort::kDevice, "mlx4_0 add"}), Wake::kDevice);
+  EXPECT_EQ(wake_of({Sort::kLost, "udev"}), Wake::kDevice);
+  EXPECT_EQ(wake_of({Sort::kLost, "rtnetlink"}), Wake::kDrift);
+  EXPECT_EQ(wake_of({Sort::kDeviceChange, "mlx4_0 remove"}), Wake::kDrift);
+  EXPECT_EQ(wake_of({Sort::kFile, ledger_path()}), Wake::kApply);
+}
+
 TEST_F(ControllerTest, EventsOfOthersDoNotPutTheAuditOff) {
   if (::unshare(CLONE_NEWNET) != 0) GTEST_SKIP() << "no network namespace can be made here";
   const base::UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
