@@ -77,6 +77,27 @@ TEST_F(IscsiSysfs, DisksAreInUseByMountsSwapAndHolders) {
       ElementsAre("md0 holds /dev/sdb", "/dev/sdb1 is mounted on /scratch", "/dev/sdb1 is swap space"));
 }
 
+TEST_F(IscsiSysfs, DisksAreInUseWhereNoMountOfThisHostTellsSo) {
+  add(2, "iscsi_iser");
+  add_disk(2, "sdb");
+  tree.put("/sys/class/block/sdb/sdb1/partition", "1\n");
+  tree.put("/sys/class/block/sdb/sdb1/dev", "8:33\n");
+  tree.put("/sys/fs/ext4/sdc1/x", "");
+  tree.put("/sys/fs/btrfs/features/x", "");
+  tree.put("/sys/class/block/loop1/loop/backing_file", "/srv/image\n");
+  EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty());
+  tree.put("/sys/fs/ext4/sdb1/x", "");
+  EXPECT_THAT(host->uses({"session2"}).value(),
+              ElementsAre("/dev/sdb1 is mounted in another mount namespace"));
+  tree.put("/proc/1/mountinfo", "40 25 8:33 / /scratch rw shared:1 - ext4 /dev/sdb1 rw\n");
+  EXPECT_THAT(host->uses({"session2"}).value(), ElementsAre("/dev/sdb1 is mounted on /scratch"));
+  tree.put("/sys/fs/btrfs/11111111-2222-3333-4444-555555555555/devices/sdb/x", "");
+  tree.put("/sys/class/block/loop0/loop/backing_file", "/dev/sdb\n");
+  EXPECT_THAT(host->uses({"session2"}).value(),
+              ElementsAre("loop0 holds /dev/sdb", "/dev/sdb is part of a btrfs that is mounted",
+                          "/dev/sdb1 is mounted on /scratch"));
+}
+
 TEST_F(IscsiSysfs, AMultipathDeviceWithAnotherPathHoldsNothing) {
   for (const int number : {2, 3}) {
     const std::string disk = number == 2 ? "sdb" : "sdc";

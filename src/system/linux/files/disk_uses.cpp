@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -24,7 +26,10 @@ class DiskUses {
       : disks_(disks),
         sysfs_(sysfs),
         mounts_(lines_of(proc / "1/mountinfo", proc / "self/mountinfo")),
-        swaps_(lines_of(proc / "swaps", {})) {}
+        swaps_(lines_of(proc / "swaps", {})) {
+    note_btrfs();
+    note_loops();
+  }
 
   std::vector<std::string> all() {
     for (const auto& disk : disks_) note(disk);
@@ -42,6 +47,38 @@ class DiskUses {
     return out;
   }
 
+  /// A file system of several devices is mounted by the name of one, and has no number of theirs.
+  void note_btrfs() {
+    Trouble ignored;
+    const auto all = SysfsDir::open(sysfs_ / "fs/btrfs", &ignored);
+    if (!all) return;
+    for (const auto& id : all->list()) {
+      const auto devices = all->sub(id + "/devices");
+      if (!devices) continue;  // "features"
+      for (auto& device : devices->list()) btrfs_.insert(std::move(device));
+    }
+  }
+
+  /// No holder, and not alone: a loop device opens the other as it would a file.
+  void note_loops() {
+    Trouble ignored;
+    const auto all = SysfsDir::open(sysfs_ / "class/block", &ignored);
+    if (!all) return;
+    for (const auto& name : all->list()) {
+      const auto loop = name.starts_with("loop") ? all->sub(name + "/loop") : std::nullopt;
+      if (loop) loops_.emplace(loop->text("backing_file"), name);
+    }
+  }
+
+  /// A file system that is mounted anywhere, in another mount namespace, too.
+  [[nodiscard]] bool has_file_system(const std::string& name) const {
+    Trouble ignored;
+    for (const auto* driver : {"ext4", "xfs", "f2fs"}) {
+      if (SysfsDir::open(sysfs_ / "fs" / driver / name, &ignored)) return true;
+    }
+    return btrfs_.contains(name);
+  }
+
   void note(const std::string& disk) {
     Trouble ignored;
     const auto folder = SysfsDir::open(sysfs_ / "class/block" / disk, &ignored);
@@ -53,8 +90,8 @@ class DiskUses {
       if (part && part->read("partition") && note_device(entry, *part)) keeps_path = true;
     }
     if (out_.size() != known || keeps_path) return;
-    // As mkfs does: of a file system that is mounted in another namespace nothing else tells. Services that
-    // see no disks pass over it.
+    // As mkfs does: of ZFS, and of LIO's and others' targets, nothing else tells. Services that see no disks
+    // pass over it.
     const auto device = "/dev/" + disk;
     const base::UniqueFd alone(::open(device.c_str(), O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC));
     if (!alone && errno == EBUSY) out_.push_back(device + " is in use");
@@ -73,6 +110,9 @@ class DiskUses {
         }
       }
     }
+    for (auto [at, end] = loops_.equal_range(device); at != end; ++at)
+      out_.push_back(fmt::format("{} holds {}", at->second, device));
+    const auto known = out_.size();
     const auto number = folder.text("dev");
     for (const auto& line : mounts_) {
       const auto words = base::split(line, ' ');
@@ -81,6 +121,9 @@ class DiskUses {
       if (words[2] == number || dash[2] == device)
         out_.push_back(fmt::format("{} is mounted on {}", device, words[4]));
     }
+    if (out_.size() == known && has_file_system(name))
+      out_.push_back(btrfs_.contains(name) ? device + " is part of a btrfs that is mounted"
+                                           : device + " is mounted in another mount namespace");
     for (const auto& line : swaps_) {
       if (line.substr(0, line.find_first_of(" \t")) == device) out_.push_back(device + " is swap space");
     }
@@ -104,6 +147,8 @@ class DiskUses {
   const std::set<std::string>& disks_;
   const std::filesystem::path& sysfs_;
   std::vector<std::string> mounts_, swaps_, out_;
+  std::set<std::string> btrfs_;                    ///< devices of all that are mounted
+  std::multimap<std::string, std::string> loops_;  ///< by what is behind them: "/dev/sdb" → "loop0"
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The users of this host's disks. Sources: proc_pid_mountinfo(5), swapon(8),
-// Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-block-dm.
+// Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-block-dm, fs/btrfs/sysfs.c,
+// fs/ext4/sysfs.c, fs/xfs/xfs_sysfs.c, fs/f2fs/sysfs.c (folders named as the device), drivers/block/loop.c.
 #pragma once
 
 #include <filesystem>
