@@ -14,7 +14,7 @@ namespace rdmacfg::system {
 struct IscsiSession {
   std::string name;        ///< "session3", until the logout
   std::string target;      ///< "iqn.2026-01.org.example:disk"
-  std::string address;     ///< that was logged in to: "192.0.2.1"
+  std::string address;     ///< that was logged in to: "192.0.2.1", also where a host name was given
   std::int64_t port = 0;   ///< 3260
   std::int64_t group = 0;  ///< tag of the target's portal group
   std::string transport;   ///< "iser", "tcp", …

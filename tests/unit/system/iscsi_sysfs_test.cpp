@@ -63,6 +63,15 @@ TEST_F(IscsiSysfs, SessionsAreReadAsTheKernelShowsThem) {
   EXPECT_EQ(all[1].transport, "tcp");
 }
 
+TEST_F(IscsiSysfs, ASessionWithAHostNameHasTheAddressThatItLeadsTo) {
+  add(2, "iscsi_tcp");
+  const std::string connection = "/sys/class/iscsi_connection/connection2:0";
+  tree.put(connection + "/address", "192.0.2.7\n");
+  EXPECT_EQ(host->observe().value().at(0).address, "192.0.2.1") << "the target has sent it on";
+  tree.put(connection + "/persistent_address", "storage1.example.org\n");
+  EXPECT_EQ(host->observe().value().at(0).address, "192.0.2.7");
+}
+
 TEST_F(IscsiSysfs, DisksAreInUseByMountsSwapAndHolders) {
   add(2, "iscsi_iser");
   add_disk(2, "sdb");

@@ -3,8 +3,10 @@
 // proc_name).
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
+#include "model/inet_types.hpp"
 #include "system/linux/files/disk_uses.hpp"
 #include "system/linux/files/sysfs_dir.hpp"
 #include "system/linux/linux_host.hpp"
@@ -63,6 +65,10 @@ class SysfsIscsi final : public Iscsi {
           connections ? connections->sub("connection" + number + ":0") : std::optional<SysfsDir>();
       if (connection) {
         one.address = connection->text("persistent_address");
+        if (!model::IpAddress::parse(one.address)) {  // a host name, as the record of others has it
+          if (auto connected = connection->text("address"); !connected.empty())
+            one.address = std::move(connected);
+        }
         one.port = connection->number("persistent_port").value_or(0);
       }
       if (!one.target.empty()) out.push_back(std::move(one));  // it is not logged in yet, or has gone
