@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "base/text.hpp"
 #include "model/inet_types.hpp"
 
@@ -10,6 +12,22 @@ namespace rdmacfg::kinds {
 
 using base::Result;
 using system::NvmeController;
+
+namespace {
+
+/// Whether a text of nvme-cli's JSON is this address, however it is spelled.
+bool names_address(std::string_view json, std::string_view address) {
+  for (auto start = json.find('"'); start != std::string_view::npos;) {
+    const auto end = json.find('"', start + 1);
+    if (end == std::string_view::npos) return false;
+    const auto parsed = model::IpAddress::parse(json.substr(start + 1, end - start - 1));
+    if (parsed && parsed->text() == address) return true;
+    start = end;  // also from the end of one to the next, as there may be a \" on the way
+  }
+  return false;
+}
+
+}  // namespace
 
 std::string found_text(const system::NvmeController& controller, const std::string& address) {
   return fmt::format("{} {} {}", address, controller.name, controller.subsystem);
@@ -55,7 +73,7 @@ Result<std::vector<std::string>> ours_at(const std::string& address, const Disco
   if (begin == end || conf.others_lead.contains(address)) return out;
   const auto theirs = host.files.read_linked(std::string(kNvmeConfigFile));
   if (!theirs) return base::fail(theirs.error());
-  if (*theirs && (*theirs)->find('"' + address + '"') != std::string::npos) return out;
+  if (*theirs && names_address(**theirs, address)) return out;
   const auto found = read_nvme_found(host);
   if (!found) return base::fail(found.error());
   for (auto at = begin; at != end; ++at) {

@@ -81,6 +81,16 @@ TEST_F(NvmeConnections, ThoseOfOthersStay) {
   EXPECT_THAT(controllers, SizeIs(1)) << "another file leads there, too";
 }
 
+TEST_F(NvmeConnections, ThoseOfOthersStayHoweverTheirAddressIsSpelled) {
+  const std::string text = "version = 1\n[[nvme_connection]]\naddress = \"2001:db8::1\"\n";
+  kernel->nvme_host.targets["2001:db8::1"] = {"nqn.x:a"};
+  kernel->files.content["/etc/nvme/config.json"] =
+      R"([{"hostnqn":"nqn.x:h","subsystems":[{"ports":[{"traddr":"2001:DB8:0::1"}]}]}])";
+  ASSERT_EQ(run(text).exit, Exit::kOk);
+  ASSERT_EQ(run(kNoTargets).exit, Exit::kOk);
+  EXPECT_THAT(controllers, SizeIs(1));
+}
+
 TEST_F(NvmeConnections, AfterABootTheyAreOurs) {
   controllers.push_back({"nvme0", "nqn.x:a", "rdma", "192.0.2.1", "4420", "live"});
   ASSERT_EQ(run(kTargetText).exit, Exit::kOk);
