@@ -108,7 +108,7 @@ class Lio {
   virtual base::Result<void> remove_lun(const LioTargetId& target, int number) = 0;
 
   virtual base::Result<void> make_acl(const LioTargetId& target, const std::string& initiator) = 0;
-  /// It has no mappings any more. Ends the initiator's sessions.
+  /// Ends the initiator's sessions. Mappings that are left of an interrupted map() go with it.
   virtual base::Result<void> remove_acl(const LioTargetId& target, const std::string& initiator) = 0;
   virtual base::Result<void> map(const LioTargetId& target, const std::string& initiator,
                                  const LioMapping& mapping) = 0;

@@ -110,6 +110,20 @@ TEST_F(LioConfigfs, AGroupThatIsFreshAsksForNoChap) {
   EXPECT_EQ(tree.get(group + "attrib/authentication"), "1\n") << "somebody has set a secret";
 }
 
+TEST_F(LioConfigfs, AnInitiatorGoesAlthoughARunEndedBeforeItsLunLedAnywhere) {
+  const LioTargetId id{"iscsi", "iqn.2026-01.org.example:a"};
+  const std::string acl = std::string(kGroup) + "acls/iqn.2026-01.org.example:h";
+  std::filesystem::create_directories(tree.at(acl + "/lun_0"));
+  std::filesystem::create_directories(tree.at(std::string(kGroup) + "lun/lun_1"));
+  link("../../../lun/lun_1", acl + "/lun_1/lun");
+  tree.put(std::string(kGroup) + "../fabric_statistics/x", "");
+  EXPECT_THAT(lio->observe().value()->targets.front().acls.front().luns,
+              ElementsAre(LioMapping{1, 1, false}));
+  EXPECT_TRUE(lio->remove_acl(id, "iqn.2026-01.org.example:h"));
+  EXPECT_FALSE(std::filesystem::exists(tree.at(acl)));
+  EXPECT_TRUE(std::filesystem::exists(tree.at(std::string(kGroup) + "lun/lun_1")));
+}
+
 TEST_F(LioConfigfs, PathsThatTheKernelWouldCutAreRefused) {
   tree.put("/sys/kernel/config/target/core/x", "");
   for (const auto& path : {std::string("/dev/a,b"), "/dev/" + std::string(600, 'a')})

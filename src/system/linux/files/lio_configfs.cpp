@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "system/linux/files/configfs.hpp"
@@ -195,8 +196,16 @@ class ConfigfsLio final : public Lio {
   }
 
   Result<void> remove_acl(const LioTargetId& target, const std::string& initiator) override {
-    return detail::remove_folder(acl(target, initiator),
-                                 fmt::format("{}: do not let {} log in", target.wwn, initiator));
+    const auto at = acl(target, initiator);
+    const auto what = fmt::format("{}: do not let {} log in", target.wwn, initiator);
+    detail::Trouble ignored;
+    const auto folder = SysfsDir::open(at, &ignored);
+    // A run that ended in map() leaves a folder that leads nowhere.
+    for (const auto& name : folder ? folder->list() : std::vector<std::string>{}) {
+      if (!number_after(kLunPrefix, name)) continue;
+      if (auto done = remove_linked(at / name, what); !done) return done;
+    }
+    return detail::remove_folder(at, what);
   }
 
   Result<void> map(const LioTargetId& target, const std::string& initiator,
