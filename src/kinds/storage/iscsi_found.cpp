@@ -46,6 +46,10 @@ std::string text_of(const system::IscsiSession& session) {
   return fmt::format("{} {} {} {}", session.name, session.transport, session.interface, session.state);
 }
 
+bool is_text_of_ours(std::string_view text) {
+  return text.find(fmt::format(" iser {} ", kIserInterface)) != std::string_view::npos;
+}
+
 std::optional<std::string> record_of_others(const IserPortal& portal, system::Files& files) {
   for (const auto folder : kNodeFolders) {
     const auto target = fmt::format("{}/{}", folder, portal.target);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -23,6 +24,8 @@ std::vector<std::string> our_sessions(std::span<const system::IscsiSession> all,
 
 /// "session3 iser rdma-configd LOGGED_IN"
 std::string text_of(const system::IscsiSession& session);
+/// Of such a text: whether our interface of open-iscsi made the session.
+bool is_text_of_ours(std::string_view text);
 
 /// The file of a record of others by which open-iscsi logs in at boot to the same target and address; nothing
 /// where there is none, or it may not be read.

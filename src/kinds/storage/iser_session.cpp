@@ -261,7 +261,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     const auto wanted = model::from_attributes<IserSession>(desired.settings);
     if (wanted.logged_in != true) return verdict;
     const auto facts = model::from_attributes<IserSession>(observed->facts);
-    const auto sessions = facts.sessions.value_or(std::vector<std::string>{});
+    auto sessions = facts.sessions.value_or(std::vector<std::string>{});
+    std::erase_if(sessions, [](const std::string& one) { return !is_text_of_ours(one); });
     const auto is_live = [](const std::string& one) { return one.ends_with(" LOGGED_IN"); };
     if (std::any_of(sessions.begin(), sessions.end(), is_live)) return verdict;
     verdict.sort = Verdict::Sort::kPending;

@@ -97,6 +97,16 @@ TEST_F(IserSessions, ThoseOfOthersStayAndAreNotDoubled) {
   EXPECT_THAT(iscsi.sessions, SizeIs(1));
 }
 
+TEST_F(IserSessions, AnotherSessionThatWorksIsNotTakenForALostOneOfOurs) {
+  ASSERT_EQ(run(kIserText).exit, Exit::kOk);
+  iscsi.sessions[0].state = "FAILED";
+  iscsi.sessions.push_back(
+      {"session9", "iqn.2026-01.org.example:a", "192.0.2.1", 3260, 1, "tcp", "default", "LOGGED_IN"});
+  EXPECT_EQ(run(kIserText).exit, Exit::kPartly);
+  iscsi.sessions[0].state = "LOGGED_IN";
+  EXPECT_EQ(run(kIserText).exit, Exit::kOk);
+}
+
 TEST_F(IserSessions, WhileADiskIsInUseItStaysLoggedIn) {
   ASSERT_EQ(run(kIserText).exit, Exit::kOk);
   iscsi.used["iqn.2026-01.org.example:a"] = {"/dev/sdb is mounted on /scratch"};
