@@ -187,7 +187,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       }
       warn_of_record(one, *portal, host.files, diagnostics);
       if (world.offline()) one.settings.erase("logged_in");
-      auto why = why_not.empty() ? why_others_there(*portal, *sessions) : why_not;
+      auto why = why_not.empty() ? why_another_there(*portal, *sessions, host) : why_not;
       if (why.empty()) continue;
       one.pending = std::move(why);
       one.settings.clear();
@@ -318,14 +318,22 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
   }
 
   /// A second session would bring the target's disks into the host once more.
-  static std::string why_others_there(const IserPortal& portal, const std::vector<IscsiSession>& all) {
+  static std::string why_another_there(const IserPortal& portal, const std::vector<IscsiSession>& all,
+                                       system::Host& host) {
     if (!our_sessions(all, portal).empty()) return {};
     for (const auto& one : all) {
-      if (!leads_to(one, portal) || one.interface == kIserInterface) continue;
-      return fmt::format(
-          "{} of others is logged in there (transport {}, interface {}); once its disks are free, "
-          "`iscsiadm -m session -r {} -u` logs it out",
-          one.name, one.transport, one.interface, one.name.substr(std::string_view("session").size()));
+      if (!leads_to(one, portal)) continue;
+      if (one.interface != kIserInterface) {
+        return fmt::format(
+            "{} of others is logged in there (transport {}, interface {}); once its disks are free, "
+            "`iscsiadm -m session -r {} -u` logs it out",
+            one.name, one.transport, one.interface, one.name.substr(std::string_view("session").size()));
+      }
+      // The entry has been changed. Its former session goes first, unless it has to stay.
+      const auto why = why_disks_stay({one.name}, host);
+      if (why && !why->empty())
+        return fmt::format("{} is logged in there by port {} and portal group {}, and {}", one.name, one.port,
+                           one.group, *why);
     }
     return {};
   }

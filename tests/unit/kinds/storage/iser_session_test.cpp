@@ -118,6 +118,20 @@ TEST_F(IserSessions, WhileADiskIsInUseItStaysLoggedIn) {
   EXPECT_THAT(iscsi.sessions, IsEmpty());
 }
 
+TEST_F(IserSessions, AnotherPortWaitsWhileADiskIsInUse) {
+  iscsi.targets.insert("iqn.2026-01.org.example:a 192.0.2.1:860,1");
+  const auto other = std::string(kIserText) + "port = 860\n";
+  ASSERT_EQ(run(kIserText).exit, Exit::kOk);
+  iscsi.used["iqn.2026-01.org.example:a"] = {"/dev/sdb is mounted on /scratch"};
+  EXPECT_EQ(run(other).exit, Exit::kPartly);
+  ASSERT_THAT(iscsi.sessions, SizeIs(1)) << "the disk is not brought in twice";
+  EXPECT_EQ(iscsi.sessions[0].port, 3260);
+  iscsi.used.clear();
+  EXPECT_EQ(run(other).exit, Exit::kOk);
+  ASSERT_THAT(iscsi.sessions, SizeIs(1));
+  EXPECT_EQ(iscsi.sessions[0].port, 860);
+}
+
 TEST_F(IserSessions, AnInterruptedLogoutGoesOn) {
   ASSERT_EQ(run(kIserText).exit, Exit::kOk);
   unit() = render_iser_unit({.leaving = {*IserPortal::parse(kIserPortal)}});
