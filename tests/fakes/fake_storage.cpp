@@ -259,7 +259,11 @@ Result<std::vector<std::string>> FakeNvmeHost::uses(const std::vector<std::strin
   }
   std::vector<std::string> out;
   for (const auto& subsystem : subsystems) {
-    const auto at = used.find(subsystem);
+    const bool stays = multipath.contains(subsystem) &&
+                       std::any_of(controllers.begin(), controllers.end(), [&](const auto& one) {
+                         return one.subsystem == subsystem && !holds(names, one.name);
+                       });
+    const auto at = stays ? used.end() : used.find(subsystem);
     if (at != used.end()) out.insert(out.end(), at->second.begin(), at->second.end());
   }
   return out;
@@ -328,7 +332,11 @@ Result<std::vector<std::string>> FakeIscsi::uses(const std::vector<std::string>&
   }
   std::vector<std::string> out;
   for (const auto& target : going) {
-    const auto at = used.find(target);
+    const bool stays =
+        multipath.contains(target) && std::any_of(sessions.begin(), sessions.end(), [&](const auto& one) {
+          return one.target == target && !holds(names, one.name);
+        });
+    const auto at = stays ? used.end() : used.find(target);
     if (at != used.end()) out.insert(out.end(), at->second.begin(), at->second.end());
   }
   return out;

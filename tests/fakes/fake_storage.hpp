@@ -92,6 +92,7 @@ class FakeNvmeHost final : public system::NvmeHost {
   std::map<std::string, std::vector<std::string>> targets;  ///< subsystems that an address offers
   std::vector<system::NvmeController> controllers;
   std::map<std::string, std::vector<std::string>> used;  ///< uses() by subsystem
+  std::set<std::string> multipath;  ///< subsystems whose disks stay while a controller of theirs does
 
   void reboot() { controllers.clear(); }
   [[nodiscard]] std::string dump() const;
@@ -118,7 +119,8 @@ class FakeIscsi final : public system::Iscsi {
   std::set<std::string> records;  ///< of our interface
   std::vector<system::IscsiSession> sessions;
   std::map<std::string, std::vector<std::string>> used;  ///< uses() by target
-  bool stuck = false;                                    ///< nobody can be logged out
+  std::set<std::string> multipath;  ///< targets whose disks stay while a session with them does
+  bool stuck = false;               ///< nobody can be logged out
 
   void reboot() { sessions.clear(); }
   [[nodiscard]] std::string dump() const;

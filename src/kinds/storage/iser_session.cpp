@@ -15,6 +15,7 @@
 #include "kinds/host/package_table.hpp"
 #include "kinds/storage/iscsi_found.hpp"
 #include "kinds/storage/iser_session_parse.hpp"
+#include "kinds/storage/surroundings.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -76,15 +77,26 @@ std::string iser_label(const IserPortal& portal) {
 }
 
 /// Why the disks of these sessions cannot go; empty: they can.
-Result<std::string> why_disks_stay(const std::vector<std::string>& names, system::Host& host) {
-  if (names.empty()) return std::string();
-  const auto uses = host.iscsi.uses(names);
-  if (!uses) return base::fail(uses.error());
-  constexpr std::size_t kUsesNamed = 3;
-  const auto shown = std::min(uses->size(), kUsesNamed);
-  auto text = base::join(std::span(*uses).first(shown), ", ");
-  if (uses->size() > shown) text += fmt::format(" and {} more", uses->size() - shown);
-  return text;
+Result<std::string> why_sessions_stay(const std::vector<std::string>& going,
+                                      const std::vector<std::string>& others, system::Host& host) {
+  return why_disks_stay(going, others, [&](const auto& names) { return host.iscsi.uses(names); });
+}
+
+/// Sessions of ours with other portals that no entry has: they are to go, too.
+std::vector<std::string> sessions_to_go(const IserPortal& portal, const std::vector<IscsiSession>& all,
+                                        const std::vector<Desired>& desired) {
+  std::set<std::string_view> wanted;
+  for (const auto& one : desired) {
+    if (one.key.kind == kIserKind) wanted.insert(one.key.id);
+  }
+  std::vector<std::string> out;
+  for (const auto& one : all) {
+    const auto address = model::IpAddress::parse(one.address);
+    if (!address || one.interface != kIserInterface) continue;
+    const IserPortal at{one.target, *address, one.port, one.group};
+    if (at != portal && !wanted.contains(at.text())) out.push_back(one.name);
+  }
+  return out;
 }
 
 class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMeant {
@@ -284,14 +296,15 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
   }
 
   /// The kernel would take the disks away under a file system.
-  [[nodiscard]] std::string why_held(const model::Key& key, const std::vector<Desired>& /*desired*/,
+  [[nodiscard]] std::string why_held(const model::Key& key, const std::vector<Desired>& desired,
                                      const World& world) const override {
     if (key.kind != kIserKind || world.offline()) return {};
     auto& host = world.host();
     const auto portal = IserPortal::parse(key.id);
     const auto sessions = host.iscsi.observe();
     if (!portal || !sessions) return {};
-    const auto why = why_disks_stay(our_sessions(*sessions, *portal), host);
+    const auto why = why_sessions_stay(our_sessions(*sessions, *portal),
+                                       sessions_to_go(*portal, *sessions, desired), host);
     return why && !why->empty() ? *why + "; it is logged out once nothing uses it" : std::string();
   }
 
@@ -330,7 +343,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
             one.name, one.transport, one.interface, one.name.substr(std::string_view("session").size()));
       }
       // The entry has been changed. Its former session goes first, unless it has to stay.
-      const auto why = why_disks_stay({one.name}, host);
+      const auto why = why_sessions_stay({one.name}, {}, host);
       if (why && !why->empty())
         return fmt::format("{} is logged in there by port {} and portal group {}, and {}", one.name, one.port,
                            one.group, *why);
@@ -370,7 +383,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       for (auto& name : our_sessions(*sessions, portal)) going.insert(std::move(name));
       any = any || logins.wanted.contains(portal) || logins.leaving.contains(portal);
     }
-    const auto why = why_disks_stay({going.begin(), going.end()}, host);
+    const auto why = why_sessions_stay({going.begin(), going.end()}, {}, host);
     if (!why) return base::fail(why.error());
     if (!why->empty()) return base::fail(base::Code::kBusy, fmt::format("iSER sessions: {}", *why));
     if (!any && going.empty()) return {};

@@ -15,6 +15,7 @@
 #include "kinds/host/package_table.hpp"
 #include "kinds/storage/nvme_connection_parse.hpp"
 #include "kinds/storage/nvme_found.hpp"
+#include "kinds/storage/surroundings.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -76,15 +77,27 @@ Result<bool> waits_at_boot(system::Files& files) {
 }
 
 /// Why disks of these controllers cannot go; empty: they can.
-Result<std::string> why_in_use(const std::vector<std::string>& names, system::Host& host) {
-  if (names.empty()) return std::string();
-  const auto uses = host.nvme_host.uses(names);
-  if (!uses) return base::fail(uses.error());
-  constexpr std::size_t kUsesNamed = 3;
-  const auto shown = std::min(uses->size(), kUsesNamed);
-  auto text = base::join(std::span(*uses).first(shown), ", ");
-  if (uses->size() > shown) text += fmt::format(" and {} more", uses->size() - shown);
-  return text;
+Result<std::string> why_in_use(const std::vector<std::string>& going, const std::vector<std::string>& others,
+                               system::Host& host) {
+  return why_disks_stay(going, others, [&](const auto& names) { return host.nvme_host.uses(names); });
+}
+
+/// Controllers of ours at other addresses that no entry has: they are to go, too.
+Result<std::vector<std::string>> connections_to_go(const std::string& address, const DiscoveryConf& conf,
+                                                   const NvmeControllers& controllers,
+                                                   const std::vector<Desired>& desired, system::Host& host) {
+  std::set<std::string_view> wanted;
+  for (const auto& one : desired) {
+    if (one.key.kind == kConnectionKind) wanted.insert(one.key.id);
+  }
+  std::vector<std::string> out;
+  for (const auto& [other, line] : conf.ours) {
+    if (other == address || wanted.contains(other)) continue;
+    auto names = ours_at(other, conf, controllers, host);
+    if (!names) return base::fail(names.error());
+    out.insert(out.end(), names->begin(), names->end());
+  }
+  return out;
 }
 
 class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBeMeant {
@@ -248,7 +261,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
   }
 
   /// The kernel would take the disks away under a file system.
-  [[nodiscard]] std::string why_held(const model::Key& key, const std::vector<Desired>& /*desired*/,
+  [[nodiscard]] std::string why_held(const model::Key& key, const std::vector<Desired>& desired,
                                      const World& world) const override {
     if (key.kind != kConnectionKind || world.offline()) return {};
     auto& host = world.host();
@@ -256,7 +269,10 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     const auto controllers = observe_nvme_controllers(host);
     if (!conf || !controllers) return {};
     const auto names = ours_at(key.id, *conf, *controllers, host);
-    const auto why = names ? why_in_use(*names, host) : Result<std::string>{std::string()};
+    if (!names || names->empty()) return {};
+    const auto others = connections_to_go(key.id, *conf, *controllers, desired, host);
+    if (!others) return {};
+    const auto why = why_in_use(*names, *others, host);
     return why && !why->empty() ? *why + "; it is disconnected once nothing uses it" : std::string();
   }
 
@@ -291,7 +307,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     if (!controllers) return base::fail(controllers.error());
     const auto names = ours_at(change.key.id, conf, *controllers, host);
     if (!names) return base::fail(names.error());
-    const auto why = why_in_use(*names, host);
+    const auto why = why_in_use(*names, {}, host);
     if (!why) return base::fail(why.error());
     if (!why->empty()) return base::fail(base::Code::kBusy, fmt::format("{}: {}", change.label, *why));
     if (auto done = names->empty() ? Result<void>{} : mark_going(change.key.id, conf, host); !done)

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -47,6 +49,29 @@ std::set<std::string> mounted_devices(system::Files& files) {
     break;
   }
   return out;
+}
+
+base::Result<std::string> why_disks_stay(const std::vector<std::string>& going,
+                                         const std::vector<std::string>& others, const DiskUses& uses) {
+  if (going.empty()) return std::string();
+  auto found = uses(going);
+  if (!found) return base::fail(found.error());
+  if (found->empty() && !others.empty()) {
+    const auto without = uses(others);
+    if (!without) return base::fail(without.error());
+    auto all = going;
+    all.insert(all.end(), others.begin(), others.end());
+    found = uses(all);
+    if (!found) return base::fail(found.error());
+    std::erase_if(*found, [&](const auto& one) {
+      return std::find(without->begin(), without->end(), one) != without->end();
+    });
+  }
+  constexpr std::size_t kUsesNamed = 3;
+  const auto shown = std::min(found->size(), kUsesNamed);
+  auto text = base::join(std::span(*found).first(shown), ", ");
+  if (found->size() > shown) text += fmt::format(" and {} more", found->size() - shown);
+  return text;
 }
 
 }  // namespace rdmacfg::kinds

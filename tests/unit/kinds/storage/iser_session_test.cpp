@@ -118,6 +118,20 @@ TEST_F(IserSessions, WhileADiskIsInUseItStaysLoggedIn) {
   EXPECT_THAT(iscsi.sessions, IsEmpty());
 }
 
+TEST_F(IserSessions, BothPathsToADiskInUseStayWhenBothGo) {
+  const auto both = std::string(kIserText) +
+                    "[[iser_session]]\ntarget = \"iqn.2026-01.org.example:a\"\naddress = \"192.0.2.2\"\n";
+  iscsi.targets.insert("iqn.2026-01.org.example:a 192.0.2.2:3260,1");
+  iscsi.multipath.insert("iqn.2026-01.org.example:a");
+  iscsi.used["iqn.2026-01.org.example:a"] = {"dm-0 holds /dev/sdb"};
+  ASSERT_EQ(run(both).exit, Exit::kOk);
+  ASSERT_THAT(iscsi.sessions, SizeIs(2));
+  EXPECT_EQ(run(kNoSessions).exit, Exit::kPartly);
+  EXPECT_THAT(iscsi.sessions, SizeIs(2));
+  EXPECT_EQ(run(kIserText).exit, Exit::kOk) << "one of them may go";
+  EXPECT_THAT(iscsi.sessions, SizeIs(1));
+}
+
 TEST_F(IserSessions, AnotherPortWaitsWhileADiskIsInUse) {
   iscsi.targets.insert("iqn.2026-01.org.example:a 192.0.2.1:860,1");
   const auto other = std::string(kIserText) + "port = 860\n";

@@ -113,6 +113,19 @@ TEST_F(NvmeConnections, WhileADiskIsInUseItStaysConnected) {
   EXPECT_FALSE(kernel->files.content.contains(std::string(kDiscoveryFile)));
 }
 
+TEST_F(NvmeConnections, BothPathsToADiskInUseStayWhenBothGo) {
+  const auto both = std::string(kTargetText) + "[[nvme_connection]]\naddress = \"192.0.2.2\"\n";
+  kernel->nvme_host.targets["192.0.2.2"] = {"nqn.x:a"};
+  kernel->nvme_host.multipath.insert("nqn.x:a");
+  kernel->nvme_host.used["nqn.x:a"] = {"/dev/nvme0n1 is mounted on /scratch"};
+  ASSERT_EQ(run(both).exit, Exit::kOk);
+  ASSERT_THAT(controllers, SizeIs(2));
+  EXPECT_EQ(run(kNoTargets).exit, Exit::kPartly);
+  EXPECT_THAT(controllers, SizeIs(2));
+  EXPECT_EQ(run(kTargetText).exit, Exit::kOk) << "one of them may go";
+  EXPECT_THAT(controllers, SizeIs(1));
+}
+
 TEST_F(NvmeConnections, BelowAnotherRootOnlyFilesAreWritten) {
   auto host = kernel->host();
   host.offline = true;
