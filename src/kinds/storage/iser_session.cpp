@@ -131,6 +131,9 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     for (const auto& id : world.concerned(kIserKind)) {
       if (auto portal = IserPortal::parse(id)) portals.insert(std::move(*portal));
     }
+    // The host itself logs out when it is up.
+    if (world.offline())
+      std::erase_if(portals, [&](const auto& one) { return logins.leaving.contains(one); });
     std::vector<Observed> out;
     if (portals.empty()) return out;
     const auto drop_in = host.files.read(std::string(kIserBootDropIn));
@@ -207,13 +210,19 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
-    if (changes.empty() || world.offline()) return {};
-    const auto sessions = world.host().iscsi.observe();
-    if (!sessions) return base::fail(sessions.error());
+    if (changes.empty()) return {};
     const auto file = read_iser_file(world.host().files);
     if (!file) return base::fail(file.error());
     for (auto* change : changes) {
-      if (model::from_attributes<IserSession>(change->before).unit == kEdited) change->carried = {file->text};
+      const bool goes = change->operation == model::Operation::kDelete;
+      // Of a session that goes offline it says that there may be a record; one that is undone has none.
+      if (model::from_attributes<IserSession>(change->before).unit == kEdited || (goes && world.offline()))
+        change->carried = {file->text};
+    }
+    if (world.offline()) return {};
+    const auto sessions = world.host().iscsi.observe();
+    if (!sessions) return base::fail(sessions.error());
+    for (auto* change : changes) {
       const auto portal = IserPortal::parse(change->key.id);
       if (change->operation != model::Operation::kDelete || !portal) continue;
       const auto names = our_sessions(*sessions, *portal);
@@ -252,6 +261,9 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       logins.wanted.erase(*portal);
       const auto wanted = model::from_attributes<IserSession>(change.after);
       if (wanted.unit) (stays(wanted) ? logins.wanted : logins.leaving).insert(*portal);
+      // The next start of the unit would log in by its record.
+      const bool goes = change.operation == model::Operation::kDelete && !change.carried.empty();
+      if (host.offline && goes) logins.leaving.insert(*portal);
     }
     if (auto done = write_unit(logins, changes, host.files); !done) return done;
     if (host.offline) return hold_at_boot(logins, changes, host.files);

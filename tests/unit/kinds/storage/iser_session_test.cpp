@@ -178,5 +178,26 @@ TEST_F(IserSessions, BelowAnotherRootOnlyFilesAreWritten) {
   EXPECT_THAT(iscsi.sessions, IsEmpty());
 }
 
+TEST_F(IserSessions, WhatGoesBelowAnotherRootLosesItsRecordAtTheNextBoot) {
+  const auto a = *IserPortal::parse(kIserPortal);
+  const auto b = *IserPortal::parse("iqn.2026-01.org.example:b 192.0.2.2:3260,1");
+  iscsi.targets.insert(b.text());
+  const auto both = std::string(kIserText) +
+                    "[[iser_session]]\ntarget = \"iqn.2026-01.org.example:b\"\naddress = \"192.0.2.2\"\n";
+  ASSERT_EQ(run(both).exit, Exit::kOk);
+  auto host = kernel->host();
+  host.offline = true;
+  const auto document = config::parse_texts({{"config.toml", kIserText}}, "node1", grammar());
+  for (int time = 0; time < 2; ++time) {
+    ASSERT_EQ(core::apply(document, host).exit, Exit::kOk);
+    EXPECT_EQ(unit(), render_iser_unit({.wanted = {a}, .leaving = {b}}));
+  }
+  kernel->reboot();
+  EXPECT_THAT(iscsi.records, ElementsAre(kIserPortal));
+  EXPECT_THAT(iscsi.sessions, SizeIs(1));
+  EXPECT_EQ(run(kIserText).exit, Exit::kOk);
+  EXPECT_EQ(unit(), render_iser_unit({.wanted = {a}}));
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds
