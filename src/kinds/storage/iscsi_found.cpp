@@ -18,6 +18,15 @@ bool same_address(std::string_view spelled, const model::IpAddress& address) {
   return parsed && *parsed == address;
 }
 
+/// "192.0.2.1:3260,1" of the folder "192.0.2.1,3260,1", as iscsiadm takes it.
+std::string portal_in(const std::string& folder) {
+  const auto comma = folder.find(',');
+  if (comma == std::string::npos) return folder;
+  const auto address = folder.substr(0, comma);
+  const bool ipv6 = address.find(':') != std::string::npos;
+  return fmt::format("{}{}{}:{}", ipv6 ? "[" : "", address, ipv6 ? "]" : "", folder.substr(comma + 1));
+}
+
 bool at_boot_by(const std::string& file, system::Files& files) {
   const auto text = files.read(file);
   return text && *text && logs_in_at_boot(**text);
@@ -50,7 +59,7 @@ bool is_text_of_ours(std::string_view text) {
   return text.find(fmt::format(" iser {} ", kIserInterface)) != std::string_view::npos;
 }
 
-std::optional<std::string> record_of_others(const IserPortal& portal, system::Files& files) {
+std::optional<IscsiRecord> record_of_others(const IserPortal& portal, system::Files& files) {
   for (const auto folder : kNodeFolders) {
     const auto target = fmt::format("{}/{}", folder, portal.target);
     const auto portals = files.list(target);
@@ -60,11 +69,12 @@ std::optional<std::string> record_of_others(const IserPortal& portal, system::Fi
       const auto at = target + "/" + name;
       const auto interfaces = files.list(at);
       if (!interfaces || interfaces->empty()) {  // a record of a portal without a group is a file
-        if (at_boot_by(at, files)) return at;
+        if (at_boot_by(at, files)) return IscsiRecord{at, portal_in(name), {}};
         continue;
       }
       for (const auto& one : *interfaces) {
-        if (one != kIserInterface && at_boot_by(at + "/" + one, files)) return at + "/" + one;
+        const auto file = at + "/" + one;
+        if (one != kIserInterface && at_boot_by(file, files)) return IscsiRecord{file, portal_in(name), one};
       }
     }
   }

@@ -27,8 +27,15 @@ std::string text_of(const system::IscsiSession& session);
 /// Of such a text: whether our interface of open-iscsi made the session.
 bool is_text_of_ours(std::string_view text);
 
-/// The file of a record of others by which open-iscsi logs in at boot to the same target and address; nothing
-/// where there is none, or it may not be read.
-std::optional<std::string> record_of_others(const IserPortal& portal, system::Files& files);
+/// A record of open-iscsi.
+struct IscsiRecord {
+  std::string file;       ///< "/etc/iscsi/nodes/iqn.2026-01.org.example:a/192.0.2.1,3260,1/iser"
+  std::string portal;     ///< "192.0.2.1:3260,1"
+  std::string interface;  ///< "iser"; empty where the record is older than interfaces
+};
+
+/// That of others by which open-iscsi logs in at boot to the same target and address; nothing where there is
+/// none, or it may not be read.
+std::optional<IscsiRecord> record_of_others(const IserPortal& portal, system::Files& files);
 
 }  // namespace rdmacfg::kinds

@@ -370,11 +370,11 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     diagnostics.push_back(
         {Severity::kWarning,
          one.where,
-         fmt::format("{}: open-iscsi logs in there at boot, too", *record),
+         fmt::format("{}: open-iscsi logs in there at boot, too", record->file),
          fmt::format(
-             "leave one of them out: `iscsiadm -m node -T {} -p {} -I {} -o update -n node.startup -v "
-             "manual`",
-             portal.target, portal.portal(), record->substr(record->rfind('/') + 1)),
+             "leave one of them out: `iscsiadm -m node -T {} -p {}{} -o update -n node.startup -v manual`",
+             portal.target, record->portal,
+             record->interface.empty() ? std::string() : " -I " + record->interface),
          {}});
   }
 

@@ -97,6 +97,18 @@ TEST_F(IserSessions, ThoseOfOthersStayAndAreNotDoubled) {
   EXPECT_THAT(iscsi.sessions, SizeIs(1));
 }
 
+TEST_F(IserSessions, ARecordOfOthersIsNamedAsIscsiadmKnowsIt) {
+  const auto hint = [&](const std::string& path) {
+    const auto file = "/etc/iscsi/nodes/iqn.2026-01.org.example:a/" + path;
+    kernel->files.content[file] = "node.startup = automatic\n";
+    const auto report = run(kIserText);
+    kernel->files.content.erase(file);
+    return report.diagnostics.empty() ? std::string() : report.diagnostics.front().hint;
+  };
+  EXPECT_THAT(hint("192.0.2.1,860,2/default"), HasSubstr(" -p 192.0.2.1:860,2 -I default -o "));
+  EXPECT_THAT(hint("192.0.2.1,3260"), HasSubstr(" -p 192.0.2.1:3260 -o "));
+}
+
 TEST_F(IserSessions, AnotherSessionThatWorksIsNotTakenForALostOneOfOurs) {
   ASSERT_EQ(run(kIserText).exit, Exit::kOk);
   iscsi.sessions[0].state = "FAILED";
