@@ -81,4 +81,14 @@ std::optional<IscsiRecord> record_of_others(const IserPortal& portal, system::Fi
   return std::nullopt;
 }
 
+bool record_has_secret(const IserPortal& portal, system::Files& files) {
+  for (const auto folder : kNodeFolders) {
+    const auto text =
+        files.read(fmt::format("{}/{}/{},{},{}/{}", folder, portal.target, portal.address.text(), portal.port,
+                               portal.group, kIserInterface));
+    if (text && *text && (*text)->find("node.session.auth.password") != std::string::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace rdmacfg::kinds

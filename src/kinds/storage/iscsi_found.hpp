@@ -38,4 +38,7 @@ struct IscsiRecord {
 /// none, or it may not be read.
 std::optional<IscsiRecord> record_of_others(const IserPortal& portal, system::Files& files);
 
+/// Whether somebody has put a secret of CHAP into our record; no where it may not be read.
+bool record_has_secret(const IserPortal& portal, system::Files& files);
+
 }  // namespace rdmacfg::kinds

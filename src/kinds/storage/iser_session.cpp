@@ -229,6 +229,10 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       if (!names.empty())
         change->interrupts.push_back(
             fmt::format("{} is logged out ({}); its disks go", change->label, base::join(names, ", ")));
+      if (record_has_secret(*portal, world.host().files))
+        change->interrupts.push_back(fmt::format(
+            "the record of {} goes with its secret of CHAP, which undoing brings back from iscsid.conf alone",
+            change->label));
     }
     return {};
   }

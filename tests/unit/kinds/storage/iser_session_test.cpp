@@ -109,6 +109,17 @@ TEST_F(IserSessions, ARecordOfOthersIsNamedAsIscsiadmKnowsIt) {
   EXPECT_THAT(hint("192.0.2.1,3260"), HasSubstr(" -p 192.0.2.1:3260 -o "));
 }
 
+TEST_F(IserSessions, APlanSaysThatASecretGoesWithItsRecord) {
+  const std::string record = "/etc/iscsi/nodes/iqn.2026-01.org.example:a/192.0.2.1,3260,1/rdma-configd";
+  for (const bool secret : {false, true}) {
+    ASSERT_EQ(run(kIserText).exit, Exit::kOk);
+    kernel->files.content[record] = secret ? "node.session.auth.password = s\n" : "node.startup = manual\n";
+    const auto plan = run(kNoSessions).plan;
+    ASSERT_THAT(plan.changes, SizeIs(1));
+    EXPECT_THAT(plan.changes[0].interrupts, SizeIs(secret ? 2 : 1));
+  }
+}
+
 TEST_F(IserSessions, AnotherSessionThatWorksIsNotTakenForALostOneOfOurs) {
   ASSERT_EQ(run(kIserText).exit, Exit::kOk);
   iscsi.sessions[0].state = "FAILED";
