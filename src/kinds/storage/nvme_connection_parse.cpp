@@ -40,9 +40,11 @@ void wrong_connection(const model::Location& where, std::string_view key, std::s
 void check_host_address(const model::Entry& entry, std::string_view key, Diagnostics& diagnostics) {
   const auto text = model::text_of(entry.value);
   const auto address = model::IpAddress::parse(text);
-  if (!address || (!address->multicast() && !address->unspecified())) return;
-  wrong_connection(entry.where, key, fmt::format("\"{}\" is not an address of a host", text), "",
-                   diagnostics);
+  if (!address) return;
+  const bool scoped = address->family == model::Family::kIpv6 && address->link_local();
+  if (!address->multicast() && !address->unspecified() && !scoped) return;
+  wrong_connection(entry.where, key, fmt::format("\"{}\" is not an address of a host", text),
+                   scoped ? "a link-local address leads nowhere without its interface" : "", diagnostics);
 }
 
 }  // namespace
