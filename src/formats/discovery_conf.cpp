@@ -58,6 +58,9 @@ std::string traddr_of(std::string_view line) {
       return parsed ? parsed->text() : std::string(word);
     }
     next = word == "--traddr" || word == "-a";
+    if (word.starts_with("-a")) {  // "-a192.0.2.1", as getopt(3) takes it, too
+      if (const auto parsed = model::IpAddress::parse(word.substr(2))) return parsed->text();
+    }
   }
   return {};
 }

@@ -18,7 +18,7 @@ constexpr std::string_view kTheirs = "# theirs\n-t tcp -a 198.51.100.1\n";
 
 TEST(DiscoveryConf, AddressesAreFoundAsNvmeCliReadsThem) {
   for (const auto* line : {"--transport=rdma --traddr=192.0.2.1 --trsvcid=4420", "-t rdma -a 192.0.2.1",
-                           "--traddr 192.0.2.1 -t rdma"})
+                           "--traddr 192.0.2.1 -t rdma", "-trdma -a192.0.2.1"})
     EXPECT_EQ(traddr_of(line), "192.0.2.1") << line;
   EXPECT_EQ(traddr_of("--traddr=2001:0db8::1"), "2001:db8::1");
   EXPECT_EQ(traddr_of("--traddr=storage1 -t rdma"), "storage1");
