@@ -133,6 +133,21 @@ class LioEntry {
     desired_.origins["portals"] = addresses == nullptr ? section_.where : addresses->where;
   }
 
+  /// ProtectHome= of the daemon.
+  void warn_of_hidden(const model::Entry& file, std::string_view path) {
+    for (const std::string_view folder : {"/home/", "/root/", "/run/user/"}) {
+      if (!path.starts_with(folder)) continue;
+      diagnostics_.push_back(
+          {Severity::kWarning,
+           file.where,
+           fmt::format(
+               "[[lio_target]] lun.file: the daemon does not see {}, and makes no target of it at boot",
+               path),
+           "services see nothing below /home, /root and /run/user: /srv/disk.img",
+           {}});
+    }
+  }
+
   void luns() {
     std::map<std::int64_t, std::string> disks;
     for (const auto& child : section_.children) {
@@ -158,6 +173,7 @@ class LioEntry {
                 "another of its names, or a symbolic link");
           continue;
         }
+        if (disk == file) warn_of_hidden(*disk, path);
         disks.emplace(lun, fmt::format("{} {}", disk == file ? "file" : "block", path));
       }
     }

@@ -16,8 +16,12 @@ namespace rdmacfg::kinds {
 namespace {
 
 using system::LioMapping;
+using testing::Contains;
 using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 TEST(LioTarget, NamesOfIscsiAreThoseThatRtslibTakes) {
@@ -49,6 +53,24 @@ TEST(LioTarget, WhatAnInitiatorSeesIsReadAsItIsWritten) {
   EXPECT_FALSE(LioGuest::parse("iqn.x").sees.has_value());
   EXPECT_TRUE(LioGuest::parse((LioGuest{"iqn.x", std::vector<LioMapping>{}}).text()).sees->empty());
   EXPECT_EQ(LioGuest::parse("iqn.x (LUNs ").initiator, "iqn.x");
+}
+
+TEST(LioTarget, AFileThatTheDaemonDoesNotSeeIsAWarning) {
+  auto kernel = fakes::FakeKernel::parse(R"({ "files": { "/etc/machine-id": "0123456789abcdef\n" } })");
+  auto host = kernel->host();
+  for (const std::string path : {"/home/disk.img", "/srv/home/disk.img"}) {
+    const auto text =
+        "version = 1\n[[lio_target]]\nwwn = \"iqn.2026-01.org.example:a\"\nany_initiator = true\n"
+        "addresses = [\"192.0.2.1\"]\n[[lio_target.lun]]\nnumber = 0\nfile = \"" +
+        path + "\"\n";
+    const auto report = core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host);
+    const auto warned = Contains(Field(&model::Diagnostic::message, HasSubstr("the daemon does not see")));
+    if (path.starts_with("/home/")) {
+      EXPECT_THAT(report.diagnostics, warned);
+    } else {
+      EXPECT_THAT(report.diagnostics, Not(warned));
+    }
+  }
 }
 
 // vhost, loopback and others have LUNs that are not looked at.
