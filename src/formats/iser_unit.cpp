@@ -11,7 +11,8 @@ namespace rdmacfg::kinds {
 namespace {
 
 constexpr std::string_view kIserHead = "# Written by rdma-configd; changes here are overwritten.";
-constexpr std::string_view kWantedMark = "# session: ", kLeavingMark = "# logging out: ";
+constexpr std::string_view kWantedMark = "# session: ", kLeavingMark = "# logging out: ",
+                           kRestingMark = "# logging out for now: ";
 constexpr std::int64_t kHighestTag = 65535;  // of ports and of portal groups
 
 std::optional<std::int64_t> tag_of(std::string_view text) {
@@ -43,7 +44,16 @@ void add_leaving(const IserPortal& one, std::string& out) {
       kLeavingMark, one.text(), arguments_of(one), arguments_of(one));
 }
 
+void add_resting(const IserPortal& one, std::string& out) {
+  out += fmt::format("{}{}\nExecStart=-iscsiadm -m node {} --logout\n", kRestingMark, one.text(),
+                     arguments_of(one));
+}
+
 }  // namespace
+
+void IserLogins::erase(const IserPortal& portal) {
+  for (auto* list : {&wanted, &leaving, &resting}) list->erase(portal);
+}
 
 std::optional<IserPortal> IserPortal::parse(std::string_view text) {
   const auto blank = text.find(' '), comma = text.rfind(',');
@@ -76,17 +86,21 @@ IserLogins parse_iser_unit(std::string_view text) {
   if (!is_our_iser_unit(text)) return out;
   for (const auto line : base::split(text, '\n')) {
     for (const auto& [mark, into] :
-         {std::pair{kWantedMark, &out.wanted}, std::pair{kLeavingMark, &out.leaving}}) {
+         {std::pair{kWantedMark, &out.wanted}, std::pair{kLeavingMark, &out.leaving},
+          std::pair{kRestingMark, &out.resting}}) {
       if (!line.starts_with(mark)) continue;
       if (auto one = IserPortal::parse(line.substr(mark.size()))) into->insert(std::move(*one));
     }
   }
-  for (const auto& one : out.leaving) out.wanted.erase(one);
+  for (const auto& one : out.leaving) out.resting.erase(one);
+  for (const auto* list : {&out.leaving, &out.resting}) {
+    for (const auto& one : *list) out.wanted.erase(one);
+  }
   return out;
 }
 
 std::string render_iser_unit(const IserLogins& logins) {
-  if (logins.wanted.empty() && logins.leaving.empty()) return {};
+  if (logins.empty()) return {};
   auto out = fmt::format(
       "{}\n"
       "[Unit]\n"
@@ -108,7 +122,9 @@ std::string render_iser_unit(const IserLogins& logins) {
       "iscsiadm -m iface -I {0} -o new -n iface.transport_name -v iser'\n",
       kIserInterface);
   for (const auto& one : logins.leaving) add_leaving(one, out);
+  for (const auto& one : logins.resting) add_resting(one, out);
   for (const auto& one : logins.wanted) add_wanted(one, out);
+  if (!logins.resting.empty()) return out;  // a login by the interface would be one by their records, too
   return out + fmt::format("ExecStart=-iscsiadm -m {} -I {} {}\n", logins.wanted.empty() ? "iface" : "node",
                            kIserInterface, logins.wanted.empty() ? "-o delete" : "--login");
 }

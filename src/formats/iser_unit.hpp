@@ -41,6 +41,10 @@ struct IserLogins {
   std::set<IserPortal> wanted{};
   /// To be logged out, with their records removed; a run after an interruption sees them here.
   std::set<IserPortal> leaving{};
+  /// To be logged out with their records left as they are: a login that is undone.
+  std::set<IserPortal> resting{};
+  [[nodiscard]] bool empty() const { return wanted.empty() && leaving.empty() && resting.empty(); }
+  void erase(const IserPortal& portal);  ///< whichever it is among
   bool operator==(const IserLogins&) const = default;
 };
 

@@ -301,8 +301,12 @@ void FakeIscsi::run_iscsiadm() {
     std::erase_if(sessions, [&](const auto& one) { return is_at(one, portal); });
     records.erase(portal.text());
   }
+  for (const auto& portal : logins.resting) {
+    if (!stuck) std::erase_if(sessions, [&](const auto& one) { return is_at(one, portal); });
+  }
   for (const auto& portal : logins.wanted) {
     records.insert(portal.text());
+    if (!logins.resting.empty()) continue;
     const bool there =
         std::any_of(sessions.begin(), sessions.end(), [&](const auto& one) { return is_at(one, portal); });
     if (there || !targets.contains(portal.text())) continue;

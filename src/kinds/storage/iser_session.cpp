@@ -128,6 +128,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     const auto& logins = file->logins;
     std::set<IserPortal> portals = logins.wanted;
     portals.insert(logins.leaving.begin(), logins.leaving.end());
+    portals.insert(logins.resting.begin(), logins.resting.end());
     for (const auto& id : world.concerned(kIserKind)) {
       if (auto portal = IserPortal::parse(id)) portals.insert(std::move(*portal));
     }
@@ -152,6 +153,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     for (const auto& portal : portals) {
       IserSession now, facts;
       if (logins.leaving.contains(portal)) now.unit = std::string(kLeaving);
+      if (logins.resting.contains(portal)) now.unit = std::string(kEdited);
       if (logins.wanted.contains(portal)) {
         now.unit = as_written ? kLoginUnit : std::string(kEdited);
         if (*drop_in == render_iser_boot_drop_in()) now.at_boot = true;
@@ -167,8 +169,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       observed.ours_by_nature = true;
       observed.settings = model::to_attributes(now);
       observed.facts = model::to_attributes(facts);
-      if (!logins.wanted.contains(portal) && !logins.leaving.contains(portal) && observed.settings.empty())
-        continue;
+      if (observed.settings.empty()) continue;  // one that the unit has says so
       out.push_back(std::move(observed));
     }
     return out;
@@ -245,7 +246,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
                         fmt::format("{} is there already, and not of rdma-configd", kIserUnitFile));
     }
     const auto before = file->logins;
-    std::set<IserPortal> away;
+    std::set<IserPortal> away, back;
     auto& logins = file->logins;
     for (const auto& change : changes) {
       const auto portal = IserPortal::parse(change.key.id);
@@ -253,16 +254,16 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       const auto wanted = model::from_attributes<IserSession>(change.after);
       const bool undone =
           std::find(change.fields.begin(), change.fields.end(), "logged_in") != change.fields.end();
-      if (wanted.logged_in != true && (undone || !stays(wanted))) away.insert(*portal);
+      if (wanted.logged_in == true || (!undone && stays(wanted))) continue;
+      (stays(wanted) ? back : away).insert(*portal);
     }
     if (!host.offline) {
-      if (auto done = log_out(away, logins, host); !done) return done;
+      if (auto done = log_out(away, back, logins, host); !done) return done;
     }
     for (const auto& change : changes) {
       const auto portal = IserPortal::parse(change.key.id);
       if (!portal) continue;
-      logins.leaving.erase(*portal);
-      logins.wanted.erase(*portal);
+      logins.erase(*portal);
       const auto wanted = model::from_attributes<IserSession>(change.after);
       if (wanted.unit) (stays(wanted) ? logins.wanted : logins.leaving).insert(*portal);
       // The next start of the unit would log in by its record.
@@ -388,24 +389,28 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     return *unit ? host.units.act(system::UnitAction::kStart, kLoginUnit) : Result<void>{};
   }
 
-  /// Their records go, too, also of portals without a session.
-  static Result<void> log_out(const std::set<IserPortal>& away, IserLogins& logins, system::Host& host) {
-    if (away.empty()) return {};
+  /// The records of those that are away go, too, also of portals without a session; those of `back` stay.
+  static Result<void> log_out(const std::set<IserPortal>& away, const std::set<IserPortal>& back,
+                              IserLogins& logins, system::Host& host) {
+    auto all = away;
+    all.insert(back.begin(), back.end());
+    if (all.empty()) return {};
     const auto sessions = host.iscsi.observe();
     if (!sessions) return base::fail(sessions.error());
     std::set<std::string> going;
     bool any = false;
-    for (const auto& portal : away) {
+    for (const auto& portal : all) {
       for (auto& name : our_sessions(*sessions, portal)) going.insert(std::move(name));
-      any = any || logins.wanted.contains(portal) || logins.leaving.contains(portal);
+      any = any || logins.wanted.contains(portal) || logins.leaving.contains(portal) ||
+            logins.resting.contains(portal);
     }
     const auto why = why_sessions_stay({going.begin(), going.end()}, {}, host);
     if (!why) return base::fail(why.error());
     if (!why->empty()) return base::fail(base::Code::kBusy, fmt::format("iSER sessions: {}", *why));
     if (!any && going.empty()) return {};
-    for (const auto& portal : away) {
-      logins.wanted.erase(portal);
-      logins.leaving.insert(portal);
+    for (const auto& portal : all) {
+      logins.erase(portal);
+      (back.contains(portal) ? logins.resting : logins.leaving).insert(portal);
     }
     if (auto done = host.files.write(std::string(kIserUnitFile), render_iser_unit(logins)); !done)
       return done;
@@ -413,7 +418,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     if (auto done = start(host); !done) return done;
     const auto now = host.iscsi.observe();
     if (!now) return base::fail(now.error());
-    for (const auto& portal : away) {
+    for (const auto& portal : all) {
       const auto left = our_sessions(*now, portal);
       if (!left.empty())
         return base::fail(base::Code::kIo,
@@ -426,7 +431,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
   static Result<void> write_unit(const IserLogins& logins, std::span<const Change> changes,
                                  system::Files& files) {
     const std::string unit(kIserUnitFile), drop_in(kIserBootDropIn);
-    if (logins.wanted.empty() && logins.leaving.empty()) {
+    if (logins.empty()) {
       if (auto done = files.remove(drop_in); !done) return done;
       return files.remove(unit);
     }
@@ -442,7 +447,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
   static Result<void> hold_at_boot(const IserLogins& logins, std::span<const Change> changes,
                                    system::Files& files) {
     const std::string drop_in(kIserBootDropIn);
-    if (logins.wanted.empty() && logins.leaving.empty()) return {};
+    if (logins.empty()) return {};
     bool at_boot = false, undone = false;
     for (const auto& change : changes) {
       const bool wanted = model::from_attributes<IserSession>(change.after).at_boot == true;

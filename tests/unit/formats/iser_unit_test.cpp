@@ -57,6 +57,16 @@ TEST(IserUnit, LogsOutBeforeItLogsIn) {
   EXPECT_THAT(last, HasSubstr("\nExecStart=-iscsiadm -m iface -I rdma-configd -o delete\n"));
 }
 
+TEST(IserUnit, ALoginThatIsUndoneLeavesTheRecordAndLogsNobodyIn) {
+  const IserLogins logins{.wanted = {*IserPortal::parse(kOtherPortal)},
+                          .resting = {*IserPortal::parse(kPortalText)}};
+  const auto text = render_iser_unit(logins);
+  EXPECT_EQ(parse_iser_unit(text), logins);
+  EXPECT_THAT(text, HasSubstr(" -p 192.0.2.1:3260,1 -I rdma-configd --logout\n"));
+  EXPECT_THAT(text, Not(HasSubstr(" -o delete\n")));
+  EXPECT_THAT(text, Not(HasSubstr("--login\n")));
+}
+
 TEST(IserUnit, WithoutSessionsThereIsNone) {
   EXPECT_EQ(render_iser_unit({}), "");
   EXPECT_EQ(parse_iser_unit(""), IserLogins{});

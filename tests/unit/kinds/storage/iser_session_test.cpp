@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
 #include <utility>
 
 #include "catalog/all.hpp"
@@ -180,6 +181,29 @@ TEST_F(IserSessions, AnInterruptedLogoutGoesOn) {
   unit() = render_iser_unit({.leaving = {*IserPortal::parse(kIserPortal)}});
   EXPECT_EQ(run(kIserText).exit, Exit::kOk);
   EXPECT_EQ(unit(), render_iser_unit({.wanted = {*IserPortal::parse(kIserPortal)}}));
+  EXPECT_THAT(iscsi.sessions, SizeIs(1));
+}
+
+TEST_F(IserSessions, ALoginThatIsUndoneLeavesItsRecord) {
+  ASSERT_EQ(run(kIserText).exit, Exit::kOk);
+  const auto written = unit();
+  IserSession then;
+  then.unit = std::string(kIserUnit);
+  then.at_boot = true;
+  model::Change back;
+  back.key = {"iser_session", kIserPortal};
+  back.operation = model::Operation::kUpdate;
+  back.fields = {"logged_in"};
+  back.after = model::to_attributes(then);
+  auto host = kernel->host();
+  ASSERT_TRUE(iser_session().apply(std::span(&back, 1), host));
+  EXPECT_THAT(iscsi.sessions, IsEmpty());
+  EXPECT_TRUE(iscsi.records.contains(kIserPortal)) << "it may have a secret";
+  EXPECT_EQ(unit(), written);
+
+  unit() = render_iser_unit({.resting = {*IserPortal::parse(kIserPortal)}});
+  EXPECT_EQ(run(kIserText).exit, Exit::kOk) << "a run ended in between";
+  EXPECT_EQ(unit(), written);
   EXPECT_THAT(iscsi.sessions, SizeIs(1));
 }
 
