@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of a job, in the worker process: what the daemon is asked for, on the host and for its caller.
+// The work of a job, in the worker process: a look or a change, on the host and for its caller.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
