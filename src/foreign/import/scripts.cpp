@@ -140,7 +140,7 @@ int deeper(std::string_view command) {
   int out = 0;
   auto at = words.begin();
   for (; at != words.end(); ++at) {
-// Words in front of another command: "then if …", "start) for …".
+    // Words in front of another command: "then if …", "start) for …".
     const bool pattern = at->ends_with(')') && at->find('(') == std::string_view::npos;
     if (*at == "{" || *at == "(") {
       ++out;
