@@ -1,4 +1,5 @@
 # The networkmanager backend against the real NetworkManager: from the document to activated profiles, ping, updates, restart, rollback.
+# long
 # lab: --snap --mem 2048
 lab-load ib:mlx4_0:2 || exit 1
 systemctl is-active -q NetworkManager || systemctl start NetworkManager

@@ -1,4 +1,5 @@
 # Devices that go away in the middle, a kill in the middle, refusals in the middle: the old state, or the new one.
+# long
 # lab: --snap --timeout 600
 systemctl stop NetworkManager
 lab-load ib:mlx4_0:2 ib:mlx4_1:2 || exit 1

@@ -1,4 +1,5 @@
 # The document's settings come back by themselves: after a driver reload and after a reboot, started by udev.
+# long
 # lab: --full
 # tree: full
 # boots: 2

@@ -1,4 +1,5 @@
 # The daemon: new devices are configured, drift is repaired, an unconfirmed apply goes.
+# long
 # lab: --full --timeout 900
 # tree: full
 conf <<X
