@@ -30,8 +30,8 @@ base::Result<std::shared_ptr<void>> lock_document(const Context& context);
 /// says what to do instead.
 base::Result<void> write_document(const Context& context, const std::string& name, std::string_view text);
 
-/// write_document() for who has not held the lock since the file was read: takes it, and fails with kBusy,
-/// leaving the file alone, when that is no longer as it was `before`.
+/// write_document() for callers that did not hold the lock when they read the file: takes the lock, and
+/// fails with kBusy without writing if the file no longer is `before`.
 base::Result<void> replace_document(const Context& context, const std::string& name,
                                     const base::Result<std::optional<std::string>>& before,
                                     std::string_view text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of something may be under way, in all and of one, or be remembered.
+// Counts jobs, queries and remembered clients against their limits, per client and in total.
 #pragma once
 
 #include <cstddef>

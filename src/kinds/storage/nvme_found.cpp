@@ -22,7 +22,7 @@ bool names_address(std::string_view json, std::string_view address) {
     if (end == std::string_view::npos) return false;
     const auto parsed = model::IpAddress::parse(json.substr(start + 1, end - start - 1));
     if (parsed && parsed->text() == address) return true;
-    start = end;  // also from the end of one to the next, as there may be a \" on the way
+    start = end;  // an escaped quote may lie in between, so each quote may begin a string
   }
   return false;
 }

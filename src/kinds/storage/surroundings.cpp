@@ -14,7 +14,7 @@ namespace rdmacfg::kinds {
 
 namespace {
 
-/// The file that a loop device, or a partition of one, stands for; empty for another device.
+/// The backing file of a loop device or of a partition on one; empty for other devices.
 std::string file_behind(const std::string& device, system::Files& files) {
   constexpr std::string_view kLoop = "/dev/loop";
   if (!device.starts_with(kLoop)) return {};

@@ -47,7 +47,8 @@ class DiskUses {
     return out;
   }
 
-  /// A file system of several devices is mounted by the name of one, and has no number of theirs.
+  /// A btrfs of several devices is mounted by the name of one of them, and its device number is none of
+  /// theirs.
   void note_btrfs() {
     Trouble ignored;
     const auto all = SysfsDir::open(sysfs_ / "fs/btrfs", &ignored);

@@ -36,7 +36,7 @@ constexpr mode_t kFileMode = 0644;
 constexpr mode_t kPrivateMode = 0600;
 constexpr int kTempTries = 16;
 constexpr int kLinksMost = 8;
-constexpr int kLinksInAll = 40;  ///< of one path, as the kernel (MAXSYMLINKS)
+constexpr int kLinksInAll = 40;  ///< symbolic links followed in one path; the kernel's MAXSYMLINKS
 
 std::string_view sort_of(mode_t mode) {
   if (S_ISLNK(mode)) return "a symbolic link";
