@@ -14,6 +14,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/storage/iscsi_found.hpp"
+#include "kinds/storage/iser_login.hpp"
 #include "kinds/storage/iser_session_parse.hpp"
 #include "kinds/storage/surroundings.hpp"
 
@@ -30,10 +31,6 @@ using system::IscsiSession;
 namespace {
 
 constexpr std::string_view kIserKind = "iser_session";
-// Of the field "unit", beside its name.
-constexpr std::string_view kLeaving = "logging out", kEdited = "edited";
-const std::string kLoginUnit(kIserUnit);
-
 constexpr std::array kIserFiles{
     // A pattern, so that hosts without such entries may have a file of others, or a mask, of that name.
     OwnedFile{.path = "/etc/systemd/system/iser-session*.service",
@@ -46,41 +43,6 @@ constexpr std::array kIserFiles{
         .rendered =
             [](std::string_view text) { return text.empty() ? std::string() : render_iser_boot_drop_in(); },
         .after_write = OwnedFile::AfterWrite::kReloadUnits}};
-
-struct IserFile {
-  IserLogins logins;
-  std::string text;     ///< empty: there is none
-  bool others = false;  ///< somebody else's is in its place
-};
-
-Result<IserFile> read_iser_file(system::Files& files) {
-  const auto text = files.read(std::string(kIserUnitFile));
-  if (!text && !system::is_unusable(text.error())) return base::fail(text.error());
-  IserFile out;
-  out.others = !text || (*text && !is_our_iser_unit(**text));
-  if (out.others || !*text) return out;
-  out.text = **text;
-  out.logins = parse_iser_unit(out.text);
-  return out;
-}
-
-/// Nothing when no systemd answers.
-Result<std::optional<system::Unit>> login_unit(system::Host& host) {
-  auto units = host.units.observe_units(std::span(&kLoginUnit, 1));
-  if (!units) return base::fail(units.error());
-  if (!*units || (*units)->empty()) return std::optional<system::Unit>{};
-  return std::optional((*units)->front());
-}
-
-std::string iser_label(const IserPortal& portal) {
-  return fmt::format("iSER session with {} at {}", portal.target, portal.portal());
-}
-
-/// Why the disks of these sessions cannot go; empty: they can.
-Result<std::string> why_sessions_stay(const std::vector<std::string>& going,
-                                      const std::vector<std::string>& others, system::Host& host) {
-  return why_disks_stay(going, others, [&](const auto& names) { return host.iscsi.uses(names); });
-}
 
 /// Sessions of ours with other portals that no entry has: they are to go, too.
 std::vector<std::string> sessions_to_go(const IserPortal& portal, const std::vector<IscsiSession>& all,
@@ -113,7 +75,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       if (!portal) continue;
       auto desired =
           desired_of(*section, fields(), {std::string(kIserKind), portal->text()}, iser_label(*portal));
-      desired.settings["unit"] = kLoginUnit;
+      desired.settings["unit"] = std::string(kIserUnit);
       desired.settings["at_boot"] = true;
       desired.settings["logged_in"] = true;
       for (const auto* field : {"unit", "at_boot", "logged_in"}) desired.origins[field] = section->where;
@@ -152,10 +114,10 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     const bool as_written = file->text == render_iser_unit(logins);
     for (const auto& portal : portals) {
       IserSession now, facts;
-      if (logins.leaving.contains(portal)) now.unit = std::string(kLeaving);
-      if (logins.resting.contains(portal)) now.unit = std::string(kEdited);
+      if (logins.leaving.contains(portal)) now.unit = std::string(kIserLeaving);
+      if (logins.resting.contains(portal)) now.unit = std::string(kIserEdited);
       if (logins.wanted.contains(portal)) {
-        now.unit = as_written ? kLoginUnit : std::string(kEdited);
+        now.unit = as_written ? std::string(kIserUnit) : std::string(kIserEdited);
         if (*drop_in == render_iser_boot_drop_in()) now.at_boot = true;
       }
       note_sessions(portal, sessions, now, facts);
@@ -217,7 +179,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     for (auto* change : changes) {
       const bool goes = change->operation == model::Operation::kDelete;
       // Of a session that goes offline it says that there may be a record; one that is undone has none.
-      if (model::from_attributes<IserSession>(change->before).unit == kEdited || (goes && world.offline()))
+      if (model::from_attributes<IserSession>(change->before).unit == kIserEdited ||
+          (goes && world.offline()))
         change->carried = {file->text};
     }
     if (world.offline()) return {};
@@ -239,48 +202,12 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
-    auto file = read_iser_file(host.files);
-    if (!file) return base::fail(file.error());
-    if (file->others) {
-      return base::fail(base::Code::kInvalid,
-                        fmt::format("{} is there already, and not of rdma-configd", kIserUnitFile));
-    }
-    const auto before = file->logins;
-    std::set<IserPortal> away, back;
-    auto& logins = file->logins;
-    for (const auto& change : changes) {
-      const auto portal = IserPortal::parse(change.key.id);
-      if (!portal) continue;
-      const auto wanted = model::from_attributes<IserSession>(change.after);
-      const bool undone =
-          std::find(change.fields.begin(), change.fields.end(), "logged_in") != change.fields.end();
-      if (wanted.logged_in == true || (!undone && stays(wanted))) continue;
-      (stays(wanted) ? back : away).insert(*portal);
-    }
-    if (!host.offline) {
-      if (auto done = log_out(away, back, logins, host); !done) return done;
-    }
-    for (const auto& change : changes) {
-      const auto portal = IserPortal::parse(change.key.id);
-      if (!portal) continue;
-      logins.erase(*portal);
-      const auto wanted = model::from_attributes<IserSession>(change.after);
-      if (wanted.unit) (stays(wanted) ? logins.wanted : logins.leaving).insert(*portal);
-      // The next start of the unit would log in by its record.
-      const bool goes = change.operation == model::Operation::kDelete && !change.carried.empty();
-      if (host.offline && goes) logins.leaving.insert(*portal);
-    }
-    if (auto done = write_unit(logins, changes, host.files); !done) return done;
-    if (host.offline) return hold_at_boot(logins, changes, host.files);
-    if (auto done = reload(host); !done) return done;
-    if (auto done = log_in(changes, before, host); !done) return done;
-    if (auto done = hold_at_boot(logins, changes, host.files); !done) return done;
-    return reload(host);
+    return apply_iser_sessions(changes, host);
   }
 
   /// A run that ended between a file and systemd's reading it leaves that to be done.
   Result<void> recover(std::span<const Change> /*changes*/, system::Host& host) const override {
-    return host.offline ? Result<void>{} : reload(host);
+    return host.offline ? Result<void>{} : reload_iser_units(host);
   }
 
   Verdict judge(const Desired& desired, const Observed* observed,
@@ -297,8 +224,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     verdict.sort = Verdict::Sort::kPending;
     verdict.fields = {"logged_in"};
     if (facts.job) {
-      verdict.reason =
-          fmt::format("systemd has the {} job of {} in its queue, behind other jobs", *facts.job, kLoginUnit);
+      verdict.reason = fmt::format("systemd has the {} job of {} in its queue, behind other jobs", *facts.job,
+                                   std::string(kIserUnit));
     } else if (!sessions.empty()) {
       verdict.reason = sessions.front() + ": iscsid tries to reach the target again";
     } else {
@@ -309,7 +236,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
   }
 
   void watched(const model::ResourceReport& /*resource*/, system::Settings& out) const override {
-    out.units.insert(kLoginUnit);
+    out.units.insert(std::string(kIserUnit));
   }
 
   /// The kernel would take the disks away under a file system.
@@ -326,9 +253,6 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
   }
 
  private:
-  /// Not when the logout of an interrupted run is undone to.
-  static bool stays(const IserSession& wanted) { return wanted.unit && *wanted.unit != kLeaving; }
-
   static void note_sessions(const IserPortal& portal, const std::vector<IscsiSession>& all, IserSession& now,
                             IserSession& facts) {
     for (const auto& one : all) {
@@ -381,128 +305,6 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
              portal.target, record->portal,
              record->interface.empty() ? std::string() : " -I " + record->interface),
          {}});
-  }
-
-  static Result<void> start(system::Host& host) {
-    const auto unit = login_unit(host);
-    if (!unit) return base::fail(unit.error());
-    return *unit ? host.units.act(system::UnitAction::kStart, kLoginUnit) : Result<void>{};
-  }
-
-  /// The records of those that are away go, too, also of portals without a session; those of `back` stay.
-  static Result<void> log_out(const std::set<IserPortal>& away, const std::set<IserPortal>& back,
-                              IserLogins& logins, system::Host& host) {
-    auto all = away;
-    all.insert(back.begin(), back.end());
-    if (all.empty()) return {};
-    const auto sessions = host.iscsi.observe();
-    if (!sessions) return base::fail(sessions.error());
-    std::set<std::string> going;
-    bool any = false;
-    for (const auto& portal : all) {
-      for (auto& name : our_sessions(*sessions, portal)) going.insert(std::move(name));
-      any = any || logins.wanted.contains(portal) || logins.leaving.contains(portal) ||
-            logins.resting.contains(portal);
-    }
-    const auto why = why_sessions_stay({going.begin(), going.end()}, {}, host);
-    if (!why) return base::fail(why.error());
-    if (!why->empty()) return base::fail(base::Code::kBusy, fmt::format("iSER sessions: {}", *why));
-    if (!any && going.empty()) return {};
-    for (const auto& portal : all) {
-      logins.erase(portal);
-      (back.contains(portal) ? logins.resting : logins.leaving).insert(portal);
-    }
-    if (auto done = host.files.write(std::string(kIserUnitFile), render_iser_unit(logins)); !done)
-      return done;
-    if (auto done = reload(host); !done) return done;
-    if (auto done = start(host); !done) return done;
-    const auto now = host.iscsi.observe();
-    if (!now) return base::fail(now.error());
-    for (const auto& portal : all) {
-      const auto left = our_sessions(*now, portal);
-      if (!left.empty())
-        return base::fail(base::Code::kIo,
-                          fmt::format("{}: {} is still logged in", iser_label(portal), left.front()));
-    }
-    return {};
-  }
-
-  /// The drop-in goes first, as the unit alone tells whose it is.
-  static Result<void> write_unit(const IserLogins& logins, std::span<const Change> changes,
-                                 system::Files& files) {
-    const std::string unit(kIserUnitFile), drop_in(kIserBootDropIn);
-    if (logins.empty()) {
-      if (auto done = files.remove(drop_in); !done) return done;
-      return files.remove(unit);
-    }
-    auto content = render_iser_unit(logins);
-    for (const auto& change : changes) {  // an undone apply brings back what was in it, whoever wrote it
-      const auto wanted = model::from_attributes<IserSession>(change.after);
-      if (wanted.unit == kEdited && !change.carried.empty()) content = change.carried.front();
-    }
-    return files.write(unit, content);
-  }
-
-  /// After the unit, since the drop-in alone says nothing of whose it is.
-  static Result<void> hold_at_boot(const IserLogins& logins, std::span<const Change> changes,
-                                   system::Files& files) {
-    const std::string drop_in(kIserBootDropIn);
-    if (logins.empty()) return {};
-    bool at_boot = false, undone = false;
-    for (const auto& change : changes) {
-      const bool wanted = model::from_attributes<IserSession>(change.after).at_boot == true;
-      at_boot = at_boot || wanted;
-      undone =
-          undone || (!wanted && change.operation == model::Operation::kUpdate &&
-                     std::find(change.fields.begin(), change.fields.end(), "at_boot") != change.fields.end());
-    }
-    if (at_boot) return files.write(drop_in, render_iser_boot_drop_in());
-    return undone ? files.remove(drop_in) : Result<void>{};
-  }
-
-  static Result<void> reload(system::Host& host) {
-    const std::vector<std::string> names{kLoginUnit, "remote-fs.target"};
-    const auto units = host.units.observe_units(names);
-    if (!units) return base::fail(units.error());
-    const bool stale = *units && std::any_of((*units)->begin(), (*units)->end(), [](const auto& unit) {
-      return unit.there() && unit.needs_reload;
-    });
-    return stale ? host.units.reload_manager() : Result<void>{};
-  }
-
-  static std::vector<std::string> without_session(std::span<const Change> changes,
-                                                  const std::vector<IscsiSession>& sessions) {
-    std::vector<std::string> out;
-    for (const auto& change : changes) {
-      const auto portal = IserPortal::parse(change.key.id);
-      const auto wanted = model::from_attributes<IserSession>(change.after);
-      if (portal && wanted.logged_in == true && our_sessions(sessions, *portal).empty())
-        out.push_back(change.label);
-    }
-    return out;
-  }
-
-  /// The unit ends well although a target does not answer. For an administrator it is pending, and judge()
-  /// says so; a hold fails, and is tried again.
-  static Result<void> log_in(std::span<const Change> changes, const IserLogins& before, system::Host& host) {
-    auto sessions = host.iscsi.observe();
-    if (!sessions) return base::fail(sessions.error());
-    // One that is there may have no record.
-    const bool fresh = std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
-      const auto portal = IserPortal::parse(change.key.id);
-      const auto wanted = model::from_attributes<IserSession>(change.after);
-      return portal && wanted.logged_in == true && !before.wanted.contains(*portal);
-    });
-    if (!fresh && without_session(changes, *sessions).empty()) return {};
-    const auto started = start(host);
-    sessions = host.iscsi.observe();
-    if (!sessions) return base::fail(sessions.error());
-    const auto missing = without_session(changes, *sessions);
-    if (missing.empty()) return {};
-    if (!started) return started;
-    const auto unit = login_unit(host);
-    if (!host.holding || (unit && *unit && !(*unit)->job.empty())) return {};
-    return base::fail(base::Code::kTimeout, base::join(missing, ", ") + ": iscsiadm has not logged in");
   }
 };
 
