@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# docs/runbooks/nvidia.toml: what the kernel's drivers can do of the MLNX_OFED manual as one document, whose steps the manual's own tools judge; and
-# again after a reboot. Then all of it is taken back.
+# docs/runbooks/nvidia.toml: those steps of the MLNX_OFED manual that the kernel can do itself as one document, whose steps the tools of the manual judge;
+# and again after a reboot. Then all of it is taken back.
 # nightly
 # long
 # lab: --full --timeout 3000 --mem 3072

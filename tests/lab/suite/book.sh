@@ -58,7 +58,7 @@ cheap_initramfs() {	# a whole image takes minutes here: one that holds what is l
 }
 # Files of the guest's overlay can neither be exported nor opened for direct I/O: file systems of their own, which the hardware's unit mounts.
 MOUNTS="/bin/sh -c 'mountpoint -q /srv/export || mount -o loop /srv/export.img /srv/export; mountpoint -q /srv/back || mount -o loop /srv/back.img /srv/back'"
-storage() {	# before hardware: what the administrator has beside the document
+storage() {	# before hardware: the part that the administrator has beside the document
 	local i
 	for i in export back; do truncate -s 96M /srv/$i.img; mkfs.ext4 -q /srv/$i.img; mkdir -p /srv/$i; mount -o loop /srv/$i.img /srv/$i; done
 	truncate -s 32M /srv/back/disk.img /srv/back/nvme.img
@@ -86,7 +86,7 @@ holds() {	# the host is as the document says, and stays so
 	exits "diff is empty" 0 ctl diff
 }
 
-# What the steps come to, as the tools of the runbooks tell.
+# The result of each step, as the tools of the runbooks tell it.
 lid() { ibstat "$1" "$2" | sed -n 's/^[[:space:]]*Base lid: //p'; }	# DEVICE PORT
 roce_default() { mkdir "$CM/$1" && echo "$(cat "$CM/$1/ports/1/default_roce_mode") $(cat "$CM/$1/ports/1/default_roce_tos")"; rmdir "$CM/$1"; }	# DEVICE
 session_limit() { su - alice -c 'ulimit -l; ulimit -H -l' | xargs; }
