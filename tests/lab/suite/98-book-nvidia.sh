@@ -7,7 +7,7 @@
 # tree: full
 # boots: 2
 . /suite/book.sh
-LATER="ipoib nfs_server nvme_target lio_target nfs_mount nvme_connection iser_session expect"
+LATER="ipoib sysctl nfs_server nvme_target lio_target nfs_mount nvme_connection iser_session expect"
 if [ "$BOOT" = 1 ]; then
 	systemctl disable -q --now NetworkManager
 	cheap_initramfs; storage
