@@ -48,9 +48,7 @@ judge_manager 14
 is "the standby runs" "$(systemctl is-active opensm@0x0002c90300a0b011)" active
 judge_partitions
 has "OpenSM has made the group" "$(saquery -C ibp0s16 -P 1 -g)" ff12:401b:8002::707
-step 18
-opensm_read() { lab-wait 30 "grep -hs '$1' /var/log/opensm*.log || journalctl -u 'opensm@*' -o cat --no-pager | grep '$1'"; }	# TEXT
-ok "OpenSM has read the option" opensm_read "max_wire_smps = 7"
+judge_opensm_options
 step 19
 ok "it knows the file" opensm_read "root_guid_file = /etc/opensm/rdma-root-guids.conf"
 has "which has the root" "$(cat /etc/opensm/rdma-root-guids.conf)" 0x0002c90200b00000

@@ -47,6 +47,7 @@ judge_port_types
 judge_manager 14
 judge_second_subnet
 judge_partitions
+judge_opensm_options
 judge_ndd
 judge_nfs
 judge_nvme

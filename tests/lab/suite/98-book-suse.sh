@@ -11,6 +11,7 @@ if [ "$BOOT" = 1 ]; then
 	systemctl disable -q --now NetworkManager
 	storage
 	hardware ib:mlx4_0:2 ib:mlx4_1:1 roce:mlx5_2:1 sm=external <<-X
+	/bin/sh -c 'echo "cable mlx4_1 1 1" >/proc/fake_hca'
 	/bin/sh -c 'ip link add eno1 type veth peer name v1; ip addr add 192.0.2.1/24 dev eno1; ip link set v1 up; ip link set eno1 up'
 	$MOUNTS
 	X
@@ -32,7 +33,8 @@ judge_ipoib
 judge_addresses 23
 judge_rdma_name
 judge_memlock
-judge_manager
+judge_manager 14
+judge_second_subnet
 judge_ndd
 judge_nvme
 judge_srp

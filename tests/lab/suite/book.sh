@@ -137,6 +137,8 @@ judge_manager() {	# PRIORITY: 14, and 16 where the runbook has it
 }
 judge_second_subnet() { step 15; ok "a master in the second subnet" lab-wait 120 'sminfo -C ibp0s17 -P 1 | grep -q "sm guid 0x2c90300a0b011, .*MASTER"'; }
 judge_partitions() { step 17; has "the port's table" "$(smpquery -C ibp0s16 -P 1 pkeys "$(lid ibp0s16 1)" 1)" 0x8002; }
+opensm_read() { lab-wait 30 "grep -hs '$1' /var/log/opensm*.log || journalctl -u 'opensm@*' -o cat --no-pager | grep '$1'"; }	# TEXT
+judge_opensm_options() { step 18; ok "OpenSM has read the option" opensm_read "max_wire_smps = 7"; }
 judge_ndd() { step 27; is "the service runs" "$(systemctl is-active rdma-ndd)" active; has "and has told the host's name" "$(cat /sys/class/infiniband/ibp0s16/node_desc)" "$(uname -n)"; }
 judge_nfs() {
 	step 28; has "the server's file" "$(nfsconf --get nfsd rdma-port)" 20049; ok "it listens" grep -q '^rdma 20049$' /proc/fs/nfsd/portlist
