@@ -4,7 +4,12 @@
 // in the lab (tests/lab/suite/91-docs.sh).
 #include <gtest/gtest.h>
 
+#include <array>
+#include <map>
+#include <set>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "console.hpp"
 #include "ctl/options.hpp"
@@ -60,6 +65,80 @@ TEST(Documents, OfTheDocumentationAreValid) {
   }
   EXPECT_GE(all.size(), 25U);
   for (const auto& one : all) EXPECT_EQ(complaint(one.text), "") << one.where << '\n' << one.text;
+}
+
+/// Documents of docs/runbooks, and the letter that docs/RUNBOOK.md has for their steps.
+constexpr std::array<std::pair<std::string_view, char>, 4> kRunbooks{
+    {{"rhel", 'R'}, {"debian", 'D'}, {"suse", 'S'}, {"nvidia", 'N'}}};
+
+TEST(RunbookDocuments, AreValidAndNamed) {
+  const auto page = content(kSource / "docs/RUNBOOK.md");
+  EXPECT_NE(content(kSource / "README.md").find("](docs/runbooks)"), std::string::npos);
+  std::set<std::string> there;
+  for (const auto& file : fs::directory_iterator(kSource / "docs/runbooks"))
+    there.insert(file.path().filename().string());
+  EXPECT_EQ(there.size(), kRunbooks.size());
+  for (const auto& [book, letter] : kRunbooks) {
+    const auto name = std::string(book) + ".toml";
+    ASSERT_TRUE(there.contains(name)) << name;
+    EXPECT_EQ(complaint(content(kSource / "docs/runbooks" / name)), "") << name;
+    EXPECT_NE(page.find("| **" + std::string(1, letter) + "** | [" + name + "](runbooks/" + name + ")"),
+              std::string::npos)
+        << name;
+  }
+}
+
+/// Numbers of the steps that a scenario of the lab says to judge, or to leave out with a reason.
+std::set<std::string> steps_said(const std::string& script) {
+  const auto numbers = matches(script, "\\b(?:step|not_here|judge_addresses) ([0-9]+)");
+  return {numbers.begin(), numbers.end()};
+}
+
+/// The same of each function of the scenarios' shared file.
+std::map<std::string, std::set<std::string>> steps_of_functions() {
+  const auto shared = content(kSource / "tests/lab/suite/book.sh");
+  std::map<std::string, std::set<std::string>> out;
+  for (auto at = shared.find("\njudge_"); at != std::string::npos;) {
+    const auto next = shared.find("\njudge_", at + 1);
+    const auto text = shared.substr(at + 1, next == std::string::npos ? next : next - at - 1);
+    out.emplace(text.substr(0, text.find('(')), steps_said(text));
+    at = next;
+  }
+  return out;
+}
+
+TEST(RunbookDocuments, HaveEveryStepOfTheirRunbookAndAScenarioThatJudgesIt) {
+  const auto page = content(kSource / "docs/RUNBOOK.md");
+  const auto functions = steps_of_functions();
+  EXPECT_GT(functions.size(), 20U);
+  for (const auto& [book, letter] : kRunbooks) {
+    const auto name = std::string(book);
+    const auto script = content(kSource / "tests/lab/suite" / ("98-book-" + name + ".sh"));
+    auto judged = steps_said(script);
+    for (const auto& function : matches(script, "\\b(judge_[a-z_]+)")) {
+      ASSERT_TRUE(functions.contains(function)) << name << ": " << function;
+      judged.insert(functions.at(function).begin(), functions.at(function).end());
+    }
+    // The comments of a document number its entries.
+    std::string comments;
+    std::istringstream document(content(kSource / "docs/runbooks" / (name + ".toml")));
+    for (std::string line; std::getline(document, line);) {
+      if (line.starts_with("# ")) comments += line + '\n';
+    }
+    const auto numbers = matches(comments, "\\b([0-9]+)\\b");
+    const std::set<std::string> numbered(numbers.begin(), numbers.end());
+    int rows = 0;
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);) {
+      static const std::regex row(R"(\| ([0-9]+) \| .* \| ([RDSN ]+) \| .* \| .* \|)");
+      std::smatch cells;
+      if (!std::regex_match(line, cells, row) || cells.str(2).find(letter) == std::string::npos) continue;
+      ++rows;
+      EXPECT_TRUE(judged.contains(cells.str(1))) << name << ".sh does not judge " << line;
+      EXPECT_TRUE(numbered.contains(cells.str(1))) << name << ".toml does not number " << line;
+    }
+    EXPECT_GE(rows, 15) << name;
+  }
 }
 
 TEST(Documents, OfTheManualPageAreValid) {
