@@ -119,6 +119,52 @@ TEST(SiteCheck, APartitionWithoutAClearNetworkIsAWarning) {
   }
 }
 
+/// A site of hosts a1, a2, … with one port each, which has these keys; a1 runs the subnet manager.
+std::string findings_of_ports(const std::vector<std::string>& ports) {
+  std::vector<config::Text> files;
+  for (std::size_t at = 0; at < ports.size(); ++at) {
+    const auto host = fmt::format("a{}", at + 1);
+    files.push_back(
+        {fmt::format("/s/{}.toml", host),
+         fmt::format("[match]\nhost = [\"{}\"]\n{}[[ipoib]]\ndevice = \"mlx5_0\"\nport = 1\n{}\n", host,
+                     at == 0 ? "[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n" : "", ports[at])});
+  }
+  return text_of(site_of(fmt::format("a[1-{}]", ports.size()), "", std::move(files)));
+}
+
+/// Keys of a port with addresses such as 10.1.0.4/16.
+std::string addresses_of(const std::string& list, const std::string& more = "") {
+  return fmt::format("ipv4 = {{ addresses = [{}] }}\n{}", list, more);
+}
+
+TEST(SiteCheck, APortWithASecondNetworkReachesTheOthers) {
+  const auto one = addresses_of("\"10.1.0.1/16\""), two = addresses_of("\"10.1.0.2/16\""),
+             three = addresses_of("\"10.1.0.3/16\"");
+  // A gateway, and a second address in the same network.
+  EXPECT_EQ(findings_of_ports({one, two, three, addresses_of("\"10.1.0.4/16\", \"10.9.0.4/24\"")}), "");
+  EXPECT_EQ(findings_of_ports({one, two, three, addresses_of("\"10.1.0.4/16\", \"10.1.0.5/16\"")}), "");
+  // As many with the second network as without.
+  EXPECT_EQ(findings_of_ports({one, addresses_of("\"10.1.0.4/16\", \"10.9.0.4/24\"")}), "");
+  EXPECT_THAT(findings_of_ports({one, two, three, addresses_of("\"10.9.0.4/24\"")}),
+              HasSubstr("partition-subnet a4: partition 0xffff on mlx5_0/1 is in network 10.9.0.0/24, but in "
+                        "10.1.0.0/16 on 3 hosts\n"));
+  // One that lacks the second network of the others does not reach them there.
+  EXPECT_THAT(findings_of_ports({addresses_of("\"10.1.0.1/16\", \"10.9.0.1/24\""),
+                                 addresses_of("\"10.1.0.2/16\", \"10.9.0.2/24\""), three}),
+              HasSubstr("partition-subnet a3: partition 0xffff on mlx5_0/1 is in network 10.1.0.0/16, but in "
+                        "10.1.0.0/16 and 10.9.0.0/24 on 2 hosts\n"));
+}
+
+TEST(SiteCheck, MtusAreComparedWithinTheCommonNetwork) {
+  const auto usual = [](int host) {
+    return addresses_of(fmt::format("\"10.1.0.{}/16\"", host), "mtu = 2044\n");
+  };
+  for (const auto* list : {"\"10.1.0.4/16\", \"10.9.0.4/24\"", "\"10.1.0.4/16\", \"10.0.0.4/24\""})
+    EXPECT_THAT(findings_of_ports({usual(1), usual(2), usual(3), addresses_of(list, "mtu = 1500\n")}),
+                HasSubstr("partition-mtu a4: network 10.1.0.0/16 has MTU 1500, but 2044 on 3 hosts\n"))
+        << list;
+}
+
 TEST(SiteCheck, ValuesOfUnknownHostsAreOneFindingForEachFile) {
   const auto report = site_of("a[1-3].x.net,b1",
                               "[[module]]\nname = \"ib_umad\"\n[host.values]\n"
