@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
 #include "fleet/majority.hpp"
@@ -91,6 +92,35 @@ void check_groups(const Site& site, const Rules& rules, std::vector<Finding>& ou
   }
 }
 
+/// The rails of ports, as far as several hosts have them: others tell nothing.
+class SharedRails {
+ public:
+  explicit SharedRails(const Site& site) {
+    std::map<std::uint32_t, std::set<HostId>> hosts;
+    for (const auto& one : site.interfaces) {
+      if (one.child) continue;
+      auto& list = hosts[one.rail];
+      if (list.size() < 2) list.insert(one.host);
+    }
+    for (const auto& one : site.interfaces) {
+      if (!one.child && one.guid.number != 0 && hosts.at(one.rail).size() > 1)
+        by_port_.try_emplace({one.host, one.guid.number}, one.rail);
+    }
+  }
+
+  /// Whether each of these manages another rail, which may be a fabric of its own.
+  [[nodiscard]] bool apart(const std::vector<const Manager*>& managers) const {
+    std::set<std::uint32_t> used;
+    return std::all_of(managers.begin(), managers.end(), [&](const Manager* one) {
+      const auto at = by_port_.find({one->host, one->port.number});
+      return at != by_port_.end() && used.insert(at->second).second;
+    });
+  }
+
+ private:
+  std::map<std::pair<HostId, std::uint64_t>, std::uint32_t> by_port_;
+};
+
 }  // namespace
 
 void check_membership(const Site& site, std::vector<Finding>& out) {
@@ -165,6 +195,7 @@ void check_managers(const Site& site, std::vector<Finding>& out) {
   }
   std::map<std::uint32_t, std::vector<const Manager*>> fabrics;
   for (const auto& one : site.managers) fabrics[one.fabric].push_back(&one);
+  const SharedRails rails(site);
   const auto priority_of = [](const Manager* one) { return std::max(one->priority, kUsualPriority); };
   for (auto& [fabric, list] : fabrics) {
     const auto highest =
@@ -175,10 +206,14 @@ void check_managers(const Site& site, std::vector<Finding>& out) {
     if (list.size() < 2) continue;
     const bool said =
         std::any_of(list.begin(), list.end(), [](const auto* one) { return one->priority >= 0; });
-    Finding one{"sm-priority", model::Severity::kError,
-                said ? fmt::format("{} subnet managers have the highest priority {}", list.size(), highest)
-                     : fmt::format("{} subnet managers have no priority", list.size()),
-                "give the one that is to be master a higher priority; without one it is OpenSM's 0"};
+    const bool apart = rails.apart(list);
+    Finding one{
+        "sm-priority", apart ? model::Severity::kWarning : model::Severity::kError,
+        said ? fmt::format("{} subnet managers have the highest priority {}", list.size(), highest)
+             : fmt::format("{} subnet managers have no priority", list.size()),
+        apart ? "right where the rails are fabrics of their own; else give the one that is to be master a "
+                "higher priority"
+              : "give the one that is to be master a higher priority; without one it is OpenSM's 0"};
     for (const auto* manager : list) {
       one.hosts.push_back(manager->host);
       add_place(one, site.location(manager->where), "of host " + site.hosts[manager->host]);

@@ -257,6 +257,27 @@ TEST(SiteCheck, AManagerWithoutAPriorityHasThatOfOpensm) {
   EXPECT_EQ(managers("priority = 1\n", ""), "");
 }
 
+/// Each rail of a site may be a fabric with a subnet manager of its own.
+TEST(SiteCheck, ManagersOfDifferentRailsMayHaveOnePriority) {
+  const auto managers = [](const std::string& first, const std::string& second) {
+    const auto file = [](const std::string& host, const std::string& port) {
+      return config::Text{
+          "/s/" + host + ".toml",
+          "[match]\nhost = [\"" + host + "\"]\n[[opensm]]\nguid = \"00:02:c9:03:00:31:" + port + "\"\n"};
+    };
+    const auto report =
+        site_of("a[1-3]",
+                "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:0{host.number}\"\nname = \"rail0\"\n"
+                "[[ipoib]]\nguid = \"00:02:c9:03:00:31:79:0{host.number}\"\nname = \"rail1\"\n",
+                {file("a1", first), file("a2", second)});
+    EXPECT_THAT(text_of(report), HasSubstr("sm-priority a[1,2]: 2 subnet managers have no priority\n"));
+    return report.findings.size() == 1 && report.findings.front().severity == model::Severity::kWarning;
+  };
+  EXPECT_TRUE(managers("78:01", "79:02"));
+  EXPECT_FALSE(managers("78:01", "78:02")) << "one rail is one fabric";
+  EXPECT_FALSE(managers("78:01", "80:02")) << "a port that no entry names";
+}
+
 TEST(SiteCheck, TheValueOfALosslessEntryHasItsOwnPlace) {
   const auto report = site_of("a[1-3]",
                               "[host]\ntable = \"t.csv\"\n[[lossless]]\ninterface = \"ens1\"\npriority = "
