@@ -187,6 +187,8 @@ HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagno
     host.text = std::string(base::trim(host.text));  // which a field in quotes keeps
     const auto [first, added] = out.by_host_.try_emplace(base::lower(host.text), out.rows_.size());
     if (added) {
+      if (const auto dot = first->first.find('.'); dot != std::string::npos)
+        out.without_domain_.try_emplace(first->first.substr(0, dot), out.rows_.size());
       out.rows_.push_back(std::move(row));
       return true;
     }
@@ -207,6 +209,11 @@ const HostTable::Row* HostTable::find(std::string_view host) const {
   auto at = by_host_.find(name);
   if (at == by_host_.end()) at = by_host_.find(name.substr(0, name.find('.')));
   return at == by_host_.end() ? nullptr : &rows_[at->second];
+}
+
+const HostTable::Row* HostTable::find_with_domain(std::string_view host) const {
+  const auto at = without_domain_.find(base::lower(host));
+  return at == without_domain_.end() ? nullptr : &rows_[at->second];
 }
 
 std::vector<std::string> HostTable::hosts() const {
