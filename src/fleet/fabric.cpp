@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/text.hpp"
@@ -108,18 +109,69 @@ class SharedRails {
     }
   }
 
+  /// 0: not known.
+  [[nodiscard]] std::uint32_t rail_of(const Manager& manager) const {
+    const auto at = by_port_.find({manager.host, manager.port.number});
+    return at == by_port_.end() ? 0 : at->second;
+  }
+
   /// Whether each of these manages another rail, which may be a fabric of its own.
   [[nodiscard]] bool apart(const std::vector<const Manager*>& managers) const {
     std::set<std::uint32_t> used;
     return std::all_of(managers.begin(), managers.end(), [&](const Manager* one) {
-      const auto at = by_port_.find({one->host, one->port.number});
-      return at != by_port_.end() && used.insert(at->second).second;
+      const auto rail = rail_of(*one);
+      return rail != 0 && used.insert(rail).second;
     });
   }
 
  private:
   std::map<std::pair<HostId, std::uint64_t>, std::uint32_t> by_port_;
 };
+
+/// Hosts whose subnet managers may serve one fabric: of one rail, or all where a rail is not known.
+std::vector<std::set<HostId>> managers_of_fabrics(const Site& site, const SharedRails& rails) {
+  const bool known = std::all_of(site.managers.begin(), site.managers.end(),
+                                 [&](const Manager& one) { return rails.rail_of(one) != 0; });
+  std::map<std::uint32_t, std::set<HostId>> hosts;
+  for (const auto& one : site.managers) hosts[known ? rails.rail_of(one) : 0].insert(one.host);
+  std::vector<std::set<HostId>> out;
+  for (auto& [rail, list] : hosts) {
+    if (list.size() > 1 && std::find(out.begin(), out.end(), list) == out.end())
+      out.push_back(std::move(list));
+  }
+  return out;
+}
+
+/// Partitions that these subnet managers do not all give alike: they change when a standby takes over.
+void check_copies(const Site& site, const std::set<HostId>& managers, std::vector<Finding>& out) {
+  const auto alike = [](const PartitionFact& a, const PartitionFact& b) {
+    return std::tie(a.group_mtu, a.ports, a.all, a.self) == std::tie(b.group_mtu, b.ports, b.all, b.self);
+  };
+  std::map<std::uint16_t, std::map<HostId, const PartitionFact*>> partitions;
+  for (const auto& one : site.partitions) {
+    if (managers.contains(one.host)) partitions[one.number].emplace(one.host, &one);
+  }
+  for (const auto& [number, facts] : partitions) {
+    const auto& first = *facts.begin()->second;
+    Finding one{"sm-partition", model::Severity::kError, "",
+                "give all subnet managers of a fabric the same partitions: each may become its master"};
+    for (const auto host : managers) {
+      if (!facts.contains(host)) one.hosts.push_back(host);
+    }
+    const bool missing = !one.hosts.empty();
+    for (const auto& [host, fact] : facts) {
+      if (!missing && !alike(*fact, first)) one.hosts.push_back(host);
+      if (missing || host == first.host || !alike(*fact, first))
+        add_place(one, site.location(fact->where), "of host " + site.hosts[host]);
+    }
+    if (one.hosts.empty()) continue;
+    one.message = missing ? fmt::format("partition {} is missing, which {} has", pkey_text(number),
+                                        site.hosts[first.host])
+                          : fmt::format("partition {} has other members or another MTU than on {}",
+                                        pkey_text(number), site.hosts[first.host]);
+    out.push_back(std::move(one));
+  }
+}
 
 }  // namespace
 
@@ -196,6 +248,7 @@ void check_managers(const Site& site, std::vector<Finding>& out) {
   std::map<std::uint32_t, std::vector<const Manager*>> fabrics;
   for (const auto& one : site.managers) fabrics[one.fabric].push_back(&one);
   const SharedRails rails(site);
+  for (const auto& hosts : managers_of_fabrics(site, rails)) check_copies(site, hosts, out);
   const auto priority_of = [](const Manager* one) { return std::max(one->priority, kUsualPriority); };
   for (auto& [fabric, list] : fabrics) {
     const auto highest =

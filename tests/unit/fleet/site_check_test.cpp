@@ -63,7 +63,7 @@ TEST(SiteCheck, FortyMistakesAreFortyFindings) {
   for (const auto& [rule, hosts] : site.mistakes) sorts.insert(rule);
   for (const auto& rule : rules()) {
     // They need a site without the others.
-    if (rule.name == "sm-none" || rule.name == "pfc-dscp") continue;
+    if (rule.name == "sm-none" || rule.name == "pfc-dscp" || rule.name == "sm-partition") continue;
     EXPECT_TRUE(sorts.contains(std::string(rule.name))) << rule.name << " is not tried";
   }
 }
@@ -276,6 +276,32 @@ TEST(SiteCheck, ManagersOfDifferentRailsMayHaveOnePriority) {
   EXPECT_TRUE(managers("78:01", "79:02"));
   EXPECT_FALSE(managers("78:01", "78:02")) << "one rail is one fabric";
   EXPECT_FALSE(managers("78:01", "80:02")) << "a port that no entry names";
+}
+
+TEST(SiteCheck, AStandbyNeedsThePartitionsOfItsMaster) {
+  // Subnet managers of a1 and a2 with these partitions, on rails of these numbers.
+  const auto site = [](const std::string& first, const std::string& second, int rail = 8) {
+    const auto file = [](const std::string& host, int port, const std::string& partitions) {
+      return config::Text{
+          "/s/" + host + ".toml",
+          fmt::format("[match]\nhost = [\"{0}\"]\n[[opensm]]\nguid = \"00:02:c9:03:00:31:7{1}:0{2}\"\n"
+                      "priority = {2}\n[[partition]]\npkey = 0x7fff\nmembers = [\"ALL=full\"]\n{3}",
+                      host, port, host.substr(1), partitions)};
+    };
+    return text_of(site_of("a[1-3]",
+                           "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:0{host.number}\"\nname = \"rail0\"\n"
+                           "[[ipoib]]\nguid = \"00:02:c9:03:00:31:79:0{host.number}\"\nname = \"rail1\"\n",
+                           {file("a1", 8, first), file("a2", rail, second)}));
+  };
+  const std::string full = "[[partition]]\npkey = 0x8002\nmembers = [\"ALL=full\"]\n";
+  const std::string limited = "[[partition]]\npkey = 0x8002\nmembers = [\"ALL=limited\", \"SELF=full\"]\n";
+  EXPECT_THAT(site(full, full), Not(HasSubstr("sm-partition")));
+  EXPECT_THAT(site(full, ""), HasSubstr("sm-partition a2: partition 0x8002 is missing, which a1 has\n"));
+  EXPECT_THAT(site("", full), HasSubstr("sm-partition a1: partition 0x8002 is missing, which a2 has\n"));
+  EXPECT_THAT(site(full, limited),
+              HasSubstr("sm-partition a2: partition 0x8002 has other members or another MTU than on a1\n"));
+  EXPECT_THAT(site(full, full + "mtu = 4096\n"), HasSubstr("sm-partition a2: "));
+  EXPECT_THAT(site(full, "", 9), Not(HasSubstr("sm-partition"))) << "a fabric of its own";
 }
 
 TEST(SiteCheck, TheValueOfALosslessEntryHasItsOwnPlace) {
