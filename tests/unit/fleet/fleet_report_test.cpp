@@ -314,6 +314,10 @@ TEST(Groups, AFileIsATableOrToml) {
   const std::vector<std::string> hosts{"r1n01", "r1n02.example.net", "login"};
   EXPECT_THAT(group_by_file({"racks.csv", "host,rack\nr1n01,a\nR1N02,b\nlogin,c\n"}, hosts).of_host,
               ElementsAre("a", "b", "c"));
+  // A table that has more for each host, such as that of a document.
+  EXPECT_THAT(
+      group_by_file({"nodes.csv", "host,guid,group\nr1n01,1,a\nr1n02,2,b\nlogin,3,a\n"}, hosts).of_host,
+      ElementsAre("a", "b", "a"));
   const auto toml =
       group_by_file({"racks.toml", "a = \"r1n[01-02]\"\nb = [\"login\", 7, \"r1n01\"]\n"}, hosts);
   EXPECT_THAT(toml.of_host, ElementsAre("a", "a", "b"));
