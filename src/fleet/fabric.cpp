@@ -62,18 +62,27 @@ Rules rules_of(const Site& site) {
 void check_groups(const Site& site, const Rules& rules, std::vector<Finding>& out) {
   constexpr std::uint64_t kHeader = 4;             // of IPoIB in each datagram (RFC 4391)
   constexpr std::uint64_t kMostOfDatagram = 4092;  // a larger one is that of connected mode
-  std::map<std::uint16_t, Shares<std::uint64_t>> shares;
-  std::map<std::pair<std::uint16_t, std::uint64_t>, Finding> found;
+  // As check_partitions() compares them: ports of one rail, P_Key interfaces of the whole partition.
+  using LaneKey = std::pair<std::uint16_t, std::uint32_t>;
+  const auto without_rails = partitions_without_rails(site);
+  std::map<LaneKey, Shares<std::uint64_t>> shares;
+  struct TooLarge {
+    Finding finding;
+    std::set<LaneKey> lanes;
+  };
+  std::map<std::pair<std::uint16_t, std::uint64_t>, TooLarge> found;
   for (const auto& one : site.interfaces) {
     const auto known = rules.find(one.partition);
     const auto mtu = base::parse_number(site.words.text(one.mtu.value));
     if (known == rules.end() || !mtu || site.words.text(one.mode.value) == "connected") continue;
     if (one.mode.value == 0 && *mtu > kMostOfDatagram) continue;
-    shares[one.partition].add(*mtu, one.host);
+    const LaneKey lane{one.partition, one.child || without_rails.contains(one.partition) ? 0 : one.rail};
+    shares[lane].add(*mtu, one.host);
     std::uint64_t group = 0;
     for (const auto* rule : known->second) group = std::max<std::uint64_t>(group, rule->group_mtu);
     if (group == 0 || *mtu + kHeader <= group) continue;
-    auto& finding = found[{one.partition, *mtu}];
+    auto& [finding, lanes] = found[{one.partition, *mtu}];
+    lanes.insert(lane);
     if (finding.rule.empty())
       finding = {
           "partition-mtu", model::Severity::kError,
@@ -84,8 +93,12 @@ void check_groups(const Site& site, const Rules& rules, std::vector<Finding>& ou
     if (finding.places.size() + 1 < kPlaces)
       add_place(finding, site.location(one.mtu.where), "of host " + site.hosts[one.host]);
   }
-  for (auto& [key, finding] : found) {
-    if (shares.at(key.first).most() != key.second) continue;  // reported already, as a difference
+  for (auto& [key, large] : found) {
+    auto& [finding, lanes] = large;
+    // Reported already, as a difference.
+    if (std::none_of(lanes.begin(), lanes.end(),
+                     [&, mtu = key.second](const LaneKey& lane) { return shares.at(lane).most() == mtu; }))
+      continue;
     for (const auto* rule : rules.at(key.first))
       add_place(finding, site.location(rule->where), "the partition");
     tidy(finding.hosts);

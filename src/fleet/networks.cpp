@@ -49,7 +49,8 @@ bool have_one_network(const Shares<Networks>& shares) {
 
 class Partitions {
  public:
-  Partitions(const Site& site, std::vector<Finding>& out) : site_(site), out_(out) {
+  Partitions(const Site& site, std::vector<Finding>& out)
+      : site_(site), out_(out), merged_(partitions_without_rails(site)) {
     for (std::uint32_t at = 0; at < site.addresses.size(); ++at) {
       const auto& one = site.addresses[at];
       if (one.prefix.address.link_local()) continue;
@@ -65,17 +66,6 @@ class Partitions {
       const auto& one = site.interfaces[place.first];
       if (one.child || place.second != Family::kIpv4) continue;
       for (const auto& network : networks) ++ports_in_[{one.partition, network}];
-    }
-    // Rails that no two hosts share tell nothing: the partition is compared as a whole then.
-    std::map<std::uint16_t, std::map<std::uint32_t, std::set<HostId>>> rails;
-    for (const auto& one : site.interfaces) {
-      auto& hosts = rails[one.partition][one.rail];
-      if (hosts.size() < 2) hosts.insert(one.host);
-    }
-    for (const auto& [partition, by_rail] : rails) {
-      if (std::none_of(by_rail.begin(), by_rail.end(),
-                       [](const auto& rail) { return rail.second.size() > 1; }))
-        merged_.insert(partition);
     }
   }
 
@@ -267,6 +257,20 @@ class Partitions {
 };
 
 }  // namespace
+
+std::set<std::uint16_t> partitions_without_rails(const Site& site) {
+  std::map<std::uint16_t, std::map<std::uint32_t, std::set<HostId>>> rails;
+  for (const auto& one : site.interfaces) {
+    auto& hosts = rails[one.partition][one.rail];
+    if (hosts.size() < 2) hosts.insert(one.host);
+  }
+  std::set<std::uint16_t> out;
+  for (const auto& [partition, by_rail] : rails) {
+    if (std::none_of(by_rail.begin(), by_rail.end(), [](const auto& rail) { return rail.second.size() > 1; }))
+      out.insert(partition);
+  }
+  return out;
+}
 
 void check_partitions(const Site& site, std::vector<Finding>& out) { Partitions(site, out).check(); }
 

@@ -242,6 +242,24 @@ TEST(SiteCheck, AnMtuNeedsMulticastGroupsThatCarryIt) {
   EXPECT_EQ(mistakes("mtu = 65520\nmode = \"connected\"\n", ""), "");
 }
 
+/// A rail may have another MTU than most: that is not a difference between hosts.
+TEST(SiteCheck, TheMtuOfEachRailNeedsMulticastGroupsThatCarryIt) {
+  std::string rails;
+  for (int rail = 1; rail <= 3; ++rail)
+    rails += fmt::format(
+        "[[ipoib]]\nguid = \"00:02:c9:03:00:31:7{0}:0{{host.number}}\"\nname = \"rail{0}\"\n"
+        "mode = \"datagram\"\nmtu = {1}\n",
+        rail, rail == 3 ? 4092 : 2044);
+  const auto found =
+      text_of(site_of("a[1-2]", rails,
+                      {{"/s/sm.toml",
+                        "[match]\nhost = [\"a1\"]\n[[opensm]]\nguid = \"00:02:c9:03:00:31:71:01\"\n"
+                        "[[partition]]\npkey = 0x7fff\nmembers = [\"ALL=full\"]\n"}}));
+  EXPECT_THAT(found,
+              HasSubstr("partition-mtu a[1,2]: partition 0xffff has MTU 4092, but its multicast groups "
+                        "carry 2044\n"));
+}
+
 TEST(SiteCheck, AManagerWithoutAPriorityHasThatOfOpensm) {
   const auto managers = [](const std::string& first, const std::string& second) {
     const auto file = [](const std::string& host, const std::string& priority) {
