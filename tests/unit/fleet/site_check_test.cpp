@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 
 #include "fakes/fleet_site.hpp"
@@ -174,6 +175,16 @@ TEST(SiteCheck, ValuesOfUnknownHostsAreOneFindingForEachFile) {
               HasSubstr("unknown-host : [host.values] has values for 3 hosts that are not in the list: "
                         "a3.y.net,c[1,2]\n  /s/config.toml:5:12 \n"));
   EXPECT_THAT(mistakes_in(report), ElementsAre(Mistake("unknown-host", "")));
+}
+
+TEST(SiteCheck, OneNameInTwoDomainsIsAWarning) {
+  const auto severity = [](const std::string& hosts) {
+    const auto report = site_of(hosts, "[[module]]\nname = \"ib_umad\"\n");
+    EXPECT_THAT(text_of(report), HasSubstr(": 2 hosts are called gpu1 without their domains\n"));
+    return report.findings.empty() ? std::nullopt : std::optional(report.findings.front().severity);
+  };
+  EXPECT_EQ(severity("gpu1.r1.example.net,gpu1.r2.example.net"), model::Severity::kWarning);
+  EXPECT_EQ(severity("gpu1,gpu1.r2.example.net"), model::Severity::kError);
 }
 
 TEST(SiteCheck, MapsOfDscpsAreCompared) {
