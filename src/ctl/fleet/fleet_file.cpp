@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
+#include "config/guard.hpp"
 #include "ctl/fleet/fleet_commands.hpp"
 
 namespace rdmacfg::ctl {
@@ -31,6 +32,24 @@ bool is_named_as_file(std::string_view word) {
   return word.find_first_of(", \t\n[]") == std::string_view::npos &&
          std::any_of(kEndings.begin(), kEndings.end(),
                      [&](const auto ending) { return base::lower(word).ends_with(ending); });
+}
+
+/// The hosts of a table with values of hosts: the fields below "host", at their places. Any other text stays.
+std::string hosts_of_table(std::string text) {
+  std::string out;
+  bool is_header = true;
+  for (const auto line : base::split(config::without_mark(text), '\n')) {
+    std::string field(line.substr(0, line.find(',')));
+    std::replace(field.begin(), field.end(), '"', ' ');
+    const auto host = base::trim(field);
+    if (is_header && !host.empty() && !host.starts_with('#')) {
+      if (host != "host") return text;
+      field.clear();
+      is_header = false;
+    }
+    out += field + '\n';
+  }
+  return out;
 }
 
 }  // namespace
@@ -79,6 +98,7 @@ base::Result<config::Text> list_of_hosts(const Context& context) {
                                    "themselves: 'gpu[001-512],login1'",
                                    word),
                        ENOENT});
+  if (text && base::lower(word).ends_with(".csv")) text->text = hosts_of_table(std::move(text->text));
   return text;
 }
 

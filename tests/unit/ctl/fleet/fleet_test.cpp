@@ -90,6 +90,22 @@ TEST_F(FleetCommand, ValidateReadsTheListFromAFileOrStandardInput) {
   EXPECT_THAT(console.err.str(), HasSubstr("nowhere does not exist; write the path of a file with hosts"));
 }
 
+TEST_F(FleetCommand, ValidateTakesTheHostsOfATable) {
+  write("site.toml", "version = 1\n[host]\ntable = \"nodes.csv\"\n[[module]]\nname = \"{host.m}\"\n");
+  write("nodes.csv", "\xef\xbb\xbf# rack 1\r\nhost,m\r\na1,ib_umad\r\n\"a2\",ib_umad\r\n#a3,ib_umad\r\n\r\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "@nodes.csv", "@site.toml"}), 0) << console.err.str();
+  EXPECT_EQ(console.out.str(), "Valid: 2 hosts in 2 files.\n");
+  // A place is that in the table.
+  write("nodes.csv", "host,m\na1,ib_umad\n  -a2,ib_umad\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "@nodes.csv", "@site.toml"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("nodes.csv:3:3: error: \"-a2\" is not a valid host name"));
+  // Other lists are as they were.
+  write("list.csv", "a1,a2\n");
+  write("nodes.csv", "host,m\na1,ib_umad\na2,ib_umad\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "@list.csv", "@site.toml"}), 0) << console.err.str();
+  EXPECT_EQ(console.out.str(), "Valid: 2 hosts in 2 files.\n");
+}
+
 TEST_F(FleetCommand, ValidateTakesNoFileForAHost) {
   write("site.toml", "version = 1\n[[module]]\nname = \"ib_umad\"\n");
   for (const auto* name : {"nofile-of-hosts.txt", "RACK.CSV", "hosts.yaml", "./hosts"}) {
