@@ -210,7 +210,7 @@ TEST_F(FleetCommand, ReportUsesOneOutputOfAHost) {
 TEST_F(FleetCommand, ReportSaysWhichHostsHaveNotAnswered) {
   for (int number = 1; number <= 3; ++number)
     write("in/a" + std::to_string(number) + ".show.json", fakes::show_of_host(number));
-  // What `ssh HOST … >FILE` leaves of hosts that are down; more of them than errors that are shown.
+  // Files as `ssh HOST … >FILE` leaves them of hosts that are down; more of them than errors that are shown.
   for (int number = 10; number < 40; ++number) {
     write("in/a" + std::to_string(number) + ".show.json", "");
     write("in/a" + std::to_string(number) + ".diff.json", "\n");
