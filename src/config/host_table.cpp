@@ -187,8 +187,6 @@ HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagno
     host.text = std::string(base::trim(host.text));  // which a field in quotes keeps
     const auto [first, added] = out.by_host_.try_emplace(base::lower(host.text), out.rows_.size());
     if (added) {
-      if (const auto dot = first->first.find('.'); dot != std::string::npos)
-        out.without_domain_.try_emplace(first->first.substr(0, dot), out.rows_.size());
       out.rows_.push_back(std::move(row));
       return true;
     }
@@ -201,7 +199,16 @@ HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagno
   });
   if (out.columns_.empty() && faults == 0)
     report(0, {1, 1, "is empty", "its first line names the columns: host,ib0,ib1"});
+  out.index_domains();
   return out;
+}
+
+void HostTable::index_domains() {
+  for (std::size_t at = 0; at < rows_.size(); ++at) {
+    const auto name = base::lower(rows_[at].cells.front().text);
+    if (const auto dot = name.find('.'); dot != std::string::npos)
+      without_domain_.try_emplace(name.substr(0, dot), at);
+  }
 }
 
 const HostTable::Row* HostTable::find(std::string_view host) const {

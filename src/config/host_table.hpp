@@ -46,6 +46,8 @@ class HostTable {
   [[nodiscard]] std::vector<std::string> hosts() const;
 
  private:
+  void index_domains();
+
   std::string file_;
   bool broken_ = false;
   std::vector<std::string> columns_;

@@ -53,6 +53,20 @@ std::optional<model::IpAddress> nth(const model::IpPrefix& network, std::uint64_
   return address;
 }
 
+/// Adds a table without a line for the host to `tables`. @return the host's name with a domain, when the
+/// table has a line for that
+std::string tell_no_line(const HostTable& table, const std::string& host,
+                         std::vector<model::Diagnostic::Related>& tables) {
+  if (const auto* other = table.find_with_domain(host)) {
+    const auto& cell = other->cells.front();
+    tables.push_back({{table.file(), other->line, cell.column, cell.length},
+                      fmt::format("has {}, not {}", cell.text, host)});
+    return cell.text;
+  }
+  if (!table.columns().empty()) tables.push_back({{table.file(), 0, 1, 1}, "has no line for this host"});
+  return {};
+}
+
 }  // namespace
 
 bool mentions_host(std::string_view text) {
@@ -212,14 +226,7 @@ HostValues::Answer HostValues::given(std::string_view name, bool addresses) cons
     for (const auto& table : section.tables) {
       const auto* row = table.find(host_);
       if (!row) {
-        if (const auto* other = table.find_with_domain(host_)) {
-          const auto& cell = other->cells.front();
-          full = cell.text;
-          tables.push_back({{table.file(), other->line, cell.column, cell.length},
-                            fmt::format("has {}, not {}", full, host_)});
-        } else if (!table.columns().empty()) {
-          tables.push_back({{table.file(), 0, 1, 1}, "has no line for this host"});
-        }
+        if (auto other = tell_no_line(table, host_, tables); !other.empty()) full = std::move(other);
         continue;
       }
       const auto column = std::find(table.columns().begin(), table.columns().end(), name);
